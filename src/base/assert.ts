@@ -1,0 +1,9 @@
+/** Marks a branch that the types rule out; a switch over a closed union ends in it. @throws always */
+export function assertNever(value: never): never {
+  throw new Error(`unexpected value: ${JSON.stringify(value)}`);
+}
+
+/** Fails loudly when something we believe always holds does not: a bug of ours. @throws when `holds` is false */
+export function invariant(holds: boolean, message: string): asserts holds {
+  if (!holds) throw new Error(`invariant broken: ${message}`);
+}

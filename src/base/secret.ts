@@ -1,0 +1,29 @@
+/**
+ * A credential that can't be printed by accident (P12): as a text, in JSON, in `util.inspect` and so in logs it is
+ * `***`, and it has no own property that a copy or a listing would show. Only `reveal` gives the value.
+ */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The credential itself. Call it where the bytes leave for the one they are meant for, nowhere else. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return '***';
+  }
+
+  toJSON(): string {
+    return '***';
+  }
+
+  /** What `console.log` and `util.inspect` show; the symbol is Node's registered one. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return '***';
+  }
+}

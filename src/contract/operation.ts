@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+/**
+ * One operation of an HTTP API as data: enough to build a client call, a server route and a document from it.
+ * `path` is relative to the API's version root and names its segments in braces: `/collectors/{id}`.
+ */
+export interface Operation<
+  Params = unknown,
+  Query = unknown,
+  Body = unknown,
+  Answer = unknown,
+  Name extends string = string,
+  /** The answer's body as it stands on the wire, before it is parsed: what a server sends. */
+  WireAnswer = unknown,
+> {
+  readonly name: Name;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  /** Path segments as they arrive: texts. */
+  readonly params: z.ZodType<Params>;
+  /** Query parameters as they arrive: texts, absent ones left out. */
+  readonly query: z.ZodType<Query>;
+  /** null: the operation takes no body. */
+  readonly body: z.ZodType<Body> | null;
+  readonly answer: { readonly status: 200 | 201 | 202; readonly body: z.ZodType<Answer, WireAnswer> };
+  /** Codes this operation may answer beside the general ones. */
+  readonly errors: readonly string[];
+  /** True when sending it twice has the effect of sending it once. */
+  readonly idempotent: boolean;
+  /** Where the rule stands, e.g. `collector-api.md §4.3`. */
+  readonly source: string;
+}
+
+/** What a caller passes: everything the operation's schemas name. */
+export interface OperationInput<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+const none = z.object({});
+
+type Part<T> = z.ZodType<T>;
+
+interface OperationDraft<Params, Query, Body, Answer, Name extends string, WireAnswer> {
+  readonly name: Name;
+  readonly method: Operation['method'];
+  readonly path: string;
+  readonly params?: Part<Params>;
+  readonly query?: Part<Query>;
+  readonly body?: Part<Body>;
+  readonly answer: { readonly status: 200 | 201 | 202; readonly body: z.ZodType<Answer, WireAnswer> };
+  readonly errors?: readonly string[];
+  readonly idempotent: boolean;
+  readonly source: string;
+}
+
+/** Completes an operation: parts left out take nothing. */
+export function defineOperation<
+  Params = Record<string, never>,
+  Query = Record<string, never>,
+  Body = undefined,
+  Answer = unknown,
+  const Name extends string = string,
+  WireAnswer = unknown,
+>(
+  draft: OperationDraft<Params, Query, Body, Answer, Name, WireAnswer>,
+): Operation<Params, Query, Body, Answer, Name, WireAnswer> {
+  return {
+    ...draft,
+    params: draft.params ?? (none as unknown as Part<Params>),
+    query: draft.query ?? (none as unknown as Part<Query>),
+    body: draft.body ?? null,
+    errors: draft.errors ?? [],
+  };
+}
+
+/** A whole number given in a path or a query: arrives as text, used as a number. */
+export function integerText(bounds: { min?: number; max?: number } = {}) {
+  return z
+    .union([z.number(), z.string().regex(/^-?\d{1,19}$/)])
+    .transform(Number)
+    .pipe(
+      z
+        .number()
+        .int()
+        .min(bounds.min ?? Number.MIN_SAFE_INTEGER)
+        .max(bounds.max ?? Number.MAX_SAFE_INTEGER),
+    );
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** The documented error body (collector-api.md §7.1). */
+export const FlatErrorBody = z.looseObject({
+  status: z.number().optional(),
+  id: z.string().optional(),
+  code: z.string(),
+  message: z.string().optional(),
+});
+
+/** A gateway's error body (field-facts.md, The wire). */
+export const ListErrorBody = z.looseObject({
+  id: z.string().optional(),
+  errors: z.array(z.looseObject({ code: z.string(), message: z.string().optional() })).min(1),
+});
+
+/** An error as we speak of it, whichever of the three body shapes it came in. HTML has no code. */
+export interface ServiceErrorInfo {
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly instanceId: string | undefined;
+}
+
+/**
+ * Reads an error body: flat, `errors[]`, or anything else (HTML, empty), which has no code (P13).
+ * Names found on the wire are mapped to the documented ones.
+ */
+export function parseServiceError(body: unknown): ServiceErrorInfo {
+  const flat = FlatErrorBody.safeParse(body);
+  if (flat.success) {
+    return { code: documentedCode(flat.data.code), message: flat.data.message, instanceId: flat.data.id };
+  }
+  const list = ListErrorBody.safeParse(body);
+  const first = list.success ? list.data.errors[0] : undefined;
+  if (list.success && first !== undefined) {
+    return { code: documentedCode(first.code), message: first.message, instanceId: list.data.id };
+  }
+  return { code: undefined, message: undefined, instanceId: undefined };
+}
+
+/** The wire's other names for documented codes (field-facts.md, The wire). */
+export const wireCodes: Readonly<Record<string, string>> = {
+  'collectors.validation.name.duplicate': 'DuplicateResourceName',
+  'collectors.collector.invalid': 'InvalidCollector',
+  'collectors.collector.forbidden': 'CannotModifyCollector',
+  'collectors.collector.request.id.invalid': 'BadRequestCollectorId',
+  'collectors.source.request.id.invalid': 'BadRequestBladeId',
+  'collectors.collector.type.invalid': 'InvalidCollectorType',
+  'collectors.source.type.invalid': 'InvalidSourceType',
+};
+
+function documentedCode(code: string): string {
+  return Object.hasOwn(wireCodes, code) ? (wireCodes[code] ?? code) : code;
+}
+
+/** The five codes of a refused create (collector-api.md §7.5), all with status 400. */
+export const createUpgradeCodes = [
+  'collector.invalid',
+  'collector.type.invalid',
+  'collector.not.alive',
+  'collector.in.upgrading',
+  'collector.version.invalid',
+] as const;

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+/** An id that comes as a number or as numeric text (collector-api.md §2.3): always text inside, it is opaque. */
+const OpaqueId = z.union([z.string().min(1), z.number().int()]).transform(String);
+
+/** The known values of a task's status (collector-api.md §3). Others exist and mean nothing to us (P13). */
+export const taskStatus = {
+  notStarted: 0,
+  pending: 1,
+  succeeded: 2,
+  failed: 3,
+  progressing: 6,
+} as const;
+
+/** An upgrade task's status (collector-api.md §2.3). The request's time bears either of two names. */
+export const UpgradeTask = z.looseObject({
+  id: OpaqueId,
+  collectorId: z.number().int().optional(),
+  toVersion: z.string().nullish(),
+  requestTime: z.number().nullish(),
+  requestedTime: z.number().nullish(),
+  status: z.number().int(),
+  message: z.string().nullish(),
+});
+export type UpgradeTask = z.infer<typeof UpgradeTask>;
+
+/** A build on offer (collector-api.md §2.4). */
+export const UpgradeTarget = z.looseObject({ version: z.string(), latest: z.boolean().optional() });
+export type UpgradeTarget = z.infer<typeof UpgradeTarget>;
+
+/** What creates an upgrade or downgrade task; no `toVersion`, or an empty one, means the latest build. */
+export const CreateUpgrade = z.looseObject({
+  collectorId: z.number().int(),
+  toVersion: z.string().optional(),
+});
+export type CreateUpgrade = z.infer<typeof CreateUpgrade>;
+
+/** The answer to a create: the task's id, and its status path. */
+export const CreatedUpgrade = z.looseObject({
+  id: OpaqueId,
+  link: z.looseObject({ rel: z.string(), href: z.string() }).optional(),
+});
+export type CreatedUpgrade = z.infer<typeof CreatedUpgrade>;

@@ -1,0 +1,72 @@
+import type { Clock } from '../base/time.ts';
+import { evolveRollout, type RolloutFact } from '../rollout/evolve-rollout.ts';
+import type { Rollout, RolloutView } from '../rollout/rollout.ts';
+import { describeRolloutChange } from './describe-change.ts';
+import type { Bell, EventSink, Fence, RolloutStore, SaveResult } from './ports.ts';
+
+export interface ChangeRolloutParts {
+  readonly store: RolloutStore;
+  readonly clock: Clock;
+  readonly sink: EventSink;
+  readonly bell: Bell;
+}
+
+// A rollout is changed by its leader and by operators: more rivals in a row than this is a bug.
+const rivalsMax = 20;
+
+/**
+ * Changes a rollout from what it is at this instant: reads, asks for the fact, saves, and again when someone else was
+ * faster. @returns the view it was judged from, or undefined when there is no such rollout
+ */
+export async function changeRollout(
+  parts: ChangeRolloutParts,
+  rolloutId: string,
+  by: string,
+  judge: (view: RolloutView) => RolloutFact | undefined,
+): Promise<RolloutView | undefined> {
+  for (let rival = 0; rival < rivalsMax; rival += 1) {
+    const now = parts.clock.now();
+    const view = await parts.store.loadView(rolloutId, { now, overdueBefore: 0, pageSize: 1 });
+    if (view === undefined) return undefined;
+    const fact = judge(view);
+    if (fact === undefined) return view;
+    if ((await saveRolloutFact(parts, view.rollout, fact, by, null)) === 'saved') return view;
+  }
+  throw new Error(`rollout ${rolloutId} changed ${rivalsMax} times while it was being changed`);
+}
+
+/** Saves one fact of a rollout and tells of it. The brake follows the state: only a running rollout may create. */
+export async function saveRolloutFact(
+  parts: ChangeRolloutParts,
+  before: Rollout,
+  fact: RolloutFact,
+  by: string,
+  fence: Fence | null,
+): Promise<SaveResult> {
+  const after = evolveRollout(before, fact);
+  const events = describeRolloutChange(before, after, fact, by);
+  const change = { rollout: after, expectedRev: before.rev, events, brake: brakeFor(after, fact) };
+  const result = await parts.store.saveRollout(change, fence);
+  if (result === 'saved') {
+    for (const event of events) parts.sink.tell(event);
+    parts.bell.ring();
+  }
+  return result;
+}
+
+/** Holds a running rollout for a reason that all its collectors share (DESIGN §4, class `hold`). */
+export async function holdRollout(
+  parts: ChangeRolloutParts,
+  rolloutId: string,
+  reason: string,
+): Promise<void> {
+  await changeRollout(parts, rolloutId, 'daemon', ({ rollout }) =>
+    rollout.state === 'running' ? { kind: 'held', at: parts.clock.now(), reason } : undefined,
+  );
+}
+
+// A wave that moves on says nothing about the brake, which a failure may have set a moment ago.
+function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
+  if (after.state !== 'running') return 'set';
+  return fact.kind === 'resumed' || fact.kind === 'brakeLifted' ? 'lift' : 'keep';
+}

@@ -1,0 +1,90 @@
+import type { Sleep } from '../base/sleep.ts';
+import type { DurationMs } from '../base/time.ts';
+import type { Fence, LeaderLease } from './ports.ts';
+import { type ReconcileParts, reconcile } from './reconcile.ts';
+
+export interface LeadParts extends ReconcileParts {
+  readonly lease: LeaderLease;
+  readonly policies: readonly string[];
+  readonly sleep: Sleep;
+  /** Ends early when the bell rings: `sleep` returns as soon as this signal fires. */
+  readonly nextRing: () => AbortSignal;
+}
+
+// Even without any news: the look that repairs whatever was lost.
+const lookEveryMs: DurationMs = 1_000;
+
+// A step that is due has a job unless that was lost; asking BullMQ is cheap, but not free.
+const overdueMs: DurationMs = 3_000;
+const deliverEveryMs: DurationMs = 2_000;
+
+/**
+ * The leader's loop: while the lease is ours, every active rollout is reconciled when the bell rings, when it asked
+ * to be woken, and every second. It ends when the signal is aborted, and then gives the lease back.
+ */
+export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void> {
+  let leading = false;
+  let deliveredAt = 0;
+  while (!signal.aborted) {
+    const ring = parts.nextRing();
+    const fence = await holdLease(parts);
+    if ((fence !== undefined) !== leading) {
+      leading = fence !== undefined;
+      parts.sink.note({ event: leading ? 'leader.acquired' : 'leader.lost' });
+      // A new leader delivers at once what the one before it may have left behind.
+      deliveredAt = 0;
+    }
+    if (fence === undefined) {
+      await parts.sleep(lookEveryMs / 2, signal);
+      continue;
+    }
+    const now = parts.clock.now();
+    const isFirst = deliveredAt === 0;
+    const isDeliveryDue = now - deliveredAt >= deliverEveryMs;
+    if (isDeliveryDue) deliveredAt = now;
+    const wakeAt = await reconcileAll(
+      parts,
+      fence,
+      isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY,
+    );
+    const waitMs = Math.min(lookEveryMs, Math.max(0, wakeAt - parts.clock.now()));
+    await parts.sleep(waitMs, AbortSignal.any([ring, signal]));
+  }
+  await parts.lease.release().catch((error: unknown) => {
+    parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
+  });
+}
+
+async function holdLease(parts: LeadParts): Promise<Fence | undefined> {
+  try {
+    return await parts.lease.hold();
+  } catch (error) {
+    // Redis is away: nobody leads, and the next look tries again.
+    parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
+    return undefined;
+  }
+}
+
+/** @returns the earliest instant any rollout asked to be woken at */
+async function reconcileAll(parts: LeadParts, fence: Fence, overdue: DurationMs): Promise<number> {
+  let wakeAt = Number.POSITIVE_INFINITY;
+  try {
+    for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+      const wake = await reconcileOne(parts, rolloutId, fence, overdue);
+      wakeAt = Math.min(wakeAt, wake ?? Number.POSITIVE_INFINITY);
+    }
+  } catch (error) {
+    parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
+  }
+  return wakeAt;
+}
+
+async function reconcileOne(parts: LeadParts, rolloutId: string, fence: Fence, overdue: DurationMs) {
+  try {
+    return await reconcile(parts, rolloutId, fence, overdue);
+  } catch (error) {
+    // One rollout's trouble must not stop the others.
+    parts.sink.note({ event: 'reconcile.failed', rollout: rolloutId, error });
+    return null;
+  }
+}

@@ -1,0 +1,16 @@
+/** Names of our BullMQ queues. One hash tag for all of them, so that Redis Cluster keeps a queue's keys together. */
+export interface QueueNames {
+  readonly prefix: string;
+  readonly steps: string;
+  readonly scans: string;
+}
+
+/** @param keyPrefix as in the config, `redis.keyPrefix` */
+export function makeQueueNames(keyPrefix: string): QueueNames {
+  return { prefix: `{${keyPrefix}-bull}`, steps: 'steps', scans: 'scans' };
+}
+
+/** `:` is restricted in job ids, and neither part contains a dot. */
+export function stepJobId(rolloutId: string, collectorId: number): string {
+  return `${rolloutId}.${collectorId}`;
+}

@@ -1,0 +1,193 @@
+import { assertNever } from '../base/assert.ts';
+import { isSameBuild } from '../base/build-version.ts';
+import { formatDuration } from '../base/duration.ts';
+import type { EpochMs } from '../base/time.ts';
+import type { CollectorSighting } from './facts.ts';
+import { nextAgainAt, nextDeferredLookAt, nextTaskLookAt, nextVerifyLookAt } from './look-schedule.ts';
+import type { Upgrade, VerifyingProgress } from './upgrade.ts';
+import {
+  adopt,
+  afterTaskFailed,
+  again,
+  defer,
+  type EvolveContext,
+  end,
+  type In,
+  progress,
+  timeOut,
+  to,
+  verification,
+  verify,
+} from './upgrade-changes.ts';
+
+// Creates without an answer, each settled by looking, after which something is wrong with this one collector.
+const doubtsMax = 10;
+
+export function afterCollectorSeen(
+  upgrade: Upgrade,
+  seen: CollectorSighting,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const atTarget = isSameBuild(seen.build, context.targetBuild);
+  switch (upgrade.state) {
+    case 'queued':
+      if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+      if (!seen.alive) return defer(upgrade, 'notAlive', at, 'the collector is not alive', context);
+      return to(upgrade, { state: 'queued', dueAt: at, freshAt: at }, { misses: 0 });
+    case 'starting':
+      return settle(upgrade, seen, atTarget, at, context);
+    case 'upgrading':
+      if (atTarget && (upgrade.taskId === null || upgrade.ending !== null)) {
+        return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+      }
+      if (upgrade.ending !== null) return judge(upgrade, at, context);
+      if (upgrade.taskId === null) return watch(upgrade, seen, at, context);
+      return upgrade;
+    case 'verifying':
+      return judgeReturn(upgrade, seen, atTarget, at, context);
+    case 'deferred':
+      if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+      return judgeDeferred(upgrade, seen, at, context);
+    case 'pending':
+    case 'retrying':
+    case 'succeeded':
+    case 'failed':
+    case 'timedOut':
+    case 'unconfirmed':
+    case 'withdrawn':
+    case 'rolledBack':
+      return upgrade;
+    default:
+      return assertNever(upgrade);
+  }
+}
+
+/** A create in doubt, and what the collector shows: done, never arrived, or running (P1). */
+function settle(
+  upgrade: In<'starting'>,
+  seen: CollectorSighting,
+  atTarget: boolean,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+  if (seen.upgradable !== true)
+    return adopt({ ...upgrade, doubts: upgrade.doubts + 1 }, upgrade.sentAt, context);
+  // Not in an upgrade now, but the create may still be on its way.
+  if (at < upgrade.sentAt + context.answerWithinMs) return again(upgrade, at, context);
+  if (upgrade.doubts + 1 >= doubtsMax) {
+    return end(upgrade, 'failed', at, `${doubtsMax} creates brought no answer and no upgrade`);
+  }
+  return to(
+    upgrade,
+    { state: 'queued', dueAt: nextAgainAt(at, upgrade.doubts, context.policy), freshAt: at },
+    { doubts: upgrade.doubts + 1, misses: 0 },
+  );
+}
+
+/** The collector, looked at after its task stopped without success, does not show the target. */
+function judge(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): Upgrade {
+  const { ending } = upgrade;
+  if (ending === null) return upgrade;
+  switch (ending.kind) {
+    case 'failed':
+      return afterTaskFailed(upgrade, ending.message, at, context);
+    case 'missing':
+      // The service does not know the task, and the build is not there: keep looking until the deadline.
+      if (at >= upgrade.deadlineAt) return timeOut(upgrade, at, context);
+      return to(
+        upgrade,
+        { ...progress(upgrade), ending: null, dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
+        { misses: 0 },
+      );
+    case 'deadline':
+      return timeOut(upgrade, at, context);
+    default:
+      return assertNever(ending);
+  }
+}
+
+/** An adopted upgrade: the service would take a new one, so the one that ran is over without the build. */
+function watch(
+  upgrade: In<'upgrading'>,
+  seen: CollectorSighting,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  if (seen.upgradable === true) {
+    const ended = { ...upgrade, attempts: upgrade.attempts + 1 };
+    return afterTaskFailed(ended, 'an upgrade whose answer was lost ended without the build', at, context);
+  }
+  if (at >= upgrade.deadlineAt) return timeOut(upgrade, at, context);
+  return to(
+    upgrade,
+    { ...progress(upgrade), dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
+    { misses: 0 },
+  );
+}
+
+/** Is it back, on the build, with a heartbeat newer than the task's end (P10)? */
+function judgeReturn(
+  upgrade: In<'verifying'>,
+  seen: CollectorSighting,
+  atTarget: boolean,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const back = isHeartbeatNew(upgrade, seen);
+  if (back && atTarget && seen.alive) {
+    return end(
+      upgrade,
+      'succeeded',
+      at,
+      upgrade.late ? 'came late: the collector shows the build' : 'on the build and alive',
+    );
+  }
+  if (at >= upgrade.verifyBy) {
+    const within = formatDuration(context.policy.upgrade.verifyWithinMs);
+    if (back && seen.alive)
+      return end(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
+    return end(upgrade, 'unconfirmed', at, `did not come back within ${within}`, context.policy.lostWeight);
+  }
+  return to(
+    upgrade,
+    {
+      ...verification(upgrade),
+      dueAt: nextVerifyLookAt({ verifyBy: upgrade.verifyBy, at }, context.policy),
+      baselineHeartbeatAt: upgrade.baselineHeartbeatAt ?? seen.lastSeenAlive,
+    },
+    { misses: 0 },
+  );
+}
+
+function isHeartbeatNew(upgrade: VerifyingProgress, seen: CollectorSighting): boolean {
+  if (seen.lastSeenAlive === null) return false;
+  if (upgrade.endedServiceAt !== null && seen.lastSeenAlive > upgrade.endedServiceAt) return true;
+  return upgrade.baselineHeartbeatAt !== null && seen.lastSeenAlive > upgrade.baselineHeartbeatAt;
+}
+
+function judgeDeferred(
+  upgrade: In<'deferred'>,
+  seen: CollectorSighting,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const ready = upgrade.condition === 'notAlive' ? seen.alive : seen.upgradable === true;
+  if (ready)
+    return to(
+      upgrade,
+      { state: 'retrying', dueAt: at, reason: `was waiting: ${upgrade.reason}` },
+      { misses: 0 },
+    );
+  const { upToMs } = context.policy.defer;
+  if (at - upgrade.since >= upToMs) {
+    return end(upgrade, 'withdrawn', at, `${upgrade.reason}, for ${formatDuration(upToMs)}`);
+  }
+  const dueAt = Math.min(
+    nextDeferredLookAt({ since: upgrade.since, at }, context.policy),
+    upgrade.since + upToMs,
+  );
+  const { condition, since, reason } = upgrade;
+  return to(upgrade, { state: 'deferred', condition, since, reason, dueAt }, { misses: 0 });
+}

@@ -1,0 +1,36 @@
+import type { EpochMs } from '../base/time.ts';
+import type { RolloutState } from './rollout.ts';
+import type { UpgradeState } from './upgrade.ts';
+
+/** Dotted, past tense where it happened, named after the state reached (DESIGN §5, Log). */
+export type RolloutEventName =
+  | `rollout.${RolloutState}`
+  | 'rollout.resumed'
+  | 'rollout.targetWithdrawn'
+  | 'wave.opened'
+  | 'wave.soaking'
+  | 'wave.passed'
+  | 'wave.tripped'
+  | `upgrade.${UpgradeState}`;
+
+/** One thing that happened in a rollout: who, what, why, when. Log, metrics and pages are projections of these. */
+export interface RolloutEvent {
+  readonly at: EpochMs;
+  readonly event: RolloutEventName;
+  readonly policy: string;
+  readonly rollout: string;
+  readonly reason: string;
+  /** Who asked for it: `daemon`, `schedule`, or an operator. */
+  readonly by: string;
+  readonly wave?: string;
+  readonly collectorId?: number;
+  readonly collectorName?: string;
+  readonly taskId?: string;
+  readonly attempt?: number;
+  /** For an end: from the first create to here. */
+  readonly durationMs?: number;
+  /** For an end: from the task's end at the service until we knew, where both are known. */
+  readonly seenDelayMs?: number;
+  /** For a retry or an end: the class that led to it. */
+  readonly failureClass?: string;
+}

@@ -1,0 +1,171 @@
+import { assertNever } from '../base/assert.ts';
+import type { EpochMs } from '../base/time.ts';
+import { afterCollectorSeen } from './collector-sightings.ts';
+import type { UpgradeFact } from './facts.ts';
+import {
+  classifyCreateFailure,
+  classifyLookFailure,
+  describeFailure,
+  type ServiceFailure,
+} from './failure-classes.ts';
+import { firstTaskLookAt, nextAgainAt, nextTaskLookAt } from './look-schedule.ts';
+import type { Upgrade } from './upgrade.ts';
+import {
+  adopt,
+  again,
+  defer,
+  type EvolveContext,
+  end,
+  type In,
+  progress,
+  putBack,
+  retryOrFail,
+  to,
+  verify,
+} from './upgrade-changes.ts';
+
+/**
+ * The only way an upgrade changes (DESIGN §3). A fact that does not fit the state is late news: it returns the very
+ * same record, so that a repeated or overtaken step changes nothing.
+ */
+export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveContext): Upgrade {
+  switch (fact.kind) {
+    case 'admitted':
+      if (upgrade.state !== 'pending' && upgrade.state !== 'retrying') return upgrade;
+      // A retry's collector has been through something since it was last looked at, so it is looked at anew (P1).
+      return to(upgrade, {
+        state: 'queued',
+        dueAt: fact.at,
+        freshAt: upgrade.state === 'pending' ? fact.freshAt : 0,
+      });
+    case 'putBack':
+      return upgrade.state === 'queued' ? putBack(upgrade, fact.at, fact.reason) : upgrade;
+    case 'createSent':
+      // From here until its answer is stored the create is in doubt, and whoever gets the job next may settle it.
+      if (upgrade.state !== 'queued') return upgrade;
+      return to(upgrade, { state: 'starting', sentAt: fact.at, dueAt: fact.at });
+    case 'createNotSent':
+      if (upgrade.state !== 'starting') return upgrade;
+      return to(upgrade, { state: 'queued', dueAt: fact.at, freshAt: fact.at });
+    case 'created':
+      return afterCreated(upgrade, fact.taskId, fact.at, context);
+    case 'createFailed':
+      return upgrade.state === 'starting'
+        ? afterCreateFailed(upgrade, fact.failure, fact.at, context)
+        : upgrade;
+    case 'versionRefused':
+      if (upgrade.state !== 'starting') return upgrade;
+      if (!fact.stillOffered) return putBack(upgrade, fact.at, 'the target build is no longer offered');
+      return end(upgrade, 'failed', fact.at, 'the service refuses this build for this collector');
+    case 'taskSeen':
+      if (upgrade.state !== 'upgrading' || upgrade.ending !== null) return upgrade;
+      return afterTaskSeen(upgrade, fact, context);
+    case 'collectorSeen':
+      return afterCollectorSeen(upgrade, fact, fact.at, context);
+    case 'lookFailed':
+      return afterLookFailed(upgrade, fact.of, fact.failure, fact.at, context);
+    case 'withdrawn':
+      if (upgrade.state !== 'pending' && upgrade.state !== 'retrying' && upgrade.state !== 'deferred')
+        return upgrade;
+      return end(upgrade, 'withdrawn', fact.at, fact.reason);
+    default:
+      return assertNever(fact);
+  }
+}
+
+function afterCreated(upgrade: Upgrade, taskId: string, at: EpochMs, context: EvolveContext): Upgrade {
+  const { policy } = context;
+  // The answer may come after another daemon has taken the create for lost: it still names our task.
+  if (upgrade.state === 'upgrading' && upgrade.taskId === null) {
+    return to(upgrade, { ...progress(upgrade), taskId }, { attempts: upgrade.attempts + 1 });
+  }
+  if (upgrade.state !== 'starting' && upgrade.state !== 'queued') return upgrade;
+  return to(
+    upgrade,
+    {
+      state: 'upgrading',
+      taskId,
+      startedAt: at,
+      deadlineAt: at + policy.upgrade.deadlineMs,
+      dueAt: firstTaskLookAt(at, policy),
+      ending: null,
+    },
+    { attempts: upgrade.attempts + 1, misses: 0, firstStartedAt: upgrade.firstStartedAt ?? at },
+  );
+}
+
+function afterCreateFailed(
+  upgrade: In<'starting'>,
+  failure: ServiceFailure,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const failureClass = classifyCreateFailure(failure);
+  const reason = describeFailure(failure);
+  switch (failureClass) {
+    case 'again':
+      // Certainly not acted on: it keeps its slot, and spends no attempt.
+      return to(
+        upgrade,
+        { state: 'queued', dueAt: nextAgainAt(at, upgrade.misses, context.policy), freshAt: upgrade.sentAt },
+        { misses: upgrade.misses + 1 },
+      );
+    case 'look':
+      return again(upgrade, at, context);
+    case 'hold':
+      return putBack(upgrade, at, reason);
+    case 'defer':
+      return defer(upgrade, 'notAlive', at, 'the collector is not alive', context);
+    case 'adopt':
+      // An earlier create of ours got no answer: the running upgrade is most likely ours, and keeps its slot (P2).
+      if (upgrade.doubts > 0) return adopt(upgrade, at, context);
+      return defer(upgrade, 'inUpgrade', at, 'the collector is being upgraded by someone else', context);
+    case 'permanent':
+      return end(upgrade, 'failed', at, reason);
+    case 'retry':
+      return retryOrFail({ ...upgrade, attempts: upgrade.attempts + 1 }, reason, at, context);
+    default:
+      return assertNever(failureClass);
+  }
+}
+
+function afterTaskSeen(
+  upgrade: In<'upgrading'>,
+  fact: Extract<UpgradeFact, { kind: 'taskSeen' }>,
+  context: EvolveContext,
+): Upgrade {
+  const { at } = fact;
+  if (fact.status === 2) return verify(upgrade, { at, serviceAt: fact.serviceAt, late: false }, context);
+  if (fact.status === 3) {
+    return to(
+      upgrade,
+      { ...progress(upgrade), dueAt: at, ending: { kind: 'failed', message: fact.message } },
+      { misses: 0 },
+    );
+  }
+  // 0, 1, 6, and every value nobody has told us about (P13): still on its way.
+  if (at >= upgrade.deadlineAt) {
+    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'deadline' } }, { misses: 0 });
+  }
+  return to(
+    upgrade,
+    { ...progress(upgrade), dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
+    { misses: 0 },
+  );
+}
+
+function afterLookFailed(
+  upgrade: Upgrade,
+  of: 'task' | 'collector',
+  failure: ServiceFailure,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  if (!('dueAt' in upgrade) || upgrade.state === 'retrying') return upgrade;
+  if (classifyLookFailure(failure) === 'gone') {
+    if (of === 'collector') return end(upgrade, 'withdrawn', at, 'the collector is gone from the service');
+    if (upgrade.state !== 'upgrading') return upgrade;
+    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'missing' } }, { misses: 0 });
+  }
+  return again(upgrade, at, context);
+}

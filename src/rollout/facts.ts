@@ -1,0 +1,39 @@
+import type { EpochMs } from '../base/time.ts';
+import type { ServiceFailure } from './failure-classes.ts';
+
+/** What happened to one upgrade: past tense, with its instant. Only `evolve` turns facts into state. */
+export type UpgradeFact = {
+  readonly at: EpochMs;
+} /** The reconciler gave it a slot. `freshAt`: when the collector was last seen fit for this upgrade. */ & (
+  | { readonly kind: 'admitted'; readonly freshAt: EpochMs }
+  /** It could not start now (brake, hold): its slot goes back. */
+  | { readonly kind: 'putBack'; readonly reason: string }
+  /** The intent is written down; the create leaves right after. */
+  | { readonly kind: 'createSent' }
+  /** The create was stopped before it left. */
+  | { readonly kind: 'createNotSent' }
+  | { readonly kind: 'created'; readonly taskId: string }
+  | { readonly kind: 'createFailed'; readonly failure: ServiceFailure }
+  /** After `collector.version.invalid`: is the target still on offer? */
+  | { readonly kind: 'versionRefused'; readonly stillOffered: boolean }
+  | {
+      readonly kind: 'taskSeen';
+      readonly status: number;
+      readonly message: string;
+      readonly serviceAt: EpochMs | null;
+    }
+  | ({ readonly kind: 'collectorSeen' } & CollectorSighting)
+  | { readonly kind: 'lookFailed'; readonly of: 'task' | 'collector'; readonly failure: ServiceFailure }
+  | { readonly kind: 'withdrawn'; readonly reason: string }
+);
+
+/** What a look at a collector showed. */
+export interface CollectorSighting {
+  readonly build: string;
+  readonly alive: boolean;
+  readonly lastSeenAlive: EpochMs | null;
+  /** The service's clock at the answer, where it told. */
+  readonly serviceAt: EpochMs | null;
+  /** Whether the service would start an upgrade of it now (it is alive, at another build and in no upgrade). null: not asked. */
+  readonly upgradable: boolean | null;
+}

@@ -1,0 +1,100 @@
+import { assertNever } from '../base/assert.ts';
+import type { DurationMs } from '../base/time.ts';
+import type { MessageRule } from './policy.ts';
+
+/** What went wrong between us and the service, as the adapter that speaks to it understood it. */
+export type ServiceFailure =
+  /** No usable answer: connection, time-out, 5xx, HTML, broken JSON. `sent`: the service may have acted on it. */
+  | { readonly kind: 'unavailable'; readonly sent: boolean; readonly detail: string }
+  /** 429: certainly not acted on; the whole budget pauses (P8). */
+  | { readonly kind: 'throttled'; readonly detail: string }
+  /** 401 after this key has worked: sign-ins are throttled (field-facts.md, The wire). */
+  | { readonly kind: 'signInThrottled'; readonly retryAfterMs: DurationMs; readonly detail: string }
+  /** 401 on the first call or again and again, 403, 415, 301: all collectors share it. */
+  | { readonly kind: 'misconfigured'; readonly detail: string }
+  /** 404. */
+  | { readonly kind: 'notFound'; readonly detail: string }
+  /** Any other refusal, with its code where it had one (collector-api.md §7.5). */
+  | { readonly kind: 'refused'; readonly code: string; readonly detail: string }
+  /** We stopped waiting ourselves, because we are closing. */
+  | { readonly kind: 'cancelled'; readonly sent: boolean };
+
+/** What a failure means for the upgrade (DESIGN §4, What a failure means). */
+export type FailureClass = 'retry' | 'again' | 'defer' | 'adopt' | 'look' | 'permanent' | 'hold';
+
+interface FailureRow {
+  readonly when: (failure: ServiceFailure) => boolean;
+  readonly class: FailureClass;
+}
+
+/** Evaluated in order; first match wins. */
+const createRows: readonly FailureRow[] = [
+  { when: (f) => (f.kind === 'unavailable' || f.kind === 'cancelled') && f.sent, class: 'look' },
+  { when: (f) => f.kind === 'unavailable' || f.kind === 'cancelled', class: 'again' },
+  { when: (f) => f.kind === 'throttled' || f.kind === 'signInThrottled', class: 'again' },
+  { when: (f) => f.kind === 'misconfigured', class: 'hold' },
+  { when: (f) => isCode(f, 'collector.not.alive'), class: 'defer' },
+  { when: (f) => isCode(f, 'collector.in.upgrading'), class: 'adopt' },
+  { when: (f) => isCode(f, 'collector.invalid') || f.kind === 'notFound', class: 'look' },
+  { when: (f) => isCode(f, 'collector.type.invalid'), class: 'permanent' },
+  { when: (f) => isCode(f, 'collector.version.invalid'), class: 'look' },
+  // A refusal we do not know: it may pass, and it may not, so it spends an attempt (P13).
+  { when: () => true, class: 'retry' },
+];
+
+/** What a failed create means. */
+export function classifyCreateFailure(failure: ServiceFailure): FailureClass {
+  return createRows.find((row) => row.when(failure))?.class ?? 'retry';
+}
+
+/** What a failed look means. A refusal we do not know is no news about the collector: look again (P13). */
+export function classifyLookFailure(failure: ServiceFailure): 'again' | 'hold' | 'gone' {
+  if (failure.kind === 'misconfigured') return 'hold';
+  if (failure.kind === 'notFound') return 'gone';
+  return 'again';
+}
+
+function isCode(failure: ServiceFailure, code: string): boolean {
+  return failure.kind === 'refused' && failure.code === code;
+}
+
+/**
+ * What a failed task's message means. Exact texts are not public (field-facts.md, Upgrades), so rules match words.
+ * Evaluated in order; first match wins, and a policy's own rules stand before these. Permanent causes come first:
+ * "permission denied while downloading" does not pass by waiting.
+ */
+export const defaultMessageRules: readonly MessageRule[] = [
+  { words: ['permission', 'not supported', 'unsupported', 'disabled', 'not permitted'], class: 'permanent' },
+  { words: ['space', 'in use', 'locked', 'unable to remove'], class: 'retryLater' },
+  { words: ['time-out', 'timeout', 'timed out', 'network', 'download', 'connection'], class: 'retry' },
+];
+
+/** @returns `unexplained` when no rule knows the message: retry once, then permanent. */
+export function classifyTaskMessage(
+  message: string,
+  policyRules: readonly MessageRule[],
+): MessageRule['class'] | 'unexplained' {
+  const text = message.toLowerCase();
+  const rule = [...policyRules, ...defaultMessageRules].find(({ words }) =>
+    words.some((word) => text.includes(word.toLowerCase())),
+  );
+  return rule?.class ?? 'unexplained';
+}
+
+/** A failure in words for a person. */
+export function describeFailure(failure: ServiceFailure): string {
+  switch (failure.kind) {
+    case 'unavailable':
+    case 'throttled':
+    case 'signInThrottled':
+    case 'misconfigured':
+    case 'notFound':
+      return failure.detail;
+    case 'refused':
+      return failure.code === '' ? failure.detail : `${failure.code}: ${failure.detail}`;
+    case 'cancelled':
+      return 'stopped by us';
+    default:
+      return assertNever(failure);
+  }
+}

@@ -1,0 +1,70 @@
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { Policy } from './policy.ts';
+
+// Durations are about log-normal (field-facts.md, Upgrades), so the chance that a task ends in the next minute falls
+// slowly with its age: looks spaced by a share of the age see each end with a delay in proportion to its duration.
+const firstLookShare = 0.5;
+const laterLookShare = 0.15;
+
+// A heartbeat comes every 15 s and an upgrade may take 10 minutes to show, so a thirtieth of that is a good first look.
+const firstVerifyShare = 1 / 30;
+const laterVerifyShare = 1 / 20;
+
+const deferredLookMaxMs = 30 * 60_000;
+
+/** When to look at a task for the first time after its create. */
+export function firstTaskLookAt(createdAt: EpochMs, policy: Policy): EpochMs {
+  return createdAt + policy.upgrade.expectMs * firstLookShare;
+}
+
+/** When to look at a task again; never later than its deadline, so that its end is not overlooked. */
+export function nextTaskLookAt(
+  times: { startedAt: EpochMs; deadlineAt: EpochMs; at: EpochMs },
+  policy: Policy,
+): EpochMs {
+  const ageMs = Math.max(times.at - times.startedAt, policy.upgrade.expectMs * firstLookShare);
+  const nextAt = times.at + ageMs * laterLookShare;
+  return times.at >= times.deadlineAt ? nextAt : Math.min(nextAt, times.deadlineAt);
+}
+
+/** When to look whether an upgraded collector is back, for the first time after its task's end. */
+export function firstVerifyLookAt(endedAt: EpochMs, policy: Policy): EpochMs {
+  return endedAt + policy.upgrade.verifyWithinMs * firstVerifyShare;
+}
+
+/** When to look at it again; a last look is due exactly when its time is up. */
+export function nextVerifyLookAt(times: { verifyBy: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
+  const nextAt = times.at + policy.upgrade.verifyWithinMs * laterVerifyShare;
+  return times.at >= times.verifyBy ? nextAt : Math.min(nextAt, times.verifyBy);
+}
+
+/** When to look at a deferred collector again: soon at first, then less and less often. */
+export function nextDeferredLookAt(times: { since: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
+  const waitMs = Math.max(policy.upgrade.expectMs * 0.5, (times.at - times.since) * 0.2);
+  return times.at + Math.min(waitMs, deferredLookMaxMs);
+}
+
+/** When to repeat a call that brought no answer: 5 s, 10 s … 1 m where an upgrade takes 5 m, and in proportion. */
+export function nextAgainAt(at: EpochMs, misses: number, policy: Policy): EpochMs {
+  const expectMs = policy.upgrade.expectMs;
+  return at + Math.min((expectMs / 60) * 2 ** Math.min(misses, 20), expectMs / 5);
+}
+
+/**
+ * When a retry is due.
+ * @param attempts tasks created so far, at least 1
+ * @param jitter from -1 to 1: spreads retries, so that they do not return together
+ */
+export function retryAt(at: EpochMs, attempts: number, jitter: number, policy: Policy): EpochMs {
+  const { initialMs, factor, maxMs } = policy.retry.backoff;
+  return at + withJitter(Math.min(initialMs * factor ** Math.max(0, attempts - 1), maxMs), jitter, policy);
+}
+
+/** When to retry what passes slowly, such as a full disk: the longest wait at once. */
+export function longRetryAt(at: EpochMs, jitter: number, policy: Policy): EpochMs {
+  return at + withJitter(policy.retry.backoff.maxMs, jitter, policy);
+}
+
+function withJitter(waitMs: DurationMs, jitter: number, policy: Policy): DurationMs {
+  return Math.round(waitMs * (1 + policy.retry.backoff.jitter * jitter));
+}

@@ -1,0 +1,57 @@
+import { assertNever } from '../base/assert.ts';
+import type { EpochMs } from '../base/time.ts';
+import type { Upgrade } from './upgrade.ts';
+
+/** The one call that a job makes next, as data; `orchestrator/step.ts` carries it out. */
+export type Step =
+  /** Nothing for a job: the upgrade waits for the reconciler, or has ended. */
+  | { readonly do: 'rest' }
+  | { readonly do: 'wait'; readonly until: EpochMs }
+  /** Write the intent, then create the task. */
+  | { readonly do: 'start' }
+  | { readonly do: 'lookAtTask'; readonly taskId: string }
+  | { readonly do: 'lookAtCollector'; readonly why: LookReason; readonly askUpgradable: boolean };
+
+export type LookReason = 'recheck' | 'settle' | 'watchBuild' | 'judge' | 'verify' | 'deferred';
+
+// Within a minute a collector that was on offer cannot have gone through an upgrade by someone else, so what was read
+// so recently needs no second look before a create (P1: no task for a build it already runs).
+export const freshForMs = 60_000;
+
+/** What this upgrade needs now. Pure: the same record and instant always give the same step. */
+export function nextStep(upgrade: Upgrade, now: EpochMs): Step {
+  if ('dueAt' in upgrade && upgrade.state !== 'retrying' && upgrade.dueAt > now) {
+    return { do: 'wait', until: upgrade.dueAt };
+  }
+  switch (upgrade.state) {
+    case 'queued':
+      return now - upgrade.freshAt <= freshForMs
+        ? { do: 'start' }
+        : { do: 'lookAtCollector', why: 'recheck', askUpgradable: false };
+    case 'starting':
+      return { do: 'lookAtCollector', why: 'settle', askUpgradable: true };
+    case 'upgrading':
+      if (upgrade.ending !== null) return { do: 'lookAtCollector', why: 'judge', askUpgradable: false };
+      if (upgrade.taskId === null) return { do: 'lookAtCollector', why: 'watchBuild', askUpgradable: true };
+      return { do: 'lookAtTask', taskId: upgrade.taskId };
+    case 'verifying':
+      return { do: 'lookAtCollector', why: 'verify', askUpgradable: false };
+    case 'deferred':
+      return {
+        do: 'lookAtCollector',
+        why: 'deferred',
+        askUpgradable: upgrade.condition === 'inUpgrade',
+      };
+    case 'pending':
+    case 'retrying':
+    case 'succeeded':
+    case 'failed':
+    case 'timedOut':
+    case 'unconfirmed':
+    case 'withdrawn':
+    case 'rolledBack':
+      return { do: 'rest' };
+    default:
+      return assertNever(upgrade);
+  }
+}

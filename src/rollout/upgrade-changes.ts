@@ -1,0 +1,190 @@
+import { assertNever } from '../base/assert.ts';
+import { formatDuration } from '../base/duration.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import { classifyTaskMessage } from './failure-classes.ts';
+import {
+  firstTaskLookAt,
+  firstVerifyLookAt,
+  longRetryAt,
+  nextAgainAt,
+  nextDeferredLookAt,
+  retryAt,
+} from './look-schedule.ts';
+import type { Policy } from './policy.ts';
+import type { EndState, Upgrade, UpgradeProgress, UpgradingProgress, VerifyingProgress } from './upgrade.ts';
+
+/** What the rules need beside the record. */
+export interface EvolveContext {
+  readonly policy: Policy;
+  readonly targetBuild: string;
+  /** A create sent longer ago than this has been answered, or never will be. */
+  readonly answerWithinMs: DurationMs;
+  /** From -1 to 1, drawn by the caller. */
+  readonly jitter: number;
+}
+
+export type In<State extends Upgrade['state']> = Extract<Upgrade, { state: State }>;
+
+type Changes = Partial<Pick<Upgrade, 'attempts' | 'doubts' | 'unexplained' | 'misses' | 'firstStartedAt'>>;
+
+export function verify(
+  upgrade: Upgrade,
+  ended: { at: EpochMs; serviceAt: EpochMs | null; late: boolean },
+  context: EvolveContext,
+): Upgrade {
+  const running = upgrade.state === 'upgrading' ? upgrade : undefined;
+  return to(
+    upgrade,
+    {
+      state: 'verifying',
+      taskId: running?.taskId ?? null,
+      startedAt: running?.startedAt ?? ended.at,
+      verifyBy: ended.at + context.policy.upgrade.verifyWithinMs,
+      dueAt: firstVerifyLookAt(ended.at, context.policy),
+      endedServiceAt: ended.serviceAt,
+      baselineHeartbeatAt: null,
+      late: ended.late,
+    },
+    { misses: 0, firstStartedAt: upgrade.firstStartedAt ?? ended.at },
+  );
+}
+
+export function adopt(upgrade: Upgrade, startedAt: EpochMs, context: EvolveContext): Upgrade {
+  return to(
+    upgrade,
+    {
+      state: 'upgrading',
+      taskId: null,
+      startedAt,
+      deadlineAt: startedAt + context.policy.upgrade.deadlineMs,
+      dueAt: firstTaskLookAt(startedAt, context.policy),
+      ending: null,
+    },
+    { misses: 0, firstStartedAt: upgrade.firstStartedAt ?? startedAt },
+  );
+}
+
+export function defer(
+  upgrade: Upgrade,
+  condition: 'notAlive' | 'inUpgrade',
+  at: EpochMs,
+  reason: string,
+  context: EvolveContext,
+): Upgrade {
+  const dueAt = nextDeferredLookAt({ since: at, at }, context.policy);
+  return to(upgrade, { state: 'deferred', condition, since: at, dueAt, reason }, { misses: 0 });
+}
+
+export function putBack(upgrade: Upgrade, at: EpochMs, reason: string): Upgrade {
+  if (upgrade.attempts === 0) return to(upgrade, { state: 'pending', reason });
+  return to(upgrade, { state: 'retrying', dueAt: at, reason });
+}
+
+export function afterTaskFailed(
+  upgrade: In<'upgrading'>,
+  message: string,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const words = message.trim() === '' ? 'the service gave no reason' : message.trim();
+  const meaning = classifyTaskMessage(message, context.policy.messageRules);
+  switch (meaning) {
+    case 'permanent':
+      return end(upgrade, 'failed', at, words);
+    case 'retry':
+      return retryOrFail(upgrade, words, at, context);
+    case 'retryLater':
+      return retryOrFail(upgrade, words, at, context, longRetryAt(at, context.jitter, context.policy));
+    case 'unexplained':
+      if (upgrade.unexplained > 0)
+        return end(upgrade, 'failed', at, `failed twice without a known cause: ${words}`);
+      return retryOrFail({ ...upgrade, unexplained: upgrade.unexplained + 1 }, words, at, context);
+    default:
+      return assertNever(meaning);
+  }
+}
+
+/** @param upgrade with the attempt that failed counted in */
+export function retryOrFail(
+  upgrade: Upgrade,
+  words: string,
+  at: EpochMs,
+  context: EvolveContext,
+  dueAt: EpochMs = retryAt(at, upgrade.attempts, context.jitter, context.policy),
+): Upgrade {
+  const { maxAttempts } = context.policy.retry;
+  if (upgrade.attempts >= maxAttempts) {
+    return end(upgrade, 'failed', at, `attempt ${upgrade.attempts} of ${maxAttempts}: ${words}`);
+  }
+  return to(upgrade, { state: 'retrying', dueAt, reason: words }, { misses: 0 });
+}
+
+export function timeOut(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): Upgrade {
+  return end(upgrade, 'timedOut', at, `no end within ${formatDuration(context.policy.upgrade.deadlineMs)}`);
+}
+
+/** Nothing learned: the same again a little later. No attempt is spent. */
+export function again(
+  upgrade: In<'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred'>,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const dueAt = nextAgainAt(at, upgrade.misses, context.policy);
+  const misses = { misses: upgrade.misses + 1 };
+  switch (upgrade.state) {
+    case 'queued':
+      return to(upgrade, { state: 'queued', dueAt, freshAt: upgrade.freshAt }, misses);
+    case 'starting':
+      return to(upgrade, { state: 'starting', sentAt: upgrade.sentAt, dueAt }, misses);
+    case 'upgrading':
+      return to(upgrade, { ...progress(upgrade), dueAt }, misses);
+    case 'verifying':
+      return to(upgrade, { ...verification(upgrade), dueAt }, misses);
+    case 'deferred': {
+      const { condition, since, reason } = upgrade;
+      return to(upgrade, { state: 'deferred', condition, since, reason, dueAt }, misses);
+    }
+    default:
+      return assertNever(upgrade);
+  }
+}
+
+export function end(
+  upgrade: Upgrade,
+  state: EndState,
+  at: EpochMs,
+  reason: string,
+  weight?: number,
+): Upgrade {
+  const failed = state === 'failed' || state === 'timedOut' || state === 'unconfirmed';
+  return to(upgrade, { state, endedAt: at, reason, weight: weight ?? (failed ? 1 : 0) });
+}
+
+/** The same upgrade in another state: what belongs to the old state is left behind. */
+export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {}): Upgrade {
+  return {
+    rolloutId: upgrade.rolloutId,
+    collectorId: upgrade.collectorId,
+    collectorName: upgrade.collectorName,
+    wave: upgrade.wave,
+    order: upgrade.order,
+    fromBuild: upgrade.fromBuild,
+    rev: upgrade.rev + 1,
+    attempts: changes.attempts ?? upgrade.attempts,
+    doubts: changes.doubts ?? upgrade.doubts,
+    unexplained: changes.unexplained ?? upgrade.unexplained,
+    misses: changes.misses ?? upgrade.misses,
+    firstStartedAt: changes.firstStartedAt ?? upgrade.firstStartedAt,
+    ...next,
+  };
+}
+
+export function progress(upgrade: In<'upgrading'>): UpgradingProgress {
+  const { state, taskId, startedAt, deadlineAt, dueAt, ending } = upgrade;
+  return { state, taskId, startedAt, deadlineAt, dueAt, ending };
+}
+
+export function verification(upgrade: In<'verifying'>): VerifyingProgress {
+  const { state, taskId, startedAt, verifyBy, dueAt, endedServiceAt, baselineHeartbeatAt, late } = upgrade;
+  return { state, taskId, startedAt, verifyBy, dueAt, endedServiceAt, baselineHeartbeatAt, late };
+}

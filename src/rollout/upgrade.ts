@@ -1,0 +1,139 @@
+import type { EpochMs } from '../base/time.ts';
+
+/**
+ * One collector's passage through a rollout. The drawing of its states:
+ *
+ *   pending ──► queued ──► starting ──► upgrading ──► verifying ──► succeeded
+ *      ▲          │▲          │             │             └───────► unconfirmed
+ *      └──────────┘│          │             ├─► failed, timedOut
+ *        put back  │          ▼             ▼
+ *                  └────── retrying ◄───────┤      (waits for an instant)
+ *                             ▲             ▼
+ *                             └───────── deferred  (waits for a condition) ─► withdrawn
+ *
+ * `queued`, `starting` and `upgrading` hold a slot: the service may be running a task of ours (P2). A create whose
+ * answer is missing stays in `starting`, keeps its slot, and is settled by looking (P1).
+ */
+export type Upgrade = UpgradeIdentity & UpgradeProgress;
+
+export interface UpgradeIdentity {
+  readonly rolloutId: string;
+  readonly collectorId: number;
+  readonly collectorName: string;
+  /** Index of its wave in the plan. */
+  readonly wave: number;
+  /** Its place among all planned collectors. */
+  readonly order: number;
+  readonly fromBuild: string;
+  /** Counts saved changes; a save names the one it was made from, so a stale one is refused. */
+  readonly rev: number;
+  /** Tasks created so far. */
+  readonly attempts: number;
+  /** Creates whose answer never came. */
+  readonly doubts: number;
+  /** Failures without an explanation: the second one is permanent. */
+  readonly unexplained: number;
+  /** Looks in a row that brought no answer; the wait before the next grows with it. */
+  readonly misses: number;
+  /** When the first task was created, for the duration. */
+  readonly firstStartedAt: EpochMs | null;
+}
+
+export type UpgradeProgress =
+  | { readonly state: 'pending'; readonly reason?: string }
+  | { readonly state: 'queued'; readonly dueAt: EpochMs; readonly freshAt: EpochMs }
+  | { readonly state: 'starting'; readonly sentAt: EpochMs; readonly dueAt: EpochMs }
+  | UpgradingProgress
+  | VerifyingProgress
+  | { readonly state: 'retrying'; readonly dueAt: EpochMs; readonly reason: string }
+  | {
+      readonly state: 'deferred';
+      readonly condition: 'notAlive' | 'inUpgrade';
+      readonly since: EpochMs;
+      readonly dueAt: EpochMs;
+      readonly reason: string;
+    }
+  | { readonly state: EndState; readonly endedAt: EpochMs; readonly reason: string; readonly weight: number };
+
+export interface UpgradingProgress {
+  readonly state: 'upgrading';
+  /** null: adopted. A create in doubt was found running, its task id is not known, so the build is watched. */
+  readonly taskId: string | null;
+  readonly startedAt: EpochMs;
+  readonly deadlineAt: EpochMs;
+  readonly dueAt: EpochMs;
+  /** Set when the task is over without success and the collector itself has still to be looked at. */
+  readonly ending: TaskEnding | null;
+}
+
+/** How a task stopped without having succeeded. */
+export type TaskEnding =
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'deadline' };
+
+export interface VerifyingProgress {
+  readonly state: 'verifying';
+  readonly taskId: string | null;
+  readonly startedAt: EpochMs;
+  readonly verifyBy: EpochMs;
+  readonly dueAt: EpochMs;
+  /** The service's own clock when the end was seen; a heartbeat newer than this proves the collector back. */
+  readonly endedServiceAt: EpochMs | null;
+  /** The heartbeat shown at the first look after the end; any newer one proves it too. */
+  readonly baselineHeartbeatAt: EpochMs | null;
+  /** The task did not say `succeeded`: the build was found on the collector. */
+  readonly late: boolean;
+}
+
+export const endStates = [
+  'succeeded',
+  'failed',
+  'timedOut',
+  'unconfirmed',
+  'withdrawn',
+  'rolledBack',
+] as const;
+export type EndState = (typeof endStates)[number];
+
+export const upgradeStates = [
+  'pending',
+  'queued',
+  'starting',
+  'upgrading',
+  'verifying',
+  'retrying',
+  'deferred',
+  ...endStates,
+] as const;
+export type UpgradeState = (typeof upgradeStates)[number];
+
+/** True in the states in which a task of ours may be running at the service (P2). */
+export function holdsSlot(state: UpgradeState): boolean {
+  return state === 'queued' || state === 'starting' || state === 'upgrading';
+}
+
+/** True for states that an upgrade never leaves. */
+export function isEnd(state: UpgradeState): state is EndState {
+  return (endStates as readonly UpgradeState[]).includes(state);
+}
+
+/** True while an upgrade is on its way: neither waiting for its turn, nor deferred, nor ended. */
+export function isActive(state: UpgradeState): boolean {
+  return !isEnd(state) && state !== 'pending' && state !== 'deferred';
+}
+
+/** True in the states that a job works on; the others wait for the reconciler. */
+export function hasJob(state: UpgradeState): boolean {
+  return holdsSlot(state) || state === 'verifying' || state === 'deferred';
+}
+
+/** When this upgrade wants attention next; undefined when it waits for its turn or has ended. */
+export function dueAtOf(upgrade: Upgrade): EpochMs | undefined {
+  return 'dueAt' in upgrade ? upgrade.dueAt : undefined;
+}
+
+/** The failures this upgrade counts as in its wave (DESIGN §4, Failures): 0 unless it failed. */
+export function weightOf(upgrade: Upgrade): number {
+  return 'weight' in upgrade ? upgrade.weight : 0;
+}

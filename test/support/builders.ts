@@ -1,0 +1,164 @@
+import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.ts';
+import { emptyCounts } from '../../src/rollout/gate.ts';
+import type { Policy, WaveRule } from '../../src/rollout/policy.ts';
+import type { Rollout, RolloutView, Wave, WaveSummary } from '../../src/rollout/rollout.ts';
+import type { Upgrade, UpgradeIdentity, UpgradeProgress, UpgradeState } from '../../src/rollout/upgrade.ts';
+import type { EvolveContext } from '../../src/rollout/upgrade-changes.ts';
+
+/** The instant at which tests begin. */
+export const startedAt = Date.parse('2026-03-02T21:00:00Z');
+export const oldBuild = '19.441-2';
+export const targetBuild = '19.536-4';
+
+export function aWaveRule(changes: Partial<WaveRule> = {}): WaveRule {
+  return {
+    name: 'rest',
+    size: { kind: 'percent', percent: 100 },
+    soakMs: 0,
+    maxFailures: { kind: 'percent', percent: 2 },
+    ...changes,
+  };
+}
+
+export function aPolicy(changes: Partial<Policy> = {}): Policy {
+  return {
+    name: 'production',
+    select: { include: {}, exclude: [] },
+    target: { version: 'latest', allowDowngrade: false },
+    schedule: '*/15 * * * *',
+    timeZone: 'UTC',
+    concurrency: 10,
+    waves: [aWaveRule()],
+    lostWeight: 3,
+    upgrade: { deadlineMs: 35 * 60_000, verifyWithinMs: 600_000, expectMs: 300_000 },
+    retry: { maxAttempts: 3, backoff: { initialMs: 120_000, factor: 3, maxMs: 3_600_000, jitter: 0.2 } },
+    defer: { upToMs: 12 * 3_600_000 },
+    messageRules: [],
+    ...changes,
+  };
+}
+
+export function aContext(changes: Partial<EvolveContext> = {}): EvolveContext {
+  return { policy: aPolicy(), targetBuild, answerWithinMs: 35_000, jitter: 0, ...changes };
+}
+
+export function aCollector(changes: Partial<FleetCollector> = {}): FleetCollector {
+  return {
+    id: 1,
+    name: 'prod-web-014',
+    category: 'prod/web/nginx',
+    hostName: 'prod-web-014.example.com',
+    osName: 'Linux',
+    osArch: 'amd64',
+    build: oldBuild,
+    alive: true,
+    lastSeenAlive: startedAt,
+    ephemeral: false,
+    sourceSyncMode: 'UI',
+    timeZone: 'Etc/UTC',
+    fields: {},
+    ...changes,
+  };
+}
+
+export function aFleet(
+  size: number,
+  change: (id: number) => Partial<FleetCollector> = () => ({}),
+): FleetSnapshot {
+  const collectors = Array.from({ length: size }, (_, index) =>
+    aCollector({ id: index + 1, name: `collector-${index + 1}`, ...change(index + 1) }),
+  );
+  return { readAt: startedAt, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
+}
+
+export function anUpgrade(progress: UpgradeProgress, changes: Partial<UpgradeIdentity> = {}): Upgrade {
+  return {
+    rolloutId: 'production-20260302-1',
+    collectorId: 1,
+    collectorName: 'prod-web-014',
+    wave: 0,
+    order: 1,
+    fromBuild: oldBuild,
+    rev: 1,
+    attempts: 0,
+    doubts: 0,
+    unexplained: 0,
+    misses: 0,
+    firstStartedAt: null,
+    ...changes,
+    ...progress,
+  };
+}
+
+export function anUpgradingOne(
+  changes: Partial<Extract<UpgradeProgress, { state: 'upgrading' }>> = {},
+): Upgrade {
+  return anUpgrade(
+    {
+      state: 'upgrading',
+      taskId: '77',
+      startedAt,
+      deadlineAt: startedAt + 35 * 60_000,
+      dueAt: startedAt + 150_000,
+      ending: null,
+      ...changes,
+    },
+    { attempts: 1, firstStartedAt: startedAt },
+  );
+}
+
+export function aWave(changes: Partial<Wave> = {}): Wave {
+  return {
+    name: 'rest',
+    size: 10,
+    state: 'open',
+    openedAt: startedAt,
+    soakEndsAt: null,
+    passedAt: null,
+    acknowledgedWeight: 0,
+    acceptedWithoutEvidence: false,
+    ...changes,
+  };
+}
+
+export function aRollout(changes: Partial<Rollout> = {}): Rollout {
+  return {
+    id: 'production-20260302-1',
+    policy: aPolicy(),
+    targetBuild,
+    fromBuilds: [oldBuild],
+    planHash: '7f3a',
+    startedBy: 'schedule',
+    createdAt: startedAt,
+    fleetReadAt: startedAt,
+    state: 'running',
+    reason: '',
+    waves: [aWave()],
+    leftOut: {},
+    endedAt: null,
+    rev: 1,
+    ...changes,
+  };
+}
+
+export function aSummary(
+  counts: Partial<Record<UpgradeState, number>> = {},
+  changes: Partial<WaveSummary> = {},
+): WaveSummary {
+  return { counts: { ...emptyCounts(), ...counts }, weight: 0, lost: 0, lastChangeAt: startedAt, ...changes };
+}
+
+export function aView(changes: Partial<RolloutView> = {}): RolloutView {
+  return {
+    rollout: aRollout(),
+    waves: [aSummary({ pending: 10 })],
+    slotsTaken: 0,
+    retriesDue: [],
+    nextRetryAt: null,
+    candidates: null,
+    overdue: [],
+    braked: false,
+    learned: { count: 0, meanMs: 0 },
+    ...changes,
+  };
+}

@@ -1,0 +1,37 @@
+import type { Config } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { configOf, type Environment } from '../../src/config/load-config.ts';
+import { parseYaml } from '../../src/config/yaml-source.ts';
+
+const service = 'service: { baseUrl: https://api.example.com/api, accessId: id, accessKey: key }\n';
+
+/** Reads YAML text as the file `config.yaml`. @throws ConfigError */
+export function readConfig(text: string, environment: Environment = {}): Config {
+  return configOf(parseYaml(text, 'config.yaml'), environment);
+}
+
+/** A config whose one rollout, called `all`, has these keys more; they start on line 4. */
+export function withRollout(yaml: string): string {
+  return `${service}rollouts:\n  - name: all\n${yaml.replaceAll(/^/gm, '    ')}`;
+}
+
+/** A config with this section more; it starts on line 3. */
+export function withSection(yaml: string): string {
+  return `${service}rollouts: [{ name: all }]\n${yaml}`;
+}
+
+/** A config with this service section alone, which starts on line 1. */
+export function withService(yaml: string): string {
+  return `${yaml}\nrollouts: [{ name: all }]\n`;
+}
+
+/** What reading this complains about, a line each. */
+export function problemsOf(read: () => unknown): string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n');
+    throw error;
+  }
+  return [];
+}

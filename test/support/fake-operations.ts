@@ -1,0 +1,133 @@
+import type { Operations, VerbRequest, VerbResult } from '../../src/orchestrator/operations.ts';
+import type { RolloutEvent } from '../../src/rollout/events.ts';
+import { emptyCounts } from '../../src/rollout/gate.ts';
+import type { RolloutState } from '../../src/rollout/rollout.ts';
+import type { RolloutStatus, WaveStatus } from '../../src/rollout/status.ts';
+import type { Upgrade, UpgradeState } from '../../src/rollout/upgrade.ts';
+import { startedAt } from './builders.ts';
+
+export const countsOf = (counts: Partial<Record<UpgradeState, number>>): Record<UpgradeState, number> => ({
+  ...emptyCounts(),
+  ...counts,
+});
+
+export function aWaveStatus(changes: Partial<WaveStatus> = {}): WaveStatus {
+  return {
+    name: 'canary',
+    size: 2,
+    state: 'open',
+    counts: countsOf({ succeeded: 1, upgrading: 1 }),
+    failures: 0,
+    failuresAllowed: 0,
+    lost: 0,
+    openedAt: startedAt,
+    soakEndsAt: null,
+    passedAt: null,
+    waits: null,
+    ...changes,
+  };
+}
+
+export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutStatus {
+  return {
+    id: 'production-20260302-1',
+    policy: 'production',
+    state: 'running',
+    reason: 'the plan is on its way',
+    targetBuild: '19.536-4',
+    fromBuilds: ['19.441-2'],
+    planHash: '7f3a',
+    startedBy: 'schedule',
+    createdAt: startedAt,
+    endedAt: null,
+    planned: 10,
+    counts: countsOf({ succeeded: 1, upgrading: 1, pending: 8 }),
+    leftOut: { 'runs on a Mac': 3 },
+    inFlight: 1,
+    concurrency: 50,
+    eta: { at: startedAt + 3_600_000, plusMinusMs: 600_000 },
+    waves: [
+      aWaveStatus(),
+      aWaveStatus({
+        name: 'rest',
+        size: 8,
+        state: 'waiting',
+        counts: countsOf({ pending: 8 }),
+        failuresAllowed: 1,
+        openedAt: null,
+        waits: 'gate of canary',
+      }),
+    ],
+    holds: [],
+    ...changes,
+  };
+}
+
+export function aRolloutEvent(changes: Partial<RolloutEvent> = {}): RolloutEvent {
+  return {
+    at: startedAt,
+    event: 'upgrade.succeeded',
+    policy: 'production',
+    rollout: 'production-20260302-1',
+    reason: 'on the build and alive',
+    by: 'daemon',
+    ...changes,
+  };
+}
+
+export interface FakeOperations extends Operations {
+  readonly requests: readonly VerbRequest[];
+  /** From now on every call fails like this. */
+  breakWith(error: Error): void;
+  /** From now on no call is answered. */
+  hang(): void;
+}
+
+/** Operations over plain data, with the rules of the verbs that a server has to pass on. */
+export function makeFakeOperations(data: {
+  readonly rollouts: readonly RolloutStatus[];
+  readonly upgrades?: readonly Upgrade[];
+  readonly events?: readonly RolloutEvent[];
+}): FakeOperations {
+  const statuses = new Map(data.rollouts.map((status) => [status.id, status]));
+  const requests: VerbRequest[] = [];
+  let trouble: Error | 'hang' | undefined;
+  const answer = async <T>(make: () => T): Promise<T> => {
+    if (trouble === 'hang') return new Promise<never>(() => {});
+    if (trouble !== undefined) throw trouble;
+    return make();
+  };
+  const known = <T>(id: string, make: () => T) => answer(() => (statuses.has(id) ? make() : undefined));
+  return {
+    requests,
+    breakWith: (error) => {
+      trouble = error;
+    },
+    hang: () => {
+      trouble = 'hang';
+    },
+    listRollouts: () => answer(() => [...statuses.values()]),
+    rolloutStatus: (id) => answer(() => statuses.get(id)),
+    listUpgrades: (id, { offset, limit, state }) =>
+      known(id, () =>
+        (data.upgrades ?? [])
+          .filter((upgrade) => state === undefined || upgrade.state === state)
+          .slice(offset, offset + limit),
+      ),
+    readEvents: (id, limit) => known(id, () => (data.events ?? []).slice(0, limit)),
+    apply: (request) =>
+      answer((): VerbResult => {
+        requests.push(request);
+        const status = statuses.get(request.rolloutId);
+        if (status === undefined) return { kind: 'unknownRollout' };
+        if (status.endedAt !== null) return { kind: 'refused', reason: `it has ended: ${status.state}` };
+        const wanted: RolloutState = ({ pause: 'paused', resume: 'running', abort: 'aborted' } as const)[
+          request.verb
+        ];
+        if (status.state === wanted) return { kind: 'unchanged', status };
+        const changed = { ...status, state: wanted, reason: request.reason };
+        statuses.set(status.id, changed);
+        return { kind: 'done', status: changed };
+      }),
+  };
+}

@@ -1,0 +1,108 @@
+import { Agent, request } from 'undici';
+import type { Clock, EpochMs } from '../../src/base/time.ts';
+import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario.ts';
+import {
+  type ReferenceService,
+  type ReferenceServiceParts,
+  startReferenceService,
+} from '../../src/reference-service/start-reference-service.ts';
+
+/** A clock that stands until it is told to go on. */
+export interface StandingClock extends Clock {
+  advance(durationMs: number): void;
+}
+
+export function aStandingClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): StandingClock {
+  let instant = now;
+  return {
+    now: () => instant,
+    advance: (durationMs) => {
+      instant += durationMs;
+    },
+  };
+}
+
+const credentials = { accessId: 'anid', accessKey: 'akey' };
+export const basic = (given = credentials) =>
+  `Basic ${Buffer.from(`${given.accessId}:${given.accessKey}`).toString('base64')}`;
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** Parsed JSON, as loosely typed as `JSON.parse` has it, since tests look into it freely; undefined for other text. */
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+export interface RawRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON with its type; a text is sent as it is, without one. */
+  readonly body?: unknown;
+  /** Leaves the credentials out. */
+  readonly anonymous?: boolean;
+}
+
+/** Sends requests as they are: no retry, no cookie, no redirect. */
+export function aRawClient(url: string) {
+  const dispatcher = new Agent({ connections: 64 });
+  const send = async (path: string, options: RawRequest = {}): Promise<RawAnswer> => {
+    const { body } = options;
+    const answer = await request(`${url}${path}`, {
+      dispatcher,
+      method: options.method ?? 'GET',
+      headers: {
+        ...(options.anonymous === true ? {} : { authorization: basic() }),
+        ...(body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, headers: answer.headers, text, body: parsed(text) };
+  };
+  return { send, close: () => dispatcher.close() };
+}
+
+function parsed(text: string): ReturnType<typeof JSON.parse> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface ReferenceSetup {
+  readonly service: ReferenceService;
+  readonly clock: StandingClock;
+  readonly send: (path: string, options?: RawRequest) => Promise<RawAnswer>;
+  readonly create: (body: unknown) => Promise<RawAnswer>;
+  close(): Promise<void>;
+}
+
+/** A service on a standing clock, whose limits are off unless the scenario sets them. */
+export async function aReferenceService(
+  scenario: ScenarioInput = {},
+  parts: Partial<ReferenceServiceParts> = {},
+): Promise<ReferenceSetup> {
+  const clock = aStandingClock();
+  const limits = { requestsPerSecond: null, signInsPerMinute: null, ...scenario.limits };
+  const service = await startReferenceService({
+    credentials: [credentials],
+    clock,
+    scenario: parseScenario({ ...scenario, fleet: { size: 60, ...scenario.fleet }, limits }),
+    waitReal: async () => {},
+    ...parts,
+  });
+  const client = aRawClient(service.url);
+  return {
+    service,
+    clock,
+    send: client.send,
+    create: (body) => client.send('/v1/collectors/upgrades', { method: 'POST', body }),
+    close: async () => {
+      await client.close();
+      await service.close();
+    },
+  };
+}

@@ -1,0 +1,385 @@
+import { describe, expect, it } from 'vitest';
+import { evolve } from '../../src/rollout/evolve.ts';
+import type { CollectorSighting, UpgradeFact } from '../../src/rollout/facts.ts';
+import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
+import { freshForMs, nextStep } from '../../src/rollout/next-step.ts';
+import type { Upgrade } from '../../src/rollout/upgrade.ts';
+import {
+  aContext,
+  anUpgrade,
+  anUpgradingOne,
+  aPolicy,
+  oldBuild,
+  startedAt,
+  targetBuild,
+} from '../support/builders.ts';
+
+const minutes = 60_000;
+const t = startedAt;
+
+function seen(changes: Partial<CollectorSighting> = {}, at = t): UpgradeFact {
+  const sighting = { build: oldBuild, alive: true, lastSeenAlive: t, serviceAt: at, upgradable: null };
+  return { kind: 'collectorSeen', at, ...sighting, ...changes };
+}
+
+function apply(upgrade: Upgrade, ...facts: readonly UpgradeFact[]): Upgrade {
+  return facts.reduce((current, fact) => evolve(current, fact, aContext()), upgrade);
+}
+
+const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t });
+const starting = anUpgrade({ state: 'starting', sentAt: t, dueAt: t });
+const createFailed = (failure: ServiceFailure): UpgradeFact => ({
+  kind: 'createFailed',
+  at: t + 1_000,
+  failure,
+});
+const refused = (code: string): UpgradeFact => createFailed({ kind: 'refused', code, detail: 'no' });
+const taskSeen = (status: number, message = '', at = t + 5 * minutes): UpgradeFact => ({
+  kind: 'taskSeen',
+  at,
+  status,
+  message,
+  serviceAt: at,
+});
+
+describe('an upgrade on its good way', () => {
+  it('goes pending, queued, starting, upgrading, verifying, succeeded', () => {
+    const states: string[] = [];
+    let upgrade = anUpgrade({ state: 'pending' });
+    const facts: UpgradeFact[] = [
+      { kind: 'admitted', at: t, freshAt: t },
+      { kind: 'createSent', at: t },
+      { kind: 'created', at: t + 100, taskId: '77' },
+      taskSeen(0),
+      taskSeen(1),
+      taskSeen(6),
+      taskSeen(2),
+      seen({ build: targetBuild, lastSeenAlive: t + 5 * minutes + 15_000 }, t + 6 * minutes),
+    ];
+    for (const fact of facts) {
+      upgrade = apply(upgrade, fact);
+      states.push(upgrade.state);
+    }
+    expect(states).toEqual([
+      'queued',
+      'starting',
+      'upgrading',
+      'upgrading',
+      'upgrading',
+      'upgrading',
+      'verifying',
+      'succeeded',
+    ]);
+    expect(upgrade.attempts).toBe(1);
+  });
+
+  it('counts every saved change, so that a stale one can be told', () => {
+    expect(apply(queued, { kind: 'createSent', at: t }).rev).toBe(queued.rev + 1);
+  });
+
+  it('takes a status nobody told us about for one on its way (P13)', () => {
+    for (const status of [4, 5, 7, -1, 99])
+      expect(apply(anUpgradingOne(), taskSeen(status)).state).toBe('upgrading');
+  });
+
+  it('ignores facts that do not fit its state', () => {
+    const ended = apply(
+      anUpgradingOne(),
+      taskSeen(2),
+      seen({ build: targetBuild, lastSeenAlive: t + 10 * minutes }),
+    );
+    for (const fact of [
+      taskSeen(3),
+      refused('collector.not.alive'),
+      seen({}),
+      { kind: 'admitted', at: t, freshAt: t } as const,
+    ]) {
+      expect(evolve(ended, fact, aContext())).toBe(ended);
+    }
+  });
+});
+
+describe('success is seen, not told (P10)', () => {
+  const verifying = apply(anUpgradingOne(), taskSeen(2));
+  const at = t + 6 * minutes;
+
+  it('needs the build', () => {
+    expect(apply(verifying, seen({ build: oldBuild, lastSeenAlive: at }, at)).state).toBe('verifying');
+  });
+
+  it('needs a heartbeat newer than the end of the task', () => {
+    const before = t + 5 * minutes - 1;
+    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before }, at)).state).toBe('verifying');
+    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before + 2 }, at)).state).toBe(
+      'succeeded',
+    );
+  });
+
+  it('takes any new heartbeat between two looks where the service tells no time', () => {
+    const blind = apply(anUpgradingOne(), {
+      kind: 'taskSeen',
+      at: t + 5 * minutes,
+      status: 2,
+      message: '',
+      serviceAt: null,
+    });
+    const once = apply(blind, seen({ build: targetBuild, lastSeenAlive: t }, at));
+    expect(once.state).toBe('verifying');
+    expect(apply(once, seen({ build: targetBuild, lastSeenAlive: t }, at + minutes)).state).toBe('verifying');
+    expect(apply(once, seen({ build: targetBuild, lastSeenAlive: t + 15_000 }, at + minutes)).state).toBe(
+      'succeeded',
+    );
+  });
+
+  it('takes an intermediate build on the way for no failure', () => {
+    const between = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: at }, at));
+    expect(apply(between, seen({ build: targetBuild, lastSeenAlive: at + 1 }, at + minutes)).state).toBe(
+      'succeeded',
+    );
+  });
+
+  it('is unconfirmed, and weighs `lostWeight`, when the collector did not come back in time', () => {
+    const late = t + 15 * minutes;
+    const lost = apply(verifying, seen({ build: targetBuild, lastSeenAlive: t }, late));
+    expect(lost).toMatchObject({ state: 'unconfirmed', weight: 3 });
+  });
+
+  it('is unconfirmed, and weighs 1, when it came back on another build', () => {
+    const late = t + 15 * minutes;
+    const other = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: late }, late));
+    expect(other).toMatchObject({ state: 'unconfirmed', weight: 1 });
+  });
+
+  it('concludes nothing without a look, however late it is', () => {
+    const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
+    const unseen = apply(verifying, { kind: 'lookFailed', at: t + 60 * minutes, of: 'collector', failure });
+    expect(unseen.state).toBe('verifying');
+  });
+});
+
+describe('a create that failed', () => {
+  it('is repeated without spending an attempt when nothing was done (connect error, 429)', () => {
+    for (const failure of [
+      { kind: 'unavailable', sent: false, detail: '' },
+      { kind: 'throttled', detail: '' },
+    ] satisfies ServiceFailure[]) {
+      const next = apply(starting, createFailed(failure));
+      expect(next).toMatchObject({ state: 'queued', attempts: 0 });
+    }
+  });
+
+  it('stays in doubt, with its slot, when it may have been acted on', () => {
+    const next = apply(starting, createFailed({ kind: 'unavailable', sent: true, detail: '' }));
+    expect(next.state).toBe('starting');
+    expect(nextStep(next, t + minutes)).toEqual({
+      do: 'lookAtCollector',
+      why: 'settle',
+      askUpgradable: true,
+    });
+  });
+
+  it('defers a collector that is not alive, and one upgraded by someone else', () => {
+    expect(apply(starting, refused('collector.not.alive'))).toMatchObject({
+      state: 'deferred',
+      condition: 'notAlive',
+    });
+    expect(apply(starting, refused('collector.in.upgrading'))).toMatchObject({
+      state: 'deferred',
+      condition: 'inUpgrade',
+    });
+  });
+
+  it('adopts what runs when an earlier create of ours got no answer', () => {
+    const doubtful = { ...starting, doubts: 1 };
+    expect(apply(doubtful, refused('collector.in.upgrading'))).toMatchObject({
+      state: 'upgrading',
+      taskId: null,
+    });
+  });
+
+  it('fails a hosted collector for good', () => {
+    expect(apply(starting, refused('collector.type.invalid'))).toMatchObject({ state: 'failed', weight: 1 });
+  });
+
+  it('puts the collector back when all share the cause', () => {
+    const next = apply(starting, createFailed({ kind: 'misconfigured', detail: '403' }));
+    expect(next).toMatchObject({ state: 'pending', attempts: 0 });
+  });
+
+  it('fails one collector when its build is refused but still offered, and none when it is gone', () => {
+    expect(apply(starting, { kind: 'versionRefused', at: t, stillOffered: true }).state).toBe('failed');
+    expect(apply(starting, { kind: 'versionRefused', at: t, stillOffered: false }).state).toBe('pending');
+  });
+
+  it('withdraws a collector that is gone', () => {
+    const failure: ServiceFailure = { kind: 'notFound', detail: '' };
+    const gone = apply(starting, refused('collector.invalid'), {
+      kind: 'lookFailed',
+      at: t,
+      of: 'collector',
+      failure,
+    });
+    expect(gone).toMatchObject({ state: 'withdrawn', weight: 0 });
+  });
+});
+
+describe('a create in doubt (P1)', () => {
+  it('is done when the collector shows the build', () => {
+    expect(apply(starting, seen({ build: targetBuild }, t + minutes)).state).toBe('verifying');
+  });
+
+  it('is adopted when the service would not start another', () => {
+    expect(apply(starting, seen({ upgradable: false }, t + minutes))).toMatchObject({
+      state: 'upgrading',
+      taskId: null,
+    });
+  });
+
+  it('is sent again only when the service would start one, and the first can no longer arrive', () => {
+    expect(apply(starting, seen({ upgradable: true }, t + 34_000)).state).toBe('starting');
+    expect(apply(starting, seen({ upgradable: true }, t + 36_000)).state).toBe('queued');
+  });
+
+  it('learns its task when the answer comes after someone else had adopted it', () => {
+    const adopted = apply(starting, seen({ upgradable: false }, t + minutes));
+    expect(apply(adopted, { kind: 'created', at: t + minutes, taskId: '9' })).toMatchObject({
+      state: 'upgrading',
+      taskId: '9',
+    });
+  });
+
+  it('gives up a collector whose creates never do anything', () => {
+    let upgrade: Upgrade = starting;
+    for (let n = 0; n < 10; n += 1) {
+      upgrade = apply(upgrade, seen({ upgradable: true }, t + (n + 1) * minutes));
+      if (upgrade.state === 'queued') upgrade = apply(upgrade, { kind: 'createSent', at: t });
+    }
+    expect(upgrade.state).toBe('failed');
+  });
+
+  it('ends an adopted upgrade that is over without the build', () => {
+    const adopted = apply(starting, seen({ upgradable: false }, t + minutes));
+    expect(apply(adopted, seen({ upgradable: true }, t + 5 * minutes)).state).toBe('retrying');
+  });
+});
+
+describe('a task that failed', () => {
+  const failed = (message: string, upgrade: Upgrade = anUpgradingOne()) =>
+    apply(upgrade, taskSeen(3, message), seen({}, t + 5 * minutes));
+
+  it('is a success that came late when the collector shows the build and is alive', () => {
+    const verifying = apply(
+      anUpgradingOne(),
+      taskSeen(3, 'timed out'),
+      seen({ build: targetBuild }, t + 5 * minutes),
+    );
+    expect(verifying).toMatchObject({ state: 'verifying', late: true });
+  });
+
+  it('is retried after a growing wait when its cause passes', () => {
+    expect(failed('download failed')).toMatchObject({ state: 'retrying', dueAt: t + 7 * minutes });
+    const second = failed('download failed', { ...anUpgradingOne(), attempts: 2 });
+    expect(second).toMatchObject({ state: 'retrying', dueAt: t + 11 * minutes });
+  });
+
+  it('waits long when its cause passes slowly', () => {
+    expect(failed('disk is out of space')).toMatchObject({ state: 'retrying', dueAt: t + 65 * minutes });
+  });
+
+  it('spreads retries by the jitter', () => {
+    const fact = seen({}, t + 5 * minutes);
+    const context = aContext({ jitter: 1 });
+    const retry = evolve(apply(anUpgradingOne(), taskSeen(3, 'download failed')), fact, context);
+    expect(retry).toMatchObject({ dueAt: t + 5 * minutes + 144_000 });
+  });
+
+  it('fails at once when its cause is permanent, and after the last attempt', () => {
+    expect(failed('permission denied').state).toBe('failed');
+    expect(failed('download failed', { ...anUpgradingOne(), attempts: 3 })).toMatchObject({
+      state: 'failed',
+      reason: 'attempt 3 of 3: download failed',
+    });
+  });
+
+  it('is retried once when nobody knows why', () => {
+    const once = failed('');
+    expect(once.state).toBe('retrying');
+    expect(failed('', { ...anUpgradingOne(), unexplained: once.unexplained, attempts: 2 }).state).toBe(
+      'failed',
+    );
+  });
+
+  it('looks at the collector before a second create, since it may have been upgraded all the same (P1)', () => {
+    const admitted = apply(failed('timed out'), {
+      kind: 'admitted',
+      at: t + 8 * minutes,
+      freshAt: t + 8 * minutes,
+    });
+    expect(nextStep(admitted, t + 8 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+    expect(apply(admitted, seen({ build: targetBuild }, t + 8 * minutes)).state).toBe('verifying');
+    expect(nextStep(apply(admitted, seen({}, t + 8 * minutes)), t + 8 * minutes)).toEqual({ do: 'start' });
+  });
+});
+
+describe('a task without an end', () => {
+  it('is looked at once more at its deadline, and then timed out', () => {
+    const atDeadline = apply(anUpgradingOne(), taskSeen(6, '', t + 35 * minutes));
+    expect(atDeadline.state).toBe('upgrading');
+    expect(nextStep(atDeadline, t + 35 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'judge' });
+    expect(apply(atDeadline, seen({}, t + 35 * minutes))).toMatchObject({ state: 'timedOut', weight: 1 });
+    expect(apply(atDeadline, seen({ build: targetBuild }, t + 35 * minutes)).state).toBe('verifying');
+  });
+
+  it('is looked for again when the service does not know it, until the deadline', () => {
+    const failure: ServiceFailure = { kind: 'notFound', detail: '' };
+    const missing = apply(anUpgradingOne(), { kind: 'lookFailed', at: t + minutes, of: 'task', failure });
+    expect(apply(missing, seen({}, t + minutes))).toMatchObject({ state: 'upgrading', ending: null });
+    expect(apply(missing, seen({}, t + 36 * minutes)).state).toBe('timedOut');
+    expect(apply(missing, seen({ build: targetBuild }, t + minutes)).state).toBe('verifying');
+  });
+});
+
+describe('a deferred collector', () => {
+  const deferred = apply(starting, refused('collector.not.alive'));
+
+  it('returns without a spent attempt when its condition holds', () => {
+    expect(apply(deferred, seen({ alive: true }, t + minutes))).toMatchObject({
+      state: 'retrying',
+      attempts: 0,
+    });
+  });
+
+  it('is withdrawn, not failed, when it was waited for long enough', () => {
+    const at = t + 13 * 60 * minutes;
+    expect(apply(deferred, seen({ alive: false }, at))).toMatchObject({ state: 'withdrawn', weight: 0 });
+  });
+});
+
+describe('nextStep', () => {
+  it('waits for the instant that is due', () => {
+    expect(nextStep(anUpgradingOne(), t)).toEqual({ do: 'wait', until: t + 150_000 });
+  });
+
+  it('looks before the first create when the plan was read more than a minute ago (P1)', () => {
+    expect(nextStep(queued, t + freshForMs)).toEqual({ do: 'start' });
+    expect(nextStep(queued, t + freshForMs + 1)).toMatchObject({ why: 'recheck' });
+  });
+
+  it('leaves what waits for the reconciler alone', () => {
+    expect(nextStep(anUpgrade({ state: 'pending' }), t)).toEqual({ do: 'rest' });
+    expect(nextStep(anUpgrade({ state: 'retrying', dueAt: t, reason: '' }), t + 1)).toEqual({ do: 'rest' });
+  });
+
+  it('spaces looks by the age of the task, and never misses its deadline', () => {
+    const policy = aPolicy();
+    let upgrade = anUpgradingOne();
+    const dues: number[] = [];
+    for (let look = 0; look < 60 && upgrade.state === 'upgrading' && upgrade.ending === null; look += 1) {
+      dues.push(upgrade.dueAt);
+      upgrade = apply(upgrade, taskSeen(6, '', upgrade.dueAt));
+    }
+    expect(dues.at(-1)).toBe(t + policy.upgrade.deadlineMs);
+    expect(dues.length).toBeLessThan(25);
+    expect(dues.every((due, index) => index === 0 || due > (dues[index - 1] ?? 0))).toBe(true);
+  });
+});
