@@ -6,7 +6,7 @@ import { RolloutEventBody, RolloutStatusBody, UpgradeBody, UpgradeStateName } fr
 export const adminApiPath = '/api/v1';
 
 /** Pages are bounded, so that no answer grows with the fleet. */
-export const adminApiLimits = {
+const adminApiLimits = {
   collectorPageSizeDefault: 100,
   collectorPageSizeMax: 1_000,
   eventsDefault: 50,

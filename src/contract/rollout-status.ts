@@ -48,14 +48,16 @@ const Instant = z.number().meta({ description: 'Milliseconds since the UNIX epoc
 const Count = z.number().int();
 const Counts = z.record(UpgradeStateName, Count).readonly();
 
-export const WaveStatusBody = z
+const WaveStatusBody = z
   .object({
     name: z.string(),
     size: Count,
     state: WaveStateName,
     counts: Counts,
     failures: z.number().meta({ description: 'Weighted: a collector that did not come back counts more.' }),
-    failuresAllowed: z.number().meta({ description: 'With more weighted failures than this, the wave trips.' }),
+    failuresAllowed: z
+      .number()
+      .meta({ description: 'With more weighted failures than this, the wave trips.' }),
     lost: Count,
     openedAt: Instant.nullable(),
     soakEndsAt: Instant.nullable(),

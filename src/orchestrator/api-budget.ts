@@ -19,5 +19,7 @@ export interface ApiBudget {
 export interface BudgetGrant {
   /** How long it was waited for. */
   readonly waitedMs: DurationMs;
+  /** Given in a `single` phase, which another daemon may have begun: a success must be told with `succeeded`. */
+  readonly single?: boolean;
   giveBack(): void;
 }

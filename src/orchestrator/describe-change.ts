@@ -1,6 +1,7 @@
 import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
 import type { RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
+import { classifyCreateFailure, classifyTaskMessage } from '../rollout/failure-classes.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { isEnd, type Upgrade } from '../rollout/upgrade.ts';
 
@@ -28,9 +29,26 @@ export function describeUpgradeChange(
       collectorName: after.collectorName,
       ...(taskId === undefined ? {} : { taskId }),
       attempt: after.attempts,
+      ...failureClassOf(rollout, before, fact),
+      ...seenDelayOf(before, after, fact),
       ...(ended && after.firstStartedAt !== null ? { durationMs: fact.at - after.firstStartedAt } : {}),
     },
   ];
+}
+
+/** What led away from a good end, in the classes of DESIGN §4. */
+function failureClassOf(rollout: Rollout, before: Upgrade, fact: UpgradeFact): { failureClass?: string } {
+  if (fact.kind === 'createFailed') return { failureClass: classifyCreateFailure(fact.failure) };
+  if (before.state !== 'upgrading' || before.ending?.kind !== 'failed') return {};
+  const meaning = classifyTaskMessage(before.ending.message, rollout.policy.messageRules);
+  return { failureClass: meaning === 'permanent' ? 'permanent' : 'retry' };
+}
+
+function seenDelayOf(before: Upgrade, after: Upgrade, fact: UpgradeFact): { seenDelayMs?: number } {
+  if (before.state !== 'upgrading') return {};
+  if (before.ending?.kind === 'failed') return { seenDelayMs: before.ending.seenDelayMs };
+  const isSuccessSeen = fact.kind === 'taskSeen' && after.state === 'verifying';
+  return isSuccessSeen ? { seenDelayMs: fact.at - before.lookedAt } : {};
 }
 
 /** The event of a change of the rollout itself. */

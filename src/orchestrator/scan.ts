@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/time.ts';
 import type { FleetSnapshot } from '../rollout/collector.ts';
-import { describeFailure } from '../rollout/failure-classes.ts';
+import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { freezePlan } from '../rollout/freeze-plan.ts';
 import { makePlan, type Plan } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
@@ -18,7 +18,7 @@ export type ScanResult =
   | { readonly kind: 'started'; readonly rolloutId: string; readonly planned: number }
   | { readonly kind: 'busy'; readonly rolloutId: string }
   | { readonly kind: 'nothing'; readonly reason: string }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | { readonly kind: 'failed'; readonly cause: ServiceFailure['kind']; readonly reason: string };
 
 /** `operator`: someone asked for it now, so failures and aborts of the past do not speak against it. */
 export type ScanOrigin = 'schedule' | 'start' | 'operator';
@@ -65,7 +65,9 @@ async function lookForWork(
   const reading = await readPlan(parts.fleet, policy, id, signal, async (targetBuild) =>
     origin === 'operator' ? new Set() : await failedBefore(parts, history, targetBuild),
   );
-  if (!reading.ok) return { kind: 'failed', reason: describeFailure(reading.failure) };
+  if (!reading.ok) {
+    return { kind: 'failed', cause: reading.failure.kind, reason: describeFailure(reading.failure) };
+  }
   if (reading.value.kind === 'noTarget') return { kind: 'nothing', reason: reading.value.reason };
   const { plan, fleet } = reading.value;
   const aborted = history.find((rollout) => rollout.targetBuild === plan.targetBuild);

@@ -29,7 +29,7 @@ export interface RolloutEvent {
   readonly attempt?: number;
   /** For an end: from the first create to here. */
   readonly durationMs?: number;
-  /** For an end: from the task's end at the service until we knew, where both are known. */
+  /** Where the end of a task became known: how long ago it was last seen on its way, so at most this late. */
   readonly seenDelayMs?: number;
   /** For a retry or an end: the class that led to it. */
   readonly failureClass?: string;

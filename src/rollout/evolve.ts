@@ -86,6 +86,7 @@ function afterCreated(upgrade: Upgrade, taskId: string, at: EpochMs, context: Ev
       state: 'upgrading',
       taskId,
       startedAt: at,
+      lookedAt: at,
       deadlineAt: at + policy.upgrade.deadlineMs,
       dueAt: firstTaskLookAt(at, policy),
       ending: null,
@@ -137,11 +138,8 @@ function afterTaskSeen(
   const { at } = fact;
   if (fact.status === 2) return verify(upgrade, { at, serviceAt: fact.serviceAt, late: false }, context);
   if (fact.status === 3) {
-    return to(
-      upgrade,
-      { ...progress(upgrade), dueAt: at, ending: { kind: 'failed', message: fact.message } },
-      { misses: 0 },
-    );
+    const ending = { kind: 'failed', message: fact.message, seenDelayMs: at - upgrade.lookedAt } as const;
+    return to(upgrade, { ...progress(upgrade), dueAt: at, ending }, { misses: 0 });
   }
   // 0, 1, 6, and every value nobody has told us about (P13): still on its way.
   if (at >= upgrade.deadlineAt) {
@@ -149,7 +147,7 @@ function afterTaskSeen(
   }
   return to(
     upgrade,
-    { ...progress(upgrade), dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
+    { ...progress(upgrade), lookedAt: at, dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
     { misses: 0 },
   );
 }

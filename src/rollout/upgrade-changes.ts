@@ -56,6 +56,7 @@ export function adopt(upgrade: Upgrade, startedAt: EpochMs, context: EvolveConte
       state: 'upgrading',
       taskId: null,
       startedAt,
+      lookedAt: startedAt,
       deadlineAt: startedAt + context.policy.upgrade.deadlineMs,
       dueAt: firstTaskLookAt(startedAt, context.policy),
       ending: null,
@@ -180,8 +181,8 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
 }
 
 export function progress(upgrade: In<'upgrading'>): UpgradingProgress {
-  const { state, taskId, startedAt, deadlineAt, dueAt, ending } = upgrade;
-  return { state, taskId, startedAt, deadlineAt, dueAt, ending };
+  const { state, taskId, startedAt, lookedAt, deadlineAt, dueAt, ending } = upgrade;
+  return { state, taskId, startedAt, lookedAt, deadlineAt, dueAt, ending };
 }
 
 export function verification(upgrade: In<'verifying'>): VerifyingProgress {

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 
 /**
  * One collector's passage through a rollout. The drawing of its states:
@@ -60,6 +60,8 @@ export interface UpgradingProgress {
   /** null: adopted. A create in doubt was found running, its task id is not known, so the build is watched. */
   readonly taskId: string | null;
   readonly startedAt: EpochMs;
+  /** When it was last seen on its way; its end came after that. */
+  readonly lookedAt: EpochMs;
   readonly deadlineAt: EpochMs;
   readonly dueAt: EpochMs;
   /** Set when the task is over without success and the collector itself has still to be looked at. */
@@ -68,7 +70,7 @@ export interface UpgradingProgress {
 
 /** How a task stopped without having succeeded. */
 export type TaskEnding =
-  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'failed'; readonly message: string; readonly seenDelayMs: DurationMs }
   | { readonly kind: 'missing' }
   | { readonly kind: 'deadline' };
 

@@ -98,6 +98,7 @@ export function anUpgradingOne(
       state: 'upgrading',
       taskId: '77',
       startedAt,
+      lookedAt: startedAt,
       deadlineAt: startedAt + 35 * 60_000,
       dueAt: startedAt + 150_000,
       ending: null,

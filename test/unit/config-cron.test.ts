@@ -60,7 +60,7 @@ describe('isCronExpression', () => {
     );
     let takenCount = 0;
     fc.assert(
-      fc.property(fc.array(field, { minLength: 4, maxLength: 7 }), (fields) => {
+      fc.property(fc.array(field, { minLength: 5, maxLength: 6 }), (fields) => {
         const text = fields.join(' ');
         if (!isCronExpression(text)) return;
         takenCount += 1;

@@ -61,9 +61,9 @@ describe('a config changed at random', () => {
           if (read(stringify(copy)) === 'refused') refusedCount += 1;
         },
       ),
-      { numRuns: 1_500 },
+      { numRuns: 500 },
     );
-    expect(refusedCount).toBeGreaterThan(500);
+    expect(refusedCount).toBeGreaterThan(150);
   });
 
   it('is read or refused with reasons, whatever character stands anywhere', () => {
@@ -96,7 +96,7 @@ describe('a config changed at random', () => {
       fc.property(fc.nat({ max: valid.length }), fc.nat({ max: 8 }), fragment, (start, length, text) => {
         read(valid.slice(0, start) + text + valid.slice(start + length));
       }),
-      { numRuns: 1_500 },
+      { numRuns: 500 },
     );
   });
 });

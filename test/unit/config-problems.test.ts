@@ -7,7 +7,7 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
   ['wave: []', 'config.yaml:4:5 rollouts[0].wave: unknown key "wave"; did you mean "waves"?'],
   [
     'time-zone: UTC',
-    'config.yaml:4:5 rollouts[0]["time-zone"]: unknown key "time-zone"; did you mean "timeZone"?',
+    'config.yaml:4:5 rollouts[0].time-zone: unknown key "time-zone"; did you mean "timeZone"?',
   ],
   [
     'windows: []',
@@ -125,9 +125,15 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
   ],
   ['waves: [{ size: 5 }]', 'config.yaml:4:13 rollouts[0].waves[0].name: is missing; it must be text'],
   ['lostWeight: 0', 'config.yaml:4:17 rollouts[0].lostWeight: must be at least 1'],
-  ['upgrade: { deadline: 500ms }', 'config.yaml:4:26 rollouts[0].upgrade.deadline: must be at least 1s'],
+  [
+    'upgrade: { deadline: 500ms, expect: 100ms }',
+    'config.yaml:4:26 rollouts[0].upgrade.deadline: must be at least 1s',
+  ],
   ['upgrade: { deadline: 400d }', 'config.yaml:4:26 rollouts[0].upgrade.deadline: must be at most 366d'],
-  ['upgrade: { deadline: 4m }', 'config.yaml:4:14 rollouts[0].upgrade.expect: must be shorter than deadline'],
+  [
+    'upgrade: { deadline: 4m }',
+    'config.yaml:4:5 rollouts[0].upgrade.expect: must be shorter than deadline; it is 5m, deadline 4m',
+  ],
   ['upgrade:', 'config.yaml:4:5 rollouts[0].upgrade: must be a mapping of keys, not empty'],
   [
     'retry: { maxAttempts: 1.5 }',
@@ -135,7 +141,7 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
   ],
   [
     'retry: { backoff: { initial: 2h } }',
-    'config.yaml:4:23 rollouts[0].retry.backoff.max: must not be shorter than initial',
+    'config.yaml:4:14 rollouts[0].retry.backoff.max: must not be shorter than initial; it is 1h, initial 2h',
   ],
   [
     'retry: { backoff: { factor: 0.5 } }',
@@ -213,6 +219,14 @@ const sectionCases: ReadonlyArray<readonly [string, string]> = [
   [
     'redis: { url: /s, keyPrefix: "a{b}" }',
     'config.yaml:3:30 redis.keyPrefix: must be 1 to 64 letters, digits, "_", "." or "-"',
+  ],
+  [
+    'redis: { url: /s, password: p }',
+    'config.yaml:3:15 redis.url: is a socket, which takes no password; remove the password',
+  ],
+  [
+    'redis: { url: "redis://:a@h", password: p }',
+    'config.yaml:3:15 redis.url: holds a password, and another is given beside it; keep one',
   ],
 ];
 
@@ -295,9 +309,9 @@ rollouts:
       'config.yaml:5:18 rollouts[0].concurrency',
       'config.yaml:7:5 rollouts[1].colour',
       'config.yaml:8:11 rollouts[2].name',
-      'config.yaml:9:25 rollouts[2].retry.backoff.max',
+      'config.yaml:9:14 rollouts[2].retry.backoff.max',
       'config.yaml:9:46 rollouts[2].retry.backoff.factor',
-      'config.yaml:10:41 rollouts[2].waves[1].name',
+      'config.yaml:10:43 rollouts[2].waves[1].name',
       'config.yaml:10:52 rollouts[2].waves[1].soak',
     ]);
   });

@@ -33,9 +33,12 @@ describe('parseYaml', () => {
     ['{ a: 1, "a": 2 }', 'f.yaml:1:9 a: the key "a" is given twice, first on line 1; keep one'],
     ['a:\n  __proto__: { b: 1 }', 'f.yaml:2:3 __proto__: the key "__proto__" is not allowed; remove it'],
     ['a: &x { b: 1 }\nc:\n  <<: *x', 'f.yaml:3:3: merge keys (<<) are not supported; write the keys out'],
-    ['a: *b', 'f.yaml:1:4: the alias *b has no anchor &b before it; if a text was meant, put it in quotes'],
-    ['schedule: */15 * * * *', 'f.yaml:1:11: '],
-    ['a: &x [ *x ]', 'f.yaml:1:9: the alias *x contains itself'],
+    [
+      'a: *b',
+      'f.yaml:1:4: this alias (*…) has no anchor (&…) before it; a text that starts with "*" must be in quotes',
+    ],
+    ['schedule: */15 * * * *', 'f.yaml:1:16: not valid YAML: Unexpected alias at node end'],
+    ['a: &x [ *x ]', 'f.yaml:1:9: this alias (*…) stands inside its own anchor (&…), so it would never end'],
     [
       'a: !!set { b }',
       'f.yaml:1:4: YAML tags (!…) are not supported; write the plain value, in quotes if it starts with "!"',
@@ -50,7 +53,11 @@ describe('parseYaml', () => {
     ['a: [1, 2', 'f.yaml:1:9: not valid YAML: '],
     [
       'a: >=19.1',
-      'f.yaml:1:4: not valid YAML: Block scalar header includes extra characters; a text with special characters must be in quotes',
+      'f.yaml:1:5: not valid YAML: Block scalar header includes extra characters; put a text that holds special characters, or starts with one, in quotes',
+    ],
+    [
+      'a: "/^x-\\d+$/"',
+      'f.yaml:1:9: no escape that double quotes know; write \\\\ for a backslash, or use single quotes',
     ],
     ['a: "x', 'f.yaml:1:6: not valid YAML: '],
   ])('refuses %j', (text, problem) => {
@@ -64,6 +71,8 @@ describe('parseYaml', () => {
       'key: "hunter2" hunter2',
       'key: >hunter2',
       'key: [hunter2',
+      'key: *hunter2',
+      'key: !hunter2',
       "key: 'hunter2",
       'key: hunter2: x',
       'key: @hunter2',

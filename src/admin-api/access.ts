@@ -1,0 +1,108 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import type { Clock } from '../base/time.ts';
+import type { HttpAnswer, HttpRequest } from '../http/http-exchange.ts';
+import { faultAnswer } from './admin-fault.ts';
+import { makeWrongTokens } from './wrong-tokens.ts';
+
+/** Says why a request may not go on; undefined when it may. */
+export type Access = (request: HttpRequest) => HttpAnswer | undefined;
+
+/** Served without a token: they tell no more than that the daemon lives, and the page has to ask for the token. */
+const openPaths: readonly string[] = ['/', '/healthz', '/readyz'];
+
+/**
+ * Who may ask (DESIGN §5, HTTP): the bearer of the token where one is set, else connections from this machine. Rules
+ * are judged in order; the first that refuses answers.
+ */
+export function makeAccess(parts: { readonly token: string | undefined; readonly clock: Clock }): Access {
+  const judges = [
+    parts.token === undefined ? judgeLocal : makeTokenJudge(parts.token, parts.clock),
+    judgeOrigin,
+  ];
+  return (request) => {
+    for (const judge of judges) {
+      const refusal = judge(request);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  };
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Without a token: only this machine, and only when it is asked for by a name that is certainly its own. */
+function judgeLocal(request: HttpRequest): HttpAnswer | undefined {
+  const { headers, remoteAddress } = request;
+  // A proxy on this machine would make the whole world look like this machine.
+  const forwarded = headers['forwarded'] !== undefined || headers['x-forwarded-for'] !== undefined;
+  if (!isLoopback(remoteAddress) || forwarded) {
+    return faultAnswer('forbidden', 'without a token only this machine may connect; set http.token');
+  }
+  // A page of a stranger whose name was pointed at 127.0.0.1 has our origin, but not our name.
+  if (!isOwnName(headers.host)) {
+    return faultAnswer(
+      'forbidden',
+      'without a token the host must be localhost or an address; set http.token',
+    );
+  }
+  return undefined;
+}
+
+function isLoopback(address: string): boolean {
+  const plain = address.replace(/^::ffff:/i, '');
+  const family = isIP(plain);
+  return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+function isOwnName(host: string | undefined): boolean {
+  if (host === undefined) return true;
+  const name = host
+    .replace(/:\d+$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .toLowerCase();
+  return isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost');
+}
+
+function makeTokenJudge(token: string, clock: Clock): Access {
+  const expected = digest(token);
+  const wrongTokens = makeWrongTokens(clock);
+  return (request) => {
+    if (openPaths.includes(request.path)) return undefined;
+    const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+    const challenge = { 'www-authenticate': 'Bearer realm="upwave"' };
+    if (given === undefined) return faultAnswer('unauthorized', 'a bearer token is needed', challenge);
+    const refusedForMs = wrongTokens.refusedForMs(request.remoteAddress);
+    if (refusedForMs > 0) {
+      return faultAnswer('tooManyAttempts', 'too many wrong tokens from this address', {
+        'retry-after': String(Math.ceil(refusedForMs / 1_000)),
+      });
+    }
+    // Digests have one length and tell nothing by how long their comparison takes.
+    if (timingSafeEqual(digest(given), expected)) return undefined;
+    wrongTokens.count(request.remoteAddress);
+    return faultAnswer('unauthorized', 'the token is wrong', challenge);
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** A browser names the page that makes it post; only our own page may. Other clients name none. */
+function judgeOrigin(request: HttpRequest): HttpAnswer | undefined {
+  if (request.method === 'GET' || request.method === 'HEAD') return undefined;
+  const { origin, host } = request.headers;
+  if (origin === undefined || (host !== undefined && hostOf(origin) === host.toLowerCase())) return undefined;
+  return faultAnswer('forbidden', 'a page of another origin may not do this');
+}
+
+function hostOf(origin: string): string | undefined {
+  try {
+    return new URL(origin).host;
+  } catch {
+    return undefined;
+  }
+}

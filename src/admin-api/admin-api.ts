@@ -1,0 +1,98 @@
+import { assertNever } from '../base/assert.ts';
+import type { Clock } from '../base/time.ts';
+import { adminApi, adminApiPath } from '../contract/admin-api.ts';
+import type { HttpAnswer, RequestFailure } from '../http/http-exchange.ts';
+import { mountOperations } from '../http/mounted-operation.ts';
+import { startHttpServer } from '../http/server.ts';
+import { makeAccess } from './access.ts';
+import { AdminFault, faultAnswer } from './admin-fault.ts';
+import { type DaemonPagesParts, mountDaemonPages } from './daemon-pages.ts';
+import { makeRolloutHandlers, type RolloutHandlersParts } from './rollout-handlers.ts';
+
+export interface AdminApiParts extends RolloutHandlersParts, DaemonPagesParts {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Without one only connections from this machine are served. */
+  readonly token: string | undefined;
+  readonly clock: Clock;
+  /** Told of errors that are bugs of ours; the asker learns only that there was one. */
+  readonly tellError: (error: unknown) => void;
+}
+
+export interface RunningAdminApi {
+  /** `http://127.0.0.1:9464` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Bodies are a reason and a name. */
+const bodyBytesMax = 16 * 1024;
+
+/** Serves health, metrics, the API of the operator and the page (DESIGN §5, HTTP). @throws when it can't listen */
+export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminApi> {
+  const access = makeAccess({ token: parts.token, clock: parts.clock });
+  const server = await startHttpServer({
+    host: parts.host,
+    port: parts.port,
+    bodyBytesMax,
+    operations: [
+      ...mountDaemonPages(parts),
+      ...mountOperations(adminApi, {
+        prefix: adminApiPath,
+        handlers: makeRolloutHandlers(parts),
+      }),
+    ],
+    around: async (request, next) => withSecurityHeaders(access(request) ?? (await next())),
+    answerFailure: (failure) => answerFailure(failure, parts.tellError),
+  });
+  return { url: server.url, close: () => server.close() };
+}
+
+/** What a browser must not do with any of our answers. The page states a policy of its own. */
+const securityHeaders = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+} as const;
+
+function withSecurityHeaders(answer: HttpAnswer): HttpAnswer {
+  return { ...answer, headers: { ...securityHeaders, ...answer.headers } };
+}
+
+function answerFailure(failure: RequestFailure, tellError: (error: unknown) => void): HttpAnswer {
+  switch (failure.kind) {
+    case 'unknownRoute':
+      return faultAnswer('notFound', 'there is nothing at this path');
+    case 'wrongMethod':
+      return faultAnswer('methodNotAllowed', `only ${failure.allowed.join(', ')} here`, {
+        allow: failure.allowed.join(', '),
+      });
+    case 'malformedUrl':
+      return faultAnswer('invalid', 'the path can not be read');
+    case 'malformedJson':
+      return faultAnswer('invalid', 'the body is no JSON');
+    case 'bodyTooLarge':
+      return faultAnswer('tooLarge', `a body has at most ${bodyBytesMax} bytes`);
+    case 'unreadable':
+      return faultAnswer('invalid', 'the request can not be read');
+    case 'invalidInput':
+      return faultAnswer('invalid', describeIssues(failure));
+    case 'handlerError': {
+      const { error } = failure;
+      if (error instanceof AdminFault) return faultAnswer(error.kind, error.message);
+      tellError(error);
+      return faultAnswer('internal', 'an error of ours; the log of the daemon has it');
+    }
+    default:
+      return assertNever(failure);
+  }
+}
+
+function describeIssues({ part, issues }: Extract<RequestFailure, { kind: 'invalidInput' }>): string {
+  return issues.map(({ path, message }) => `${[part, ...path.map(String)].join('.')}: ${message}`).join('; ');
+}

@@ -1,0 +1,165 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { CommandFailure } from './command-failure.ts';
+import { configCheckCommand } from './config-check-command.ts';
+import { type ConsoleOutput, makeConsoleOutput } from './console-output.ts';
+import { demoCommand } from './demo-command.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { planCommand } from './plan-command.ts';
+import { runCommand } from './run-command.ts';
+import { runOnceCommand } from './run-once.ts';
+import { serviceCommand } from './service-command.ts';
+import { statusCommand } from './status-command.ts';
+import { verbCommand } from './verb-command.ts';
+import { readVersion } from './version.ts';
+
+interface GlobalOptions {
+  readonly config: string;
+  readonly json: boolean;
+  readonly color: boolean;
+}
+
+const verbs = [
+  ['pause', 'start nothing more until resumed; what runs is watched to its end'],
+  ['resume', 'go on; failures seen so far are acknowledged, only new ones count'],
+  ['abort', 'end the rollout: nothing more starts, what runs is watched to its end'],
+] as const;
+
+/** Runs the command line. A failure a person can mend is one line; anything else is a bug, and shows its stack. */
+export async function runProgram(argv: readonly string[]): Promise<ExitCode> {
+  let exitCode: ExitCode = exitCodes.done;
+  const program = makeProgram((code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...argv]);
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.usageOrConfig;
+    if (!(error instanceof CommandFailure)) throw error;
+    process.stderr.write(`upwave: ${error.message}\n`);
+    return error.exitCode;
+  }
+}
+
+function makeProgram(setExitCode: (code: ExitCode) => void): Command {
+  const program = new Command('upwave')
+    .description('Upgrades a fleet of installed data collectors unattended, in waves, canary first')
+    .version(readVersion())
+    .option('-c, --config <file>', 'the config file', 'upwave.yaml')
+    .option('--json', 'print JSON for programs', false)
+    .option('--no-color', 'print without colour')
+    .showHelpAfterError('(upwave --help lists the commands)')
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride();
+  const run = <Args extends readonly unknown[]>(
+    action: (globals: GlobalOptions, output: ConsoleOutput, ...args: Args) => Promise<ExitCode> | ExitCode,
+  ) => {
+    return async (...args: Args): Promise<void> => {
+      const globals = program.opts<GlobalOptions>();
+      setExitCode(await action(globals, makeConsoleOutput(globals.color), ...args));
+    };
+  };
+
+  program
+    .command('run')
+    .description(
+      'the daemon: looks for work at start and on schedule; with --once, runs every policy now and ends',
+    )
+    .option(
+      '--once',
+      'start every policy now, show progress, end when each rollout has ended or is held',
+      false,
+    )
+    .option('--redis <url>', 'another Redis than the config names, or `embedded` for one of its own')
+    .option('--log-file <file>', 'with --once: where the log goes')
+    .action(
+      run(
+        (
+          { config, json },
+          output,
+          { once, ...options }: { once: boolean; redis?: string; logFile?: string },
+        ) =>
+          once ? runOnceCommand({ config, json, ...options }, output) : runCommand({ config, ...options }),
+      ),
+    );
+  program
+    .command('plan')
+    .argument('[policy]', 'only this one')
+    .description(
+      'what a rollout would do now: waves, who is left out and why, time and requests; writes nothing',
+    )
+    .option('--members', 'name every collector', false)
+    .action(
+      run(({ config, json }, output, policy: string | undefined, { members }: { members: boolean }) =>
+        planCommand(policy, { config, json, members }, output),
+      ),
+    );
+  program
+    .command('status')
+    .argument('[rollout]', 'its id, or its policy')
+    .description('rollouts in one glance, from the daemon')
+    .option('-w, --watch', 'show it again every second', false)
+    .option('--url <url>', 'the daemon, e.g. http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN')
+    .action(
+      run(
+        ({ config, json }, output, rollout: string | undefined, options: { watch: boolean; url?: string }) =>
+          statusCommand(rollout, { config, json, ...options }, output),
+      ),
+    );
+  for (const [verb, description] of verbs) {
+    program
+      .command(verb)
+      .argument('[rollout]', 'its id, or its policy; not needed when only one is on its way')
+      .description(description)
+      .option('--reason <text>', 'why, for the events and for whoever looks next')
+      .option('--url <url>', 'the daemon, e.g. http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN')
+      .action(
+        run(
+          (
+            { config, json },
+            output,
+            rollout: string | undefined,
+            options: { reason?: string; url?: string },
+          ) => verbCommand(verb, rollout, { config, json, ...options }, output),
+        ),
+      );
+  }
+  program
+    .command('config')
+    .description('about the config file')
+    .command('check')
+    .description('find every mistake in it, each with its line')
+    .action(run(({ config, json }, output) => configCheckCommand({ config, json }, output)));
+  program
+    .command('service')
+    .description('the reference service: the Collector Management API with a simulated fleet')
+    .option('--host <host>', 'where to listen', '127.0.0.1')
+    .option('--port <port>', 'where to listen; 0 takes a free one', wholeNumber, 8080)
+    .option('--fleet <size>', 'how many collectors', wholeNumber)
+    .option('--access-id <id>', 'the access id it accepts (or UPWAVE_ACCESS_ID)')
+    .option('--access-key <key>', 'the access key it accepts (or UPWAVE_ACCESS_KEY)')
+    .option('--speed <factor>', 'how much faster than real time it lives', positiveNumber, 1)
+    .option('--scenario <file>', 'fleet, builds, durations and faults')
+    .action(
+      run((_globals, output, options: Parameters<typeof serviceCommand>[0]) =>
+        serviceCommand(options, output),
+      ),
+    );
+  program
+    .command('demo')
+    .description('watch a simulated fleet being upgraded: no account, no Redis needed')
+    .action(run((_globals, output) => demoCommand(output)));
+  return program;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('give a whole number.');
+  return Number(text);
+}
+
+function positiveNumber(text: string): number {
+  const number = Number(text);
+  if (!(number > 0 && Number.isFinite(number))) throw new InvalidArgumentError('give a number above 0.');
+  return number;
+}

@@ -1,0 +1,84 @@
+import { MultiBar, type SingleBar } from 'cli-progress';
+import { formatDuration } from '../base/duration.ts';
+import type { EpochMs } from '../base/time.ts';
+import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
+import { type ConsoleOutput, printable } from './console-output.ts';
+import { endedOf } from './render-status.ts';
+
+/** Shows rollouts as they go: a bar for each wave where a person watches, else a line when something changed. */
+export interface Progress {
+  show(status: RolloutStatus, now: EpochMs): void;
+  stop(): void;
+}
+
+/** Makes the progress that fits the output. */
+export function makeProgress(output: ConsoleOutput): Progress {
+  return output.isLive ? makeBars(output) : makeLines(output);
+}
+
+function makeBars(output: ConsoleOutput): Progress {
+  const bars = new MultiBar({
+    format: ' {wave} {bar} {value}/{total}  {words}',
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    barsize: 24,
+    hideCursor: true,
+    stopOnComplete: false,
+    linewrap: false,
+    stream: output.out,
+  });
+  const waves = new Map<string, SingleBar>();
+  return {
+    show: (status, now) => {
+      for (const wave of status.waves) {
+        const key = `${status.id}/${wave.name}`;
+        const payload = { wave: printable(wave.name).padEnd(10), words: waveWords(status, wave, now) };
+        const bar = waves.get(key) ?? bars.create(Math.max(1, wave.size), 0, payload);
+        waves.set(key, bar);
+        bar.update(wave.size === 0 ? 1 : endedOf(wave), payload);
+      }
+    },
+    stop: () => bars.stop(),
+  };
+}
+
+// Where nobody watches, a line each second would only fill a log.
+const linesEveryMs = 10_000;
+
+function makeLines(output: ConsoleOutput): Progress {
+  const last = new Map<string, { readonly stage: string; readonly at: EpochMs }>();
+  return {
+    show: (status, now) => {
+      const stage = `${status.state}/${status.waves.map(({ state }) => state).join()}`;
+      const before = last.get(status.id);
+      if (before?.stage === stage && now - before.at < linesEveryMs) return;
+      last.set(status.id, { stage, at: now });
+      const words = status.waves.map(
+        (wave) => `${printable(wave.name)} ${endedOf(wave)}/${wave.size} ${wave.state}`,
+      );
+      output.out.write(`${status.id}  ${status.state}  ${words.join('  ')}  ${etaWords(status, now)}\n`);
+    },
+    stop: () => undefined,
+  };
+}
+
+function waveWords(status: RolloutStatus, wave: WaveStatus, now: EpochMs): string {
+  const { counts } = wave;
+  const running = counts.queued + counts.starting + counts.upgrading + counts.verifying;
+  const failed = counts.failed + counts.timedOut + counts.unconfirmed;
+  const words: string[] = [wave.state === 'waiting' ? `waits: ${wave.waits ?? ''}` : wave.state];
+  if (wave.state === 'soaking' && wave.soakEndsAt !== null) {
+    words.push(`${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
+  }
+  if (running > 0) words.push(`${running} running`);
+  if (counts.retrying > 0) words.push(`${counts.retrying} to retry`);
+  if (counts.deferred > 0) words.push(`${counts.deferred} deferred`);
+  if (failed > 0) words.push(`${failed} failed`);
+  const isOpen = wave.state === 'open' || wave.state === 'soaking';
+  return [...words, isOpen ? etaWords(status, now) : ''].filter((word) => word !== '').join('  ');
+}
+
+function etaWords({ eta }: RolloutStatus, now: EpochMs): string {
+  if (eta === null) return '';
+  return `done in about ${formatDuration(Math.max(1_000, eta.at - now))}`;
+}

@@ -1,0 +1,69 @@
+import type { Config } from '../config/config.ts';
+import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
+import { makeLogger } from '../observability/logger.ts';
+import { CommandFailure } from './command-failure.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { chooseRedis, openConfig, secretsOf } from './open-config.ts';
+import { stopSignal, untilAborted } from './until-signal.ts';
+import { readVersion } from './version.ts';
+import { embeddedDataDir, withRedis } from './with-redis.ts';
+
+// The grace of the parts that close is below this; what hangs beyond it is settled at the next start.
+const closeWithinMs = 9_500;
+
+/** `upwave run`: the daemon. It looks for work at start and on schedule, until it is asked to stop. */
+export async function runCommand(options: {
+  readonly config: string;
+  readonly redis?: string;
+}): Promise<ExitCode> {
+  const stop = stopSignal();
+  const config = openConfig(options.config);
+  const chosen = chooseRedis(config, options.redis);
+  const logger = makeLogger({ level: config.log.level, secrets: secretsOf(config, chosen) });
+  const redis = await withRedis(chosen, embeddedDataDir(), (reason) =>
+    logger.write('info', { event: 'redis.embedded', reason }),
+  );
+  const daemon = makeDaemon({
+    config,
+    redis: redis.redis,
+    logger,
+    version: readVersion(),
+    followsSchedule: true,
+  });
+  try {
+    await startListening(daemon, config);
+    await untilAborted(stop);
+  } finally {
+    await closeInTime(daemon, redis.close);
+  }
+  return exitCodes.done;
+}
+
+/** Starts the daemon. @throws CommandFailure when its port can't be had */
+export async function startListening(daemon: Daemon, config: Config): Promise<{ readonly url: string }> {
+  try {
+    return await daemon.start();
+  } catch (error) {
+    const { host, port } = config.http;
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const message = `cannot listen on ${host}:${port} (${why}); set another http.port, or stop what uses it`;
+    throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+  }
+}
+
+/** Closes the daemon and its Redis; ends the process where that takes longer than an operator waits. */
+export async function closeInTime(daemon: Daemon, closeRedis: () => Promise<void>): Promise<void> {
+  const giveUp = setTimeout(() => process.exit(exitCodes.done), closeWithinMs);
+  await daemon.close();
+  await closeRedis();
+  clearTimeout(giveUp);
+}
+
+/** @throws CommandFailure in words that name the place when Redis does not answer in time */
+export async function requireRedis(daemon: Daemon, withinMs: number): Promise<void> {
+  if (await daemon.waitForRedis(withinMs)) return;
+  throw new CommandFailure(
+    exitCodes.unreachable,
+    `cannot reach Redis at ${daemon.redisPlace}; start it, correct redis.url, or use --redis embedded`,
+  );
+}

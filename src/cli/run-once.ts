@@ -1,0 +1,149 @@
+import { createWriteStream } from 'node:fs';
+import { sleepForReal } from '../base/sleep.ts';
+import type { Config } from '../config/config.ts';
+import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
+import { makeLogger } from '../observability/logger.ts';
+import { describeScan, type ScanResult } from '../orchestrator/scan.ts';
+import type { RolloutStatus } from '../rollout/status.ts';
+import type { UpgradeState } from '../rollout/upgrade.ts';
+import { CommandFailure } from './command-failure.ts';
+import { type ConsoleOutput, printable } from './console-output.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { chooseRedis, openConfig, secretsOf } from './open-config.ts';
+import { makeProgress } from './progress.ts';
+import { renderStatus } from './render-status.ts';
+import { closeInTime, requireRedis, startListening } from './run-command.ts';
+import { stopSignal } from './until-signal.ts';
+import { readVersion } from './version.ts';
+import { embeddedDataDir, withRedis } from './with-redis.ts';
+
+export interface RunOnceOptions {
+  readonly config: string;
+  readonly redis?: string;
+  readonly logFile?: string;
+  readonly json: boolean;
+}
+
+/** How a run ended, for its caller. */
+export interface RunOnceResult {
+  readonly statuses: readonly RolloutStatus[];
+  readonly exitCode: ExitCode;
+}
+
+const redisWithinMs = 5_000;
+const lookEveryMs = 250;
+
+/** `upwave run --once`: starts every policy now, shows live progress, and ends when each rollout has ended or is held. */
+export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOutput): Promise<ExitCode> {
+  const stop = stopSignal();
+  const config = openConfig(options.config);
+  const chosen = chooseRedis(config, options.redis);
+  const redis = await withRedis(chosen, embeddedDataDir(), (text) => output.err.write(`${text}\n`));
+  const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), options.logFile);
+  try {
+    const { exitCode } = await runOnce(daemon, config, output, options.json, stop);
+    return exitCode;
+  } finally {
+    await closeInTime(daemon, redis.close);
+  }
+}
+
+/** A daemon that scans only when asked; its log goes to a file, since the screen shows progress. */
+export function makeOnceDaemon(
+  config: Config,
+  redis: Parameters<typeof makeDaemon>[0]['redis'],
+  secrets: readonly string[],
+  logFile: string | undefined,
+): Daemon {
+  const stream = logFile === undefined ? undefined : createWriteStream(logFile, { flags: 'a' });
+  const destination = { write: (line: string) => void stream?.write(line) };
+  const logger = makeLogger({ level: config.log.level, secrets, destination });
+  return makeDaemon({ config, redis, logger, version: readVersion(), followsSchedule: false });
+}
+
+/** Runs every policy of the config once on a daemon that is not started yet. @throws CommandFailure */
+export async function runOnce(
+  daemon: Daemon,
+  config: Config,
+  output: ConsoleOutput,
+  asJson: boolean,
+  stop: AbortSignal,
+): Promise<RunOnceResult> {
+  await requireRedis(daemon, redisWithinMs);
+  const { url } = await startListening(daemon, config);
+  if (!asJson) output.err.write(`status and metrics at ${url}\n`);
+  const started: string[] = [];
+  for (const { name } of config.rollouts) {
+    const result = await daemon.scanNow(name, 'operator', stop);
+    if (result.kind === 'failed') throw failureOf(result);
+    if (!asJson) output.err.write(`${name}: ${describeScan(result)}\n`);
+    if (result.kind !== 'nothing') started.push(result.rolloutId);
+  }
+  const statuses = await follow(daemon, started, output, asJson, stop);
+  if (asJson) output.out.write(`${JSON.stringify({ rollouts: statuses }, null, 2)}\n`);
+  else for (const status of statuses) await report(daemon, status, output);
+  return { statuses, exitCode: exitCodeOf(statuses) };
+}
+
+function failureOf(result: Extract<ScanResult, { kind: 'failed' }>): CommandFailure {
+  const exitCode = result.cause === 'misconfigured' ? exitCodes.usageOrConfig : exitCodes.unreachable;
+  return new CommandFailure(exitCode, result.reason);
+}
+
+/** Shows progress until every rollout has ended or waits for a person. */
+async function follow(
+  daemon: Daemon,
+  rolloutIds: readonly string[],
+  output: ConsoleOutput,
+  asJson: boolean,
+  stop: AbortSignal,
+): Promise<readonly RolloutStatus[]> {
+  const progress = makeProgress(asJson ? { ...output, isLive: false, out: output.err } : output);
+  let statuses: readonly RolloutStatus[] = [];
+  while (!stop.aborted) {
+    const seen = await Promise.all(rolloutIds.map((id) => statusOf(daemon, id)));
+    if (seen.every((status) => status !== undefined)) statuses = seen;
+    for (const status of statuses) progress.show(status, Date.now());
+    if (statuses.length === rolloutIds.length && statuses.every(isAtRest)) break;
+    await sleepForReal(lookEveryMs, stop);
+  }
+  progress.stop();
+  return statuses;
+}
+
+/** undefined while Redis is away: the next look tries again. */
+async function statusOf(daemon: Daemon, rolloutId: string): Promise<RolloutStatus | undefined> {
+  return daemon.operations.rolloutStatus(rolloutId).catch(() => undefined);
+}
+
+/** Ended, or held or paused with nothing on its way any more. */
+function isAtRest(status: RolloutStatus): boolean {
+  if (status.endedAt !== null) return true;
+  const { counts } = status;
+  const active = counts.queued + counts.starting + counts.upgrading + counts.verifying;
+  return (status.state === 'held' || status.state === 'paused') && active === 0;
+}
+
+function exitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
+  if (statuses.some(({ endedAt }) => endedAt === null)) return exitCodes.heldOrNeedsAPerson;
+  return statuses.every(({ state }) => state === 'succeeded')
+    ? exitCodes.done
+    : exitCodes.finishedWithFailures;
+}
+
+const failedStates: readonly UpgradeState[] = ['failed', 'timedOut', 'unconfirmed'];
+const failuresShownMax = 20;
+
+/** The end, in one glance, and every failure with its reason. */
+async function report(daemon: Daemon, status: RolloutStatus, output: ConsoleOutput): Promise<void> {
+  output.out.write(`\n${renderStatus(status, Date.now(), output)}\n`);
+  for (const state of failedStates) {
+    const page = { offset: 0, limit: failuresShownMax, state };
+    for (const upgrade of (await daemon.operations.listUpgrades(status.id, page)) ?? []) {
+      const reason = 'reason' in upgrade ? (upgrade.reason ?? '') : '';
+      output.out.write(
+        `${state.padEnd(11)} ${upgrade.collectorId} ${printable(upgrade.collectorName)}: ${printable(reason)}\n`,
+      );
+    }
+  }
+}

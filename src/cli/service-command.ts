@@ -1,0 +1,80 @@
+import { ConfigError } from '../config/config-error.ts';
+import { readYaml } from '../config/yaml-source.ts';
+import { parseScenario, type Scenario, ScenarioError } from '../reference-service/scenario.ts';
+import {
+  type ReferenceService,
+  startReferenceService,
+} from '../reference-service/start-reference-service.ts';
+import { CommandFailure } from './command-failure.ts';
+import type { ConsoleOutput } from './console-output.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { stopSignal, untilAborted } from './until-signal.ts';
+
+export interface ServiceOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly fleet?: number;
+  readonly accessId?: string;
+  readonly accessKey?: string;
+  readonly speed: number;
+  readonly scenario?: string;
+}
+
+/** `upwave service`: serves the Collector Management API with a simulated fleet, until it is asked to stop. */
+export async function serviceCommand(options: ServiceOptions, output: ConsoleOutput): Promise<ExitCode> {
+  const stop = stopSignal();
+  const accessId = options.accessId ?? process.env['UPWAVE_ACCESS_ID'];
+  const accessKey = options.accessKey ?? process.env['UPWAVE_ACCESS_KEY'];
+  if (accessId === undefined || accessKey === undefined) {
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      'give the credentials it shall accept: --access-id and --access-key, or UPWAVE_ACCESS_ID and UPWAVE_ACCESS_KEY',
+    );
+  }
+  const scenario = withFleetSize(readScenario(options.scenario), options.fleet);
+  const service = await listen(options, { accessId, accessKey }, scenario);
+  output.out.write(
+    `reference service at ${service.baseUrl}: ${scenario.fleet.size} collectors, ${options.speed} times real time\n`,
+  );
+  await untilAborted(stop);
+  await service.close();
+  return exitCodes.done;
+}
+
+/** Reads a scenario file; without one, a plain fleet. @throws CommandFailure with what is wrong in it */
+export function readScenario(path: string | undefined): Scenario {
+  if (path === undefined) return parseScenario({});
+  try {
+    return parseScenario(readYaml(path).value ?? {});
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof ScenarioError) {
+      const message = error instanceof ScenarioError ? `${path}: ${error.message}` : error.message;
+      throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function withFleetSize(scenario: Scenario, size: number | undefined): Scenario {
+  return size === undefined ? scenario : { ...scenario, fleet: { ...scenario.fleet, size } };
+}
+
+async function listen(
+  { host, port, speed }: ServiceOptions,
+  credentials: { readonly accessId: string; readonly accessKey: string },
+  scenario: Scenario,
+): Promise<ReferenceService> {
+  try {
+    return await startReferenceService({ host, port, speed, scenario, credentials: [credentials] });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    if (code === undefined) throw error;
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      `cannot listen on ${host}:${port} (${code}); choose another --port`,
+      {
+        cause: error,
+      },
+    );
+  }
+}

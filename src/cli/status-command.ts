@@ -1,0 +1,63 @@
+import { sleepForReal } from '../base/sleep.ts';
+import type { RolloutStatus } from '../rollout/status.ts';
+import type { ConsoleOutput } from './console-output.ts';
+import { type DaemonTarget, pickRollout, withDaemon } from './daemon-target.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { renderStatus } from './render-status.ts';
+import { stopSignal } from './until-signal.ts';
+
+export interface StatusOptions extends DaemonTarget {
+  readonly watch: boolean;
+  readonly json: boolean;
+}
+
+const watchEveryMs = 1_000;
+
+/** `upwave status [rollout]`: what is on its way, or the latest of each policy where nothing is. */
+export async function statusCommand(
+  named: string | undefined,
+  options: StatusOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  if (!options.watch) return showOnce(await readStatuses(named, options), options, output);
+  const stop = stopSignal();
+  while (!stop.aborted) {
+    const statuses = await readStatuses(named, options);
+    if (output.isLive) output.out.write('\u001b[H\u001b[2J');
+    showOnce(statuses, options, output);
+    await sleepForReal(watchEveryMs, stop);
+  }
+  return exitCodes.done;
+}
+
+function readStatuses(named: string | undefined, options: StatusOptions): Promise<readonly RolloutStatus[]> {
+  return withDaemon(options, async (client) => {
+    const all = await client.listRollouts();
+    if (named !== undefined) return [pickRollout(all, named)];
+    const active = all.filter(({ endedAt }) => endedAt === null);
+    return active.length > 0 ? active : latestOfEachPolicy(all);
+  });
+}
+
+function showOnce(
+  statuses: readonly RolloutStatus[],
+  options: StatusOptions,
+  output: ConsoleOutput,
+): ExitCode {
+  if (options.json)
+    output.out.write(`${JSON.stringify({ rollouts: statuses }, null, options.watch ? 0 : 2)}\n`);
+  else if (statuses.length === 0) output.out.write('no rollout yet\n');
+  else
+    output.out.write(`${statuses.map((status) => renderStatus(status, Date.now(), output)).join('\n\n')}\n`);
+  const needsAPerson = statuses.some(({ state }) => state === 'held' || state === 'awaitingApproval');
+  return needsAPerson ? exitCodes.heldOrNeedsAPerson : exitCodes.done;
+}
+
+function latestOfEachPolicy(newestFirst: readonly RolloutStatus[]): readonly RolloutStatus[] {
+  const seen = new Set<string>();
+  return newestFirst.filter(({ policy }) => {
+    if (seen.has(policy)) return false;
+    seen.add(policy);
+    return true;
+  });
+}

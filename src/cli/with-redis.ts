@@ -1,0 +1,34 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startEmbeddedRedis } from '../redis/embedded/start-embedded-redis.ts';
+import type { RedisConfig } from '../redis/redis-config.ts';
+
+const embeddedKeyPrefix = 'upwave';
+
+export interface ChosenRedis {
+  readonly redis: RedisConfig;
+  close(): Promise<void>;
+}
+
+/**
+ * Gives the Redis that was chosen; an embedded one is started, and stopped again by `close`.
+ * @param dataDir where an embedded one keeps its data, null for memory only
+ */
+export async function withRedis(
+  chosen: RedisConfig | 'embedded',
+  dataDir: string | null,
+  log: (text: string) => void,
+): Promise<ChosenRedis> {
+  if (chosen !== 'embedded') return { redis: chosen, close: async () => undefined };
+  if (dataDir !== null) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const embedded = await startEmbeddedRedis({ dataDir, log });
+  return {
+    redis: { keyPrefix: embeddedKeyPrefix, url: embedded.url },
+    close: () => embedded.close(),
+  };
+}
+
+/** Where `run --redis embedded` keeps its data: beside the config of the folder it was started in. */
+export function embeddedDataDir(): string {
+  return join(process.cwd(), '.upwave', 'redis');
+}

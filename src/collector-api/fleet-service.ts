@@ -1,0 +1,222 @@
+import type { Clock, DurationMs } from '../base/time.ts';
+import type { Collector } from '../contract/collector.ts';
+import {
+  createUpgradeTask,
+  getCollector,
+  getUpgradeTask,
+  listCollectors,
+  listUpgradableCollectors,
+  listUpgradeTargets,
+} from '../contract/collector-management-api.ts';
+import { serviceLimits } from '../contract/service-limits.ts';
+import type { BudgetClass } from '../orchestrator/api-budget.ts';
+import type { Answer, FleetService } from '../orchestrator/ports.ts';
+import type { FleetCollector } from '../rollout/collector.ts';
+import { type PagedList, readWholeList } from './paging.ts';
+import type { ServiceClient } from './service-client.ts';
+import { makeUpgradableReadings, type UpgradableIds } from './upgradable-readings.ts';
+
+export interface FleetServiceParts {
+  readonly client: ServiceClient;
+  readonly clock: Clock;
+  readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
+  /** Rows a page; the service's default page for collectors, which it also takes for the upgradable list. */
+  readonly pageSize?: number;
+  /** The first wait before a page that failed in passing is read again. */
+  readonly backoffMs?: DurationMs;
+}
+
+export interface RunningFleetService extends FleetService {
+  /** Ends shared readings and cuts what is open; those calls end as `cancelled`. */
+  close(): Promise<void>;
+}
+
+// Ten times the pages of the largest account (10,000 collectors), for one that shrinks while it is read.
+const pageRequestsMax = 400;
+
+// A scan comes back in minutes by itself, so a page is tried for half a minute at most: 1 + 2 + 4 + 8 s.
+const pageAttemptsMax = 5;
+const backoffMsDefault = 1_000;
+
+type Pages = Omit<PagedList<Collector>, 'readPage' | 'idOf' | 'requestsMax' | 'attemptsMax'>;
+
+/** The Collector Management Service behind the port that the loops know. */
+export function makeFleetService(parts: FleetServiceParts): RunningFleetService {
+  const { client, clock } = parts;
+  const closing = new AbortController();
+  const pages: Pages = {
+    pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
+    sleep: parts.sleep,
+    backoffMs: parts.backoffMs ?? backoffMsDefault,
+  };
+
+  async function readUpgradable(
+    reading: { readonly toBuild: string; readonly budgetClass: BudgetClass; readonly attemptsMax: number },
+    onStart: () => void,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<UpgradableIds>> {
+    const rows = await readWholeList<Collector>({
+      ...pages,
+      signal,
+      idOf: ({ id }) => id,
+      requestsMax: pageRequestsMax,
+      attemptsMax: reading.attemptsMax,
+      readPage: async (page) => {
+        const answer = await client.call(
+          listUpgradableCollectors,
+          { query: { toVersion: reading.toBuild, ...page } },
+          {
+            budgetClass: reading.budgetClass,
+            signal,
+            beforeSend: async () => {
+              onStart();
+              return true;
+            },
+          },
+        );
+        return answer.ok ? { ok: true, value: answer.value.body.collectors } : answer;
+      },
+    });
+    return rows.ok ? { ok: true, value: new Set(rows.value.map(({ id }) => id)) } : rows;
+  }
+
+  // A look that fails comes back by itself, so its pages are tried once.
+  const readings = makeUpgradableReadings(({ toBuild, isUrgent }, onStart) =>
+    readUpgradable(
+      { toBuild, budgetClass: isUrgent ? 'verify' : 'look', attemptsMax: 1 },
+      onStart,
+      closing.signal,
+    ),
+  );
+
+  return {
+    async listBuilds(signal) {
+      const answer = await client.call(listUpgradeTargets, {}, { budgetClass: 'look', signal });
+      if (!answer.ok) return answer;
+      const builds = answer.value.body.targets.map(({ version, latest }) => ({
+        version,
+        latest: latest === true,
+      }));
+      return { ok: true, value: builds };
+    },
+
+    async readFleet(targetBuild, signal) {
+      const readAt = clock.now();
+      const inventory = await readWholeList<Collector>({
+        ...pages,
+        signal,
+        idOf: ({ id }) => id,
+        requestsMax: pageRequestsMax,
+        attemptsMax: pageAttemptsMax,
+        readPage: async (page) => {
+          const query = { filter: 'installed', ...page } as const;
+          const answer = await client.call(listCollectors, { query }, { budgetClass: 'page', signal });
+          return answer.ok ? { ok: true, value: answer.value.body.collectors } : answer;
+        },
+      });
+      if (!inventory.ok) return inventory;
+      // Read after the inventory, so that one who registered in between is not taken for one who can't be upgraded.
+      const upgradable = await readUpgradable(
+        { toBuild: targetBuild, budgetClass: 'page', attemptsMax: pageAttemptsMax },
+        () => {},
+        signal,
+      );
+      if (!upgradable.ok) return upgradable;
+      const collectors = inventory.value.filter(isInstalled).map(fleetCollectorOf);
+      return { ok: true, value: { readAt, collectors, upgradableIds: upgradable.value } };
+    },
+
+    async createTask({ collectorId, toBuild }, beforeSend, signal) {
+      const body = { collectorId, toVersion: toBuild };
+      const answer = await client.call(
+        createUpgradeTask,
+        { body },
+        { budgetClass: 'create', beforeSend, signal },
+      );
+      return answer.ok ? { ok: true, value: { taskId: answer.value.body.id } } : answer;
+    },
+
+    async lookAtTask(upgradeTaskId, signal) {
+      const params = { upgradeTaskId };
+      const answer = await client.call(getUpgradeTask, { params }, { budgetClass: 'look', signal });
+      if (!answer.ok) return answer;
+      const { body, serviceAt } = answer.value;
+      return {
+        ok: true,
+        value: { status: body.upgrade.status, message: body.upgrade.message ?? '', serviceAt },
+      };
+    },
+
+    async lookAtCollector({ collectorId, upgradableTo, urgent }, signal) {
+      const budgetClass = urgent ? 'verify' : 'look';
+      const answer = await client.call(
+        getCollector,
+        { params: { id: collectorId } },
+        { budgetClass, signal },
+      );
+      if (!answer.ok) return withGoneCollector(answer);
+      const { collector } = answer.value.body;
+      const sighting = {
+        build: collector.collectorVersion ?? '',
+        alive: collector.alive ?? false,
+        lastSeenAlive: collector.lastSeenAlive ?? null,
+        serviceAt: answer.value.serviceAt,
+      };
+      if (upgradableTo === null) return { ok: true, value: { ...sighting, upgradable: null } };
+      // The list leaves out who is offline, so a dead one needs no reading of it.
+      if (collector.alive === false) return { ok: true, value: { ...sighting, upgradable: false } };
+      const upgradable = await askUpgradable(upgradableTo, urgent, signal);
+      if (!upgradable.ok) return upgradable;
+      return { ok: true, value: { ...sighting, upgradable: upgradable.value.has(collectorId) } };
+    },
+
+    close: async () => {
+      closing.abort();
+      await client.close();
+    },
+  };
+
+  async function askUpgradable(
+    toBuild: string,
+    isUrgent: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<UpgradableIds>> {
+    try {
+      return await readings.ask(toBuild, isUrgent, signal);
+    } catch (error) {
+      if (signal?.aborted === true) return { ok: false, failure: { kind: 'cancelled', sent: false } };
+      throw error;
+    }
+  }
+}
+
+/** The status that comes with this code is not documented (collector-api.md §7.4); what it says is "no such collector". */
+function withGoneCollector<T>(answer: Answer<T> & { readonly ok: false }): Answer<never> {
+  const { failure } = answer;
+  if (failure.kind !== 'refused' || failure.code !== 'InvalidCollector') return answer;
+  return { ok: false, failure: { kind: 'notFound', detail: failure.detail } };
+}
+
+/** `filter=installed` asks for no other; a service that ignores it must not get hosted ones into a plan. */
+function isInstalled(collector: Collector): boolean {
+  return collector.collectorType !== 'Hosted';
+}
+
+/** What real answers leave out is empty here (field-facts.md, The wire). */
+function fleetCollectorOf(collector: Collector): FleetCollector {
+  return {
+    id: collector.id,
+    name: collector.name,
+    category: collector.category ?? '',
+    hostName: collector.hostName ?? '',
+    osName: collector.osName ?? '',
+    osArch: collector.osArch ?? '',
+    build: collector.collectorVersion ?? '',
+    alive: collector.alive ?? false,
+    lastSeenAlive: collector.lastSeenAlive ?? undefined,
+    ephemeral: collector.ephemeral ?? false,
+    sourceSyncMode: collector.sourceSyncMode ?? '',
+    timeZone: collector.timeZone ?? '',
+    fields: collector.fields ?? {},
+  };
+}

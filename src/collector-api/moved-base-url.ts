@@ -1,0 +1,53 @@
+import { versionPath } from '../contract/collector-management-api.ts';
+
+/**
+ * A base URL as we keep it: no slash at the end, and without the `/v1` that some people copy along, since paths are
+ * relative to `{baseUrl}/v1`.
+ */
+export function normalBaseUrl(baseUrl: string): string {
+  return baseUrl
+    .trim()
+    .replace(/\/+$/, '')
+    .replace(new RegExp(`${versionPath}$`), '');
+}
+
+/**
+ * The base URL that a 301's `Location` points to (collector-api.md, Deployments). A Location without a path keeps the
+ * path of the base URL that was asked.
+ * @returns undefined when it names no http(s) address; never with credentials or a query
+ */
+export function baseUrlFromLocation(location: string, currentBaseUrl: string): string | undefined {
+  if (!URL.canParse(location, `${currentBaseUrl}/`)) return undefined;
+  const url = new URL(location, `${currentBaseUrl}/`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
+  const beforeVersion = new RegExp(`^(.*?)${versionPath}(?:/|$)`).exec(url.pathname)?.[1];
+  const path = url.pathname === '/' ? new URL(currentBaseUrl).pathname : (beforeVersion ?? url.pathname);
+  return `${url.origin}${path.replace(/\/+$/, '')}`;
+}
+
+/**
+ * Whether credentials may follow a move (P12): only to a host that the operator allowed, and never from https to http.
+ * In a pattern `*` stands for one label of the name; a pattern with a port allows that port alone.
+ */
+export function mayFollow(
+  move: { readonly from: string; readonly to: string },
+  allowedHosts: readonly string[],
+): boolean {
+  const from = new URL(move.from);
+  const to = new URL(move.to);
+  if (from.protocol === 'https:' && to.protocol !== 'https:') return false;
+  return allowedHosts.some((pattern) => {
+    const name = /:\d+$/.test(pattern) ? `${to.hostname}:${portOf(to)}` : to.hostname;
+    return hostPattern(pattern).test(name);
+  });
+}
+
+function portOf(url: URL): string {
+  if (url.port !== '') return url.port;
+  return url.protocol === 'https:' ? '443' : '80';
+}
+
+function hostPattern(glob: string): RegExp {
+  const escaped = glob.trim().replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replaceAll('*', '[^.:]+')}$`, 'i');
+}

@@ -1,0 +1,255 @@
+import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
+import type { Operation } from '../contract/operation.ts';
+import type { CallInput, HttpResult } from '../http/client.ts';
+import { HttpFault, type HttpFaultKind } from '../http/http-fault.ts';
+import type { ApiBudget, BudgetClass, BudgetGrant } from '../orchestrator/api-budget.ts';
+import type { Answer } from '../orchestrator/ports.ts';
+import type { ServiceFailure } from '../rollout/failure-classes.ts';
+import { baseUrlFromLocation, mayFollow, normalBaseUrl } from './moved-base-url.ts';
+import { retryAfterMsOf, serviceFailureOf, serviceTimeOf } from './service-failure.ts';
+import { basicCredentials, openServiceSession, type ServiceSession } from './service-session.ts';
+import { makeThrottle, type ThrottleMark } from './throttle.ts';
+import { unauthorizedFailure } from './unauthorized-failure.ts';
+
+export interface ServiceClientParts {
+  readonly baseUrl: string;
+  readonly accessId: string;
+  readonly accessKey: string;
+  /** Where a 301 may lead: host names with `*` for one label (P12). */
+  readonly allowedHosts: readonly string[];
+  /** From the send to the answer's last byte. */
+  readonly requestTimeoutMs: DurationMs;
+  /** More than requests allowed at once, so that none waits for a socket with its grant in hand. */
+  readonly connectionsMax?: number;
+  readonly budget: ApiBudget;
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** Shortens pauses for a service whose time runs faster; 1 in production. */
+  readonly pauseScale?: number;
+  /** True when this key is known to have worked before, so that a first 401 is taken for a throttle. */
+  readonly keyWorkedBefore?: boolean;
+  readonly observer?: ServiceObserver;
+}
+
+/** Who is told about the traffic; must not throw. Nothing of it is secret. */
+export interface ServiceObserver {
+  readonly onRequest?: (request: RequestSeen) => void;
+  readonly onThrottled?: (throttled: {
+    readonly reason: '429' | '401';
+    readonly pauseMs: DurationMs;
+  }) => void;
+  /** A 301 to an allowed host was followed: the config should name this base URL. */
+  readonly onMoved?: (baseUrl: string) => void;
+}
+
+/** One request that was made, answered or not. */
+export interface RequestSeen {
+  readonly operation: string;
+  /** The answer's status, or why there was no usable one. */
+  readonly status: number | HttpFaultKind;
+  readonly durationMs: DurationMs;
+  readonly budgetWaitMs: DurationMs;
+  readonly budgetClass: BudgetClass;
+}
+
+export interface ServiceCall {
+  readonly budgetClass: BudgetClass;
+  /** Runs with the grant in hand, right before the request leaves; when it answers false, nothing is sent. */
+  readonly beforeSend?: (() => Promise<boolean>) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Served<Body> {
+  readonly body: Body;
+  /** The service's clock at the answer, where it told. */
+  readonly serviceAt: EpochMs | null;
+}
+
+/** Speaks to the Collector Management Service. Failures are data; what it throws is a bug of ours, or the budget's. */
+export interface ServiceClient {
+  call<Params, Query, Body, Result>(
+    operation: Operation<Params, Query, Body, Result>,
+    input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
+    call: ServiceCall,
+  ): Promise<Answer<Served<Result>>>;
+  /** Cuts what is open; those calls end as `cancelled`. */
+  close(): Promise<void>;
+}
+
+/** One move brings to the right deployment; a chain of them is a mistake in someone's setup. */
+const movesMax = 3;
+
+type Sent<Result> = Answer<Served<Result>> | { readonly ok: 'moved'; readonly to: string };
+
+/** @throws when the base URL is no http(s) URL or carries credentials */
+export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
+  const { accessId, accessKey, budget, clock, observer = {} } = parts;
+  const throttle = makeThrottle({
+    budget,
+    random: parts.random,
+    pauseScale: parts.pauseScale ?? 1,
+    keyWorkedBefore: parts.keyWorkedBefore ?? false,
+    onThrottled: (throttled) => observer.onThrottled?.(throttled),
+  });
+  const sessions: ServiceSession[] = [];
+  const sessionAt = (baseUrl: string): ServiceSession => {
+    const open = sessions.find((session) => session.baseUrl === baseUrl);
+    if (open !== undefined) return open;
+    const session = openServiceSession({
+      baseUrl,
+      accessId,
+      accessKey,
+      requestTimeoutMs: parts.requestTimeoutMs,
+      connectionsMax: parts.connectionsMax ?? 16,
+      clock,
+    });
+    sessions.push(session);
+    return session;
+  };
+  let current = sessionAt(normalBaseUrl(parts.baseUrl));
+
+  /** Keeps credentials and cookies out of what the service's own words say (P12). */
+  const hide = (text: string): string =>
+    [
+      accessId,
+      accessKey,
+      basicCredentials(accessId, accessKey).slice(6),
+      ...sessions.flatMap((s) => s.jar.secrets()),
+    ]
+      // A secret this short would blacken ordinary words, and is none in production.
+      .filter((secret) => secret.length >= 4)
+      .reduce((hidden, secret) => hidden.replaceAll(secret, '***'), text);
+
+  /** Takes the place in the budget last, sends at once, and gives it back with the answer. */
+  async function send<Result>(
+    session: ServiceSession,
+    operation: Operation,
+    { budgetClass, beforeSend, signal }: ServiceCall,
+    request: () => Promise<HttpResult<Result>>,
+  ): Promise<Sent<Result>> {
+    const grant = await unlessAborted(budget.take(budgetClass, signal), signal);
+    if (grant === undefined) return failed({ kind: 'cancelled', sent: false });
+    try {
+      if (beforeSend !== undefined && !(await beforeSend()))
+        return failed({ kind: 'cancelled', sent: false });
+      const mark = throttle.begin();
+      const startedAt = performance.now();
+      const tell = (status: number | HttpFaultKind): void =>
+        observer.onRequest?.({
+          operation: operation.name,
+          status,
+          durationMs: performance.now() - startedAt,
+          budgetWaitMs: grant.waitedMs,
+          budgetClass,
+        });
+      try {
+        const { status, headers, body } = await request();
+        tell(status);
+        session.signedIn();
+        await throttle.succeeded(mark, grant);
+        return { ok: true, value: { body, serviceAt: serviceTimeOf(headers) } };
+      } catch (error) {
+        if (!(error instanceof HttpFault)) throw error;
+        tell(error.kind === 'status' ? (error.status ?? error.kind) : error.kind);
+        return await understand(session, operation, error, mark, grant);
+      }
+    } finally {
+      grant.giveBack();
+    }
+  }
+
+  /** The one place where a fault becomes a failure in our words. */
+  async function understand(
+    session: ServiceSession,
+    operation: Operation,
+    fault: HttpFault,
+    mark: ThrottleMark,
+    grant: BudgetGrant,
+  ): Promise<Sent<never>> {
+    // These are told by the status alone, also where the body was cut off.
+    const status = fault.kind === 'aborted' ? undefined : fault.status;
+    if (status === 301 || status === 308) return understandMove(session, operation, fault);
+    if (status === 401) {
+      return failed(unauthorizedFailure(await throttle.unauthorized(mark)));
+    }
+    const failure = serviceFailureOf(fault, operation, hide);
+    if (failure.kind === 'throttled') {
+      await throttle.rateLimited(mark, retryAfterMsOf(fault.headers, clock.now()));
+    }
+    // The service itself judged the request, so it knows the key.
+    if (failure.kind === 'refused' || failure.kind === 'notFound') await throttle.succeeded(mark, grant);
+    return failed(failure);
+  }
+
+  function understandMove(session: ServiceSession, operation: Operation, fault: HttpFault): Sent<never> {
+    const to = baseUrlFromLocation(fault.headers.location ?? '', session.baseUrl);
+    if (fault.headers.location === undefined || to === undefined) {
+      const detail = `${operation.name}: answered ${fault.status} without saying where to. Check service.baseUrl.`;
+      return failed({ kind: 'misconfigured', detail });
+    }
+    if (to !== session.baseUrl && mayFollow({ from: session.baseUrl, to }, parts.allowedHosts)) {
+      return { ok: 'moved', to };
+    }
+    const detail = `This account is served at ${to}: set service.baseUrl to it, or allow its host in service.allowedHosts.`;
+    return failed({ kind: 'misconfigured', detail });
+  }
+
+  return {
+    async call(operation, input, call) {
+      for (let moves = 0; moves <= movesMax; moves += 1) {
+        const session = current;
+        const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
+        if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
+        if (entry.kind === 'failed') return failed(entry.failure);
+        let signInFailure: ServiceFailure | undefined;
+        try {
+          // Another request learned of a move while this one waited at the gate.
+          if (session !== current) continue;
+          const sent = await send(session, operation, call, () =>
+            session.http.call(operation, input, { signal: call.signal }),
+          );
+          if (sent.ok !== 'moved') {
+            if (!sent.ok) signInFailure = sent.failure;
+            return sent;
+          }
+          if (current === session) {
+            current = sessionAt(sent.to);
+            observer.onMoved?.(sent.to);
+          }
+          // The permission to send was given for one send: a create comes back for a new one (P4).
+          if (!operation.idempotent) return failed(movedCreate(sent.to));
+        } finally {
+          if (entry.kind === 'signIn') entry.done(signInFailure);
+        }
+      }
+      const detail = `The service redirected ${movesMax + 1} times in a row, last from ${current.baseUrl}. Check service.baseUrl.`;
+      return failed({ kind: 'misconfigured', detail });
+    },
+    close: async () => {
+      await Promise.all(sessions.map(({ http }) => http.close()));
+    },
+  };
+}
+
+function failed(failure: ServiceFailure): { readonly ok: false; readonly failure: ServiceFailure } {
+  return { ok: false, failure };
+}
+
+function movedCreate(to: string): ServiceFailure {
+  return {
+    kind: 'unavailable',
+    sent: false,
+    detail: `The service moved to ${to}, which is used from now on.`,
+  };
+}
+
+/** @returns undefined when the wait was aborted, by this signal or by the daemon's own stop */
+async function unlessAborted<T>(wait: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  try {
+    return await wait;
+  } catch (error) {
+    if (signal?.aborted === true || (error instanceof Error && error.name === 'AbortError')) return undefined;
+    throw error;
+  }
+}

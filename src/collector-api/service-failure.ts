@@ -1,0 +1,102 @@
+import { assertNever } from '../base/assert.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { Operation } from '../contract/operation.ts';
+import { parseServiceError } from '../contract/service-errors.ts';
+import type { HttpFault } from '../http/http-fault.ts';
+import type { ServiceFailure } from '../rollout/failure-classes.ts';
+
+const messageLengthMax = 200;
+
+/**
+ * What a fault of a call means, for all that needs no memory; 401 and 301 are settled before (DESIGN §4, What a
+ * failure means). An answer that is no JSON comes from something between us and the service, so it proves nothing about
+ * a collector or a task (P13).
+ * @param hide removes secrets from a text that the service wrote (P12)
+ */
+export function serviceFailureOf(
+  fault: HttpFault,
+  operation: Operation,
+  hide: (text: string) => string,
+): ServiceFailure {
+  if (fault.kind === 'aborted') return { kind: 'cancelled', sent: fault.sent };
+  // Told by the status alone, also where the body was cut off: certainly not acted on.
+  if (fault.status === 429)
+    return { kind: 'throttled', detail: `${operation.name}: rate limit exceeded (429).` };
+  switch (fault.kind) {
+    case 'connect':
+    case 'timeout':
+    case 'reset':
+    case 'undecodable':
+    case 'tooLarge':
+      return { kind: 'unavailable', sent: fault.sent, detail: `${fault.message}.` };
+    case 'status':
+      return refusal(fault, fault.status ?? 0, operation, hide);
+    default:
+      return assertNever(fault.kind);
+  }
+}
+
+function refusal(
+  fault: HttpFault,
+  status: number,
+  operation: Operation,
+  hide: (text: string) => string,
+): ServiceFailure {
+  const said = whatItSaid(fault, hide);
+  const detail = `${operation.name}: answered ${status}${said}.`;
+  if (status === 403) {
+    return {
+      kind: 'misconfigured',
+      detail: `The service forbids ${operation.name} (403)${said}. Give the access key's owner the capability to manage collectors, then resume.`,
+    };
+  }
+  if (status === 415) {
+    return {
+      kind: 'misconfigured',
+      detail: `The service does not take our JSON for ${operation.name} (415)${said}. Check for a proxy that changes the Content-Type header on the way.`,
+    };
+  }
+  if (status < 400 || status >= 500 || status === 408) return { kind: 'unavailable', sent: true, detail };
+  if (status === 404) return notFound(fault, operation, detail);
+  return { kind: 'refused', code: parseServiceError(fault.body).code ?? `status.${status}`, detail };
+}
+
+function notFound(fault: HttpFault, operation: Operation, detail: string): ServiceFailure {
+  if (!fault.isJson) return { kind: 'unavailable', sent: true, detail: `${detail} It was a page, no JSON.` };
+  if (operation.method === 'GET' && !operation.path.includes('{')) {
+    return {
+      kind: 'misconfigured',
+      detail: `${detail} The service has no ${operation.path} below this base URL: check the path in service.baseUrl.`,
+    };
+  }
+  return { kind: 'notFound', detail };
+}
+
+function whatItSaid(fault: HttpFault, hide: (text: string) => string): string {
+  if (!fault.isJson) return ' with a page that is no JSON';
+  const { code, message } = parseServiceError(fault.body);
+  const words = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
+  if (words === '') return '';
+  // Control characters have no place in a log line or a terminal.
+  return ` (${hide(words)
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, messageLengthMax)})`;
+}
+
+/**
+ * What `Retry-After` asks for: seconds, or an instant on the service's own clock.
+ * @returns null when it is absent or unreadable
+ */
+export function retryAfterMsOf(headers: HttpFault['headers'], now: EpochMs): DurationMs | null {
+  const text = headers['retry-after'];
+  if (text === undefined) return null;
+  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1_000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, at - (serviceTimeOf(headers) ?? now));
+}
+
+/** The service's clock at an answer, from its `Date` header. */
+export function serviceTimeOf(headers: HttpFault['headers']): EpochMs | null {
+  const at = Date.parse(headers.date ?? '');
+  return Number.isNaN(at) ? null : at;
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../base/time.ts';
+import { versionPath } from '../contract/collector-management-api.ts';
+import { type HttpClient, makeHttpClient } from '../http/client.ts';
+import { type CookieJar, makeCookieJar } from './cookie-jar.ts';
+import { makeSignInGate, type SignInGate } from './sign-in-gate.ts';
+
+/** Everything that belongs to one base URL: connections, cookies, and who signs in. */
+export interface ServiceSession {
+  readonly baseUrl: string;
+  readonly http: HttpClient;
+  readonly gate: SignInGate;
+  readonly jar: CookieJar;
+  /** A normal answer came: when it brought no cookie, this service has none to wait for. */
+  signedIn(): void;
+}
+
+export interface ServiceSessionParts {
+  readonly baseUrl: string;
+  readonly accessId: string;
+  readonly accessKey: string;
+  readonly requestTimeoutMs: number;
+  readonly connectionsMax: number;
+  readonly clock: Clock;
+}
+
+/**
+ * Opens a session: each request carries the credentials (collector-api.md §5.1) and, once there is one, the cookie,
+ * which is what keeps it from counting as a sign-in (§5.4).
+ */
+export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
+  const jar = makeCookieJar(parts.clock);
+  let isCookieless = false;
+  const basePath = new URL(parts.baseUrl).pathname.replace(/\/+$/, '');
+  const authorization = basicCredentials(parts.accessId, parts.accessKey);
+
+  const http = makeHttpClient({
+    baseUrl: `${parts.baseUrl}${versionPath}`,
+    timeouts: { totalMs: parts.requestTimeoutMs },
+    connections: parts.connectionsMax,
+    hooks: {
+      headers: (operation) => {
+        const cookie = jar.headerFor(`${basePath}${versionPath}${operation.path}`);
+        return cookie === undefined ? { authorization } : { authorization, cookie };
+      },
+      onAnswer: ({ status, headers, sentHeaders }) => {
+        if (status === 401) jar.forgetSent(sentHeaders['cookie']);
+        else if (status < 400) jar.store(headers['set-cookie'] ?? []);
+      },
+    },
+  });
+
+  return {
+    baseUrl: parts.baseUrl,
+    http,
+    jar,
+    gate: makeSignInGate(() => !isCookieless && !jar.hasCookie()),
+    signedIn: () => {
+      isCookieless = !jar.hasCookie();
+    },
+  };
+}
+
+/** The value of the `Authorization` header (collector-api.md §5.1). */
+export function basicCredentials(accessId: string, accessKey: string): string {
+  return `Basic ${Buffer.from(`${accessId}:${accessKey}`, 'utf8').toString('base64')}`;
+}

@@ -1,0 +1,53 @@
+import type { Answer } from '../orchestrator/ports.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** Ids of the collectors that the service would upgrade to a build now. */
+export type UpgradableIds = ReadonlySet<number>;
+
+export interface UpgradableReadings {
+  /**
+   * A reading of the upgradable list whose first request leaves after this call, so that it shows what is true now.
+   * Who asks while one has not left yet shares it; while one is on its way, the next starts after it.
+   * @throws the signal's reason when it is aborted first
+   */
+  ask(toBuild: string, isUrgent: boolean, signal?: AbortSignal): Promise<Answer<UpgradableIds>>;
+}
+
+/** `onStart` must be called right before the reading's first request leaves. */
+export type ReadUpgradable = (
+  reading: { readonly toBuild: string; readonly isUrgent: boolean },
+  onStart: () => void,
+) => Promise<Answer<UpgradableIds>>;
+
+/** Shares readings: each costs a page or more of the budget, and tells about every collector at once. */
+export function makeUpgradableReadings(read: ReadUpgradable): UpgradableReadings {
+  const notStarted = new Map<string, Promise<Answer<UpgradableIds>>>();
+  const newest = new Map<string, Promise<Answer<UpgradableIds>>>();
+
+  function begin(toBuild: string, isUrgent: boolean): Promise<Answer<UpgradableIds>> {
+    const before = newest.get(toBuild);
+    const run = async (): Promise<Answer<UpgradableIds>> => {
+      // Its own askers hear of its failure; this one only waits for its end.
+      await Promise.allSettled([before]);
+      try {
+        return await read({ toBuild, isUrgent }, () => forget(notStarted, toBuild, reading));
+      } finally {
+        forget(notStarted, toBuild, reading);
+        forget(newest, toBuild, reading);
+      }
+    };
+    const reading = run();
+    notStarted.set(toBuild, reading);
+    newest.set(toBuild, reading);
+    return reading;
+  }
+
+  return {
+    ask: (toBuild, isUrgent, signal) =>
+      untilAborted(notStarted.get(toBuild) ?? begin(toBuild, isUrgent), signal),
+  };
+}
+
+function forget<T>(map: Map<string, T>, key: string, value: T): void {
+  if (map.get(key) === value) map.delete(key);
+}

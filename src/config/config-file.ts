@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { HttpSchema } from './http-schema.ts';
+import { PolicySchema } from './policy-schema.ts';
+import { RedisSchema } from './redis-schema.ts';
+import { reportRepeatedNames } from './repeated-names.ts';
+import { ServiceSchema } from './service-schema.ts';
+
+const Rollouts = z
+  .array(PolicySchema)
+  .min(1, 'is an empty list; give at least one policy, such as "- name: all"')
+  .max(100)
+  .check(
+    z.superRefine<unknown>(
+      (rollouts, context) => {
+        if (!Array.isArray(rollouts)) return;
+        reportRepeatedNames(rollouts, 'rollout', (message, path) =>
+          context.addIssue({ code: 'custom', message, path }),
+        );
+      },
+      { when: () => true },
+    ),
+  )
+  .describe('The policies: which collectors to upgrade, to which build, how carefully.');
+
+/** The whole file, its keys and their defaults (DESIGN §4). */
+export const ConfigFile = z
+  .strictObject({
+    service: ServiceSchema,
+    redis: RedisSchema.exactOptional(),
+    http: HttpSchema.prefault({}),
+    log: z
+      .strictObject({
+        level: z
+          .enum(['debug', 'info', 'warn', 'error', 'silent'])
+          .default('info')
+          .describe('The least important lines that are written.'),
+      })
+      .prefault({})
+      .describe('The log.'),
+    rollouts: Rollouts,
+  })
+  .describe("upwave's configuration.");
+export type ConfigFile = z.output<typeof ConfigFile>;

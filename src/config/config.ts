@@ -1,0 +1,60 @@
+import type { Secret } from '../base/secret.ts';
+import type { DurationMs } from '../base/time.ts';
+import type { Policy } from '../rollout/policy.ts';
+import type { RedisNode } from './redis-schema.ts';
+
+/** What the daemon runs by: defaults filled in, secrets read, milliseconds for durations. */
+export interface Config {
+  readonly service: ServiceConfig;
+  /** Undefined when the file names none: a command-line option decides. */
+  readonly redis: RedisConfig | undefined;
+  readonly http: HttpConfig;
+  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
+  readonly rollouts: readonly Policy[];
+}
+
+export interface ServiceConfig {
+  /** Without a trailing slash and `/v1`. */
+  readonly baseUrl: string;
+  readonly accessId: Secret;
+  readonly accessKey: Secret;
+  /** In small letters; `*.` at the front stands for any one or more labels, `:port` may follow. */
+  readonly allowedHosts: readonly string[];
+  readonly requestsPerSecond: number;
+  readonly concurrentRequests: number;
+  /** Above 0, up to 1. */
+  readonly budgetShare: number;
+  readonly requestTimeoutMs: DurationMs;
+}
+
+export type RedisConfig = {
+  readonly keyPrefix: string;
+} & (
+  | {
+      readonly kind: 'single';
+      /** `redis://…`, `rediss://…`, `unix:///path` or `/path`; the password is in it. */
+      readonly url: Secret;
+    }
+  | {
+      readonly kind: 'sentinel';
+      readonly sentinels: readonly RedisNode[];
+      readonly name: string;
+      readonly username: string | undefined;
+      readonly password: Secret | undefined;
+      readonly tls: boolean;
+    }
+  | {
+      readonly kind: 'cluster';
+      readonly nodes: readonly RedisNode[];
+      readonly username: string | undefined;
+      readonly password: Secret | undefined;
+      readonly tls: boolean;
+    }
+);
+
+export interface HttpConfig {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly token: Secret | undefined;
+}

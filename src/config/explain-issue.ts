@@ -1,0 +1,118 @@
+import { closest, distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import { assertNever } from '../base/assert.ts';
+import { quote } from './config-error.ts';
+
+/**
+ * Zod's findings in an operator's words; pass it as `error` to `safeParse`. A schema's own message stands before it.
+ * Unknown keys give one line for each key, in the order of the issue's `keys`. Values are shown only where the schema
+ * lists what is allowed, so that no secret gets into a message.
+ */
+export function explainIssue(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => explainUnknownKey(key, knownKeys(issue.inst))).join('\n');
+    case 'invalid_type':
+      if (issue.input === undefined) return `is missing; it must be ${expectedName(issue.expected)}`;
+      return `must be ${expectedName(issue.expected)}, not ${kindOf(issue.input)}${quoteHint(issue)}`;
+    case 'invalid_value':
+      return explainChoice(issue.values.map(String), issue.input);
+    case 'too_small':
+      return `must ${sizeVerb(issue.origin)} ${issue.inclusive === false ? 'more than' : 'at least'} ${sizeOf(issue.origin, issue.minimum)}`;
+    case 'too_big':
+      return `must ${sizeVerb(issue.origin)} ${issue.inclusive === false ? 'less than' : 'at most'} ${sizeOf(issue.origin, issue.maximum)}`;
+    case 'invalid_union':
+      return explainUnion(issue.errors, issue.input);
+    case 'invalid_key':
+      return 'has a key that is not allowed';
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_format':
+    case 'not_multiple_of':
+      return 'is not valid';
+    default:
+      return assertNever(issue);
+  }
+}
+
+/** A sentence about a key that a mapping does not have. */
+function explainUnknownKey(key: string, known: readonly string[]): string {
+  const nearest = nearestOf(key, known);
+  if (nearest !== undefined) return `unknown key ${quote(key)}; did you mean ${quote(nearest)}?`;
+  const list = known.length === 0 ? '' : `; known here: ${known.join(', ')}`;
+  return `unknown key ${quote(key)}, not known in this release${list}`;
+}
+
+/** The known word that a person most likely meant, if one is near enough. */
+export function nearestOf(word: string, known: readonly string[]): string | undefined {
+  if (known.length === 0) return undefined;
+  const sameLetters = known.find((candidate) => simplified(candidate) === simplified(word));
+  if (sameLetters !== undefined) return sameLetters;
+  const nearest = closest(word, known);
+  // A third of the letters wrong is still a slip; more is another word. Very long words are none, and slow to compare.
+  return word.length <= 64 && distance(word, nearest) <= Math.max(1, Math.floor(word.length / 3))
+    ? nearest
+    : undefined;
+}
+
+function simplified(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_ ]/g, '');
+}
+
+function knownKeys(schema: unknown): string[] {
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+}
+
+function explainChoice(choices: readonly string[], input: unknown): string {
+  const list = choices.map(quote).join(', ');
+  if (input === undefined) return `is missing; it must be one of ${list}`;
+  if (typeof input !== 'string') return `must be one of ${list}, not ${kindOf(input)}`;
+  const nearest = nearestOf(input, choices);
+  return `must be one of ${list}${nearest === undefined ? '' : `; did you mean ${quote(nearest)}?`}`;
+}
+
+function explainUnion(branches: readonly (readonly z.core.$ZodIssue[])[], input: unknown): string {
+  const expected = branches
+    .map(([first]) => (first?.code === 'invalid_type' ? expectedName(first.expected) : undefined))
+    .filter((name) => name !== undefined);
+  if (expected.length === 0) return 'is not valid';
+  return `must be ${[...new Set(expected)].join(' or ')}, not ${kindOf(input)}`;
+}
+
+const expectedNames: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping of keys',
+  record: 'a mapping of keys',
+};
+
+function expectedName(expected: string): string {
+  return expectedNames[expected] ?? expected;
+}
+
+/** What a person would call the value that stands there. */
+function kindOf(input: unknown): string {
+  if (input === null || input === undefined) return 'empty';
+  if (Array.isArray(input)) return 'a list';
+  if (typeof input === 'string') return 'text';
+  if (typeof input === 'number') return Number.isInteger(input) ? 'a number' : 'a number with a fraction';
+  return typeof input === 'boolean' ? 'true or false' : 'a mapping of keys';
+}
+
+function quoteHint(issue: { readonly expected: string; readonly input: unknown }): string {
+  const isBare = typeof issue.input === 'number' || typeof issue.input === 'boolean';
+  return issue.expected === 'string' && isBare ? '; put it in quotes' : '';
+}
+
+function sizeVerb(origin: string): string {
+  return origin === 'string' || origin === 'array' ? 'have' : 'be';
+}
+
+function sizeOf(origin: string, amount: number | bigint): string {
+  if (origin === 'string') return `${amount} character${amount === 1 ? '' : 's'}`;
+  if (origin === 'array') return `${amount} entr${amount === 1 ? 'y' : 'ies'}`;
+  return String(amount);
+}

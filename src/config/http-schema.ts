@@ -1,0 +1,48 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { filePath, secretText, unprintable, wholeCheck } from './value-schemas.ts';
+
+/** Our own HTTP server: health, metrics, the admin API and the page. */
+export const HttpSchema = z
+  .strictObject({
+    host: z
+      .string()
+      .min(1)
+      .refine(isHost, 'is no host name or address')
+      .default('127.0.0.1')
+      .describe('Where to listen. Any other host than loopback needs a token.'),
+    port: z.number().int().min(0).max(65_535).default(9464).describe('Where to listen; 0 takes a free port.'),
+    token: secretText(unprintable)
+      .exactOptional()
+      .describe(`The bearer token that callers must show. Take it from the environment: \${UPWAVE_TOKEN}.`),
+    tokenFile: filePath()
+      .exactOptional()
+      .describe('A file that holds the token, instead of token; relative to the config file.'),
+  })
+  .check(
+    wholeCheck((http, report) => {
+      const { host, token, tokenFile } = http;
+      if (token !== undefined && tokenFile !== undefined)
+        report('both token and tokenFile are given; keep one', ['tokenFile']);
+      if (typeof host === 'string' && !isLoopback(host) && token === undefined && tokenFile === undefined) {
+        report(
+          'is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1',
+          ['host'],
+        );
+      }
+    }),
+  )
+  .describe('Our own HTTP server: health, metrics, the admin API and the page.');
+
+/** True when only this machine can connect to a server on this host. */
+function isLoopback(host: string): boolean {
+  if (host.toLowerCase() === 'localhost' || host === '::1') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
+}
+
+function isHost(host: string): boolean {
+  return (
+    isIP(host) !== 0 ||
+    (/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(host) && !/^[\d.]+$/.test(host))
+  );
+}

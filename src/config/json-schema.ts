@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { ConfigFile } from './config-file.ts';
+
+/** The config file as a JSON Schema, for editors. */
+export function configJsonSchema(): object {
+  const schema = z.toJSONSchema(ConfigFile, {
+    io: 'input',
+    override: ({ jsonSchema }) => allowVariable(jsonSchema),
+  });
+  return { ...schema, title: 'upwave' };
+}
+
+/** The schema as the text that is committed. */
+export function configJsonSchemaText(): string {
+  return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+}
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+const variablePattern = '\\$\\{[A-Za-z_]\\w*\\}';
+
+/** `${NAME}` may stand wherever a value may, which only a text without rules allows by itself. Changes its argument. */
+function allowVariable(schema: JsonSchema): void {
+  // Wrappers such as a default pass here again with what is inside them.
+  if (schema.pattern !== undefined && !schema.pattern.endsWith(variablePattern)) {
+    schema.pattern = `${schema.pattern}|${variablePattern}`;
+  }
+  const isText = schema.type === 'string' && schema.enum === undefined;
+  if (isText || schema.type === undefined || schema.type === 'object' || schema.type === 'array') return;
+  const rules: JsonSchema = {};
+  for (const key of Object.keys(schema)) {
+    if (key === 'description' || key === 'default') continue;
+    Reflect.set(rules, key, schema[key]);
+    Reflect.deleteProperty(schema, key);
+  }
+  schema.anyOf = [rules, { type: 'string', pattern: variablePattern }];
+}

@@ -1,0 +1,169 @@
+import { dirname, resolve } from 'node:path';
+import type { z } from 'zod';
+import { invariant } from '../base/assert.ts';
+import { Secret } from '../base/secret.ts';
+import type { Config, RedisConfig } from './config.ts';
+import { ConfigError, formatPath, quote } from './config-error.ts';
+import { ConfigFile } from './config-file.ts';
+import { type PlacedIssue, placeIssue, placeProblems } from './describe-problems.ts';
+import { explainIssue } from './explain-issue.ts';
+import { withPassword } from './redis-schema.ts';
+import {
+  plainScalarOf,
+  redactSubstituted,
+  type Substitution,
+  substituteEnvironment,
+} from './substitute-environment.ts';
+import { readTextFile } from './text-file.ts';
+import { unfitForId, unprintable } from './value-schemas.ts';
+import { readYaml, type YamlSource } from './yaml-source.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the config file, fills in the environment, the defaults and the secrets.
+ * @throws ConfigError with all problems at once, each with file, line, column and path
+ */
+export function loadConfig(path: string, environment: Environment): Config {
+  return configOf(readYaml(path), environment);
+}
+
+/** As `loadConfig`, from YAML that is read already. @throws ConfigError */
+export function configOf(source: YamlSource, environment: Environment): Config {
+  if (source.value === null) {
+    throw new ConfigError([
+      { file: source.file, path: '', message: 'the file is empty; give at least service and rollouts' },
+    ]);
+  }
+  const substitution = substituteEnvironment(source.value, environment);
+  const { parsed, issues } = parseFile(substitution);
+  const secrets = readSecretFiles(substitution, source.file);
+  const allIssues = [...issues, ...secrets.issues];
+  if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
+  return assemble(parsed, secrets.byKey);
+}
+
+interface ParsedFile {
+  readonly parsed: ConfigFile | undefined;
+  readonly issues: readonly PlacedIssue[];
+}
+
+function parseFile(substitution: Substitution): ParsedFile {
+  const first = ConfigFile.safeParse(substitution.value, { error: explainIssue });
+  const result = first.success
+    ? first
+    : ConfigFile.safeParse(withPlainScalars(substitution, first.error.issues), { error: explainIssue });
+  if (result.success && substitution.issues.length === 0) return { parsed: result.data, issues: [] };
+  // Where a variable is missing, what the schema thinks of the rest is no news.
+  const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
+  const found = (result.success ? [] : result.error.issues.flatMap(placeIssue))
+    .filter((issue) => !unresolved.has(formatPath(issue.path)))
+    .map((issue) => {
+      const text = substitution.texts.get(formatPath(issue.path));
+      return text === undefined ? issue : { ...issue, message: redactSubstituted(issue.message, text) };
+    });
+  return { parsed: undefined, issues: [...substitution.issues, ...found] };
+}
+
+/** The environment holds texts only; where the schema refused one that spells a number or truth value, that is meant. */
+function withPlainScalars(substitution: Substitution, issues: readonly z.core.$ZodIssue[]): unknown {
+  const copy: unknown = structuredClone(substitution.value);
+  for (const { path } of issues.flatMap(placeIssue)) {
+    const scalar = plainScalarOf(substitution.texts.get(formatPath(path))?.value ?? '');
+    const last = path.at(-1);
+    if (scalar === undefined || last === undefined) continue;
+    const parent = path.slice(0, -1).reduce(partOf, copy);
+    if (typeof parent === 'object' && parent !== null) Reflect.set(parent, last, scalar);
+  }
+  return copy;
+}
+
+/** Where a secret may stand in a file of its own. */
+const secretFileKeys = [
+  ['service', 'accessIdFile'],
+  ['service', 'accessKeyFile'],
+  ['redis', 'passwordFile'],
+  ['http', 'tokenFile'],
+] as const;
+/** No credential is longer. */
+const secretBytesMax = 16 * 1024;
+
+/** Looks at the data before it is checked, so that a bad file is told together with all other problems. */
+function readSecretFiles(substitution: Substitution, configFile: string) {
+  const byKey = new Map<string, Secret>();
+  const issues: PlacedIssue[] = [];
+  for (const path of secretFileKeys) {
+    const [section, key] = path;
+    const given = partOf(partOf(substitution.value, section), key);
+    const isUnresolved = substitution.issues.some((issue) => formatPath(issue.path) === formatPath(path));
+    if (typeof given !== 'string' || given === '' || isUnresolved) continue;
+    const text = readTextFile(resolve(dirname(configFile), given), secretBytesMax);
+    const value = typeof text === 'string' ? text.replace(/[\r\n]+$/, '') : '';
+    const problem = typeof text === 'string' ? secretProblem(value, key) : text.problem;
+    if (problem === undefined) byKey.set(key, new Secret(value));
+    else {
+      const written = substitution.texts.get(formatPath(path))?.written ?? given;
+      issues.push({
+        path,
+        message: `can't take the secret from ${quote(written)}: ${problem}`,
+        part: 'value',
+      });
+    }
+  }
+  return { byKey, issues };
+}
+
+function partOf(data: unknown, key: PropertyKey): unknown {
+  return typeof data === 'object' && data !== null && Object.hasOwn(data, key)
+    ? Reflect.get(data, key)
+    : undefined;
+}
+
+function secretProblem(value: string, key: string): string | undefined {
+  if (value === '') return 'the file is empty';
+  const { pattern, sentence } = key === 'accessIdFile' ? unfitForId : unprintable;
+  return pattern.test(value) ? `it ${sentence}` : undefined;
+}
+
+function assemble(file: ConfigFile, secrets: ReadonlyMap<string, Secret>): Config {
+  const { service, redis, http } = file;
+  const accessId = service.accessId ?? secrets.get('accessIdFile');
+  const accessKey = service.accessKey ?? secrets.get('accessKeyFile');
+  invariant(accessId !== undefined && accessKey !== undefined, 'the schema wants both credentials');
+  return {
+    service: {
+      baseUrl: service.baseUrl,
+      accessId,
+      accessKey,
+      allowedHosts: service.allowedHosts,
+      requestsPerSecond: service.requestsPerSecond,
+      concurrentRequests: service.concurrentRequests,
+      budgetShare: service.budgetShare,
+      requestTimeoutMs: service.requestTimeout,
+    },
+    redis: redis === undefined ? undefined : redisOf(redis, redis.password ?? secrets.get('passwordFile')),
+    http: { host: http.host, port: http.port, token: http.token ?? secrets.get('tokenFile') },
+    log: file.log,
+    rollouts: file.rollouts,
+  };
+}
+
+function redisOf(redis: NonNullable<ConfigFile['redis']>, password: Secret | undefined): RedisConfig {
+  const { keyPrefix, username, tls } = redis;
+  if (redis.url !== undefined) return { kind: 'single', url: withPassword(redis.url, password), keyPrefix };
+  if (redis.cluster !== undefined)
+    return { kind: 'cluster', nodes: redis.cluster, username, password, tls, keyPrefix };
+  invariant(
+    redis.sentinels !== undefined && redis.name !== undefined,
+    'the schema wants url, cluster, or sentinels with name',
+  );
+  return {
+    kind: 'sentinel',
+    sentinels: redis.sentinels,
+    name: redis.name,
+    username,
+    password,
+    tls,
+    keyPrefix,
+  };
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { compilePattern, parseVersionRange } from '../rollout/selector.ts';
+import { quote } from './config-error.ts';
+import { oneOrMany, wholeCheck } from './value-schemas.ts';
+
+/** A fleet has at most 10,000 collectors (field-facts.md), so no list of them needs more entries. */
+const entriesMax = 10_000;
+const patternCharactersMax = 500;
+
+/** A glob, or `/regex/`, checked to compile. */
+const Pattern = z
+  .string()
+  .min(1, 'is empty; write a glob such as "prod-*", or remove the key')
+  .max(patternCharactersMax)
+  .superRefine((text, context) => {
+    // `i` alone means something; any other flag would silently make a glob of it that matches nothing.
+    if (/^\/.*\/[a-z]{1,8}$/s.test(text) && !text.endsWith('/i') && hasOnlyFlags(text)) {
+      context.addIssue(
+        `${quote(text)} looks like a regular expression with flags other than "i", which are not supported`,
+      );
+      return;
+    }
+    try {
+      compilePattern(text);
+    } catch (error) {
+      // What stands before the last colon repeats the expression.
+      const reason = String(error).split(': ').at(-1) ?? '';
+      context.addIssue(`${quote(text)} is no regular expression: ${reason}`);
+    }
+  });
+
+function hasOnlyFlags(text: string): boolean {
+  return /^[dgimsuvy]+$/.test(text.slice(text.lastIndexOf('/') + 1));
+}
+
+const VersionRange = z.string().superRefine((text, context) => {
+  if (parseVersionRange(text) !== undefined) return;
+  context.addIssue(`${quote(text)} is no version range; write one such as ">=19.361-1 <19.500-1"`);
+});
+
+const patterns = () => oneOrMany(Pattern, entriesMax).exactOptional();
+
+const selectorShape = {
+  name: patterns().describe(
+    'Names of collectors: globs in any case (`*` any text, `?` one character), or /regular expressions/; a list matches when one entry does.',
+  ),
+  category: patterns().describe('Their categories.'),
+  hostName: patterns().describe('Their host names.'),
+  osName: patterns().describe('Their operating systems, such as "Linux*".'),
+  osArch: patterns().describe('Their architectures, such as amd64.'),
+  sourceSyncMode: patterns().describe('How they get their sources: UI or Json.'),
+  id: oneOrMany(z.number().int().min(0), entriesMax).exactOptional().describe('Their ids.'),
+  version: oneOrMany(VersionRange, entriesMax)
+    .exactOptional()
+    .describe('The builds that they run now: ranges such as ">=19.361-1 <19.500-1".'),
+  ephemeral: z
+    .boolean()
+    .exactOptional()
+    .describe('Only those that are ephemeral, or only those that are not.'),
+  fields: z
+    .record(z.string().min(1), oneOrMany(Pattern, entriesMax))
+    .exactOptional()
+    .describe('Their fields, each by its name.'),
+};
+const Include = z
+  .strictObject(selectorShape)
+  .describe('Which collectors: all given keys must match. Nothing given matches every collector.');
+const Exclude = z
+  .strictObject(selectorShape)
+  .check(
+    wholeCheck((selector, report) => {
+      if (Object.keys(selector).length === 0)
+        report('an empty entry would exclude every collector; remove it');
+    }),
+  )
+  .describe('One group of collectors to leave out: all given keys must match.');
+
+/**
+ * A Mac stays down after an upgrade through the API until it is restarted by hand, and an upgrade inside a container
+ * is lost with it (field-facts.md, Upgrades).
+ */
+const excludeDefault = [{ osName: 'Mac*' }, { name: 'collector_container-*' }];
+
+/** Which collectors a policy upgrades. */
+export const SelectionSchema = z
+  .strictObject({
+    include: Include.prefault({}),
+    exclude: z
+      .array(Exclude)
+      .max(1_000)
+      .prefault(excludeDefault)
+      .describe(
+        'Collectors to leave out when one of the entries matches. Default: Macs and containers; a given list, also an empty one, replaces it.',
+      ),
+  })
+  .describe('Which collectors.');

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { parseDuration } from '../base/duration.ts';
+import { Secret } from '../base/secret.ts';
+import type { DurationMs } from '../base/time.ts';
+import type { Amount } from '../rollout/policy.ts';
+import { quote } from './config-error.ts';
+
+/** Longer ones are slips of a unit. */
+const durationMaxMs: DurationMs = 366 * 86_400_000;
+
+/**
+ * A duration as text, such as `30s`; milliseconds inside.
+ * @param atLeast the shortest one that makes sense, as text too
+ */
+export function duration(atLeast: string) {
+  const leastMs = parseDuration(atLeast) ?? 0;
+  return z
+    .string({
+      error: (issue) =>
+        issue.input === undefined ? undefined : 'must be a duration such as 30s, 15m or 12h',
+    })
+    .transform((text, context): DurationMs => {
+      const durationMs = parseDuration(text);
+      if (durationMs === undefined) {
+        context.addIssue(`${quote(text)} is no duration; write one such as 250ms, 30s, 15m, 12h or 7d`);
+        return z.NEVER;
+      }
+      if (durationMs < leastMs) context.addIssue(`must be at least ${atLeast}`);
+      if (durationMs > durationMaxMs) context.addIssue('must be at most 366d');
+      return durationMs;
+    })
+    .meta({ pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$', examples: ['30s', '15m', '12h'] });
+}
+
+/**
+ * A count of collectors such as `5`, or a share such as `"2%"`.
+ * @param least the smallest count and percentage: a wave needs someone in it, a bound may be 0
+ */
+export function amount(least: 'aboveZero' | 'zero') {
+  const expected = 'must be a count such as 5, or a percentage such as "2%"';
+  return z
+    .union([z.number(), z.string()], { error: (issue) => (issue.input === undefined ? undefined : expected) })
+    .transform((input, context): Amount => {
+      const parsed = parseAmount(input);
+      if (parsed === undefined) {
+        const shown = typeof input === 'string' ? `${quote(input)} is no amount; it ` : '';
+        context.addIssue(`${shown}${expected}`);
+        return z.NEVER;
+      }
+      const size = parsed.kind === 'count' ? parsed.count : parsed.percent;
+      if (size === 0 && least === 'aboveZero') context.addIssue('must be more than 0');
+      if (parsed.kind === 'percent' && size > 100) context.addIssue('must be at most 100%');
+      return parsed;
+    });
+}
+
+function parseAmount(input: number | string): Amount | undefined {
+  const text = String(input).trim();
+  if (/^\d{1,9}$/.test(text)) return { kind: 'count', count: Number(text) };
+  const percent = /^(\d{1,9}(?:\.\d+)?) ?%$/.exec(text)?.[1];
+  return percent === undefined ? undefined : { kind: 'percent', percent: Number(percent) };
+}
+
+/** A name that becomes part of ids, keys and metric labels. */
+export function shortName() {
+  return z
+    .string()
+    .regex(
+      /^[a-z0-9][a-z0-9-]{0,62}$/,
+      'must be 1 to 63 small letters, digits or "-", and start with a letter or digit',
+    );
+}
+
+/** A credential; wrapped at once (P12). @param forbidden what it can't hold, and a sentence that says so */
+export function secretText(forbidden: { readonly pattern: RegExp; readonly sentence: string }) {
+  return z
+    .string()
+    .min(1, 'is empty; give the credential, or name a file that holds it')
+    .refine((text) => !forbidden.pattern.test(text), forbidden.sentence)
+    .transform((text) => new Secret(text));
+}
+
+/** Credentials travel in headers, which hold no control characters; a stray line break is the usual one. */
+export const unprintable = {
+  pattern: /[^\x21-\x7e]/,
+  sentence: "holds a space, a line break or another character that can't be in a credential",
+} as const;
+
+/** Basic authentication ends the access id at the first colon. */
+export const unfitForId = {
+  pattern: /[^\x21-\x39\x3b-\x7e]/,
+  sentence: `holds a colon, ${unprintable.sentence.replace('holds ', '')}`,
+} as const;
+
+/** The path of a file, relative to the config file's folder. */
+export function filePath() {
+  return z.string().min(1, 'is empty; name a file');
+}
+
+/** One entry or a list of them; a list inside. @param entriesMax what a hand-written list stays below */
+export function oneOrMany<Item extends z.ZodType>(item: Item, entriesMax: number) {
+  return z
+    .union([
+      item,
+      z.array(item).min(1, 'is an empty list, which nothing matches; remove the key').max(entriesMax),
+    ])
+    .transform((input): Array<z.output<Item>> => (Array.isArray(input) ? input : [input as z.output<Item>]));
+}
+
+/**
+ * Looks at a mapping as a whole, also when parts of it are wrong, so that all problems are told at once.
+ * The check must bear parts of any type; it sees only those that were right as what they should be.
+ */
+export function wholeCheck(check: (value: Record<string, unknown>, report: WholeReport) => void) {
+  return z.superRefine<unknown>(
+    (value, context) => {
+      if (typeof value !== 'object' || value === null) return;
+      check({ ...value }, (message, path = []) => {
+        context.addIssue({ code: 'custom', message, path: [...path] });
+      });
+    },
+    { when: () => true },
+  );
+}
+
+export type WholeReport = (message: string, path?: readonly PropertyKey[]) => void;

@@ -1,0 +1,238 @@
+import type { ErrorCode, Scalar, YAMLParseError, YAMLWarning } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+} from 'yaml';
+import { ConfigError, type ConfigProblem, formatPath, quote } from './config-error.ts';
+import { readTextFile } from './text-file.ts';
+
+/** A YAML file as plain data that still knows where each part of it stands. */
+export interface YamlSource {
+  /** As the operator named it. */
+  readonly file: string;
+  /** Plain data; null for an empty file. */
+  readonly value: unknown;
+  /** Where a path's key or value stands; of something missing, where the nearest part around it stands. */
+  locate(path: readonly PropertyKey[], part?: 'key' | 'value'): Position | undefined;
+}
+
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A config of 100 rollouts with long lists stays far below. */
+const fileBytesMax = 1024 * 1024;
+/** Deeper than any key of ours, shallow enough for recursion. */
+const nestingMax = 64;
+const aliasesMax = 1_000;
+/** How often one anchor may be repeated, nested repetition multiplied: yaml's guard against expansion bombs. */
+const aliasExpansionsMax = 100;
+
+/**
+ * Reads a YAML file.
+ * @throws ConfigError when the file is missing, a directory, too large, not UTF-8, or not plain YAML
+ */
+export function readYaml(path: string, maxBytes: number = fileBytesMax): YamlSource {
+  const text = readTextFile(path, maxBytes);
+  if (typeof text !== 'string') throw new ConfigError([{ file: path, path: '', message: text.problem }]);
+  return parseYaml(text, path);
+}
+
+/**
+ * Reads YAML text; `file` names it in errors.
+ * @throws ConfigError with every syntax error, duplicate key, or thing that plain data can't have
+ */
+export function parseYaml(text: string, file: string): YamlSource {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    // The pretty form shows the line itself, which may hold a secret.
+    prettyErrors: false,
+    // Checked below, in linear time.
+    uniqueKeys: false,
+    stringKeys: true,
+    resolveKnownTags: false,
+    // Not `silent`, which would take a second document for none.
+    logLevel: 'error',
+  });
+  const positionAt = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+
+  const problems = [
+    ...syntaxProblems(document, positionAt, file),
+    ...(document.errors.length === 0 ? structureProblems(document, positionAt, file) : []),
+  ];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { file, value: plainValue(document, file), locate: makeLocate(document, positionAt) };
+}
+
+/** The first error of each line: one mistake makes several. */
+function syntaxProblems(
+  document: Document,
+  positionAt: (offset: number) => Position,
+  file: string,
+): ConfigProblem[] {
+  const byLine = new Map<number, ConfigProblem>();
+  for (const fault of [...document.errors, ...document.warnings]) {
+    const position = positionAt(fault.pos[0]);
+    if (byLine.has(position.line)) continue;
+    byLine.set(position.line, { file, ...position, path: '', message: syntaxSentence(fault) });
+  }
+  return [...byLine.values()];
+}
+
+/** Where yaml's own words would not help. */
+const sentencesByCode: Partial<Record<ErrorCode, string>> = {
+  MULTIPLE_DOCS: 'a second YAML document starts here; keep one document in one file',
+  TAG_RESOLVE_FAILED:
+    'YAML tags (!…) are not supported; write the plain value, in quotes if it starts with "!"',
+  BAD_COLLECTION_TYPE: 'YAML tags (!…) are not supported; remove it',
+  RESOURCE_EXHAUSTION: `nested too deeply; at most ${nestingMax} levels are read`,
+  NON_STRING_KEY: 'a key must be plain text',
+  BAD_ALIAS: 'a text that starts with "*" or "&" must be in quotes',
+  BAD_DQ_ESCAPE: 'no escape that double quotes know; write \\\\ for a backslash, or use single quotes',
+  TAB_AS_INDENT: 'a tab is used as indentation; use spaces',
+};
+
+function syntaxSentence({ code, message }: YAMLParseError | YAMLWarning): string {
+  const sentence = sentencesByCode[code];
+  if (sentence !== undefined) return sentence;
+  // What follows a colon is source text, which may hold a secret.
+  const cause = code === 'UNEXPECTED_TOKEN' ? message.replace(/:.*$/s, '') : message;
+  return `not valid YAML: ${cause}; put a text that holds special characters, or starts with one, in quotes`;
+}
+
+/** What YAML allows and a config does not have: duplicate keys, `__proto__`, merge keys, bombs made of aliases. */
+function structureProblems(
+  document: Document,
+  positionAt: (offset: number) => Position,
+  file: string,
+): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const report = (node: unknown, path: string, message: string) => {
+    const offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
+    problems.push({ file, ...positionAt(offset), path, message });
+  };
+  const anchorsSeen = new Set<string>();
+  let aliasCount = 0;
+
+  visit(document, {
+    Node(_key, node, ancestors) {
+      if (ancestors.length > 2 * nestingMax) {
+        report(node, '', `nested too deeply; at most ${nestingMax} levels are read`);
+        return visit.BREAK;
+      }
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchorsSeen.add(node.anchor);
+        if (isMap(node))
+          checkKeys(
+            node.items.map(({ key }) => key),
+            positionAt,
+            report,
+          );
+        return undefined;
+      }
+      aliasCount += 1;
+      if (aliasCount > aliasesMax) {
+        report(node, '', `more than ${aliasesMax} aliases (*name); write the values out`);
+        return visit.BREAK;
+      }
+      if (!anchorsSeen.has(node.source)) {
+        report(
+          node,
+          '',
+          'this alias (*…) has no anchor (&…) before it; a text that starts with "*" must be in quotes',
+        );
+      } else if (
+        ancestors.some((outer) => isNode(outer) && !isAlias(outer) && outer.anchor === node.source)
+      ) {
+        report(node, '', 'this alias (*…) stands inside its own anchor (&…), so it would never end');
+      }
+      return undefined;
+    },
+  });
+  return problems;
+}
+
+function checkKeys(
+  keys: readonly unknown[],
+  positionAt: (offset: number) => Position,
+  report: (node: unknown, path: string, message: string) => void,
+): void {
+  const seen = new Map<string, Scalar>();
+  for (const key of keys) {
+    if (!isScalar(key)) continue;
+    const name = String(key.value);
+    const first = seen.get(name);
+    if (name === '__proto__') {
+      report(key, '__proto__', 'the key "__proto__" is not allowed; remove it');
+    } else if (name === '<<') {
+      report(key, '', 'merge keys (<<) are not supported; write the keys out');
+    } else if (first !== undefined) {
+      const { line } = positionAt(first.range?.[0] ?? 0);
+      report(
+        key,
+        formatPath([name]),
+        `the key ${quote(name)} is given twice, first on line ${line}; keep one`,
+      );
+    } else {
+      seen.set(name, key);
+    }
+  }
+}
+
+function plainValue(document: Document, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: aliasExpansionsMax }) ?? null;
+  } catch (error) {
+    // The one fault left after the checks above: yaml reports an expansion bomb so, without a place.
+    if (!(error instanceof ReferenceError)) throw error;
+    const message = `its aliases (*name) expand more than ${aliasExpansionsMax} times; write the values out`;
+    throw new ConfigError([{ file, path: '', message }]);
+  }
+}
+
+function makeLocate(document: Document, positionAt: (offset: number) => Position): YamlSource['locate'] {
+  return (path, part = 'value') => {
+    let node: unknown = document.contents;
+    let offset = isNode(node) ? node.range?.[0] : undefined;
+    for (const [index, step] of path.entries()) {
+      if (isAlias(node)) node = node.resolve(document);
+      const child = childOf(node, step);
+      if (child === undefined) break;
+      const isLast = index === path.length - 1;
+      const shown =
+        child.key !== undefined && ((isLast && part === 'key') || !isWritten(child.value))
+          ? child.key
+          : child.value;
+      offset = (isNode(shown) ? shown.range?.[0] : undefined) ?? offset;
+      node = child.value;
+    }
+    return offset === undefined ? undefined : positionAt(offset);
+  };
+}
+
+/** True for a value that stands somewhere of its own: an absent one (`key:`) does not, a collection is best shown by its key. */
+function isWritten(value: unknown): boolean {
+  return isScalar(value) && (value.range?.[0] ?? 0) < (value.range?.[1] ?? 0);
+}
+
+function childOf(node: unknown, step: PropertyKey): { key: unknown; value: unknown } | undefined {
+  if (isMap(node)) {
+    return node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+  }
+  if (isSeq(node) && typeof step === 'number' && step < node.items.length) {
+    return { key: undefined, value: node.items[step] };
+  }
+  return undefined;
+}

@@ -1,0 +1,232 @@
+import { type RunningAdminApi, startAdminApi } from '../admin-api/admin-api.ts';
+import type { Readiness } from '../admin-api/readiness.ts';
+import { sleepForReal } from '../base/sleep.ts';
+import type { Clock, DurationMs } from '../base/time.ts';
+import type { Config } from '../config/config.ts';
+import { makeEventSink } from '../observability/event-sink.ts';
+import type { Logger } from '../observability/logger.ts';
+import { makeMetrics } from '../observability/metrics.ts';
+import { lead } from '../orchestrator/lead.ts';
+import { makeOperations } from '../orchestrator/make-operations.ts';
+import type { Operations } from '../orchestrator/operations.ts';
+import type { EventSink } from '../orchestrator/ports.ts';
+import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
+import { runStep } from '../orchestrator/step.ts';
+import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
+import { makeQueueNames } from '../queue/queue-names.ts';
+import { type RunningScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
+import { type StepWorker, startStepWorker } from '../queue/step-worker.ts';
+import { assessRedis } from '../redis/assess-redis.ts';
+import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
+import { makeRedisBell } from '../redis/redis-bell.ts';
+import type { RedisConfig } from '../redis/redis-config.ts';
+import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
+import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
+import { makeFleetAccess } from './fleet-access.ts';
+import { makeFleetCounts } from './fleet-counts.ts';
+import { makeRedisConnections } from './redis-connections.ts';
+import { makeRingSignal } from './ring-signal.ts';
+import { makeStoppableBudget } from './stoppable-budget.ts';
+
+export interface DaemonParts {
+  readonly config: Config;
+  readonly redis: RedisConfig;
+  readonly logger: Logger;
+  readonly version: string;
+  /** False: policies are scanned only when asked, as `run --once` does. */
+  readonly followsSchedule: boolean;
+}
+
+export interface Daemon {
+  readonly operations: Operations;
+  /** Begins to work: listens, leads or follows, runs steps. @throws when it can't listen */
+  start(): Promise<{ readonly url: string }>;
+  /** True when Redis answers within this time. */
+  waitForRedis(withinMs: DurationMs): Promise<boolean>;
+  /** Where Redis is, in words without credentials. */
+  readonly redisPlace: string;
+  /** Looks for work for one policy now. */
+  scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
+  /** Starts nothing more, lets calls that are out end, gives up leadership; done within 10 s. */
+  close(): Promise<void>;
+}
+
+// A step waits for its place in the API budget, so there are more of them than requests out at once.
+const stepConcurrency = 32;
+
+// Calls that are out when we stop have this long to end before they are cut; a create that is cut is in doubt, and is
+// settled by looking at the next start.
+const closeGraceMs: DurationMs = 5_000;
+
+// A request that has not been answered after its time-out, and a little for the way, never will be.
+const answerMarginMs: DurationMs = 5_000;
+
+const clock: Clock = { now: () => Date.now() };
+
+/** The composition root: builds every part of a daemon from its config, and closes them in reverse. */
+export function makeDaemon(parts: DaemonParts): Daemon {
+  const { config, logger } = parts;
+  const { keyPrefix } = parts.redis;
+  const policies = config.rollouts.map(({ name }) => name);
+  const requestsPerSecond = config.service.requestsPerSecond * config.service.budgetShare;
+  const stopping = new AbortController();
+
+  let isLeading = false;
+  const metrics = makeMetrics({ policies, sharedState: () => readSharedState() });
+  const projections = makeEventSink({ logger, metrics });
+  const sink: EventSink = {
+    tell: projections.tell,
+    note: (note) => {
+      if (note.event === 'leader.acquired') isLeading = true;
+      if (note.event === 'leader.lost') isLeading = false;
+      projections.note(note);
+    },
+  };
+
+  const redis = makeRedisConnections(parts.redis, sink);
+  const store = makeRedisRolloutStore({ commands: redis.worker.commands, keyPrefix });
+  const handlerStore = makeRedisRolloutStore({ commands: redis.handler.commands, keyPrefix });
+  const bell = makeRedisBell({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
+  const budget = makeRedisApiBudget({
+    commands: redis.worker.commands,
+    keyPrefix,
+    accessId: config.service.accessId.reveal(),
+    requestsPerSecond,
+    concurrentRequests: config.service.concurrentRequests,
+    permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
+  });
+  const fleetCounts = makeFleetCounts();
+  const access = makeFleetAccess({
+    service: config.service,
+    budget: makeStoppableBudget(budget, stopping.signal),
+    clock,
+    metrics,
+    sink,
+  });
+  const fleet = fleetCounts.watch(access.fleet);
+  const shared = { store, clock, sink, bell };
+  const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
+
+  const names = makeQueueNames(keyPrefix);
+  const onQueueError = (error: Error) => logger.write('debug', { event: 'queue.failed', error });
+  const queue = makeStepQueue(redis.queue.client, names, onQueueError);
+  const operations = makeOperations({
+    ...shared,
+    store: handlerStore,
+    policies,
+    sleep: sleepForReal,
+    requestsPerSecond,
+  });
+
+  const readSharedState = async () => {
+    if (!isLeading) return null;
+    const [statuses, queueJobs] = await Promise.all([operations.listRollouts(), queue.countJobs()]);
+    return { statuses, queueJobs, fleet: fleetCounts.read() };
+  };
+  const readiness = async (): Promise<Readiness> => ({
+    redis: redis.worker.isReady()
+      ? { ok: true, reason: 'connected' }
+      : { ok: false, reason: `no connection to ${redis.place}` },
+    service: access.readiness(),
+  });
+  const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
+    const policy = config.rollouts.find((each) => each.name === name);
+    if (policy === undefined) return { kind: 'nothing', reason: `no policy ${name} in the config` };
+    return scan({ ...shared, fleet }, policy, origin, signal);
+  };
+
+  let adminApi: RunningAdminApi | undefined;
+  let worker: StepWorker | undefined;
+  let schedule: RunningScanSchedule | undefined;
+  let leading: Promise<void> | undefined;
+  const ring = makeRingSignal();
+  const stopListening = bell.onRing(ring.ring);
+
+  const startWork = async (): Promise<void> => {
+    for (const reason of await assessRedis(redis.worker.commands)) sink.note({ event: 'redis.risk', reason });
+    if (stopping.signal.aborted) return;
+    worker = startStepWorker({
+      connection: redis.queue.client,
+      names,
+      concurrency: stepConcurrency,
+      runStep: (data, signal) =>
+        runStep({ ...shared, fleet, random: Math.random, answerWithinMs }, data, signal),
+      onStepError: ({ rolloutId, collectorId }, error) =>
+        sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
+      onError: onQueueError,
+    });
+    const lease = makeRedisLeaderLease({ commands: redis.worker.commands, keyPrefix });
+    const leadParts = {
+      ...shared,
+      queue,
+      answerWithinMs,
+      lease,
+      policies,
+      sleep: sleepForReal,
+      nextRing: ring.next,
+    };
+    leading = lead(leadParts, stopping.signal);
+    if (!parts.followsSchedule) return;
+    schedule = startScanSchedule({
+      connection: redis.queue.client,
+      names,
+      schedules: config.rollouts.map(({ name, schedule: cron, timeZone }) => ({
+        policy: name,
+        cron,
+        timeZone,
+      })),
+      runScan: async ({ policy, origin }, signal) => {
+        await scanNow(policy, origin, signal);
+      },
+      onError: onQueueError,
+    });
+    await schedule.tickAll(new Date(clock.now()));
+  };
+  let working: Promise<void> | undefined;
+
+  return {
+    operations,
+    redisPlace: redis.place,
+    scanNow,
+    waitForRedis: async (withinMs) => {
+      const giveUpAt = clock.now() + withinMs;
+      while (!redis.worker.isReady() && clock.now() < giveUpAt) await sleepForReal(20, stopping.signal);
+      return redis.worker.isReady();
+    },
+    start: async () => {
+      adminApi = await startAdminApi({
+        host: config.http.host,
+        port: config.http.port,
+        token: config.http.token?.reveal(),
+        clock,
+        operations,
+        readiness,
+        metrics,
+        version: parts.version,
+        tellError: (error) => logger.write('error', { event: 'http.failed', error }),
+      });
+      sink.note({ event: 'daemon.started', detail: `listening on ${adminApi.url}, Redis at ${redis.place}` });
+      // With Redis away this waits, while `/readyz` says so.
+      working = startWork().catch((error: unknown) => {
+        if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
+      });
+      return { url: adminApi.url };
+    },
+    close: async () => {
+      sink.note({ event: 'daemon.stopping', detail: 'starts nothing more' });
+      stopping.abort();
+      stopListening();
+      await Promise.race([working, sleepForReal(closeGraceMs)]);
+      await schedule?.close();
+      await worker?.close(closeGraceMs);
+      await leading;
+      await access.close();
+      await budget.close();
+      await queue.close();
+      await adminApi?.close();
+      bell.close();
+      await redis.close();
+      sink.note({ event: 'daemon.stopped', detail: 'all parts are closed' });
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { FleetService } from '../orchestrator/ports.ts';
+import type { FleetCollector } from '../rollout/collector.ts';
+
+export interface FleetCount {
+  readonly version: string;
+  readonly alive: boolean;
+  readonly collectors: number;
+}
+
+/** Remembers, of every inventory that passes by, how many collectors run which build: for the metrics. */
+export interface FleetCounts {
+  watch(fleet: FleetService): FleetService;
+  read(): readonly FleetCount[];
+}
+
+/** Makes an empty memory: until the first inventory was read, it has nothing to say. */
+export function makeFleetCounts(): FleetCounts {
+  let counts: readonly FleetCount[] = [];
+  return {
+    watch: (fleet) => ({
+      ...fleet,
+      readFleet: async (targetBuild, signal) => {
+        const answer = await fleet.readFleet(targetBuild, signal);
+        if (answer.ok) counts = count(answer.value.collectors);
+        return answer;
+      },
+    }),
+    read: () => counts,
+  };
+}
+
+function count(collectors: readonly FleetCollector[]): readonly FleetCount[] {
+  const groups = new Map<string, FleetCount>();
+  for (const { build, alive } of collectors) {
+    const key = `${alive}/${build}`;
+    const version = build === '' ? 'unknown' : build;
+    groups.set(key, { version, alive, collectors: (groups.get(key)?.collectors ?? 0) + 1 });
+  }
+  return [...groups.values()];
+}

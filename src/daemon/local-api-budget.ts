@@ -1,0 +1,37 @@
+import { sleepForReal } from '../base/sleep.ts';
+import type { ApiBudget } from '../orchestrator/api-budget.ts';
+
+// A little more than 1/R apart, as in the shared budget, so that no second holds more than R requests.
+const marginShare = 0.04;
+
+/**
+ * An API budget of this process alone, for commands that need no Redis: one request at a time, evenly spaced. It knows
+ * nothing of daemons on the same key, and makes few requests.
+ */
+export function makeLocalApiBudget(requestsPerSecond: number): ApiBudget {
+  const spacingMs = (1_000 / requestsPerSecond) * (1 + marginShare);
+  let nextAt = 0;
+  let last: Promise<void> = Promise.resolve();
+  return {
+    take: async (_budgetClass, signal) => {
+      const askedAt = performance.now();
+      const before = last;
+      let giveBack: () => void = () => undefined;
+      last = new Promise((resolve) => {
+        giveBack = resolve;
+      });
+      await before;
+      await sleepForReal(Math.max(0, nextAt - performance.now()), signal);
+      if (signal?.aborted === true) {
+        giveBack();
+        signal.throwIfAborted();
+      }
+      nextAt = performance.now() + spacingMs;
+      return { waitedMs: performance.now() - askedAt, giveBack };
+    },
+    pause: async ({ forMs }) => {
+      nextAt = Math.max(nextAt, performance.now() + forMs);
+    },
+    succeeded: async () => undefined,
+  };
+}

@@ -1,0 +1,56 @@
+import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
+import type { EventSink } from '../orchestrator/ports.ts';
+import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
+import { describeRedis, type RedisConfig } from '../redis/redis-config.ts';
+
+/** The connections of one daemon: each user of Redis waits in its own way. */
+export interface RedisConnections {
+  /** For the loops: commands wait until Redis is back. */
+  readonly worker: RedisConnection;
+  /** For HTTP handlers: a quick error is better than a late answer. */
+  readonly handler: RedisConnection;
+  /** The bell's own: a subscriber can do nothing else. */
+  readonly subscriber: RedisConnection;
+  /** BullMQ's own: it makes blocking ones from it. */
+  readonly queue: RedisConnection;
+  /** Where Redis is, in words without credentials. */
+  readonly place: string;
+  close(): Promise<void>;
+}
+
+/** Connects; it never throws for an unreachable Redis, but tells so once, and again when it is back. */
+export function makeRedisConnections(config: RedisConfig, sink: EventSink): RedisConnections {
+  const place = describeRedis(config);
+  const worker = makeRedisConnection(config, 'worker', {
+    onReachable: () => sink.note({ event: 'redis.reachable', reason: place }),
+    onUnreachable: (reason) => sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` }),
+  });
+  const handler = makeRedisConnection(config, 'handler');
+  const subscriber = makeRedisConnection(config, 'worker');
+  const queue = makeRedisConnection(config, 'worker');
+  const all = [queue, subscriber, handler, worker];
+  return {
+    worker,
+    handler,
+    subscriber,
+    queue,
+    place,
+    close: async () => {
+      await Promise.all(all.map((connection) => connection.close()));
+    },
+  };
+}
+
+/** The configured Redis as the adapter wants it, with its secrets revealed. */
+export function redisConfigOf(configured: ConfiguredRedis): RedisConfig {
+  const { keyPrefix } = configured;
+  if (configured.kind === 'single') return { keyPrefix, url: configured.url.reveal() };
+  const { username, password, tls } = configured;
+  const credentials = {
+    tls,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password: password.reveal() }),
+  };
+  if (configured.kind === 'cluster') return { keyPrefix, cluster: configured.nodes, ...credentials };
+  return { keyPrefix, sentinels: configured.sentinels, name: configured.name, ...credentials };
+}

@@ -1,0 +1,169 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Pool } from 'undici';
+import type { Operation } from '../contract/operation.ts';
+import { type ExchangeLimits, exchange, type RawAnswer } from './exchange.ts';
+import { HttpFault } from './http-fault.ts';
+import { readJson } from './json-text.ts';
+import { encodeTarget, type TargetValues } from './request-target.ts';
+
+export interface HttpClientParts {
+  /** Origin, and the path that every operation's path is appended to; a trailing slash is ignored. */
+  readonly baseUrl: string;
+  readonly timeouts: HttpTimeouts;
+  /** More sockets than requests allowed at once, so that a grant never waits for a socket (16 for 10). */
+  readonly connections?: number;
+  /** How long an unused connection is kept; the server's own hint goes first. */
+  readonly keepAliveMs?: number;
+  readonly bodyBytesMax?: number;
+  readonly hooks?: HttpClientHooks;
+}
+
+export interface HttpTimeouts {
+  /** From the call to the answer's last byte; the others default to it. */
+  readonly totalMs: number;
+  readonly connectMs?: number;
+  /** From the request's last byte to the answer's headers. */
+  readonly headersMs?: number;
+  /** Between two pieces of the body. */
+  readonly bodyMs?: number;
+}
+
+/** What the owner of a client adds to every call. */
+export interface HttpClientHooks {
+  /** Headers of each request, such as `authorization` and `cookie`; asked for right before it is sent. */
+  readonly headers?: (operation: Operation) => Readonly<Record<string, string>>;
+  /** Runs right before a request leaves; what it throws, the call throws. */
+  readonly beforeSend?: (operation: Operation) => void | Promise<void>;
+  /** Sees every complete answer, whatever its status, before it is judged. */
+  readonly onAnswer?: (answer: AnswerSeen) => void;
+}
+
+export interface AnswerSeen {
+  readonly operation: Operation;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The headers that `hooks.headers` gave this very request. */
+  readonly sentHeaders: Readonly<Record<string, string>>;
+}
+
+/** What a call takes: parts that the operation does not have may be left out. */
+export type CallInput<Params, Query, Body> = (Params extends Record<string, never>
+  ? { readonly params?: Params }
+  : { readonly params: Params }) & { readonly query?: Partial<Query> } & (Body extends undefined
+    ? { readonly body?: undefined }
+    : { readonly body: Body });
+
+export interface HttpResult<Answer> {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Answer;
+}
+
+export interface HttpClient {
+  /**
+   * Sends one operation, once: no retry, no redirect. Any 2xx with the body of the contract is an answer.
+   * @throws HttpFault for everything that a network or a server can do
+   */
+  call<Params, Query, Body, Answer>(
+    operation: Operation<Params, Query, Body, Answer>,
+    input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<HttpResult<Answer>>;
+  /** Cuts what is open; those calls end as `aborted`. */
+  close(): Promise<void>;
+}
+
+// 1,000 collectors are about 1.5 MB of JSON; 32 MiB holds the largest page the service gives (10,000).
+const bodyBytesMaxDefault = 32 * 1024 * 1024;
+
+/**
+ * Makes a client for the operations of any contract.
+ * @throws when `baseUrl` is no http(s) URL, or carries credentials; the message does not repeat it (P12)
+ */
+export function makeHttpClient(parts: HttpClientParts): HttpClient {
+  const base = parseBase(parts.baseUrl);
+  const hooks = parts.hooks ?? {};
+  const { totalMs } = parts.timeouts;
+  const limits: ExchangeLimits = {
+    totalMs,
+    headersMs: parts.timeouts.headersMs ?? totalMs,
+    bodyMs: parts.timeouts.bodyMs ?? totalMs,
+    bodyBytesMax: parts.bodyBytesMax ?? bodyBytesMaxDefault,
+  };
+  const pool = new Pool(base.origin, {
+    connections: parts.connections ?? 16,
+    keepAliveTimeout: parts.keepAliveMs ?? 4_000,
+    connectTimeout: parts.timeouts.connectMs ?? totalMs,
+    pipelining: 1,
+  });
+
+  return {
+    async call(operation, input, options = {}) {
+      const { params = {}, query = {}, body } = input as LooseInput;
+      const target = `${base.path}${encodeTarget(operation.path, params, query)}`;
+      const encodedBody = operation.body === null ? null : JSON.stringify(body);
+      await hooks.beforeSend?.(operation);
+      const sentHeaders = hooks.headers?.(operation) ?? {};
+      const answer = await exchange(
+        pool,
+        {
+          name: operation.name,
+          method: operation.method,
+          target,
+          headers: { 'content-type': 'application/json', accept: 'application/json', ...sentHeaders },
+          body: encodedBody,
+        },
+        limits,
+        options.signal,
+      );
+      hooks.onAnswer?.({ operation, status: answer.status, headers: answer.headers, sentHeaders });
+      return { status: answer.status, headers: answer.headers, body: judge(operation, answer) };
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+/** An input once its types have been checked against the operation's. */
+interface LooseInput {
+  readonly params?: TargetValues;
+  readonly query?: TargetValues;
+  readonly body?: unknown;
+}
+
+function parseBase(baseUrl: string): { readonly origin: string; readonly path: string } {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw new Error('the base URL is no http or https URL');
+  }
+  if (url.username !== '' || url.password !== '') throw new Error('the base URL must not carry credentials');
+  return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+}
+
+/** The body that the contract names. @throws HttpFault when the answer is anything else */
+function judge<Answer>(operation: Operation<unknown, unknown, unknown, Answer>, answer: RawAnswer): Answer {
+  const read = readJson(answer.text);
+  const seen = { sent: true, status: answer.status, headers: answer.headers, isJson: read.kind !== 'other' };
+  if (answer.status < 200 || answer.status > 299) {
+    throw new HttpFault({
+      ...seen,
+      kind: 'status',
+      message: `${operation.name}: answered ${answer.status}`,
+      ...(read.kind === 'json' ? { body: read.value } : {}),
+    });
+  }
+  if (read.kind === 'other') {
+    const message = `${operation.name}: answered ${answer.status} with a body that is no JSON`;
+    throw new HttpFault({ ...seen, kind: 'undecodable', message });
+  }
+  const parsed = operation.answer.body.safeParse(read.kind === 'json' ? read.value : undefined);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const where = issue === undefined ? '' : `: ${issue.path.join('.') || 'body'}: ${issue.message}`;
+  throw new HttpFault({
+    ...seen,
+    kind: 'undecodable',
+    message: `${operation.name}: answered ${answer.status} with a body of another shape${where}`,
+    ...(read.kind === 'json' ? { body: read.value } : {}),
+    cause: parsed.error,
+  });
+}

@@ -1,0 +1,159 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { HttpFault, type HttpFaultKind } from './http-fault.ts';
+
+export interface RawRequest {
+  /** The operation's name, for messages. */
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+export interface ExchangeLimits {
+  /** From the request's last byte to the answer's headers. */
+  readonly headersMs: number;
+  /** Between two pieces of the body. */
+  readonly bodyMs: number;
+  /** From the call to the answer's last byte. */
+  readonly totalMs: number;
+  readonly bodyBytesMax: number;
+}
+
+/**
+ * Sends one request and reads the whole answer, whatever its status. It goes over the wire at most once: the library
+ * may put a started request back into its queue when a connection ends, and a create must not leave twice (P1).
+ * @throws HttpFault
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: RawRequest,
+  limits: ExchangeLimits,
+  signal?: AbortSignal,
+): Promise<RawAnswer> {
+  if (signal?.aborted === true) {
+    return Promise.reject(fault(request, { kind: 'aborted', sent: false, cause: signal.reason }));
+  }
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let over = false;
+    let status = 0;
+    let headers: IncomingHttpHeaders = {};
+    let bytes = 0;
+    const chunks: Buffer[] = [];
+
+    const finish = (settle: () => void): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      settle();
+    };
+    const giveUp = (kind: HttpFaultKind, cause: unknown): void =>
+      finish(() => {
+        reject(fault(request, { kind, sent: controller !== undefined, status, headers, cause }));
+        controller?.abort(new Error('given up'));
+      });
+    const onAbort = (): void => giveUp('aborted', signal?.reason);
+    const timer = setTimeout(() => giveUp('timeout', undefined), limits.totalMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+
+    const handler: Dispatcher.DispatchHandler = {
+      // Called right before the first byte is written; aborting here keeps it from being written.
+      onRequestStart: (started) => {
+        const isSecondTime = controller !== undefined;
+        controller = started;
+        if (isSecondTime) giveUp('reset', undefined);
+        if (over) started.abort(new Error('given up'));
+      },
+      onResponseStart: (_controller, answerStatus, answerHeaders) => {
+        status = answerStatus;
+        headers = answerHeaders as IncomingHttpHeaders;
+      },
+      onResponseData: (_controller, chunk) => {
+        bytes += chunk.length;
+        if (bytes > limits.bodyBytesMax) giveUp('tooLarge', undefined);
+        else chunks.push(chunk);
+      },
+      onResponseEnd: () =>
+        finish(() => resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') })),
+      onResponseError: (_controller, error) => {
+        const kind = kindOf(error, controller !== undefined);
+        if (kind === undefined) finish(() => reject(error));
+        else giveUp(kind, error);
+      },
+    };
+    dispatcher.dispatch(
+      {
+        path: request.target,
+        method: request.method,
+        headers: { ...request.headers },
+        body: request.body,
+        headersTimeout: limits.headersMs,
+        bodyTimeout: limits.bodyMs,
+      },
+      handler,
+    );
+  });
+}
+
+/** Codes of the library with a meaning of their own; the rest means: the connection failed. */
+const kindOfCode: Readonly<Record<string, HttpFaultKind>> = {
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'tooLarge',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'tooLarge',
+  UND_ERR_ABORTED: 'aborted',
+  UND_ERR_DESTROYED: 'aborted',
+  UND_ERR_CLOSED: 'aborted',
+};
+
+/** @returns undefined for what no network can do: a bug of ours, which must not look like an outage */
+function kindOf(error: Error, isStarted: boolean): HttpFaultKind | undefined {
+  // Some of these carry no code.
+  if (error.name === 'HTTPParserError') return 'undecodable';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (code === '' || code === 'UND_ERR_INVALID_ARG' || code.startsWith('ERR_INVALID_')) return undefined;
+  if (Object.hasOwn(kindOfCode, code)) return kindOfCode[code];
+  return isStarted ? 'reset' : 'connect';
+}
+
+const saying: Readonly<Record<HttpFaultKind, string>> = {
+  connect: 'no connection could be made',
+  timeout: 'no complete answer came in time',
+  reset: 'the connection broke before the answer was complete',
+  aborted: 'the call was given up',
+  status: 'it was refused',
+  undecodable: 'the answer could not be read',
+  tooLarge: 'the answer is larger than allowed',
+};
+
+function fault(
+  request: RawRequest,
+  seen: {
+    readonly kind: HttpFaultKind;
+    readonly sent: boolean;
+    readonly status?: number;
+    readonly headers?: IncomingHttpHeaders;
+    readonly cause?: unknown;
+  },
+): HttpFault {
+  const { cause, kind, sent, status, headers } = seen;
+  const code =
+    cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : '';
+  return new HttpFault({
+    kind,
+    sent,
+    message: `${request.name}: ${saying[kind]}${code}`,
+    ...(status === undefined || status === 0 ? {} : { status }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

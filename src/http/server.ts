@@ -1,0 +1,205 @@
+import { Readable } from 'node:stream';
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import type { Operation } from '../contract/operation.ts';
+import type { CutOff, HttpAnswer, HttpRequest, RequestFailure } from './http-exchange.ts';
+import type { MountedOperation } from './mounted-operation.ts';
+
+/** Bodies of our APIs are small; a larger one is a mistake or an attack. */
+const bodyBytesMaxDefault = 1024 * 1024;
+
+/** A collector's name has 128 characters of up to 12 bytes each once percent-encoded; the router's own limit is 100. */
+const pathSegmentLengthMax = 2_048;
+
+export interface HttpServerParts {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly operations: readonly MountedOperation[];
+  /** Says how a failure is answered. Must not throw. */
+  readonly answerFailure: (failure: RequestFailure, request: HttpRequest) => HttpAnswer;
+  /** Stands around every request, known route or not: sign-in, limits, faults. `next` never rejects. */
+  readonly around?: (request: HttpRequest, next: () => Promise<HttpAnswer>) => Promise<HttpAnswer | CutOff>;
+  readonly bodyBytesMax?: number;
+}
+
+export interface RunningHttpServer {
+  /** `http://127.0.0.1:8080`, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends at once: open connections are cut. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the operations of any contract over HTTP. Inputs are parsed with the contract's schemas; a trailing slash and
+ * doubled ones are accepted on any path (field-facts.md, The wire).
+ * @throws when the address can't be listened on
+ */
+export async function startHttpServer(parts: HttpServerParts): Promise<RunningHttpServer> {
+  const respond = makeResponder(parts);
+  const app = fastify({
+    bodyLimit: parts.bodyBytesMax ?? bodyBytesMaxDefault,
+    forceCloseConnections: true,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      maxParamLength: pathSegmentLengthMax,
+    },
+    frameworkErrors: (_error, request, reply) => {
+      void respond(request as FastifyRequest, reply as FastifyReply, { failure: { kind: 'malformedUrl' } });
+    },
+  });
+  acceptAnyBodyAsText(app);
+  for (const mounted of parts.operations) {
+    app.route({
+      method: mounted.operation.method,
+      url: mounted.path.replace(/\{(\w+)\}/g, ':$1'),
+      handler: (request, reply) => respond(request, reply, { mounted }),
+    });
+  }
+  const methodsAt = makeMethodsAt(parts.operations);
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsAt(normalPath(request.url));
+    const failure: RequestFailure =
+      allowed.length > 0 ? { kind: 'wrongMethod', allowed } : { kind: 'unknownRoute' };
+    return respond(request, reply, { failure });
+  });
+  app.setErrorHandler<FastifyError>((error, request, reply) =>
+    respond(request, reply, { failure: frameworkFailure(error) }),
+  );
+  await app.listen({ host: parts.host, port: parts.port });
+  const address = app.server.address();
+  if (address === null || typeof address === 'string') throw new Error('the HTTP server listens nowhere');
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return { url: `http://${host}:${address.port}`, port: address.port, close: () => app.close() };
+}
+
+type Work = { readonly mounted: MountedOperation } | { readonly failure: RequestFailure };
+
+function makeResponder(parts: HttpServerParts) {
+  return async (request: FastifyRequest, reply: FastifyReply, work: Work): Promise<FastifyReply> => {
+    const seen = seenRequest(request, 'mounted' in work ? work.mounted.operation : undefined);
+    const next = async (): Promise<HttpAnswer> => {
+      const done = 'mounted' in work ? await perform(work.mounted, request, seen) : work;
+      return 'failure' in done ? parts.answerFailure(done.failure, seen) : done.answer;
+    };
+    return send(reply, parts.around === undefined ? await next() : await parts.around(seen, next));
+  };
+}
+
+/** Parses the input and runs the handler. */
+async function perform(
+  mounted: MountedOperation,
+  request: FastifyRequest,
+  seen: HttpRequest,
+): Promise<{ readonly answer: HttpAnswer } | { readonly failure: RequestFailure }> {
+  const { operation } = mounted;
+  const params = operation.params.safeParse(request.params);
+  if (!params.success) return { failure: invalidInput('params', params.error.issues) };
+  const query = operation.query.safeParse({ ...(request.query as object) });
+  if (!query.success) return { failure: invalidInput('query', query.error.issues) };
+  let body: unknown;
+  if (operation.body !== null) {
+    const json = parseJson(request.body);
+    if (!json.ok) return { failure: { kind: 'malformedJson' } };
+    const parsed = operation.body.safeParse(json.value);
+    if (!parsed.success) return { failure: invalidInput('body', parsed.error.issues) };
+    body = parsed.data;
+  }
+  try {
+    const answer = await mounted.handle({ params: params.data, query: query.data, body }, seen);
+    return { answer: { ...answer, status: answer.status ?? operation.answer.status } };
+  } catch (error) {
+    return { failure: { kind: 'handlerError', error } };
+  }
+}
+
+function invalidInput(
+  part: 'params' | 'query' | 'body',
+  issues: Extract<RequestFailure, { kind: 'invalidInput' }>['issues'],
+): RequestFailure {
+  return { kind: 'invalidInput', part, issues };
+}
+
+/** An absent body is `undefined`, which the operation's schema judges. */
+function parseJson(text: unknown): { ok: true; value: unknown } | { ok: false } {
+  if (typeof text !== 'string' || text.trim() === '') return { ok: true, value: undefined };
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false };
+  }
+}
+
+function send(reply: FastifyReply, answer: HttpAnswer | CutOff): FastifyReply {
+  if ('cutOff' in answer) return cutOff(reply, answer.cutOff);
+  reply.code(answer.status).headers(answer.headers ?? {});
+  const { body } = answer;
+  if (body === undefined) return reply.send();
+  if (Buffer.isBuffer(body) || body instanceof Readable) return reply.send(body);
+  const stated = reply.getHeader('content-type');
+  if (stated !== undefined && !String(stated).includes('json')) {
+    if (typeof body === 'string') return reply.send(body);
+    throw new Error('a body that is not JSON must be a text, a Buffer or a Readable');
+  }
+  if (stated === undefined) reply.header('content-type', 'application/json; charset=utf-8');
+  return reply.send(JSON.stringify(body));
+}
+
+function cutOff(reply: FastifyReply, when: CutOff['cutOff']): FastifyReply {
+  reply.hijack();
+  if (when === 'beforeHeaders') {
+    reply.raw.destroy();
+    return reply;
+  }
+  reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': '4096' });
+  reply.raw.write('{"', () => reply.raw.destroy());
+  return reply;
+}
+
+function seenRequest(request: FastifyRequest, operation: Operation | undefined): HttpRequest {
+  const { headers } = request;
+  return {
+    method: request.method,
+    path: normalPath(request.url),
+    url: request.url,
+    headers,
+    remoteAddress: request.ip,
+    hasBody: headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0,
+    operation,
+  };
+}
+
+function normalPath(url: string): string {
+  const path = (url.split('?', 1)[0] ?? '').replace(/\/{2,}/g, '/');
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** Which methods a path has, so that a wrong one is told apart from an unknown route. */
+function makeMethodsAt(operations: readonly MountedOperation[]): (path: string) => string[] {
+  const routes = operations.map(({ path, operation }) => ({
+    method: operation.method,
+    pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}/?$`),
+  }));
+  return (path) => [
+    ...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
+  ];
+}
+
+/** Which types of body are welcome is the owner's rule, so the server reads every one as text. */
+function acceptAnyBodyAsText(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+}
+
+function frameworkFailure(error: FastifyError): RequestFailure {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return { kind: 'bodyTooLarge' };
+  return error.statusCode !== undefined && error.statusCode < 500
+    ? { kind: 'unreadable', error }
+    : { kind: 'handlerError', error };
+}

@@ -1,0 +1,144 @@
+import { assertNever } from '../base/assert.ts';
+import type { DaemonNote, EventSink } from '../orchestrator/ports.ts';
+import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
+import { countEvent } from './event-counts.ts';
+import type { LogFields, Logger, LogLevel } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+
+/**
+ * The level of each event (engineering.md, Logs). `error` is for what stays broken until a person acts: an upgrade
+ * that ended badly, a rollout that stands still.
+ */
+export const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
+  'rollout.planned': 'info',
+  'rollout.awaitingApproval': 'info',
+  'rollout.running': 'info',
+  'rollout.held': 'error',
+  'rollout.paused': 'info',
+  'rollout.resumed': 'info',
+  'rollout.rollingBack': 'info',
+  'rollout.succeeded': 'info',
+  'rollout.finishedWithFailures': 'error',
+  'rollout.aborted': 'info',
+  'rollout.rolledBack': 'info',
+  'rollout.superseded': 'info',
+  'rollout.targetWithdrawn': 'error',
+  'wave.opened': 'info',
+  'wave.soaking': 'info',
+  'wave.passed': 'info',
+  'wave.tripped': 'error',
+  'upgrade.pending': 'debug',
+  'upgrade.queued': 'debug',
+  'upgrade.starting': 'debug',
+  'upgrade.upgrading': 'info',
+  'upgrade.verifying': 'debug',
+  'upgrade.retrying': 'warn',
+  'upgrade.deferred': 'warn',
+  'upgrade.succeeded': 'info',
+  'upgrade.failed': 'error',
+  'upgrade.timedOut': 'error',
+  'upgrade.unconfirmed': 'error',
+  'upgrade.withdrawn': 'info',
+  'upgrade.rolledBack': 'info',
+};
+
+export interface EventSinkParts {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Other projections, e.g. notifications. A failure of one is logged and touches nothing else. */
+  readonly alsoTell?: readonly ((event: RolloutEvent) => void)[];
+}
+
+/** Projects what happens to log, metrics and whatever else listens. Never throws: a full disk stops no upgrade. */
+export function makeEventSink(parts: EventSinkParts): EventSink {
+  const { logger, metrics, alsoTell = [] } = parts;
+  const project = (projection: () => void) => {
+    try {
+      projection();
+    } catch (error) {
+      report(logger, error);
+    }
+  };
+  return {
+    tell: (event) => {
+      project(() => logEvent(logger, event));
+      project(() => countEvent(metrics, event));
+      for (const tell of alsoTell) project(() => tell(event));
+    },
+    note: (note) => {
+      project(() => {
+        const { level, fields } = noteLine(note);
+        logger.write(level, fields);
+      });
+      project(() => countNote(metrics, note));
+    },
+  };
+}
+
+function logEvent(logger: Logger, event: RolloutEvent): void {
+  // Events from an older or newer daemon's store may bear names of their own (P13).
+  const level = Object.hasOwn(eventLevels, event.event) ? eventLevels[event.event] : 'info';
+  // Named one by one: what an event may hold in future is not printed before somebody has thought about it.
+  logger.write(level, {
+    event: event.event,
+    policy: event.policy,
+    rollout: event.rollout,
+    ...(event.wave !== undefined && { wave: event.wave }),
+    ...(event.collectorId !== undefined && { collectorId: event.collectorId }),
+    ...(event.collectorName !== undefined && { collectorName: event.collectorName }),
+    ...(event.taskId !== undefined && { taskId: event.taskId }),
+    ...(event.attempt !== undefined && { attempt: event.attempt }),
+    ...(event.reason !== '' && { reason: event.reason }),
+    by: event.by,
+    ...(event.failureClass !== undefined && { failureClass: event.failureClass }),
+    ...(event.durationMs !== undefined && { durationMs: event.durationMs }),
+  });
+}
+
+/** A note as a line of the log. */
+function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields: LogFields } {
+  const { event } = note;
+  switch (note.event) {
+    case 'scan.finished':
+      return { level: 'info', fields: { event, policy: note.policy, reason: note.result } };
+    case 'scan.failed':
+      return { level: 'warn', fields: { event, policy: note.policy, reason: note.reason } };
+    case 'leader.acquired':
+    case 'leader.lost':
+      return { level: 'info', fields: { event } };
+    case 'redis.unreachable':
+    case 'redis.risk':
+      return { level: 'warn', fields: { event, reason: note.reason } };
+    case 'redis.reachable':
+      return { level: 'info', fields: { event, reason: note.reason } };
+    case 'service.throttled':
+      return { level: 'warn', fields: { event, reason: note.reason, durationMs: note.pauseMs } };
+    case 'step.failed': {
+      const { rollout, collectorId, error } = note;
+      return { level: 'error', fields: { event, rollout, collectorId, error } };
+    }
+    case 'reconcile.failed':
+      return { level: 'error', fields: { event, rollout: note.rollout, error: note.error } };
+    case 'daemon.started':
+    case 'daemon.stopping':
+    case 'daemon.stopped':
+      return { level: 'info', fields: { event, reason: note.detail } };
+    default:
+      return assertNever(note);
+  }
+}
+
+function countNote(metrics: Metrics, note: DaemonNote): void {
+  if (note.event === 'leader.acquired') metrics.setLeader('leading');
+  if (note.event === 'leader.lost') metrics.setLeader('following');
+  if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);
+}
+
+/** The log itself may be what is broken: then there is nobody left to tell. */
+function report(logger: Logger, error: unknown): void {
+  try {
+    logger.write('error', { event: 'projection.failed', error });
+  } catch {
+    // Told nowhere: see above.
+  }
+}

@@ -1,0 +1,110 @@
+import pino from 'pino';
+import { toPrintable } from './printable.ts';
+import { makeScrubber, type Scrub } from './scrubber.ts';
+
+/** `error`: someone must act; `warn`: it healed itself; `info`: one line per fact; `debug`: per pass and per step. */
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+
+/** One event as fields; absent ones are left out of the line (DESIGN §5, Log). */
+export interface LogFields {
+  /** Dotted, past tense: `upgrade.succeeded`. */
+  readonly event: string;
+  readonly policy?: string;
+  readonly rollout?: string;
+  readonly wave?: string;
+  readonly collectorId?: number;
+  readonly collectorName?: string;
+  readonly taskId?: string;
+  readonly attempt?: number;
+  readonly reason?: string;
+  readonly by?: string;
+  readonly durationMs?: number;
+  readonly failureClass?: string;
+  /** Whatever was thrown. */
+  readonly error?: unknown;
+}
+
+export interface Logger {
+  write(level: LogLevel, fields: LogFields): void;
+}
+
+export interface LoggerParts {
+  readonly level: LogLevel | 'silent';
+  /** Values that must never be printed (P12): access key, token, `<accessId>:<accessKey>`, Redis password, … */
+  readonly secrets: readonly string[];
+  /** Defaults to stdout. */
+  readonly destination?: 'stdout' | 'stderr' | { write(line: string): void };
+}
+
+/** Makes the log: one JSON object a line, with no secret and no control character in it. */
+export function makeLogger(parts: LoggerParts): Logger {
+  const clean = makeCleaner(makeScrubber(parts.secrets));
+  const options: pino.LoggerOptions = {
+    level: parts.level,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }), log: clean },
+  };
+  const log = pino(options, destinationOf(parts.destination ?? 'stdout'));
+  return { write: (level, fields) => log[level](fields) };
+}
+
+function destinationOf(destination: NonNullable<LoggerParts['destination']>): pino.DestinationStream {
+  if (typeof destination !== 'string') return destination;
+  // Written at once: the last lines before a crash are the ones that matter.
+  return pino.destination({ fd: destination === 'stderr' ? 2 : 1, sync: true });
+}
+
+/** Deeper values are cut: log lines are flat, and a cycle must not hang us. */
+const depthMax = 5;
+const itemsMax = 50;
+const textLengthMax = 4_000;
+
+/** Fields whose name says that they carry a secret, at any depth. pino's own `redact` knows fixed paths and one case only. */
+const secretName = /authorization|cookie|password|passwd|access-?key|api-?key|secret|token$/i;
+
+/** Makes a copy of the fields that is safe to print. */
+function makeCleaner(scrub: Scrub): (fields: Record<string, unknown>) => Record<string, unknown> {
+  // Scrubbed before it is cut, so that no half of a secret is left at the end.
+  const cleanText = (text: string) => toPrintable(scrub(text).slice(0, textLengthMax));
+
+  const cleanFields = (fields: object, depth: number): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(fields)
+        .filter(([, value]) => value !== undefined)
+        .slice(0, itemsMax)
+        .map(([name, value]) => [
+          cleanText(name),
+          secretName.test(name) ? '[redacted]' : cleanValue(value, depth + 1),
+        ]),
+    );
+
+  const cleanValue = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') return cleanText(value);
+    if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+    if (typeof value !== 'object') return typeof value === 'bigint' ? String(value) : `[${typeof value}]`;
+    if (depth > depthMax) return '[cut]';
+    if (value instanceof Error) return cleanError(value, depth);
+    if (Array.isArray(value)) return value.slice(0, itemsMax).map((item) => cleanValue(item, depth + 1));
+    return cleanFields(value, depth);
+  };
+
+  /** Only what we know to be harmless: errors of HTTP libraries carry whole requests, with their headers. */
+  const cleanError = (error: Error, depth: number): Record<string, unknown> => {
+    const { kind, code } = error as { kind?: unknown; code?: unknown };
+    return {
+      type: cleanText(error.name),
+      message: cleanText(error.message),
+      ...(typeof kind === 'string' && { kind: cleanText(kind) }),
+      ...(typeof code === 'string' && { code: cleanText(code) }),
+      // A stack keeps its lines.
+      stack: scrub(error.stack ?? '')
+        .slice(0, textLengthMax)
+        .split('\n')
+        .map(toPrintable)
+        .join('\n'),
+      ...(error.cause !== undefined && { cause: cleanValue(error.cause, depth + 1) }),
+    };
+  };
+
+  return (fields) => cleanFields(fields, 0);
+}

@@ -1,0 +1,191 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DurationMs } from '../base/time.ts';
+import type { BudgetClass } from '../orchestrator/api-budget.ts';
+import { type EndState, endStates } from '../rollout/upgrade.ts';
+import { makeSharedStateMetrics, type SharedState } from './shared-state-metrics.ts';
+
+/** How one upgrade task of ours went: the class that led to what came next, or the end it reached. */
+export const attemptClasses = [
+  'succeeded',
+  'retry',
+  'again',
+  'defer',
+  'adopt',
+  'look',
+  'permanent',
+  'hold',
+  'failed',
+  'timedOut',
+  'unconfirmed',
+  'other',
+] as const;
+export type AttemptClass = (typeof attemptClasses)[number];
+
+/** What this daemon counts, and how it is shown. Nothing here throws. */
+export interface Metrics {
+  upgradeEnded(end: {
+    readonly policy: string;
+    readonly outcome: EndState;
+    readonly durationMs?: DurationMs;
+  }): void;
+  /** The end of a task became known, so long after it was last seen on its way. */
+  taskEndSeen(seenDelayMs: DurationMs): void;
+  attemptEnded(attempt: { readonly policy: string; readonly class: AttemptClass }): void;
+  /** `status`: the HTTP status, null when no answer came. */
+  apiAnswered(call: {
+    readonly operation: string;
+    readonly status: number | null;
+    readonly durationMs: DurationMs;
+  }): void;
+  budgetTaken(grant: { readonly class: BudgetClass; readonly waitedMs: DurationMs }): void;
+  apiThrottled(reason: '429' | '401'): void;
+  notified(result: 'delivered' | 'failed'): void;
+  setLeader(state: 'leading' | 'following'): void;
+  /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out. */
+  expose(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+export interface MetricsParts {
+  /** Names of the configured policies: their counters start at zero, so that a first failure shows as an increase. */
+  readonly policies: readonly string[];
+  /** What only the leader tells; null while another daemon leads. Called at each scrape. */
+  readonly sharedState: () => Promise<SharedState | null>;
+  /** How long a scrape waits for the shared state; Prometheus itself gives up after 10 s unless told otherwise. */
+  readonly sharedStateWithinMs?: DurationMs;
+}
+
+const minutes = 60;
+/** Most upgrades take 3 to 10 minutes; the default deadline is 35 minutes, and retries add to it. */
+const upgradeDurationBuckets = [1, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 40, 60].map((count) => count * minutes);
+/** From a lucky look to the longest wait between two looks. */
+const seenDelayBuckets = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
+const apiDurationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** At 4 requests a second one place is a quarter of a second; a pause lasts up to a minute. */
+const budgetWaitBuckets = [0.01, 0.05, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+
+/** Gauges that call themselves totals: a name that promises a counter (`promtool check metrics`). */
+const misnamedDefaults = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+/** Makes the metrics of this daemon (DESIGN §5, Metrics). No label holds a collector or a rollout id. */
+export function makeMetrics(parts: MetricsParts): Metrics {
+  const own = new Registry();
+  const registers = [own];
+  const outcomes = new Counter({
+    name: 'upwave_upgrade_outcomes_total',
+    help: 'Upgrades that ended, by outcome.',
+    labelNames: ['policy', 'outcome'],
+    registers,
+  });
+  const attempts = new Counter({
+    name: 'upwave_upgrade_attempts_total',
+    help: 'Attempts that ended, by the class of their failure or the end they brought.',
+    labelNames: ['policy', 'class'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'upwave_upgrade_duration_seconds',
+    help: 'Time from the first upgrade task of a collector until its upgrade ended, whatever the outcome.',
+    labelNames: ['policy'],
+    buckets: upgradeDurationBuckets,
+    registers,
+  });
+  const seenDelays = new Histogram({
+    name: 'upwave_outcome_seen_delay_seconds',
+    help: 'Time from the end of an upgrade task at the service until it was seen here, at most: since the look before.',
+    buckets: seenDelayBuckets,
+    registers,
+  });
+  const apiRequests = new Counter({
+    name: 'upwave_api_requests_total',
+    help: 'Requests to the Collector Management API, by operation and HTTP status (none: no answer came).',
+    labelNames: ['operation', 'status'],
+    registers,
+  });
+  const apiDurations = new Histogram({
+    name: 'upwave_api_request_duration_seconds',
+    help: 'Time from sending a request to the Collector Management API until its answer was in.',
+    labelNames: ['operation'],
+    buckets: apiDurationBuckets,
+    registers,
+  });
+  const budgetWaits = new Histogram({
+    name: 'upwave_api_budget_wait_seconds',
+    help: 'Time requests waited for their place in the shared API budget, by class.',
+    labelNames: ['class'],
+    buckets: budgetWaitBuckets,
+    registers,
+  });
+  const throttled = new Counter({
+    name: 'upwave_api_throttled_total',
+    help: 'Answers that paused all requests: 429, or 401 from the sign-in throttle.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const notifications = new Counter({
+    name: 'upwave_notifications_total',
+    help: 'Notifications sent to webhooks, by result.',
+    labelNames: ['result'],
+    registers,
+  });
+  const leader = new Gauge({
+    name: 'upwave_leader',
+    help: 'Whether this daemon leads (1) or follows (0).',
+    registers,
+  });
+  collectDefaultMetrics({ register: own });
+  for (const name of misnamedDefaults) own.removeSingleMetric(name);
+
+  for (const policy of parts.policies) {
+    for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
+    for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
+    durations.zero({ policy });
+  }
+  for (const reason of ['429', '401']) throttled.inc({ reason }, 0);
+  for (const result of ['delivered', 'failed']) notifications.inc({ result }, 0);
+
+  const shared = makeSharedStateMetrics({
+    sharedState: parts.sharedState,
+    withinMs: parts.sharedStateWithinMs ?? 3_000,
+  });
+  return {
+    upgradeEnded: ({ policy, outcome, durationMs }) => {
+      outcomes.inc({ policy, outcome });
+      if (isDuration(durationMs)) durations.observe({ policy }, durationMs / 1_000);
+    },
+    taskEndSeen: (seenDelayMs) => {
+      if (isDuration(seenDelayMs)) seenDelays.observe(seenDelayMs / 1_000);
+    },
+    attemptEnded: (attempt) => attempts.inc({ policy: attempt.policy, class: attempt.class }),
+    apiAnswered: ({ operation, status, durationMs }) => {
+      apiRequests.inc({ operation, status: statusLabel(status) });
+      if (isDuration(durationMs)) apiDurations.observe({ operation }, durationMs / 1_000);
+    },
+    budgetTaken: (grant) => {
+      if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
+    },
+    apiThrottled: (reason) => throttled.inc({ reason }),
+    notified: (result) => notifications.inc({ result }),
+    setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
+    expose: async () => {
+      const sharedBody = await shared.expose();
+      const body = await own.metrics();
+      return { contentType: own.contentType, body: sharedBody === '' ? body : `${body}\n${sharedBody}` };
+    },
+  };
+}
+
+/** Clocks of two machines may disagree: a negative time is no observation. */
+function isDuration(durationMs: DurationMs | undefined): durationMs is DurationMs {
+  return durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0;
+}
+
+/** The service may send any number (P13); a label may not have any value. */
+function statusLabel(status: number | null): string {
+  return status !== null && Number.isInteger(status) && status >= 100 && status <= 599
+    ? String(status)
+    : 'none';
+}

@@ -1,0 +1,159 @@
+import { Gauge, Registry } from 'prom-client';
+import type { DurationMs } from '../base/time.ts';
+import { rolloutStates } from '../rollout/rollout.ts';
+import type { RolloutStatus } from '../rollout/status.ts';
+import { upgradeStates } from '../rollout/upgrade.ts';
+
+/** State that all daemons share, so that only the leader tells it: else sums over daemons would count it many times. */
+export interface SharedState {
+  /** Any order; ended rollouts may be among them. */
+  readonly statuses: readonly RolloutStatus[];
+  /** Jobs by the queue's own states. */
+  readonly queueJobs: Readonly<Record<string, number>>;
+  /** Collectors of the last inventory, grouped. */
+  readonly fleet: readonly FleetCount[];
+}
+
+interface FleetCount {
+  readonly version: string;
+  readonly alive: boolean;
+  readonly collectors: number;
+}
+
+interface SharedStateMetrics {
+  /** Empty when there is nothing to tell: another daemon leads, or the state could not be read in time. */
+  expose(): Promise<string>;
+}
+
+/** A fleet may run any number of builds; the rest is shown as `other`. */
+const versionLabelsMax = 20;
+
+/**
+ * The series of shared state, made anew at each scrape. One rollout stands for its policy: the running one, else the
+ * latest.
+ */
+export function makeSharedStateMetrics(parts: {
+  readonly sharedState: () => Promise<SharedState | null>;
+  readonly withinMs: DurationMs;
+}): SharedStateMetrics {
+  const registry = new Registry();
+  const show = makeGauges(registry);
+  const scrape = async (): Promise<string> => {
+    const state = await readWithin(parts.sharedState, parts.withinMs);
+    if (state === null) return '';
+    registry.resetMetrics();
+    show(state);
+    return registry.metrics();
+  };
+  // Two scrapes at once would mix their values in the same gauges: the second one shares the first one's answer.
+  let running: Promise<string> | undefined;
+  return {
+    expose: () => {
+      running ??= scrape().finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+  };
+}
+
+/** A scrape answers whatever Redis does: no state in time is no state. */
+async function readWithin(
+  sharedState: () => Promise<SharedState | null>,
+  withinMs: DurationMs,
+): Promise<SharedState | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), withinMs);
+  });
+  try {
+    return await Promise.race([sharedState(), late]);
+  } catch {
+    // The reader of the state tells of its own faults; here they only mean that there is nothing to show.
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function makeGauges(registry: Registry): (state: SharedState) => void {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Gauge<Label>({ name: `upwave_${name}`, help, labelNames, registers: [registry] });
+  const upgrades = gauge('upgrades', 'Planned collectors by wave and state of their upgrade.', [
+    'policy',
+    'wave',
+    'state',
+  ]);
+  const inFlight = gauge('in_flight', 'Upgrades that may be running at the service.', ['policy']);
+  const concurrency = gauge('concurrency_limit', 'Upgrades that may run at the service at once.', ['policy']);
+  const rolloutState = gauge(
+    'rollout_state',
+    'State of the rollout: 1 for the one it is in, 0 for all others.',
+    ['policy', 'state'],
+  );
+  const eta = gauge(
+    'rollout_eta_timestamp_seconds',
+    'When the rollout is expected to end, in seconds since the epoch; absent while unknown.',
+    ['policy'],
+  );
+  const failures = gauge('gate_failures', 'Weighted failures of a wave.', ['policy', 'wave']);
+  const allowed = gauge('gate_failures_allowed', 'Weighted failures a wave may have before it trips.', [
+    'policy',
+    'wave',
+  ]);
+  const fleet = gauge('fleet_collectors', 'Installed collectors by build and liveness.', [
+    'version',
+    'alive',
+  ]);
+  const jobs = gauge('queue_jobs', 'Jobs in the queue by state.', ['state']);
+  return (state) => {
+    for (const status of currentOfEachPolicy(state.statuses)) {
+      const { policy } = status;
+      inFlight.set({ policy }, status.inFlight);
+      concurrency.set({ policy }, status.concurrency);
+      for (const name of rolloutStates)
+        rolloutState.set({ policy, state: name }, name === status.state ? 1 : 0);
+      if (status.eta !== null) eta.set({ policy }, status.eta.at / 1_000);
+      for (const wave of status.waves) {
+        for (const name of upgradeStates) {
+          upgrades.set({ policy, wave: wave.name, state: name }, wave.counts[name]);
+        }
+        failures.set({ policy, wave: wave.name }, wave.failures);
+        allowed.set({ policy, wave: wave.name }, wave.failuresAllowed);
+      }
+    }
+    for (const count of boundVersions(state.fleet)) {
+      fleet.inc({ version: count.version, alive: String(count.alive) }, count.collectors);
+    }
+    for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
+  };
+}
+
+function currentOfEachPolicy(statuses: readonly RolloutStatus[]): RolloutStatus[] {
+  const current = new Map<string, RolloutStatus>();
+  for (const status of statuses) {
+    const best = current.get(status.policy);
+    if (best === undefined || isMoreCurrent(status, best)) current.set(status.policy, status);
+  }
+  return [...current.values()];
+}
+
+function isMoreCurrent(status: RolloutStatus, best: RolloutStatus): boolean {
+  if ((status.endedAt === null) !== (best.endedAt === null)) return status.endedAt === null;
+  return status.createdAt > best.createdAt;
+}
+
+/** Keeps the most frequent versions under their names. */
+function boundVersions(fleet: readonly FleetCount[]): FleetCount[] {
+  const totals = new Map<string, number>();
+  for (const { version, collectors } of fleet) {
+    totals.set(version, (totals.get(version) ?? 0) + collectors);
+  }
+  const named = new Set(
+    [...totals]
+      .sort(([a, left], [b, right]) => right - left || a.localeCompare(b))
+      .slice(0, versionLabelsMax)
+      .map(([version]) => version),
+  );
+  return fleet.map((count) => (named.has(count.version) ? count : { ...count, version: 'other' }));
+}

@@ -1,0 +1,180 @@
+import { hashHex } from '../base/hash.ts';
+import type { DurationMs } from '../base/time.ts';
+import { pauseScript, reserveScript, succeededScript } from './api-budget-scripts.ts';
+import type { RedisCommands } from './connection.ts';
+import { makeRedisTime } from './redis-time.ts';
+import { runScript } from './script.ts';
+import { makeWriteMarks } from './write-mark.ts';
+
+export interface ApiBudgetLedgerParts {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  /** The id of the access key whose budget this is; only a hash of it is written (P12). */
+  readonly accessId: string;
+  /** Ours of the service's limit, which allows no more than this in any second. */
+  readonly requestsPerSecond: number;
+  readonly concurrentRequests?: number;
+  /** Longer than any request takes: after this a permit that was not given back is taken for a dead daemon's. */
+  readonly permitLifeMs?: DurationMs;
+  /** The growth of pauses that no `Retry-After` sets. */
+  readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
+}
+
+/** A permit with its place in the rate. `at`: when it may leave, by this process's monotonic clock. */
+export interface Slot {
+  readonly permit: string;
+  readonly at: number;
+}
+
+/** `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. */
+export type Reservation =
+  | { readonly kind: 'granted'; readonly slots: readonly Slot[] }
+  | { readonly kind: 'full' | 'far' | 'paused' | 'away'; readonly retryInMs: DurationMs };
+
+/** What all daemons on one access key share, in Redis: slots, permits and pauses. */
+export interface ApiBudgetLedger {
+  /** Takes up to so many slots, as many as are near. Never throws: without Redis it is `away`. */
+  reserve(count: number): Promise<Reservation>;
+  giveBack(permit: string): void;
+  /** @returns how long the pause lasts */
+  pause(pause: { readonly forMs: DurationMs; readonly single: boolean }): Promise<DurationMs>;
+  succeeded(): Promise<void>;
+  /** Gives back all that is held. */
+  close(): Promise<void>;
+}
+
+// Slots are this much further apart than 1/R. Measured with R = 4 and R = 400: none more than R in any second, and
+// 96 % of the rate used. It pays for what moves a request within a second: our lateness, and the network's.
+const marginShare = 0.04;
+
+// A 429 met all the same adds half of that again, for a while.
+const extraMargin = { extraStep: 0.02, extraMax: 0.25, halfLifeMs: 300_000 };
+
+// Of the 40 ms that the margin leaves in a second, a quarter may be spent between the slot and its reservation, a
+// quarter until the request is handed out, and the rest is the network's.
+const missedMaxMs = (1_000 * marginShare) / 4;
+
+/** A slot that is older than this when its request could leave is not used: late ones would leave in a burst. */
+export const lateMaxMs: DurationMs = 2 * missedMaxMs;
+
+// A slot is reserved when it is this near; one taken further ahead is lost with every stall.
+const horizonMs = 100;
+
+// One call takes several slots only when they follow each other at once, which saves calls at high rates.
+const moreHorizonMs = 10;
+
+// How soon to look again when all permits are out: about as often as slots come.
+const fullRetryMs = { min: 5, max: 100 };
+
+// A pause may be made longer meanwhile, never shorter; but Redis may lose it.
+const pausedRetryMaxMs = 5_000;
+
+// After a failed call; the connection itself reconnects at its own pace.
+const awayRetryMs = 200;
+
+/** Makes the ledger. Slots are evenly spaced by Redis's own clock, so daemons need not agree on the time. */
+export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedger {
+  const { commands, requestsPerSecond, concurrentRequests = 10, permitLifeMs = 60_000 } = parts;
+  const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
+  const base = `${parts.keyPrefix}:{budget:${hashHex(parts.accessId, 16)}}`;
+  const keys = { state: `${base}:state`, permits: `${base}:permits` };
+  const spacingMs = 1_000 / requestsPerSecond;
+  const redisTime = makeRedisTime();
+  const nextPermit = makeWriteMarks();
+  const held = new Set<string>();
+  let returned: string[] = [];
+  let tellSuccess = false;
+
+  const terms = {
+    spacingUs: spacingMs * 1_000,
+    marginShare,
+    missedMaxUs: missedMaxMs * 1_000,
+    horizonUs: horizonMs * 1_000,
+    moreHorizonUs: moreHorizonMs * 1_000,
+    halfLifeMs: extraMargin.halfLifeMs,
+    permits: concurrentRequests,
+    permitLifeMs,
+  };
+
+  function takeReturned(): readonly string[] {
+    const taken = returned;
+    returned = [];
+    return taken;
+  }
+
+  async function flushReturned(): Promise<void> {
+    const given = takeReturned();
+    // Lost ones come back by themselves when their life is over.
+    if (given.length > 0) await commands.zrem(keys.permits, ...given).catch(noop);
+  }
+
+  function judge(kind: string | undefined, waitMs: DurationMs): Reservation {
+    if (kind === 'full') {
+      return { kind, retryInMs: Math.min(Math.max(spacingMs, fullRetryMs.min), fullRetryMs.max) };
+    }
+    if (kind === 'paused') return { kind, retryInMs: Math.min(waitMs + 1, pausedRetryMaxMs) };
+    // Spread, so that of several daemons not always the same one asks first.
+    return { kind: 'far', retryInMs: waitMs - horizonMs * (0.5 + Math.random() * 0.25) };
+  }
+
+  return {
+    reserve: async (count) => {
+      const given = takeReturned();
+      const permits = Array.from({ length: count }, nextPermit);
+      const args = [JSON.stringify({ ...terms, given: given.length }), ...given, ...permits];
+      const sentAt = performance.now();
+      try {
+        const reply = await runScript(commands, reserveScript, { keys: [keys.state, keys.permits], args });
+        const [nowUs, kind, waitUs, tell, ...slotsUs] = reply as readonly string[];
+        redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: Number(nowUs) / 1_000 });
+        tellSuccess = tell === '1';
+        if (kind !== 'granted') return judge(kind, Number(waitUs) / 1_000);
+        const slots = slotsUs.map((us, index) => {
+          const permit = permits[index] ?? '';
+          held.add(permit);
+          return { permit, at: redisTime.toMonotonic(Number(us) / 1_000) };
+        });
+        return { kind, slots };
+      } catch {
+        // The connection tells why. What waits goes on waiting.
+        returned.push(...given);
+        return { kind: 'away', retryInMs: awayRetryMs };
+      }
+    },
+
+    giveBack: (permit) => {
+      if (!held.delete(permit)) return;
+      returned.push(permit);
+      // The next reservation takes it along; when none comes in this turn, it goes alone.
+      if (returned.length === 1) setImmediate(() => void flushReturned());
+    },
+
+    pause: async ({ forMs, single }) => {
+      const ask = { forMs, single, firstMs, maxMs, ...extraMargin };
+      const lastsMs = await runScript(commands, pauseScript, {
+        keys: [keys.state],
+        args: [JSON.stringify(ask)],
+      });
+      tellSuccess = true;
+      return Number(lastsMs);
+    },
+
+    succeeded: async () => {
+      // Nearly every request succeeds, and nearly never does that change anything.
+      if (!tellSuccess) return;
+      tellSuccess = false;
+      await runScript(commands, succeededScript, { keys: [keys.state], args: [] });
+    },
+
+    close: async () => {
+      returned.push(...held);
+      held.clear();
+      const late = new Promise((resolve) => setTimeout(resolve, awayRetryMs).unref());
+      await Promise.race([flushReturned(), late]);
+    },
+  };
+}
+
+function noop(): void {
+  // Nothing to do.
+}

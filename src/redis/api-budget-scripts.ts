@@ -1,0 +1,102 @@
+import { makeScript } from './script.ts';
+
+/**
+ * State of a budget, a hash. Instants are microseconds of Redis's clock: at 400 requests a second a slot is 2,500 µs.
+ *
+ * nextUs: the next free slot · pausedUntilUs · single: '1' while one request at a time may try · growthMs: the last
+ * pause · extra, extraAtUs: what 429s have added to the margin, and when; it halves with time.
+ */
+const stateLua = `
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local function whole(number) return string.format('%.0f', number) end
+local function read()
+  local s = redis.call('HMGET', KEYS[1], 'nextUs', 'pausedUntilUs', 'single', 'growthMs', 'extra', 'extraAtUs')
+  return {
+    nextUs = tonumber(s[1] or '0'), pausedUntilUs = tonumber(s[2] or '0'), isSingle = s[3] == '1',
+    growthMs = tonumber(s[4] or '0'), extra = tonumber(s[5] or '0'), extraAtUs = tonumber(s[6] or '0')
+  }
+end
+local function extraNow(state, halfLifeMs)
+  return state.extra * 2 ^ (-math.max(0, now - state.extraAtUs) / (halfLifeMs * 1000))
+end
+`;
+
+/**
+ * Takes permits and slots for the requests that wait in one daemon: the permit first, then the next slot, and only a
+ * slot that is near, so that nobody holds what he can't use soon (engineering: slots taken early leave in bursts).
+ *
+ * KEYS: state, permits. ARGV[1]: `{ spacingUs, marginShare, missedMaxUs, horizonUs, moreHorizonUs, halfLifeMs, permits,
+ * permitLifeMs, given }`; then `given` permits that come back, then the permits wanted.
+ * Answers now, `granted` | `full` | `far` | `paused`, how long to wait in µs, '1' when a success would change
+ * something, and the slots in µs, one for each of the first permits.
+ *
+ * Sent twice, it may waste a slot that nobody uses, and never gives one slot to two.
+ */
+export const reserveScript = makeScript(`
+${stateLua}
+local ask = cjson.decode(ARGV[1])
+for at = 2, 1 + ask.given do redis.call('ZREM', KEYS[2], ARGV[at]) end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(' .. whole(now / 1000))
+local state = read()
+local tellSuccess = (state.isSingle or state.growthMs > 0) and '1' or '0'
+if state.pausedUntilUs > now then
+  return { whole(now), 'paused', whole(state.pausedUntilUs - now), tellSuccess }
+end
+local free = (state.isSingle and 1 or ask.permits) - redis.call('ZCARD', KEYS[2])
+if free <= 0 then return { whole(now), 'full', '0', tellSuccess } end
+
+local spacing = ask.spacingUs * (1 + ask.marginShare + extraNow(state, ask.halfLifeMs))
+local slot = state.nextUs
+-- Nobody reserves further ahead than this: the clock was set back.
+if slot - now > ask.horizonUs + ask.moreHorizonUs + 4 * spacing then slot = now + spacing end
+-- A slot missed by little may still be used; what was missed by more is gone, or it would leave in a burst.
+slot = math.max(slot, now - ask.missedMaxUs)
+local answer = { whole(now), 'granted', '0', tellSuccess }
+for at = 2 + ask.given, math.min(#ARGV, 1 + ask.given + free) do
+  local horizon = #answer == 4 and ask.horizonUs or ask.moreHorizonUs
+  if slot - now > horizon then break end
+  redis.call('ZADD', KEYS[2], whole(now / 1000 + ask.permitLifeMs), ARGV[at])
+  answer[#answer + 1] = whole(slot)
+  slot = slot + spacing
+end
+if #answer == 4 then return { whole(now), 'far', whole(slot - now), tellSuccess } end
+redis.call('HSET', KEYS[1], 'nextUs', whole(slot))
+return answer
+`);
+
+/**
+ * Pauses all. While a pause lasts, another one only makes it longer: ten requests refused at once are one refusal.
+ *
+ * KEYS: state. ARGV[1]: `{ forMs, single, firstMs, maxMs, extraStep, extraMax, halfLifeMs }`.
+ * Answers how long the pause lasts from now, in ms.
+ */
+export const pauseScript = makeScript(`
+${stateLua}
+local ask = cjson.decode(ARGV[1])
+local state = read()
+local untilUs = now + ask.forMs * 1000
+if state.pausedUntilUs <= now then
+  local growthMs = math.min(math.max(state.growthMs * 2, ask.firstMs), ask.maxMs)
+  redis.call('HSET', KEYS[1], 'growthMs', whole(growthMs))
+  untilUs = math.max(untilUs, now + growthMs * 1000)
+  if not ask.single then
+    local extra = math.min(extraNow(state, ask.halfLifeMs) + ask.extraStep, ask.extraMax)
+    redis.call('HSET', KEYS[1], 'extra', string.format('%.6f', extra), 'extraAtUs', whole(now))
+  end
+end
+untilUs = math.max(untilUs, state.pausedUntilUs)
+redis.call('HSET', KEYS[1], 'pausedUntilUs', whole(untilUs))
+if ask.single then redis.call('HSET', KEYS[1], 'single', '1') end
+return math.ceil((untilUs - now) / 1000)
+`);
+
+/**
+ * The service answers normally. A success that comes in during a pause left before it, and proves nothing.
+ * KEYS: state.
+ */
+export const succeededScript = makeScript(`
+${stateLua}
+if read().pausedUntilUs > now then return 0 end
+return redis.call('HDEL', KEYS[1], 'single', 'growthMs')
+`);

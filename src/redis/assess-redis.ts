@@ -1,0 +1,39 @@
+import type { RedisCommands } from './connection.ts';
+
+/**
+ * Looks at the settings that the promises lean on (DESIGN §3, BullMQ and Redis).
+ * @returns one sentence per risk, for the operator; empty when all is well
+ */
+export async function assessRedis(commands: RedisCommands): Promise<readonly string[]> {
+  const [memory, persistence] = await Promise.all([
+    infoOf(commands, 'memory'),
+    infoOf(commands, 'persistence'),
+  ]);
+  const risks: string[] = [];
+  const policy = memory.get('maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction') {
+    risks.push(
+      `Redis has maxmemory-policy ${policy}: when its memory is full it will drop records of running upgrades; set it to noeviction.`,
+    );
+  }
+  if (persistence.get('aof_enabled') === '0') {
+    risks.push(
+      'Redis has no append-only file: what happened since its last snapshot is lost when it restarts; set appendonly yes and appendfsync always.',
+    );
+  }
+  if (persistence.get('aof_last_write_status') === 'err') {
+    risks.push('Redis can not write its append-only file: look at its disk.');
+  }
+  return risks;
+}
+
+// INFO rather than CONFIG GET: managed services forbid the latter.
+async function infoOf(commands: RedisCommands, section: string): Promise<ReadonlyMap<string, string>> {
+  const text = await commands.info(section);
+  return new Map(
+    text.split(/\r?\n/).flatMap((line) => {
+      const colon = line.indexOf(':');
+      return colon === -1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)] as const];
+    }),
+  );
+}

@@ -1,0 +1,160 @@
+import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCommander } from 'ioredis';
+import type { DurationMs } from '../base/time.ts';
+import { type RedisConfig, redactRedisText } from './redis-config.ts';
+
+/** The commands of one Redis, Sentinel master or Cluster. */
+export type RedisCommands = RedisCommander<{ type: 'default'; mapping: 'resp2' }>;
+
+export interface RedisConnection {
+  /** The connection itself, for libraries that want one. */
+  readonly client: Redis | Cluster;
+  readonly commands: RedisCommands;
+  isReady(): boolean;
+  /** Ends it politely where Redis answers, at once where it does not. */
+  close(): Promise<void>;
+}
+
+/**
+ * `worker`: commands wait until Redis is back. `handler`: for HTTP handlers, where a quick error is better than a late
+ * answer.
+ */
+export type ConnectionKind = 'worker' | 'handler';
+
+/** Told once per change, with a reason free of credentials (P12). */
+export interface ReachabilityNotes {
+  onReachable(): void;
+  onUnreachable(reason: string): void;
+}
+
+// An operator's page asks again after a second or two; a command that takes longer than this on a healthy Redis is lost.
+const handlerCommandTimeoutMs: DurationMs = 2_000;
+
+// Long enough for a loaded Redis to say goodbye; a close is part of a shutdown and must end.
+const quitWithinMs: DurationMs = 500;
+
+// A replica that was just promoted, a server that reads its file, a replica without its master: all pass by themselves,
+// so the command is sent again on a new connection.
+const passingErrors = /^(READONLY|LOADING|MASTERDOWN)\b/;
+
+/** Connects to Redis. It never throws for an unreachable one: it keeps trying, and tells `notes`. */
+export function makeRedisConnection(
+  config: RedisConfig,
+  kind: ConnectionKind,
+  notes?: ReachabilityNotes,
+): RedisConnection {
+  const client = connect(config, kind);
+  const watch = watchReachability(config, notes);
+  client.on('ready', watch.onReady);
+  client.on('error', watch.onError);
+  client.on('close', watch.onClose);
+  return {
+    client,
+    commands: client,
+    isReady: () => client.status === 'ready',
+    close: async () => {
+      watch.stop();
+      await closeClient(client);
+    },
+  };
+}
+
+function connect(config: RedisConfig, kind: ConnectionKind): Redis | Cluster {
+  const common = optionsFor(kind);
+  const enableOfflineQueue = kind === 'worker';
+  if ('url' in config) {
+    return new Redis(socketPathOf(config.url), { ...common, enableOfflineQueue, retryStrategy });
+  }
+  const { username, password, tls } = config;
+  const credentials = {
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === true ? { tls: {} } : {}),
+  };
+  if ('sentinels' in config) {
+    const { sentinelUsername, sentinelPassword, db } = config;
+    return new Redis({
+      ...common,
+      ...credentials,
+      enableOfflineQueue,
+      retryStrategy,
+      sentinelRetryStrategy: retryStrategy,
+      sentinels: config.sentinels.map(({ host, port }) => ({ host, port })),
+      name: config.name,
+      ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
+      ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+      ...(tls === true ? { enableTLSForSentinelMode: true } : {}),
+      ...(db === undefined ? {} : { db }),
+    });
+  }
+  const nodes: ClusterNode[] = config.cluster.map(({ host, port }) => ({ host, port }));
+  return new Cluster(nodes, {
+    enableOfflineQueue,
+    clusterRetryStrategy: retryStrategy,
+    redisOptions: { ...common, ...credentials },
+  });
+}
+
+function optionsFor(kind: ConnectionKind) {
+  const shared = {
+    // 2: reconnect, and send the failed command again.
+    reconnectOnError: (error: Error): 2 | false => (passingErrors.test(error.message) ? 2 : false),
+  };
+  return (
+    kind === 'worker'
+      ? { ...shared, maxRetriesPerRequest: null }
+      : { ...shared, maxRetriesPerRequest: 0, commandTimeout: handlerCommandTimeoutMs }
+  ) satisfies CommonRedisOptions;
+}
+
+/** Waits a little longer each time, but never long: a fail-over takes seconds, and the work stands still meanwhile. */
+function retryStrategy(attempt: number): DurationMs {
+  return Math.min(100 * attempt, 2_000);
+}
+
+function socketPathOf(url: string): string {
+  return url.startsWith('unix://') ? url.slice('unix://'.length) : url;
+}
+
+function watchReachability(config: RedisConfig, notes: ReachabilityNotes | undefined) {
+  let last: 'unknown' | 'reachable' | 'unreachable' = 'unknown';
+  let lastError = 'the connection was closed';
+  let stopped = false;
+  return {
+    onReady: () => {
+      if (last === 'reachable' || stopped) return;
+      last = 'reachable';
+      notes?.onReachable();
+    },
+    // An emitter without this listener would print or throw; the close that follows tells the reason.
+    onError: (error: Error) => {
+      lastError = redactRedisText(error.message, config);
+    },
+    onClose: () => {
+      if (last === 'unreachable' || stopped) return;
+      last = 'unreachable';
+      notes?.onUnreachable(lastError);
+      lastError = 'the connection was closed';
+    },
+    stop: () => {
+      stopped = true;
+    },
+  };
+}
+
+async function closeClient(client: Redis | Cluster): Promise<void> {
+  if (client.status === 'ready') {
+    const timer = new AbortController();
+    const late = new Promise<void>((resolve) => {
+      const handle = setTimeout(resolve, quitWithinMs);
+      timer.signal.addEventListener('abort', () => clearTimeout(handle));
+    });
+    // A quit that fails means that the connection is gone already, which is what we want.
+    await Promise.race([client.quit().then(ignore, ignore), late]);
+    timer.abort();
+  }
+  client.disconnect();
+}
+
+function ignore(): void {
+  // Nothing to do.
+}

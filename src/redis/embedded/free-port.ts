@@ -1,0 +1,14 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** A port of 127.0.0.1 that nobody listens on at this instant. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  return address.port;
+}

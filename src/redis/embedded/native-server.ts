@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ServerProcess, startWithinMs } from './embedded-redis.ts';
+import { exchangeLine } from './exchange-line.ts';
+
+// A server with an append-only file that is written on every change has nothing left to write.
+const stopWithinMs = 5_000;
+
+const lookEveryMs = 20;
+
+/**
+ * `$1` becomes the shell itself, reading its configuration from pipe 3, so that the password is in no process list and
+ * no file (P12). Beside it `cat` waits on pipe 4, which closes when our process ends, however it ends: then the server
+ * is told to stop.
+ */
+const shellText = '(cat <&4 >/dev/null; kill "$$") 3<&- & exec "$1" - <&3';
+
+/** Starts `redis-server` or `valkey-server`. @throws when it does not answer */
+export async function startNativeServer(options: {
+  readonly command: string;
+  readonly port: number;
+  readonly password: string;
+  readonly dataDir: string | null;
+}): Promise<ServerProcess> {
+  const { command, port, password } = options;
+  const child = spawn('/bin/sh', ['-c', shellText, 'upwave-redis', command], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    // A group of its own: a Ctrl-C is for us, and we still need it while we close.
+    detached: true,
+  });
+  const lines = keepLastLines(child);
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const lifeline = child.stdio[4] as Writable;
+  // Its reader may be gone first; that is not news.
+  for (const pipe of [child.stdio[3] as Writable, lifeline]) pipe.on('error', ignore);
+  void exited.then(() => lifeline.destroy());
+  (child.stdio[3] as Writable).end(configText(options));
+  try {
+    await answers({ port, password, exited });
+  } catch (error) {
+    await stop(child, exited);
+    throw new Error(`${command} did not start: ${lines().replaceAll(password, '***') || String(error)}`);
+  }
+  child.unref();
+  for (const pipe of child.stdio) if (pipe instanceof Socket) pipe.unref();
+  return { port, exited, stop: () => stop(child, exited) };
+}
+
+function configText(options: {
+  readonly port: number;
+  readonly password: string;
+  readonly dataDir: string | null;
+}): string {
+  const { port, password, dataDir } = options;
+  const persistence =
+    dataDir === null ? ['appendonly no'] : ['appendonly yes', 'appendfsync always', `dir ${quote(dataDir)}`];
+  return [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    'protected-mode yes',
+    `requirepass ${password}`,
+    'maxmemory-policy noeviction',
+    'save ""',
+    'daemonize no',
+    'logfile ""',
+    'loglevel warning',
+    ...persistence,
+    '',
+  ].join('\n');
+}
+
+function quote(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+/** Waits until our server answers: only ours knows the password. @throws when it ended, or took too long */
+async function answers(server: {
+  readonly port: number;
+  readonly password: string;
+  readonly exited: Promise<void>;
+}): Promise<void> {
+  let ended = false;
+  void server.exited.then(() => {
+    ended = true;
+  });
+  for (let waitedMs = 0; waitedMs < startWithinMs; waitedMs += lookEveryMs) {
+    if (ended) throw new Error('it ended at once');
+    const line = await exchangeLine(server.port, `AUTH ${server.password}`, 1_000);
+    // It may still be reading its file; the connections know LOADING and wait for it.
+    if (line === '+OK') return;
+    await wait(lookEveryMs);
+  }
+  throw new Error(`it did not answer within ${startWithinMs} ms`);
+}
+
+function keepLastLines(child: ChildProcess): () => string {
+  let text = '';
+  const keep = (bytes: Buffer) => {
+    text = (text + bytes.toString()).slice(-2_000);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  return () => text.trim().split('\n').slice(-5).join(' | ');
+}
+
+async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  child.ref();
+  child.kill('SIGTERM');
+  const late = new AbortController();
+  const kill = wait(stopWithinMs, undefined, { signal: late.signal }).then(
+    () => child.kill('SIGKILL'),
+    ignore,
+  );
+  await exited;
+  late.abort();
+  await kill;
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+function ignore(): void {
+  // Nothing to do.
+}

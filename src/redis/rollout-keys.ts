@@ -1,0 +1,94 @@
+import { invariant } from '../base/assert.ts';
+
+/**
+ * The keys of one policy. They share the hash tag `{policy}`, so that one Lua script may touch them all on a Redis
+ * Cluster.
+ */
+export interface PolicyKeys {
+  /** String: the id of the rollout whose upgrades have not all ended. */
+  readonly active: string;
+  /** Sorted set: ids of all kept rollouts by the instant of their creation. */
+  readonly rollouts: string;
+  /** String: the highest fence seen (DESIGN §3, leader lease). */
+  readonly fence: string;
+  /** String: the highest number that a rollout of this day has. */
+  number(yyyymmdd: string): string;
+}
+
+/** The keys of one rollout. */
+export interface RolloutKeys extends RecordKeys {
+  /** Hash: `json`, and beside it what scripts read: `state`, `rev`, `brake`, and `write`, the mark of the last save. */
+  readonly rollout: string;
+  /** Stream: the events, oldest first. */
+  readonly events: string;
+}
+
+/** The keys that hold the records, and what is counted and sorted with them. */
+export interface RecordKeys {
+  /** Hash: collector id → record. */
+  readonly records: string;
+  /** Hash: counters per wave and state, slots, weights, learned durations; see `counter-fields.ts`. */
+  readonly counters: string;
+  /** Sorted set: all collectors by their place in the plan. */
+  readonly order: string;
+  /** Sorted set: pending collectors by wave, then by place in the plan. */
+  readonly pending: string;
+  /** Sorted set: collectors whose step is due at an instant, retrying ones excepted. */
+  readonly due: string;
+  /** Sorted set: retrying collectors by the instant of their retry. */
+  readonly retries: string;
+  /** Sorted set: creates without an answer by the instant of their intent. */
+  readonly intents: string;
+}
+
+export function policyKeys(keyPrefix: string, policy: string): PolicyKeys {
+  const base = `${keyPrefix}:{${tagOf(policy)}}`;
+  return {
+    active: `${base}:active`,
+    rollouts: `${base}:rollouts`,
+    fence: `${base}:fence`,
+    number: (yyyymmdd) => `${base}:number:${yyyymmdd}`,
+  };
+}
+
+export function rolloutKeys(keyPrefix: string, rolloutId: string): RolloutKeys {
+  const { policy } = parseRolloutId(rolloutId);
+  const base = `${keyPrefix}:{${tagOf(policy)}}:${rolloutId}`;
+  return { rollout: `${base}:rollout`, events: `${base}:events`, ...recordKeys(base) };
+}
+
+/** Where a plan's records wait until they are all there. `write` keeps two daemons that freeze at once apart. */
+export function stagingKeys(keyPrefix: string, rolloutId: string, write: string): RecordKeys {
+  const { policy } = parseRolloutId(rolloutId);
+  return recordKeys(`${keyPrefix}:{${tagOf(policy)}}:${rolloutId}:staging:${write}`);
+}
+
+/** The record keys in the one order that scripts expect. */
+export function recordKeyList(keys: RecordKeys): readonly string[] {
+  return [keys.records, keys.counters, keys.order, keys.pending, keys.due, keys.retries, keys.intents];
+}
+
+/** The parts of `<policy>-<yyyymmdd>-<n>`; the policy may have dashes of its own. */
+export function parseRolloutId(rolloutId: string): { policy: string; yyyymmdd: string; number: number } {
+  const match = /^(.+)-(\d{8})-(\d+)$/.exec(rolloutId);
+  const [, policy, yyyymmdd, number] = match ?? [];
+  invariant(policy !== undefined && yyyymmdd !== undefined, `${rolloutId} is no rollout id`);
+  return { policy, yyyymmdd, number: Number(number) };
+}
+
+function recordKeys(base: string): RecordKeys {
+  return {
+    records: `${base}:records`,
+    counters: `${base}:counters`,
+    order: `${base}:order`,
+    pending: `${base}:pending`,
+    due: `${base}:due`,
+    retries: `${base}:retries`,
+    intents: `${base}:intents`,
+  };
+}
+
+// A brace in the name would end the hash tag early, and spread one policy over several nodes.
+function tagOf(policy: string): string {
+  return policy.replaceAll('{', '%7B').replaceAll('}', '%7D');
+}

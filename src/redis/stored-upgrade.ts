@@ -1,0 +1,39 @@
+import { type Upgrade, upgradeStates } from '../rollout/upgrade.ts';
+import { BrokenRecordError } from './broken-record.ts';
+
+/**
+ * A record on its way to Redis: JSON without its last brace. The scripts add `"write":"<mark>"}`, the mark of the one
+ * call that wrote it, by which a command that ioredis sent twice is known from the same change made by someone else.
+ */
+export function encodeUpgrade(upgrade: Upgrade): string {
+  return JSON.stringify(upgrade).slice(0, -1);
+}
+
+/**
+ * Reads a record back. Only what an adapter must rely on is checked; the rest was written by `encodeUpgrade`.
+ * @throws BrokenRecordError
+ */
+export function decodeUpgrade(text: string, rolloutId: string, collectorId: string | number): Upgrade {
+  const what = `the record of collector ${collectorId} of rollout ${rolloutId}`;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw new BrokenRecordError(what, error);
+  }
+  if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade');
+  const { write: _write, ...upgrade } = parsed;
+  // The union is lost in the spread; the object is the one that was checked.
+  return upgrade as Upgrade;
+}
+
+function isUpgrade(value: unknown, collectorId: number): value is Upgrade & { readonly write: unknown } {
+  if (typeof value !== 'object' || value === null) return false;
+  const { collectorId: id, rev, wave, state } = value as Record<string, unknown>;
+  return (
+    id === collectorId &&
+    Number.isInteger(rev) &&
+    Number.isInteger(wave) &&
+    (upgradeStates as readonly unknown[]).includes(state)
+  );
+}

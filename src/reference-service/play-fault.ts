@@ -1,0 +1,62 @@
+import type { DurationMs } from '../base/time.ts';
+import type { CutOff, HttpAnswer } from '../http/http-exchange.ts';
+import type { ErrorAnswers } from './error-answers.ts';
+import type { HttpFault } from './scenario.ts';
+import { ServiceFailure } from './service-failure.ts';
+
+const badGatewayPage =
+  '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>';
+
+/** Answers a request with a fault. Which faults do the work first is said in the scenario's schema. */
+export async function playFault(
+  fault: HttpFault,
+  parts: {
+    /** Does the work and has its answer. */
+    readonly next: () => Promise<HttpAnswer>;
+    readonly errors: ErrorAnswers;
+    readonly wait: (durationMs: DurationMs) => Promise<void>;
+    readonly unauthorized: () => HttpAnswer;
+  },
+): Promise<HttpAnswer | CutOff> {
+  const { errors, next } = parts;
+  switch (fault.fault) {
+    case '500':
+      return errors.flat(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
+    case '502html':
+      return { status: 502, headers: { 'content-type': 'text/html' }, body: badGatewayPage };
+    case '503':
+      return errors.flat(new ServiceFailure(503, 'service.unavailable', 'the service is unavailable'));
+    case '429':
+      return errors.list(new ServiceFailure(429, 'rate.limit.exceeded', 'too many requests'));
+    case '401':
+      return parts.unauthorized();
+    case 'cutOff':
+      return { cutOff: 'beforeHeaders' };
+    case 'cutOffMidBody':
+      await next();
+      return { cutOff: 'midBody' };
+    case 'answerLost':
+      await next();
+      return { cutOff: 'beforeHeaders' };
+    case '500AfterWork':
+      await next();
+      return errors.flat(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
+    case 'brokenJson':
+      return broken(await next());
+    case 'slow': {
+      const answer = await next();
+      await parts.wait(fault.delay);
+      return answer;
+    }
+  }
+}
+
+/** Half of the body, with a length that fits it: the HTTP is whole, the JSON is not. */
+function broken(answer: HttpAnswer): HttpAnswer {
+  const text = Buffer.from(JSON.stringify(answer.body ?? {}));
+  return {
+    ...answer,
+    headers: { ...answer.headers, 'content-type': 'application/json' },
+    body: text.subarray(0, Math.max(1, Math.floor(text.length / 2))),
+  };
+}

@@ -1,0 +1,66 @@
+import type {
+  createUpgradeTask,
+  getUpgradeTask,
+  listUpgradableCollectors,
+  listUpgradeTargets,
+} from '../contract/collector-management-api.ts';
+import type { OperationHandlers } from '../http/http-exchange.ts';
+import { collectorView } from './collector-view.ts';
+import { pageOf } from './page-of.ts';
+import { ServiceFailure } from './service-failure.ts';
+import type { ServiceRecord } from './service-record.ts';
+import { taskStatusAt } from './task-script.ts';
+import type { World } from './world.ts';
+
+type UpgradeOperations = readonly [
+  typeof listUpgradableCollectors,
+  typeof listUpgradeTargets,
+  typeof getUpgradeTask,
+  typeof createUpgradeTask,
+];
+
+/** The upgrade operations (collector-api.md §4.3). */
+export function makeUpgradeHandlers(parts: {
+  readonly world: World;
+  readonly record: ServiceRecord;
+}): OperationHandlers<UpgradeOperations> {
+  const { world, record } = parts;
+  return {
+    async listUpgradableCollectors({ query }) {
+      const now = world.now();
+      const upgradable = world.upgradableTo(world.targetVersion(query.toVersion));
+      return {
+        body: { collectors: pageOf(upgradable, query).map((collector) => collectorView(collector, now)) },
+      };
+    },
+    async listUpgradeTargets() {
+      const now = world.now();
+      const latest = world.builds.latest(now);
+      const targets = world.builds.offered(now).map((version) => ({ version, latest: version === latest }));
+      return { body: { targets } };
+    },
+    async getUpgradeTask({ params }) {
+      const now = world.now();
+      const task = world.task(params.upgradeTaskId);
+      if (task === undefined) throw new ServiceFailure(404, 'notfound', 'there is no such upgrade task');
+      const { collectorId, toVersion, requestedAt, script } = task;
+      return {
+        body: {
+          upgrade: {
+            id: Number(task.id),
+            collectorId,
+            toVersion,
+            requestTime: requestedAt,
+            status: taskStatusAt(script, now),
+            message: now >= script.endsAt ? script.message : '',
+          },
+        },
+      };
+    },
+    async createUpgradeTask({ body }) {
+      const task = world.createTask({ collectorId: body.collectorId, toVersion: body.toVersion, by: 'api' });
+      record.created(task);
+      return { body: { id: task.id, link: { rel: 'self', href: `/v1/collectors/upgrades/${task.id}` } } };
+    },
+  };
+}

@@ -1,0 +1,582 @@
+import { spawnSync } from 'node:child_process';
+import { request as httpRequest } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type AdminApiParts, type RunningAdminApi, startAdminApi } from '../../src/admin-api/admin-api.ts';
+import { AdminErrorBody, adminApi } from '../../src/contract/admin-api.ts';
+import { RolloutStatusBody, UpgradeBody } from '../../src/contract/rollout-status.ts';
+import { makeMetrics } from '../../src/observability/metrics.ts';
+import { anUpgrade, startedAt } from '../support/builders.ts';
+import { aRolloutEvent, aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
+
+const running = 'production-20260302-1';
+const ended = 'production-20260201-1';
+const token = 'correct-horse-battery-staple';
+
+function someOperations() {
+  return makeFakeOperations({
+    rollouts: [
+      aRolloutStatus({ planned: 3, counts: countsOf({ succeeded: 1, upgrading: 1, pending: 1 }) }),
+      aRolloutStatus({ id: ended, state: 'succeeded', endedAt: startedAt }),
+    ],
+    upgrades: [
+      anUpgrade({ state: 'succeeded', endedAt: startedAt, reason: 'on the build and alive', weight: 0 }),
+      anUpgrade(
+        {
+          state: 'upgrading',
+          taskId: '99',
+          startedAt,
+          lookedAt: startedAt,
+          deadlineAt: startedAt + 1,
+          dueAt: startedAt + 30_000,
+          ending: null,
+        },
+        { collectorId: 2, collectorName: '<b>two</b>', order: 2, attempts: 1, firstStartedAt: startedAt },
+      ),
+      anUpgrade({ state: 'pending' }, { collectorId: 3, order: 3, wave: 1 }),
+    ],
+    events: [aRolloutEvent(), aRolloutEvent({ event: 'wave.opened', wave: 'canary' })],
+  });
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+  readonly localAddress?: string;
+}
+
+/** Raw HTTP: a browser's `fetch` would not let a test state Host and Origin. */
+function ask(url: string, { method = 'GET', headers = {}, body, localAddress }: Asked = {}) {
+  return new Promise<{ status: number; headers: Record<string, unknown>; text: string; json: () => unknown }>(
+    (resolve, reject) => {
+      const request = httpRequest(
+        url,
+        { method, headers, agent: false, ...(localAddress !== undefined && { localAddress }) },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (chunk: string) => {
+            text += chunk;
+          });
+          response.on('end', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              text,
+              json: () => JSON.parse(text),
+            }),
+          );
+          response.on('error', reject);
+        },
+      );
+      request.on('error', reject);
+      request.end(body);
+    },
+  );
+}
+
+describe('startAdminApi', () => {
+  let api: RunningAdminApi | undefined;
+  let now = startedAt;
+  let operations = someOperations();
+  const told: unknown[] = [];
+
+  const start = async (parts: Partial<AdminApiParts> = {}) => {
+    now = startedAt;
+    told.length = 0;
+    operations = someOperations();
+    api = await startAdminApi({
+      host: '127.0.0.1',
+      port: 0,
+      token: undefined,
+      operations,
+      metrics: makeMetrics({ policies: ['production'], sharedState: async () => null }),
+      readiness: async () => ({
+        redis: { ok: true, reason: 'answers' },
+        service: { ok: true, reason: 'answers' },
+      }),
+      version: '0.1.0',
+      clock: { now: () => now },
+      tellError: (error) => void told.push(error),
+      ...parts,
+    });
+    return { url: api.url, v1: `${api.url}/api/v1` };
+  };
+  const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
+
+  afterEach(async () => {
+    await api?.close();
+    api = undefined;
+  });
+
+  describe('health', () => {
+    it('says that the process is alive, whatever else is not', async () => {
+      const { url } = await start({ readiness: async () => ({ redis: { ok: false, reason: 'away' } }) });
+      expect((await ask(`${url}/healthz`)).status).toBe(200);
+    });
+
+    it('is ready when every check is', async () => {
+      const { url } = await start();
+      const answer = await ask(`${url}/readyz`);
+      expect(answer.status).toBe(200);
+      expect(answer.json()).toEqual({
+        ready: true,
+        checks: { redis: { ok: true, reason: 'answers' }, service: { ok: true, reason: 'answers' } },
+      });
+    });
+
+    it('is not ready, and says why, when one check is not', async () => {
+      const { url } = await start({
+        readiness: async () => ({
+          redis: { ok: false, reason: 'ECONNREFUSED' },
+          service: { ok: true, reason: '' },
+        }),
+      });
+      const answer = await ask(`${url}/readyz`);
+      expect(answer.status).toBe(503);
+      expect(answer.json()).toMatchObject({ ready: false, checks: { redis: { reason: 'ECONNREFUSED' } } });
+    });
+
+    it('is not ready when the checks themselves fail', async () => {
+      const { url } = await start({ readiness: () => Promise.reject(new Error('secret inside')) });
+      const answer = await ask(`${url}/readyz`);
+      expect(answer.status).toBe(503);
+      expect(answer.text).not.toContain('secret inside');
+    });
+  });
+
+  describe('metrics', () => {
+    const promtool = spawnSync('promtool', ['--version']).status === 0;
+
+    it('are served in the text format of Prometheus', async () => {
+      const { url } = await start();
+      const answer = await ask(`${url}/metrics`);
+      expect(answer.status).toBe(200);
+      expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+      expect(answer.text).toMatch(/^upwave_leader 0$/m);
+    });
+
+    it.skipIf(!promtool)('pass promtool (skipped where promtool is not installed)', async () => {
+      const { url } = await start({
+        metrics: makeMetrics({
+          policies: ['production'],
+          sharedState: async () => ({ statuses: [aRolloutStatus()], queueJobs: { active: 1 }, fleet: [] }),
+        }),
+      });
+      const { text } = await ask(`${url}/metrics`);
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+        input: text,
+        encoding: 'utf8',
+      });
+      expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' });
+    });
+  });
+
+  describe('reads', () => {
+    it('lists rollouts', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts`);
+      expect(answer.status).toBe(200);
+      const { rollouts } = answer.json() as { rollouts: unknown[] };
+      expect(rollouts.map((rollout) => RolloutStatusBody.parse(rollout).id)).toEqual([running, ended]);
+    });
+
+    it('shows one rollout', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}`);
+      expect(RolloutStatusBody.parse(answer.json())).toMatchObject({ id: running, state: 'running' });
+    });
+
+    it('pages through the collectors of a rollout, with their wave by name', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}/collectors?limit=2&offset=1`);
+      const { collectors, total } = answer.json() as { collectors: unknown[]; total: number };
+      expect(total).toBe(3);
+      expect(collectors.map((collector) => UpgradeBody.parse(collector))).toEqual([
+        {
+          collectorId: 2,
+          collectorName: '<b>two</b>',
+          wave: 'canary',
+          order: 2,
+          state: 'upgrading',
+          reason: null,
+          fromBuild: '19.441-2',
+          attempts: 1,
+          taskId: '99',
+          startedAt,
+          dueAt: startedAt + 30_000,
+          endedAt: null,
+        },
+        expect.objectContaining({ collectorId: 3, wave: 'rest', state: 'pending' }),
+      ]);
+    });
+
+    it('selects collectors by state, and counts them over all pages', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}/collectors?state=succeeded`);
+      expect(answer.json()).toMatchObject({ collectors: [{ state: 'succeeded' }], total: 1 });
+    });
+
+    it('shows the latest events', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}/events?limit=1`);
+      expect(answer.json()).toEqual({ events: [aRolloutEvent()] });
+    });
+
+    it.each([
+      '/rollouts/no-such',
+      '/rollouts/no-such/collectors',
+      '/rollouts/no-such/events',
+      '/nothing/here',
+    ])('answers 404 for %s', async (path) => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}${path}`);
+      expect(answer.status).toBe(404);
+      expect(AdminErrorBody.parse(answer.json()).code).toBe('notFound');
+    });
+
+    it.each(['limit=0', 'limit=100000', 'offset=-1', 'limit=x', 'state=sleeping'])(
+      'answers 400 for a page with %s, naming what is wrong',
+      async (query) => {
+        const { v1 } = await start();
+        const answer = await ask(`${v1}/rollouts/${running}/collectors?${query}`);
+        expect(answer.status).toBe(400);
+        expect(AdminErrorBody.parse(answer.json()).message).toContain(`query.${query.split('=')[0]}`);
+      },
+    );
+  });
+
+  describe('verbs', () => {
+    it.each([
+      ['pause', 'paused'],
+      ['abort', 'aborted'],
+    ])('%s answers with the rollout as it is now', async (verb, state) => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}/${verb}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ reason: 'looks odd', by: 'alice' }),
+      });
+      expect(answer.status).toBe(200);
+      expect(RolloutStatusBody.parse(answer.json()).state).toBe(state);
+      expect(operations.requests).toEqual([{ rolloutId: running, verb, by: 'alice', reason: 'looks odd' }]);
+    });
+
+    it('resume goes on after a pause, and repeating it changes nothing', async () => {
+      const { v1 } = await start();
+      for (const verb of ['pause', 'resume', 'resume']) {
+        expect((await ask(`${v1}/rollouts/${running}/${verb}`, { method: 'POST' })).status).toBe(200);
+      }
+      const answer = await ask(`${v1}/rollouts/${running}`);
+      expect(answer.json()).toMatchObject({ state: 'running' });
+    });
+
+    it('need no body: the brake works in a hurry', async () => {
+      const { v1 } = await start();
+      expect((await ask(`${v1}/rollouts/${running}/pause`, { method: 'POST' })).status).toBe(200);
+      expect(operations.requests).toEqual([
+        { rolloutId: running, verb: 'pause', by: 'operator', reason: 'no reason given' },
+      ]);
+    });
+
+    it('refused by the state are answered 409 with the reason', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${ended}/pause`, { method: 'POST', body: '{"reason":"x"}' });
+      expect(answer.status).toBe(409);
+      expect(answer.json()).toEqual({ code: 'refused', message: 'it has ended: succeeded' });
+    });
+
+    it('for an unknown rollout are answered 404', async () => {
+      const { v1 } = await start();
+      expect((await ask(`${v1}/rollouts/no-such/pause`, { method: 'POST' })).status).toBe(404);
+    });
+
+    it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('are not done by %s', async (method) => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}/pause`, { method });
+      expect([404, 405]).toContain(answer.status);
+      expect(operations.requests).toEqual([]);
+    });
+
+    it.each([
+      ['broken JSON', '{"reason":', 400],
+      ['a reason that is no text', '{"reason":5}', 400],
+      ["the daemon's own name", '{"by":"daemon"}', 400],
+      ['too long a reason', JSON.stringify({ reason: 'x'.repeat(501) }), 400],
+      ['a huge body', JSON.stringify({ reason: 'x'.repeat(20_000) }), 413],
+    ])('with %s are refused before they are done', async (_what, body, status) => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}/pause`, { method: 'POST', body });
+      expect(answer.status).toBe(status);
+      AdminErrorBody.parse(answer.json());
+      expect(operations.requests).toEqual([]);
+    });
+
+    it.each(['https://evil.example', 'null', 'http://127.0.0.1:1', 'no url'])(
+      'from a page of the origin %s are refused',
+      async (origin) => {
+        const { v1 } = await start();
+        const answer = await ask(`${v1}/rollouts/${running}/pause`, { method: 'POST', headers: { origin } });
+        expect(answer.status).toBe(403);
+        expect(operations.requests).toEqual([]);
+      },
+    );
+
+    it('from our own page are done', async () => {
+      const { url, v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}/pause`, {
+        method: 'POST',
+        headers: { origin: url },
+      });
+      expect(answer.status).toBe(200);
+    });
+  });
+
+  describe('without Redis', () => {
+    const away = async () => ({ redis: { ok: false, reason: 'ECONNREFUSED' } });
+
+    it.each(['/rollouts', `/rollouts/${running}`, `/rollouts/${running}/events`])(
+      'answers 503 for %s, and calls it no bug',
+      async (path) => {
+        const { v1 } = await start({ readiness: away });
+        operations.breakWith(new Error('Connection is closed.'));
+        const answer = await ask(`${v1}${path}`);
+        expect(answer.status).toBe(503);
+        expect(AdminErrorBody.parse(answer.json()).code).toBe('unavailable');
+        expect(told).toEqual([]);
+      },
+    );
+
+    it('answers 503 for a verb at once, without waiting for Redis to come back', async () => {
+      const { v1 } = await start({ readiness: away });
+      operations.hang();
+      expect((await ask(`${v1}/rollouts/${running}/pause`, { method: 'POST' })).status).toBe(503);
+      expect(operations.requests).toEqual([]);
+    });
+
+    it('answers 503 when a read gets no answer', async () => {
+      const { v1 } = await start({ readWithinMs: 30 });
+      operations.hang();
+      expect((await ask(`${v1}/rollouts`)).status).toBe(503);
+    });
+
+    it('answers 503 for an error that its owner knows to mean so', async () => {
+      const { v1 } = await start({ isUnavailable: (error) => (error as Error).message === 'LOADING' });
+      operations.breakWith(new Error('LOADING'));
+      expect((await ask(`${v1}/rollouts`)).status).toBe(503);
+    });
+
+    it('answers 500 for a bug, tells it to the log and not to the asker', async () => {
+      const { v1 } = await start();
+      operations.breakWith(new Error('undefined is not a function'));
+      const answer = await ask(`${v1}/rollouts`);
+      expect(answer.status).toBe(500);
+      expect(answer.text).not.toContain('undefined is not');
+      expect(told).toEqual([new Error('undefined is not a function')]);
+    });
+  });
+
+  describe('with a token', () => {
+    it.each(['/metrics', '/api/v1/rollouts', '/api/v1/openapi.json', '/nothing'])(
+      'serves %s only to its bearer',
+      async (path) => {
+        const { url } = await start({ token });
+        expect((await ask(`${url}${path}`)).status).toBe(401);
+        expect((await ask(`${url}${path}`, { headers: bearer('wrong') })).status).toBe(401);
+        expect((await ask(`${url}${path}`, { headers: { authorization: `Basic ${token}` } })).status).toBe(
+          401,
+        );
+        expect((await ask(`${url}${path}`, { headers: bearer(token) })).status).toBe(
+          path === '/nothing' ? 404 : 200,
+        );
+      },
+    );
+
+    it.each(['/', '/healthz', '/readyz'])('serves %s to anybody', async (path) => {
+      const { url } = await start({ token });
+      expect((await ask(`${url}${path}`)).status).toBe(200);
+    });
+
+    it('does no verb without it', async () => {
+      const { v1 } = await start({ token });
+      expect((await ask(`${v1}/rollouts/${running}/abort`, { method: 'POST' })).status).toBe(401);
+      expect(operations.requests).toEqual([]);
+    });
+
+    it('shows it in no answer', async () => {
+      const { url } = await start({ token });
+      const paths = ['/', '/healthz', '/readyz', '/metrics', '/api/v1/openapi.json', '/nothing'];
+      const answers = await Promise.all(
+        paths.map((path) => ask(`${url}${path}`, { headers: bearer(token) })),
+      );
+      for (const { text, headers } of answers) expect(text + JSON.stringify(headers)).not.toContain(token);
+    });
+
+    it('serves requests that name another host or came through a proxy', async () => {
+      const { v1 } = await start({ token });
+      const headers = { ...bearer(token), host: 'upwave.example.com', 'x-forwarded-for': '203.0.113.7' };
+      expect((await ask(`${v1}/rollouts`, { headers })).status).toBe(200);
+    });
+
+    it('refuses an address unheard for a minute after many wrong tokens', async () => {
+      const { v1 } = await start({ token });
+      const guess = (value: string) => ask(`${v1}/rollouts`, { headers: bearer(value) });
+      for (let count = 0; count < 20; count += 1) expect((await guess(`guess-${count}`)).status).toBe(401);
+      const refused = await guess(token);
+      expect(refused.status).toBe(429);
+      expect(refused.headers['retry-after']).toBe('60');
+      now += 60_000;
+      expect((await guess(token)).status).toBe(200);
+    });
+
+    it('does not count requests without a token as guesses', async () => {
+      const { v1 } = await start({ token });
+      for (let count = 0; count < 30; count += 1) await ask(`${v1}/rollouts`);
+      expect((await ask(`${v1}/rollouts`, { headers: bearer(token) })).status).toBe(200);
+    });
+  });
+
+  describe('without a token', () => {
+    const outer = Object.values(networkInterfaces())
+      .flat()
+      .find((address) => address !== undefined && address.family === 'IPv4' && !address.internal)?.address;
+
+    it.skipIf(outer === undefined)(
+      'refuses connections that do not come from this machine itself (skipped without a network)',
+      async () => {
+        const { url } = await start({ host: '0.0.0.0' });
+        const { port } = new URL(url);
+        for (const path of ['/', '/healthz', '/metrics', '/api/v1/rollouts']) {
+          const answer = await ask(`http://${outer}:${port}${path}`);
+          expect(answer.status).toBe(403);
+        }
+        expect((await ask(`http://127.0.0.1:${port}/api/v1/rollouts`)).status).toBe(200);
+      },
+    );
+
+    it('takes IPv4 inside IPv6 for what it is', async () => {
+      const { url } = await start({ host: '::' }).catch(() => ({ url: '' }));
+      if (url === '') return; // This machine has no IPv6.
+      expect((await ask(`http://127.0.0.1:${new URL(url).port}/healthz`)).status).toBe(200);
+    });
+
+    it.each(['localhost:9464', '127.0.0.1', '[::1]:9464', 'LOCALHOST'])(
+      'serves the host %s',
+      async (host) => {
+        const { v1 } = await start();
+        expect((await ask(`${v1}/rollouts`, { headers: { host } })).status).toBe(200);
+      },
+    );
+
+    it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.nip.io:9464', ''])(
+      'refuses the host %j: a stranger may have pointed its name here',
+      async (host) => {
+        const { v1 } = await start();
+        const headers = { host, origin: `http://${host}` };
+        const answer = await ask(`${v1}/rollouts/${running}/pause`, { method: 'POST', headers });
+        expect([400, 403]).toContain(answer.status);
+        expect(operations.requests).toEqual([]);
+      },
+    );
+
+    it.each(['x-forwarded-for', 'forwarded'])('refuses what a proxy passed on (%s)', async (header) => {
+      const { v1 } = await start();
+      expect((await ask(`${v1}/rollouts`, { headers: { [header]: '203.0.113.7' } })).status).toBe(403);
+    });
+  });
+
+  describe('the OpenAPI document', () => {
+    it('describes every operation of the contract, with nothing left dangling', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/openapi.json`);
+      expect(answer.headers['content-type']).toContain('application/json');
+      const document = answer.json() as {
+        openapi: string;
+        paths: Record<
+          string,
+          Record<string, { operationId: string; responses: object; requestBody?: object }>
+        >;
+        components: { schemas: Record<string, object> };
+      };
+      expect(document.openapi).toBe('3.1.0');
+      for (const { name, method, path } of adminApi) {
+        expect(document.paths[path]?.[method.toLowerCase()]?.operationId).toBe(name);
+      }
+      const described = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
+      expect(described).toHaveLength(adminApi.length);
+      const references = [...answer.text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target ?? '');
+      expect(references.length).toBeGreaterThan(5);
+      for (const target of references) {
+        expect(target).toMatch(/^#\/components\/schemas\//);
+        expect(document.components.schemas).toHaveProperty(target.split('/').at(-1) ?? '');
+      }
+      const pause = document.paths['/rollouts/{id}/pause']?.['post'];
+      expect(Object.keys(pause?.responses ?? {})).toEqual(['200', '404', '409', '503', 'default']);
+      expect(pause?.requestBody).toMatchObject({ required: false });
+    });
+  });
+
+  describe('the page', () => {
+    it('lets only its own style and script run', async () => {
+      const { url } = await start();
+      const { headers, text } = await ask(`${url}/`);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      const policy = String(headers['content-security-policy']);
+      const nonce = /script-src 'nonce-([^']+)'/.exec(policy)?.[1] ?? 'none';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toContain('unsafe');
+      expect(text.split(`nonce="${nonce}"`)).toHaveLength(3);
+      expect(text.match(/<(script|style)\b/g)).toHaveLength(2);
+    });
+
+    it('gets a new nonce each time', async () => {
+      const { url } = await start();
+      const policies = await Promise.all([ask(`${url}/`), ask(`${url}/`)]);
+      const [one, two] = policies.map(({ headers }) => headers['content-security-policy']);
+      expect(one).not.toBe(two);
+    });
+
+    it('holds no inline handler, no markup made from data and nothing from elsewhere', async () => {
+      const { url } = await start();
+      const { text } = await ask(`${url}/`);
+      const markup = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/g, '');
+      expect(markup).not.toMatch(/\son\w+\s*=/i);
+      expect(markup).not.toMatch(/\sstyle\s*=/i);
+      expect(text).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/);
+      expect(text.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/(src|href)="?(https?:)?\/\//);
+    });
+
+    it('has a script that parses', async () => {
+      const { url } = await start();
+      const { text } = await ask(`${url}/`);
+      const script = /<script[^>]*>([\s\S]*)<\/script>/.exec(text)?.[1] ?? '';
+      expect(script.length).toBeGreaterThan(1_000);
+      expect(() => runInNewContext(`(function () {${script}})`)).not.toThrow();
+    });
+  });
+
+  it('forbids browsers to guess, frame, cache or pass on anything', async () => {
+    const { url } = await start();
+    for (const path of ['/', '/healthz', '/api/v1/rollouts', '/nothing']) {
+      const { headers } = await ask(`${url}${path}`);
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+      });
+      expect(String(headers['content-security-policy'])).toContain("default-src 'none'");
+    }
+  });
+
+  it('closes at once, also while a request waits', async () => {
+    const { v1 } = await start();
+    operations.hang();
+    const waiting = ask(`${v1}/rollouts`).catch((error: Error) => error);
+    await new Promise((resolve) => setImmediate(resolve));
+    await api?.close();
+    expect(await waiting).toBeDefined();
+  });
+});

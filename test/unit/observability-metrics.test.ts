@@ -1,0 +1,223 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { type MetricsParts, makeMetrics } from '../../src/observability/metrics.ts';
+import type { SharedState } from '../../src/observability/shared-state-metrics.ts';
+import { upgradeStates } from '../../src/rollout/upgrade.ts';
+import { aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
+
+const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
+  statuses: [aRolloutStatus()],
+  queueJobs: { waiting: 0, active: 3, delayed: 40 },
+  fleet: [
+    { version: '19.441-2', alive: true, collectors: 9 },
+    { version: '19.441-2', alive: false, collectors: 1 },
+  ],
+  ...changes,
+});
+
+function someMetrics(parts: Partial<MetricsParts> = {}) {
+  return makeMetrics({ policies: ['production'], sharedState: async () => aSharedState(), ...parts });
+}
+
+/** The value of one series, labels in any order. */
+async function series(
+  metrics: ReturnType<typeof makeMetrics>,
+  name: string,
+  labels: Record<string, string> = {},
+) {
+  const { body } = await metrics.expose();
+  const line = body
+    .split('\n')
+    .find(
+      (text) =>
+        (text.startsWith(`upwave_${name}{`) || text.startsWith(`upwave_${name} `)) &&
+        Object.entries(labels).every(([label, value]) => text.includes(`${label}="${value}"`)),
+    );
+  return line === undefined ? undefined : Number(line.split(' ').at(-1));
+}
+
+const promtool = spawnSync('promtool', ['--version']).status === 0;
+
+describe('makeMetrics', () => {
+  it('exposes every series that the operator was promised', async () => {
+    const { body, contentType } = await someMetrics().expose();
+    const names = [...body.matchAll(/^# TYPE upwave_(\S+) (\S+)$/gm)].map(
+      ([, name, type]) => `${name} ${type}`,
+    );
+    expect(contentType).toContain('text/plain');
+    expect(names.sort()).toEqual(
+      [
+        'upgrades gauge',
+        'in_flight gauge',
+        'concurrency_limit gauge',
+        'upgrade_outcomes_total counter',
+        'upgrade_attempts_total counter',
+        'upgrade_duration_seconds histogram',
+        'outcome_seen_delay_seconds histogram',
+        'rollout_state gauge',
+        'rollout_eta_timestamp_seconds gauge',
+        'gate_failures gauge',
+        'gate_failures_allowed gauge',
+        'fleet_collectors gauge',
+        'api_requests_total counter',
+        'api_request_duration_seconds histogram',
+        'api_budget_wait_seconds histogram',
+        'api_throttled_total counter',
+        'queue_jobs gauge',
+        'leader gauge',
+        'notifications_total counter',
+      ].sort(),
+    );
+    expect(body).toContain('process_resident_memory_bytes ');
+    expect(body).toContain('nodejs_heap_size_used_bytes ');
+  });
+
+  it.skipIf(!promtool)(
+    'leaves promtool nothing to say (skipped where promtool is not installed)',
+    async () => {
+      const metrics = someMetrics();
+      metrics.upgradeEnded({
+        policy: 'production',
+        outcome: 'succeeded',
+        durationMs: 300_000,
+      });
+      metrics.taskEndSeen(4_000);
+      metrics.apiAnswered({ operation: 'getUpgradeTask', status: 200, durationMs: 80 });
+      metrics.budgetTaken({ class: 'create', waitedMs: 12 });
+      const { body } = await metrics.expose();
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+        input: body,
+        encoding: 'utf8',
+      });
+      expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' });
+    },
+  );
+
+  it('leaves the series of shared state out while another daemon leads', async () => {
+    const { body } = await someMetrics({ sharedState: async () => null }).expose();
+    expect(body).not.toMatch(/upwave_(upgrades|in_flight|rollout_state|fleet_collectors|queue_jobs)/);
+    expect(body).toContain('upwave_leader 0');
+  });
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('Redis is away'))],
+    [
+      'throws',
+      () => {
+        throw new Error('a bug');
+      },
+    ],
+    ['does not answer', () => new Promise<never>(() => {})],
+  ])('answers without shared state when reading it %s', async (_how, sharedState) => {
+    const { body } = await someMetrics({ sharedState, sharedStateWithinMs: 20 }).expose();
+    expect(body).not.toContain('upwave_in_flight');
+    expect(body).toContain('upwave_upgrade_outcomes_total');
+  });
+
+  it('reads the shared state once for scrapes that come together', async () => {
+    let reads = 0;
+    const metrics = someMetrics({
+      sharedState: async () => {
+        reads += 1;
+        return aSharedState();
+      },
+    });
+    const [one, two] = await Promise.all([metrics.expose(), metrics.expose()]);
+    expect(reads).toBe(1);
+    expect(one.body.includes('upwave_in_flight')).toBe(two.body.includes('upwave_in_flight'));
+    await metrics.expose();
+    expect(reads).toBe(2);
+  });
+
+  it('shows the rollout that runs, else the latest one, for its policy', async () => {
+    const ended = aRolloutStatus({
+      id: 'a',
+      state: 'succeeded',
+      endedAt: 9_000,
+      createdAt: 5_000,
+      inFlight: 0,
+    });
+    const older = aRolloutStatus({
+      id: 'b',
+      state: 'aborted',
+      endedAt: 4_000,
+      createdAt: 3_000,
+      inFlight: 0,
+    });
+    const running = aRolloutStatus({ id: 'c', state: 'running', createdAt: 4_000, inFlight: 7 });
+    const both = someMetrics({
+      sharedState: async () => aSharedState({ statuses: [older, ended, running] }),
+    });
+    expect(await series(both, 'in_flight', { policy: 'production' })).toBe(7);
+    expect(await series(both, 'rollout_state', { state: 'running' })).toBe(1);
+    expect(await series(both, 'rollout_state', { state: 'succeeded' })).toBe(0);
+    const none = someMetrics({ sharedState: async () => aSharedState({ statuses: [older, ended] }) });
+    expect(await series(none, 'rollout_state', { state: 'succeeded' })).toBe(1);
+  });
+
+  it('adds up: the states of a wave sum to its size', async () => {
+    const metrics = someMetrics();
+    const counts = await Promise.all(
+      upgradeStates.map((state) => series(metrics, 'upgrades', { wave: 'canary', state })),
+    );
+    expect(counts.reduce<number>((sum, count) => sum + (count ?? Number.NaN), 0)).toBe(aWaveStatus().size);
+  });
+
+  it('forgets a wave that is no longer there', async () => {
+    let waves = [aWaveStatus({ name: 'canary' })];
+    const metrics = someMetrics({
+      sharedState: async () => aSharedState({ statuses: [aRolloutStatus({ waves })] }),
+    });
+    expect(await series(metrics, 'gate_failures', { wave: 'canary' })).toBe(0);
+    waves = [aWaveStatus({ name: 'all', counts: countsOf({ failed: 2 }), failures: 2 })];
+    expect(await series(metrics, 'gate_failures', { wave: 'canary' })).toBeUndefined();
+    expect(await series(metrics, 'gate_failures', { wave: 'all' })).toBe(2);
+  });
+
+  it('gives times in seconds, and no time of arrival where none is known', async () => {
+    const known = someMetrics();
+    expect(await series(known, 'rollout_eta_timestamp_seconds')).toBe(
+      (aRolloutStatus().eta?.at ?? 0) / 1_000,
+    );
+    const unknown = someMetrics({
+      sharedState: async () => aSharedState({ statuses: [aRolloutStatus({ eta: null })] }),
+    });
+    expect(await series(unknown, 'rollout_eta_timestamp_seconds')).toBeUndefined();
+    known.upgradeEnded({ policy: 'production', outcome: 'succeeded', durationMs: 300_000 });
+    expect(await series(known, 'upgrade_duration_seconds_sum', { policy: 'production' })).toBe(300);
+  });
+
+  it('names the 20 most frequent versions and adds up the rest', async () => {
+    const fleet = Array.from({ length: 50 }, (_, index) => ({
+      version: `19.${index}-1`,
+      alive: true,
+      collectors: 100 - index,
+    }));
+    const metrics = someMetrics({ sharedState: async () => aSharedState({ fleet }) });
+    const { body } = await metrics.expose();
+    expect(body.match(/^upwave_fleet_collectors\{/gm)).toHaveLength(21);
+    const rest = fleet.slice(20).reduce((sum, { collectors }) => sum + collectors, 0);
+    expect(await series(metrics, 'fleet_collectors', { version: 'other' })).toBe(rest);
+  });
+
+  it('starts counters of its policies at zero', async () => {
+    expect(
+      await series(someMetrics(), 'upgrade_outcomes_total', { policy: 'production', outcome: 'failed' }),
+    ).toBe(0);
+  });
+
+  it('keeps labels bounded whatever the service answers, and drops times that can not be', async () => {
+    const metrics = someMetrics();
+    for (const status of [200, null, 99, 7_777, Number.NaN]) {
+      metrics.apiAnswered({ operation: 'getUpgradeTask', status, durationMs: -5 });
+    }
+    expect(await series(metrics, 'api_requests_total', { status: '200' })).toBe(1);
+    expect(await series(metrics, 'api_requests_total', { status: 'none' })).toBe(4);
+    expect(await series(metrics, 'api_request_duration_seconds_count')).toBeUndefined();
+  });
+
+  it('holds no collector and no rollout id in a label', async () => {
+    const { body } = await someMetrics().expose();
+    expect(body).not.toContain(aRolloutStatus().id);
+  });
+});
