@@ -33,7 +33,7 @@ export interface ServiceClientParts {
 }
 
 /** Who is told about the traffic; must not throw. Nothing of it is secret. */
-export interface ServiceObserver {
+interface ServiceObserver {
   readonly onRequest?: (request: RequestSeen) => void;
   readonly onThrottled?: (throttled: {
     readonly reason: '429' | '401';
@@ -53,14 +53,14 @@ export interface RequestSeen {
   readonly budgetClass: BudgetClass;
 }
 
-export interface ServiceCall {
+interface ServiceCall {
   readonly budgetClass: BudgetClass;
   /** Runs with the grant in hand, right before the request leaves; when it answers false, nothing is sent. */
   readonly beforeSend?: (() => Promise<boolean>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Served<Body> {
+interface Served<Body> {
   readonly body: Body;
   /** The service's clock at the answer, where it told. */
   readonly serviceAt: EpochMs | null;

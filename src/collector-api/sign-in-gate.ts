@@ -13,7 +13,7 @@ export interface SignInGate {
   enter(signal?: AbortSignal): Promise<Entry>;
 }
 
-export type Entry =
+type Entry =
   /** A session exists, or the service knows none: go on. */
   | { readonly kind: 'open' }
   /** This request signs in; `done` lets the others go on and must be called, with its failure if it had one. */

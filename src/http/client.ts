@@ -18,7 +18,7 @@ export interface HttpClientParts {
   readonly hooks?: HttpClientHooks;
 }
 
-export interface HttpTimeouts {
+interface HttpTimeouts {
   /** From the call to the answer's last byte; the others default to it. */
   readonly totalMs: number;
   readonly connectMs?: number;
@@ -29,7 +29,7 @@ export interface HttpTimeouts {
 }
 
 /** What the owner of a client adds to every call. */
-export interface HttpClientHooks {
+interface HttpClientHooks {
   /** Headers of each request, such as `authorization` and `cookie`; asked for right before it is sent. */
   readonly headers?: (operation: Operation) => Readonly<Record<string, string>>;
   /** Runs right before a request leaves; what it throws, the call throws. */
@@ -38,7 +38,7 @@ export interface HttpClientHooks {
   readonly onAnswer?: (answer: AnswerSeen) => void;
 }
 
-export interface AnswerSeen {
+interface AnswerSeen {
   readonly operation: Operation;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

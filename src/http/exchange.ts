@@ -75,7 +75,7 @@ export function exchange(
       },
       onResponseStart: (_controller, answerStatus, answerHeaders) => {
         status = answerStatus;
-        headers = answerHeaders as IncomingHttpHeaders;
+        headers = readHeaders(answerHeaders);
       },
       onResponseData: (_controller, chunk) => {
         bytes += chunk.length;
@@ -102,6 +102,17 @@ export function exchange(
       handler,
     );
   });
+}
+
+/** As Node's own client gives them: `set-cookie` is a list, also when there is one, and every other is one text. */
+function readHeaders(given: Readonly<Record<string, string | string[] | undefined>>): IncomingHttpHeaders {
+  const headers: IncomingHttpHeaders = {};
+  for (const [name, value] of Object.entries(given)) {
+    const values = [value ?? []].flat();
+    if (name === 'set-cookie') headers['set-cookie'] = values;
+    else headers[name] = values.join(', ');
+  }
+  return headers;
 }
 
 /** Codes of the library with a meaning of their own; the rest means: the connection failed. */

@@ -46,7 +46,7 @@ describe('example scenarios', () => {
 
   it('demo.yaml: nobody is dead, five fail once, exactly one fails for good, nothing is lost', () => {
     const { world, clock, upgradable } = load('demo.yaml');
-    expect(world.collectors()).toHaveLength(240);
+    expect(world.collectors()).toHaveLength(300);
     expect(world.collectors().every((collector) => isAlive(collector, clock.now()))).toBe(true);
     const failuresOf = () =>
       upgradable.flatMap(({ facts }) => {

@@ -9,7 +9,7 @@ import type { ApiBudget, BudgetClass } from '../../src/orchestrator/api-budget.t
 import { type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
 /** A budget that grants at once and writes down what it was told. */
-export interface BudgetFake extends ApiBudget {
+interface BudgetFake extends ApiBudget {
   readonly taken: BudgetClass[];
   readonly pauses: Array<{ readonly forMs: DurationMs; readonly single: boolean }>;
   readonly held: () => number;
@@ -19,7 +19,7 @@ export interface BudgetFake extends ApiBudget {
   markSingle(single: boolean): void;
 }
 
-export function aBudget(): BudgetFake {
+function aBudget(): BudgetFake {
   const taken: BudgetClass[] = [];
   const pauses: Array<{ forMs: DurationMs; single: boolean }> = [];
   let held = 0;
@@ -57,11 +57,11 @@ export function aBudget(): BudgetFake {
   };
 }
 
-export interface SettableClock extends Clock {
+interface SettableClock extends Clock {
   set(now: EpochMs): void;
 }
 
-export function aClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): SettableClock {
+function aClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): SettableClock {
   let instant = now;
   return {
     now: () => instant,

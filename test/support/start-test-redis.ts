@@ -1,3 +1,4 @@
+import { makeRedisConnection } from '../../src/redis/connection.ts';
 import { startEmbeddedRedis } from '../../src/redis/embedded/start-embedded-redis.ts';
 
 /** A Redis for tests. */
@@ -56,19 +57,38 @@ async function startContainer(): Promise<TestRedis> {
   process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
   const { GenericContainer, Wait } = await import('testcontainers');
   const container = await new GenericContainer(image)
-    .withCommand(['redis-server', '--appendonly', 'yes', '--appendfsync', 'always', '--save', ''])
+    .withCommand([
+      'redis-server',
+      '--protected-mode',
+      'no',
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'always',
+      '--save',
+      '',
+    ])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'))
     .withAutoRemove(true)
     .start();
-  return {
-    url: `redis://${container.getHost()}:${container.getMappedPort(6379)}`,
-    kind: 'container',
-    persistent: true,
-    close: async () => {
-      await container.stop({ timeout: 0 });
-    },
+  const url = `redis://${container.getHost()}:${container.getMappedPort(6379)}`;
+  const close = async () => {
+    await container.stop({ timeout: 0 });
   };
+  if (!(await isAnswering(url))) {
+    await close();
+    throw new Error('its Redis does not answer');
+  }
+  return { url, kind: 'container', persistent: true, close };
+}
+
+async function isAnswering(url: string): Promise<boolean> {
+  const connection = makeRedisConnection({ url, keyPrefix: 'test' }, 'worker');
+  const late = new Promise<boolean>((resolve) => setTimeout(resolve, 5_000, false).unref());
+  const answer = await Promise.race([connection.commands.ping().then((pong) => pong === 'PONG'), late]);
+  await connection.close();
+  return answer;
 }
 
 async function isEngineThere(): Promise<boolean> {

@@ -1,0 +1,404 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
+import { aCollectorApi, type CollectorApiSetup } from '../support/collector-api-setup.ts';
+import { type Script, type SeenRequest, sendCutOff, sendJson, sendText } from '../support/scripted-server.ts';
+
+const date = 'Sat, 21 Nov 2026 12:00:05 GMT';
+const dateMs = Date.UTC(2026, 10, 21, 12, 0, 5);
+const collector = (id: number, more: object = {}) => ({
+  id,
+  name: `c${id}`,
+  alive: true,
+  collectorVersion: '19.1-1',
+  ...more,
+});
+const target = { collectorId: 1, toBuild: '19.500-1' };
+const send = async (): Promise<boolean> => true;
+
+function pageOf(rows: readonly object[], { query }: SeenRequest): { collectors: readonly object[] } {
+  const offset = Number(query.get('offset'));
+  return { collectors: rows.slice(offset, offset + Number(query.get('limit'))) };
+}
+
+describe('the fleet service', () => {
+  const opened: CollectorApiSetup[] = [];
+  afterEach(async () => {
+    for (const each of opened.splice(0)) await each.close();
+  });
+
+  async function setup(
+    script: Script,
+    options: Partial<ServiceClientParts> & { readonly pageSize?: number } = {},
+  ): Promise<CollectorApiSetup> {
+    const api = await aCollectorApi(script, options);
+    opened.push(api);
+    return api;
+  }
+
+  describe('creating a task', () => {
+    it('takes its place in the budget, writes the intent, sends, and gives the place back', async () => {
+      const { fleet, server, budget } = await setup((_request, response) =>
+        sendJson(response, 202, { id: '9223372036854775807', link: { rel: 'self', href: '/x' }, extra: 1 }),
+      );
+      const order: unknown[] = [];
+      const answer = await fleet.createTask(target, async () => {
+        order.push(budget.taken.at(-1), budget.held(), server.requests.length);
+        return true;
+      });
+      expect(answer).toEqual({ ok: true, value: { taskId: '9223372036854775807' } });
+      expect(order).toEqual(['create', 1, 0]);
+      expect(JSON.parse(server.requests[0]?.text ?? '')).toEqual({ collectorId: 1, toVersion: '19.500-1' });
+      expect(budget.held()).toBe(0);
+    });
+
+    it('takes an id that is a number', async () => {
+      const { fleet } = await setup((_request, response) =>
+        sendText(response, 202, '{"id": 9223372036854775807}'),
+      );
+      expect(await fleet.createTask(target, send)).toEqual({
+        ok: true,
+        value: { taskId: '9223372036854775807' },
+      });
+    });
+
+    it('sends nothing when the intent could not be written', async () => {
+      const { fleet, server, budget, seen } = await setup(() => {});
+      const answer = await fleet.createTask(target, async () => false);
+      expect(answer).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
+      expect(server.requests).toEqual([]);
+      expect(seen).toEqual([]);
+      expect(budget.held()).toBe(0);
+    });
+
+    it('gives its place back when writing the intent throws, and lets that through', async () => {
+      const { fleet, server, budget } = await setup(() => {});
+      const broken = fleet.createTask(target, () => Promise.reject(new TypeError('a bug')));
+      await expect(broken).rejects.toThrow('a bug');
+      expect(server.requests).toEqual([]);
+      expect(budget.held()).toBe(0);
+    });
+
+    it.each<[string, Script]>([
+      ['the connection is cut before the answer', (_request, response) => void response.destroy()],
+      ['the answer is cut off', (_request, response) => sendCutOff(response, 202)],
+      ['a gateway answers 502 with HTML', (_request, response) => sendText(response, 502, '<html>')],
+      [
+        'the service answers 500',
+        (_request, response) => sendJson(response, 500, { code: 'internal.error' }),
+      ],
+      ['the answer is broken JSON', (_request, response) => sendText(response, 202, '{"id": ')],
+      ['the answer is HTML', (_request, response) => sendText(response, 202, '<html>')],
+      ['no answer comes', () => {}],
+    ])('is in doubt when %s', async (_name, script) => {
+      const { fleet, budget } = await setup(script, { requestTimeoutMs: 100 });
+      const answer = await fleet.createTask(target, send);
+      expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable', sent: true } });
+      expect(budget.held()).toBe(0);
+    });
+
+    it('was certainly not sent when no connection could be made', async () => {
+      const { fleet, server } = await setup(() => {});
+      await server.close();
+      expect(await fleet.createTask(target, send)).toMatchObject({
+        failure: { kind: 'unavailable', sent: false },
+      });
+    });
+
+    it('was certainly not acted on when a 429 is cut off', async () => {
+      const { fleet, budget } = await setup((_request, response) => sendCutOff(response, 429));
+      expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'throttled' } });
+      expect(budget.pauses).toHaveLength(1);
+    });
+
+    it.each([
+      [
+        'flat',
+        { status: 400, id: 'A', code: 'collector.not.alive', message: 'Not running.' },
+        'collector.not.alive',
+      ],
+      ['a list', { id: 'A', errors: [{ code: 'collector.in.upgrading' }] }, 'collector.in.upgrading'],
+      ['of an unknown code', { code: 'brand.new', surprise: [] }, 'brand.new'],
+      ['of an unknown shape', { oops: true }, 'status.400'],
+      ['no object', 17, 'status.400'],
+    ])('is refused with its code when the error body is %s', async (_name, body, code) => {
+      const { fleet } = await setup((_request, response) => sendJson(response, 400, body));
+      expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'refused', code } });
+    });
+
+    it.each([403, 415])('is a misconfiguration that says what to do when answered %i', async (status) => {
+      const { fleet } = await setup((_request, response) =>
+        sendJson(response, status, { code: 'forbidden' }),
+      );
+      const answer = await fleet.createTask(target, send);
+      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(JSON.stringify(answer)).toMatch(/Give|Check/);
+    });
+
+    it('says whether it had been sent when it is given up', async () => {
+      const giveUp = new AbortController();
+      const { fleet } = await setup(() => giveUp.abort());
+      expect(await fleet.createTask(target, send, giveUp.signal)).toEqual({
+        ok: false,
+        failure: { kind: 'cancelled', sent: true },
+      });
+      expect(await fleet.createTask(target, send, giveUp.signal)).toEqual({
+        ok: false,
+        failure: { kind: 'cancelled', sent: false },
+      });
+    });
+  });
+
+  describe('looking', () => {
+    it('reads a task, with an unknown status and the clock of the service', async () => {
+      const { fleet, server, seen } = await setup((_request, response) =>
+        sendText(response, 200, '{"upgrade": {"id": 9223372036854775807, "status": 5, "new": {}}}', { date }),
+      );
+      expect(await fleet.lookAtTask('9223372036854775807')).toEqual({
+        ok: true,
+        value: { status: 5, message: '', serviceAt: dateMs },
+      });
+      expect(server.requests[0]?.path).toBe('/api/v1/collectors/upgrades/9223372036854775807');
+      expect(seen).toMatchObject([
+        { operation: 'getUpgradeTask', status: 200, budgetWaitMs: 7, budgetClass: 'look' },
+      ]);
+    });
+
+    it('reads no clock from an unreadable Date', async () => {
+      const { fleet } = await setup((_request, response) =>
+        sendJson(response, 200, { upgrade: { id: '1', status: 2 } }, { date: 'yesterday' }),
+      );
+      expect(await fleet.lookAtTask('1')).toMatchObject({ value: { serviceAt: null } });
+    });
+
+    it('takes a 404 as gone, but not the 404 page of a gateway', async () => {
+      let isPage = false;
+      const { fleet } = await setup((_request, response) =>
+        isPage ? sendText(response, 404, '<html>') : sendJson(response, 404, { code: 'notfound' }),
+      );
+      const look = { collectorId: 4, upgradableTo: null, urgent: false };
+      expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+      expect(await fleet.lookAtCollector(look)).toMatchObject({ failure: { kind: 'notFound' } });
+      expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
+      isPage = true;
+      expect(await fleet.lookAtCollector(look)).toMatchObject({ failure: { kind: 'unavailable' } });
+    });
+
+    it('takes the code for an unknown collector as gone, whatever its status', async () => {
+      const { fleet } = await setup((_request, response) =>
+        sendJson(response, 400, { code: 'collectors.collector.invalid' }),
+      );
+      const answer = await fleet.lookAtCollector({ collectorId: 4, upgradableTo: null, urgent: false });
+      expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
+    });
+
+    it('reads a collector that shows little', async () => {
+      const { fleet, budget } = await setup((_request, response) =>
+        sendJson(response, 200, { collector: { id: 4, name: 'c4', hostName: null, odd: [1] } }, { date }),
+      );
+      const answer = await fleet.lookAtCollector({ collectorId: 4, upgradableTo: null, urgent: true });
+      expect(answer).toEqual({
+        ok: true,
+        value: { build: '', alive: false, lastSeenAlive: null, serviceAt: dateMs, upgradable: null },
+      });
+      expect(budget.taken).toEqual(['verify']);
+    });
+  });
+
+  describe('asking whether a collector is upgradable', () => {
+    const look = (collectorId: number) => ({ collectorId, upgradableTo: '19.500-1', urgent: false });
+    const isList = ({ path }: SeenRequest) => path.endsWith('/upgrades/collectors');
+
+    it('asks nothing for a collector that is not alive', async () => {
+      const { fleet, server } = await setup((_request, response) =>
+        sendJson(response, 200, { collector: collector(1, { alive: false }) }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({ value: { upgradable: false } });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('shares one reading among those who ask together, and starts another for who comes while it is on its way', async () => {
+      const held: Array<() => void> = [];
+      const { fleet, server } = await setup((request, response) => {
+        if (!isList(request)) {
+          const id = Number(request.path.split('/').at(-1));
+          return sendJson(response, 200, { collector: collector(id) }, { 'set-cookie': 's=1' });
+        }
+        held.push(() => sendJson(response, 200, { collectors: [collector(2)] }));
+        return undefined;
+      });
+      await fleet.lookAtCollector({ ...look(1), upgradableTo: null });
+      const first = fleet.lookAtCollector(look(1));
+      await expect.poll(() => held.length).toBe(1);
+      const later = [1, 2, 3, 4].map((id) => fleet.lookAtCollector(look(id)));
+      await expect.poll(() => server.requests.filter((request) => !isList(request)).length).toBe(6);
+      held[0]?.();
+      expect(await first).toMatchObject({ value: { upgradable: false } });
+      await expect.poll(() => held.length).toBe(2);
+      held[1]?.();
+      const answers = await Promise.all(later);
+      expect(answers.map((answer) => answer.ok && answer.value.upgradable)).toEqual([
+        false,
+        true,
+        false,
+        false,
+      ]);
+      expect(held).toHaveLength(2);
+    });
+
+    it('tells a failed reading as a failure, not as a no', async () => {
+      const { fleet } = await setup((request, response) =>
+        isList(request)
+          ? sendText(response, 503, '<html>')
+          : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({ failure: { kind: 'unavailable' } });
+    });
+
+    it('lets one asker give up without ending the reading of the others', async () => {
+      const held: Array<() => void> = [];
+      let isHolding = true;
+      const { fleet } = await setup((request, response) => {
+        if (!isList(request)) {
+          return sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' });
+        }
+        const answer = () => sendJson(response, 200, { collectors: [collector(1)] });
+        if (isHolding) held.push(answer);
+        else answer();
+        return undefined;
+      });
+      const giveUp = new AbortController();
+      const [gone, stays] = [fleet.lookAtCollector(look(1), giveUp.signal), fleet.lookAtCollector(look(1))];
+      await expect.poll(() => held.length).toBeGreaterThan(0);
+      giveUp.abort();
+      expect(await gone).toMatchObject({ failure: { kind: 'cancelled' } });
+      isHolding = false;
+      held[0]?.();
+      expect(await stays).toMatchObject({ value: { upgradable: true } });
+    });
+  });
+
+  describe('reading the fleet', () => {
+    const fleetRows = Array.from({ length: 25 }, (_, index) => collector(index + 1));
+
+    it('reads all pages of the inventory, then of the upgradable list', async () => {
+      const { fleet, server, budget, clock } = await setup(
+        (request, response) =>
+          sendJson(
+            response,
+            200,
+            pageOf(
+              request.path.endsWith('/upgrades/collectors') ? fleetRows.slice(0, 12) : fleetRows,
+              request,
+            ),
+            { 'set-cookie': 's=1' },
+          ),
+        { pageSize: 10 },
+      );
+      const answer = await fleet.readFleet('19.500-1');
+      if (!answer.ok) throw new Error('expected a snapshot');
+      expect(answer.value.readAt).toBe(clock.now());
+      expect(answer.value.collectors.map(({ id }) => id)).toEqual(fleetRows.map(({ id }) => id));
+      expect([...answer.value.upgradableIds]).toEqual(fleetRows.slice(0, 12).map(({ id }) => id));
+      expect(server.requests.map(({ url }) => url)).toEqual([
+        '/api/v1/collectors?filter=installed&offset=0&limit=10',
+        '/api/v1/collectors?filter=installed&offset=9&limit=10',
+        '/api/v1/collectors?filter=installed&offset=18&limit=10',
+        '/api/v1/collectors/upgrades/collectors?toVersion=19.500-1&offset=0&limit=10',
+        '/api/v1/collectors/upgrades/collectors?toVersion=19.500-1&offset=9&limit=10',
+      ]);
+      expect(new Set(budget.taken)).toEqual(new Set(['page']));
+    });
+
+    it('leaves hosted collectors out, and fills what a collector does not show', async () => {
+      const rows = [
+        { id: 1, name: 'h', collectorType: 'Hosted' },
+        { id: 2, name: 'i', fields: null, surprise: {} },
+      ];
+      const { fleet } = await setup((request, response) => sendJson(response, 200, pageOf(rows, request)));
+      const answer = await fleet.readFleet('19.500-1');
+      expect(answer.ok && answer.value.collectors).toEqual([
+        {
+          id: 2,
+          name: 'i',
+          category: '',
+          hostName: '',
+          osName: '',
+          osArch: '',
+          build: '',
+          alive: false,
+          lastSeenAlive: undefined,
+          ephemeral: false,
+          sourceSyncMode: '',
+          timeZone: '',
+          fields: {},
+        },
+      ]);
+    });
+
+    it('reads a page again that fails in passing', async () => {
+      let failures = 3;
+      const { fleet, slept } = await setup(
+        (request, response) => {
+          if (request.query.get('offset') !== '0' && failures > 0) {
+            failures -= 1;
+            return failures === 1 ? void response.destroy() : sendText(response, 502, '<html>');
+          }
+          return sendJson(response, 200, pageOf(fleetRows, request), { 'set-cookie': 's=1' });
+        },
+        { pageSize: 10 },
+      );
+      const answer = await fleet.readFleet('19.500-1');
+      expect(answer.ok && answer.value.collectors).toHaveLength(25);
+      expect(slept).toEqual([1_000, 2_000, 4_000]);
+    });
+
+    it('fails as a whole when a second page keeps failing, after a bounded number of tries', async () => {
+      const { fleet, server, slept } = await setup(
+        (request, response) =>
+          request.query.get('offset') === '0'
+            ? sendJson(response, 200, pageOf(fleetRows, request), { 'set-cookie': 's=1' })
+            : sendText(response, 502, '<html>'),
+        { pageSize: 10 },
+      );
+      expect(await fleet.readFleet('19.500-1')).toMatchObject({
+        ok: false,
+        failure: { kind: 'unavailable' },
+      });
+      expect(server.requests).toHaveLength(6);
+      expect(slept).toEqual([1_000, 2_000, 4_000, 8_000]);
+    });
+
+    it('does not try again what no repetition heals', async () => {
+      const { fleet, server } = await setup((_request, response) =>
+        sendJson(response, 403, { code: 'forbidden' }),
+      );
+      expect(await fleet.readFleet('19.500-1')).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(server.requests).toHaveLength(1);
+    });
+  });
+
+  it('lists builds, and ends what is open when it is closed', async () => {
+    const { fleet, server } = await setup((_request, response) =>
+      sendJson(response, 200, {
+        targets: [
+          { version: '19.500-1', latest: true },
+          { version: '19.400-1', x: 1 },
+        ],
+      }),
+    );
+    expect(await fleet.listBuilds()).toEqual({
+      ok: true,
+      value: [
+        { version: '19.500-1', latest: true },
+        { version: '19.400-1', latest: false },
+      ],
+    });
+    const count = server.requests.length;
+    server.follow(() => {});
+    const open = fleet.lookAtTask('1');
+    await expect.poll(() => server.requests.length).toBe(count + 1);
+    await fleet.close();
+    expect(await open).toEqual({ ok: false, failure: { kind: 'cancelled', sent: true } });
+    expect(await fleet.lookAtTask('1')).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { baseUrlFromLocation, mayFollow, normalBaseUrl } from '../../src/collector-api/moved-base-url.ts';
+
+describe('normalBaseUrl', () => {
+  it.each([
+    ['https://api.example.com/api/', 'https://api.example.com/api'],
+    ['https://api.example.com/api/v1', 'https://api.example.com/api'],
+    ['https://api.example.com/v1/', 'https://api.example.com'],
+    ['https://api.example.com', 'https://api.example.com'],
+  ])('reads %s as %s', (given, normal) => {
+    expect(normalBaseUrl(given)).toBe(normal);
+  });
+});
+
+describe('baseUrlFromLocation', () => {
+  const current = 'https://api.example.com/api';
+  it.each([
+    ['https://api.eu.example.com/api/v1/collectors?limit=1', 'https://api.eu.example.com/api'],
+    ['https://api.eu.example.com/v1/collectors', 'https://api.eu.example.com'],
+    ['https://api.eu.example.com/', 'https://api.eu.example.com/api'],
+    ['https://api.eu.example.com', 'https://api.eu.example.com/api'],
+    ['https://api.eu.example.com/api/', 'https://api.eu.example.com/api'],
+    ['https://user:pass@api.eu.example.com:8443/api/v1/', 'https://api.eu.example.com:8443/api'],
+    ['//api.eu.example.com/api/v1/x', 'https://api.eu.example.com/api'],
+    ['/v1/collectors', 'https://api.example.com'],
+    ['ftp://api.eu.example.com/', undefined],
+    ['https://', undefined],
+  ])('reads %s as %s', (location, base) => {
+    expect(baseUrlFromLocation(location, current)).toBe(base);
+  });
+});
+
+describe('mayFollow', () => {
+  const from = 'https://api.example.com/api';
+  it.each<[string, string[], boolean]>([
+    ['https://api.eu.example.com', [], false],
+    ['https://api.eu.example.com', ['api.eu.example.com'], true],
+    ['https://eu.api.example.com', ['*.api.example.com'], true],
+    ['https://EU.api.example.com', ['*.API.example.com'], true],
+    ['https://a.b.api.example.com', ['*.api.example.com'], false],
+    ['https://api.example.com', ['*.api.example.com'], false],
+    ['https://evil.com', ['*.api.example.com'], false],
+    ['https://eu.api.example.com.evil.com', ['*.api.example.com'], false],
+    ['https://evilXapi.example.com', ['*.api.example.com'], false],
+    ['http://eu.api.example.com', ['*.api.example.com'], false],
+    ['https://eu.api.example.com:8443', ['*.api.example.com'], true],
+    ['https://eu.api.example.com:8443', ['eu.api.example.com:443'], false],
+    ['https://eu.api.example.com', ['eu.api.example.com:443'], true],
+  ])('to %s with %j: %s', (to, allowed, expected) => {
+    expect(mayFollow({ from, to }, allowed)).toBe(expected);
+  });
+});
