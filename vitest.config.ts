@@ -15,6 +15,14 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        test: {
+          name: 'containers',
+          include: ['test/containers/**/*.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
+        },
+      },
     ],
     // Two cores: more workers only make real processes wait for each other.
     maxWorkers: 2,

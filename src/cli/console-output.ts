@@ -22,11 +22,3 @@ export function makeConsoleOutput(wantsColor: boolean): ConsoleOutput {
     paint: (format, text) => (hasColor ? styleText(format, text) : text),
   };
 }
-
-/** Control characters in names must not move the cursor: they are shown as what they are. */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point.
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (char) => {
-    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
-}

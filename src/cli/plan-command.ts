@@ -3,6 +3,7 @@ import { formatDuration } from '../base/duration.ts';
 import type { Config } from '../config/config.ts';
 import { makeFleetAccess } from '../daemon/fleet-access.ts';
 import { makeLocalApiBudget } from '../daemon/local-api-budget.ts';
+import { toPrintable } from '../observability/printable.ts';
 import { type PlanReading, readPlan } from '../orchestrator/scan.ts';
 import { formatAmount } from '../rollout/amount.ts';
 import { estimateRemainder } from '../rollout/estimate.ts';
@@ -11,7 +12,7 @@ import { countLeftOut } from '../rollout/freeze-plan.ts';
 import { leftOutReasons } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { CommandFailure } from './command-failure.ts';
-import { type ConsoleOutput, printable } from './console-output.ts';
+import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
 import { stopSignal } from './until-signal.ts';
@@ -76,7 +77,7 @@ function render(
   const { plan } = reading;
   const planned = plan.waves.reduce((sum, { members }) => sum + members.length, 0);
   const lines = [
-    `${policy.name} → ${printable(plan.targetBuild)}   ${planned} collectors   plan ${plan.hash}`,
+    `${policy.name} → ${toPrintable(plan.targetBuild)}   ${planned} collectors   plan ${plan.hash}`,
   ];
   if (planned > 0) {
     const table = new Table({
@@ -87,7 +88,7 @@ function render(
       const rule = policy.waves[index];
       if (rule === undefined) continue;
       table.push([
-        printable(name),
+        toPrintable(name),
         members.length,
         formatDuration(rule.soakMs),
         formatAmount(rule.maxFailures),
@@ -109,12 +110,13 @@ function render(
 function renderMembers({ plan }: Extract<PlanReading, { kind: 'planned' }>): string[] {
   const planned = plan.waves.flatMap(({ name, members }) =>
     members.map(
-      (member) => `  ${printable(name)}  ${member.id} ${printable(member.name)}  ${printable(member.build)}`,
+      (member) =>
+        `  ${toPrintable(name)}  ${member.id} ${toPrintable(member.name)}  ${toPrintable(member.build)}`,
     ),
   );
   const out = plan.leftOut.map(
     ({ collector, reason }) =>
-      `  left out  ${collector.id} ${printable(collector.name)}  ${printable(collector.build)}: ${leftOutReasons[reason]}`,
+      `  left out  ${collector.id} ${toPrintable(collector.name)}  ${toPrintable(collector.build)}: ${leftOutReasons[reason]}`,
   );
   return [...planned, ...out];
 }

@@ -1,8 +1,9 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 import { formatDuration } from '../base/duration.ts';
 import type { EpochMs } from '../base/time.ts';
+import { toPrintable } from '../observability/printable.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
-import { type ConsoleOutput, printable } from './console-output.ts';
+import type { ConsoleOutput } from './console-output.ts';
 import { endedOf } from './render-status.ts';
 
 /** Shows rollouts as they go: a bar for each wave where a person watches, else a line when something changed. */
@@ -32,7 +33,7 @@ function makeBars(output: ConsoleOutput): Progress {
     show: (status, now) => {
       for (const wave of status.waves) {
         const key = `${status.id}/${wave.name}`;
-        const payload = { wave: printable(wave.name).padEnd(10), words: waveWords(status, wave, now) };
+        const payload = { wave: toPrintable(wave.name).padEnd(10), words: waveWords(status, wave, now) };
         const bar = waves.get(key) ?? bars.create(Math.max(1, wave.size), 0, payload);
         waves.set(key, bar);
         bar.update(wave.size === 0 ? 1 : endedOf(wave), payload);
@@ -54,7 +55,7 @@ function makeLines(output: ConsoleOutput): Progress {
       if (before?.stage === stage && now - before.at < linesEveryMs) return;
       last.set(status.id, { stage, at: now });
       const words = status.waves.map(
-        (wave) => `${printable(wave.name)} ${endedOf(wave)}/${wave.size} ${wave.state}`,
+        (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${wave.state}`,
       );
       output.out.write(`${status.id}  ${status.state}  ${words.join('  ')}  ${etaWords(status, now)}\n`);
     },

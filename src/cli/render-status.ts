@@ -1,7 +1,8 @@
 import { formatDuration } from '../base/duration.ts';
 import type { EpochMs } from '../base/time.ts';
+import { toPrintable } from '../observability/printable.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
-import { type ConsoleOutput, printable } from './console-output.ts';
+import type { ConsoleOutput } from './console-output.ts';
 
 const barWidth = 23;
 
@@ -15,9 +16,9 @@ export function renderStatus(
   const current = status.waves.findIndex(({ state }) => state !== 'passed');
   const wave = status.waves[current];
   const where =
-    wave === undefined ? '' : ` wave ${current + 1}/${status.waves.length} ${printable(wave.name)}`;
+    wave === undefined ? '' : ` wave ${current + 1}/${status.waves.length} ${toPrintable(wave.name)}`;
   const failed = counts.failed + counts.timedOut + counts.unconfirmed;
-  const builds = `${printable(status.fromBuilds.join(', '))} → ${printable(status.targetBuild)}`;
+  const builds = `${toPrintable(status.fromBuilds.join(', '))} → ${toPrintable(status.targetBuild)}`;
   const lines = [
     `${paint('bold', status.id)}   ${builds}   ${paintState(status, paint)}${where}   by ${status.startedBy}   plan ${status.planHash}`,
     [
@@ -32,11 +33,11 @@ export function renderStatus(
   ];
   if (wave !== undefined) lines.push(`gate      ${gateWords(wave, now)}`);
   if (status.state === 'held' || status.state === 'paused' || status.state === 'aborted') {
-    lines.push(`${status.state.padEnd(9)} ${printable(status.reason)}`);
+    lines.push(`${status.state.padEnd(9)} ${toPrintable(status.reason)}`);
   }
   for (const { reason, until } of status.holds) {
     if (reason.startsWith(`${status.state}:`)) continue;
-    lines.push(`waits     ${printable(reason)}${until === null ? '' : `, until ${clockTime(until)}`}`);
+    lines.push(`waits     ${toPrintable(reason)}${until === null ? '' : `, until ${clockTime(until)}`}`);
   }
   lines.push(
     paint('dim', ['wave'.padEnd(12), ...columns.map((name) => name.padStart(6)), '  state'].join('')),
@@ -51,7 +52,7 @@ export function renderStatus(
 }
 
 /** The verbs that are legal now. */
-export function verbsFor({ state, endedAt }: RolloutStatus): readonly string[] {
+function verbsFor({ state, endedAt }: RolloutStatus): readonly string[] {
   if (endedAt !== null) return [];
   if (state === 'running') return ['pause', 'abort'];
   if (state === 'held' || state === 'paused') return ['resume', 'abort'];
@@ -81,7 +82,7 @@ function waveLine(wave: WaveStatus): string {
       ? [wave.size, '-', '-', '-', '-', '-']
       : [wave.size, counts.succeeded, running, failed, wave.lost, counts.deferred];
   const cells = numbers.map((number) => String(number).padStart(6)).join('');
-  return ` ${printable(wave.name).padEnd(11)}${cells}  ${waveWords(wave)}`;
+  return ` ${toPrintable(wave.name).padEnd(11)}${cells}  ${waveWords(wave)}`;
 }
 
 function waveWords(wave: WaveStatus): string {
@@ -99,7 +100,7 @@ function waveWords(wave: WaveStatus): string {
 
 function gateWords(wave: WaveStatus, now: EpochMs): string {
   const words = [
-    `failures ${wave.failures} of ${wave.failuresAllowed} allowed in ${printable(wave.name)} (${wave.size})`,
+    `failures ${wave.failures} of ${wave.failuresAllowed} allowed in ${toPrintable(wave.name)} (${wave.size})`,
   ];
   if (wave.soakEndsAt !== null && wave.state === 'soaking') {
     words.push(`soak ${formatDuration(Math.max(0, wave.soakEndsAt - now)) || '0ms'} to go`);

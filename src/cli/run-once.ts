@@ -3,11 +3,12 @@ import { sleepForReal } from '../base/sleep.ts';
 import type { Config } from '../config/config.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
+import { toPrintable } from '../observability/printable.ts';
 import { describeScan, type ScanResult } from '../orchestrator/scan.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { UpgradeState } from '../rollout/upgrade.ts';
 import { CommandFailure } from './command-failure.ts';
-import { type ConsoleOutput, printable } from './console-output.ts';
+import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { chooseRedis, openConfig, secretsOf } from './open-config.ts';
 import { makeProgress } from './progress.ts';
@@ -142,7 +143,7 @@ async function report(daemon: Daemon, status: RolloutStatus, output: ConsoleOutp
     for (const upgrade of (await daemon.operations.listUpgrades(status.id, page)) ?? []) {
       const reason = 'reason' in upgrade ? (upgrade.reason ?? '') : '';
       output.out.write(
-        `${state.padEnd(11)} ${upgrade.collectorId} ${printable(upgrade.collectorName)}: ${printable(reason)}\n`,
+        `${state.padEnd(11)} ${upgrade.collectorId} ${toPrintable(upgrade.collectorName)}: ${toPrintable(reason)}\n`,
       );
     }
   }

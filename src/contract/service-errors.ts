@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The documented error body (collector-api.md §7.1). */
-export const FlatErrorBody = z.looseObject({
+const FlatErrorBody = z.looseObject({
   status: z.number().optional(),
   id: z.string().optional(),
   code: z.string(),
@@ -9,7 +9,7 @@ export const FlatErrorBody = z.looseObject({
 });
 
 /** A gateway's error body (field-facts.md, The wire). */
-export const ListErrorBody = z.looseObject({
+const ListErrorBody = z.looseObject({
   id: z.string().optional(),
   errors: z.array(z.looseObject({ code: z.string(), message: z.string().optional() })).min(1),
 });

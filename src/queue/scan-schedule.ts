@@ -1,5 +1,5 @@
 import { type ConnectionOptions, type Job, Queue, Worker } from 'bullmq';
-import { schedule, validate } from 'node-cron';
+import { schedule } from 'node-cron';
 import type { QueueNames } from './queue-names.ts';
 
 export interface ScanSchedule {
@@ -32,11 +32,6 @@ export interface RunningScanSchedule {
 const tickKeptSeconds = 86_400;
 
 const lockDurationMs = 10_000;
-
-/** True for a cron expression that node-cron takes; seconds are allowed. */
-export function isCronExpression(text: string): boolean {
-  return validate(text);
-}
 
 /**
  * Runs every policy's schedule: node-cron ticks in every daemon, and the tick's instant in the job's id lets BullMQ

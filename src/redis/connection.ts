@@ -153,6 +153,16 @@ async function closeClient(client: Redis | Cluster): Promise<void> {
     timer.abort();
   }
   client.disconnect();
+  refuseWaiting(client);
+}
+
+/**
+ * Refuses commands that still wait. The library (6.0.0, pinned) leaves them waiting for ever when it is disconnected
+ * between two attempts to connect, and a daemon that closes while Redis is away would hang.
+ */
+function refuseWaiting(client: Redis | Cluster): void {
+  const insides = client as unknown as { flushQueue?: (error: Error) => void };
+  insides.flushQueue?.(new Error('the connection to Redis was closed'));
 }
 
 function ignore(): void {

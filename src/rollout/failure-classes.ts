@@ -63,7 +63,7 @@ function isCode(failure: ServiceFailure, code: string): boolean {
  * Evaluated in order; first match wins, and a policy's own rules stand before these. Permanent causes come first:
  * "permission denied while downloading" does not pass by waiting.
  */
-export const defaultMessageRules: readonly MessageRule[] = [
+const defaultMessageRules: readonly MessageRule[] = [
   { words: ['permission', 'not supported', 'unsupported', 'disabled', 'not permitted'], class: 'permanent' },
   { words: ['space', 'in use', 'locked', 'unable to remove'], class: 'retryLater' },
   { words: ['time-out', 'timeout', 'timed out', 'network', 'download', 'connection'], class: 'retry' },

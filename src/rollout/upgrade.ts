@@ -125,11 +125,6 @@ export function isActive(state: UpgradeState): boolean {
   return !isEnd(state) && state !== 'pending' && state !== 'deferred';
 }
 
-/** True in the states that a job works on; the others wait for the reconciler. */
-export function hasJob(state: UpgradeState): boolean {
-  return holdsSlot(state) || state === 'verifying' || state === 'deferred';
-}
-
 /** When this upgrade wants attention next; undefined when it waits for its turn or has ended. */
 export function dueAtOf(upgrade: Upgrade): EpochMs | undefined {
   return 'dueAt' in upgrade ? upgrade.dueAt : undefined;

@@ -189,7 +189,9 @@ describe('saving a rollout', () => {
     const later = startedAt + 100 * 86_400_000;
     const next = aRollout({ id: 'production-20260610-1', createdAt: later });
     await store.freeze(next, pendingOnes(1, { rolloutId: next.id }), []);
-    expect(await connection.commands.zrange(`${keyPrefix}:{production}:rollouts`, '0', '-1')).toEqual([next.id]);
+    expect(await connection.commands.zrange(`${keyPrefix}:{production}:rollouts`, '0', '-1')).toEqual([
+      next.id,
+    ]);
   });
 
   it('is stale for a rollout that is not there', async () => {

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { makeRedisConnection, type RedisConnection } from '../../src/redis/connection.ts';
+import { exchangeLine } from '../../src/redis/embedded/exchange-line.ts';
+import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
+import { findFreePort } from '../../src/redis/embedded/free-port.ts';
+import { makeRedisApiBudget } from '../../src/redis/redis-api-budget.ts';
+import { makeRedisBell } from '../../src/redis/redis-bell.ts';
+import { makeRedisLeaderLease } from '../../src/redis/redis-leader-lease.ts';
+import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
+import { anUpgrade, aRollout, startedAt } from '../support/builders.ts';
+
+const command = await findOnPath('redis-server');
+const keyPrefix = 'upwave';
+
+// One node with all slots refuses a script whose keys are in several slots just as ten would.
+describe.skipIf(command === undefined)('on a Redis Cluster', () => {
+  let connection: RedisConnection;
+  let subscriber: RedisConnection;
+  let stop: () => Promise<void>;
+
+  beforeAll(async () => {
+    // The cluster's own bus listens 10,000 ports higher.
+    const port = 20_000 + ((await findFreePort()) % 10_000);
+    const folder = await mkdtemp(join(tmpdir(), 'upwave-cluster-'));
+    const args = ['--port', String(port), '--cluster-enabled', 'yes', '--save', '', '--dir', folder];
+    const server = spawn(command ?? '', args, { stdio: 'ignore' });
+    stop = async () => {
+      server.kill();
+      await once(server, 'exit');
+      await rm(folder, { recursive: true });
+    };
+    await vi.waitFor(async () => expect(await exchangeLine(port, 'PING', 500)).toBe('+PONG'), 5_000);
+    await exchangeLine(port, 'CLUSTER ADDSLOTSRANGE 0 16383', 500);
+    await vi.waitFor(async () => expect(await exchangeLine(port, 'SET ready yes', 500)).toBe('+OK'), 5_000);
+    const config = { cluster: [{ host: '127.0.0.1', port }], keyPrefix };
+    connection = makeRedisConnection(config, 'worker');
+    subscriber = makeRedisConnection(config, 'worker');
+  });
+  afterAll(async () => {
+    await Promise.all([connection?.close(), subscriber?.close()]);
+    await stop?.();
+  });
+
+  it('keeps all keys of a policy in one slot, so that every script runs', async () => {
+    const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+    const before = anUpgrade({ state: 'pending' });
+    expect(await store.freeze(aRollout(), [before], [])).toBe('frozen');
+    const queued = anUpgrade({ state: 'queued', dueAt: startedAt, freshAt: startedAt }, { rev: 2 });
+    const admission = { rolloutId: before.rolloutId, rolloutRev: 1, slots: 1 };
+    expect(await store.admit({ ...admission, changes: [{ before, after: queued, events: [] }] }, 1)).toEqual([
+      1,
+    ]);
+    const starting = anUpgrade({ state: 'starting', sentAt: startedAt, dueAt: startedAt }, { rev: 3 });
+    expect(await store.saveIntent({ before: queued, after: starting, events: [] })).toBe('saved');
+    const view = await store.loadView(before.rolloutId, { now: 0, overdueBefore: 0, pageSize: 5 });
+    expect(view?.slotsTaken).toBe(1);
+    const ended = aRollout({ state: 'aborted', endedAt: startedAt, rev: 2 });
+    expect(await store.saveRollout({ rollout: ended, expectedRev: 1, events: [], brake: 'set' }, 1)).toBe(
+      'saved',
+    );
+    expect(await store.listRollouts(['production', 'other'])).toHaveLength(1);
+  });
+
+  it('gives the lease, the budget and the bell their slots too', async () => {
+    const { commands } = connection;
+    const lease = makeRedisLeaderLease({ commands, keyPrefix });
+    expect(await lease.hold()).toBe(1);
+    await lease.release();
+    const budget = makeRedisApiBudget({ commands, keyPrefix, accessId: 'id', requestsPerSecond: 400 });
+    (await budget.take('look')).giveBack();
+    await budget.pause({ forMs: 1, single: true });
+    await budget.succeeded();
+    await budget.close();
+    const ringing = makeRedisBell({ publisher: connection, subscriber, keyPrefix });
+    const listening = makeRedisBell({ publisher: connection, subscriber, keyPrefix });
+    let rings = 0;
+    listening.onRing(() => {
+      rings += 1;
+    });
+    await expect
+      .poll(() => {
+        ringing.ring();
+        return rings;
+      })
+      .toBeGreaterThan(0);
+  });
+});

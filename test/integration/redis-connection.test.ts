@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { assessRedis } from '../../src/redis/assess-redis.ts';
+import { makeRedisConnection } from '../../src/redis/connection.ts';
+import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
+import { findFreePort } from '../../src/redis/embedded/free-port.ts';
+import { startNativeServer } from '../../src/redis/embedded/native-server.ts';
+import { makeRedisApiBudget } from '../../src/redis/redis-api-budget.ts';
+import { describeRedis, redactRedisText } from '../../src/redis/redis-config.ts';
+import { useRedis } from '../support/redis.ts';
+import { startProcess, type TestRedis } from '../support/start-test-redis.ts';
+
+const redis = useRedis();
+const native = await findOnPath('redis-server');
+
+describe('a connection', () => {
+  it('answers on a unix socket too', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'upwave-socket-'));
+    const path = join(folder, 'redis.sock');
+    const target = new URL(redis.config().url);
+    const { connect } = await import('node:net');
+    const relay = createServer((socket) => {
+      const behind = connect({ host: target.hostname, port: Number(target.port) });
+      for (const each of [socket, behind]) each.on('error', () => socket.destroy());
+      socket.pipe(behind).pipe(socket);
+    }).listen(path);
+    const url = target.password === '' ? `unix://${path}` : `${path}?password=${target.password}`;
+    const connection = makeRedisConnection({ url, keyPrefix: 'x' }, 'worker');
+    expect(await connection.commands.ping()).toBe('PONG');
+    await connection.close();
+    relay.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('of the handler kind fails at once while Redis is away, one of the worker kind waits', async () => {
+    const config = { url: `redis://:s3cret@127.0.0.1:${await findFreePort()}`, keyPrefix: 'x' };
+    const reasons: string[] = [];
+    const notes = { onReachable: () => undefined, onUnreachable: (reason: string) => reasons.push(reason) };
+    const handler = makeRedisConnection(config, 'handler', notes);
+    const worker = makeRedisConnection(config, 'worker', notes);
+    await expect(handler.commands.get('key')).rejects.toThrow();
+    let answered = false;
+    const waiting = worker.commands.get('key').finally(() => {
+      answered = true;
+    });
+    await expect.poll(() => reasons.length).toBe(2);
+    expect(answered).toBe(false);
+    expect(reasons[0]).toContain('ECONNREFUSED');
+    expect(handler.isReady()).toBe(false);
+    await Promise.all([handler.close(), worker.close()]);
+    await expect(waiting).rejects.toThrow();
+  });
+});
+
+describe.skipIf(native === undefined)('a Redis that is restarted', () => {
+  it('is told of once each way, and what waited goes on', async () => {
+    const port = await findFreePort();
+    const start = () => startNativeServer({ command: native ?? '', port, password: 'pass', dataDir: null });
+    let server = await start();
+    const changes: string[] = [];
+    const config = { url: `redis://:pass@127.0.0.1:${port}`, keyPrefix: 'x' };
+    const connection = makeRedisConnection(config, 'worker', {
+      onReachable: () => changes.push('reachable'),
+      onUnreachable: () => changes.push('unreachable'),
+    });
+    const budget = makeRedisApiBudget({
+      commands: connection.commands,
+      keyPrefix: 'x',
+      accessId: 'id',
+      requestsPerSecond: 400,
+    });
+    (await budget.take('look')).giveBack();
+    await server.stop();
+    await expect.poll(() => changes).toEqual(['reachable', 'unreachable']);
+    const taking = budget.take('look');
+    server = await start();
+    (await taking).giveBack();
+    expect(await connection.commands.ping()).toBe('PONG');
+    expect(changes).toEqual(['reachable', 'unreachable', 'reachable']);
+    await budget.close();
+    await connection.close();
+    await server.stop();
+    expect(changes).toHaveLength(3);
+  });
+});
+
+describe('the check of Redis at start', () => {
+  it('names the risks of its settings, and none when there are none', async () => {
+    const own: TestRedis = await startProcess();
+    const connection = makeRedisConnection({ url: own.url, keyPrefix: 'x' }, 'worker');
+    if (own.persistent) expect(await assessRedis(connection.commands)).toEqual([]);
+    await connection.commands.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    if (own.persistent) await connection.commands.config('SET', 'appendonly', 'no');
+    const risks = await assessRedis(connection.commands);
+    expect(risks[0]).toMatch(/maxmemory-policy allkeys-lru/);
+    expect(risks[1]).toMatch(/append-only file/);
+    await connection.close();
+    await own.close();
+  });
+});
+
+describe('texts about Redis', () => {
+  it('hold no credentials (P12)', () => {
+    const config = { url: 'redis://user:p%40ss@db.example.com:6379/2', keyPrefix: 'x' };
+    expect(describeRedis(config)).toBe('redis://***@db.example.com:6379/2');
+    expect(redactRedisText('WRONGPASS for p@ss or p%40ss', config)).toBe('WRONGPASS for *** or ***');
+    const sentinels = {
+      sentinels: [{ host: 'one', port: 26379 }],
+      name: 'primary',
+      password: 'a-secret',
+      sentinelPassword: 'b-secret',
+      keyPrefix: 'x',
+    };
+    expect(describeRedis(sentinels)).toBe('primary at sentinels one:26379');
+    expect(redactRedisText('a-secret b-secret', sentinels)).toBe('*** ***');
+    expect(describeRedis({ cluster: [{ host: 'c', port: 1 }], keyPrefix: 'x' })).toBe('cluster c:1');
+  });
+});
