@@ -23,6 +23,7 @@ export function parseDuration(text: string): DurationMs | undefined {
 /** Writes a duration the way a person says it, in at most two units: `1h12m`, `45s`, `250ms`. */
 export function formatDuration(durationMs: DurationMs): string {
   if (durationMs < 0) return `-${formatDuration(-durationMs)}`;
+  if (durationMs === 0) return '0s';
   if (durationMs < 1_000) return `${Math.round(durationMs)}ms`;
   const seconds = Math.round(durationMs / 1_000);
   const parts: Array<[number, string]> = [

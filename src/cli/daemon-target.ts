@@ -21,7 +21,8 @@ export async function withDaemon<T>(
     return await ask(client);
   } catch (error) {
     if (error instanceof AdminClientFault) {
-      throw new CommandFailure(exitCodeOf(error), error.message, { cause: error });
+      const hint = error.kind === 'unreachable' ? '; is `upwave run` running there?' : '';
+      throw new CommandFailure(exitCodeOf(error), `${error.message}${hint}`, { cause: error });
     }
     throw error;
   } finally {

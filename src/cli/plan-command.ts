@@ -15,6 +15,7 @@ import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
+import { unreachableWords } from './run-once.ts';
 import { stopSignal } from './until-signal.ts';
 
 export interface PlanOptions {
@@ -45,9 +46,11 @@ export async function planCommand(
       const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
       const reading = await readPlan(access.fleet, policy, `${policy.name}-${today}-1`, stop);
       if (!reading.ok) {
-        const exitCode =
-          reading.failure.kind === 'misconfigured' ? exitCodes.usageOrConfig : exitCodes.unreachable;
-        throw new CommandFailure(exitCode, describeFailure(reading.failure));
+        const reason = describeFailure(reading.failure);
+        if (reading.failure.kind === 'misconfigured') {
+          throw new CommandFailure(exitCodes.usageOrConfig, reason);
+        }
+        throw new CommandFailure(exitCodes.unreachable, unreachableWords(config, reason));
       }
       if (options.json) plans.push(asJson(policy, reading.value, requestsPerSecond, options.members));
       else output.out.write(`${render(policy, reading.value, requestsPerSecond, options.members)}\n`);
@@ -102,7 +105,7 @@ function render(
   }
   const leftOut = Object.entries(countLeftOut(plan.leftOut));
   if (leftOut.length > 0)
-    lines.push(`left out: ${leftOut.map(([reason, count]) => `${count} ${reason}`).join(' · ')}`);
+    lines.push(`left out: ${leftOut.map(([reason, count]) => `${reason}: ${count}`).join(' · ')}`);
   if (withMembers) lines.push(...renderMembers(reading));
   return lines.join('\n');
 }

@@ -45,7 +45,7 @@ export function renderStatus(
   for (const each of status.waves) lines.push(waveLine(each));
   const leftOut = Object.entries(status.leftOut);
   if (leftOut.length > 0) {
-    lines.push(`left out  ${leftOut.map(([reason, count]) => `${count} ${reason}`).join(' · ')}`);
+    lines.push(`left out  ${leftOut.map(([reason, count]) => `${reason}: ${count}`).join(' · ')}`);
   }
   lines.push(`you can   ${verbsFor(status).join(', ') || 'nothing: it is over'}`);
   return lines.join('\n');

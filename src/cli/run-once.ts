@@ -76,19 +76,25 @@ export async function runOnce(
   const started: string[] = [];
   for (const { name } of config.rollouts) {
     const result = await daemon.scanNow(name, 'operator', stop);
-    if (result.kind === 'failed') throw failureOf(result);
+    if (result.kind === 'failed') throw failureOf(result, config);
     if (!asJson) output.err.write(`${name}: ${describeScan(result)}\n`);
     if (result.kind !== 'nothing') started.push(result.rolloutId);
   }
   const statuses = await follow(daemon, started, output, asJson, stop);
+  if (stop.aborted && !asJson) output.err.write('stopped; started again, it goes on where it stands\n');
   if (asJson) output.out.write(`${JSON.stringify({ rollouts: statuses }, null, 2)}\n`);
   else for (const status of statuses) await report(daemon, status, output);
   return { statuses, exitCode: exitCodeOf(statuses) };
 }
 
-function failureOf(result: Extract<ScanResult, { kind: 'failed' }>): CommandFailure {
-  const exitCode = result.cause === 'misconfigured' ? exitCodes.usageOrConfig : exitCodes.unreachable;
-  return new CommandFailure(exitCode, result.reason);
+function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Config): CommandFailure {
+  if (result.cause === 'misconfigured') return new CommandFailure(exitCodes.usageOrConfig, result.reason);
+  return new CommandFailure(exitCodes.unreachable, unreachableWords(config, result.reason));
+}
+
+/** The place belongs into the line: it is what the operator checks first. */
+export function unreachableWords({ service }: Pick<Config, 'service'>, reason: string): string {
+  return `cannot reach the service at ${service.baseUrl}: ${reason}`;
 }
 
 /** Shows progress until every rollout has ended or waits for a person. */

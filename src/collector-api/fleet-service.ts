@@ -217,6 +217,10 @@ function fleetCollectorOf(collector: Collector): FleetCollector {
     ephemeral: collector.ephemeral ?? false,
     sourceSyncMode: collector.sourceSyncMode ?? '',
     timeZone: collector.timeZone ?? '',
-    fields: collector.fields ?? {},
+    fields: textsOf(collector.fields ?? {}),
   };
+}
+
+function textsOf(fields: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, String(value)]));
 }

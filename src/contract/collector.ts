@@ -12,7 +12,8 @@ export const Collector = z.looseObject({
   category: z.string().nullish(),
   hostName: z.string().nullish(),
   timeZone: z.string().nullish(),
-  fields: z.record(z.string(), z.string()).nullish(),
+  /** Texts, says the specification; one odd value must not make a page of a thousand collectors unreadable (P13). */
+  fields: z.record(z.string(), z.unknown()).nullish(),
   ephemeral: z.boolean().optional(),
   sourceSyncMode: z.string().nullish(),
   targetCpu: z.number().nullish(),

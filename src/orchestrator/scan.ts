@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/time.ts';
 import type { FleetSnapshot } from '../rollout/collector.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
-import { freezePlan } from '../rollout/freeze-plan.ts';
+import { countLeftOut, freezePlan } from '../rollout/freeze-plan.ts';
 import { makePlan, type Plan } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
 import type { Rollout } from '../rollout/rollout.ts';
@@ -78,7 +78,7 @@ async function lookForWork(
     };
   }
   const planned = plan.waves.reduce((sum, wave) => sum + wave.members.length, 0);
-  if (planned === 0) return { kind: 'nothing', reason: `no collector needs build ${plan.targetBuild}` };
+  if (planned === 0) return { kind: 'nothing', reason: nobodyWords(plan) };
   const { rollout, upgrades } = freezePlan(plan, {
     id,
     policy,
@@ -99,6 +99,12 @@ async function lookForWork(
   parts.sink.tell(event);
   parts.bell.ring();
   return { kind: 'started', rolloutId: id, planned };
+}
+
+function nobodyWords({ targetBuild, leftOut }: Plan): string {
+  if (leftOut.length === 0) return 'the inventory holds no installed collector';
+  const reasons = Object.entries(countLeftOut(leftOut)).map(([reason, count]) => `${reason}: ${count}`);
+  return `no collector needs build ${targetBuild} (${reasons.join(' · ')})`;
 }
 
 /** A running rollout keeps its pinned build; when that is withdrawn, it holds (P6). */

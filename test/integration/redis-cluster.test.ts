@@ -24,10 +24,22 @@ describe.skipIf(command === undefined)('on a Redis Cluster', () => {
   let stop: () => Promise<void>;
 
   beforeAll(async () => {
-    // The cluster's own bus listens 10,000 ports higher.
-    const port = 20_000 + ((await findFreePort()) % 10_000);
+    // The cluster's own bus listens 10,000 ports higher, and there must be such a port.
+    let port = await findFreePort();
+    while (port > 55_000) port = await findFreePort();
     const folder = await mkdtemp(join(tmpdir(), 'upwave-cluster-'));
-    const args = ['--port', String(port), '--cluster-enabled', 'yes', '--save', '', '--dir', folder];
+    const args = [
+      '--port',
+      String(port),
+      '--cluster-enabled',
+      'yes',
+      '--cluster-announce-ip',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--dir',
+      folder,
+    ];
     const server = spawn(command ?? '', args, { stdio: 'ignore' });
     stop = async () => {
       server.kill();

@@ -1,0 +1,58 @@
+import type { EpochMs } from '../../src/base/time.ts';
+import type { Credentials } from '../../src/reference-service/authentication.ts';
+import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario.ts';
+import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
+import {
+  type ReferenceService,
+  startReferenceService,
+} from '../../src/reference-service/start-reference-service.ts';
+import { answerParent, preciseNow, startChild } from './child-process.ts';
+
+export interface ServiceBrief {
+  readonly scenario: ScenarioInput;
+  readonly speed: number;
+  readonly credentials: Credentials;
+}
+
+/** Where the service is, and what its clock showed at an instant of ours. */
+interface Started {
+  readonly baseUrl: string;
+  readonly anchor: { readonly realAt: EpochMs; readonly serviceAt: EpochMs };
+}
+
+/** A reference service in a process of its own, so that its event loop takes nothing from a contestant's. */
+export interface ServiceProcess {
+  readonly baseUrl: string;
+  /** The service's time at an instant of `preciseNow`. */
+  toServiceTime(realAt: EpochMs): EpochMs;
+  readRecord(): Promise<RecordSnapshot>;
+  stop(): Promise<void>;
+}
+
+type Question = { readonly start: ServiceBrief } | 'record';
+
+export async function startServiceProcess(brief: ServiceBrief): Promise<ServiceProcess> {
+  const child = startChild(new URL(import.meta.url));
+  const { baseUrl, anchor } = await child.ask<Started>({ start: brief } satisfies Question);
+  return {
+    baseUrl,
+    toServiceTime: (realAt) => anchor.serviceAt + (realAt - anchor.realAt) * brief.speed,
+    readRecord: () => child.ask<RecordSnapshot>('record' satisfies Question),
+    stop: () => child.stop(),
+  };
+}
+
+if (process.send !== undefined && process.argv[1] === new URL(import.meta.url).pathname) {
+  let service: ReferenceService | undefined;
+  answerParent<Question>(async (question) => {
+    if (question === 'record') return service?.record.snapshot();
+    const { scenario, speed, credentials } = question.start;
+    service = await startReferenceService({
+      scenario: parseScenario(scenario),
+      speed,
+      credentials: [credentials],
+    });
+    const anchor = { realAt: preciseNow(), serviceAt: service.clock.now() };
+    return { baseUrl: service.baseUrl, anchor } satisfies Started;
+  });
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { Secret } from '../../src/base/secret.ts';
+import { sleepForReal } from '../../src/base/sleep.ts';
+import type { Config } from '../../src/config/config.ts';
+import { serviceLimits } from '../../src/contract/service-limits.ts';
+import { makeDaemon } from '../../src/daemon/daemon.ts';
+import type { LogFields } from '../../src/observability/logger.ts';
+import type { RolloutStatus } from '../../src/rollout/status.ts';
+import { preciseNow } from './child-process.ts';
+import type { Contestant, ContestantBrief, EndSeen } from './contestant.ts';
+import { benchPolicy } from './policy.ts';
+
+const redisWithinMs = 5_000;
+const lookEveryMs = 20;
+
+/** The daemon itself, with a real Redis: one wave without a soak, so that nothing but the work takes time. */
+export const runUpwave: Contestant = async (brief) => {
+  const endsSeen: EndSeen[] = [];
+  const note = ({ event, collectorId }: LogFields): void => {
+    // A task that ended well is first known when its proof begins.
+    if (event === 'upgrade.verifying' && collectorId !== undefined)
+      endsSeen.push({ collectorId, at: preciseNow() });
+  };
+  const daemon = makeDaemon({
+    config: configOf(brief),
+    redis: { url: brief.redisUrl, keyPrefix: `bench-${randomUUID()}` },
+    logger: { write: (_level, fields) => note(fields) },
+    version: 'bench',
+    followsSchedule: false,
+  });
+  try {
+    if (!(await daemon.waitForRedis(redisWithinMs))) throw new Error('Redis does not answer');
+    await daemon.start();
+    const scan = await daemon.scanNow(benchPolicy(brief).name, 'operator');
+    if (scan.kind !== 'started') throw new Error(`no rollout was started: ${JSON.stringify(scan)}`);
+    let status: RolloutStatus | undefined;
+    do {
+      await sleepForReal(lookEveryMs);
+      status = await daemon.operations.rolloutStatus(scan.rolloutId);
+    } while (status !== undefined && status.endedAt === null && status.state !== 'held');
+    const doneAt = preciseNow();
+    return { endsSeen, doneAt, complaints: complaintsOf(status) };
+  } finally {
+    await daemon.close();
+  }
+};
+
+function complaintsOf(status: RolloutStatus | undefined): readonly string[] {
+  if (status === undefined) return ['the rollout is gone'];
+  const { state, reason, planned, counts } = status;
+  if (state === 'succeeded' && counts.succeeded === planned) return [];
+  return [`the rollout is ${state} (${reason}): ${counts.succeeded} of ${planned} collectors succeeded`];
+}
+
+function configOf(brief: ContestantBrief): Config {
+  return {
+    service: {
+      baseUrl: brief.baseUrl,
+      accessId: new Secret(brief.credentials.accessId),
+      accessKey: new Secret(brief.credentials.accessKey),
+      allowedHosts: [],
+      requestsPerSecond: serviceLimits.requestsPerSecond * brief.speed,
+      concurrentRequests: serviceLimits.concurrentRequests,
+      budgetShare: 1,
+      requestTimeoutMs: 30_000,
+    },
+    redis: undefined,
+    http: { host: '127.0.0.1', port: 0, token: undefined },
+    log: { level: 'info' },
+    rollouts: [benchPolicy(brief)],
+  };
+}
