@@ -26,9 +26,9 @@ export interface Slot {
   readonly at: number;
 }
 
-/** `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. */
+/** `single`: a success would end a phase in which one request at a time may try. `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. */
 export type Reservation =
-  | { readonly kind: 'granted'; readonly slots: readonly Slot[] }
+  | { readonly kind: 'granted'; readonly slots: readonly Slot[]; readonly single: boolean }
   | { readonly kind: 'full' | 'far' | 'paused' | 'away'; readonly retryInMs: DurationMs };
 
 /** What all daemons on one access key share, in Redis: slots, permits and pauses. */
@@ -134,7 +134,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
           held.add(permit);
           return { permit, at: redisTime.toMonotonic(Number(us) / 1_000) };
         });
-        return { kind, slots };
+        return { kind, slots, single: tellSuccess };
       } catch {
         // The connection tells why. What waits goes on waiting.
         returned.push(...given);

@@ -1,14 +1,14 @@
 import type { DurationMs } from '../base/time.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
 import type { Rollout } from '../rollout/rollout.ts';
-import { holdsSlot, type Upgrade, weightOf } from '../rollout/upgrade.ts';
+import { holdsSlot, isLost, type Upgrade, weightOf } from '../rollout/upgrade.ts';
 import type { RedisCommands } from './connection.ts';
 import { counterField } from './counter-fields.ts';
 import { activateScript, stageScript } from './freeze-scripts.ts';
 import { parseRolloutId, policyKeys, recordKeyList, rolloutKeys, stagingKeys } from './rollout-keys.ts';
 import { runScript } from './script.ts';
 import { encodeUpgrade } from './stored-upgrade.ts';
-import { indexOf, learnedMsOf, lostOf } from './upgrade-index.ts';
+import { indexOf, learnedMsOf } from './upgrade-index.ts';
 
 // One chunk keeps Redis busy for a few milliseconds, and is a few hundred KB on the wire.
 const recordsPerChunk = 500;
@@ -112,7 +112,7 @@ function countAll(upgrades: readonly Upgrade[]): readonly string[] {
     add(counterField.state(upgrade.wave, upgrade.state), 1);
     add(counterField.slots, Number(holdsSlot(upgrade.state)));
     add(counterField.weight(upgrade.wave), weightOf(upgrade));
-    add(counterField.lost(upgrade.wave), lostOf(upgrade));
+    add(counterField.lost(upgrade.wave), Number(isLost(upgrade)));
     if ('endedAt' in upgrade) {
       const field = counterField.changedAt(upgrade.wave);
       counters.set(field, Math.max(counters.get(field) ?? 0, upgrade.endedAt));

@@ -42,13 +42,14 @@ export function makeRedisApiBudget(parts: ApiBudgetLedgerParts): RedisApiBudget 
   async function dispatchWhileWaiting(): Promise<void> {
     while (line.size > 0 && !closed) {
       const reservation = await ledger.reserve(Math.min(line.size, slotsPerCallMax));
-      if (reservation.kind === 'granted') for (const slot of reservation.slots) await use(slot);
-      else await sleep(reservation.retryInMs, reservation.kind === 'full');
+      if (reservation.kind === 'granted') {
+        for (const slot of reservation.slots) await use(slot, reservation.single);
+      } else await sleep(reservation.retryInMs, reservation.kind === 'full');
     }
   }
 
   /** Waits for the slot's instant, and gives it to whoever is first in line then. */
-  async function use(slot: Slot): Promise<void> {
+  async function use(slot: Slot, single: boolean): Promise<void> {
     for (let left = slot.at - performance.now(); left > 0 && !closed; left = slot.at - performance.now()) {
       await sleep(left, false);
     }
@@ -56,7 +57,7 @@ export function makeRedisApiBudget(parts: ApiBudgetLedgerParts): RedisApiBudget 
     const isMissed = now - slot.at > lateMaxMs || now < pausedUntil || closed;
     const waiter = isMissed ? undefined : line.takeNext();
     if (waiter === undefined) ledger.giveBack(slot.permit);
-    else waiter.grant({ waitedMs: now - waiter.since, giveBack: () => giveBack(slot.permit) });
+    else waiter.grant({ waitedMs: now - waiter.since, single, giveBack: () => giveBack(slot.permit) });
   }
 
   function giveBack(permit: string): void {

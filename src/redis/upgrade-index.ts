@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/time.ts';
 import type { UpgradeChange } from '../orchestrator/ports.ts';
-import { dueAtOf, holdsSlot, type Upgrade, weightOf } from '../rollout/upgrade.ts';
+import { dueAtOf, holdsSlot, isLost, type Upgrade, weightOf } from '../rollout/upgrade.ts';
 import { encodeUpgrade } from './stored-upgrade.ts';
 
 /** Where a record stands in the sorted sets; no score: it is not in that set. */
@@ -24,11 +24,6 @@ export function indexOf(upgrade: Upgrade): UpgradeIndex {
   };
 }
 
-/** 1 for a collector that did not come back: such an `unconfirmed` weighs more than a failure (`lostWeight`). */
-export function lostOf(upgrade: Upgrade): number {
-  return upgrade.state === 'unconfirmed' && weightOf(upgrade) > 1 ? 1 : 0;
-}
-
 /** From the first create to the proof, for an upgrade that succeeded. */
 export function learnedMsOf(upgrade: Upgrade): number | undefined {
   if (upgrade.state !== 'succeeded' || upgrade.firstStartedAt === null) return undefined;
@@ -48,7 +43,7 @@ export function encodeChange(change: UpgradeChange): readonly string[] {
     to: after.state,
     slots: Number(holdsSlot(after.state)) - Number(holdsSlot(before.state)),
     weight: weightOf(after) - weightOf(before),
-    lost: lostOf(after) - lostOf(before),
+    lost: Number(isLost(after)) - Number(isLost(before)),
     ...(changedAt === undefined ? {} : { changedAt: String(changedAt) }),
     ...(learnedMs === undefined ? {} : { learnedMs: String(learnedMs) }),
     ...indexOf(after),

@@ -13,6 +13,7 @@ import {
   type EvolveContext,
   end,
   type In,
+  lose,
   progress,
   timeOut,
   to,
@@ -148,7 +149,7 @@ function judgeReturn(
     const within = formatDuration(context.policy.upgrade.verifyWithinMs);
     if (back && seen.alive)
       return end(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
-    return end(upgrade, 'unconfirmed', at, `did not come back within ${within}`, context.policy.lostWeight);
+    return lose(upgrade, at, `did not come back within ${within}`, context.policy);
   }
   return to(
     upgrade,

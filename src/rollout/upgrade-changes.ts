@@ -150,15 +150,14 @@ export function again(
   }
 }
 
-export function end(
-  upgrade: Upgrade,
-  state: EndState,
-  at: EpochMs,
-  reason: string,
-  weight?: number,
-): Upgrade {
+export function end(upgrade: Upgrade, state: EndState, at: EpochMs, reason: string): Upgrade {
   const failed = state === 'failed' || state === 'timedOut' || state === 'unconfirmed';
-  return to(upgrade, { state, endedAt: at, reason, weight: weight ?? (failed ? 1 : 0) });
+  return to(upgrade, { state, endedAt: at, reason, weight: failed ? 1 : 0, lost: false });
+}
+
+/** A collector that did not come back weighs more than one that failed, and is never retried (DESIGN §4). */
+export function lose(upgrade: Upgrade, at: EpochMs, reason: string, policy: Policy): Upgrade {
+  return to(upgrade, { state: 'unconfirmed', endedAt: at, reason, weight: policy.lostWeight, lost: true });
 }
 
 /** The same upgrade in another state: what belongs to the old state is left behind. */

@@ -53,7 +53,15 @@ export type UpgradeProgress =
       readonly dueAt: EpochMs;
       readonly reason: string;
     }
-  | { readonly state: EndState; readonly endedAt: EpochMs; readonly reason: string; readonly weight: number };
+  | {
+      readonly state: EndState;
+      readonly endedAt: EpochMs;
+      readonly reason: string;
+      /** The failures it counts as (DESIGN §4, Failures). */
+      readonly weight: number;
+      /** The collector did not come back. */
+      readonly lost: boolean;
+    };
 
 export interface UpgradingProgress {
   readonly state: 'upgrading';
@@ -133,4 +141,9 @@ export function dueAtOf(upgrade: Upgrade): EpochMs | undefined {
 /** The failures this upgrade counts as in its wave (DESIGN §4, Failures): 0 unless it failed. */
 export function weightOf(upgrade: Upgrade): number {
   return 'weight' in upgrade ? upgrade.weight : 0;
+}
+
+/** True when the collector did not come back from its upgrade. */
+export function isLost(upgrade: Upgrade): boolean {
+  return 'lost' in upgrade && upgrade.lost;
 }

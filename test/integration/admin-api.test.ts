@@ -21,7 +21,13 @@ function someOperations() {
       aRolloutStatus({ id: ended, state: 'succeeded', endedAt: startedAt }),
     ],
     upgrades: [
-      anUpgrade({ state: 'succeeded', endedAt: startedAt, reason: 'on the build and alive', weight: 0 }),
+      anUpgrade({
+        state: 'succeeded',
+        endedAt: startedAt,
+        reason: 'on the build and alive',
+        weight: 0,
+        lost: false,
+      }),
       anUpgrade(
         {
           state: 'upgrading',

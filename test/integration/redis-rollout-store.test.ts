@@ -9,6 +9,7 @@ import type { Rollout, RolloutView } from '../../src/rollout/rollout.ts';
 import {
   dueAtOf,
   holdsSlot,
+  isLost,
   type Upgrade,
   type UpgradeProgress,
   type UpgradeState,
@@ -50,7 +51,7 @@ describe('freezing a plan', () => {
   it('counts what a plan rebuilt from the service has begun already (P11)', async () => {
     const running = anUpgrade({ state: 'starting', sentAt: startedAt, dueAt: startedAt }, { collectorId: 2 });
     const lost = anUpgrade(
-      { state: 'unconfirmed', endedAt: startedAt + 5, reason: '', weight: 3 },
+      { state: 'unconfirmed', endedAt: startedAt + 5, reason: '', weight: 3, lost: true },
       { collectorId: 3, firstStartedAt: startedAt },
     );
     await store.freeze(aRollout(), [anUpgrade({ state: 'pending' }), running, lost], []);
@@ -456,7 +457,7 @@ function expectViewOf(view: RolloutView, records: readonly Upgrade[], now: numbe
       expect(summary.counts[state]).toBe(members.filter((record) => record.state === state).length);
     }
     expect(summary.weight).toBe(members.reduce((sum, record) => sum + weightOf(record), 0));
-    expect(summary.lost).toBe(members.filter((record) => weightOf(record) > 1).length);
+    expect(summary.lost).toBe(members.filter(isLost).length);
   });
   expect(view.slotsTaken).toBe(records.filter(({ state }) => holdsSlot(state)).length);
   const due = (record: Upgrade) => dueAtOf(record) ?? Number.POSITIVE_INFINITY;
@@ -550,7 +551,7 @@ function ended(
   state: 'failed' | 'unconfirmed' | 'succeeded' | 'withdrawn',
   weight: number,
 ): UpgradeChange {
-  return changeTo(before, { state, endedAt: startedAt + 60_000, reason: '', weight });
+  return changeTo(before, { state, endedAt: startedAt + 60_000, reason: '', weight, lost: weight > 1 });
 }
 
 function anyProgress(state: UpgradeState, instant: number): UpgradeProgress {
@@ -579,13 +580,14 @@ function anyProgress(state: UpgradeState, instant: number): UpgradeProgress {
     case 'deferred':
       return { state, condition: 'notAlive', since: 0, dueAt: instant, reason: 'asleep' };
     case 'unconfirmed':
-      return { state, endedAt: instant, reason: '', weight: 3 };
+      return { state, endedAt: instant, reason: '', weight: 3, lost: true };
     default:
       return {
         state,
         endedAt: instant,
         reason: '',
         weight: state === 'failed' || state === 'timedOut' ? 1 : 0,
+        lost: false,
       };
   }
 }

@@ -2,7 +2,7 @@ import type { RolloutStore, UpgradeChange } from '../../src/orchestrator/ports.t
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
 import type { Rollout, RolloutView, WaveSummary } from '../../src/rollout/rollout.ts';
-import { dueAtOf, holdsSlot, isEnd, type Upgrade, weightOf } from '../../src/rollout/upgrade.ts';
+import { dueAtOf, holdsSlot, isEnd, isLost, type Upgrade, weightOf } from '../../src/rollout/upgrade.ts';
 
 interface Kept {
   rollout: Rollout;
@@ -41,7 +41,7 @@ export function makeMemoryRolloutStore(now: () => number): RolloutStore {
         if (upgrade.wave !== wave) continue;
         counts[upgrade.state] += 1;
         weight += weightOf(upgrade);
-        if (weightOf(upgrade) > 1) lost += 1;
+        if (isLost(upgrade)) lost += 1;
       }
       return { counts, weight, lost, lastChangeAt: of.changedAt.get(wave) ?? null };
     });
@@ -101,7 +101,7 @@ export function makeMemoryRolloutStore(now: () => number): RolloutStore {
               },
         overdue: all
           .filter(
-            (u) => u.state !== 'retrying' && (dueAtOf(u) ?? Number.POSITIVE_INFINITY) <= at.overdueBefore,
+            (u) => u.state !== 'retrying' && (dueAtOf(u) ?? Number.POSITIVE_INFINITY) < at.overdueBefore,
           )
           .map((u) => u.collectorId)
           .slice(0, at.pageSize),

@@ -1,0 +1,26 @@
+import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
+import type { Contest } from './contest.ts';
+import type { Performance } from './contestant.ts';
+
+/** What went wrong in a run: a figure of a run that broke a promise is worth nothing (DESIGN §2: P1, P2, P9). */
+export function findBrokenPromises(
+  contest: Pick<Contest, 'collectors' | 'slots'>,
+  performance: Performance,
+  record: RecordSnapshot,
+): readonly string[] {
+  const broken = [...performance.complaints];
+  const created = Object.entries(record.createsPerCollector);
+  const twice = created.filter(([, creates]) => creates > 1);
+  if (twice.length > 0) broken.push(`${twice.length} collectors got a second task, first ${twice[0]?.[0]}`);
+  if (record.needlessCreates > 0) broken.push(`${record.needlessCreates} needless creates`);
+  if (record.tasksInFlightMax > contest.slots) {
+    broken.push(`${record.tasksInFlightMax} tasks at once with ${contest.slots} slots`);
+  }
+  const ended = new Set(performance.endsSeen.map(({ collectorId }) => collectorId));
+  if (created.length !== contest.collectors) {
+    broken.push(`${created.length} of ${contest.collectors} collectors got a task`);
+  }
+  if (ended.size !== created.length)
+    broken.push(`the end of ${created.length - ended.size} tasks was not seen`);
+  return broken;
+}

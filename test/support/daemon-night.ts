@@ -1,0 +1,262 @@
+import { secretsOf } from '../../src/cli/open-config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { type Daemon, makeDaemon } from '../../src/daemon/daemon.ts';
+import { type LogFields, makeLogger } from '../../src/observability/logger.ts';
+import type { RedisConfig } from '../../src/redis/redis-config.ts';
+import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario.ts';
+import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
+import {
+  type ReferenceService,
+  startReferenceService,
+} from '../../src/reference-service/start-reference-service.ts';
+import type { RolloutStatus } from '../../src/rollout/status.ts';
+import type { Upgrade } from '../../src/rollout/upgrade.ts';
+import { readConfig } from './config-fixtures.ts';
+import { until } from './until.ts';
+
+/** The service's clock runs so many times as fast as ours: 5 minutes are a second. */
+export const nightSpeed = 300;
+
+// Accepted requests in any one real second. We take 80 % of it, so that a moment without a CPU does not look like a
+// budget that was exceeded, while two budgets that don't know of each other certainly do.
+const requestsPerSecond = 240;
+const budgetShare = '80%';
+
+export const nightPolicy = 'night';
+export const nightCredentials = { accessId: 'anAccessId', accessKey: 'Zz9-theAccessKey-4711' };
+
+export interface NightInput {
+  readonly redis: RedisConfig;
+  /** Merged into a fleet that is well: `failures` and `httpFaults` say what goes wrong. */
+  readonly scenario?: ScenarioInput;
+  /** Keys of the policy, as in the config file. */
+  readonly rollout?: Readonly<Record<string, unknown>>;
+  /** Keys of the service section, as in the config file. */
+  readonly service?: Readonly<Record<string, unknown>>;
+  readonly http?: Readonly<Record<string, unknown>>;
+  /** True: the daemons look for work by themselves; else a test calls `scan`. */
+  readonly followsSchedule?: boolean;
+  /** False: the log is not scrubbed, so that a secret which only the scrubber keeps out is seen. */
+  readonly scrubsLog?: boolean;
+}
+
+export interface LogLine extends LogFields {
+  readonly level: string;
+  readonly time: string;
+}
+
+/** A daemon of a night, in this process. */
+export interface NightDaemon {
+  readonly daemon: Daemon;
+  readonly url: string;
+  readonly operations: Daemon['operations'];
+  readonly log: readonly LogLine[];
+  /** The log as it was written. */
+  readonly logText: () => string;
+  /** Once or more often. */
+  close(): Promise<void>;
+}
+
+/** A reference service at high speed, a policy, and any number of daemons on one Redis. */
+export interface Night {
+  readonly service: ReferenceService;
+  readonly config: Config;
+  readonly redis: RedisConfig;
+  record(): RecordSnapshot;
+  startDaemon(): Promise<NightDaemon>;
+  close(): Promise<void>;
+}
+
+/** The end of a test: vitest's `onTestFinished`. */
+export type AtEnd = (work: () => Promise<void>) => void;
+
+/** A service that serves a night, and everything a daemon needs to work against it. What was started ends with the test. */
+export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Night> {
+  const service = await startReferenceService({
+    credentials: [nightCredentials],
+    speed: nightSpeed,
+    scenario: parseScenario(nightScenario(input.scenario)),
+  });
+  const config = readConfig(JSON.stringify(nightConfig(service.baseUrl, input)));
+  const daemons: NightDaemon[] = [];
+  const close = async () => {
+    for (const daemon of daemons) await daemon.close();
+    await service.close();
+  };
+  atEnd(close);
+  return {
+    service,
+    config,
+    redis: input.redis,
+    record: () => service.record.snapshot(),
+    startDaemon: async () => {
+      const daemon = await startDaemon(config, input);
+      daemons.push(daemon);
+      return daemon;
+    },
+    close,
+  };
+}
+
+/** A fleet of 40 in which every upgrade goes well and takes one to four minutes of the service's time. */
+export function nightScenario(changes: ScenarioInput = {}): ScenarioInput {
+  return {
+    naturalFailures: { failed: 0, timeout: 0, lost: 0, lostMac: 0 },
+    ...changes,
+    fleet: {
+      size: 40,
+      seed: 'night',
+      ...changes.fleet,
+      shares: {
+        dead: 0,
+        hosted: 0.02,
+        mac: 0.05,
+        container: 0.05,
+        unparsableVersion: 0,
+        latestOrOneBehind: 0.1,
+        ...changes.fleet?.shares,
+      },
+    },
+    durations: { median: '2m', p95: '3m', min: '1m', max: '4m', ...changes.durations },
+    limits: { requestsPerSecond: requestsPerSecond / nightSpeed, ...changes.limits },
+    failures: [...(changes.failures ?? []), { outcome: 'succeeded' }],
+  };
+}
+
+/** The config file of a night, as data. */
+export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | 'scenario'> = {}): object {
+  return {
+    service: { baseUrl, ...nightCredentials, requestsPerSecond, budgetShare, ...input.service },
+    http: { port: 0, ...input.http },
+    log: { level: 'debug' },
+    rollouts: [
+      {
+        name: nightPolicy,
+        concurrency: 8,
+        waves: [
+          { name: 'canary', size: 4, soak: '300ms', maxFailures: 1 },
+          { name: 'early', size: '30%', soak: '300ms', maxFailures: '20%' },
+          { name: 'rest', maxFailures: '20%' },
+        ],
+        // Longer than the service's own times want, so that a slow machine makes no failures.
+        upgrade: { deadline: '15s', verifyWithin: '5s', expect: '600ms' },
+        retry: { backoff: { initial: '100ms', max: '300ms' } },
+        defer: { upTo: '30s' },
+        ...input.rollout,
+      },
+    ],
+  };
+}
+
+async function startDaemon(config: Config, input: NightInput): Promise<NightDaemon> {
+  const lines: string[] = [];
+  const log: LogLine[] = [];
+  const destination = {
+    write: (line: string) => {
+      lines.push(line);
+      log.push(JSON.parse(line) as LogLine);
+    },
+  };
+  const daemon = makeDaemon({
+    config,
+    redis: input.redis,
+    logger: makeLogger({
+      level: 'debug',
+      secrets: input.scrubsLog === false ? [] : secretsOf(config, input.redis),
+      destination,
+    }),
+    version: '0.0.0-test',
+    followsSchedule: input.followsSchedule ?? false,
+  });
+  const { url } = await daemon.start();
+  let closing: Promise<void> | undefined;
+  return {
+    daemon,
+    url,
+    operations: daemon.operations,
+    log,
+    logText: () => lines.join(''),
+    close: () => {
+      closing ??= daemon.close();
+      return closing;
+    },
+  };
+}
+
+/** Looks for work now, as an operator does. @returns the rollout's id */
+export async function scan({ daemon }: NightDaemon): Promise<string> {
+  const result = await daemon.scanNow(nightPolicy, 'operator');
+  if (result.kind !== 'started') throw new Error(`no rollout was started: ${JSON.stringify(result)}`);
+  return result.rolloutId;
+}
+
+export async function statusOf({ operations }: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
+  const status = await operations.rolloutStatus(rolloutId);
+  if (status === undefined) throw new Error(`there is no rollout ${rolloutId}`);
+  return status;
+}
+
+/** Waits until the rollout has ended, and nothing of it is watched any more. */
+export function untilEnded(daemon: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
+  return until(`the end of ${rolloutId}`, async () => {
+    const status = await statusOf(daemon, rolloutId).catch(() => undefined);
+    return status?.endedAt === null ? undefined : status;
+  });
+}
+
+export async function upgradesOf(
+  { operations }: NightDaemon,
+  rolloutId: string,
+): Promise<readonly Upgrade[]> {
+  return (await operations.listUpgrades(rolloutId, { offset: 0, limit: 1_000 })) ?? [];
+}
+
+/** Upgrades that may be running at the service, or wait for their proof. */
+export function activeOf({ counts }: RolloutStatus): number {
+  return counts.queued + counts.starting + counts.upgrading + counts.verifying;
+}
+
+/** Tasks created by this collector's own upgrade, by the service's record. */
+export function createsOf(record: RecordSnapshot): ReadonlyMap<number, number> {
+  return new Map(Object.entries(record.createsPerCollector).map(([id, count]) => [Number(id), count]));
+}
+
+/** What must be true of every night, whatever happened in it, and was not: judged by the service's own record. */
+export function brokenPromises(
+  night: Night,
+  status: RolloutStatus,
+  upgrades: readonly Upgrade[],
+): readonly string[] {
+  const record = night.record();
+  const { needlessCreates, refusedCreates, tasksInFlightMax, throttled, requestsInOneSecondMax } = record;
+  const planned = new Set(upgrades.map(({ collectorId }) => collectorId));
+  const strangers = [...createsOf(record).keys()].filter((id) => !planned.has(id));
+  const total = Object.values(status.counts).reduce((sum, count) => sum + count, 0);
+  const ended = upgrades.filter((upgrade) => 'endedAt' in upgrade);
+  const rules: ReadonlyArray<readonly [kept: boolean, otherwise: string]> = [
+    [needlessCreates === 0, `P1: ${needlessCreates} creates for a build that ran already`],
+    [
+      refusedCreates['collector.in.upgrading'] === undefined,
+      'P1: a create for a collector that was in an upgrade',
+    ],
+    [doubled(record).length === 0, `P1: two tasks at once on ${doubled(record).join(', ')}`],
+    [tasksInFlightMax <= status.concurrency, `P2: ${tasksInFlightMax} tasks at once`],
+    [strangers.length === 0, `P5: creates outside the plan, for ${strangers.join(', ')}`],
+    [requestsInOneSecondMax <= requestsPerSecond, `P8: ${requestsInOneSecondMax} requests in one second`],
+    [throttled.rate + throttled.concurrency === 0, `P8: answers 429, ${JSON.stringify(throttled)}`],
+    [total === upgrades.length && total === status.planned, `P9: ${total} of ${upgrades.length} in a state`],
+    [status.endedAt === null || ended.length === total, `P9: ${ended.length} of ${total} have an end`],
+    [ended.every(({ reason }) => reason !== ''), 'P9: an end without a reason'],
+  ];
+  return rules.flatMap(([kept, otherwise]) => (kept ? [] : [otherwise]));
+}
+
+/** Collectors of which a task began before the one before it had ended. */
+function doubled({ creates }: RecordSnapshot): readonly number[] {
+  const endsAt = new Map<number, number>();
+  return creates.flatMap((create) => {
+    const before = endsAt.get(create.collectorId);
+    endsAt.set(create.collectorId, create.endsAt);
+    return before !== undefined && create.at < before ? [create.collectorId] : [];
+  });
+}

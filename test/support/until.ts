@@ -1,0 +1,25 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+const lookEveryMs = 15;
+
+/**
+ * Looks again and again until the condition gives something, and gives that.
+ * @param what in words that complete "waited for"
+ * @throws when it takes longer than `withinMs`, which is a bound for a hang and no measure of speed
+ */
+export async function until<T>(
+  what: string,
+  condition: () => T | Promise<T>,
+  withinMs = 40_000,
+): Promise<Exclude<T, undefined | null | false>> {
+  const giveUpAt = performance.now() + withinMs;
+  let last: T | undefined;
+  while (performance.now() < giveUpAt) {
+    last = await condition();
+    if (last !== undefined && last !== null && last !== false) {
+      return last as Exclude<T, undefined | null | false>;
+    }
+    await wait(lookEveryMs);
+  }
+  throw new Error(`waited ${withinMs} ms in vain for ${what}`);
+}
