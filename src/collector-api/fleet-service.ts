@@ -1,14 +1,13 @@
 import type { Clock, DurationMs } from '../base/time.ts';
 import type { Collector } from '../contract/collector.ts';
+import { getCollector, listCollectors } from '../contract/collector-operations.ts';
+import { serviceLimits } from '../contract/service-limits.ts';
 import {
   createUpgradeTask,
-  getCollector,
   getUpgradeTask,
-  listCollectors,
   listUpgradableCollectors,
   listUpgradeTargets,
-} from '../contract/collector-management-api.ts';
-import { serviceLimits } from '../contract/service-limits.ts';
+} from '../contract/upgrade-operations.ts';
 import type { BudgetClass } from '../orchestrator/api-budget.ts';
 import type { Answer, FleetService } from '../orchestrator/ports.ts';
 import type { FleetCollector } from '../rollout/collector.ts';

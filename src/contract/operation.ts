@@ -25,6 +25,8 @@ export interface Operation<
   readonly answer: { readonly status: 200 | 201 | 202; readonly body: z.ZodType<Answer, WireAnswer> };
   /** Codes this operation may answer beside the general ones. */
   readonly errors: readonly string[];
+  /** True when the request must name, as `If-Match`, the `ETag` of a previous GET (collector-api.md §4.4). */
+  readonly requiresETag: boolean;
   /** True when sending it twice has the effect of sending it once. */
   readonly idempotent: boolean;
   /** Where the rule stands, e.g. `collector-api.md §4.3`. */
@@ -51,6 +53,7 @@ interface OperationDraft<Params, Query, Body, Answer, Name extends string, WireA
   readonly body?: Part<Body>;
   readonly answer: { readonly status: 200 | 201 | 202; readonly body: z.ZodType<Answer, WireAnswer> };
   readonly errors?: readonly string[];
+  readonly requiresETag?: boolean;
   readonly idempotent: boolean;
   readonly source: string;
 }
@@ -72,6 +75,7 @@ export function defineOperation<
     query: draft.query ?? (none as unknown as Part<Query>),
     body: draft.body ?? null,
     errors: draft.errors ?? [],
+    requiresETag: draft.requiresETag ?? false,
   };
 }
 
@@ -87,4 +91,12 @@ export function integerText(bounds: { min?: number; max?: number } = {}) {
         .min(bounds.min ?? Number.MIN_SAFE_INTEGER)
         .max(bounds.max ?? Number.MAX_SAFE_INTEGER),
     );
+}
+
+/** The query parameters of a list. */
+export function pageQuery(limitDefault: number) {
+  return {
+    limit: integerText({ min: 1 }).default(limitDefault),
+    offset: integerText({ min: 0 }).default(0),
+  };
 }

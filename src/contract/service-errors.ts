@@ -61,3 +61,27 @@ export const createUpgradeCodes = [
   'collector.in.upgrading',
   'collector.version.invalid',
 ] as const;
+
+/** The codes of the Collector endpoints (collector-api.md §7.3). */
+export const collectorErrorCodes = [
+  'BadRequestCollectorId',
+  'CannotModifyCollector',
+  'CollectorDescriptionTooLong',
+  'CollectorNameTooLong',
+  'createValidationError',
+  'DuplicateResourceName',
+  'InvalidCollector',
+  'InvalidCollectorType',
+] as const;
+
+/** The codes of the Source endpoints (collector-api.md §7.4). */
+export const sourceErrorCodes = [
+  'BadRequestBladeId',
+  'CannotModifySources',
+  'CollectorDescriptionTooLong',
+  'CollectorNameTooLong',
+  'createValidationError',
+  'DuplicateResourceName',
+  'EmptySourceType',
+  'InvalidSourceType',
+] as const;

@@ -3,7 +3,7 @@ import type {
   getCollectorByName,
   listCollectors,
   listOfflineCollectors,
-} from '../contract/collector-management-api.ts';
+} from '../contract/collector-operations.ts';
 import type { HttpRequest, OperationHandlers } from '../http/http-exchange.ts';
 import { collectorETag, collectorView } from './collector-view.ts';
 import { pageOf } from './page-of.ts';

@@ -1,6 +1,6 @@
 import { hashHex } from '../base/hash.ts';
-import { createUpgradeTask } from '../contract/collector-management-api.ts';
 import { wireCodes } from '../contract/service-errors.ts';
+import { createUpgradeTask } from '../contract/upgrade-operations.ts';
 import type { HttpAnswer, HttpRequest, RequestFailure } from '../http/http-exchange.ts';
 import { refused } from './create-refusals.ts';
 import { ServiceFailure } from './service-failure.ts';

@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, DurationMs } from '../base/time.ts';
-import {
-  collectorManagementApi,
-  createUpgradeTask,
-  versionPath,
-} from '../contract/collector-management-api.ts';
+import { versionPath } from '../contract/collector-management-api.ts';
+import { createUpgradeTask } from '../contract/upgrade-operations.ts';
 import type { HttpAnswer, HttpRequest, OperationHandlers, RequestFailure } from '../http/http-exchange.ts';
 import { mountOperations } from '../http/mounted-operation.ts';
 import { startHttpServer } from '../http/server.ts';
@@ -16,6 +13,7 @@ import { readRecord } from './record-contract.ts';
 import { RequestGate } from './request-gate.ts';
 import { makeScaledClock } from './scaled-clock.ts';
 import { parseScenario, type Scenario } from './scenario.ts';
+import { servedOperations } from './served-operations.ts';
 import { ServiceRecord } from './service-record.ts';
 import { makeUpgradeHandlers } from './upgrade-handlers.ts';
 import { World } from './world.ts';
@@ -87,7 +85,7 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     ownUrl: () => own.url,
     wait: (durationMs) => waitReal(durationMs / speed, closing.signal),
   });
-  const handlers: OperationHandlers<typeof collectorManagementApi> = {
+  const handlers: OperationHandlers<typeof servedOperations> = {
     ...makeCollectorHandlers(world),
     ...makeUpgradeHandlers({ world, record }),
   };
@@ -95,7 +93,7 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     host: parts.host ?? '127.0.0.1',
     port: parts.port ?? 0,
     operations: [
-      ...prefixes.flatMap((prefix) => mountOperations(collectorManagementApi, { prefix, handlers })),
+      ...prefixes.flatMap((prefix) => mountOperations(servedOperations, { prefix, handlers })),
       ...mountOperations([readRecord], {
         prefix: '',
         handlers: { readRecord: async () => ({ body: record.snapshot() }) },

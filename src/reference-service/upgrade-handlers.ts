@@ -3,7 +3,7 @@ import type {
   getUpgradeTask,
   listUpgradableCollectors,
   listUpgradeTargets,
-} from '../contract/collector-management-api.ts';
+} from '../contract/upgrade-operations.ts';
 import type { OperationHandlers } from '../http/http-exchange.ts';
 import { collectorView } from './collector-view.ts';
 import { pageOf } from './page-of.ts';

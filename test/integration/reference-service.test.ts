@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { collectorManagementApi } from '../../src/contract/collector-management-api.ts';
 import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
+import { servedOperations } from '../../src/reference-service/served-operations.ts';
 import type { ReferenceServiceParts } from '../../src/reference-service/start-reference-service.ts';
 import {
   aReferenceService,
@@ -66,7 +66,7 @@ describe('base address and answers', () => {
       upgradeTaskId: created.body.id,
       name: 'Staging%20Area',
     };
-    for (const operation of collectorManagementApi.filter(({ method }) => method === 'GET')) {
+    for (const operation of servedOperations.filter(({ method }) => method === 'GET')) {
       const answer = await setup.send(
         `/v1${operation.path.replace(/\{(\w+)\}/g, (_text, name: string) => values[name] ?? '')}`,
       );

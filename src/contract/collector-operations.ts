@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { Collector } from './collector.ts';
+import { defineOperation, integerText, pageQuery } from './operation.ts';
+import { collectorErrorCodes } from './service-errors.ts';
+import { serviceLimits } from './service-limits.ts';
+
+const page = pageQuery(serviceLimits.collectorPageSizeDefault);
+const collectorId = z.object({ id: integerText() });
+const aliveBeforeDays = integerText({ min: 1 }).default(serviceLimits.aliveBeforeDaysDefault);
+const OneCollector = z.looseObject({ collector: Collector });
+/** What a client states; the service judges each field, so that a wrong one gets the code of its own. */
+const StatedCollector = z.looseObject({ collector: z.record(z.string(), z.unknown()) });
+
+export const listCollectors = defineOperation({
+  name: 'listCollectors',
+  method: 'GET',
+  path: '/collectors',
+  query: z.object({ filter: z.enum(['installed', 'hosted', 'dead', 'alive']).optional(), ...page }),
+  answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+export const listOfflineCollectors = defineOperation({
+  name: 'listOfflineCollectors',
+  method: 'GET',
+  path: '/collectors/offline',
+  query: z.object({
+    aliveBeforeDays,
+    ...page,
+  }),
+  answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+export const getCollector = defineOperation({
+  name: 'getCollector',
+  method: 'GET',
+  path: '/collectors/{id}',
+  params: collectorId,
+  answer: { status: 200, body: OneCollector },
+  errors: ['InvalidCollector'],
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+export const getCollectorByName = defineOperation({
+  name: 'getCollectorByName',
+  method: 'GET',
+  path: '/collectors/name/{name}',
+  params: z.object({ name: z.string() }),
+  answer: { status: 200, body: OneCollector },
+  errors: ['InvalidCollector'],
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+/** Hosted collectors only; installed ones register themselves (collector-api.md §1). */
+export const createCollector = defineOperation({
+  name: 'createCollector',
+  method: 'POST',
+  path: '/collectors',
+  body: StatedCollector,
+  answer: { status: 201, body: OneCollector },
+  errors: collectorErrorCodes,
+  idempotent: false,
+  source: 'collector-api.md §4.1',
+});
+
+export const updateCollector = defineOperation({
+  name: 'updateCollector',
+  method: 'PUT',
+  path: '/collectors/{id}',
+  params: collectorId,
+  body: StatedCollector,
+  requiresETag: true,
+  answer: { status: 200, body: OneCollector },
+  errors: collectorErrorCodes,
+  idempotent: true,
+  source: 'collector-api.md §4.1, §4.4',
+});
+
+export const deleteCollector = defineOperation({
+  name: 'deleteCollector',
+  method: 'DELETE',
+  path: '/collectors/{id}',
+  params: collectorId,
+  answer: { status: 200, body: z.unknown() },
+  errors: collectorErrorCodes,
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+/** Begins an asynchronous deletion; a GET shows how far it is. */
+export const deleteOfflineCollectors = defineOperation({
+  name: 'deleteOfflineCollectors',
+  method: 'DELETE',
+  path: '/collectors/offline',
+  query: z.object({ aliveBeforeDays }),
+  answer: { status: 200, body: z.unknown() },
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { defineOperation, integerText } from './operation.ts';
+
+// The specification shows no payloads (collector-api.md §4.5): bodies pass through.
+const anyBody = z.unknown();
+const searchJobId = z.object({ searchJobId: z.string().min(1) });
+
+/** Creates the session cookie that every later call for the job must carry (collector-api.md §5.5). */
+export const createSearchJob = defineOperation({
+  name: 'createSearchJob',
+  method: 'POST',
+  path: '/search/jobs',
+  body: anyBody,
+  answer: { status: 202, body: anyBody },
+  errors: ['forbidden'],
+  idempotent: false,
+  source: 'collector-api.md §4.5, §5',
+});
+
+export const getSearchJob = defineOperation({
+  name: 'getSearchJob',
+  method: 'GET',
+  path: '/search/jobs/{searchJobId}',
+  params: searchJobId,
+  answer: { status: 200, body: anyBody },
+  errors: ['forbidden'],
+  idempotent: true,
+  source: 'collector-api.md §4.5, §5',
+});
+
+/** The specification names a results path without its last segment, so any one is taken. */
+export const listSearchJobResults = defineOperation({
+  name: 'listSearchJobResults',
+  method: 'GET',
+  path: '/search/jobs/{searchJobId}/{results}',
+  params: searchJobId.extend({ results: z.string().min(1) }),
+  query: z.object({ offset: integerText({ min: 0 }).optional(), limit: integerText({ min: 1 }).optional() }),
+  answer: { status: 200, body: anyBody },
+  errors: ['forbidden'],
+  idempotent: true,
+  source: 'collector-api.md §4.5',
+});

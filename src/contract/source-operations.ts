@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { defineOperation, integerText } from './operation.ts';
+import { sourceErrorCodes } from './service-errors.ts';
+import { downloadVersionKey, Source } from './source.ts';
+
+const collectorId = integerText();
+const ofCollector = z.object({ collectorId });
+const oneSource = z.object({ collectorId, sourceId: integerText() });
+const download = z.object({
+  download: z
+    .union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
+    .default(false),
+});
+const OneSource = z.looseObject({ [downloadVersionKey]: z.string().optional(), source: Source });
+/** What a client states; the service judges each field, so that a wrong one gets the code of its own. */
+const StatedSource = z.looseObject({ source: z.record(z.string(), z.unknown()) });
+
+/** With `download`, the document that registers a new collector: without `id` and `alive`. */
+export const listSources = defineOperation({
+  name: 'listSources',
+  method: 'GET',
+  path: '/collectors/{collectorId}/sources',
+  params: ofCollector,
+  query: download,
+  answer: {
+    status: 200,
+    body: z.looseObject({ [downloadVersionKey]: z.string().optional(), sources: z.array(Source) }),
+  },
+  errors: ['InvalidCollector'],
+  idempotent: true,
+  source: 'collector-api.md §4.2',
+});
+
+export const getSource = defineOperation({
+  name: 'getSource',
+  method: 'GET',
+  path: '/collectors/{collectorId}/sources/{sourceId}',
+  params: oneSource,
+  query: download,
+  answer: { status: 200, body: OneSource },
+  errors: sourceErrorCodes,
+  idempotent: true,
+  source: 'collector-api.md §4.2',
+});
+
+export const createSource = defineOperation({
+  name: 'createSource',
+  method: 'POST',
+  path: '/collectors/{collectorId}/sources',
+  params: ofCollector,
+  body: StatedSource,
+  answer: { status: 201, body: OneSource },
+  errors: sourceErrorCodes,
+  idempotent: false,
+  source: 'collector-api.md §4.2',
+});
+
+export const updateSource = defineOperation({
+  name: 'updateSource',
+  method: 'PUT',
+  path: '/collectors/{collectorId}/sources/{sourceId}',
+  params: oneSource,
+  body: StatedSource,
+  requiresETag: true,
+  answer: { status: 200, body: OneSource },
+  errors: sourceErrorCodes,
+  idempotent: true,
+  source: 'collector-api.md §4.2, §4.4',
+});
+
+/** A cloud-to-cloud source stops first, asynchronously (collector-api.md §3). */
+export const deleteSource = defineOperation({
+  name: 'deleteSource',
+  method: 'DELETE',
+  path: '/collectors/{collectorId}/sources/{sourceId}',
+  params: oneSource,
+  answer: { status: 200, body: z.unknown() },
+  errors: sourceErrorCodes,
+  idempotent: true,
+  source: 'collector-api.md §4.2',
+});
