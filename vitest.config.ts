@@ -10,7 +10,16 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          globalSetup: ['test/support/redis-global-setup.ts'],
+          globalSetup: ['test/support/redis-global-setup.ts', 'test/support/dist-global-setup.ts'],
+          // A bound for what hangs: whole rollouts, and processes, on a machine that has other work to do.
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

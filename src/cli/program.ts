@@ -1,22 +1,20 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { addCollectorsProgram } from './collectors-program.ts';
 import { CommandFailure } from './command-failure.ts';
+import type { CommandRunner, GlobalOptions } from './command-runner.ts';
 import { configCheckCommand } from './config-check-command.ts';
-import { type ConsoleOutput, makeConsoleOutput } from './console-output.ts';
+import { makeConsoleOutput } from './console-output.ts';
 import { demoCommand } from './demo-command.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { positiveNumber, wholeNumber } from './option-values.ts';
 import { planCommand } from './plan-command.ts';
 import { runCommand } from './run-command.ts';
 import { runOnceCommand } from './run-once.ts';
 import { serviceCommand } from './service-command.ts';
+import { addSourcesProgram } from './sources-program.ts';
 import { statusCommand } from './status-command.ts';
 import { verbCommand } from './verb-command.ts';
 import { readVersion } from './version.ts';
-
-interface GlobalOptions {
-  readonly config: string;
-  readonly json: boolean;
-  readonly color: boolean;
-}
 
 const verbs = [
   ['pause', 'start nothing more until resumed; what runs is watched to its end'],
@@ -52,14 +50,12 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
     .showHelpAfterError('(upwave --help lists the commands)')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
-  const run = <Args extends readonly unknown[]>(
-    action: (globals: GlobalOptions, output: ConsoleOutput, ...args: Args) => Promise<ExitCode> | ExitCode,
-  ) => {
-    return async (...args: Args): Promise<void> => {
+  const run: CommandRunner =
+    (action) =>
+    async (...args) => {
       const globals = program.opts<GlobalOptions>();
       setExitCode(await action(globals, makeConsoleOutput(globals.color), ...args));
     };
-  };
 
   program
     .command('run')
@@ -125,6 +121,8 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
         ),
       );
   }
+  addCollectorsProgram(program, run);
+  addSourcesProgram(program, run);
   program
     .command('config')
     .description('about the config file')
@@ -141,6 +139,11 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
     .option('--access-key <key>', 'the access key it accepts (or UPWAVE_ACCESS_KEY)')
     .option('--speed <factor>', 'how much faster than real time it lives', positiveNumber, 1)
     .option('--scenario <file>', 'fleet, builds, durations and faults')
+    .option(
+      '--state <file>',
+      'keeps fleet, sources, tasks and builds over restarts; made when it is not there',
+    )
+    .option('--openapi', 'print the OpenAPI document of the API, and end')
     .action(
       run((_globals, output, options: Parameters<typeof serviceCommand>[0]) =>
         serviceCommand(options, output),
@@ -151,15 +154,4 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
     .description('watch a simulated fleet being upgraded: no account, no Redis needed')
     .action(run((_globals, output) => demoCommand(output)));
   return program;
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('give a whole number.');
-  return Number(text);
-}
-
-function positiveNumber(text: string): number {
-  const number = Number(text);
-  if (!(number > 0 && Number.isFinite(number))) throw new InvalidArgumentError('give a number above 0.');
-  return number;
 }

@@ -1,13 +1,16 @@
 import { ConfigError } from '../config/config-error.ts';
 import { readYaml } from '../config/yaml-source.ts';
+import { describeCollectorManagementApi } from '../reference-service/api-document.ts';
 import { parseScenario, type Scenario, ScenarioError } from '../reference-service/scenario.ts';
 import {
   type ReferenceService,
   startReferenceService,
 } from '../reference-service/start-reference-service.ts';
+import { StateFileError } from '../reference-service/state-file.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { printJson } from './print-json.ts';
 import { stopSignal, untilAborted } from './until-signal.ts';
 
 export interface ServiceOptions {
@@ -18,10 +21,18 @@ export interface ServiceOptions {
   readonly accessKey?: string;
   readonly speed: number;
   readonly scenario?: string;
+  /** A file that keeps the fleet over restarts. */
+  readonly state?: string;
+  /** Print the description of the API instead of serving it. */
+  readonly openapi?: boolean;
 }
 
 /** `upwave service`: serves the Collector Management API with a simulated fleet, until it is asked to stop. */
 export async function serviceCommand(options: ServiceOptions, output: ConsoleOutput): Promise<ExitCode> {
+  if (options.openapi === true) {
+    printJson(output, describeCollectorManagementApi());
+    return exitCodes.done;
+  }
   const stop = stopSignal();
   const accessId = options.accessId ?? process.env['UPWAVE_ACCESS_ID'];
   const accessKey = options.accessKey ?? process.env['UPWAVE_ACCESS_KEY'];
@@ -32,12 +43,14 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
     );
   }
   const scenario = withFleetSize(readScenario(options.scenario), options.fleet);
-  const service = await listen(options, { accessId, accessKey }, scenario);
+  const onStateFailure = (error: Error) => output.err.write(`the state was not kept: ${error.message}\n`);
+  const service = await listen(options, { accessId, accessKey }, scenario, onStateFailure);
+  const collectors = service.world.collectors().length;
   output.out.write(
-    `reference service at ${service.baseUrl}: ${scenario.fleet.size} collectors, ${options.speed} times real time\n`,
+    `reference service at ${service.baseUrl}: ${collectors} collectors, ${options.speed} times real time\n`,
   );
   await untilAborted(stop);
-  await service.close();
+  await close(service);
   return exitCodes.done;
 }
 
@@ -60,13 +73,23 @@ function withFleetSize(scenario: Scenario, size: number | undefined): Scenario {
 }
 
 async function listen(
-  { host, port, speed }: ServiceOptions,
+  { host, port, speed, state }: ServiceOptions,
   credentials: { readonly accessId: string; readonly accessKey: string },
   scenario: Scenario,
+  onStateFailure: (error: Error) => void,
 ): Promise<ReferenceService> {
   try {
-    return await startReferenceService({ host, port, speed, scenario, credentials: [credentials] });
+    return await startReferenceService({
+      host,
+      port,
+      speed,
+      scenario,
+      credentials: [credentials],
+      onStateFailure,
+      ...(state === undefined ? {} : { state }),
+    });
   } catch (error) {
+    if (error instanceof StateFileError) throw stateFailure(error);
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
     if (code === undefined) throw error;
     throw new CommandFailure(
@@ -77,4 +100,17 @@ async function listen(
       },
     );
   }
+}
+
+async function close(service: ReferenceService): Promise<void> {
+  try {
+    await service.close();
+  } catch (error) {
+    if (error instanceof StateFileError) throw stateFailure(error);
+    throw error;
+  }
+}
+
+function stateFailure(error: StateFileError): CommandFailure {
+  return new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
 }

@@ -1,26 +1,19 @@
 import { invariant } from '../base/assert.ts';
-import type { DurationMs } from '../base/time.ts';
 import type { Answer } from '../orchestrator/ports.ts';
-import type { ServiceFailure } from '../rollout/failure-classes.ts';
+import { type Patience, repeatWhilePassing } from './repeat-while-passing.ts';
 
 export interface PageOf {
   readonly offset: number;
   readonly limit: number;
 }
 
-export interface PagedList<Row> {
+export interface PagedList<Row> extends Patience {
   readonly readPage: (page: PageOf) => Promise<Answer<readonly Row[]>>;
   readonly idOf: (row: Row) => number | string;
   /** At least 2. */
   readonly pageSize: number;
   /** Bounds the whole reading, pages that were read again included. */
   readonly requestsMax: number;
-  /** How often one page is tried when it fails in passing. */
-  readonly attemptsMax: number;
-  readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
-  /** The first wait before a page is tried again; it doubles. */
-  readonly backoffMs: DurationMs;
-  readonly signal?: AbortSignal | undefined;
 }
 
 // Pages overlap by a fiftieth: as many rows may vanish between two pages without one being read twice.
@@ -41,7 +34,7 @@ export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<r
   let stepBack = Math.ceil(pageSize / 2);
 
   for (let request = 0; request < list.requestsMax; request += 1) {
-    const answer = await readPatiently(list, { offset, limit: pageSize });
+    const answer = await repeatWhilePassing(() => list.readPage({ offset, limit: pageSize }), list);
     if (!answer.ok) return answer;
     const page = answer.value;
     const first = page[0];
@@ -67,24 +60,4 @@ export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<r
 /** A page shorter than asked for is the last one, unless the service caps pages silently: caps are round numbers. */
 function isMaybeCapped(length: number): boolean {
   return length % 50 === 0;
-}
-
-/** Tries a page again when it fails in passing. A throttled one waits in the budget, which is paused. */
-async function readPatiently<Row>(list: PagedList<Row>, page: PageOf): Promise<Answer<readonly Row[]>> {
-  for (let attempt = 1; ; attempt += 1) {
-    const answer = await list.readPage(page);
-    if (answer.ok || attempt >= list.attemptsMax || !passes(answer.failure)) return answer;
-    if (answer.failure.kind !== 'unavailable') continue;
-    try {
-      await list.sleep(list.backoffMs * 2 ** (attempt - 1), list.signal);
-    } catch (error) {
-      if (list.signal?.aborted === true) return { ok: false, failure: { kind: 'cancelled', sent: false } };
-      throw error;
-    }
-    if (list.signal?.aborted === true) return { ok: false, failure: { kind: 'cancelled', sent: false } };
-  }
-}
-
-function passes(failure: ServiceFailure): boolean {
-  return failure.kind === 'unavailable' || failure.kind === 'throttled' || failure.kind === 'signInThrottled';
 }

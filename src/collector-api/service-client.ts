@@ -53,18 +53,26 @@ export interface RequestSeen {
   readonly budgetClass: BudgetClass;
 }
 
-interface ServiceCall {
+export interface ServiceCall {
   readonly budgetClass: BudgetClass;
   /** Runs with the grant in hand, right before the request leaves; when it answers false, nothing is sent. */
   readonly beforeSend?: (() => Promise<boolean>) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** The ETag of a previous GET, for an update (collector-api.md §4.4). */
+  readonly ifMatch?: string | undefined;
+  /** A name with a period needs a slash after it (collector-api.md §4.1, Rules for Get by name). */
+  readonly trailingSlash?: boolean | undefined;
 }
 
 interface Served<Body> {
   readonly body: Body;
   /** The service's clock at the answer, where it told. */
   readonly serviceAt: EpochMs | null;
+  /** As it came, quotes included; null when the answer had none. */
+  readonly etag: string | null;
 }
+
+export type ServedAnswer<Body> = Answer<Served<Body>>;
 
 /** Speaks to the Collector Management Service. Failures are data; what it throws is a bug of ours, or the budget's. */
 export interface ServiceClient {
@@ -72,7 +80,7 @@ export interface ServiceClient {
     operation: Operation<Params, Query, Body, Result>,
     input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
     call: ServiceCall,
-  ): Promise<Answer<Served<Result>>>;
+  ): Promise<ServedAnswer<Result>>;
   /** Cuts what is open; those calls end as `cancelled`. */
   close(): Promise<void>;
 }
@@ -80,7 +88,7 @@ export interface ServiceClient {
 /** One move brings to the right deployment; a chain of them is a mistake in someone's setup. */
 const movesMax = 3;
 
-type Sent<Result> = Answer<Served<Result>> | { readonly ok: 'moved'; readonly to: string };
+type Sent<Result> = ServedAnswer<Result> | { readonly ok: 'moved'; readonly to: string };
 
 /** @throws when the base URL is no http(s) URL or carries credentials */
 export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
@@ -148,7 +156,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
         tell(status);
         session.signedIn();
         await throttle.succeeded(mark, grant);
-        return { ok: true, value: { body, serviceAt: serviceTimeOf(headers) } };
+        return { ok: true, value: { body, serviceAt: serviceTimeOf(headers), etag: headers.etag ?? null } };
       } catch (error) {
         if (!(error instanceof HttpFault)) throw error;
         tell(error.kind === 'status' ? (error.status ?? error.kind) : error.kind);
@@ -207,7 +215,11 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
           // Another request learned of a move while this one waited at the gate.
           if (session !== current) continue;
           const sent = await send(session, operation, call, () =>
-            session.http.call(operation, input, { signal: call.signal }),
+            session.http.call(operation, input, {
+              signal: call.signal,
+              headers: call.ifMatch === undefined ? {} : { 'if-match': call.ifMatch },
+              trailingSlash: call.trailingSlash,
+            }),
           );
           if (sent.ok !== 'moved') {
             if (!sent.ok) signInFailure = sent.failure;

@@ -44,7 +44,10 @@ function refusal(
 ): ServiceFailure {
   const said = whatItSaid(fault, hide);
   const detail = `${operation.name}: answered ${status}${said}.`;
-  if (status === 403) {
+  const { code } = parseServiceError(fault.body);
+  // A refusal of this very request, under whatever status: which one comes with it is not documented (§7.4, end).
+  const isOwnCode = code !== undefined && operation.errors.includes(code);
+  if (status === 403 && !isOwnCode) {
     return {
       kind: 'misconfigured',
       detail: `The service forbids ${operation.name} (403)${said}. Give the access key's owner the capability to manage collectors, then resume.`,
@@ -58,7 +61,7 @@ function refusal(
   }
   if (status < 400 || status >= 500 || status === 408) return { kind: 'unavailable', sent: true, detail };
   if (status === 404) return notFound(fault, operation, detail);
-  return { kind: 'refused', code: parseServiceError(fault.body).code ?? `status.${status}`, detail };
+  return { kind: 'refused', code: code ?? `status.${status}`, status, detail };
 }
 
 function notFound(fault: HttpFault, operation: Operation, detail: string): ServiceFailure {
@@ -69,7 +72,8 @@ function notFound(fault: HttpFault, operation: Operation, detail: string): Servi
       detail: `${detail} The service has no ${operation.path} below this base URL: check the path in service.baseUrl.`,
     };
   }
-  return { kind: 'notFound', detail };
+  const { code } = parseServiceError(fault.body);
+  return { kind: 'notFound', detail, ...(code === undefined ? {} : { code }) };
 }
 
 function whatItSaid(fault: HttpFault, hide: (text: string) => string): string {

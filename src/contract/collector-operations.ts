@@ -9,7 +9,9 @@ const collectorId = z.object({ id: integerText() });
 const aliveBeforeDays = integerText({ min: 1 }).default(serviceLimits.aliveBeforeDaysDefault);
 const OneCollector = z.looseObject({ collector: Collector });
 /** What a client states; the service judges each field, so that a wrong one gets the code of its own. */
-const StatedCollector = z.looseObject({ collector: z.record(z.string(), z.unknown()) });
+const StatedCollector = z.looseObject({
+  collector: z.record(z.string(), z.unknown()).meta({ description: 'Fields of a Collector.' }),
+});
 
 export const listCollectors = defineOperation({
   name: 'listCollectors',

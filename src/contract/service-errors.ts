@@ -1,12 +1,14 @@
 import { z } from 'zod';
 
 /** The documented error body (collector-api.md §7.1). */
-const FlatErrorBody = z.looseObject({
-  status: z.number().optional(),
-  id: z.string().optional(),
-  code: z.string(),
-  message: z.string().optional(),
-});
+export const FlatErrorBody = z
+  .looseObject({
+    status: z.number().optional().meta({ description: 'The HTTP status.' }),
+    id: z.string().optional().meta({ description: 'Of this one instance of the error.' }),
+    code: z.string().meta({ description: 'For programs; an open set.' }),
+    message: z.string().optional().meta({ description: 'For people.' }),
+  })
+  .meta({ id: 'ServiceError' });
 
 /** A gateway's error body (field-facts.md, The wire). */
 const ListErrorBody = z.looseObject({

@@ -13,7 +13,11 @@ const download = z.object({
 });
 const OneSource = z.looseObject({ [downloadVersionKey]: z.string().optional(), source: Source });
 /** What a client states; the service judges each field, so that a wrong one gets the code of its own. */
-const StatedSource = z.looseObject({ source: z.record(z.string(), z.unknown()) });
+const StatedSource = z.looseObject({
+  source: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'Fields of a Source, as its type has them.' }),
+});
 
 /** With `download`, the document that registers a new collector: without `id` and `alive`. */
 export const listSources = defineOperation({

@@ -4,14 +4,16 @@ import { z } from 'zod';
  * A source of a collector (collector-api.md §2.2). Only what every source has is named; the fields of the many source
  * types pass through untouched.
  */
-export const Source = z.looseObject({
-  id: z.number().int().optional(),
-  name: z.string().optional(),
-  sourceType: z.string().optional(),
-  category: z.string().nullish(),
-  hostName: z.string().nullish(),
-  alive: z.boolean().optional(),
-});
+export const Source = z
+  .looseObject({
+    id: z.number().int().optional(),
+    name: z.string().optional(),
+    sourceType: z.string().optional(),
+    category: z.string().nullish(),
+    hostName: z.string().nullish(),
+    alive: z.boolean().optional(),
+  })
+  .meta({ id: 'Source' });
 export type Source = z.infer<typeof Source>;
 
 /** Marks a downloaded configuration document (collector-api.md §9). */

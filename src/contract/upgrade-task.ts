@@ -13,19 +13,23 @@ export const taskStatus = {
 } as const;
 
 /** An upgrade task's status (collector-api.md §2.3). The request's time bears either of two names. */
-export const UpgradeTask = z.looseObject({
-  id: OpaqueId,
-  collectorId: z.number().int().optional(),
-  toVersion: z.string().nullish(),
-  requestTime: z.number().nullish(),
-  requestedTime: z.number().nullish(),
-  status: z.number().int(),
-  message: z.string().nullish(),
-});
+export const UpgradeTask = z
+  .looseObject({
+    id: OpaqueId,
+    collectorId: z.number().int().optional(),
+    toVersion: z.string().nullish(),
+    requestTime: z.number().nullish(),
+    requestedTime: z.number().nullish(),
+    status: z.number().int(),
+    message: z.string().nullish(),
+  })
+  .meta({ id: 'UpgradeTask' });
 export type UpgradeTask = z.infer<typeof UpgradeTask>;
 
 /** A build on offer (collector-api.md §2.4). */
-export const UpgradeTarget = z.looseObject({ version: z.string(), latest: z.boolean().optional() });
+export const UpgradeTarget = z
+  .looseObject({ version: z.string(), latest: z.boolean().optional() })
+  .meta({ id: 'UpgradeTarget' });
 export type UpgradeTarget = z.infer<typeof UpgradeTarget>;
 
 /** What creates an upgrade or downgrade task; no `toVersion`, or an empty one, means the latest build. */

@@ -216,7 +216,10 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       sink.note({ event: 'daemon.stopping', detail: 'starts nothing more' });
       stopping.abort();
       stopListening();
-      await Promise.race([working, sleepForReal(closeGraceMs)]);
+      // Whichever comes first; a timer left behind would keep the process alive until it fires.
+      const waited = new AbortController();
+      await Promise.race([working, sleepForReal(closeGraceMs, waited.signal)]);
+      waited.abort();
       await schedule?.close();
       await worker?.close(closeGraceMs);
       await leading;

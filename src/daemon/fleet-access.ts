@@ -6,6 +6,7 @@ import type { ServiceConfig } from '../config/config.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ApiBudget } from '../orchestrator/api-budget.ts';
 import type { EventSink, FleetService } from '../orchestrator/ports.ts';
+import { clientSettings } from './client-settings.ts';
 
 export interface FleetAccessParts {
   readonly service: ServiceConfig;
@@ -28,16 +29,9 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
   const { service, budget, clock, metrics, sink } = parts;
   let last: { readonly ok: boolean; readonly reason: string } = { ok: true, reason: 'not asked yet' };
   const client = makeServiceClient({
-    baseUrl: service.baseUrl,
-    accessId: service.accessId.reveal(),
-    accessKey: service.accessKey.reveal(),
-    allowedHosts: service.allowedHosts,
-    requestTimeoutMs: service.requestTimeoutMs,
-    // More sockets than requests allowed at once: a grant never waits for a socket.
-    connectionsMax: Math.ceil(service.concurrentRequests * 1.6),
+    ...clientSettings(service),
     budget,
     clock,
-    random: Math.random,
     observer: {
       onRequest: ({ operation, status, durationMs, budgetWaitMs, budgetClass }) => {
         const isAnswer = typeof status === 'number';

@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import type { Operation } from '../contract/operation.ts';
 import { type ExchangeLimits, exchange, type RawAnswer } from './exchange.ts';
 import { HttpFault } from './http-fault.ts';
-import { readJson } from './json-text.ts';
+import { type ReadJson, readJson } from './json-text.ts';
 import { encodeTarget, type TargetValues } from './request-target.ts';
 
 export interface HttpClientParts {
@@ -53,6 +53,15 @@ export type CallInput<Params, Query, Body> = (Params extends Record<string, neve
     ? { readonly body?: undefined }
     : { readonly body: Body });
 
+/** What belongs to one call alone. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Such as `if-match`; the owner's `hooks.headers` go before these. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Ends the path with a slash, which some servers need to read its last segment right. */
+  readonly trailingSlash?: boolean | undefined;
+}
+
 export interface HttpResult<Answer> {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -67,7 +76,7 @@ export interface HttpClient {
   call<Params, Query, Body, Answer>(
     operation: Operation<Params, Query, Body, Answer>,
     input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
-    options?: { readonly signal?: AbortSignal | undefined },
+    options?: CallOptions,
   ): Promise<HttpResult<Answer>>;
   /** Cuts what is open; those calls end as `aborted`. */
   close(): Promise<void>;
@@ -100,7 +109,8 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
   return {
     async call(operation, input, options = {}) {
       const { params = {}, query = {}, body } = input as LooseInput;
-      const target = `${base.path}${encodeTarget(operation.path, params, query)}`;
+      const path = options.trailingSlash === true ? `${operation.path}/` : operation.path;
+      const target = `${base.path}${encodeTarget(path, params, query)}`;
       const encodedBody = operation.body === null ? null : JSON.stringify(body);
       await hooks.beforeSend?.(operation);
       const sentHeaders = hooks.headers?.(operation) ?? {};
@@ -110,7 +120,12 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
           name: operation.name,
           method: operation.method,
           target,
-          headers: { 'content-type': 'application/json', accept: 'application/json', ...sentHeaders },
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json',
+            ...options.headers,
+            ...sentHeaders,
+          },
           body: encodedBody,
         },
         limits,
@@ -141,7 +156,7 @@ function parseBase(baseUrl: string): { readonly origin: string; readonly path: s
 
 /** The body that the contract names. @throws HttpFault when the answer is anything else */
 function judge<Answer>(operation: Operation<unknown, unknown, unknown, Answer>, answer: RawAnswer): Answer {
-  const read = readJson(answer.text);
+  const read = readBody(answer);
   const seen = { sent: true, status: answer.status, headers: answer.headers, isJson: read.kind !== 'other' };
   if (answer.status < 200 || answer.status > 299) {
     throw new HttpFault({
@@ -166,4 +181,15 @@ function judge<Answer>(operation: Operation<unknown, unknown, unknown, Answer>, 
     ...(read.kind === 'json' ? { body: read.value } : {}),
     cause: parsed.error,
   });
+}
+
+/**
+ * A plain text is a value too, where the contract leaves the body open: "a message saying …" (collector-api.md §4.1) may
+ * come as one. HTML never is: it comes from something in between.
+ */
+function readBody({ text, status, headers }: RawAnswer): ReadJson {
+  const read = readJson(text);
+  const isPlainText = /^text\/plain\b/i.test(headers['content-type'] ?? '');
+  const isWelcome = read.kind === 'other' && isPlainText && status >= 200 && status <= 299;
+  return isWelcome ? { kind: 'json', value: text } : read;
 }

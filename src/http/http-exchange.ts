@@ -45,8 +45,8 @@ export type RequestFailure =
   | { readonly kind: 'malformedUrl' }
   | { readonly kind: 'malformedJson' }
   | { readonly kind: 'bodyTooLarge' }
-  /** Broken below our rules, e.g. a body shorter than its announced length. */
-  | { readonly kind: 'unreadable'; readonly error: unknown }
+  /** Broken below our rules: no HTTP, too many headers, too slow. `status` is the 4xx that HTTP has for it. */
+  | { readonly kind: 'unreadable'; readonly status: number; readonly error: unknown }
   | {
       readonly kind: 'invalidInput';
       readonly part: 'params' | 'query' | 'body';

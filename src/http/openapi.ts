@@ -11,12 +11,27 @@ export interface OpenApiParts {
   readonly description: string;
   /** What the operations' paths are relative to: `/api/v1`. */
   readonly serverUrl: string;
+  /** What stands in braces in `serverUrl`. */
+  readonly serverVariables?: Readonly<
+    Record<string, { readonly default: string; readonly description: string }>
+  >;
   readonly operations: readonly Operation[];
   /** The body of every error. */
   readonly errorBody: z.ZodType;
-  /** Which HTTP status an error code of an operation comes with. */
+  /** Which HTTP status an error code of an operation comes with; of the others only `4XX` is known. */
   readonly errorStatuses: Readonly<Record<string, number>>;
+  /** What operations answer beside their own codes. */
+  readonly generalAnswers?: readonly GeneralAnswer[];
   readonly signIn: 'bearer' | 'basic' | 'none';
+}
+
+export interface GeneralAnswer {
+  readonly status: number;
+  readonly description: string;
+  /** Response headers, each with what it says. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** All operations where left out. */
+  readonly appliesTo?: (operation: Operation) => boolean;
 }
 
 /** Describes a contract as an OpenAPI 3.1 document. The contract is the source; nothing is written twice. */
@@ -33,7 +48,7 @@ export function makeOpenApiDocument(parts: OpenApiParts): JsonObject {
   return {
     openapi: '3.1.0',
     info: { title: parts.title, version: parts.version, description: parts.description },
-    servers: [{ url: parts.serverUrl }],
+    servers: [{ url: parts.serverUrl, ...(parts.serverVariables && { variables: parts.serverVariables }) }],
     ...(parts.signIn !== 'none' && { security: [{ signIn: [] }] }),
     paths,
     components: {
@@ -43,11 +58,10 @@ export function makeOpenApiDocument(parts: OpenApiParts): JsonObject {
   };
 }
 
-interface Surroundings {
+type Surroundings = OpenApiParts & {
   readonly hoist: (schema: z.ZodType, io: 'input' | 'output') => JsonObject;
   readonly errorSchema: JsonObject;
-  readonly errorStatuses: Readonly<Record<string, number>>;
-}
+};
 
 function describeOperation(operation: Operation, around: Surroundings): JsonObject {
   return {
@@ -58,6 +72,7 @@ function describeOperation(operation: Operation, around: Surroundings): JsonObje
     parameters: [
       ...parameters(operation.params, 'path', around),
       ...parameters(operation.query, 'query', around),
+      ...(operation.requiresETag ? [ifMatch] : []),
     ],
     ...(operation.body !== null && {
       requestBody: {
@@ -69,6 +84,7 @@ function describeOperation(operation: Operation, around: Surroundings): JsonObje
       // As it stands on the wire, before our own reading of it.
       [String(operation.answer.status)]: {
         description: 'Done.',
+        ...(showsETag(operation, around) && { headers: responseHeaders({ ETag: eTagMeaning }) }),
         content: jsonContent(around.hoist(operation.answer.body, 'input')),
       },
       ...errorResponses(operation, around),
@@ -77,18 +93,50 @@ function describeOperation(operation: Operation, around: Surroundings): JsonObje
   };
 }
 
-function errorResponses(operation: Operation, around: Surroundings): JsonObject {
-  const codes = new Map<number, string[]>();
-  for (const code of operation.errors) {
-    const status = around.errorStatuses[code];
-    if (status !== undefined) codes.set(status, [...(codes.get(status) ?? []), code]);
-  }
+const eTagMeaning = 'Names this state of the resource; an update of it must name it as `If-Match`.';
+
+const ifMatch: Json = {
+  name: 'If-Match',
+  in: 'header',
+  required: true,
+  description: 'The ETag of a previous GET of the same resource.',
+  schema: { type: 'string' },
+};
+
+/** A GET of what is updated with `If-Match` shows the ETag for it. */
+function showsETag({ method, path }: Operation, { operations }: Surroundings): boolean {
+  return method === 'GET' && operations.some((other) => other.requiresETag && other.path === path);
+}
+
+function responseHeaders(meanings: Readonly<Record<string, string>>): JsonObject {
   return Object.fromEntries(
-    [...codes].map(([status, names]) => [
-      String(status),
-      { description: names.join(', '), content: jsonContent(around.errorSchema) },
+    Object.entries(meanings).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' } },
     ]),
   );
+}
+
+function errorResponses(operation: Operation, around: Surroundings): JsonObject {
+  const content = jsonContent(around.errorSchema);
+  const responses = new Map<string, { description: string; headers?: JsonObject; content: JsonObject }>();
+  const add = (status: string, description: string, headers: GeneralAnswer['headers'] = {}): void => {
+    const before = responses.get(status);
+    const all = { ...before?.headers, ...responseHeaders(headers) };
+    responses.set(status, {
+      description: before === undefined ? description : `${before.description}, ${description}`,
+      ...(Object.keys(all).length > 0 && { headers: all }),
+      content,
+    });
+  };
+  for (const { status, description, headers, appliesTo } of around.generalAnswers ?? []) {
+    if (appliesTo?.(operation) ?? true) add(String(status), description, headers);
+  }
+  for (const code of operation.errors) {
+    const status = around.errorStatuses[code];
+    add(status === undefined ? '4XX' : String(status), `\`${code}\``);
+  }
+  return Object.fromEntries(responses);
 }
 
 function parameters(schema: z.ZodType, place: 'path' | 'query', around: Surroundings): Json[] {

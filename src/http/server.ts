@@ -7,10 +7,15 @@ import fastify, {
 } from 'fastify';
 import type { Operation } from '../contract/operation.ts';
 import type { CutOff, HttpAnswer, HttpRequest, RequestFailure } from './http-exchange.ts';
+import { isTooDeep } from './json-depth.ts';
 import type { MountedOperation } from './mounted-operation.ts';
+import { refuseConnection } from './refuse-connection.ts';
 
 /** Bodies of our APIs are small; a larger one is a mistake or an attack. */
 const bodyBytesMaxDefault = 1024 * 1024;
+
+/** A request that has not arrived whole by then is given up, so that none hangs for ever. */
+const requestTimeoutMs = 60_000;
 
 /** A collector's name has 128 characters of up to 12 bytes each once percent-encoded; the router's own limit is 100. */
 const pathSegmentLengthMax = 2_048;
@@ -45,6 +50,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<RunningHt
   const app = fastify({
     bodyLimit: parts.bodyBytesMax ?? bodyBytesMaxDefault,
     forceCloseConnections: true,
+    requestTimeout: requestTimeoutMs,
+    clientErrorHandler: (error, socket) => refuseConnection(parts, error, socket),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -63,6 +70,13 @@ export async function startHttpServer(parts: HttpServerParts): Promise<RunningHt
     });
   }
   const methodsAt = makeMethodsAt(parts.operations);
+  for (const { method, path, allowed } of shadowedRoutes(parts.operations)) {
+    app.route({
+      method,
+      url: path,
+      handler: (request, reply) => respond(request, reply, { failure: { kind: 'wrongMethod', allowed } }),
+    });
+  }
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsAt(normalPath(request.url));
     const failure: RequestFailure =
@@ -130,7 +144,8 @@ function invalidInput(
 function parseJson(text: unknown): { ok: true; value: unknown } | { ok: false } {
   if (typeof text !== 'string' || text.trim() === '') return { ok: true, value: undefined };
   try {
-    return { ok: true, value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    return isTooDeep(value) ? { ok: false } : { ok: true, value };
   } catch {
     return { ok: false };
   }
@@ -181,14 +196,32 @@ function normalPath(url: string): string {
 }
 
 /** Which methods a path has, so that a wrong one is told apart from an unknown route. */
-function makeMethodsAt(operations: readonly MountedOperation[]): (path: string) => string[] {
+function makeMethodsAt(operations: readonly MountedOperation[]) {
   const routes = operations.map(({ path, operation }) => ({
     method: operation.method,
     pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}/?$`),
   }));
-  return (path) => [
+  return (path: string): Operation['method'][] => [
     ...new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
   ];
+}
+
+/**
+ * A fixed path is what it says, whatever the method: `DELETE /collectors/upgrades` must not be taken for
+ * `DELETE /collectors/{id}`.
+ */
+function shadowedRoutes(operations: readonly MountedOperation[]) {
+  const isFixed = ({ path }: MountedOperation) => !path.includes('{');
+  const methodsOf = new Map<string, Set<Operation['method']>>();
+  for (const { path, operation } of operations.filter(isFixed)) {
+    methodsOf.set(path, (methodsOf.get(path) ?? new Set()).add(operation.method));
+  }
+  const methodsOfOthers = makeMethodsAt(operations.filter((mounted) => !isFixed(mounted)));
+  return [...methodsOf].flatMap(([path, methods]) =>
+    methodsOfOthers(path)
+      .filter((method) => !methods.has(method))
+      .map((method) => ({ method, path, allowed: [...methods] })),
+  );
 }
 
 /** Which types of body are welcome is the owner's rule, so the server reads every one as text. */
@@ -200,6 +233,6 @@ function acceptAnyBodyAsText(app: FastifyInstance): void {
 function frameworkFailure(error: FastifyError): RequestFailure {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return { kind: 'bodyTooLarge' };
   return error.statusCode !== undefined && error.statusCode < 500
-    ? { kind: 'unreadable', error }
+    ? { kind: 'unreadable', status: error.statusCode, error }
     : { kind: 'handlerError', error };
 }

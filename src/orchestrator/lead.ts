@@ -14,6 +14,9 @@ export interface LeadParts extends ReconcileParts {
 // Even without any news: the look that repairs whatever was lost.
 const lookEveryMs: DurationMs = 1_000;
 
+// Between two passes, whatever they ask for: a leader that is always refused must not spin.
+const breathMs: DurationMs = 5;
+
 // A step that is due has a job unless that was lost; asking BullMQ is cheap, but not free.
 const overdueMs: DurationMs = 3_000;
 const deliverEveryMs: DurationMs = 2_000;
@@ -47,7 +50,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       fence,
       isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY,
     );
-    const waitMs = Math.min(lookEveryMs, Math.max(0, wakeAt - parts.clock.now()));
+    const waitMs = Math.min(lookEveryMs, Math.max(breathMs, wakeAt - parts.clock.now()));
     await parts.sleep(waitMs, AbortSignal.any([ring, signal]));
   }
   await parts.lease.release().catch((error: unknown) => {

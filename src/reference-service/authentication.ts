@@ -2,16 +2,25 @@ import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { hashHex } from '../base/hash.ts';
 import type { Clock, EpochMs } from '../base/time.ts';
+import type { AccessKey } from './account-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
+/** An access id and its key, as HTTP Basic has them. */
 export interface Credentials {
   readonly accessId: string;
   readonly accessKey: string;
 }
 
 export type SignInResult =
-  | { readonly kind: 'known'; readonly accessId: string; readonly newSession: string | undefined }
+  | {
+      readonly kind: 'known';
+      readonly key: AccessKey;
+      readonly sessionId: string;
+      /** True when the request itself opened it. */
+      readonly isNewSession: boolean;
+      readonly broughtCookie: boolean;
+    }
   /** Not a failed sign-in: the client waits for the challenge (field-facts.md, The wire). */
   | { readonly kind: 'noCredentials' }
   | { readonly kind: 'wrongKey' }
@@ -25,18 +34,18 @@ const sessionsMax = 10_000;
 
 /** Who is asking (collector-api.md §5): Basic credentials, a session cookie that spares a sign-in, and the throttle. */
 export class Authentication {
-  readonly #keys: ReadonlyMap<string, string>;
+  readonly #keys: ReadonlyMap<string, AccessKey>;
   readonly #limits: Scenario['limits'];
   readonly #clock: Clock;
   readonly #signIns = new SlidingWindow(60_000);
   readonly #sessions = new Map<string, { readonly accessId: string; readonly expiresAt: EpochMs }>();
 
   constructor(parts: {
-    readonly credentials: readonly Credentials[];
+    readonly keys: readonly AccessKey[];
     readonly limits: Scenario['limits'];
     readonly clock: Clock;
   }) {
-    this.#keys = new Map(parts.credentials.map(({ accessId, accessKey }) => [accessId, accessKey]));
+    this.#keys = new Map(parts.keys.map((key) => [key.accessId, key]));
     this.#limits = parts.limits;
     this.#clock = parts.clock;
   }
@@ -44,23 +53,41 @@ export class Authentication {
   identify(headers: IncomingHttpHeaders): SignInResult {
     const now = this.#clock.now();
     const given = basicCredentials(headers.authorization);
-    const session = this.#sessionOf(headers.cookie, now);
-    if (session !== undefined && (given === undefined || this.isRight(given))) {
-      return { kind: 'known', accessId: session.accessId, newSession: undefined };
+    const sessionId = sessionIdOf(headers.cookie);
+    const broughtCookie = sessionId !== undefined;
+    const sessionKey = this.#keyOfSession(sessionId, now);
+    if (sessionId !== undefined && sessionKey !== undefined) {
+      const isSamePerson = given === undefined || this.#rightKey(given) === sessionKey;
+      if (isSamePerson)
+        return { kind: 'known', key: sessionKey, sessionId, isNewSession: false, broughtCookie };
     }
     if (given === undefined) return { kind: 'noCredentials' };
     this.#signIns.add(now);
     const { signInsPerMinute } = this.#limits;
     if (signInsPerMinute !== null && this.#signIns.count(now) > signInsPerMinute)
       return { kind: 'throttled' };
-    if (!this.isRight(given)) return { kind: 'wrongKey' };
-    return { kind: 'known', accessId: given.accessId, newSession: this.#open(given.accessId, now) };
+    const key = this.#rightKey(given);
+    if (key === undefined) return { kind: 'wrongKey' };
+    return {
+      kind: 'known',
+      key,
+      sessionId: this.#open(key.accessId, now),
+      isNewSession: true,
+      broughtCookie,
+    };
+  }
+
+  /** Whose request this claims to be, before the key is looked at: it tells the deployment of the account. */
+  claimedKey(headers: IncomingHttpHeaders): AccessKey | undefined {
+    const given = basicCredentials(headers.authorization);
+    return given === undefined
+      ? this.#keyOfSession(sessionIdOf(headers.cookie), this.#clock.now())
+      : this.#keys.get(given.accessId);
   }
 
   /** Checks credentials without a sign-in being counted. */
   isRight(given: Credentials | undefined): boolean {
-    const key = given === undefined ? undefined : this.#keys.get(given.accessId);
-    return key !== undefined && isSameText(key, given?.accessKey ?? '');
+    return given !== undefined && this.#rightKey(given) !== undefined;
   }
 
   /** As after a restart of the service: every client signs in again. */
@@ -68,10 +95,14 @@ export class Authentication {
     this.#sessions.clear();
   }
 
-  #sessionOf(cookies: string | undefined, now: EpochMs) {
-    const id = new RegExp(`(?:^|;\\s*)${sessionCookieName}=([^;]+)`).exec(cookies ?? '')?.[1];
+  #rightKey(given: Credentials): AccessKey | undefined {
+    const key = this.#keys.get(given.accessId);
+    return key !== undefined && isSameText(key.accessKey, given.accessKey) ? key : undefined;
+  }
+
+  #keyOfSession(id: string | undefined, now: EpochMs): AccessKey | undefined {
     const session = id === undefined ? undefined : this.#sessions.get(id);
-    return session !== undefined && now < session.expiresAt ? session : undefined;
+    return session !== undefined && now < session.expiresAt ? this.#keys.get(session.accessId) : undefined;
   }
 
   #open(accessId: string, now: EpochMs): string {
@@ -81,6 +112,10 @@ export class Authentication {
     if (this.#sessions.size > sessionsMax && oldest.done !== true) this.#sessions.delete(oldest.value);
     return id;
   }
+}
+
+function sessionIdOf(cookies: string | undefined): string | undefined {
+  return new RegExp(`(?:^|;\\s*)${sessionCookieName}=([^;]+)`).exec(cookies ?? '')?.[1];
 }
 
 /** @returns undefined when the header is absent or not Basic */

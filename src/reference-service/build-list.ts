@@ -11,7 +11,7 @@ interface BuildOffer {
 
 /** The builds in the order of their release, and which of them are on offer when. */
 export class BuildList {
-  readonly #offers: BuildOffer[];
+  #offers: BuildOffer[];
 
   constructor(builds: readonly Build[], startedAt: EpochMs) {
     this.#offers = builds.map((build) => ({
@@ -65,6 +65,16 @@ export class BuildList {
       (version) =>
         (compareBuildVersions(version, from) ?? 0) > 0 && (compareBuildVersions(version, to) ?? 0) < 0,
     );
+  }
+
+  stored(): BuildOffer[] {
+    return this.#offers;
+  }
+
+  /** What an earlier run knew, and after it whatever the scenario has beside. */
+  restore(offers: readonly BuildOffer[]): void {
+    const isKnown = ({ version }: BuildOffer) => offers.some((offer) => offer.version === version);
+    this.#offers = [...offers, ...this.#offers.filter((offer) => !isKnown(offer))];
   }
 
   #offeredAt(now: EpochMs): BuildOffer[] {

@@ -1,59 +1,94 @@
 import type {
+  createCollector,
+  deleteCollector,
+  deleteOfflineCollectors,
   getCollector,
   getCollectorByName,
   listCollectors,
   listOfflineCollectors,
+  updateCollector,
 } from '../contract/collector-operations.ts';
 import type { HttpRequest, OperationHandlers } from '../http/http-exchange.ts';
+import type { Callers } from './callers.ts';
 import { collectorETag, collectorView } from './collector-view.ts';
 import { pageOf } from './page-of.ts';
-import { ServiceFailure } from './service-failure.ts';
-import { isAlive, lastHeartbeatAt, type SimulatedCollector } from './simulated-collector.ts';
+import { refusal } from './refusals.ts';
+import { isAlive, type SimulatedCollector } from './simulated-collector.ts';
 import type { World } from './world.ts';
 
 type CollectorOperations = readonly [
   typeof listCollectors,
   typeof listOfflineCollectors,
+  typeof deleteOfflineCollectors,
   typeof getCollector,
   typeof getCollectorByName,
+  typeof createCollector,
+  typeof updateCollector,
+  typeof deleteCollector,
 ];
-
-const dayMs = 86_400_000;
 
 /** Characters that a name in a path may not have, even encoded (collector-api.md §4.1, Rules for Get by name). */
 const unsupportedInPath = /[;/%\\]/;
 
-/** Reading collectors (collector-api.md §4.1). */
-export function makeCollectorHandlers(world: World): OperationHandlers<CollectorOperations> {
+/** Collectors: reading and writing (collector-api.md §4.1). */
+export function makeCollectorHandlers(callers: Callers): OperationHandlers<CollectorOperations> {
+  const worldOf = (request: HttpRequest) => callers.of(request).account.world;
   return {
-    async listCollectors({ query }) {
+    async listCollectors({ query }, request) {
+      const world = worldOf(request);
       const now = world.now();
       const listed = world.collectors().filter((collector) => passesFilter(query.filter, collector, now));
       return {
         body: { collectors: pageOf(listed, query).map((collector) => collectorView(collector, now)) },
       };
     },
-    async listOfflineCollectors({ query }) {
+    async listOfflineCollectors({ query }, request) {
+      const world = worldOf(request);
       const now = world.now();
-      const offline = world
-        .collectors()
-        .filter(({ facts }) => facts.collectorType === 'Installable')
-        .filter((collector) => !isAlive(collector, now))
-        .filter(({ life }) => now - lastHeartbeatAt(life, now) >= query.aliveBeforeDays * dayMs);
+      const offline = world.offlineCollectors(query.aliveBeforeDays);
       return {
         body: { collectors: pageOf(offline, query).map((collector) => collectorView(collector, now)) },
       };
     },
-    async getCollector({ params }) {
-      return shown(world.collector(params.id), world.now());
+    async deleteOfflineCollectors({ query }, request) {
+      worldOf(request).deleteOfflineCollectors(query.aliveBeforeDays);
+      return {
+        body: { message: 'The delete task has been initiated: GET collectors/offline shows its course.' },
+      };
+    },
+    async getCollector({ params }, request) {
+      const world = worldOf(request);
+      return tagged(knownCollector(world, params.id), world.now());
     },
     async getCollectorByName({ params }, request) {
-      return shown(
-        isNameReachable(params.name, request) ? world.collectorNamed(params.name) : undefined,
-        world.now(),
-      );
+      const world = worldOf(request);
+      const named = isNameReachable(params.name, request) ? world.collectorNamed(params.name) : undefined;
+      if (named === undefined) throw refusal('InvalidCollector');
+      return tagged(named, world.now());
+    },
+    async createCollector({ body }, request) {
+      const world = worldOf(request);
+      return { body: { collector: collectorView(world.createCollector(body.collector), world.now()) } };
+    },
+    async updateCollector({ params, body }, request) {
+      const world = worldOf(request);
+      const collector = knownCollector(world, params.id);
+      world.updateCollector(collector, { stated: body.collector, ifMatch: request.headers['if-match'] });
+      return { body: { collector: collectorView(collector, world.now()) } };
+    },
+    async deleteCollector({ params }, request) {
+      const world = worldOf(request);
+      world.remove(knownCollector(world, params.id).facts.id);
+      return { body: undefined };
     },
   };
+}
+
+/** @throws ServiceFailure `InvalidCollector` */
+export function knownCollector(world: World, id: number): SimulatedCollector {
+  const collector = world.collector(id);
+  if (collector === undefined) throw refusal('InvalidCollector');
+  return collector;
 }
 
 function passesFilter(
@@ -81,9 +116,6 @@ function isNameReachable(name: string, request: HttpRequest): boolean {
   return !name.includes('.') || request.url.split('?', 1)[0]?.endsWith('/') === true;
 }
 
-function shown(collector: SimulatedCollector | undefined, now: number) {
-  if (collector === undefined) {
-    throw new ServiceFailure(404, 'InvalidCollector', 'the specified collector ID is invalid');
-  }
+function tagged(collector: SimulatedCollector, now: number) {
   return { headers: { etag: collectorETag(collector) }, body: { collector: collectorView(collector, now) } };
 }

@@ -49,9 +49,9 @@ export function matchesCollector(settled: SettledMatch, { facts, version }: Matc
 }
 
 /** `*` is any text, `?` any character. No glob matches everything; a given one never matches an absent text. */
-export function matchesGlob(glob: string | undefined, text: string | undefined): boolean {
+export function matchesGlob(glob: string | undefined, text: string | null | undefined): boolean {
   if (glob === undefined) return true;
-  if (text === undefined) return false;
+  if (text === undefined || text === null) return false;
   const pattern = glob
     .replace(/[.+^$()|[\]{}\\]/g, '\\$&')
     .replace(/\*/g, '.*')

@@ -1,16 +1,26 @@
-import type { EpochMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { FleetGenerator } from './fleet.ts';
 import {
+  type CollectorFacts,
   isDeleted,
   lastHeartbeatAt,
   type SimulatedCollector,
   settleCollector,
 } from './simulated-collector.ts';
 
-/** The collectors of the account, in the order of their ids. */
+/** Collectors created through the API have ids of their own, so that they don't shift what the generator draws. */
+const createdIdOffset = 50_000_000;
+
+/** A deletion of offline collectors begins after a moment, and then takes one after the other. */
+const sweepAfterMs: DurationMs = 5_000;
+const sweepStepMs: DurationMs = 20;
+
+/** The collectors of an account, in the order in which they came. */
 export class CollectorRegistry {
   readonly #generator: FleetGenerator;
   readonly #collectors = new Map<number, SimulatedCollector>();
+  readonly #idByName = new Map<string, number>();
+  #createdCount = 0;
 
   constructor(generator: FleetGenerator) {
     this.#generator = generator;
@@ -18,23 +28,62 @@ export class CollectorRegistry {
 
   /** A new collector registers itself. */
   register(now: EpochMs): SimulatedCollector {
-    const collector = this.#generator.next(now);
-    this.#collectors.set(collector.facts.id, collector);
-    return collector;
+    return this.#keep(this.#generator.next(now, (name) => this.named(name, now) !== undefined));
+  }
+
+  createHosted(facts: Omit<CollectorFacts, 'id' | 'collectorType'>, now: EpochMs): SimulatedCollector {
+    const id = this.#generator.firstId + createdIdOffset + this.#createdCount++;
+    return this.#keep({
+      facts: { ...facts, id, collectorType: 'Hosted' },
+      showsOsTime: false,
+      life: { kind: 'up', upSince: now, version: '' },
+      pending: [],
+      sources: [],
+      sourcesWritten: true,
+    });
+  }
+
+  change(collector: SimulatedCollector, facts: CollectorFacts): void {
+    this.#idByName.delete(collector.facts.name);
+    collector.facts = facts;
+    this.#idByName.set(facts.name, facts.id);
   }
 
   remove(id: number): void {
+    const name = this.#collectors.get(id)?.facts.name;
+    if (name !== undefined && this.#idByName.get(name) === id) this.#idByName.delete(name);
     this.#collectors.delete(id);
+  }
+
+  /** Begins to delete them, one after the other, unless one comes back first. */
+  sweep(collectors: readonly SimulatedCollector[], now: EpochMs): void {
+    collectors.forEach((collector, index) => {
+      const at = now + sweepAfterMs + index * sweepStepMs;
+      collector.sweptAt = Math.min(collector.sweptAt ?? at, at);
+    });
   }
 
   /** Those that are not deleted. */
   all(now: EpochMs): SimulatedCollector[] {
-    return [...this.#collectors.values()].filter((collector) => !isDeleted(collector, now));
+    const present: SimulatedCollector[] = [];
+    for (const collector of this.#collectors.values()) {
+      if (isDeleted(collector, now)) this.remove(collector.facts.id);
+      else present.push(collector);
+    }
+    return present;
   }
 
   find(id: number, now: EpochMs): SimulatedCollector | undefined {
     const found = this.#collectors.get(id);
-    return found === undefined || isDeleted(found, now) ? undefined : found;
+    if (found === undefined || !isDeleted(found, now)) return found;
+    this.remove(id);
+    return undefined;
+  }
+
+  /** Names differ in case too. */
+  named(name: string, now: EpochMs): SimulatedCollector | undefined {
+    const id = this.#idByName.get(name);
+    return id === undefined ? undefined : this.find(id, now);
   }
 
   /** It falls silent for good, whatever was to come. */
@@ -50,5 +99,25 @@ export class CollectorRegistry {
     if (kind === 'up') return;
     collector.pending = [];
     collector.life = { kind: 'up', upSince: now, version };
+  }
+
+  /** What numbers the next ones. */
+  get counts(): { readonly drawn: number; readonly created: number } {
+    return { drawn: this.#generator.drawnCount, created: this.#createdCount };
+  }
+
+  /** Puts a stored fleet in the place of the drawn one. */
+  restore(collectors: readonly SimulatedCollector[], counts: CollectorRegistry['counts']): void {
+    this.#collectors.clear();
+    this.#idByName.clear();
+    for (const collector of collectors) this.#keep(collector);
+    this.#generator.skipTo(counts.drawn);
+    this.#createdCount = counts.created;
+  }
+
+  #keep(collector: SimulatedCollector): SimulatedCollector {
+    this.#collectors.set(collector.facts.id, collector);
+    this.#idByName.set(collector.facts.name, collector.facts.id);
+    return collector;
   }
 }

@@ -1,15 +1,20 @@
-import { hashHex } from '../base/hash.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { Collector } from '../contract/collector.ts';
-import { isAlive, lastHeartbeatAt, type SimulatedCollector, settleCollector } from './simulated-collector.ts';
+import { entityTag } from './entity-tag.ts';
+import {
+  type CollectorFacts,
+  isAlive,
+  lastHeartbeatAt,
+  type SimulatedCollector,
+  settleCollector,
+} from './simulated-collector.ts';
 
 /** A collector as the API shows it at an instant (collector-api.md §2.1). */
 export function collectorView(collector: SimulatedCollector, now: EpochMs): Collector {
   const { facts } = collector;
   const life = settleCollector(collector, now);
   const shown: Collector = {
-    ...facts,
-    fields: { ...facts.fields },
+    ...lasting(facts),
     alive: isAlive(collector, now),
     collectorVersion: life.version,
     links: [{ rel: 'sources', href: `/v1/collectors/${facts.id}/sources` }],
@@ -20,7 +25,10 @@ export function collectorView(collector: SimulatedCollector, now: EpochMs): Coll
   return shown;
 }
 
-/** Quoted, and the same whatever the transient fields say (field-facts.md, The wire). */
 export function collectorETag(collector: SimulatedCollector): string {
-  return `"${hashHex(JSON.stringify(collector.facts), 32)}"`;
+  return entityTag(lasting(collector.facts));
+}
+
+function lasting({ unknown, ...facts }: CollectorFacts): CollectorFacts {
+  return { ...unknown, ...facts, fields: { ...facts.fields } };
 }

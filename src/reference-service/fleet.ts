@@ -1,40 +1,57 @@
 import type { EpochMs } from '../base/time.ts';
 import { serviceLimits } from '../contract/service-limits.ts';
-import { drawCollectorName, type NameKind } from './collector-names.ts';
+import { drawCollectorName } from './collector-names.ts';
 import { drawOperatingSystem } from './operating-systems.ts';
 import { makeRandom, type Random } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import type { CollectorFacts, CollectorLife, SimulatedCollector } from './simulated-collector.ts';
 
 /** Ids have nine digits, as in the real service. */
-const firstId = 100_000_001;
+const firstIdOfAll = 100_000_001;
 const dayMs = 86_400_000;
 
 /** Draws collectors one by one, each from the seed and its index alone. */
 export class FleetGenerator {
-  readonly #fleet: Scenario['fleet'];
+  readonly #fleet: Pick<Scenario['fleet'], 'seed' | 'shares'>;
   readonly #builds: readonly string[];
-  readonly #names = new Set<string>();
+  readonly firstId: number;
   #index = 0;
 
   /** @param builds in the order of their release, the latest one last */
-  constructor(fleet: Scenario['fleet'], builds: readonly string[]) {
+  constructor(
+    fleet: Pick<Scenario['fleet'], 'seed' | 'shares'>,
+    builds: readonly string[],
+    idOffset: number = 0,
+  ) {
     this.#fleet = fleet;
     this.#builds = builds;
+    this.firstId = firstIdOfAll + idOffset;
   }
 
-  next(now: EpochMs): SimulatedCollector {
+  get drawnCount(): number {
+    return this.#index;
+  }
+
+  /** Goes on where an earlier run of the service stopped. */
+  skipTo(drawnCount: number): void {
+    this.#index = drawnCount;
+  }
+
+  /** @param isTaken names are unique in an account */
+  next(now: EpochMs, isTaken: (name: string) => boolean): SimulatedCollector {
     const index = this.#index++;
+    const unique = (drawn: string) => (isTaken(drawn) ? `${drawn.slice(0, 110)}-${index}` : drawn);
     const random = makeRandom(`fleet:${this.#fleet.seed}:${index}`);
     const { shares } = this.#fleet;
-    const id = firstId + index;
-    if (random.chance(shares.hosted)) return hosted(id, this.#uniqueName(random, index, 'hosted'), now);
+    const id = this.firstId + index;
+    if (random.chance(shares.hosted))
+      return hosted(id, unique(drawCollectorName(random, index, 'hosted')), now);
     const container = random.chance(shares.container);
     // Containers are a part of the ephemeral ones, so the others have the rest of the share.
     const otherEphemeral = Math.max(0, (shares.ephemeral - shares.container) / (1 - shares.container || 1));
     const ephemeral = container || random.chance(otherEphemeral);
     const os = drawOperatingSystem(random, container ? { windows: 0, mac: 0, oldOs: 0 } : shares);
-    const name = this.#uniqueName(random, index, container ? 'container' : os.family);
+    const name = unique(drawCollectorName(random, index, container ? 'container' : os.family));
     const facts: CollectorFacts = {
       id,
       name: ephemeral && !container && random.chance(0.25) ? `${name}-${reRegistered(random)}` : name,
@@ -47,7 +64,7 @@ export class FleetGenerator {
       osName: os.name,
       osVersion: os.version,
       osArch: os.arch,
-      ...(random.chance(0.3) ? { installedCollectorSubtype: 'Standard' } : {}),
+      ...(random.chance(0.3) ? { unknown: { installedCollectorSubtype: 'Standard' } } : {}),
     };
     const version = drawVersion(random, shares, this.#builds);
     return {
@@ -56,13 +73,6 @@ export class FleetGenerator {
       life: drawLife(random, { now, version, ephemeral, dead: random.chance(shares.dead) }),
       pending: [],
     };
-  }
-
-  #uniqueName(random: Random, index: number, kind: NameKind): string {
-    const drawn = drawCollectorName(random, index, kind);
-    const name = this.#names.has(drawn) ? `${drawn.slice(0, 110)}-${index}` : drawn;
-    this.#names.add(name);
-    return name;
   }
 }
 

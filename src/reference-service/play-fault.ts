@@ -21,11 +21,11 @@ export async function playFault(
   const { errors, next } = parts;
   switch (fault.fault) {
     case '500':
-      return errors.flat(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
+      return errors.of(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
     case '502html':
       return { status: 502, headers: { 'content-type': 'text/html' }, body: badGatewayPage };
     case '503':
-      return errors.flat(new ServiceFailure(503, 'service.unavailable', 'the service is unavailable'));
+      return errors.of(new ServiceFailure(503, 'service.unavailable', 'the service is unavailable'));
     case '429':
       return errors.list(new ServiceFailure(429, 'rate.limit.exceeded', 'too many requests'));
     case '401':
@@ -40,7 +40,7 @@ export async function playFault(
       return { cutOff: 'beforeHeaders' };
     case '500AfterWork':
       await next();
-      return errors.flat(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
+      return errors.of(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
     case 'brokenJson':
       return broken(await next());
     case 'slow': {

@@ -1,8 +1,15 @@
+import { invariant } from '../base/assert.ts';
 import type { Clock, DurationMs } from '../base/time.ts';
+import { createSearchJob } from '../contract/search-job-operations.ts';
 import type { CutOff, HttpAnswer, HttpRequest } from '../http/http-exchange.ts';
+import type { AccessKey } from './account-scenario.ts';
+import type { Account } from './accounts.ts';
 import { type Authentication, basicCredentials, sessionCookieName } from './authentication.ts';
+import type { Callers } from './callers.ts';
+import type { Deployments } from './deployments.ts';
 import type { ErrorAnswers } from './error-answers.ts';
 import type { HttpFaults } from './http-faults.ts';
+import { permissionRefusal } from './permissions.ts';
 import { playFault } from './play-fault.ts';
 import { readRecord } from './record-contract.ts';
 import type { Scenario } from './scenario.ts';
@@ -18,22 +25,23 @@ export interface RequestGateParts {
   readonly realClock: Clock;
   readonly speed: number;
   readonly authentication: Authentication;
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly deployments: Deployments;
+  readonly callers: Callers;
   readonly errors: ErrorAnswers;
   readonly faults: HttpFaults;
   readonly record: ServiceRecord;
-  /** The service's own address, for 301; known once it listens. */
-  readonly ownUrl: () => string;
   /** Waits in the service's time. */
   readonly wait: (durationMs: DurationMs) => Promise<void>;
 }
 
 type Next = () => Promise<HttpAnswer>;
 
-/** What every request passes before its handler: deployment, content type, sign-in, rate, concurrency, faults. */
+/** What every request passes before its handler: deployment, sign-in, rate, concurrency, content type, faults, permission. */
 export class RequestGate {
   readonly #parts: RequestGateParts;
   readonly #arrivals = new SlidingWindow(1_000);
-  readonly #accepted = new SlidingWindow(1_000);
+  readonly #acceptedByUser = new Map<string, SlidingWindow>();
   readonly #openByKey = new Map<string, number>();
 
   constructor(parts: RequestGateParts) {
@@ -54,31 +62,48 @@ export class RequestGate {
   };
 
   async #pass(request: HttpRequest, next: Next): Promise<HttpAnswer | CutOff> {
-    const { authentication, errors, record } = this.#parts;
-    const moved = this.#movedTo(request);
+    const { accounts, authentication, callers, errors, record } = this.#parts;
+    const moved = this.#rightAddress(request);
     if (moved !== undefined) {
-      return errors.flat(new ServiceFailure(301, 'moved', `the account lives at ${moved}`), {
-        location: moved,
-      });
+      const failure = new ServiceFailure(301, 'moved', `the account lives at ${moved}`);
+      return errors.of(failure, { location: moved });
     }
     const signIn = authentication.identify(request.headers);
     if (signIn.kind !== 'known') {
       if (signIn.kind !== 'noCredentials') record.signIns[signIn.kind]++;
       return this.#unauthorized();
     }
-    if (signIn.newSession !== undefined) record.signIns.accepted++;
-    const answer = await this.#limited(signIn.accessId, request, next);
-    if ('cutOff' in answer || signIn.newSession === undefined) return answer;
-    const cookie = `${sessionCookieName}=${signIn.newSession}; Path=/; HttpOnly`;
+    const { key, sessionId, isNewSession, broughtCookie } = signIn;
+    if (isNewSession) record.signIns.accepted++;
+    const account = accounts.get(key.account);
+    invariant(account !== undefined, 'every key names an account of the scenario');
+    callers.note(request, { account, may: key.may, sessionId, broughtCookie });
+    const answer = await this.#limited(key, request, next);
+    // A search job's creation gives the cookie in any case, since later calls must carry it (collector-api.md §4.5).
+    const isGiven = isNewSession || request.operation?.name === createSearchJob.name;
+    if ('cutOff' in answer || !isGiven) return answer;
+    const cookie = `${sessionCookieName}=${sessionId}; Path=/; HttpOnly`;
     return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } };
   }
 
+  /** Decided by the host, then by the account: the access id alone names it, so no sign-in is spent. */
+  #rightAddress(request: HttpRequest): string | undefined {
+    const { accounts, authentication, deployments } = this.#parts;
+    const moved = deployments.movedTo(request);
+    if (moved !== undefined) return moved;
+    const key = authentication.claimedKey(request.headers);
+    const account = key === undefined ? undefined : accounts.get(key.account);
+    return account === undefined ? undefined : deployments.rightAddress(request, account.deployment);
+  }
+
   /** Rate over all keys of the user, concurrency for each key (collector-api.md §8). A refused request uses up no rate. */
-  async #limited(accessId: string, request: HttpRequest, next: Next): Promise<HttpAnswer | CutOff> {
+  async #limited(key: AccessKey, request: HttpRequest, next: Next): Promise<HttpAnswer | CutOff> {
     const { record, scenario, realClock, speed } = this.#parts;
     const { requestsPerSecond, concurrentRequests } = scenario.limits;
+    const { accessId } = key;
+    const accepted = this.#acceptedOf(key);
     const realNow = realClock.now();
-    if (requestsPerSecond !== null && this.#accepted.count(realNow) >= requestsPerSecond * speed) {
+    if (requestsPerSecond !== null && accepted.count(realNow) >= requestsPerSecond * speed) {
       record.throttled.rate++;
       return this.#tooMany();
     }
@@ -87,7 +112,7 @@ export class RequestGate {
       record.throttled.concurrency++;
       return this.#tooMany();
     }
-    this.#accepted.add(realNow);
+    accepted.add(realNow);
     this.#openByKey.set(accessId, open + 1);
     record.concurrentRequestsMax = Math.max(record.concurrentRequestsMax, open + 1);
     try {
@@ -97,18 +122,37 @@ export class RequestGate {
     }
   }
 
+  #acceptedOf({ account, user }: AccessKey): SlidingWindow {
+    const name = JSON.stringify([account, user]);
+    const known = this.#acceptedByUser.get(name);
+    if (known !== undefined) return known;
+    const accepted = new SlidingWindow(1_000);
+    this.#acceptedByUser.set(name, accepted);
+    return accepted;
+  }
+
   async #served(request: HttpRequest, next: Next): Promise<HttpAnswer | CutOff> {
     const { clock, errors, faults, record, scenario, wait } = this.#parts;
     if (isWrongType(request, scenario.strictContentType)) {
-      return errors.flat(
+      return errors.of(
         new ServiceFailure(415, 'contenttype.invalid', 'the content type must be application/json'),
       );
     }
-    const fault =
-      request.operation === undefined ? undefined : faults.strike(request.operation.name, clock.now());
-    if (fault === undefined) return next();
+    const { operation } = request;
+    const fault = operation === undefined ? undefined : faults.strike(operation.name, clock.now());
+    const permitted = () => this.#permitted(request, next);
+    if (fault === undefined) return permitted();
     record.playedFault(fault.fault);
-    return playFault(fault, { next, errors, wait, unauthorized: () => this.#unauthorized() });
+    return playFault(fault, { next: permitted, errors, wait, unauthorized: () => this.#unauthorized() });
+  }
+
+  async #permitted(request: HttpRequest, next: Next): Promise<HttpAnswer> {
+    const { callers, errors, record } = this.#parts;
+    const { operation } = request;
+    const failure = operation === undefined ? undefined : permissionRefusal(operation, callers.of(request));
+    if (failure === undefined) return next();
+    record.refused(operation, failure);
+    return errors.of(failure);
   }
 
   #noteArrival(): void {
@@ -120,7 +164,7 @@ export class RequestGate {
 
   /** A throttled sign-in looks exactly like a wrong key (collector-api.md §5.3). */
   #unauthorized(): HttpAnswer {
-    return this.#parts.errors.flat(
+    return this.#parts.errors.of(
       new ServiceFailure(401, 'unauthorized', 'the credential could not be verified'),
       { 'www-authenticate': 'Basic realm="Collector Management Service"' },
     );
@@ -129,17 +173,10 @@ export class RequestGate {
   #tooMany(): HttpAnswer {
     const { errors, scenario } = this.#parts;
     const { retryAfter } = scenario.limits;
-    return errors.flat(
+    return errors.of(
       new ServiceFailure(429, 'rate.limit.exceeded', 'too many requests'),
       retryAfter === null ? {} : { 'retry-after': String(Math.ceil(retryAfter / 1_000)) },
     );
-  }
-
-  #movedTo(request: HttpRequest): string | undefined {
-    const { moved } = this.#parts.scenario;
-    const host = (request.headers.host ?? '').replace(/:\d+$/, '');
-    if (!moved.hosts.includes(host)) return undefined;
-    return `${(moved.location ?? this.#parts.ownUrl()).replace(/\/$/, '')}${request.url}`;
   }
 }
 

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { parseDuration } from '../base/duration.ts';
 import { createUpgradeCodes } from '../contract/service-errors.ts';
 import { serviceLimits } from '../contract/service-limits.ts';
+import { AccessKey, Account, accountContradictions, Deployment } from './account-scenario.ts';
 import { defaultBuilds } from './default-builds.ts';
+import { ErrorBodies } from './error-bodies.ts';
 
 /** `250ms`, `30s`, `1.5h`, `7d`: milliseconds inside. */
 const Duration = z.string().transform((text, context) => {
@@ -187,6 +189,16 @@ const FleetEvent = z.strictObject({
 });
 export type FleetEvent = z.infer<typeof FleetEvent>;
 
+/** Kinds of sources (collector-api.md §1, §3); the specification names no type of either kind, so these are ours. */
+const Sources = z.strictObject({
+  /** Deleting one of these lets it stop first. */
+  cloudToCloud: z.array(Glob).default(['Universal', 'CloudToCloud*']),
+  /** These can't be created through the API. */
+  needOAuth: z.array(Glob).default(['*OAuth*']),
+  /** How long a deleted cloud-to-cloud source is `Stopping`. */
+  stopping: Duration.prefault('1m'),
+});
+
 /** What the service plays. Everything is optional; README.md shows it by example. */
 export const Scenario = z.strictObject({
   fleet: Fleet.prefault({}),
@@ -205,6 +217,13 @@ export const Scenario = z.strictObject({
   /** In order; the first that strikes decides. */
   httpFaults: z.array(HttpFault).default([]),
   events: z.array(FleetEvent).default([]),
+  sources: Sources.prefault({}),
+  /** Accounts by name. `main` is always there, with the fleet above; the others have a small one of their own. */
+  accounts: z.record(z.string().min(1), Account).default({}),
+  /** Access keys beside those the service is started with. */
+  keys: z.array(AccessKey).default([]),
+  /** Other deployments than the default one, by label (collector-api.md §1). */
+  deployments: z.record(z.string().regex(/^[a-z0-9-]+$/), Deployment).default({}),
   /** Hosts for which this is the wrong deployment: 301 to `location`, or to the service's own address. */
   moved: z
     .strictObject({ hosts: z.array(z.string()), location: z.string().optional() })
@@ -213,6 +232,8 @@ export const Scenario = z.strictObject({
   strictContentType: z.boolean().default(false),
   /** Names of error codes: as documented, or as found on the wire (field-facts.md, The wire). */
   errorCodes: z.enum(['documented', 'wire']).default('documented'),
+  /** Bodies of errors (field-facts.md, The wire): one form for all, or one for each status, `{ 429: list, 401: html }`. */
+  errorBodies: ErrorBodies.default('flat'),
 });
 export type Scenario = z.infer<typeof Scenario>;
 /** A scenario as it is written: everything may be left out, durations are texts. */
@@ -262,5 +283,5 @@ function contradictions(scenario: Scenario): string[] {
   if (!scenario.builds.some((build) => build.offered)) {
     problems.push('builds: none is on offer');
   }
-  return problems;
+  return [...problems, ...accountContradictions(scenario)];
 }

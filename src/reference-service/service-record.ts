@@ -1,6 +1,9 @@
 import { isSameBuild } from '../base/build-version.ts';
 import type { Clock, EpochMs } from '../base/time.ts';
-import type { SimulatedTask } from './world.ts';
+import type { Operation } from '../contract/operation.ts';
+import { createUpgradeTask } from '../contract/upgrade-operations.ts';
+import type { ServiceFailure } from './service-failure.ts';
+import type { SimulatedTask } from './upgrade-tasks.ts';
 
 /** An accepted create. */
 export interface RecordedCreate {
@@ -64,8 +67,9 @@ export class ServiceRecord {
     this.#tasksInFlightMax = Math.max(this.#tasksInFlightMax, this.#open.length);
   }
 
-  refusedCreate(code: string): void {
-    count(this.#refusedCreates, code);
+  /** Counts a refused create by its code; other refusals are counted by their status alone. */
+  refused(operation: Operation | undefined, { code }: ServiceFailure): void {
+    if (operation?.name === createUpgradeTask.name) count(this.#refusedCreates, code);
   }
 
   answered(operation: string, status: number | 'cut'): void {

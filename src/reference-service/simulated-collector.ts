@@ -7,19 +7,29 @@ export interface CollectorFacts {
   readonly name: string;
   readonly collectorType: 'Installable' | 'Hosted';
   readonly ephemeral: boolean;
-  readonly description?: string;
-  readonly category?: string;
-  readonly hostName?: string;
-  readonly timeZone?: string;
+  readonly description?: string | null;
+  readonly category?: string | null;
+  readonly hostName?: string | null;
+  readonly timeZone?: string | null;
   readonly fields?: Readonly<Record<string, string>>;
   readonly sourceSyncMode?: 'UI' | 'Json';
-  readonly targetCpu?: number;
+  readonly targetCpu?: number | null;
   readonly cutoffTimestamp?: number;
+  readonly cutoffRelativeTime?: string;
   readonly osName?: string;
   readonly osVersion?: string;
   readonly osArch?: string;
-  /** Unknown to the specification; some real answers carry it (field-facts.md, The wire). */
-  readonly installedCollectorSubtype?: string;
+  /** Fields that the specification does not know, kept and shown as they came (field-facts.md, The wire). */
+  readonly unknown?: Readonly<Record<string, unknown>>;
+}
+
+/** A source of a collector: whatever its client stated, under the id it got. */
+export interface CollectorSource {
+  readonly id: number;
+  /** All fields but `id` and the transient ones. */
+  readonly stated: Readonly<Record<string, unknown>>;
+  /** Set once a cloud-to-cloud source is deleted: it is `Stopping` until then, and gone after. */
+  readonly stoppedAt: EpochMs | undefined;
 }
 
 /** Something that happens to a collector at an instant. */
@@ -29,12 +39,18 @@ export type LifeEvent =
 
 /** A collector in the simulated fleet. Its state at an instant follows from its life events up to then. */
 export interface SimulatedCollector {
-  readonly facts: CollectorFacts;
+  facts: CollectorFacts;
   /** False: real answers of this collector lack `osTime`. */
   readonly showsOsTime: boolean;
   life: CollectorLife;
   /** Sorted by instant; those passed are folded into `life`. */
   pending: LifeEvent[];
+  /** Drawn when they are first asked for. */
+  sources?: readonly CollectorSource[];
+  /** True once a client has written them, so that they can't be drawn again. */
+  sourcesWritten?: boolean;
+  /** When a deletion of offline collectors comes to this one; it is spared if it is back by then. */
+  sweptAt?: EpochMs;
 }
 
 /** The state after the last folded event. Heartbeats come at `upSince` and every 15 s while it is up. */
@@ -74,9 +90,13 @@ export function isAlive(collector: SimulatedCollector, now: EpochMs): boolean {
   return now - lastHeartbeatAt(life, now) < serviceLimits.deadAfterMs;
 }
 
-/** An ephemeral collector is deleted after 12 hours of inactivity (collector-api.md §3). */
+/** Deleted with the offline ones, or, an ephemeral one, after 12 hours of inactivity (collector-api.md §3, §4.1). */
 export function isDeleted(collector: SimulatedCollector, now: EpochMs): boolean {
-  if (!collector.facts.ephemeral) return false;
+  const { facts, sweptAt } = collector;
+  if (!facts.ephemeral && sweptAt === undefined) return false;
   const life = settleCollector(collector, now);
+  const isBack = life.kind === 'up' && life.upSince <= (sweptAt ?? now);
+  if (sweptAt !== undefined && sweptAt <= now && !isBack) return true;
+  if (!facts.ephemeral) return false;
   return now - lastHeartbeatAt(life, now) >= serviceLimits.ephemeralDeletedAfterMs;
 }

@@ -12,6 +12,8 @@ export class SlidingWindow {
   }
 
   add(now: EpochMs): void {
+    // Also drops what has left the window, so that it stays small when nobody counts.
+    this.count(now);
     this.#instants.push(now);
   }
 

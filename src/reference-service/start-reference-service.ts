@@ -1,24 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock, DurationMs } from '../base/time.ts';
-import { versionPath } from '../contract/collector-management-api.ts';
-import { createUpgradeTask } from '../contract/upgrade-operations.ts';
+import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
+import { collectorManagementApi, versionPath } from '../contract/collector-management-api.ts';
 import type { HttpAnswer, HttpRequest, OperationHandlers, RequestFailure } from '../http/http-exchange.ts';
 import { mountOperations } from '../http/mounted-operation.ts';
 import { startHttpServer } from '../http/server.ts';
+import { AccessKey, mainAccountName } from './account-scenario.ts';
+import { type Account, makeAccounts } from './accounts.ts';
 import { Authentication, type Credentials } from './authentication.ts';
+import { Callers } from './callers.ts';
 import { makeCollectorHandlers } from './collector-handlers.ts';
+import { Deployments } from './deployments.ts';
 import { ErrorAnswers } from './error-answers.ts';
 import { HttpFaults } from './http-faults.ts';
 import { readRecord } from './record-contract.ts';
+import { requestFailure } from './request-failure.ts';
 import { RequestGate } from './request-gate.ts';
 import { makeScaledClock } from './scaled-clock.ts';
 import { parseScenario, type Scenario } from './scenario.ts';
-import { servedOperations } from './served-operations.ts';
+import { makeSearchJobHandlers } from './search-job-handlers.ts';
 import { ServiceRecord } from './service-record.ts';
+import { makeSourceHandlers } from './source-handlers.ts';
+import { readStateFile, type ServiceState, stateFormat } from './state-file.ts';
+import { StateKeeper } from './state-keeper.ts';
 import { makeUpgradeHandlers } from './upgrade-handlers.ts';
-import { World } from './world.ts';
+import type { World } from './world.ts';
 
 export interface ReferenceServiceParts {
+  /** Accepted beside the keys of the scenario: keys of one user, who may manage the main account. */
   readonly credentials: readonly Credentials[];
   /** 127.0.0.1 where left out. */
   readonly host?: string;
@@ -31,6 +39,10 @@ export interface ReferenceServiceParts {
   readonly realClock?: Clock;
   /** The service's own time; `realClock` scaled by `speed` where left out. */
   readonly clock?: Clock;
+  /** A file that keeps fleet, sources, tasks and builds over restarts; nothing is kept where left out. */
+  readonly state?: string;
+  /** Told of each write of the state that failed. */
+  readonly onStateFailure?: (error: Error) => void;
   /** Waits for real milliseconds; a timer where left out. */
   readonly waitReal?: (durationMs: DurationMs, signal: AbortSignal) => Promise<void>;
 }
@@ -42,8 +54,10 @@ export interface ReferenceService {
   /** What a client is configured with: `{url}/api`. `{url}` works too. */
   readonly baseUrl: string;
   readonly record: ServiceRecord;
-  /** The fleet, to be looked into and disturbed. */
+  /** The main account's fleet, to be looked into and disturbed. */
   readonly world: World;
+  /** The fleet of any account of the scenario. @throws for an unknown one */
+  worldOf(account: string): World;
   readonly clock: Clock;
   /** As after a restart of the service: every client signs in again. */
   forgetSessions(): void;
@@ -55,23 +69,30 @@ const prefixes = [versionPath, `/api${versionPath}`];
 
 /**
  * Plays the Collector Management Service over HTTP.
+ * @throws StateFileError when the state can't be read or written; it is never overwritten then
  * @throws when the address can't be listened on
  */
 export async function startReferenceService(parts: ReferenceServiceParts): Promise<ReferenceService> {
   const scenario = parts.scenario ?? parseScenario({});
   const speed = parts.speed ?? 1;
   const realClock = parts.realClock ?? parts.clock ?? steadyClock;
-  const clock = parts.clock ?? makeScaledClock({ realClock, speed });
+  const { seed } = scenario.fleet;
+  const stored = parts.state === undefined ? undefined : await readStateFile(parts.state, seed);
+  const clock = parts.clock ?? makeScaledClock({ realClock, speed, ...anchorOf(stored, realClock) });
   const closing = new AbortController();
-  const world = new World({ scenario, clock });
+  const waitReal = parts.waitReal ?? waitWithTimer;
+  let keeper: StateKeeper | undefined;
+  const changed = () => keeper?.noteChange();
+  const accounts = makeAccounts({ scenario, clock, changed, stored: stored?.worlds });
+  const world = worldOf(accounts, mainAccountName);
   const record = new ServiceRecord(clock);
   const authentication = new Authentication({
-    credentials: parts.credentials,
+    keys: [...parts.credentials.map((given) => AccessKey.parse({ ...given })), ...scenario.keys],
     limits: scenario.limits,
     clock,
   });
-  const errors = new ErrorAnswers(scenario.errorCodes);
-  const waitReal = parts.waitReal ?? waitWithTimer;
+  const errors = new ErrorAnswers(scenario);
+  const callers = new Callers();
   const own = { url: '' };
   const gate = new RequestGate({
     scenario,
@@ -79,21 +100,35 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     realClock,
     speed,
     authentication,
+    accounts,
+    callers,
+    deployments: new Deployments(scenario, () => own.url),
     errors,
     record,
     faults: new HttpFaults(scenario, world.startedAt),
-    ownUrl: () => own.url,
     wait: (durationMs) => waitReal(durationMs / speed, closing.signal),
   });
-  const handlers: OperationHandlers<typeof servedOperations> = {
-    ...makeCollectorHandlers(world),
-    ...makeUpgradeHandlers({ world, record }),
+  const handlers: OperationHandlers<typeof collectorManagementApi> = {
+    ...makeCollectorHandlers(callers),
+    ...makeSourceHandlers(callers),
+    ...makeUpgradeHandlers({ callers, record }),
+    ...makeSearchJobHandlers(callers),
   };
+  if (parts.state !== undefined) {
+    const opened = new StateKeeper({
+      path: parts.state,
+      state: () => stateOf(accounts, { stored, seed, clock, realClock, speed }),
+      wait: (durationMs) => waitReal(durationMs, closing.signal),
+      onFailure: parts.onStateFailure ?? (() => {}),
+    });
+    await opened.open();
+    keeper = opened;
+  }
   const server = await startHttpServer({
     host: parts.host ?? '127.0.0.1',
     port: parts.port ?? 0,
     operations: [
-      ...prefixes.flatMap((prefix) => mountOperations(servedOperations, { prefix, handlers })),
+      ...prefixes.flatMap((prefix) => mountOperations(collectorManagementApi, { prefix, handlers })),
       ...mountOperations([readRecord], {
         prefix: '',
         handlers: { readRecord: async () => ({ body: record.snapshot() }) },
@@ -109,23 +144,56 @@ export async function startReferenceService(parts: ReferenceServiceParts): Promi
     baseUrl: `${server.url}/api`,
     record,
     world,
+    worldOf: (account) => worldOf(accounts, account),
     clock,
     forgetSessions: () => authentication.forgetSessions(),
     close: async () => {
       closing.abort();
       await server.close();
+      await keeper?.close();
     },
   };
 }
 
 function makeFailureAnswer(errors: ErrorAnswers, record: ServiceRecord) {
   return (failure: RequestFailure, request: HttpRequest): HttpAnswer => {
-    const answer = errors.ofRequest(failure, request);
-    if (request.operation?.name === createUpgradeTask.name) {
-      record.refusedCreate((answer.body as { code: string }).code);
-    }
-    return answer;
+    record.refused(request.operation, requestFailure(failure, request));
+    return errors.ofRequest(failure, request);
   };
+}
+
+/** The service's time goes on as if it had never stopped. */
+function anchorOf(stored: ServiceState | undefined, realClock: Clock): { anchor?: EpochMs } {
+  if (stored === undefined) return {};
+  const { serviceMs, realMs, speed } = stored.savedAt;
+  return { anchor: serviceMs + Math.max(0, realClock.now() - realMs) * speed };
+}
+
+function stateOf(
+  accounts: ReadonlyMap<string, Account>,
+  parts: {
+    readonly stored: ServiceState | undefined;
+    readonly seed: string;
+    readonly clock: Clock;
+    readonly realClock: Clock;
+    readonly speed: number;
+  },
+): ServiceState {
+  const { stored, seed, clock, realClock, speed } = parts;
+  const worlds = [...accounts].map(([name, { world }]) => [name, world.stored()] as const);
+  return {
+    ...stateFormat,
+    seed,
+    savedAt: { serviceMs: clock.now(), realMs: realClock.now(), speed },
+    // An account that today's scenario leaves out may be back tomorrow.
+    worlds: { ...stored?.worlds, ...Object.fromEntries(worlds) },
+  };
+}
+
+function worldOf(accounts: ReadonlyMap<string, Account>, name: string): World {
+  const account = accounts.get(name);
+  if (account === undefined) throw new Error(`the scenario has no account "${name}"`);
+  return account.world;
 }
 
 /** Finer than milliseconds and never set back, as a rate over one second needs it. */

@@ -5,12 +5,12 @@ import type {
   listUpgradeTargets,
 } from '../contract/upgrade-operations.ts';
 import type { OperationHandlers } from '../http/http-exchange.ts';
+import type { Callers } from './callers.ts';
 import { collectorView } from './collector-view.ts';
 import { pageOf } from './page-of.ts';
 import { ServiceFailure } from './service-failure.ts';
 import type { ServiceRecord } from './service-record.ts';
 import { taskStatusAt } from './task-script.ts';
-import type { World } from './world.ts';
 
 type UpgradeOperations = readonly [
   typeof listUpgradableCollectors,
@@ -21,25 +21,28 @@ type UpgradeOperations = readonly [
 
 /** The upgrade operations (collector-api.md §4.3). */
 export function makeUpgradeHandlers(parts: {
-  readonly world: World;
+  readonly callers: Callers;
   readonly record: ServiceRecord;
 }): OperationHandlers<UpgradeOperations> {
-  const { world, record } = parts;
+  const { callers, record } = parts;
   return {
-    async listUpgradableCollectors({ query }) {
+    async listUpgradableCollectors({ query }, request) {
+      const { world } = callers.of(request).account;
       const now = world.now();
       const upgradable = world.upgradableTo(world.targetVersion(query.toVersion));
       return {
         body: { collectors: pageOf(upgradable, query).map((collector) => collectorView(collector, now)) },
       };
     },
-    async listUpgradeTargets() {
+    async listUpgradeTargets(_input, request) {
+      const { world } = callers.of(request).account;
       const now = world.now();
       const latest = world.builds.latest(now);
       const targets = world.builds.offered(now).map((version) => ({ version, latest: version === latest }));
       return { body: { targets } };
     },
-    async getUpgradeTask({ params }) {
+    async getUpgradeTask({ params }, request) {
+      const { world } = callers.of(request).account;
       const now = world.now();
       const task = world.task(params.upgradeTaskId);
       if (task === undefined) throw new ServiceFailure(404, 'notfound', 'there is no such upgrade task');
@@ -57,7 +60,8 @@ export function makeUpgradeHandlers(parts: {
         },
       };
     },
-    async createUpgradeTask({ body }) {
+    async createUpgradeTask({ body }, request) {
+      const { world } = callers.of(request).account;
       const task = world.createTask({ collectorId: body.collectorId, toVersion: body.toVersion, by: 'api' });
       record.created(task);
       return { body: { id: task.id, link: { rel: 'self', href: `/v1/collectors/upgrades/${task.id}` } } };

@@ -1,64 +1,83 @@
-import { compareBuildVersions, isSameBuild, parseBuildVersion } from '../base/build-version.ts';
 import type { Clock, EpochMs } from '../base/time.ts';
 import { BuildList } from './build-list.ts';
-import { type MatchCandidate, matchesCollector, settleMatch } from './collector-match.ts';
+import { settleMatch } from './collector-match.ts';
 import { CollectorRegistry } from './collector-registry.ts';
-import { refused } from './create-refusals.ts';
+import { createHostedCollector, updateCollector } from './collector-writes.ts';
 import { FleetGenerator } from './fleet.ts';
-import { type DueEvent, FleetEvents } from './fleet-events.ts';
-import type { FleetEvent, Scenario } from './scenario.ts';
+import { FleetEvents } from './fleet-events.ts';
+import { asCandidate, playEvent } from './play-event.ts';
+import type { Scenario } from './scenario.ts';
 import { ServiceFailure } from './service-failure.ts';
-import { isAlive, type SimulatedCollector, settleCollector } from './simulated-collector.ts';
-import { drawTaskScript, type TaskScript, timedOutMessage } from './task-script.ts';
-import { decideOutcome, type SettledRule } from './upgrade-outcome.ts';
+import {
+  type CollectorSource,
+  isAlive,
+  lastHeartbeatAt,
+  type SimulatedCollector,
+} from './simulated-collector.ts';
+import { SourceRegistry } from './source-registry.ts';
+import { createSource, deleteSource, updateSource } from './source-writes.ts';
+import { restoredCollector, type StoredWorld, storedCollector } from './stored-world.ts';
+import type { SettledRule } from './upgrade-outcome.ts';
+import { type AskedTask, type SimulatedTask, UpgradeTasks } from './upgrade-tasks.ts';
 
-/** An upgrade task with its whole course. */
-export interface SimulatedTask {
-  readonly id: string;
-  readonly collectorId: number;
-  readonly fromVersion: string;
-  readonly toVersion: string;
-  readonly requestedAt: EpochMs;
-  /** Who asked for it: a client of the API, or a person at the vendor's web page. */
-  readonly by: 'api' | 'human';
-  script: TaskScript;
+const dayMs = 86_400_000;
+
+type Stated = Readonly<Record<string, unknown>>;
+
+/** What an update brings: the fields it states, and its `If-Match` header. */
+interface Update {
+  readonly stated: Stated;
+  readonly ifMatch: string | undefined;
 }
 
-/** Task ids have ten digits, so that none is mistaken for a collector's. */
-const firstTaskId = 1_000_000_001;
-
-/** The fleet, the builds and the tasks. Nothing in it ticks: each question is answered for the instant of the clock. */
+/**
+ * An account's fleet with its sources, builds and tasks. Nothing in it ticks: each question is answered for the instant
+ * of the clock. Every write tells `changed`, so that the state can be kept.
+ */
 export class World {
   readonly startedAt: EpochMs;
   readonly builds: BuildList;
-  readonly #scenario: Scenario;
+  readonly sources: SourceRegistry;
   readonly #clock: Clock;
   readonly #collectors: CollectorRegistry;
-  readonly #tasks = new Map<string, SimulatedTask>();
-  readonly #lastTaskOf = new Map<number, SimulatedTask>();
-  /** Tries of a collector for a build, by `<collector>:<build>`. */
-  readonly #attempts = new Map<string, number>();
+  readonly #tasks: UpgradeTasks;
   readonly #rules: readonly SettledRule[];
   readonly #events: FleetEvents;
+  readonly #changed: () => void;
+  #eventsDoneUntil: EpochMs;
 
-  constructor(parts: { readonly scenario: Scenario; readonly clock: Clock }) {
-    const { scenario, clock } = parts;
-    this.#scenario = scenario;
+  constructor(parts: {
+    readonly scenario: Scenario;
+    readonly clock: Clock;
+    /** Keeps the ids of several accounts apart. */
+    readonly idOffset?: number;
+    /** Where an earlier run of the service stopped; a new fleet is drawn where left out. */
+    readonly stored?: StoredWorld | undefined;
+    readonly changed?: () => void;
+  }) {
+    const { scenario, clock, idOffset = 0, stored } = parts;
+    const { seed } = scenario.fleet;
     this.#clock = clock;
-    this.startedAt = clock.now();
+    this.#changed = parts.changed ?? (() => {});
+    this.startedAt = stored?.startedAt ?? clock.now();
+    this.#eventsDoneUntil = stored?.eventsDoneUntil ?? this.startedAt;
     this.builds = new BuildList(scenario.builds, this.startedAt);
-    const versions = this.builds.versions;
+    const { versions } = this.builds;
     const latest = this.builds.latest(this.startedAt);
     const upToLatest = versions.slice(0, versions.lastIndexOf(latest ?? '') + 1);
-    this.#collectors = new CollectorRegistry(new FleetGenerator(scenario.fleet, upToLatest));
+    this.#collectors = new CollectorRegistry(new FleetGenerator(scenario.fleet, upToLatest, idOffset));
+    this.sources = new SourceRegistry({ rules: scenario.sources, seed, idOffset });
+    this.#tasks = new UpgradeTasks({ scenario, builds: this.builds, collectors: this.#collectors, idOffset });
     for (let made = 0; made < scenario.fleet.size; made++) this.#collectors.register(this.startedAt);
-    const upgradable = latest === undefined ? [] : this.#upgradableTo(latest, this.startedAt).map(candidate);
-    const { seed } = scenario.fleet;
+    // Rules choose among the fleet as it was at the start, also when a later state takes its place.
+    const upgradable =
+      latest === undefined ? [] : this.#tasks.upgradableTo(latest, this.startedAt).map(asCandidate);
     this.#rules = scenario.failures.map((rule, index) => ({
       rule,
       match: settleMatch(rule.match, `${seed}:failure:${index}`, upgradable),
     }));
     this.#events = new FleetEvents({ scenario, startedAt: this.startedAt, upgradable });
+    if (stored !== undefined) this.#restore(stored);
   }
 
   now(): EpochMs {
@@ -77,44 +96,92 @@ export class World {
   }
 
   collectorNamed(name: string): SimulatedCollector | undefined {
-    return this.collectors().find(({ facts }) => facts.name === name);
+    return this.#collectors.named(name, this.now());
+  }
+
+  /** Installed Collectors last seen alive at least so many days ago (collector-api.md §4.1). */
+  offlineCollectors(aliveBeforeDays: number): SimulatedCollector[] {
+    const now = this.now();
+    return this.#collectors
+      .all(now)
+      .filter(({ facts }) => facts.collectorType === 'Installable')
+      .filter((collector) => !isAlive(collector, now))
+      .filter(({ life }) => now - lastHeartbeatAt(life, now) >= aliveBeforeDays * dayMs);
+  }
+
+  /** @throws ServiceFailure when a rule of collector-api.md §2.1 or §4.1 is broken */
+  createCollector(stated: Stated): SimulatedCollector {
+    return this.#written(createHostedCollector(this.#collectors, stated, this.now()));
+  }
+
+  /** @throws ServiceFailure when a rule of collector-api.md §2.1 or §4.4 is broken */
+  updateCollector(collector: SimulatedCollector, update: Update): void {
+    updateCollector(this.#collectors, collector, { ...update, now: this.now() });
+    this.#changed();
+  }
+
+  /** Begins to delete the offline ones; they go one after the other (collector-api.md §4.1). */
+  deleteOfflineCollectors(aliveBeforeDays: number): void {
+    this.#collectors.sweep(this.offlineCollectors(aliveBeforeDays), this.now());
+    this.#changed();
+  }
+
+  /** @throws ServiceFailure when a rule of collector-api.md §2.2 or §4.2 is broken */
+  createSource(collector: SimulatedCollector, stated: Stated): CollectorSource {
+    return this.#written(createSource(this.sources, collector, stated, this.now()));
+  }
+
+  /** @throws ServiceFailure when a rule of collector-api.md §4.2 or §4.4 is broken */
+  updateSource(collector: SimulatedCollector, source: CollectorSource, update: Update): CollectorSource {
+    const target = { collector, source };
+    return this.#written(updateSource(this.sources, target, { ...update, now: this.now() }));
+  }
+
+  /** @throws ServiceFailure `CannotModifySources` for a collector in JSON mode */
+  deleteSource(collector: SimulatedCollector, source: CollectorSource): void {
+    deleteSource(this.sources, { collector, source }, this.now());
+    this.#changed();
   }
 
   task(id: string): SimulatedTask | undefined {
-    return this.#tasks.get(id);
+    return this.#tasks.find(id);
   }
 
   isInUpgrade(collectorId: number): boolean {
-    return this.#isInUpgrade(collectorId, this.now());
+    return this.#tasks.isInUpgrade(collectorId, this.now());
   }
 
   /** Alive, Installed, below the build, not in an upgrade and not too old (field-facts.md, Upgrades). */
   upgradableTo(toVersion: string): SimulatedCollector[] {
-    return this.#upgradableTo(toVersion, this.now());
+    return this.#tasks.upgradableTo(toVersion, this.now());
+  }
+
+  /**
+   * The build a request means: the latest where none is named.
+   * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
+   */
+  targetVersion(asked: string | undefined): string {
+    return this.#tasks.targetVersion(asked, this.now());
   }
 
   /**
    * Accepts an upgrade task and draws its course.
-   * @param toVersion undefined or empty: the latest build
    * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
    */
-  createTask(asked: {
-    readonly collectorId: number;
-    readonly toVersion: string | undefined;
-    readonly by: 'api' | 'human';
-  }): SimulatedTask {
-    const now = this.now();
-    return this.#createTask({ ...asked, now });
+  createTask(asked: AskedTask): SimulatedTask {
+    return this.#written(this.#tasks.create(asked, this.#rules, this.now()));
   }
 
   /** The collector falls silent for good; an upgrade of its own then runs into the time-out. */
   kill(collectorId: number): void {
     this.#kill(this.#known(collectorId), this.now());
+    this.#changed();
   }
 
   /** A silent collector comes back. */
   revive(collectorId: number): void {
     this.#collectors.wake(this.#known(collectorId), this.now());
+    this.#changed();
   }
 
   /** A person clicks upgrade in the vendor's web page. */
@@ -122,22 +189,51 @@ export class World {
     return this.createTask({ collectorId, toVersion, by: 'human' });
   }
 
-  /** The collector is deleted from the account. */
+  /** The collector is deleted from the account, with its sources; an upgrade of its own runs into the time-out. */
   remove(collectorId: number): void {
-    this.#collectors.remove(collectorId);
+    this.#remove(collectorId, this.now());
+    this.#changed();
   }
 
   /** A new collector registers itself. */
   appear(): SimulatedCollector {
-    return this.#collectors.register(this.now());
+    return this.#written(this.#collectors.register(this.now()));
   }
 
   withdrawBuild(version: string): void {
     this.builds.withdraw(version, this.now());
+    this.#changed();
   }
 
   offerBuild(version: string): void {
     this.builds.offer(version, this.now());
+    this.#changed();
+  }
+
+  /** Everything to go on from after a restart. */
+  stored(): StoredWorld {
+    const now = this.now();
+    return {
+      startedAt: this.startedAt,
+      eventsDoneUntil: this.#eventsDoneUntil,
+      counts: { ...this.#collectors.counts, sources: this.sources.createdCount },
+      collectors: this.#collectors.all(now).map(storedCollector),
+      builds: this.builds.stored(),
+      ...this.#tasks.stored(),
+    };
+  }
+
+  #restore(stored: StoredWorld): void {
+    this.#collectors.restore(stored.collectors.map(restoredCollector), stored.counts);
+    this.sources.restore(stored.counts.sources);
+    this.builds.restore(stored.builds);
+    this.#tasks.restore(stored);
+    this.#events.takeDue(stored.eventsDoneUntil);
+  }
+
+  #written<T>(result: T): T {
+    this.#changed();
+    return result;
   }
 
   #known(collectorId: number): SimulatedCollector {
@@ -146,154 +242,38 @@ export class World {
     return collector;
   }
 
-  #upgradableTo(toVersion: string, now: EpochMs): SimulatedCollector[] {
-    return this.#collectors.all(now).filter((collector) => {
-      if (collector.facts.collectorType === 'Hosted') return false;
-      const { version } = settleCollector(collector, now);
-      const toTarget = compareBuildVersions(version, toVersion);
-      // An unreadable build can't be placed before the target, so it is missing like a too old one.
-      if (toTarget === undefined || toTarget >= 0) return false;
-      if ((compareBuildVersions(version, this.#scenario.tooOldBelow) ?? 0) < 0) return false;
-      return isAlive(collector, now) && !this.#isInUpgrade(collector.facts.id, now);
-    });
-  }
-
-  #isInUpgrade(collectorId: number, now: EpochMs): boolean {
-    const last = this.#lastTaskOf.get(collectorId);
-    return last !== undefined && now < last.script.endsAt;
-  }
-
-  #createTask(asked: {
-    readonly collectorId: number;
-    readonly toVersion: string | undefined;
-    readonly by: 'api' | 'human';
-    readonly now: EpochMs;
-  }): SimulatedTask {
-    const { collectorId, now } = asked;
-    const { collector, toVersion } = this.#admit(asked);
-    const life = settleCollector(collector, now);
-    const attemptKey = `${collectorId}:${toVersion}`;
-    const attempt = (this.#attempts.get(attemptKey) ?? 0) + 1;
-    this.#attempts.set(attemptKey, attempt);
-    const { facts } = collector;
-    const outcome = decideOutcome(this.#scenario, this.#rules, {
-      facts,
-      version: life.version,
-      toVersion,
-      attempt,
-    });
-    if (outcome.kind === 'createCode') throw refused(outcome.code);
-    const script = drawTaskScript({
-      scenario: this.#scenario,
-      key: `${attemptKey}:${attempt}`,
-      requestedAt: now,
-      fromVersion: life.version,
-      toVersion,
-      between: this.builds.between(life.version, toVersion),
-      outcome,
-      reachable: life.kind === 'up' || collector.pending.some(({ kind }) => kind === 'up'),
-    });
-    collector.pending = [...collector.pending, ...script.life].sort((a, b) => a.at - b.at);
-    const task: SimulatedTask = {
-      id: String(firstTaskId + this.#tasks.size),
-      collectorId,
-      fromVersion: life.version,
-      toVersion,
-      requestedAt: now,
-      by: asked.by,
-      script,
-    };
-    this.#tasks.set(task.id, task);
-    this.#lastTaskOf.set(collectorId, task);
-    return task;
-  }
-
-  /** The rules of collector-api.md §7.5, in the order of its table. */
-  #admit(asked: { collectorId: number; toVersion: string | undefined; now: EpochMs }) {
-    const { collectorId, now } = asked;
-    const collector = this.#collectors.find(collectorId, now);
-    if (collector === undefined) throw refused('collector.invalid');
-    if (collector.facts.collectorType === 'Hosted') throw refused('collector.type.invalid');
-    if (!isAlive(collector, now)) throw refused('collector.not.alive');
-    if (this.#isInUpgrade(collectorId, now)) throw refused('collector.in.upgrading');
-    const toVersion = this.targetVersion(asked.toVersion);
-    return { collector, toVersion };
-  }
-
-  /**
-   * The build a request means: the latest where none is named.
-   * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
-   */
-  targetVersion(asked: string | undefined): string {
-    const now = this.#clock.now();
-    const toVersion = asked === undefined || asked === '' ? this.builds.latest(now) : asked;
-    if (toVersion === undefined || parseBuildVersion(toVersion) === undefined) {
-      throw refused('collector.version.invalid');
-    }
-    const offered = this.builds.offered(now).find((version) => isSameBuild(version, toVersion));
-    if (offered === undefined) throw refused('collector.version.invalid');
-    return offered;
-  }
-
   #kill(collector: SimulatedCollector, now: EpochMs): void {
     this.#collectors.silence(collector, now);
-    const task = this.#lastTaskOf.get(collector.facts.id);
-    if (task === undefined || now >= task.script.endsAt) return;
-    task.script = {
-      ...task.script,
-      progressingAt: task.script.progressingAt <= now ? task.script.progressingAt : Infinity,
-      endsAt: task.requestedAt + this.#scenario.limits.taskTimeout,
-      endStatus: 3,
-      message: timedOutMessage,
-      life: [],
-    };
+    this.#tasks.strand(collector.facts.id, now);
+  }
+
+  #remove(collectorId: number, now: EpochMs): void {
+    this.#collectors.remove(collectorId);
+    this.#tasks.strand(collectorId, now);
   }
 
   /** What the scenario has planned up to now, each thing at its own instant. */
   #applyEvents(now: EpochMs): void {
-    for (const due of this.#events.takeDue(now)) this.#applyEvent(due);
-  }
-
-  #applyEvent({ at, event, match }: DueEvent): void {
-    if (event.event === 'appears') {
-      for (let made = 0; made < event.newcomers; made++) this.#collectors.register(at);
-      return;
+    const due = this.#events.takeDue(now);
+    if (due.length === 0) return;
+    for (const event of due) {
+      playEvent(event, {
+        collectors: this.#collectors,
+        kill: (collector) => this.#kill(collector, event.at),
+        remove: (collectorId) => this.#remove(collectorId, event.at),
+        clickUpgrade: (collectorId, toVersion) => this.#humanUpgrade(collectorId, toVersion, event.at),
+      });
     }
-    for (const collector of this.#collectors.all(at)) {
-      settleCollector(collector, at);
-      if (matchesCollector(match, candidate(collector))) this.#happen(event, collector, at);
-    }
-  }
-
-  #happen(event: FleetEvent, collector: SimulatedCollector, at: EpochMs): void {
-    switch (event.event) {
-      case 'dies':
-        this.#kill(collector, at);
-        return;
-      case 'returns':
-        this.#collectors.wake(collector, at);
-        return;
-      case 'vanishes':
-        this.#collectors.remove(collector.facts.id);
-        return;
-      case 'humanUpgrade':
-        this.#humanUpgrade(collector.facts.id, event.toVersion, at);
-        return;
-      case 'appears':
-        return;
-    }
+    this.#eventsDoneUntil = now;
+    this.#changed();
   }
 
   /** The web page refuses what the API would refuse; the person shrugs. */
   #humanUpgrade(collectorId: number, toVersion: string | undefined, now: EpochMs): void {
     try {
-      this.#createTask({ collectorId, toVersion, by: 'human', now });
+      this.#tasks.create({ collectorId, toVersion, by: 'human' }, this.#rules, now);
     } catch (error) {
       if (!(error instanceof ServiceFailure)) throw error;
     }
   }
-}
-
-function candidate({ facts, life }: SimulatedCollector): MatchCandidate {
-  return { facts, version: life.version };
 }

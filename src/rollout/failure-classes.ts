@@ -12,10 +12,10 @@ export type ServiceFailure =
   | { readonly kind: 'signInThrottled'; readonly retryAfterMs: DurationMs; readonly detail: string }
   /** 401 on the first call or again and again, 403, 415, 301: all collectors share it. */
   | { readonly kind: 'misconfigured'; readonly detail: string }
-  /** 404. */
-  | { readonly kind: 'notFound'; readonly detail: string }
+  /** 404, with its code where it had one. */
+  | { readonly kind: 'notFound'; readonly code?: string; readonly detail: string }
   /** Any other refusal, with its code where it had one (collector-api.md §7.5). */
-  | { readonly kind: 'refused'; readonly code: string; readonly detail: string }
+  | { readonly kind: 'refused'; readonly code: string; readonly status?: number; readonly detail: string }
   /** We stopped waiting ourselves, because we are closing. */
   | { readonly kind: 'cancelled'; readonly sent: boolean };
 

@@ -12,7 +12,8 @@ import { startServiceProcess } from './service-process.ts';
 
 /** What is upgraded, and within which limits; the same for every contestant. */
 export interface Contest {
-  readonly title: string;
+  /** What limits it: the slots, or the service's request rate. */
+  readonly binds: 'slots' | 'rate';
   readonly collectors: number;
   readonly slots: number;
   readonly speed: number;
@@ -36,6 +37,8 @@ export interface Standing {
   readonly requestsByOperation: Readonly<Record<string, number>>;
   readonly throttled: number;
   readonly seenDelayMs: { readonly median: DurationMs; readonly p95: DurationMs };
+  /** From an end's being known to the create that takes its slot. */
+  readonly refillMs: { readonly median: DurationMs; readonly p95: DurationMs };
   readonly tasksInFlightMax: number;
   readonly requestsInOneSecondMax: number;
   readonly cpuSeconds: number;
@@ -93,6 +96,10 @@ function judge(
   const beganAt = creates[0]?.at ?? 0;
   const seen = performance.endsSeen.map(({ collectorId, at }) => ({ collectorId, at: toServiceTime(at) }));
   const delays = seen.map(({ collectorId, at }) => at - (endsAt.get(collectorId) ?? Number.NaN));
+  const seenInOrder = seen.map(({ at }) => at).sort((a, b) => a - b);
+  const refills = creates
+    .slice(contest.slots)
+    .map(({ at }, index) => at - (seenInOrder[index] ?? Number.NaN));
   const requests = Object.values(record.requests).reduce((sum, count) => sum + count, 0);
   const { requestsPerSecond } = serviceLimits;
   const greedyMs = greedyMakespan(
@@ -110,6 +117,7 @@ function judge(
     requestsByOperation: record.requests,
     throttled: record.throttled.rate + record.throttled.concurrency + record.throttled.fault,
     seenDelayMs: { median: quantile(delays, 0.5), p95: quantile(delays, 0.95) },
+    refillMs: { median: quantile(refills, 0.5), p95: quantile(refills, 0.95) },
     tasksInFlightMax: record.tasksInFlightMax,
     requestsInOneSecondMax: record.requestsInOneSecondMax,
     cpuSeconds: performance.cpuSeconds,

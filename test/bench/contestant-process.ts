@@ -1,13 +1,11 @@
 import { answerParent, startChild } from './child-process.ts';
 import type { Contestant, ContestantBrief, ContestantName, MeasuredPerformance } from './contestant.ts';
-import { runFixedBatch } from './rivals/fixed-batch.ts';
-import { runPlainPool } from './rivals/plain-pool.ts';
-import { runUpwave } from './upwave.ts';
 
-const contestants: Readonly<Record<ContestantName, Contestant>> = {
-  upwave: runUpwave,
-  plainPool: runPlainPool,
-  fixedBatch: runFixedBatch,
+// Loaded when needed, so that no contestant's memory has another's modules in it.
+const contestants: Readonly<Record<ContestantName, () => Promise<Contestant>>> = {
+  upwave: async () => (await import('./upwave.ts')).runUpwave,
+  plainPool: async () => (await import('./rivals/plain-pool.ts')).runPlainPool,
+  fixedBatch: async () => (await import('./rivals/fixed-batch.ts')).runFixedBatch,
 };
 
 /** Runs one contestant in a process of its own. */
@@ -22,8 +20,9 @@ export async function runContestant(brief: ContestantBrief): Promise<MeasuredPer
 
 if (process.send !== undefined && process.argv[1] === new URL(import.meta.url).pathname) {
   answerParent<ContestantBrief>(async (brief) => {
+    const run = await contestants[brief.name]();
     const before = process.cpuUsage();
-    const performance = await contestants[brief.name](brief);
+    const performance = await run(brief);
     const { user, system } = process.cpuUsage(before);
     return {
       ...performance,

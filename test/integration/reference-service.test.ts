@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { collectorManagementApi } from '../../src/contract/collector-management-api.ts';
 import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
-import { servedOperations } from '../../src/reference-service/served-operations.ts';
 import type { ReferenceServiceParts } from '../../src/reference-service/start-reference-service.ts';
 import {
   aReferenceService,
@@ -61,14 +61,22 @@ describe('base address and answers', () => {
     const setup = await aService();
     const [collectorId] = await upgradableIds(setup);
     const created = await setup.create({ collectorId });
+    const sources = await setup.send(`/v1/collectors/${collectorId}/sources`);
+    const job = await setup.send('/v1/search/jobs', { method: 'POST', body: { query: '*' } });
+    const cookie = String(job.headers['set-cookie']).split(';')[0] ?? '';
     const values: Record<string, string> = {
       id: String(collectorId),
+      collectorId: String(collectorId),
+      sourceId: String(sources.body.sources[0].id),
       upgradeTaskId: created.body.id,
       name: 'Staging%20Area',
+      searchJobId: job.body.id,
+      results: 'messages',
     };
-    for (const operation of servedOperations.filter(({ method }) => method === 'GET')) {
+    for (const operation of collectorManagementApi.filter(({ method }) => method === 'GET')) {
       const answer = await setup.send(
         `/v1${operation.path.replace(/\{(\w+)\}/g, (_text, name: string) => values[name] ?? '')}`,
+        { headers: { cookie } },
       );
       expect([operation.name, answer.status]).toEqual([operation.name, 200]);
       expect(operation.answer.body.safeParse(answer.body).success).toBe(true);

@@ -38,6 +38,8 @@ export interface NightInput {
   readonly followsSchedule?: boolean;
   /** False: the log is not scrubbed, so that a secret which only the scrubber keeps out is seen. */
   readonly scrubsLog?: boolean;
+  /** Puts something between the daemons and the service. @returns its address */
+  readonly through?: (serviceUrl: string) => Promise<string>;
 }
 
 export interface LogLine extends LogFields {
@@ -77,7 +79,8 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Nig
     speed: nightSpeed,
     scenario: parseScenario(nightScenario(input.scenario)),
   });
-  const config = readConfig(JSON.stringify(nightConfig(service.baseUrl, input)));
+  const url = (await input.through?.(service.url)) ?? service.url;
+  const config = readConfig(JSON.stringify(nightConfig(`${url}/api`, input)));
   const daemons: NightDaemon[] = [];
   const close = async () => {
     for (const daemon of daemons) await daemon.close();
@@ -169,6 +172,8 @@ async function startDaemon(config: Config, input: NightInput): Promise<NightDaem
     followsSchedule: input.followsSchedule ?? false,
   });
   const { url } = await daemon.start();
+  // What an operator asks is refused until there is a connection.
+  await until('an answer of Redis', () => daemon.operations.listRollouts().catch(() => undefined));
   let closing: Promise<void> | undefined;
   return {
     daemon,
@@ -242,7 +247,10 @@ export function brokenPromises(
     [doubled(record).length === 0, `P1: two tasks at once on ${doubled(record).join(', ')}`],
     [tasksInFlightMax <= status.concurrency, `P2: ${tasksInFlightMax} tasks at once`],
     [strangers.length === 0, `P5: creates outside the plan, for ${strangers.join(', ')}`],
-    [requestsInOneSecondMax <= requestsPerSecond, `P8: ${requestsInOneSecondMax} requests in one second`],
+    [
+      requestsInOneSecondMax <= night.config.service.requestsPerSecond,
+      `P8: ${requestsInOneSecondMax} requests in one second`,
+    ],
     [throttled.rate + throttled.concurrency === 0, `P8: answers 429, ${JSON.stringify(throttled)}`],
     [total === upgrades.length && total === status.planned, `P9: ${total} of ${upgrades.length} in a state`],
     [status.endedAt === null || ended.length === total, `P9: ${ended.length} of ${total} have an end`],

@@ -63,6 +63,8 @@ export interface Night {
   readonly account: Account;
   readonly events: RolloutEvent[];
   readonly clock: { now(): number };
+  /** What the collector itself is like now: its build, and whether it is up. */
+  collector(collectorId: number): { readonly build: string; readonly isUp: boolean };
   /** Runs until the rollout has ended or is held, or virtual time is up. */
   run(untilMs?: number): Promise<void>;
 }
@@ -213,5 +215,9 @@ export async function makeNight(given: {
       else jobs.set(collectorId, Math.max(outcome.at, now));
     }
   };
-  return { rolloutId, store, account, events, clock, run };
+  const collector = (id: number) => {
+    applyEnds();
+    return { build: buildOf.get(id) ?? '', isUp: !isDown(id) };
+  };
+  return { rolloutId, store, account, events, clock, collector, run };
 }

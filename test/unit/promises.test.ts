@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../src/rollout/policy.ts';
 import { isEnd } from '../../src/rollout/upgrade.ts';
-import { aFleet, aPolicy, aWaveRule } from '../support/builders.ts';
+import { aFleet, aPolicy, aWaveRule, targetBuild } from '../support/builders.ts';
 import { lossless } from '../support/lossless.ts';
 import { seededChance } from '../support/seeded-chance.ts';
 import { type Fate, goodFate, makeNight } from '../support/simulated-night.ts';
@@ -69,7 +69,7 @@ const nights = fc.record({
 });
 
 describe('a rollout under seeded faults, judged by the service', () => {
-  it('keeps P1, P2, P3 and P9, whatever the service does and with jobs being lost', async () => {
+  it('keeps P1, P2, P3, P9 and P10, whatever the service does and with jobs being lost', async () => {
     await fc.assert(
       fc.asyncProperty(nights, async ({ policy, size, fates: given, seed }) => {
         const fateOf = (id: number, attempt: number) => given[(id * 7 + attempt) % given.length] ?? goodFate;
@@ -102,6 +102,13 @@ describe('a rollout under seeded faults, judged by the service', () => {
         for (const upgrade of upgrades) {
           if (rollout.state !== 'held') expect(isEnd(upgrade.state), `P9: ${upgrade.state}`).toBe(true);
           if (isEnd(upgrade.state) && 'reason' in upgrade) expect(upgrade.reason).not.toBe('');
+          if (upgrade.state === 'succeeded') {
+            const shown = night.collector(upgrade.collectorId);
+            expect(shown, 'P10: a success is on the build and up').toEqual({
+              build: targetBuild,
+              isUp: true,
+            });
+          }
           expect(upgrade.attempts).toBeLessThanOrEqual(policy.retry.maxAttempts + 1);
         }
       }),

@@ -1,0 +1,89 @@
+import { InvalidArgumentError } from 'commander';
+import type { z } from 'zod';
+
+/** One `--set name=value`. */
+export interface Assignment {
+  readonly name: string;
+  /** The rest of a dotted name: `fields.team=core` has one. */
+  readonly inner: readonly string[];
+  readonly text: string;
+}
+
+/** What the contract knows about some fields; tells whether `123` is meant as a name or as a number. */
+export type KnownFields = Readonly<Record<string, z.ZodType>>;
+
+/** The one field that is a map of texts, keys with periods included (collector-api.md §2.1). */
+const textMap = 'fields';
+
+/** Collects repeated `--set` options. @throws InvalidArgumentError when one is no `name=value` */
+export function collectAssignment(text: string, before: readonly Assignment[] = []): Assignment[] {
+  const match = /^([^=]+)=(.*)$/s.exec(text);
+  const [name = '', ...rest] = (match?.[1] ?? '').split('.');
+  if (match === null || name === '' || rest.includes('')) {
+    throw new InvalidArgumentError('write name=value, such as category=prod/web or fields.team=core.');
+  }
+  const inner = name === textMap && rest.length > 0 ? [rest.join('.')] : rest;
+  return [...before, { name, inner, text: match[2] ?? '' }];
+}
+
+/**
+ * The fields that the assignments set, made from the resource as it is: `fields.team=core` keeps the other fields.
+ * @throws AssignmentError when a dotted name leads into something that has no names
+ */
+export function applyAssignments(
+  resource: Readonly<Record<string, unknown>>,
+  assignments: readonly Assignment[],
+  known: KnownFields,
+): Record<string, unknown> {
+  const stated = new Map<string, unknown>();
+  for (const { name, inner, text } of assignments) {
+    const current = stated.has(name)
+      ? stated.get(name)
+      : Object.entries(resource).find(([key]) => key === name)?.[1];
+    const value = name === textMap && inner.length > 0 ? mapText(text) : readValue(text, known[name], inner);
+    stated.set(name, assignInto(current, inner, { name, value }));
+  }
+  return Object.fromEntries(stated);
+}
+
+/** An operator's mistake, in their words. */
+export class AssignmentError extends Error {}
+
+function assignInto(
+  current: unknown,
+  path: readonly string[],
+  { name, value }: { readonly name: string; readonly value: unknown },
+): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (Array.isArray(current) || (current !== null && current !== undefined && typeof current !== 'object')) {
+    throw new AssignmentError(`${name} has no ${key} in it: give ${name} whole, as JSON`);
+  }
+  const entries = new Map(Object.entries(current ?? {}));
+  const next = assignInto(entries.get(key), rest, { name: `${name}.${key}`, value });
+  if (next === undefined) entries.delete(key);
+  else entries.set(key, next);
+  return Object.fromEntries(entries);
+}
+
+/** A text, whatever it looks like; nothing takes the key out. */
+function mapText(text: string): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+/** JSON where it is JSON, else the text; nothing is null. A field that the contract knows as a text stays one. */
+function readValue(text: string, schema: z.ZodType | undefined, inner: readonly string[]): unknown {
+  if (text === '') return null;
+  const value = parseJson(text);
+  if (value === undefined) return text;
+  const isText = inner.length === 0 && schema?.safeParse(value).success === false;
+  return isText && schema.safeParse(text).success ? text : value;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

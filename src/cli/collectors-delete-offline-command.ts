@@ -1,0 +1,51 @@
+import { toPrintable } from '../observability/printable.ts';
+import type { GlobalOptions } from './command-runner.ts';
+import { makeConsent } from './consent.ts';
+import type { ConsoleOutput } from './console-output.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { printJson } from './print-json.ts';
+import { withManagement } from './with-management.ts';
+
+const namesShownMax = 10;
+
+/** `upwave collectors delete-offline --days N`: begins the deletion of every collector that was away so long. */
+export async function collectorsDeleteOfflineCommand(
+  { config, json }: GlobalOptions,
+  { days, yes }: { readonly days: number; readonly yes: boolean },
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const ask = makeConsent({ yes, input: process.stdin, output: output.err });
+  return withManagement(config, async ({ management, stop, orFail }) => {
+    const offline = orFail(await management.collectors.listOffline(days, stop));
+    if (offline.length === 0) {
+      if (json) printJson(output, { matching: 0, message: null });
+      else output.out.write(`no collector was away for ${days} days\n`);
+      return exitCodes.done;
+    }
+    if (!(await ask(question(offline, days), stop))) {
+      output.err.write('nothing deleted\n');
+      return exitCodes.finishedWithFailures;
+    }
+    const message = orFail(await management.collectors.deleteOffline(days, stop)) ?? null;
+    if (json) printJson(output, { matching: offline.length, message });
+    else {
+      const said = message === null ? '' : `; the service says: ${toPrintable(wordsOf(message))}`;
+      output.out.write(`deletion of ${offline.length} collectors begun${said}\n`);
+    }
+    return exitCodes.done;
+  });
+}
+
+function question(offline: ReadonlyArray<{ readonly name: string }>, days: number): string {
+  const names = offline.slice(0, namesShownMax).map(({ name }) => toPrintable(name));
+  const more = offline.length > names.length ? ', …' : '';
+  return `delete ${offline.length} collectors that were away for ${days} days (${names.join(', ')}${more})?`;
+}
+
+/** Its shape is not documented (collector-api.md §4.1). */
+function wordsOf(message: unknown): string {
+  if (typeof message === 'string') return message;
+  const inner =
+    message !== null && typeof message === 'object' && 'message' in message ? message.message : undefined;
+  return typeof inner === 'string' ? inner : JSON.stringify(message);
+}

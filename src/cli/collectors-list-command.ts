@@ -1,0 +1,75 @@
+import type { CollectorFilter } from '../collector-api/collector-client.ts';
+import type { Collector } from '../contract/collector.ts';
+import { compilePattern } from '../rollout/selector.ts';
+import { CommandFailure } from './command-failure.ts';
+import type { GlobalOptions } from './command-runner.ts';
+import type { ConsoleOutput } from './console-output.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { printJson } from './print-json.ts';
+import { renderTable } from './render-table.ts';
+import { withManagement } from './with-management.ts';
+
+export interface CollectorsListOptions {
+  readonly filter?: CollectorFilter;
+  readonly offlineDays?: number;
+  /** A glob or a `/regular expression/` for names. */
+  readonly match?: string;
+}
+
+/** `upwave collectors list`: every collector of the account, or a part of them. */
+export async function collectorsListCommand(
+  { config, json }: GlobalOptions,
+  { filter, offlineDays, match }: CollectorsListOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const matches = readPattern(match);
+  const all = await withManagement(config, async ({ management, stop, orFail }) =>
+    orFail(
+      offlineDays === undefined
+        ? await management.collectors.list(filter, stop)
+        : await management.collectors.listOffline(offlineDays, stop),
+    ),
+  );
+  const collectors = all.filter(({ name }) => matches(name));
+  if (json) printJson(output, { collectors });
+  else output.out.write(`${render(collectors)}\n`);
+  return exitCodes.done;
+}
+
+function readPattern(pattern: string | undefined): (name: string) => boolean {
+  try {
+    return compilePattern(pattern ?? '*');
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new CommandFailure(exitCodes.usageOrConfig, `--match: ${error.message}`, { cause: error });
+  }
+}
+
+function render(collectors: readonly Collector[]): string {
+  if (collectors.length === 0) return 'no collector';
+  const table = renderTable(
+    ['id', 'name', 'type', 'build', 'alive', 'last seen', 'os', 'category'],
+    collectors.map((collector) => [
+      String(collector.id),
+      collector.name,
+      collector.collectorType ?? '',
+      collector.collectorVersion ?? '',
+      showAlive(collector.alive),
+      showInstant(collector.lastSeenAlive),
+      collector.osName ?? '',
+      collector.category ?? '',
+    ]),
+  );
+  return `${table}\n${collectors.length} ${collectors.length === 1 ? 'collector' : 'collectors'}`;
+}
+
+function showAlive(alive: boolean | undefined): string {
+  if (alive === undefined) return '';
+  return alive ? 'yes' : 'no';
+}
+
+/** To the minute, in UTC; what is no instant stays empty. */
+function showInstant(at: number | null | undefined): string {
+  const instant = new Date(at ?? Number.NaN);
+  return Number.isNaN(instant.getTime()) ? '' : `${instant.toISOString().slice(0, 16)}Z`;
+}

@@ -1,0 +1,86 @@
+import { type Command, Option } from 'commander';
+import { collectAssignment } from './assignments.ts';
+import { buildsCommand } from './builds-command.ts';
+import { collectorsCreateCommand } from './collectors-create-command.ts';
+import { collectorsDeleteCommand } from './collectors-delete-command.ts';
+import { collectorsDeleteOfflineCommand } from './collectors-delete-offline-command.ts';
+import { type CollectorsListOptions, collectorsListCommand } from './collectors-list-command.ts';
+import { collectorsShowCommand } from './collectors-show-command.ts';
+import { collectorsUpdateCommand } from './collectors-update-command.ts';
+import type { CommandRunner } from './command-runner.ts';
+import { wholeDays } from './option-values.ts';
+import type { StatedFields } from './stated-fields.ts';
+
+const which = ['<collector>', 'its id, or its name'] as const;
+const fromOption = ['--from <file>', 'fields in a JSON or YAML file'] as const;
+const setOption = [
+  '--set <name=value>',
+  'one field; JSON where it is JSON, `name=` empties it, `fields.team=core` sets one of many (repeatable)',
+] as const;
+const yesOption = ['-y, --yes', 'do not ask', false] as const;
+
+/** Adds `upwave collectors …` and `upwave builds`. */
+export function addCollectorsProgram(program: Command, run: CommandRunner): void {
+  const collectors = program.command('collectors').description('the collectors of the account');
+  collectors
+    .command('list')
+    .description('every collector, or a part of them')
+    .addOption(new Option('--filter <part>', 'only these').choices(['installed', 'hosted', 'dead', 'alive']))
+    .addOption(
+      new Option('--offline-days <days>', 'installed ones last seen alive at least so many days ago')
+        .argParser(wholeDays)
+        .conflicts('filter'),
+    )
+    .option('--match <pattern>', 'only names that match: a glob, or /a regular expression/')
+    .action(
+      run((globals, output, options: CollectorsListOptions) =>
+        collectorsListCommand(globals, options, output),
+      ),
+    );
+  collectors
+    .command('show')
+    .argument(...which)
+    .description('every field of one')
+    .action(run((globals, output, named: string) => collectorsShowCommand(named, globals, output)));
+  collectors
+    .command('create')
+    .description('create a hosted collector; installed ones register themselves')
+    .option(...fromOption)
+    .option(...setOption, collectAssignment)
+    .action(run((globals, output, stated: StatedFields) => collectorsCreateCommand(globals, stated, output)));
+  collectors
+    .command('update')
+    .argument(...which)
+    .description('set some fields, and keep the others as they are')
+    .option(...fromOption)
+    .option(...setOption, collectAssignment)
+    .action(
+      run((globals, output, named: string, stated: StatedFields) =>
+        collectorsUpdateCommand(named, globals, stated, output),
+      ),
+    );
+  collectors
+    .command('delete')
+    .argument(...which)
+    .description('delete one, with its sources; asks first')
+    .option(...yesOption)
+    .action(
+      run((globals, output, named: string, options: { yes: boolean }) =>
+        collectorsDeleteCommand(named, globals, options, output),
+      ),
+    );
+  collectors
+    .command('delete-offline')
+    .description('delete every installed collector that was away for long; asks first')
+    .requiredOption('--days <days>', 'last seen alive at least so many days ago', wholeDays)
+    .option(...yesOption)
+    .action(
+      run((globals, output, options: { days: number; yes: boolean }) =>
+        collectorsDeleteOfflineCommand(globals, options, output),
+      ),
+    );
+  program
+    .command('builds')
+    .description('the builds that the service offers')
+    .action(run((globals, output) => buildsCommand(globals, output)));
+}

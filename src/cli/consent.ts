@@ -1,0 +1,43 @@
+import { createInterface } from 'node:readline/promises';
+import { CommandFailure } from './command-failure.ts';
+import { exitCodes } from './exit-codes.ts';
+
+/** Asks before something is lost; true means go on. */
+export type AskConsent = (question: string, stop: AbortSignal) => Promise<boolean>;
+
+interface ConsentParts {
+  /** `--yes`: asked and answered. */
+  readonly yes: boolean;
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream;
+}
+
+/**
+ * Makes the question that stands before a deletion.
+ * @throws CommandFailure at once where nobody can be asked and `--yes` is not given
+ */
+export function makeConsent({ yes, input, output }: ConsentParts): AskConsent {
+  if (yes) return async () => true;
+  if (input.isTTY !== true) {
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      'this deletes, and nobody can be asked here: say --yes if you mean it',
+    );
+  }
+  return async (question, stop) => {
+    const lines = createInterface({ input, output });
+    const ended = new AbortController();
+    lines.once('close', () => ended.abort());
+    try {
+      const signal = AbortSignal.any([stop, ended.signal]);
+      const answer = await lines.question(`${question} [y/N] `, { signal });
+      return /^\s*y(es)?\s*$/i.test(answer);
+    } catch (error) {
+      // The end of the input, or Ctrl-C: no answer is no consent.
+      if (stop.aborted || ended.signal.aborted) return false;
+      throw error;
+    } finally {
+      lines.close();
+    }
+  };
+}

@@ -1,0 +1,63 @@
+import { isRefusedWith } from '../collector-api/client-refusals.ts';
+import { isNameAskable } from '../collector-api/collector-name.ts';
+import type { Collector } from '../contract/collector.ts';
+import type { Source } from '../contract/source.ts';
+import { toPrintable } from '../observability/printable.ts';
+import type { Answer } from '../orchestrator/ports.ts';
+import { CommandFailure } from './command-failure.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { ServiceDesk } from './with-management.ts';
+
+/**
+ * The collector that is meant: digits are an id first, anything else is a name. One whose name the service can't be asked
+ * for is looked up in the whole list.
+ * @throws CommandFailure when there is none
+ */
+export async function findCollector(desk: ServiceDesk, idOrName: string): Promise<Collector> {
+  const { collectors } = desk.management;
+  const isId = /^\d{1,15}$/.test(idOrName);
+  if (isId) {
+    const found = known(desk, await collectors.get(Number(idOrName), desk.stop));
+    if (found !== undefined) return found.resource;
+  }
+  if (isNameAskable(idOrName)) {
+    const found = known(desk, await collectors.getByName(idOrName, desk.stop));
+    if (found !== undefined) return found.resource;
+  } else {
+    const all = desk.orFail(await collectors.list(undefined, desk.stop));
+    const found = all.find(({ name }) => name === idOrName);
+    if (found !== undefined) return found;
+  }
+  const what = isId ? 'the id or the name' : 'the name';
+  throw new CommandFailure(exitCodes.usageOrConfig, `no collector has ${what} ${toPrintable(idOrName)}`);
+}
+
+/** A source with the id that every listed one has. */
+export type FoundSource = Source & { readonly id: number };
+
+/** The source that is meant, by its id or its name. @throws CommandFailure when there is none */
+export async function findSource(
+  desk: ServiceDesk,
+  collector: Collector,
+  idOrName: string,
+): Promise<FoundSource> {
+  const sources = desk.orFail(await desk.management.sources.list(collector.id, desk.stop)).filter(hasId);
+  const found =
+    sources.find(({ id }) => String(id) === idOrName) ?? sources.find(({ name }) => name === idOrName);
+  if (found !== undefined) return found;
+  throw new CommandFailure(
+    exitCodes.usageOrConfig,
+    toPrintable(`collector ${collector.id} ${collector.name} has no source ${idOrName}`),
+  );
+}
+
+/** undefined: the service knows none. @throws CommandFailure for any other failure */
+function known<T>(desk: ServiceDesk, answer: Answer<T>): T | undefined {
+  if (answer.ok) return answer.value;
+  const isUnknown = answer.failure.kind === 'notFound' || isRefusedWith(answer.failure, 'InvalidCollector');
+  return isUnknown ? undefined : desk.orFail(answer);
+}
+
+function hasId(source: Source): source is FoundSource {
+  return source.id !== undefined;
+}

@@ -1,0 +1,54 @@
+import type { SourceDraft } from '../collector-api/source-client.ts';
+import { Source } from '../contract/source.ts';
+import { toPrintable } from '../observability/printable.ts';
+import { CommandFailure } from './command-failure.ts';
+import type { GlobalOptions } from './command-runner.ts';
+import type { ConsoleOutput } from './console-output.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { findCollector } from './find-collector.ts';
+import { printJson } from './print-json.ts';
+import { combineFields, readStatedFields, type StatedFields } from './stated-fields.ts';
+import { withManagement } from './with-management.ts';
+
+/**
+ * `upwave sources create <collector>`: one source, or all of an exported document. The service takes one a request
+ * (collector-api.md §4.2), so the first that fails ends it; what was created until then is said.
+ */
+export async function sourcesCreateCommand(
+  collectorIdOrName: string,
+  { config, json }: GlobalOptions,
+  stated: StatedFields,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const drafts = readStatedFields(stated, 'source').map((file) =>
+    draftOf(combineFields({ current: {}, file, set: stated.set }, Source.shape)),
+  );
+  const created: Source[] = [];
+  try {
+    await withManagement(config, async (desk) => {
+      const { id } = await findCollector(desk, collectorIdOrName);
+      for (const draft of drafts) {
+        created.push(desk.orFail(await desk.management.sources.create(id, draft, desk.stop)));
+        if (!json) output.out.write(`created ${labelOf(created.at(-1))}\n`);
+      }
+    });
+  } finally {
+    if (json && created.length > 0) printJson(output, { sources: created });
+  }
+  return exitCodes.done;
+}
+
+function draftOf(fields: Readonly<Record<string, unknown>>): SourceDraft {
+  const { name, sourceType } = fields;
+  if (typeof name !== 'string' || typeof sourceType !== 'string') {
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      'a source needs a name and a type: --set name=… --set sourceType=LocalFile',
+    );
+  }
+  return { ...fields, name, sourceType };
+}
+
+function labelOf(source: Source | undefined): string {
+  return toPrintable(`source ${source?.id} ${source?.name}`);
+}

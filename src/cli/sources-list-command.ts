@@ -1,0 +1,32 @@
+import type { GlobalOptions } from './command-runner.ts';
+import type { ConsoleOutput } from './console-output.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { findCollector } from './find-collector.ts';
+import { printJson } from './print-json.ts';
+import { renderTable } from './render-table.ts';
+import { withManagement } from './with-management.ts';
+
+/** `upwave sources list <collector>`: every source of a collector. */
+export async function sourcesListCommand(
+  collectorIdOrName: string,
+  { config, json }: GlobalOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const sources = await withManagement(config, async (desk) => {
+    const { id } = await findCollector(desk, collectorIdOrName);
+    return desk.orFail(await desk.management.sources.list(id, desk.stop));
+  });
+  if (json) printJson(output, { sources });
+  else if (sources.length === 0) output.out.write('no source\n');
+  else {
+    const rows = sources.map(({ id, name, sourceType, category, alive }) => [
+      String(id ?? ''),
+      name ?? '',
+      sourceType ?? '',
+      category ?? '',
+      alive === undefined ? '' : alive ? 'yes' : 'no',
+    ]);
+    output.out.write(`${renderTable(['id', 'name', 'type', 'category', 'alive'], rows)}\n`);
+  }
+  return exitCodes.done;
+}

@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { collectAssignment } from './assignments.ts';
+import type { CommandRunner } from './command-runner.ts';
+import { sourcesCreateCommand } from './sources-create-command.ts';
+import { sourcesDeleteCommand } from './sources-delete-command.ts';
+import { sourcesExportCommand } from './sources-export-command.ts';
+import { sourcesListCommand } from './sources-list-command.ts';
+import { sourcesShowCommand } from './sources-show-command.ts';
+import { sourcesUpdateCommand } from './sources-update-command.ts';
+import type { StatedFields } from './stated-fields.ts';
+
+const whichCollector = ['<collector>', 'its id, or its name'] as const;
+const whichSource = ['<source>', 'its id, or its name'] as const;
+
+/** Adds `upwave sources …`. */
+export function addSourcesProgram(program: Command, run: CommandRunner): void {
+  const sources = program.command('sources').description('the sources of a collector');
+  sources
+    .command('list')
+    .argument(...whichCollector)
+    .description('every source of a collector')
+    .action(run((globals, output, collector: string) => sourcesListCommand(collector, globals, output)));
+  sources
+    .command('show')
+    .argument(...whichCollector)
+    .argument(...whichSource)
+    .description('every field of one')
+    .action(
+      run((globals, output, collector: string, source: string) =>
+        sourcesShowCommand({ collector, source }, globals, output),
+      ),
+    );
+  sources
+    .command('create')
+    .argument(...whichCollector)
+    .description('create one, or every one of an exported document')
+    .option('--from <file>', 'fields in a JSON or YAML file')
+    .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
+    .action(
+      run((globals, output, collector: string, stated: StatedFields) =>
+        sourcesCreateCommand(collector, globals, stated, output),
+      ),
+    );
+  sources
+    .command('update')
+    .argument(...whichCollector)
+    .argument(...whichSource)
+    .description('set some fields, and keep the others as they are')
+    .option('--from <file>', 'fields in a JSON or YAML file')
+    .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
+    .action(
+      run((globals, output, collector: string, source: string, stated: StatedFields) =>
+        sourcesUpdateCommand({ collector, source }, globals, stated, output),
+      ),
+    );
+  sources
+    .command('delete')
+    .argument(...whichCollector)
+    .argument(...whichSource)
+    .description('delete one; asks first')
+    .option('-y, --yes', 'do not ask', false)
+    .action(
+      run((globals, output, collector: string, source: string, options: { yes: boolean }) =>
+        sourcesDeleteCommand({ collector, source }, globals, options, output),
+      ),
+    );
+  sources
+    .command('export')
+    .argument(...whichCollector)
+    .argument('[source]', 'only this one')
+    .description('print the document that can register a new collector')
+    .action(
+      run((globals, output, collector: string, source: string | undefined) =>
+        sourcesExportCommand({ collector, source }, globals, output),
+      ),
+    );
+}

@@ -1,0 +1,66 @@
+import { isConflict } from '../collector-api/client-refusals.ts';
+import type { ManagementClient } from '../collector-api/management-client.ts';
+import type { Config } from '../config/config.ts';
+import { makeManagementAccess } from '../daemon/management-access.ts';
+import { toPrintable } from '../observability/printable.ts';
+import type { Answer } from '../orchestrator/ports.ts';
+import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
+import { CommandFailure } from './command-failure.ts';
+import { exitCodes } from './exit-codes.ts';
+import { openConfig } from './open-config.ts';
+import { unreachableWords } from './run-once.ts';
+import { stopSignal } from './until-signal.ts';
+
+/** What a command needs to speak to the service. */
+export interface ServiceDesk {
+  readonly management: ManagementClient;
+  /** Fires when the person gives up. */
+  readonly stop: AbortSignal;
+  /** The value of an answer. @throws CommandFailure in words for a person, when there is none */
+  orFail<T>(answer: Answer<T>): T;
+}
+
+/** Opens the configured service for one command, and leaves nothing open. @throws CommandFailure */
+export async function withManagement<T>(
+  configPath: string,
+  work: (desk: ServiceDesk) => Promise<T>,
+): Promise<T> {
+  const config = openConfig(configPath);
+  const access = makeManagementAccess(config.service);
+  const orFail = <V>(answer: Answer<V>): V => {
+    if (answer.ok) return answer.value;
+    throw commandFailure(answer.failure, config);
+  };
+  try {
+    return await work({ management: access.management, stop: stopSignal(), orFail });
+  } finally {
+    await access.close();
+  }
+}
+
+function commandFailure(failure: ServiceFailure, config: Config): CommandFailure {
+  const words = toPrintable(wordsOf(failure));
+  switch (failure.kind) {
+    case 'unavailable':
+    case 'throttled':
+    case 'signInThrottled':
+      return new CommandFailure(exitCodes.unreachable, unreachableWords(config, words));
+    case 'cancelled':
+      return new CommandFailure(exitCodes.unreachable, words);
+    case 'refused':
+      return isConflict(failure)
+        ? new CommandFailure(exitCodes.heldOrNeedsAPerson, `someone else keeps changing it: ${words}`)
+        : new CommandFailure(exitCodes.usageOrConfig, words);
+    case 'notFound':
+    case 'misconfigured':
+      return new CommandFailure(exitCodes.usageOrConfig, words);
+  }
+}
+
+function wordsOf(failure: ServiceFailure): string {
+  // The service's own words hold the code already.
+  if (failure.kind === 'refused') return failure.detail;
+  const words = describeFailure(failure);
+  const isInDoubt = (failure.kind === 'unavailable' || failure.kind === 'cancelled') && failure.sent;
+  return isInDoubt ? `${words} A change may have been made all the same: look before you repeat it.` : words;
+}

@@ -1,0 +1,143 @@
+import type { Collector } from '../contract/collector.ts';
+import { collectorAccess } from '../contract/collector-access.ts';
+import {
+  createCollector,
+  deleteCollector,
+  deleteOfflineCollectors,
+  getCollector,
+  getCollectorByName,
+  listCollectors,
+  listOfflineCollectors,
+  updateCollector,
+} from '../contract/collector-operations.ts';
+import type { Answer } from '../orchestrator/ports.ts';
+import {
+  type Changed,
+  type Conflict,
+  changeResource,
+  type Edit,
+  type Tagged,
+  withoutServiceFields,
+} from './change-resource.ts';
+import { isNameAskable, unaskableName } from './collector-name.ts';
+import type { PatientClient } from './patient-client.ts';
+import type { ServedAnswer } from './service-client.ts';
+
+export type CollectorFilter = 'installed' | 'hosted' | 'dead' | 'alive';
+
+/** What creates a hosted collector; further fields as in collector-api.md §2.1. */
+export interface HostedCollectorDraft {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+/** Everything the service does with collectors (collector-api.md §4.1). */
+export interface CollectorClient {
+  /** All of them, to the end of the list. */
+  list(filter?: CollectorFilter, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
+  /** Installed ones last seen alive at least so many days ago; 100 where left out. */
+  listOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
+  get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<Collector>>>;
+  /** Refuses names that the service can't be asked for: those with `;`, `/`, `%` or `\`. */
+  getByName(name: string, signal?: AbortSignal): Promise<Answer<Tagged<Collector>>>;
+  /** Hosted ones only. Fields that the service sets itself are left out of what is sent. */
+  create(draft: HostedCollectorDraft, signal?: AbortSignal): Promise<Answer<Collector>>;
+  /** States the whole collector; `etag` is that of the GET it was made from. */
+  update(collector: Collector, etag: string, signal?: AbortSignal): Promise<Answer<Collector>>;
+  /** Reads it, edits it, writes it back; after a conflict once more. */
+  change(
+    id: number,
+    edit: Edit<Collector>,
+    options?: {
+      readonly onConflict?: (conflict: Conflict<Collector>) => void;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<Answer<Changed<Collector>>>;
+  delete(id: number, signal?: AbortSignal): Promise<Answer<null>>;
+  /** Begins a deletion that goes on after the answer; the value is what the service said, whatever its shape. */
+  deleteOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<unknown>>;
+}
+
+export function makeCollectorClient(client: PatientClient): CollectorClient {
+  const days = (aliveBeforeDays: number | undefined) =>
+    aliveBeforeDays === undefined ? {} : { aliveBeforeDays };
+
+  async function get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<Collector>>> {
+    return taggedCollector(await client.call(getCollector, { params: { id } }, { signal }));
+  }
+
+  async function update(
+    collector: Collector,
+    etag: string,
+    signal?: AbortSignal,
+  ): Promise<Answer<Collector>> {
+    const input = { params: { id: collector.id }, body: { collector } };
+    return oneCollector(await client.call(updateCollector, input, { ifMatch: etag, signal }));
+  }
+
+  return {
+    list: (filter, signal) =>
+      client.readAll(async (page) => {
+        const query = filter === undefined ? page : { filter, ...page };
+        return manyCollectors(await client.callOnce(listCollectors, { query }, { signal }));
+      }, signal),
+
+    listOffline: (aliveBeforeDays, signal) =>
+      client.readAll(async (page) => {
+        const query = { ...days(aliveBeforeDays), ...page };
+        return manyCollectors(await client.callOnce(listOfflineCollectors, { query }, { signal }));
+      }, signal),
+
+    get,
+
+    async getByName(name, signal) {
+      if (!isNameAskable(name)) return unaskableName(name);
+      const input = { params: { name } };
+      const trailingSlash = name.includes('.');
+      return taggedCollector(await client.call(getCollectorByName, input, { trailingSlash, signal }));
+    },
+
+    async create(draft, signal) {
+      const stated = withoutServiceFields(draft, ['id', ...collectorAccess.transient]);
+      const body = { collector: { collectorType: 'Hosted', ...stated } };
+      return oneCollector(await client.call(createCollector, { body }, { signal }));
+    },
+
+    update,
+
+    change: (id, edit, { onConflict, signal } = {}) =>
+      changeResource({
+        access: collectorAccess,
+        read: () => get(id, signal),
+        write: (collector, etag) => update(collector, etag, signal),
+        edit,
+        onConflict,
+      }),
+
+    async delete(id, signal) {
+      const answer = await client.call(deleteCollector, { params: { id } }, { signal });
+      return answer.ok ? { ok: true, value: null } : answer;
+    },
+
+    async deleteOffline(aliveBeforeDays, signal) {
+      const query = days(aliveBeforeDays);
+      const answer = await client.call(deleteOfflineCollectors, { query }, { signal });
+      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+    },
+  };
+}
+
+function manyCollectors(
+  answer: ServedAnswer<{ readonly collectors: readonly Collector[] }>,
+): Answer<readonly Collector[]> {
+  return answer.ok ? { ok: true, value: answer.value.body.collectors } : answer;
+}
+
+function oneCollector(answer: ServedAnswer<{ readonly collector: Collector }>): Answer<Collector> {
+  return answer.ok ? { ok: true, value: answer.value.body.collector } : answer;
+}
+
+function taggedCollector(answer: ServedAnswer<{ readonly collector: Collector }>): Answer<Tagged<Collector>> {
+  if (!answer.ok) return answer;
+  return { ok: true, value: { resource: answer.value.body.collector, etag: answer.value.etag } };
+}

@@ -1,0 +1,77 @@
+import type { DurationMs } from '../base/time.ts';
+import type { Operation } from '../contract/operation.ts';
+import { serviceLimits } from '../contract/service-limits.ts';
+import type { CallInput } from '../http/client.ts';
+import type { Answer } from '../orchestrator/ports.ts';
+import { type PageOf, readWholeList } from './paging.ts';
+import { passesUntouched, repeatWhilePassing } from './repeat-while-passing.ts';
+import type { ServedAnswer, ServiceCall, ServiceClient } from './service-client.ts';
+
+export interface PatientClientParts {
+  readonly client: ServiceClient;
+  readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
+  /** Rows a page; the service's own default where left out. */
+  readonly pageSize?: number;
+  /** How often a request that fails in passing is sent at most. */
+  readonly attemptsMax?: number;
+  /** The first wait before it is sent again; it doubles. */
+  readonly backoffMs?: DurationMs;
+}
+
+type Call = <Params, Query, Body, Result>(
+  operation: Operation<Params, Query, Body, Result>,
+  input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
+  call: Pick<ServiceCall, 'signal' | 'ifMatch' | 'trailingSlash'>,
+) => Promise<ServedAnswer<Result>>;
+
+/** Speaks to the service for a person who waits: first in the budget, and not put off by what passes. */
+export interface PatientClient {
+  /** Repeats a read that failed in passing; a write only when the service has certainly not acted on it. */
+  readonly call: Call;
+  /** As `call`, without repeating. */
+  readonly callOnce: Call;
+  /** Reads a list to its end, each row once, also when it shrinks meanwhile; repeats pages that fail in passing. */
+  readAll<Row extends { readonly id: number }>(
+    readPage: (page: PageOf) => Promise<Answer<readonly Row[]>>,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<readonly Row[]>>;
+}
+
+// Ten times the pages of the largest account (10,000 collectors), for one that shrinks while it is read.
+const pageRequestsMax = 400;
+
+// A person waits: 1 + 2 s, then the failure is told.
+const attemptsMaxDefault = 3;
+const backoffMsDefault = 1_000;
+
+export function makePatientClient(parts: PatientClientParts): PatientClient {
+  const patience = {
+    attemptsMax: parts.attemptsMax ?? attemptsMaxDefault,
+    backoffMs: parts.backoffMs ?? backoffMsDefault,
+    sleep: parts.sleep,
+  };
+  const callOnce: Call = async (operation, input, call) => {
+    const answer = await parts.client.call(operation, input, { ...call, budgetClass: 'operator' });
+    // Nothing comes of a read that the service may have got.
+    if (answer.ok || operation.method !== 'GET' || !('sent' in answer.failure)) return answer;
+    return { ok: false, failure: { ...answer.failure, sent: false } };
+  };
+  return {
+    callOnce,
+    call: (operation, input, call) =>
+      repeatWhilePassing(
+        () => callOnce(operation, input, call),
+        { ...patience, signal: call.signal },
+        operation.method === 'GET' ? undefined : passesUntouched,
+      ),
+    readAll: (readPage, signal) =>
+      readWholeList({
+        ...patience,
+        signal,
+        readPage,
+        idOf: ({ id }) => id,
+        pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
+        requestsMax: pageRequestsMax,
+      }),
+  };
+}

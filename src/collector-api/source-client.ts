@@ -1,0 +1,128 @@
+import { sourceAccess } from '../contract/collector-access.ts';
+import type { Source } from '../contract/source.ts';
+import {
+  createSource,
+  deleteSource,
+  getSource,
+  listSources,
+  updateSource,
+} from '../contract/source-operations.ts';
+import type { Answer } from '../orchestrator/ports.ts';
+import {
+  type Changed,
+  type Conflict,
+  changeResource,
+  type Edit,
+  type Tagged,
+  withoutServiceFields,
+} from './change-resource.ts';
+import type { PatientClient } from './patient-client.ts';
+import type { ServedAnswer } from './service-client.ts';
+
+/** Which source: its own id is unique only within its collector. */
+export interface SourcePlace {
+  readonly collectorId: number;
+  readonly sourceId: number;
+}
+
+/** What creates a source; further fields depend on its type (collector-api.md §2.2). */
+export interface SourceDraft {
+  readonly name: string;
+  readonly sourceType: string;
+  readonly [field: string]: unknown;
+}
+
+/** A document that can register a new collector: `api.version`, and `sources` or `source` without `id` and `alive`. */
+export type SourceDocument = Readonly<Record<string, unknown>>;
+
+/** Everything the service does with the sources of a collector (collector-api.md §4.2). */
+export interface SourceClient {
+  list(collectorId: number, signal?: AbortSignal): Promise<Answer<readonly Source[]>>;
+  /** All sources of a collector, as a document. */
+  downloadAll(collectorId: number, signal?: AbortSignal): Promise<Answer<SourceDocument>>;
+  get(place: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<Source>>>;
+  /** One source, as a document. */
+  download(place: SourcePlace, signal?: AbortSignal): Promise<Answer<SourceDocument>>;
+  /** Refused by the service while the collector is in JSON mode, as every change of sources is. */
+  create(collectorId: number, draft: SourceDraft, signal?: AbortSignal): Promise<Answer<Source>>;
+  /** States the whole source; `etag` is that of the GET it was made from. */
+  update(
+    place: SourcePlace,
+    stated: { readonly source: Source; readonly etag: string },
+    signal?: AbortSignal,
+  ): Promise<Answer<Source>>;
+  /** Reads it, edits it, writes it back; after a conflict once more. */
+  change(
+    place: SourcePlace,
+    edit: Edit<Source>,
+    options?: {
+      readonly onConflict?: (conflict: Conflict<Source>) => void;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<Answer<Changed<Source>>>;
+  /** A cloud-to-cloud source stops first and goes later: a `get` shows how far it is (collector-api.md §3). */
+  delete(place: SourcePlace, signal?: AbortSignal): Promise<Answer<null>>;
+}
+
+export function makeSourceClient(client: PatientClient): SourceClient {
+  async function get(params: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<Source>>> {
+    const answer = await client.call(getSource, { params }, { signal });
+    if (!answer.ok) return answer;
+    return { ok: true, value: { resource: answer.value.body.source, etag: answer.value.etag } };
+  }
+
+  async function update(
+    params: SourcePlace,
+    { source, etag }: { readonly source: Source; readonly etag: string },
+    signal?: AbortSignal,
+  ): Promise<Answer<Source>> {
+    const input = { params, body: { source: { ...source, id: params.sourceId } } };
+    return oneSource(await client.call(updateSource, input, { ifMatch: etag, signal }));
+  }
+
+  return {
+    async list(collectorId, signal) {
+      const answer = await client.call(listSources, { params: { collectorId } }, { signal });
+      return answer.ok ? { ok: true, value: answer.value.body.sources } : answer;
+    },
+
+    async downloadAll(collectorId, signal) {
+      const input = { params: { collectorId }, query: { download: true } };
+      const answer = await client.call(listSources, input, { signal });
+      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+    },
+
+    get,
+
+    async download(params, signal) {
+      const answer = await client.call(getSource, { params, query: { download: true } }, { signal });
+      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+    },
+
+    async create(collectorId, draft, signal) {
+      const source = withoutServiceFields(draft, [...sourceAccess.notModifiable, ...sourceAccess.transient]);
+      const input = { params: { collectorId }, body: { source } };
+      return oneSource(await client.call(createSource, input, { signal }));
+    },
+
+    update,
+
+    change: (place, edit, { onConflict, signal } = {}) =>
+      changeResource({
+        access: sourceAccess,
+        read: () => get(place, signal),
+        write: (source, etag) => update(place, { source, etag }, signal),
+        edit,
+        onConflict,
+      }),
+
+    async delete(params, signal) {
+      const answer = await client.call(deleteSource, { params }, { signal });
+      return answer.ok ? { ok: true, value: null } : answer;
+    },
+  };
+}
+
+function oneSource(answer: ServedAnswer<{ readonly source: Source }>): Answer<Source> {
+  return answer.ok ? { ok: true, value: answer.value.body.source } : answer;
+}

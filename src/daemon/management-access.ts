@@ -1,0 +1,24 @@
+import { sleepForReal } from '../base/sleep.ts';
+import { type ManagementClient, makeManagementClient } from '../collector-api/management-client.ts';
+import { makeServiceClient } from '../collector-api/service-client.ts';
+import type { ServiceConfig } from '../config/config.ts';
+import { clientSettings } from './client-settings.ts';
+import { makeLocalApiBudget } from './local-api-budget.ts';
+
+export interface ManagementAccess {
+  readonly management: ManagementClient;
+  close(): Promise<void>;
+}
+
+/** The whole API of the configured service, for one command of one person: no Redis, a budget of this process alone. */
+export function makeManagementAccess(service: ServiceConfig): ManagementAccess {
+  const client = makeServiceClient({
+    ...clientSettings(service),
+    budget: makeLocalApiBudget(service.requestsPerSecond * service.budgetShare),
+    clock: { now: () => Date.now() },
+  });
+  return {
+    management: makeManagementClient({ client, sleep: sleepForReal }),
+    close: () => client.close(),
+  };
+}

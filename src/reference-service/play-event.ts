@@ -1,0 +1,49 @@
+import { type MatchCandidate, matchesCollector } from './collector-match.ts';
+import type { CollectorRegistry } from './collector-registry.ts';
+import type { DueEvent } from './fleet-events.ts';
+import type { FleetEvent } from './scenario.ts';
+import { type SimulatedCollector, settleCollector } from './simulated-collector.ts';
+
+/** What an event may do to the world, at its own instant. */
+interface EventHands {
+  readonly collectors: CollectorRegistry;
+  readonly kill: (collector: SimulatedCollector) => void;
+  readonly remove: (collectorId: number) => void;
+  readonly clickUpgrade: (collectorId: number, toVersion: string | undefined) => void;
+}
+
+/** Lets what the scenario has planned happen, to each collector of its match. */
+export function playEvent({ at, event, match }: DueEvent, hands: EventHands): void {
+  const { collectors } = hands;
+  if (event.event === 'appears') {
+    for (let made = 0; made < event.newcomers; made++) collectors.register(at);
+    return;
+  }
+  for (const collector of collectors.all(at)) {
+    settleCollector(collector, at);
+    if (matchesCollector(match, asCandidate(collector))) happen(event, collector);
+  }
+
+  function happen({ event: kind, toVersion }: FleetEvent, collector: SimulatedCollector): void {
+    switch (kind) {
+      case 'dies':
+        hands.kill(collector);
+        return;
+      case 'returns':
+        collectors.wake(collector, at);
+        return;
+      case 'vanishes':
+        hands.remove(collector.facts.id);
+        return;
+      case 'humanUpgrade':
+        hands.clickUpgrade(collector.facts.id, toVersion);
+        return;
+      case 'appears':
+        return;
+    }
+  }
+}
+
+export function asCandidate({ facts, life }: SimulatedCollector): MatchCandidate {
+  return { facts, version: life.version };
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import type { DurationMs } from '../../src/base/time.ts';
+import { makeRedisConnection } from '../../src/redis/connection.ts';
+import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
+import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.ts';
+import { freezePlan } from '../../src/rollout/freeze-plan.ts';
+import { makePlan } from '../../src/rollout/plan.ts';
+import { describeRollout } from '../../src/rollout/status.ts';
+import { answerParent, startChild } from './child-process.ts';
+import { benchPolicy } from './policy.ts';
+import { quantile } from './quantile.ts';
+
+export interface PlanningBrief {
+  readonly collectors: number;
+  readonly redisUrl: string;
+}
+
+/** What planning a fleet costs, and what a look at the frozen rollout costs then. */
+export interface PlanningFigures {
+  readonly collectors: number;
+  readonly planMs: DurationMs;
+  /** Of the whole process, with the fleet, the plan and its records in memory. */
+  readonly rssPeakBytes: number;
+  readonly freezeMs: DurationMs;
+  readonly statusMs: { readonly median: DurationMs; readonly p95: DurationMs };
+  readonly broken: readonly string[];
+}
+
+// Enough for a 95th percentile of a figure in milliseconds.
+const statusLooks = 200;
+
+/** Plans and freezes a fleet in a process of its own, so that its peak of memory is its own. */
+export async function runPlanning(brief: PlanningBrief): Promise<PlanningFigures> {
+  const child = startChild(new URL(import.meta.url));
+  try {
+    return await child.ask<PlanningFigures>(brief);
+  } finally {
+    await child.stop();
+  }
+}
+
+async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise<PlanningFigures> {
+  const fleet = makeFleet(collectors);
+  const policy = benchPolicy({ slots: 50, speed: 1, expectMs: 300_000 });
+  const id = 'bench-20260302-1';
+
+  const planFrom = performance.now();
+  const plan = makePlan(policy, '19.536-4', fleet, id);
+  const origin = { id, policy, startedBy: 'bench', createdAt: fleet.readAt, fleetReadAt: fleet.readAt };
+  const { rollout, upgrades } = freezePlan(plan, origin);
+  const planMs = performance.now() - planFrom;
+  const { maxRSS } = process.resourceUsage();
+
+  const keyPrefix = `bench-${randomUUID()}`;
+  const connection = makeRedisConnection({ url: redisUrl, keyPrefix }, 'worker');
+  const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+  const freezeFrom = performance.now();
+  const frozen = await store.freeze(rollout, upgrades, []);
+  const freezeMs = performance.now() - freezeFrom;
+
+  const looks: DurationMs[] = [];
+  let planned = 0;
+  for (let look = 0; look < statusLooks; look += 1) {
+    const from = performance.now();
+    const now = Date.now();
+    const view = await store.loadView(id, { now, overdueBefore: now, pageSize: 1 });
+    if (view !== undefined) planned = describeRollout(view, now, 4).counts.pending;
+    looks.push(performance.now() - from);
+  }
+  await connection.close();
+
+  const broken: string[] = [];
+  if (frozen !== 'frozen') broken.push(`the plan was not frozen: ${frozen}`);
+  if (planned !== collectors) broken.push(`the status shows ${planned} of ${collectors} collectors`);
+  return {
+    collectors,
+    planMs,
+    rssPeakBytes: maxRSS * 1_024,
+    freezeMs,
+    statusMs: { median: quantile(looks, 0.5), p95: quantile(looks, 0.95) },
+    broken,
+  };
+}
+
+function makeFleet(collectors: number): FleetSnapshot {
+  const readAt = Date.parse('2026-03-02T21:00:00Z');
+  const all = Array.from({ length: collectors }, (_, index): FleetCollector => {
+    const name = `prod-web-${String(index).padStart(6, '0')}`;
+    return {
+      id: 100_000_000 + index,
+      name,
+      category: `prod/web/${index % 40}`,
+      hostName: `${name}.example.com`,
+      osName: index % 3 === 0 ? 'Windows Server 2019' : 'Linux',
+      osArch: 'amd64',
+      build: index % 2 === 0 ? '19.441-2' : '19.506-1',
+      alive: true,
+      lastSeenAlive: readAt,
+      ephemeral: false,
+      sourceSyncMode: 'UI',
+      timeZone: 'Etc/UTC',
+      fields: { environment: 'prod', cluster: `prod-${index % 12}` },
+    };
+  });
+  return { readAt, collectors: all, upgradableIds: new Set(all.map(({ id }) => id)) };
+}
+
+if (process.send !== undefined && process.argv[1] === new URL(import.meta.url).pathname) {
+  answerParent<PlanningBrief>(measurePlanning);
+}

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { expectRefusal } from './support/answers.ts';
+import type { Api, ApiAnswer } from './support/api.ts';
+import { itInProcess } from './support/conditions.ts';
+import { useControlledServices, useTarget } from './support/target.ts';
+
+const target = useTarget();
+const aService = useControlledServices();
+const withoutCredentials = { withoutSession: true, headers: { authorization: null } };
+
+const provocations: ReadonlyArray<readonly [string, number, (api: Api) => Promise<ApiAnswer>]> = [
+  ['an unknown collector', 404, (api) => api.get('/collectors/1')],
+  ['an unknown task', 404, (api) => api.get('/collectors/upgrades/1')],
+  ['an invalid parameter', 400, (api) => api.get('/collectors?limit=many')],
+  ['a body that is no JSON', 400, (api) => api.send('POST', '/collectors', { text: '{' })],
+  ['a refused create', 400, (api) => api.post('/collectors/upgrades', {})],
+  ['no credentials', 401, (api) => api.get('/collectors', withoutCredentials)],
+  [
+    'a content type',
+    415,
+    (api) => api.get('/collectors/upgrades/targets', { headers: { 'content-type': 'text/plain' } }),
+  ],
+];
+
+it.each(provocations)(
+  '§7.1 %s: the error body has status %i, id, code and message',
+  async (_what, status, provoke) => {
+    const answer = await provoke(target().api);
+    expect(answer.headers['content-type']).toMatch(/^application\/json\b/);
+    expectRefusal(answer, { status });
+  },
+);
+
+it('§7.1 id names the instance: two errors have two', async () => {
+  const { api } = target();
+  const ids = [await api.get('/collectors/1'), await api.get('/collectors/1')].map(
+    (answer) => expectRefusal(answer).id,
+  );
+  expect(new Set(ids).size).toBe(2);
+});
+
+itInProcess.each([
+  ['GET', '/nothing'],
+  ['GET', '/collectors/1/nothing'],
+  ['POST', '/collectors/upgrades/targets/1'],
+] as const)('§7.1 an unknown path has an error body too: %s %s', async (method, path) => {
+  expectRefusal(await target().api.send(method, path), { status: 404 });
+});
+
+itInProcess(
+  '§7.1 an unknown path under a known collector says nothing of it without credentials',
+  async () => {
+    expectRefusal(await target().api.get('/nothing', withoutCredentials), { status: 401 });
+  },
+);
+
+itInProcess('§7.2 301 moved: a wrong deployment, with the correct URI in Location', async () => {
+  const { api } = await aService({ moved: { hosts: ['wrong.example.com'] } });
+  const answer = await api.get('/collectors', { headers: { host: 'wrong.example.com' } });
+  expectRefusal(answer, { status: 301, codes: ['moved'] });
+  expect(answer.headers.location).toMatch(/^http.*\/v1\/collectors$/);
+});
+
+itInProcess('§7.2 401 unauthorized: says that the credential could not be verified', async () => {
+  const { api } = await aService();
+  const { message } = expectRefusal(await api.get('/collectors', withoutCredentials), {
+    status: 401,
+    codes: ['unauthorized'],
+  });
+  expect(message).toMatch(/credential could not be verified/i);
+});
+
+itInProcess('§7.2 429: the request rate is exceeded', async () => {
+  const { api } = await aService({ limits: { requestsPerSecond: 1 } });
+  await api.get('/collectors?limit=1');
+  expectRefusal(await api.get('/collectors?limit=1'), { status: 429 });
+});
+
+itInProcess('§7.2 500: a Search Job follow-up call without the session cookie', async () => {
+  const { api } = await aService();
+  const created = await api.post('/search/jobs', { query: 'error' });
+  expect(created.status).toBeLessThan(300);
+  const { id } = JSON.parse(created.text) as { id: string };
+  const answer = await api.get(`/search/jobs/${id}`, { withoutSession: true });
+  expectRefusal(answer, { status: 500 });
+});
+
+itInProcess('§7.2 415: an upgrade operation with another Content-Type', async () => {
+  const { api } = await aService();
+  const answer = await api.send('POST', '/collectors/upgrades', {
+    text: 'collectorId=1',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  expectRefusal(answer, { status: 415 });
+});

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { collectorManagementApi } from '../../../src/contract/collector-management-api.ts';
+import type { Operation } from '../../../src/contract/operation.ts';
+import { basicAuthorization } from './api.ts';
+import { bodyOf, bodyText } from './fuzz-bodies.ts';
+import { headerValue, oddText, segment } from './fuzz-texts.ts';
+import { referenceCredentials } from './target.ts';
+
+/** A request whose frame is right, whatever is in it. */
+export interface FuzzRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: ReadonlyArray<readonly [string, string]>;
+  readonly body: string | undefined;
+  /** The body is filled up with blanks to so many bytes; written out, an example of a failure could not be read. */
+  readonly paddedTo: number;
+  readonly framing: 'length' | 'chunked';
+}
+
+/** What the fleet of the service holds, so that some requests hit it. */
+export interface FuzzKnowledge {
+  readonly collectorIds: readonly number[];
+  readonly names: readonly string[];
+}
+
+/** Above 1 MiB, more than the service takes. */
+const bytesRefused = 1_100_000;
+
+const operations: readonly Operation[] = collectorManagementApi as readonly Operation[];
+
+/** Requests to every operation of the contract: valid ones, ones nearly so, and hostile ones. */
+export function aFuzzRequest(knowledge: FuzzKnowledge): fc.Arbitrary<FuzzRequest> {
+  return fc.constantFrom(...operations).chain((operation) =>
+    fc.record({
+      method: method(operation),
+      target: target(operation, knowledge),
+      headers: headers(),
+      body: body(operation, knowledge),
+      paddedTo: fc.oneof({ weight: 500, arbitrary: fc.constant(0) }, fc.constant(bytesRefused)),
+      framing: fc.constantFrom('length', 'length', 'length', 'chunked'),
+    }),
+  );
+}
+
+/** The bytes of a request. */
+export function encodeRequest(request: FuzzRequest): Buffer {
+  const { method: verb, target: path, headers: given, body: text, framing } = request;
+  const plain = Buffer.from(text ?? '', 'utf8');
+  const bytes = Buffer.concat([plain, Buffer.alloc(Math.max(0, request.paddedTo - plain.length), ' ')]);
+  const lines = [`${verb} ${path} HTTP/1.1`, ...given.map(([name, value]) => `${name}: ${value}`)];
+  if (text === undefined) return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  if (framing === 'length') {
+    return Buffer.concat([
+      Buffer.from(`${lines.join('\r\n')}\r\nContent-Length: ${bytes.length}\r\n\r\n`, 'latin1'),
+      bytes,
+    ]);
+  }
+  const head = Buffer.from(`${lines.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n`, 'latin1');
+  const chunk = bytes.length === 0 ? [] : [Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, crlf];
+  return Buffer.concat([head, ...chunk, Buffer.from('0\r\n\r\n')]);
+}
+
+const crlf = Buffer.from('\r\n');
+
+function method(operation: Operation): fc.Arbitrary<string> {
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.constant(operation.method) },
+    { weight: 1, arbitrary: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH') },
+    { weight: 1, arbitrary: fc.constantFrom('TRACE', 'PROPFIND', 'LINK', 'M-SEARCH', 'PURGE', 'SEARCH') },
+  );
+}
+
+function target(operation: Operation, { collectorIds, names }: FuzzKnowledge): fc.Arbitrary<string> {
+  const knownId = fc.constantFrom(...collectorIds).map(String);
+  const value = (param: string): fc.Arbitrary<string> =>
+    param === 'name'
+      ? fc.oneof(segment(fc.constantFrom(...names)), segment(oddText))
+      : fc.oneof({ weight: 3, arbitrary: knownId }, { weight: 1, arbitrary: segment(oddText) });
+  const parts = operation.path.split(/(\{\w+\})/).map((part) => {
+    const param = /^\{(\w+)\}$/.exec(part)?.[1];
+    return param === undefined ? fc.constant(part) : value(param);
+  });
+  const path = fc.tuple(...parts).map((texts) => texts.join(''));
+  return fc.tuple(prefix, path.chain(bent), query(operation)).map((texts) => texts.join(''));
+}
+
+const prefix = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom('/v1', '/api/v1') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '',
+      '/v2',
+      '//v1',
+      '/v1/v1',
+      '/V1',
+      '/v1/.',
+      '/v1/..',
+      'http://other.example.com/v1',
+    ),
+  },
+);
+
+/** A path, or one near it. */
+function bent(path: string): fc.Arbitrary<string> {
+  return fc.oneof(
+    { weight: 10, arbitrary: fc.constant(path) },
+    { weight: 1, arbitrary: fc.constant(`${path}/`) },
+    { weight: 1, arbitrary: fc.constant(path.replaceAll('/', '//')) },
+    { weight: 1, arbitrary: fc.constant(path.toUpperCase()) },
+    { weight: 1, arbitrary: fc.constant(path.slice(0, path.lastIndexOf('/'))) },
+    { weight: 1, arbitrary: segment(oddText).map((more) => `${path}/${more}`) },
+  );
+}
+
+const pageNames = ['limit', 'offset', 'filter', 'aliveBeforeDays', 'download', 'toVersion'] as const;
+const pageValues = [
+  '1',
+  '7',
+  '0',
+  '-1',
+  'true',
+  'alive',
+  'hosted',
+  '19.536-4',
+  '999999999999999999',
+] as const;
+
+function query(operation: Operation): fc.Arbitrary<string> {
+  const own = operation.query instanceof Object && 'shape' in operation.query ? operation.query.shape : {};
+  const names = [...Object.keys(own as object), ...pageNames];
+  const name = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...names) }, segment(oddText));
+  const text = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...pageValues) }, segment(oddText));
+  const pair = fc.tuple(name, text).map(([key, value]) => `${key}=${value}`);
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant('') },
+    {
+      weight: 2,
+      arbitrary: fc.array(pair, { minLength: 1, maxLength: 4 }).map((pairs) => `?${pairs.join('&')}`),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('?', '?&&&', '?limit', '?limit[]=1&limit[]=2', '?=&=', '?a=b=c', '?%'),
+    },
+  );
+}
+
+function headers(): fc.Arbitrary<FuzzRequest['headers']> {
+  const authorization = fc.oneof(
+    { weight: 12, arbitrary: fc.constant([['Authorization', basicAuthorization(referenceCredentials)]]) },
+    { weight: 1, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: headerValue.map((value) => [['Authorization', value]]) },
+    { weight: 1, arbitrary: headerValue.map((value) => [['Authorization', `Basic ${value}`]]) },
+  );
+  const type = fc.oneof(
+    { weight: 8, arbitrary: fc.constant([['Content-Type', 'application/json']]) },
+    { weight: 1, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: headerValue.map((value) => [['Content-Type', value]]) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom(
+          'text/plain',
+          'application/json; charset=utf-16',
+          'multipart/form-data',
+          'a/b;'.repeat(50),
+        )
+        .map((value) => [['Content-Type', value]]),
+    },
+  );
+  const names = [
+    'If-Match',
+    'Cookie',
+    'Accept',
+    'Content-Encoding',
+    'Range',
+    'X-HTTP-Method-Override',
+    'Via',
+  ];
+  const extra = fc.array(fc.tuple(fc.constantFrom(...names), headerValue), { maxLength: 3 });
+  return fc
+    .tuple(authorization, type, extra)
+    .map((lists) => [['Host', '127.0.0.1'], ...lists.flat()] as Array<readonly [string, string]>);
+}
+
+function body(operation: Operation, { collectorIds }: FuzzKnowledge): fc.Arbitrary<string | undefined> {
+  const text = bodyText(bodyOf(operation, fc.constantFrom(...collectorIds)));
+  return operation.body === null
+    ? fc.option(text, { nil: undefined, freq: 10 })
+    : fc.oneof(
+        { weight: 15, arbitrary: text },
+        { weight: 1, arbitrary: fc.constant<string | undefined>(undefined) },
+      );
+}
+
+/** Whether the service may close the connection before it has read the body: its refusal may then get lost. */
+export function isTooLarge({ body: text, paddedTo }: FuzzRequest): boolean {
+  return text !== undefined && paddedTo === bytesRefused;
+}

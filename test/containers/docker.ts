@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+const execute = promisify(execFile);
+
+// An engine that is there answers in milliseconds.
+const engineAnswersWithinMs = 2_000;
+const answerCharactersMax = 64 * 1024 * 1024;
+
+/** Whether a Docker engine answers on this machine. */
+export async function isEngineThere(): Promise<boolean> {
+  const args = ['version', '--format', '{{.Server.Version}}'];
+  return execute('docker', args, { timeout: engineAnswersWithinMs }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Runs Docker's own client, as an operator does, and gives what it prints. @throws when it fails */
+export async function docker(...args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await execute('docker', args, { maxBuffer: answerCharactersMax });
+  return `${stdout}${stderr}`.trim();
+}
+
+// One container is asked for, so one is told of.
+const Inspection = z.tuple([
+  z.object({
+    State: z.object({
+      Status: z.string(),
+      ExitCode: z.number(),
+      Health: z.object({ Status: z.string() }).optional(),
+    }),
+    Config: z.object({ User: z.string() }),
+    HostConfig: z.object({ ReadonlyRootfs: z.boolean() }),
+    NetworkSettings: z.object({
+      Ports: z.record(z.string(), z.array(z.object({ HostPort: z.string() })).nullable()),
+    }),
+  }),
+]);
+
+/** What the engine knows of a container right now; its published ports change with each start. */
+export async function inspect(containerId: string): Promise<z.infer<typeof Inspection>[0]> {
+  return Inspection.parse(JSON.parse(await docker('inspect', containerId)))[0];
+}
+
+/** Bytes of an image, its base included. */
+export async function sizeOf(image: string): Promise<number> {
+  return Number(await docker('image', 'inspect', '--format', '{{.Size}}', image));
+}

@@ -1,0 +1,343 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it } from 'vitest';
+import { findFreePort } from '../../src/redis/embedded/free-port.ts';
+import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
+import type { RolloutStatus } from '../../src/rollout/status.ts';
+import {
+  aDaemonNight,
+  brokenPromises,
+  type Night,
+  nightConfig,
+  nightCredentials,
+} from '../support/daemon-night.ts';
+import { useRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import {
+  aFolder,
+  daemonUrl,
+  type ProcessResult,
+  runUpwave,
+  startUpwave,
+  type UpwaveProcess,
+} from '../support/upwave-process.ts';
+
+const redis = useRedis();
+
+type AtEnd = Parameters<typeof aDaemonNight>[1] & Parameters<typeof aFolder>[0];
+
+interface Desk {
+  readonly night: Night;
+  readonly file: string;
+  readonly write: (changes: object) => string;
+  readonly upwave: (...args: readonly string[]) => Promise<ProcessResult>;
+  readonly start: (...args: readonly string[]) => UpwaveProcess;
+}
+
+/** A service, a Redis, a config file, and `upwave` with it. */
+async function aDesk(
+  given: {
+    readonly scenario?: ScenarioInput;
+    readonly rollout?: Readonly<Record<string, unknown>>;
+    readonly http?: Readonly<Record<string, unknown>>;
+    readonly env?: Readonly<Record<string, string>>;
+  },
+  atEnd: AtEnd,
+): Promise<Desk> {
+  const { url, keyPrefix } = redis.config();
+  const scenario = { fleet: { size: 25 }, ...given.scenario };
+  const night = await aDaemonNight({ redis: { url, keyPrefix }, scenario }, atEnd);
+  const folder = aFolder(atEnd);
+  const { rollout = {}, http = {} } = given;
+  const config = { ...nightConfig(night.service.baseUrl, { rollout, http }), redis: { url, keyPrefix } };
+  const write = (changes: object) => folder.write('upwave.yaml', { ...config, ...changes });
+  const file = write({});
+  const start = (...args: readonly string[]) => {
+    const started = startUpwave({
+      args: [...args, '--config', file],
+      cwd: folder.path,
+      ...(given.env && { env: given.env }),
+    });
+    atEnd(async () => started.kill('SIGKILL'));
+    return started;
+  };
+  return { night, file, write, start, upwave: (...args) => start(...args).ended };
+}
+
+const noStack = /^\s+at /m;
+
+describe.concurrent('upwave run --once', () => {
+  it('ends with 0 after a good night, and says how each wave went', async ({ expect, onTestFinished }) => {
+    const desk = await aDesk({}, onTestFinished);
+    const { code, out, err } = await desk.upwave('run', '--once', '--log-file', `${desk.file}.log`);
+    expect(out).toMatch(/SUCCEEDED/);
+    expect(out).toMatch(/canary .*passed/);
+    expect(err).toMatch(/status and metrics at http:\/\/127\.0\.0\.1:\d+/);
+    expect(out + err).not.toMatch(noStack);
+    expect(code).toBe(0);
+  });
+
+  it('ends with 1 when some failed, and names them with their reasons', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const failures = [{ match: { count: 1 }, outcome: 'failed' as const, message: 'permission denied' }];
+    const desk = await aDesk(
+      { scenario: { failures }, rollout: { select: { exclude: [] } } },
+      onTestFinished,
+    );
+    const { code, all } = await desk.upwave('run', '--once');
+    expect(all).toMatch(/FINISHEDWITHFAILURES/);
+    expect(all).toMatch(/^failed\s+\d{9} \S+: permission denied$/m);
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(1);
+  });
+
+  it('ends with 3 when it is held, with the reason', async ({ expect, onTestFinished }) => {
+    const failures = [{ outcome: 'failed' as const, message: 'permission denied' }];
+    const desk = await aDesk({ scenario: { failures } }, onTestFinished);
+    const { code, out, all } = await desk.upwave('run', '--once');
+    expect(out).toMatch(/^held\s+wave canary: failures \d+, allowed 1$/m);
+    expect(out).toMatch(/^you can\s+resume, abort$/m);
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(3);
+  });
+
+  it('prints one JSON document to stdout with --json', async ({ expect, onTestFinished }) => {
+    const desk = await aDesk({ scenario: { fleet: { size: 12 } } }, onTestFinished);
+    const { code, out } = await desk.upwave('run', '--once', '--json');
+    const { rollouts } = JSON.parse(out) as { rollouts: readonly RolloutStatus[] };
+    expect(rollouts).toMatchObject([{ policy: 'night', state: 'succeeded' }]);
+    expect(code).toBe(0);
+  });
+
+  it('ends with 0 and one line when the fleet is empty', async ({ expect, onTestFinished }) => {
+    const desk = await aDesk({ scenario: { fleet: { size: 0 } } }, onTestFinished);
+    const { code, all } = await desk.upwave('run', '--once');
+    expect(all).toMatch(/^night: .*no installed collector/m);
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(0);
+  });
+
+  it('ends with 2 and one clear line for a wrong key, which it does not print', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const desk = await aDesk({}, onTestFinished);
+    const accessKey = 'a-wrong-key-0000';
+    desk.write({ service: { baseUrl: desk.night.service.baseUrl, ...nightCredentials, accessKey } });
+    for (const args of [['run', '--once'], ['plan']]) {
+      const { code, err, all } = await desk.upwave(...args);
+      const complaints = err.split('\n').filter((line) => line.startsWith('upwave: '));
+      expect(complaints).toHaveLength(1);
+      expect(complaints[0]).toMatch(/does not accept the access key \(401\).*service\.accessKey/);
+      expect(all).not.toContain(accessKey);
+      expect(all).not.toMatch(noStack);
+      expect(code).toBe(2);
+    }
+  });
+
+  it('ends with 4 for a service that is not there, and names it', async ({ expect, onTestFinished }) => {
+    const desk = await aDesk({}, onTestFinished);
+    const port = await findFreePort();
+    desk.write({ service: { baseUrl: `http://127.0.0.1:${port}/api`, ...nightCredentials } });
+    for (const args of [['run', '--once'], ['plan']]) {
+      const { code, err, all } = await desk.upwave(...args);
+      expect(err).toMatch(new RegExp(`^upwave: .*127\\.0\\.0\\.1:${port}`, 'm'));
+      expect(all).not.toMatch(noStack);
+      expect(code).toBe(4);
+    }
+  });
+
+  it('ends with 4 for a Redis that is not there, and names it without its password', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const desk = await aDesk({}, onTestFinished);
+    const port = await findFreePort();
+    desk.write({ redis: { url: `redis://:the-redis-password@127.0.0.1:${port}` } });
+    const { code, err, all } = await desk.upwave('run', '--once');
+    expect(err).toMatch(new RegExp(`^upwave: cannot reach Redis at \\S*127\\.0\\.0\\.1:${port}`, 'm'));
+    expect(all).not.toContain('the-redis-password');
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(4);
+  });
+
+  it('refuses a port that another one has, and names it', async ({ expect, onTestFinished }) => {
+    const taken = await aServer(onTestFinished);
+    const desk = await aDesk({ http: { port: taken } }, onTestFinished);
+    for (const args of [['run', '--once'], ['run']]) {
+      const { code, err, all } = await desk.upwave(...args);
+      expect(err).toMatch(
+        new RegExp(`^upwave: cannot listen on 127\\.0\\.0\\.1:${taken} \\(EADDRINUSE\\)`, 'm'),
+      );
+      expect(all).not.toMatch(noStack);
+      expect(code).toBe(2);
+    }
+  });
+});
+
+/** Something that has a port. @returns the port */
+async function aServer(atEnd: AtEnd): Promise<number> {
+  const server: Server = createServer((_request, answer) => answer.end('not upwave'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  atEnd(() => new Promise<void>((resolve) => void server.close(() => resolve())));
+  return (server.address() as AddressInfo).port;
+}
+
+describe.concurrent('upwave plan', () => {
+  it('shows waves and who is left out, without a Redis, and creates nothing', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const desk = await aDesk({}, onTestFinished);
+    desk.write({ redis: { url: 'redis://127.0.0.1:1' } });
+    const { code, out, err } = await desk.upwave('plan');
+    expect(out).toMatch(/^night → 19\.536-4 {3}\d+ collectors {3}plan [0-9a-f]+$/m);
+    for (const wave of ['canary', 'early', 'rest']) expect(out).toContain(wave);
+    expect(out).toMatch(/^takes about \S+ .* and \d+ requests$/m);
+    expect(out).toMatch(/^left out: /m);
+    expect(err).toBe('');
+    expect(code).toBe(0);
+    expect(desk.night.record().creates).toEqual([]);
+  });
+
+  it('names every collector with --members, and is for programs with --json', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const desk = await aDesk({}, onTestFinished);
+    const text = await desk.upwave('plan', 'night', '--members');
+    const json = await desk.upwave('plan', '--json', '--members');
+    const { plans } = JSON.parse(json.out) as {
+      plans: ReadonlyArray<{
+        waves: ReadonlyArray<{ size: number; members: ReadonlyArray<{ id: number; name: string }> }>;
+      }>;
+    };
+    const members = plans.flatMap(({ waves }) => waves.flatMap((wave) => wave.members));
+    expect(members.length).toBeGreaterThan(10);
+    for (const { id, name } of members) expect(text.out).toContain(`${id} ${name}`);
+    expect(text.out).toMatch(/^ {2}left out {2}\d{9} .*: runs the target build already$/m);
+    expect([text.code, json.code]).toEqual([0, 0]);
+  });
+
+  it('ends with 2 for a policy that is not in the config, and names those that are', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const desk = await aDesk({}, onTestFinished);
+    const { code, err } = await desk.upwave('plan', 'nigth');
+    expect(err).toBe('upwave: no policy is called nigth; there are night\n');
+    expect(code).toBe(2);
+  });
+});
+
+describe.concurrent('a running `upwave run` and its operator', () => {
+  const slow = { waves: [{ name: 'all', maxFailures: '100%' }], concurrency: 1 };
+
+  it('is seen and steered from another process: status, pause, resume, abort', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    // One after the other and slow ones, so that it does not end before it is aborted.
+    const scenario = {
+      fleet: { size: 60 },
+      durations: { median: '7m', p95: '8m', min: '6m', max: '9m' },
+    };
+    const desk = await aDesk({ scenario, rollout: slow }, onTestFinished);
+    const daemon = desk.start('run');
+    const url = await daemonUrl(daemon);
+    await until('a first create', () => desk.night.record().creates.length > 0);
+
+    const status = await desk.upwave('status', '--url', url);
+    expect(status.out).toMatch(/^night-\d{8}-1 .* RUNNING wave 1\/1 all /m);
+    expect(status.code).toBe(0);
+    const json = await desk.upwave('status', 'night', '--json', '--url', url);
+    expect(JSON.parse(json.out)).toMatchObject({ rollouts: [{ policy: 'night', state: 'running' }] });
+
+    const paused = await desk.upwave('pause', '--reason', 'lunch', '--url', url);
+    expect(paused.out).toMatch(/ PAUSED /);
+    expect(paused.out).toMatch(/^paused .*lunch$/m);
+    expect(paused.code).toBe(0);
+    const { length } = desk.night.record().creates;
+    expect((await desk.upwave('pause', '--url', url)).code).toBe(0);
+    await until('the running one to end', () => desk.night.record().tasksInFlight === 0);
+    expect(desk.night.record().creates.length).toBe(length);
+
+    const resumed = await desk.upwave('resume', 'night', '--json', '--url', url);
+    expect(JSON.parse(resumed.out)).toMatchObject({ state: 'running' });
+    await until('another create', () => desk.night.record().creates.length > length);
+
+    expect((await desk.upwave('abort', '--url', url)).code).toBe(0);
+    const refused = await desk.upwave('resume', 'night', '--url', url);
+    expect(refused.err).toMatch(/^upwave: it is aborted, and only a paused or held one resumes$/m);
+    expect(refused.code).toBe(3);
+    const unknown = await desk.upwave('pause', 'nobody', '--url', url);
+    expect(unknown.err).toMatch(/^upwave: no rollout and no policy is called nobody; on their way: /m);
+    expect(unknown.code).toBe(2);
+    for (const { all } of [status, paused, resumed, refused, unknown]) expect(all).not.toMatch(noStack);
+  });
+
+  it('wants the token where one is set', async ({ expect, onTestFinished }) => {
+    const UPWAVE_TOKEN = 'the-token-of-this-test';
+    const port = await findFreePort();
+    const desk = await aDesk(
+      { rollout: slow, http: { port, token: '$'.concat('{UPWAVE_TOKEN}') }, env: { UPWAVE_TOKEN } },
+      onTestFinished,
+    );
+    const url = await daemonUrl(desk.start('run'));
+    const ask = (env: Record<string, string>, ...args: string[]) =>
+      runUpwave({ args: ['status', ...args], env });
+    const without = await ask({}, '--url', url);
+    expect(without.err).toBe('upwave: a bearer token is needed\n');
+    const wrong = await ask({ UPWAVE_TOKEN: 'another' }, '--url', url);
+    expect(wrong.err).toBe('upwave: the token is wrong\n');
+    expect([without.code, wrong.code]).toEqual([2, 2]);
+    const right = await ask({ UPWAVE_TOKEN }, '--url', url);
+    expect(right).toMatchObject({ code: 0, err: '' });
+    // From the config alone, the address too.
+    expect(await desk.upwave('status')).toMatchObject({ code: 0, err: '' });
+    for (const { all } of [without, wrong, right]) expect(all).not.toContain(UPWAVE_TOKEN);
+  });
+
+  it('ends with 4 where no daemon answers, and where another program does', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const nobody = `http://127.0.0.1:${await findFreePort()}`;
+    const stranger = `http://127.0.0.1:${await aServer(onTestFinished)}`;
+    for (const command of ['status', 'pause']) {
+      const { code, err } = await runUpwave({ args: [command, '--url', nobody] });
+      expect(err).toMatch(new RegExp(`^upwave: no answer from ${nobody}: .*\n$`));
+      expect(err).not.toMatch(noStack);
+      expect(code).toBe(4);
+    }
+    const { code, err } = await runUpwave({ args: ['status', '--url', stranger] });
+    expect(err).toContain(`upwave: no upwave daemon answers at ${stranger}`);
+    expect(code).toBe(4);
+  });
+
+  it('ends in time with 0 on SIGTERM, hands over, and a next one ends the rollout', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const desk = await aDesk({}, onTestFinished);
+    const daemon = desk.start('run');
+    await until('creates', () => desk.night.record().creates.length >= 5);
+    daemon.kill('SIGTERM');
+    const gone = await until('the process to end', () => daemon.ended, 10_000);
+    expect(gone).toMatchObject({ code: 0, signal: null });
+    expect(gone.out).toContain('"event":"daemon.stopped"');
+    expect(gone.all).not.toMatch(noStack);
+    const next = desk.start('run');
+    const reader = await desk.night.startDaemon();
+    const status = await until('the end', async () => {
+      const [latest] = await reader.operations.listRollouts();
+      return latest?.state === 'succeeded' && latest;
+    });
+    const upgrades = await reader.operations.listUpgrades(status.id, { offset: 0, limit: 1_000 });
+    expect(brokenPromises(desk.night, status, upgrades ?? [])).toEqual([]);
+    next.kill('SIGINT');
+    expect(await next.ended).toMatchObject({ code: 0, signal: null });
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { until } from '../support/until.ts';
+import { aFolder, type Folder, runUpwave, startUpwave } from '../support/upwave-process.ts';
+
+const service = {
+  baseUrl: 'https://api.example.com/api',
+  accessId: 'anId',
+  accessKey: 'aKey-not-to-be-shown',
+};
+const noStack = /^\s+at /m;
+
+async function withFolder(work: (folder: Folder) => Promise<void>): Promise<void> {
+  const ends: Array<() => void> = [];
+  try {
+    await work(aFolder((end) => ends.push(end)));
+  } finally {
+    for (const end of ends) end();
+  }
+}
+
+describe.concurrent('the command line', () => {
+  it.each([
+    { args: ['--help'], says: /Usage: upwave/ },
+    { args: ['help', 'plan'], says: /--members/ },
+    { args: ['--version'], says: /^\d+\.\d+\.\d+/ },
+  ])('$args ends with 0', async ({ args, says }) => {
+    const { code, out, err } = await runUpwave({ args });
+    expect(out).toMatch(says);
+    expect(err).toBe('');
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    { args: ['nonsense'], says: /unknown command 'nonsense'/ },
+    { args: ['paus'], says: /Did you mean pause\?/ },
+    { args: ['run', '--onse'], says: /unknown option '--onse'/ },
+    { args: ['service', '--fleet', 'many'], says: /give a whole number/ },
+    { args: [], says: /Usage: upwave/ },
+  ])('$args ends with 2', async ({ args, says }) => {
+    const { code, err, all } = await runUpwave({ args });
+    expect(err).toMatch(says);
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(2);
+  });
+});
+
+describe.concurrent('the config file', () => {
+  const commands = ['config check', 'run', 'status'];
+
+  it.each(commands)('`%s`: a typo ends with 2, file:line and the nearest key', async (command) => {
+    await withFolder(async ({ path, write }) => {
+      write(
+        'upwave.yaml',
+        `service: ${JSON.stringify(service)}\nrollouts:\n  - name: all\n    concurency: 3\n`,
+      );
+      const { code, err, all } = await runUpwave({ args: command.split(' '), cwd: path });
+      expect(err).toContain('upwave.yaml:4:5 rollouts[0].concurency: unknown key');
+      expect(err).toContain('did you mean "concurrency"?');
+      expect(all).not.toContain(service.accessKey);
+      expect(all).not.toMatch(noStack);
+      expect(code).toBe(2);
+    });
+  });
+
+  it('a variable that is not set ends with 2 and names it', async () => {
+    await withFolder(async ({ path, write }) => {
+      const accessKey = '$'.concat('{UPWAVE_NO_SUCH_KEY}');
+      write('upwave.yaml', { service: { ...service, accessKey }, rollouts: [{ name: 'all' }] });
+      const { code, err } = await runUpwave({ args: ['run', '--once'], cwd: path });
+      expect(err).toMatch(/^upwave: upwave\.yaml:\d+:\d+ service\.accessKey: .*UPWAVE_NO_SUCH_KEY/);
+      expect(err).not.toMatch(noStack);
+      expect(code).toBe(2);
+    });
+  });
+
+  it('a file that is not there ends with 2 and names it', async () => {
+    const { code, err } = await runUpwave({ args: ['plan', '--config', '/no/such/upwave.yaml'] });
+    expect(err).toContain('/no/such/upwave.yaml');
+    expect(err).not.toMatch(noStack);
+    expect(code).toBe(2);
+  });
+
+  it('`config check` says what it read, and shows no secret', async () => {
+    await withFolder(async ({ write }) => {
+      const file = write('right.yaml', { service, rollouts: [{ name: 'all' }] });
+      const text = await runUpwave({ args: ['config', 'check', '--config', file] });
+      expect(text.out).toContain(`${file} is right: service https://api.example.com/api`);
+      expect(text.out).toMatch(/^ {2}all: to latest, 10 at once, /m);
+      const json = await runUpwave({ args: ['config', 'check', '--json', '--config', file] });
+      expect(JSON.parse(json.out)).toMatchObject({
+        service: { accessKey: '***' },
+        rollouts: [{ name: 'all', concurrency: 10 }],
+      });
+      expect([text.code, json.code]).toEqual([0, 0]);
+      expect(text.all + json.all).not.toContain(service.accessKey);
+    });
+  });
+});
+
+describe.concurrent('upwave service', () => {
+  it('wants the credentials it shall accept', async () => {
+    const { code, err } = await runUpwave({ args: ['service', '--port', '0'] });
+    expect(err).toMatch(/^upwave: give the credentials it shall accept/);
+    expect(code).toBe(2);
+  });
+
+  it('serves until it is asked to stop, and shows no key', async () => {
+    const UPWAVE_ACCESS_KEY = 'a-key-in-the-environment';
+    const env = { UPWAVE_ACCESS_ID: 'anId', UPWAVE_ACCESS_KEY };
+    const args = ['service', '--port', '0', '--fleet', '12', '--speed', '100'];
+    const running = startUpwave({ args, env });
+    const url = await until(
+      'the service to listen',
+      () => /reference service at (\S+): 12 collectors, 100 times real time/.exec(running.out())?.[1],
+    );
+    const authorization = `Basic ${Buffer.from(`anId:${UPWAVE_ACCESS_KEY}`).toString('base64')}`;
+    const answer = await fetch(`${url}/v1/collectors`, { headers: { authorization } });
+    expect(await answer.json()).toMatchObject({ collectors: expect.any(Array) });
+    running.kill('SIGTERM');
+    const { code, all } = await running.ended;
+    expect(code).toBe(0);
+    expect(all).not.toContain(UPWAVE_ACCESS_KEY);
+  });
+
+  it('names every mistake of a scenario with its file', async () => {
+    await withFolder(async ({ write }) => {
+      const scenario = write('scenario.yaml', { fleet: { size: -1 }, durations: { median: 'long' } });
+      const args = ['service', '--access-id', 'a', '--access-key', 'b', '--scenario', scenario];
+      const { code, err } = await runUpwave({ args });
+      expect(err).toContain('scenario.yaml');
+      expect(err).toContain('fleet.size');
+      expect(err).toContain('durations.median');
+      expect(err).not.toMatch(noStack);
+      expect(code).toBe(2);
+    });
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, it } from 'vitest';
+import {
+  aDaemonNight,
+  brokenPromises,
+  createsOf,
+  nightPolicy,
+  scan,
+  statusOf,
+  untilEnded,
+  upgradesOf,
+} from '../support/daemon-night.ts';
+import { useRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const redis = useRedis();
+const oneWave = [{ name: 'all', maxFailures: '100%' }];
+// A create without an answer is settled when its answer can't come any more, so a short time-out makes a short test.
+const impatient = { requestTimeout: '500ms' };
+
+describe.concurrent('a service that fails', () => {
+  it('loses answers to creates after the work was done: settled by looking, no second task (P1)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: {
+          httpFaults: [
+            { operations: ['createUpgradeTask'], share: 0.3, fault: 'answerLost' },
+            { operations: ['createUpgradeTask'], share: 0.2, fault: '500AfterWork' },
+            { operations: ['createUpgradeTask'], share: 0.2, fault: 'cutOffMidBody' },
+          ],
+        },
+        rollout: { waves: oneWave },
+        service: impatient,
+      },
+      onTestFinished,
+    );
+    const [daemon] = [await night.startDaemon(), await night.startDaemon()];
+    const status = await untilEnded(daemon, await scan(daemon));
+    const upgrades = await upgradesOf(daemon, status.id);
+    const { faults } = night.record();
+    expect(faults['answerLost']).toBeGreaterThan(2);
+    expect(faults['500AfterWork']).toBeGreaterThan(2);
+    expect(faults['cutOffMidBody']).toBeGreaterThan(2);
+    expect(status.state).toBe('succeeded');
+    expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
+    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+  });
+
+  it('drops creates before the work: each is sent again after a look, and spends no attempt', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: {
+          fleet: { size: 20 },
+          httpFaults: [
+            { operations: ['createUpgradeTask'], share: 0.15, fault: 'cutOff' },
+            { operations: ['createUpgradeTask'], share: 0.15, fault: '502html' },
+          ],
+        },
+        rollout: { waves: oneWave, concurrency: 20, retry: { maxAttempts: 1 } },
+        service: impatient,
+      },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const status = await untilEnded(daemon, await scan(daemon));
+    const upgrades = await upgradesOf(daemon, status.id);
+    expect(night.record().faults['cutOff']).toBeGreaterThan(0);
+    expect(status.state).toBe('succeeded');
+    expect(upgrades.some(({ doubts }) => doubts > 0)).toBe(true);
+    expect(upgrades.every(({ attempts }) => attempts === 1)).toBe(true);
+    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+  });
+
+  it('makes every kind of noise at once: the rollout ends by itself, and well (P8, P13)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: {
+          fleet: { size: 50 },
+          failures: [
+            { match: { share: 0.1 }, attempts: [1], outcome: 'failed', message: 'network is unreachable' },
+          ],
+          httpFaults: [
+            { operations: ['createUpgradeTask'], share: 0.05, fault: 'answerLost' },
+            { share: 0.03, fault: '502html' },
+            { share: 0.03, fault: '500' },
+            { share: 0.02, fault: 'brokenJson' },
+            { share: 0.02, fault: 'cutOff' },
+            { share: 0.02, fault: 'cutOffMidBody' },
+            { share: 0.02, fault: 'slow', delay: '1m' },
+            { share: 0.008, fault: '429' },
+            { share: 1, fault: '503', from: '10m', until: '15m' },
+          ],
+        },
+        rollout: { waves: oneWave, concurrency: 12 },
+        service: impatient,
+      },
+      onTestFinished,
+    );
+    const [daemon] = [await night.startDaemon(), await night.startDaemon()];
+    const rolloutId = await until('a look that gets through', async () => {
+      const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
+      return result.kind === 'started' && result.rolloutId;
+    });
+    const status = await untilEnded(daemon, rolloutId);
+    const upgrades = await upgradesOf(daemon, rolloutId);
+    const faults = Object.keys(night.record().faults);
+    expect(faults).toEqual(expect.arrayContaining(['502html', '500', 'brokenJson', 'cutOff', '503']));
+    expect(status.counts.succeeded).toBe(status.planned);
+    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+    expect(daemon.log.filter(({ event }) => event === 'step.failed')).toEqual([]);
+  });
+});
+
+describe.concurrent('collectors that do not do as they are told', () => {
+  it('takes a task that failed for a success when the collector shows the build (P10)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: {
+          fleet: { size: 20 },
+          failures: [{ match: { share: 0.3 }, outcome: 'lateSuccess' }],
+          limits: { taskTimeout: '5m' },
+        },
+        rollout: { waves: oneWave, retry: { backoff: { initial: '1s', max: '1s' } } },
+      },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const status = await untilEnded(daemon, await scan(daemon));
+    const upgrades = await upgradesOf(daemon, status.id);
+    const late = upgrades.filter(
+      (upgrade) => upgrade.state === 'succeeded' && upgrade.reason.startsWith('came late'),
+    );
+    expect(late.length).toBeGreaterThan(0);
+    expect(status.state).toBe('succeeded');
+    expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
+    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+  });
+
+  it('waits for one that is offline, and upgrades it when it is back', async ({ expect, onTestFinished }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: { fleet: { size: 20 } },
+        rollout: { waves: oneWave, concurrency: 1 },
+      },
+      onTestFinished,
+    );
+    const { world } = night.service;
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const verb = (name: 'pause' | 'resume') =>
+      daemon.operations.apply({ rolloutId, verb: name, by: 'test', reason: '' });
+    await verb('pause');
+    const last = (await upgradesOf(daemon, rolloutId)).findLast(({ state }) => state === 'pending');
+    const id = last?.collectorId ?? 0;
+    world.kill(id);
+    // The service calls it alive until half an hour after its last heartbeat.
+    const target = (await statusOf(daemon, rolloutId)).targetBuild;
+    await until('its death to be noticed', () =>
+      world.upgradableTo(target).every(({ facts }) => facts.id !== id),
+    );
+    await verb('resume');
+    const waiting = await until('the others to end', async () => {
+      const status = await statusOf(daemon, rolloutId);
+      return status.counts.succeeded === status.planned - 1 && status.holds.length > 0 && status;
+    });
+    expect(waiting).toMatchObject({ state: 'running', endedAt: null });
+    expect(waiting.counts.deferred).toBe(1);
+    expect(waiting.holds).toEqual([{ reason: expect.stringContaining('deferred'), until: null }]);
+    world.revive(id);
+    const status = await untilEnded(daemon, rolloutId);
+    expect(status.state).toBe('succeeded');
+    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+  });
+
+  it('gives up on one that stays offline, without calling it a failure', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: {
+          fleet: { size: 15 },
+          failures: [{ match: { count: 1 }, outcome: 'createCode', code: 'collector.not.alive' }],
+        },
+        rollout: {
+          waves: [{ name: 'all', maxFailures: 0 }],
+          defer: { upTo: '1s' },
+          select: { exclude: [] },
+        },
+      },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    // It says that it is alive, and refuses all the same: looked at, tried again, deferred again.
+    const id = await until('the deferred one', async () => {
+      const upgrades = await upgradesOf(daemon, rolloutId);
+      return upgrades.find(({ state }) => state === 'deferred')?.collectorId;
+    });
+    night.service.world.remove(id);
+    const status = await untilEnded(daemon, rolloutId);
+    expect(status.state).toBe('succeeded');
+    expect(status.counts).toMatchObject({ withdrawn: 1, succeeded: status.planned - 1 });
+    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+  });
+});

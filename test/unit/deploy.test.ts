@@ -1,0 +1,251 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { z } from 'zod';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { attemptClasses, makeMetrics } from '../../src/observability/metrics.ts';
+import { endStates } from '../../src/rollout/upgrade.ts';
+import { aRolloutStatus } from '../support/fake-operations.ts';
+
+const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
+const dashboardPath = 'grafana/upwave-dashboard.json';
+const promtool = spawnSync('promtool', ['--version']).status === 0;
+
+const Target = z.object({ expr: z.string() });
+const Panel = z.object({
+  id: z.number(),
+  type: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+  gridPos: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
+  targets: z.array(Target).optional(),
+});
+const Dashboard = z.object({
+  uid: z.string(),
+  panels: z.array(Panel),
+  annotations: z.object({ list: z.array(Target) }),
+  templating: z.object({ list: z.array(z.object({ query: z.unknown() })) }),
+});
+const Rules = z.object({
+  groups: z.array(
+    z.object({
+      rules: z.array(
+        z.object({
+          alert: z.string(),
+          expr: z.string(),
+          labels: z.object({ severity: z.enum(['page', 'ticket']) }),
+          annotations: z.object({ summary: z.string(), description: z.string().optional() }),
+        }),
+      ),
+    }),
+  ),
+});
+
+const dashboard = Dashboard.parse(JSON.parse(readText(dashboardPath)));
+const alerts = Rules.parse(parse(readText('prometheus/rules.yml'))).groups.flatMap(({ rules }) => rules);
+const dashboardQueries = [
+  ...dashboard.panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({ where: `panel ${title}`, expr })),
+  ),
+  ...dashboard.annotations.list.map(({ expr }) => ({ where: 'annotation', expr })),
+];
+const alertQueries = alerts.map(({ alert, expr }) => ({ where: `alert ${alert}`, expr }));
+
+describe('the dashboard and the alert rules', () => {
+  let exposed: Exposed;
+  beforeAll(async () => {
+    exposed = await exposeEverything();
+  });
+
+  it('ask for series that the daemon exposes, by labels and states that they have', () => {
+    const wrong = [...dashboardQueries, ...alertQueries].flatMap(({ where, expr }) =>
+      mistakesIn(expr, exposed).map((mistake) => `${where}: ${mistake}`),
+    );
+    expect(dashboardQueries.length).toBeGreaterThan(20);
+    expect(alertQueries.length).toBeGreaterThan(10);
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['a metric nobody exposes', 'sum(upwave_upgrades_done)', 'no series upwave_upgrades_done'],
+    ['a label the metric has not', 'upwave_in_flight{wave="early"}', 'upwave_in_flight has no label wave'],
+    ['a grouping by such a label', 'sum by (wave) (upwave_in_flight)', 'no series of it has the label wave'],
+    ['a state that does not exist', 'upwave_rollout_state{state=~"held|stopped"}', 'state is never stopped'],
+  ])('would be caught asking for %s', (_what, expr, mistake) => {
+    expect(mistakesIn(expr, exposed)).toEqual([mistake]);
+  });
+
+  it('show every metric that operators were promised', () => {
+    const text = [...dashboardQueries, ...alertQueries].map(({ expr }) => expr).join('\n');
+    const promised = [...exposed.labelsOf.keys()].filter((name) => /^upwave_(?!.*_(sum|count)$)/.test(name));
+    expect(promised.filter((name) => !text.includes(name))).toEqual([]);
+  });
+});
+
+describe('the dashboard', () => {
+  it('gives every panel an id of its own, a place of its own, and each graph a sentence about it', () => {
+    const ids = dashboard.panels.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const taken = new Map<string, string>();
+    for (const { title, gridPos } of dashboard.panels) {
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          expect(taken.get(`${x},${y}`) ?? title).toBe(title);
+          taken.set(`${x},${y}`, title);
+        }
+      }
+      expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+    }
+    const silent = dashboard.panels.filter(({ type, description }) => type !== 'row' && !description);
+    expect(silent.map(({ title }) => title)).toEqual([]);
+  });
+
+  it('is found where the provisioning of the compose file looks', () => {
+    const provider = z
+      .object({ providers: z.array(z.object({ options: z.object({ path: z.string() }) })) })
+      .parse(parse(readText('grafana/provisioning/dashboards/upwave.yaml')));
+    const compose = readText('../docker-compose.yml');
+    for (const { options } of provider.providers) {
+      expect(compose).toContain(`./deploy/${dashboardPath}:${options.path}/upwave-dashboard.json:ro`);
+    }
+  });
+});
+
+describe('the config of the compose file', () => {
+  it('is right', () => {
+    const environment = { UPWAVE_ACCESS_ID: 'id', UPWAVE_ACCESS_KEY: 'key', UPWAVE_TOKEN: 'token' };
+    const config = loadConfig(join(deploy, 'compose.yaml'), environment);
+    expect(config.rollouts.map(({ name }) => name)).toEqual(['demo']);
+    // What Prometheus scrapes is where the daemon listens.
+    expect(readText('prometheus/prometheus.yml')).toContain(`daemon:${config.http.port}`);
+  });
+});
+
+describe.skipIf(!promtool)('promtool (skipped where it is not installed)', () => {
+  it.each([
+    // Syntax only: the file with the token is on the machine that scrapes.
+    ['the scrape config', ['check', 'config', '--syntax-only', 'prometheus.yml']],
+    ['the rules', ['check', 'rules', 'rules.yml']],
+    ['what the alerts say to each story', ['test', 'rules', 'rules.test.yml']],
+  ])('approves of %s', (_what, args) => {
+    expect(runPromtool(args, join(deploy, 'prometheus'))).toMatchObject({ status: 0 });
+  });
+
+  it('can parse every query of the dashboard', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'upwave-dashboard-'));
+    const rules = dashboardQueries.map(({ expr }, index) => ({
+      record: `query_${index}`,
+      expr: withoutVariables(expr),
+    }));
+    writeFileSync(join(folder, 'rules.yml'), stringify({ groups: [{ name: 'dashboard', rules }] }));
+    const answer = runPromtool(['check', 'rules', 'rules.yml'], folder);
+    rmSync(folder, { recursive: true });
+    expect(answer).toMatchObject({ status: 0 });
+  });
+});
+
+/** What a scrape can bring: by series name its labels, and by label the values seen. */
+interface Exposed {
+  readonly labelsOf: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly valuesOf: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Lets the daemon's metrics observe one of everything. */
+async function exposeEverything(): Promise<Exposed> {
+  const policy = 'production';
+  const metrics = makeMetrics({
+    policies: [policy],
+    sharedState: async () => ({
+      statuses: [aRolloutStatus({ policy })],
+      queueJobs: { waiting: 1, delayed: 2 },
+      fleet: [
+        { version: '19.441-2', alive: true, collectors: 9 },
+        { version: '19.441-2', alive: false, collectors: 1 },
+      ],
+    }),
+  });
+  for (const outcome of endStates) metrics.upgradeEnded({ policy, outcome, durationMs: 300_000 });
+  for (const attemptClass of attemptClasses) metrics.attemptEnded({ policy, class: attemptClass });
+  metrics.taskEndSeen(1_000);
+  metrics.apiAnswered({ operation: 'getCollector', status: 200, durationMs: 80 });
+  metrics.apiAnswered({ operation: 'getCollector', status: null, durationMs: 80 });
+  for (const each of ['operator', 'verify', 'create', 'look', 'page'] as const) {
+    metrics.budgetTaken({ class: each, waitedMs: 10 });
+  }
+  const { body } = await metrics.expose();
+  const labelsOf = new Map<string, Set<string>>();
+  const valuesOf = new Map<string, Set<string>>();
+  for (const [, name = '', labels = ''] of body.matchAll(/^(\w+)(?:\{(.*)\})? /gm)) {
+    for (const [, label = '', value = ''] of labels.matchAll(/(\w+)="([^"]*)"/g)) {
+      addTo(labelsOf, name, label);
+      addTo(valuesOf, `${name} ${label}`, value);
+    }
+    // Prometheus itself adds these two.
+    for (const label of ['job', 'instance']) addTo(labelsOf, name, label);
+  }
+  for (const label of ['job', 'instance']) addTo(labelsOf, 'up', label);
+  return { labelsOf, valuesOf };
+}
+
+/** Labels whose every value is known beforehand. */
+const closedLabels = ['state', 'outcome', 'class', 'reason', 'result', 'alive'];
+const operators = ['and', 'or', 'unless', 'by', 'without', 'bool', 'on', 'ignoring', 'group_left', 'offset'];
+
+/** A reading of PromQL that is just good enough: names, selectors and groupings; the rest is promtool's to judge. */
+function mistakesIn(query: string, { labelsOf, valuesOf }: Exposed): string[] {
+  const mistakes: string[] = [];
+  const groupedBy: string[] = [];
+  const names = new Set<string>();
+  const rest = withoutVariables(query)
+    .replaceAll(/\b(?:by|without)\s*\(([^)]*)\)/g, (_all, labels: string) => {
+      groupedBy.push(...labels.split(',').map((label) => label.trim()));
+      return ' ';
+    })
+    .replaceAll(/(\w+)\{([^}]*)\}/g, (_all, name: string, selectors: string) => {
+      for (const [, label = '', operator, value = ''] of selectors.matchAll(
+        /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g,
+      )) {
+        if (labelsOf.get(name)?.has(label) === false) mistakes.push(`${name} has no label ${label}`);
+        if (!closedLabels.includes(label) || operator === '!~') continue;
+        const known = valuesOf.get(`${name} ${label}`);
+        for (const choice of value.split('|')) {
+          if (known?.has(choice) === false) mistakes.push(`${label} is never ${choice}`);
+        }
+      }
+      return ` ${name} `;
+    })
+    .replaceAll(/"[^"]*"/g, ' ')
+    .replaceAll(/\[[^\]]*\]/g, ' ');
+  for (const [, name = ''] of rest.matchAll(/\b([a-z_]\w*)\b(?!\s*\()/gi)) {
+    if (!operators.includes(name)) names.add(name);
+  }
+  for (const name of names) if (!labelsOf.has(name)) mistakes.push(`no series ${name}`);
+  for (const label of groupedBy) {
+    const isKnown = [...names].some((name) => labelsOf.get(name)?.has(label) ?? true);
+    if (!isKnown) mistakes.push(`no series of it has the label ${label}`);
+  }
+  return mistakes;
+}
+
+/** Grafana's variables, as Grafana would fill them in. */
+function withoutVariables(query: string): string {
+  return query.replaceAll('$__rate_interval', '5m').replaceAll('$policy', '.*');
+}
+
+function runPromtool(args: readonly string[], cwd: string): { status: number | null; said: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { cwd, encoding: 'utf8' });
+  return { status, said: stdout + stderr };
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key) ?? new Set();
+  sets.set(key, set.add(value));
+}
+
+function readText(path: string): string {
+  return readFileSync(join(deploy, path), 'utf8');
+}
