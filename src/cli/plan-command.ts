@@ -15,7 +15,7 @@ import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
-import { unreachableWords } from './run-once.ts';
+import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
 
 export interface PlanOptions {

@@ -4,13 +4,10 @@ import { CommandFailure } from './command-failure.ts';
 import type { CommandRunner, GlobalOptions } from './command-runner.ts';
 import { configCheckCommand } from './config-check-command.ts';
 import { makeConsoleOutput } from './console-output.ts';
-import { demoCommand } from './demo-command.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { positiveNumber, wholeNumber } from './option-values.ts';
 import { planCommand } from './plan-command.ts';
-import { runCommand } from './run-command.ts';
-import { runOnceCommand } from './run-once.ts';
-import { serviceCommand } from './service-command.ts';
+import type { ServiceOptions } from './service-command.ts';
 import { addSourcesProgram } from './sources-program.ts';
 import { statusCommand } from './status-command.ts';
 import { verbCommand } from './verb-command.ts';
@@ -40,6 +37,8 @@ export async function runProgram(argv: readonly string[]): Promise<ExitCode> {
   }
 }
 
+// The daemon, the reference service and the demo are loaded only when they are asked for: BullMQ, ioredis and fastify
+// would make every other command wait.
 function makeProgram(setExitCode: (code: ExitCode) => void): Command {
   const program = new Command('upwave')
     .description('Upgrades a fleet of installed data collectors unattended, in waves, canary first')
@@ -71,12 +70,14 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
     .option('--log-file <file>', 'with --once: where the log goes')
     .action(
       run(
-        (
+        async (
           { config, json },
           output,
           { once, ...options }: { once: boolean; redis?: string; logFile?: string },
-        ) =>
-          once ? runOnceCommand({ config, json, ...options }, output) : runCommand({ config, ...options }),
+        ) => {
+          if (!once) return (await import('./run-command.ts')).runCommand({ config, ...options });
+          return (await import('./run-once.ts')).runOnceCommand({ config, json, ...options }, output);
+        },
       ),
     );
   program
@@ -145,13 +146,13 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
     )
     .option('--openapi', 'print the OpenAPI document of the API, and end')
     .action(
-      run((_globals, output, options: Parameters<typeof serviceCommand>[0]) =>
-        serviceCommand(options, output),
+      run(async (_globals, output, options: ServiceOptions) =>
+        (await import('./service-command.ts')).serviceCommand(options, output),
       ),
     );
   program
     .command('demo')
     .description('watch a simulated fleet being upgraded: no account, no Redis needed')
-    .action(run((_globals, output) => demoCommand(output)));
+    .action(run(async (_globals, output) => (await import('./demo-command.ts')).demoCommand(output)));
   return program;
 }

@@ -1,9 +1,10 @@
 import type { Config } from '../config/config.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
+import { chooseRedis, secretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { chooseRedis, openConfig, secretsOf } from './open-config.ts';
+import { openConfig } from './open-config.ts';
 import { stopSignal, untilAborted } from './until-signal.ts';
 import { readVersion } from './version.ts';
 import { embeddedDataDir, withRedis } from './with-redis.ts';

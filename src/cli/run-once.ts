@@ -7,13 +7,15 @@ import { toPrintable } from '../observability/printable.ts';
 import { describeScan, type ScanResult } from '../orchestrator/scan.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { UpgradeState } from '../rollout/upgrade.ts';
+import { chooseRedis, secretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { chooseRedis, openConfig, secretsOf } from './open-config.ts';
+import { openConfig } from './open-config.ts';
 import { makeProgress } from './progress.ts';
 import { renderStatus } from './render-status.ts';
 import { closeInTime, requireRedis, startListening } from './run-command.ts';
+import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
 import { readVersion } from './version.ts';
 import { embeddedDataDir, withRedis } from './with-redis.ts';
@@ -90,11 +92,6 @@ export async function runOnce(
 function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Config): CommandFailure {
   if (result.cause === 'misconfigured') return new CommandFailure(exitCodes.usageOrConfig, result.reason);
   return new CommandFailure(exitCodes.unreachable, unreachableWords(config, result.reason));
-}
-
-/** The place belongs into the line: it is what the operator checks first. */
-export function unreachableWords({ service }: Pick<Config, 'service'>, reason: string): string {
-  return `cannot reach the service at ${service.baseUrl}: ${reason}`;
 }
 
 /** Shows progress until every rollout has ended or waits for a person. */

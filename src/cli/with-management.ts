@@ -8,7 +8,7 @@ import { describeFailure, type ServiceFailure } from '../rollout/failure-classes
 import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
-import { unreachableWords } from './run-once.ts';
+import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
 
 /** What a command needs to speak to the service. */

@@ -51,8 +51,9 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
-// A step waits for its place in the API budget, so there are more of them than requests out at once.
-const stepConcurrency = 32;
+// A step waits for its place in the API budget, and the budget's classes can only choose among those that wait: enough
+// of them that looks stand beside a burst of creates.
+const stepConcurrency = 100;
 
 // Calls that are out when we stop have this long to end before they are cut; a create that is cut is in doubt, and is
 // settled by looking at the next start.

@@ -58,8 +58,9 @@ export class CollectorRegistry {
   /** Begins to delete them, one after the other, unless one comes back first. */
   sweep(collectors: readonly SimulatedCollector[], now: EpochMs): void {
     collectors.forEach((collector, index) => {
+      const isPlanned = collector.sweep !== undefined && collector.sweep.at > now;
       const at = now + sweepAfterMs + index * sweepStepMs;
-      collector.sweptAt = Math.min(collector.sweptAt ?? at, at);
+      if (!isPlanned) collector.sweep = { orderedAt: now, at };
     });
   }
 

@@ -49,8 +49,8 @@ export interface SimulatedCollector {
   sources?: readonly CollectorSource[];
   /** True once a client has written them, so that they can't be drawn again. */
   sourcesWritten?: boolean;
-  /** When a deletion of offline collectors comes to this one; it is spared if it is back by then. */
-  sweptAt?: EpochMs;
+  /** A deletion of offline collectors, and when it comes to this one; it is spared if it is back by then. */
+  sweep?: { readonly orderedAt: EpochMs; readonly at: EpochMs };
 }
 
 /** The state after the last folded event. Heartbeats come at `upSince` and every 15 s while it is up. */
@@ -92,11 +92,12 @@ export function isAlive(collector: SimulatedCollector, now: EpochMs): boolean {
 
 /** Deleted with the offline ones, or, an ephemeral one, after 12 hours of inactivity (collector-api.md §3, §4.1). */
 export function isDeleted(collector: SimulatedCollector, now: EpochMs): boolean {
-  const { facts, sweptAt } = collector;
-  if (!facts.ephemeral && sweptAt === undefined) return false;
+  const { facts, sweep } = collector;
+  if (!facts.ephemeral && sweep === undefined) return false;
   const life = settleCollector(collector, now);
-  const isBack = life.kind === 'up' && life.upSince <= (sweptAt ?? now);
-  if (sweptAt !== undefined && sweptAt <= now && !isBack) return true;
+  // It was down at the order, so being up, or a heartbeat since then, shows that it has come back.
+  const isStillAway = life.kind === 'down' && life.lastHeartbeatAt < (sweep?.orderedAt ?? 0);
+  if (sweep !== undefined && now >= sweep.at && isStillAway) return true;
   if (!facts.ephemeral) return false;
   return now - lastHeartbeatAt(life, now) >= serviceLimits.ephemeralDeletedAfterMs;
 }

@@ -42,7 +42,7 @@ const StoredCollector = z.strictObject({
       z.strictObject({ at: z.number(), kind: z.literal('up'), version: z.string().optional() }),
     ]),
   ),
-  sweptAt: z.number().optional(),
+  sweep: z.strictObject({ orderedAt: z.number(), at: z.number() }).optional(),
   /** Only where a client has written them: all others are drawn again. */
   sources: z
     .array(

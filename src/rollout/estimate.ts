@@ -13,8 +13,11 @@ export interface Estimate {
   readonly requests: number;
 }
 
-// A create, five or six looks at the task spaced by its age, and one or two at the collector.
-const requestsPerUpgrade = 9;
+// A create, four to six looks at the task spaced by its age, and one or two at the collector.
+const requestsPerUpgrade = 8;
+
+// Where the rate binds, looks wait for their turn, and an upgrade takes its create, one look and one proof.
+const requestsPerUpgradeMin = 3;
 
 // A wave ends with its slowest upgrade: 95 % of log-normal durations end within four medians (field-facts.md).
 const tailFactor = 2.5;
@@ -48,7 +51,7 @@ export function estimateRemainder(
     if (remainder.upgrades === 0) continue;
     requests += remainder.upgrades * requestsPerUpgrade;
     const slotBoundMs = (remainder.upgrades / policy.concurrency) * upgradeMs;
-    const rateBoundMs = ((remainder.upgrades * requestsPerUpgrade) / requestsPerSecond) * 1_000;
+    const rateBoundMs = ((remainder.upgrades * requestsPerUpgradeMin) / requestsPerSecond) * 1_000;
     workMs += Math.max(slotBoundMs, rateBoundMs) + upgradeMs * (tailFactor - 1);
   }
   return {

@@ -91,11 +91,12 @@ it('§7.3 DuplicateResourceName: of creates at the same time one is accepted', a
 });
 
 it('§7.3 InvalidCollector: an unknown ID', async () => {
-  const { api } = target();
+  const { api, own } = target();
   const refusal = { status: 404, codes: ['InvalidCollector'] };
-  expectRefusal(await api.get('/collectors/1'), refusal);
-  expectRefusal(await api.delete('/collectors/1'), refusal);
-  expectRefusal(await api.get('/collectors/1/sources'), refusal);
+  const path = `/collectors/${await own.goneId()}`;
+  expectRefusal(await api.get(path), refusal);
+  expectRefusal(await api.delete(path), refusal);
+  expectRefusal(await api.get(`${path}/sources`), refusal);
 });
 
 it('§7.3 InvalidCollectorType: a create of an Installed Collector', async () => {

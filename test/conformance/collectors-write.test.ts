@@ -79,8 +79,9 @@ it('§4.1 PUT /collectors/[id]: an unknown id is refused', async () => {
   const { api, own } = target();
   const { id } = await own.create();
   const before = await api.get(`/collectors/${id}`);
-  const body = { collector: { ...read(OneCollector, before).collector, id: 1 } };
-  expectRefusal(await api.put('/collectors/1', body, etagOf(before)), { status: 404 });
+  const gone = await own.goneId();
+  const body = { collector: { ...read(OneCollector, before).collector, id: gone } };
+  expectRefusal(await api.put(`/collectors/${gone}`, body, etagOf(before)), { status: 404 });
 });
 
 it('§4.1 DELETE /collectors/[id]: 200 with an empty body; the collector is gone', async () => {

@@ -107,7 +107,7 @@ it.each([
 it('§4.2 POST source: an unknown collector is refused', async () => {
   const { api, own } = target();
   const source = httpSource(own.name('source'));
-  expectRefusal(await api.post('/collectors/1/sources', { source }), { status: 404 });
+  expectRefusal(await api.post(`/collectors/${await own.goneId()}/sources`, { source }), { status: 404 });
 });
 
 it('§4.2 PUT source: answers the updated source, as GET then shows it', async () => {

@@ -19,12 +19,16 @@ async function anUpgradableId(api: Api): Promise<number> {
 
 it.each([
   ['missing', {}],
-  ['of a collector that does not exist', { collectorId: 1 }],
   ['null', { collectorId: null }],
   ['no number', { collectorId: 'first' }],
   ['no integer', { collectorId: 1.5 }],
 ])('§7.5 collector.invalid: the collector ID is %s', async (_how, body) => {
   expectRefusal(await create(target().api, body), refusedWith('collector.invalid'));
+});
+
+it('§7.5 collector.invalid: the collector does not exist', async () => {
+  const { api, own } = target();
+  expectRefusal(await create(api, { collectorId: await own.goneId() }), refusedWith('collector.invalid'));
 });
 
 itInProcess('§7.5 collector.invalid: a deleted collector does not exist', async () => {

@@ -125,7 +125,7 @@ const operations: ReadonlyArray<readonly [Method, string, object | undefined]> =
   ['GET', '/collectors/upgrades/collectors', undefined],
   ['GET', '/collectors/upgrades/targets', undefined],
   ['GET', '/collectors/upgrades/1', undefined],
-  ['POST', '/collectors/upgrades', { collectorId: 1 }],
+  ['POST', '/collectors/upgrades', {}],
 ];
 
 it.each(operations)(

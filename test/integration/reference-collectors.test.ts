@@ -313,6 +313,9 @@ describe('§4.1 delete', () => {
     service.world.revive(offline?.facts.id ?? 0);
     clock.advance(60_000);
     expect((await send(`/v1/collectors/${offline?.facts.id}`)).status).toBe(200);
+    service.world.kill(offline?.facts.id ?? 0);
+    clock.advance(hourMs);
+    expect((await send(`/v1/collectors/${offline?.facts.id}`)).body.collector.alive).toBe(false);
     expect(service.world.offlineCollectors(1)).toHaveLength(0);
   });
 

@@ -1,4 +1,4 @@
-import { secretsOf } from '../../src/cli/open-config.ts';
+import { secretsOf } from '../../src/cli/choose-redis.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type Daemon, makeDaemon } from '../../src/daemon/daemon.ts';
 import { type LogFields, makeLogger } from '../../src/observability/logger.ts';

@@ -24,6 +24,8 @@ export interface FuzzedService {
   readonly knowledge: FuzzKnowledge;
   readonly tally: {
     requests: number;
+    /** Answers by the first digit of their status. */
+    readonly answersByClass: Map<number, number>;
     created: number;
     deleted: number;
     /** Requests whose answers were not awaited or did not come: each may have created or deleted one collector. */
@@ -44,7 +46,14 @@ export async function startFuzzedService(): Promise<FuzzedService> {
     setup,
     api,
     knowledge: { collectorIds: facts.map(({ id }) => id), names: facts.map(({ name }) => name) },
-    tally: { requests: 0, created: 0, deleted: 0, unseen: 0, isOfflineDeleted: false },
+    tally: {
+      requests: 0,
+      answersByClass: new Map(),
+      created: 0,
+      deleted: 0,
+      unseen: 0,
+      isOfflineDeleted: false,
+    },
     close: async () => {
       api.close();
       await setup.close();
@@ -92,6 +101,8 @@ export async function playConversation(fuzzed: FuzzedService, conversation: Fuzz
     const request = requests[index];
     const complaint = complaintAbout(answer, request);
     if (complaint !== undefined) throw new Error(`${complaint}\nto ${shortly(request)}`);
+    const statusClass = Math.floor(answer.status / 100);
+    tally.answersByClass.set(statusClass, (tally.answersByClass.get(statusClass) ?? 0) + 1);
     note(tally, request, answer.status);
   }
   tally.unseen += Math.max(0, requests.length - answers.length) + (isNonsense ? 1 : 0);

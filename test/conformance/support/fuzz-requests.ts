@@ -64,7 +64,7 @@ const crlf = Buffer.from('\r\n');
 
 function method(operation: Operation): fc.Arbitrary<string> {
   return fc.oneof(
-    { weight: 12, arbitrary: fc.constant(operation.method) },
+    { weight: 24, arbitrary: fc.constant(operation.method) },
     { weight: 1, arbitrary: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH') },
     { weight: 1, arbitrary: fc.constantFrom('TRACE', 'PROPFIND', 'LINK', 'M-SEARCH', 'PURGE', 'SEARCH') },
   );
@@ -85,7 +85,7 @@ function target(operation: Operation, { collectorIds, names }: FuzzKnowledge): f
 }
 
 const prefix = fc.oneof(
-  { weight: 8, arbitrary: fc.constantFrom('/v1', '/api/v1') },
+  { weight: 20, arbitrary: fc.constantFrom('/v1', '/api/v1') },
   {
     weight: 1,
     arbitrary: fc.constantFrom(
@@ -104,7 +104,7 @@ const prefix = fc.oneof(
 /** A path, or one near it. */
 function bent(path: string): fc.Arbitrary<string> {
   return fc.oneof(
-    { weight: 10, arbitrary: fc.constant(path) },
+    { weight: 30, arbitrary: fc.constant(path) },
     { weight: 1, arbitrary: fc.constant(`${path}/`) },
     { weight: 1, arbitrary: fc.constant(path.replaceAll('/', '//')) },
     { weight: 1, arbitrary: fc.constant(path.toUpperCase()) },
@@ -133,7 +133,7 @@ function query(operation: Operation): fc.Arbitrary<string> {
   const text = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...pageValues) }, segment(oddText));
   const pair = fc.tuple(name, text).map(([key, value]) => `${key}=${value}`);
   return fc.oneof(
-    { weight: 3, arbitrary: fc.constant('') },
+    { weight: 5, arbitrary: fc.constant('') },
     {
       weight: 2,
       arbitrary: fc.array(pair, { minLength: 1, maxLength: 4 }).map((pairs) => `?${pairs.join('&')}`),
@@ -147,13 +147,13 @@ function query(operation: Operation): fc.Arbitrary<string> {
 
 function headers(): fc.Arbitrary<FuzzRequest['headers']> {
   const authorization = fc.oneof(
-    { weight: 12, arbitrary: fc.constant([['Authorization', basicAuthorization(referenceCredentials)]]) },
+    { weight: 30, arbitrary: fc.constant([['Authorization', basicAuthorization(referenceCredentials)]]) },
     { weight: 1, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: headerValue.map((value) => [['Authorization', value]]) },
     { weight: 1, arbitrary: headerValue.map((value) => [['Authorization', `Basic ${value}`]]) },
   );
   const type = fc.oneof(
-    { weight: 8, arbitrary: fc.constant([['Content-Type', 'application/json']]) },
+    { weight: 20, arbitrary: fc.constant([['Content-Type', 'application/json']]) },
     { weight: 1, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: headerValue.map((value) => [['Content-Type', value]]) },
     {

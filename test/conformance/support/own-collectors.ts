@@ -10,6 +10,7 @@ const namePrefix = 'upwave-conformance';
 export class OwnCollectors {
   readonly #api: Api;
   readonly #ids = new Set<number>();
+  #goneId: Promise<number> | undefined;
 
   constructor(api: Api) {
     this.#api = api;
@@ -32,6 +33,12 @@ export class OwnCollectors {
     return collector;
   }
 
+  /** An id that certainly names no collector: what is tried with it can hit nobody's. */
+  async goneId(): Promise<number> {
+    this.#goneId ??= this.#makeGoneId();
+    return this.#goneId;
+  }
+
   /** Creates a source of a type that a Hosted Collector takes. */
   async createSource(
     collectorId: number,
@@ -39,6 +46,13 @@ export class OwnCollectors {
   ): Promise<SourceShape> {
     const source = { ...httpSource(this.name('source')), ...fields };
     return read(OneSource, await this.#api.post(`/collectors/${collectorId}/sources`, { source })).source;
+  }
+
+  async #makeGoneId(): Promise<number> {
+    const { id } = await this.create();
+    await this.#api.delete(`/collectors/${id}`);
+    this.#ids.delete(id);
+    return id;
   }
 
   async deleteAll(): Promise<void> {
