@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import type { DurationMs } from '../../src/base/time.ts';
 import { startProcess } from '../support/start-test-redis.ts';
 import { type Contest, hold, type Standing } from './contest.ts';
 import type { ContestantName } from './contestant.ts';
@@ -8,6 +9,7 @@ import { fullContests, fullPlans, shortContests, shortPlans } from './contests.t
 import { runInLanes } from './lanes.ts';
 import { type PlanningFigures, runPlanning } from './planning-process.ts';
 import { type BenchResult, renderReport } from './report.ts';
+import { runServiceReads } from './service-reads.ts';
 
 const usage = `npm run bench -- [--short] [--json FILE]
 
@@ -20,10 +22,12 @@ interface Program {
   readonly plans: readonly number[];
   /** Rivals that run at once: they need little of the machine. upwave runs alone, so that nobody disturbs it. */
   readonly lanes: number;
+  /** How long the reference service is read from; 0 leaves that out. */
+  readonly readMs: DurationMs;
 }
 
-const full: Program = { contests: fullContests, plans: fullPlans, lanes: 2 };
-const short: Program = { contests: shortContests, plans: shortPlans, lanes: 3 };
+const full: Program = { contests: fullContests, plans: fullPlans, lanes: 2, readMs: 10_000 };
+const short: Program = { contests: shortContests, plans: shortPlans, lanes: 3, readMs: 0 };
 
 /** Runs the benchmarks. @returns the exit code: 1 when a run broke a promise, whatever the figures */
 async function bench(): Promise<number> {
@@ -49,7 +53,7 @@ async function bench(): Promise<number> {
 }
 
 async function runAll(
-  { contests, plans, lanes }: Program,
+  { contests, plans, lanes, readMs }: Program,
   redis: { readonly url: string; readonly kind: string },
 ): Promise<BenchResult> {
   const machine = { cores: availableParallelism(), loadBefore: loadavg()[0] ?? 0 };
@@ -64,6 +68,8 @@ async function runAll(
     tell(`planning ${collectors} collectors`);
     figures.push(await runPlanning({ collectors, redisUrl: redis.url }));
   }
+  if (readMs > 0) tell('reading from the reference service');
+  const reads = readMs > 0 ? await runServiceReads({ collectors: 10_000, durationMs: readMs }) : undefined;
   // The fixed batches take longest, so they begin.
   const batches = contests.map((contest) => () => play(contest, 'fixedBatch'));
   const pools = contests.map((contest) => () => play(contest, 'plainPool'));
@@ -78,6 +84,7 @@ async function runAll(
       ),
     })),
     plans: figures,
+    ...(reads === undefined ? {} : { reads }),
   };
 }
 

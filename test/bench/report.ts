@@ -3,6 +3,7 @@ import type { Contest, Standing } from './contest.ts';
 import type { ContestantName } from './contestant.ts';
 import { goals } from './goals.ts';
 import type { PlanningFigures } from './planning-process.ts';
+import { type ServiceReadFigures, serviceReadGoals } from './service-reads.ts';
 
 export interface BenchResult {
   /** What else the machine was doing before the run began: with a load near its cores, figures are worth little. */
@@ -10,6 +11,7 @@ export interface BenchResult {
   readonly redis: string;
   readonly contests: ReadonlyArray<{ readonly contest: Contest; readonly standings: readonly Standing[] }>;
   readonly plans: readonly PlanningFigures[];
+  readonly reads?: ServiceReadFigures;
 }
 
 interface Row {
@@ -32,6 +34,7 @@ export function renderReport(result: BenchResult): string {
     `${cores} cores, load ${loadBefore.toFixed(1)} before the run`,
     ...result.contests.map(({ contest, standings }) => renderContest(contest, standings)),
     renderPlans(result),
+    renderReads(result),
     renderBroken(result),
   ];
   return `\n${parts.filter((part) => part !== '').join('\n\n')}\n`;
@@ -94,6 +97,30 @@ function renderContest(contest: Contest, standings: readonly Standing[]): string
       row('tasks at once, most', ({ tasksInFlightMax }) => tasksInFlightMax, fixed(0)),
       row('CPU of its process (s)', ({ cpuSeconds }) => cpuSeconds, fixed(1)),
       row('memory, peak (MiB)', ({ rssPeakBytes }) => mebibytes(rssPeakBytes), fixed(0)),
+    ],
+  );
+}
+
+function renderReads({ reads }: BenchResult): string {
+  if (reads === undefined) return '';
+  const { service, trivial, collectors, requestsPerSecond } = reads;
+  const servers = [service, trivial];
+  const cells = (figure: (of: typeof service) => string): readonly string[] => servers.map(figure);
+  return table(
+    `${requestsPerSecond} mixed reads/s, ${collectors} collectors, beside a server that only repeats the bytes`,
+    ['reference service', 'bytes only'],
+    [
+      { label: 'answered in, median (ms)', cells: cells(({ medianMs }) => fixed(1)(medianMs)) },
+      {
+        label: 'answered in, p99 (ms)',
+        cells: cells(({ p99Ms }) => fixed(1)(p99Ms)),
+        goal: `< ${serviceReadGoals.p99Ms} ${verdict(service.p99Ms < serviceReadGoals.p99Ms)}`,
+      },
+      {
+        label: 'memory, peak (MiB)',
+        cells: cells(({ rssPeakBytes }) => fixed(0)(mebibytes(rssPeakBytes))),
+        goal: `< ${serviceReadGoals.mebibytes} ${verdict(mebibytes(service.rssPeakBytes) < serviceReadGoals.mebibytes)}`,
+      },
     ],
   );
 }

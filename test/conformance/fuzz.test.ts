@@ -16,8 +16,8 @@ import {
 import { bodyOf } from './support/fuzz-bodies.ts';
 import { OneCollector, OneSource } from './support/wire-shapes.ts';
 
-const requestsMin = Number(process.env['UPWAVE_CONFORMANCE_FUZZ'] ?? '3000');
-const seed = Number(process.env['UPWAVE_CONFORMANCE_SEED'] ?? randomInt(2 ** 31));
+const requestsMin = numberGiven('FUZZ') ?? 3_000;
+const seed = numberGiven('SEED') ?? randomInt(2 ** 31);
 
 // A fresh service for each part: what a failure needs to be seen again stays small, and so does the fleet.
 const conversationsPerBatch = 250;
@@ -121,6 +121,14 @@ async function createAndChange(
   if (changed.status !== 200) expectRefusal(changed);
   read(OneSource, await api.get(path));
   expect((await api.delete(path)).status).toBe(200);
+}
+
+/** @throws when it is no number: a run that does nothing would look like a good one */
+function numberGiven(name: string): number | undefined {
+  const text = process.env[`UPWAVE_CONFORMANCE_${name}`];
+  if (text === undefined || text === '') return undefined;
+  if (!/^\d{1,10}$/.test(text)) throw new Error(`UPWAVE_CONFORMANCE_${name} is no number: ${text}`);
+  return Number(text);
 }
 
 /** Plays against a service of its own, which must be itself afterwards. */
