@@ -74,7 +74,7 @@ export const SourceShape = z
 export type SourceShape = z.infer<typeof SourceShape>;
 
 /** A source in a downloaded document: what the service assigns is left out. */
-export const DownloadedSource = z.looseObject({
+const DownloadedSource = z.looseObject({
   name: z.string().min(1),
   sourceType: z.string().min(1),
   ...sourceFields,
