@@ -1,4 +1,4 @@
-import type { Clock, DurationMs } from '../base/time.ts';
+import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
 import type { Collector } from '../contract/collector.ts';
 import { getCollector, listCollectors } from '../contract/collector-operations.ts';
 import { serviceLimits } from '../contract/service-limits.ts';
@@ -101,6 +101,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
 
     async readFleet(targetBuild, signal) {
       const readAt = clock.now();
+      // The last page's: against it no heartbeat looks younger than it is.
+      let serviceAt: EpochMs | null = null;
       const inventory = await readWholeList<Collector>({
         ...pages,
         signal,
@@ -110,7 +112,9 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         readPage: async (page) => {
           const query = { filter: 'installed', ...page } as const;
           const answer = await client.call(listCollectors, { query }, { budgetClass: 'page', signal });
-          return answer.ok ? { ok: true, value: answer.value.body.collectors } : answer;
+          if (!answer.ok) return answer;
+          serviceAt = answer.value.serviceAt;
+          return { ok: true, value: answer.value.body.collectors };
         },
       });
       if (!inventory.ok) return inventory;
@@ -122,7 +126,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       );
       if (!upgradable.ok) return upgradable;
       const collectors = inventory.value.filter(isInstalled).map(fleetCollectorOf);
-      return { ok: true, value: { readAt, collectors, upgradableIds: upgradable.value } };
+      return { ok: true, value: { readAt, serviceAt, collectors, upgradableIds: upgradable.value } };
     },
 
     async createTask({ collectorId, toBuild }, beforeSend, signal) {

@@ -105,7 +105,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     sink,
   });
   const fleet = fleetCounts.watch(access.fleet);
-  const shared = { store, clock, sink, bell };
+  const shared = { store, clock, sink, bell, sleep: sleepForReal };
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
 
   const names = makeQueueNames(keyPrefix);
@@ -115,7 +115,6 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     ...shared,
     store: handlerStore,
     policies,
-    sleep: sleepForReal,
     requestsPerSecond,
   });
 
@@ -163,7 +162,6 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       answerWithinMs,
       lease,
       policies,
-      sleep: sleepForReal,
       nextRing: ring.next,
     };
     leading = lead(leadParts, stopping.signal);

@@ -1,4 +1,5 @@
-import type { Clock } from '../base/time.ts';
+import type { Sleep } from '../base/sleep.ts';
+import type { Clock, DurationMs } from '../base/time.ts';
 import { evolveRollout, type RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import { describeRolloutChange } from './describe-change.ts';
@@ -9,7 +10,12 @@ export interface ChangeRolloutParts {
   readonly clock: Clock;
   readonly sink: EventSink;
   readonly bell: Bell;
+  readonly sleep: Sleep;
 }
+
+// A create leaves right after its intent is stored. One that could not within this time (a stalled process) does not
+// leave any more, so that a pause need not wait longer for it (P4).
+export const sendWithinMs: DurationMs = 1_000;
 
 // A rollout is changed by its leader and by operators: more rivals in a row than this is a bug.
 const rivalsMax = 20;
@@ -69,4 +75,17 @@ export async function holdRollout(
 function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
   if (after.state !== 'running') return 'set';
   return fact.kind === 'resumed' || fact.kind === 'brakeLifted' ? 'lift' : 'keep';
+}
+
+/**
+ * The brake is set, so no new intent is stored; a create whose intent was stored right before may be leaving this
+ * moment. It leaves within `sendWithinMs` or not at all, so whoever stops the rollout says so when those are through (P4).
+ */
+export async function waitForLeavingCreates(parts: ChangeRolloutParts, rolloutId: string): Promise<void> {
+  const since = parts.clock.now() - sendWithinMs;
+  const giveUpAt = parts.clock.now() + sendWithinMs;
+  while (parts.clock.now() <= giveUpAt) {
+    if ((await parts.store.countFreshIntents(rolloutId, since)) === 0) return;
+    await parts.sleep(10);
+  }
 }

@@ -1,4 +1,3 @@
-import type { Sleep } from '../base/sleep.ts';
 import type { DurationMs } from '../base/time.ts';
 import type { Fence, LeaderLease } from './ports.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
@@ -6,7 +5,6 @@ import { type ReconcileParts, reconcile } from './reconcile.ts';
 export interface LeadParts extends ReconcileParts {
   readonly lease: LeaderLease;
   readonly policies: readonly string[];
-  readonly sleep: Sleep;
   /** Ends early when the bell rings: `sleep` returns as soon as this signal fires. */
   readonly nextRing: () => AbortSignal;
 }

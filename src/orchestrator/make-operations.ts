@@ -1,13 +1,10 @@
-import type { Sleep } from '../base/sleep.ts';
 import { describeRollout, type RolloutStatus } from '../rollout/status.ts';
 import { judgeVerb, type VerbJudgement } from '../rollout/verbs.ts';
-import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
+import { type ChangeRolloutParts, changeRollout, waitForLeavingCreates } from './change-rollout.ts';
 import type { Operations, VerbRequest, VerbResult } from './operations.ts';
-import { sendWithinMs } from './step.ts';
 
 export interface OperationsParts extends ChangeRolloutParts {
   readonly policies: readonly string[];
-  readonly sleep: Sleep;
   /** For estimates. */
   readonly requestsPerSecond: number;
 }
@@ -56,17 +53,4 @@ async function applyVerb(parts: OperationsParts, request: VerbRequest): Promise<
   if (request.verb !== 'resume' && judgement?.kind !== 'refused')
     await waitForLeavingCreates(parts, request.rolloutId);
   return judgement;
-}
-
-/**
- * The brake is set, so no new intent is stored; a create whose intent was stored right before may be leaving this
- * moment. It leaves within `sendWithinMs` or not at all, so the verb answers when those are through (P4).
- */
-async function waitForLeavingCreates(parts: OperationsParts, rolloutId: string): Promise<void> {
-  const since = parts.clock.now() - sendWithinMs;
-  const giveUpAt = parts.clock.now() + sendWithinMs;
-  while (parts.clock.now() <= giveUpAt) {
-    if ((await parts.store.countFreshIntents(rolloutId, since)) === 0) return;
-    await parts.sleep(10);
-  }
 }

@@ -134,6 +134,8 @@ export interface LeaderLease {
 export interface StepQueue {
   /** Makes sure that a job exists for each of these; one that exists already is left alone. */
   deliver(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
+  /** The same for steps that are overdue: a job that exists, but in no list from which it could be taken, is made anew. */
+  redeliver(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
 }
 
 /** Wakes the reconcilers of all daemons soon; may be lost. */

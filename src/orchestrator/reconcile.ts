@@ -5,7 +5,7 @@ import type { RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import type { Upgrade, UpgradeState } from '../rollout/upgrade.ts';
-import { type ChangeRolloutParts, saveRolloutFact } from './change-rollout.ts';
+import { type ChangeRolloutParts, saveRolloutFact, waitForLeavingCreates } from './change-rollout.ts';
 import { describeUpgradeChange } from './describe-change.ts';
 import type { Fence, StepQueue } from './ports.ts';
 
@@ -78,13 +78,17 @@ const executors: Executors = {
   openWave: (pass, { wave }) => save(pass, { kind: 'waveOpened', at: nowOf(pass), wave }),
   beginSoak: (pass, { wave, endsAt }) => save(pass, { kind: 'soakBegun', at: nowOf(pass), wave, endsAt }),
   passWave: (pass, { wave }) => save(pass, { kind: 'wavePassed', at: nowOf(pass), wave }),
-  hold: (pass, { reason }) => save(pass, { kind: 'held', at: nowOf(pass), reason }),
+  hold: async (pass, { reason }) => {
+    // The failure that tripped the wave set the brake; what was leaving then is through when the hold can be seen.
+    if (pass.view.braked) await waitForLeavingCreates(pass.parts, pass.view.rollout.id);
+    return save(pass, { kind: 'held', at: nowOf(pass), reason });
+  },
   liftBrake: (pass) => save(pass, { kind: 'brakeLifted', at: nowOf(pass) }),
   finish: (pass, { state }) => save(pass, { kind: 'finished', at: nowOf(pass), state }),
   close: (pass) => save(pass, { kind: 'closed', at: nowOf(pass) }),
   admit,
   deliver: async ({ parts, view }, { collectorIds }) => {
-    await parts.queue.deliver(view.rollout.id, collectorIds);
+    await parts.queue.redeliver(view.rollout.id, collectorIds);
     return 'unchanged';
   },
   withdrawWaiting,
@@ -101,7 +105,7 @@ async function admit(
   { collectorIds, slots }: Extract<Action, { do: 'admit' }>,
 ): Promise<Did> {
   const { rollout } = view;
-  const fact: UpgradeFact = { kind: 'admitted', at: parts.clock.now(), freshAt: rollout.fleetReadAt };
+  const fact: UpgradeFact = { kind: 'admitted', at: parts.clock.now() };
   const upgrades = await parts.store.loadUpgrades(rollout.id, collectorIds);
   const changes = upgrades
     .map((before) => changeOf({ parts, view, fence }, before, fact))

@@ -84,7 +84,7 @@ async function lookForWork(
     policy,
     startedBy: origin,
     createdAt: parts.clock.now(),
-    fleetReadAt: fleet.readAt,
+    fleet,
   });
   const event = {
     at: rollout.createdAt,

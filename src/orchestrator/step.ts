@@ -12,7 +12,7 @@ import { nextStep, type Step } from '../rollout/next-step.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { isOffered } from '../rollout/target.ts';
 import { holdsSlot, type Upgrade } from '../rollout/upgrade.ts';
-import { type ChangeRolloutParts, holdRollout } from './change-rollout.ts';
+import { type ChangeRolloutParts, holdRollout, sendWithinMs } from './change-rollout.ts';
 import { describeUpgradeChange } from './describe-change.ts';
 import type { FleetService } from './ports.ts';
 
@@ -26,10 +26,6 @@ export interface StepParts extends ChangeRolloutParts {
 
 /** What the job does next: come back at an instant, or end. */
 export type StepOutcome = { readonly job: 'comeBack'; readonly at: EpochMs } | { readonly job: 'end' };
-
-// A create leaves right after its intent is stored. One that could not within this time (a stalled process) does not
-// leave any more, so that a pause need not wait longer for it (P4).
-export const sendWithinMs: DurationMs = 1_000;
 
 // Most runs make one call; a look that clears the way for a create makes two.
 const callsPerRunMax = 4;

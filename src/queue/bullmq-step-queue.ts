@@ -25,23 +25,35 @@ export function makeStepQueue(
 ): BullStepQueue {
   const queue = new Queue<StepJobData>(names.steps, { connection, prefix: names.prefix });
   queue.on('error', onError);
+  const deliver = async (rolloutId: string, collectorIds: readonly number[]): Promise<void> => {
+    for (let from = 0; from < collectorIds.length; from += bulkMax) {
+      const bulk = collectorIds.slice(from, from + bulkMax).map((collectorId) => ({
+        name: 'step',
+        data: { rolloutId, collectorId },
+        opts: {
+          jobId: stepJobId(rolloutId, collectorId),
+          // An ended job leaves nothing behind, so that the same collector can be delivered again.
+          removeOnComplete: true,
+          removeOnFail: true,
+          // Creates go before looks: a job that is new has a free slot to fill.
+          lifo: true,
+        },
+      }));
+      await queue.addBulk(bulk);
+    }
+  };
   return {
-    deliver: async (rolloutId, collectorIds) => {
-      for (let from = 0; from < collectorIds.length; from += bulkMax) {
-        const bulk = collectorIds.slice(from, from + bulkMax).map((collectorId) => ({
-          name: 'step',
-          data: { rolloutId, collectorId },
-          opts: {
-            jobId: stepJobId(rolloutId, collectorId),
-            // An ended job leaves nothing behind, so that the same collector can be delivered again.
-            removeOnComplete: true,
-            removeOnFail: true,
-            // Creates go before looks: a job that is new has a free slot to fill.
-            lifo: true,
-          },
-        }));
-        await queue.addBulk(bulk);
+    deliver,
+    redeliver: async (rolloutId, collectorIds) => {
+      const gone: number[] = [];
+      for (const collectorId of collectorIds) {
+        const jobId = stepJobId(rolloutId, collectorId);
+        // `unknown`: no job, or one that is in no list any more, which adding it again would not bring back.
+        if ((await queue.getJobState(jobId)) !== 'unknown') continue;
+        await queue.remove(jobId);
+        gone.push(collectorId);
       }
+      await deliver(rolloutId, gone);
     },
     countJobs: () => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'),
     close: () => queue.close(),

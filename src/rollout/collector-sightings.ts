@@ -2,6 +2,7 @@ import { assertNever } from '../base/assert.ts';
 import { isSameBuild } from '../base/build-version.ts';
 import { formatDuration } from '../base/duration.ts';
 import type { EpochMs } from '../base/time.ts';
+import { assessHeartbeat } from './collector.ts';
 import type { CollectorSighting } from './facts.ts';
 import { nextAgainAt, nextDeferredLookAt, nextTaskLookAt, nextVerifyLookAt } from './look-schedule.ts';
 import type { Upgrade, VerifyingProgress } from './upgrade.ts';
@@ -34,8 +35,7 @@ export function afterCollectorSeen(
   switch (upgrade.state) {
     case 'queued':
       if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
-      if (!seen.alive) return defer(upgrade, 'notAlive', at, 'the collector is not alive', context);
-      return to(upgrade, { state: 'queued', dueAt: at, freshAt: at }, { misses: 0 });
+      return judgeFit(upgrade, seen, at, context);
     case 'starting':
       return settle(upgrade, seen, atTarget, at, context);
     case 'upgrading':
@@ -62,6 +62,22 @@ export function afterCollectorSeen(
     default:
       return assertNever(upgrade);
   }
+}
+
+/** Looked at before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */
+function judgeFit(
+  upgrade: In<'queued'>,
+  seen: CollectorSighting,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  if (!seen.alive) return defer(upgrade, 'notAlive', at, 'the collector is not alive', context);
+  const heartbeat = assessHeartbeat(seen.lastSeenAlive, seen.serviceAt);
+  if (heartbeat === 'silent') {
+    return defer(upgrade, 'notAlive', at, 'the collector is silent: it restarts, or is going away', context);
+  }
+  if (heartbeat === 'late') return again(upgrade, at, context);
+  return to(upgrade, { state: 'queued', dueAt: at, freshAt: at }, { misses: 0 });
 }
 
 /** A create in doubt, and what the collector shows: done, never arrived, or running (P1). */
@@ -174,7 +190,8 @@ function judgeDeferred(
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  const ready = upgrade.condition === 'notAlive' ? seen.alive : seen.upgradable === true;
+  const isBack = seen.alive && assessHeartbeat(seen.lastSeenAlive, seen.serviceAt) !== 'silent';
+  const ready = upgrade.condition === 'notAlive' ? isBack : seen.upgradable === true;
   if (ready)
     return to(
       upgrade,

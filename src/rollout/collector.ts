@@ -1,4 +1,4 @@
-import type { EpochMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 
 /** A collector as the rules see it, read from the inventory. */
 export interface FleetCollector {
@@ -20,8 +20,28 @@ export interface FleetCollector {
 /** What one reading of the service told about the fleet. */
 export interface FleetSnapshot {
   readonly readAt: EpochMs;
+  /** The service's own clock when the inventory was read, where it told. */
+  readonly serviceAt: EpochMs | null;
   /** Every installed collector. */
   readonly collectors: readonly FleetCollector[];
   /** Those that the service would upgrade to the target now. */
   readonly upgradableIds: ReadonlySet<number>;
+}
+
+// A heartbeat comes every 15 seconds (collector-api.md §8). A collector that missed one may be restarting, at the end of
+// somebody else's upgrade, while the service still shows its old build and offers it again.
+const heardWithinMs: DurationMs = 20_000;
+
+// After three missed ones it is away for longer than a restart takes to notice.
+const silentAfterMs: DurationMs = 45_000;
+
+/** How a collector's last heartbeat looks against the service's own clock; `unknown` where the service tells too little. */
+export function assessHeartbeat(
+  lastSeenAlive: EpochMs | null | undefined,
+  serviceAt: EpochMs | null,
+): 'heard' | 'late' | 'silent' | 'unknown' {
+  if (lastSeenAlive === null || lastSeenAlive === undefined || serviceAt === null) return 'unknown';
+  const ageMs = serviceAt - lastSeenAlive;
+  if (ageMs <= heardWithinMs) return 'heard';
+  return ageMs <= silentAfterMs ? 'late' : 'silent';
 }

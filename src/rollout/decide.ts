@@ -129,7 +129,8 @@ function finishOrWait(view: RolloutView): Progress {
   const open = total(view, (state) => !isEnd(state));
   if (open > 0) {
     const deferred = total(view, (state) => state === 'deferred');
-    return waits(deferred === open ? `${deferred} deferred collectors are waited for` : undefined);
+    const words = deferred === 1 ? '1 deferred collector is' : `${deferred} deferred collectors are`;
+    return waits(deferred === open ? `${words} waited for` : undefined);
   }
   const failures = total(
     view,

@@ -36,7 +36,7 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
       return to(upgrade, {
         state: 'queued',
         dueAt: fact.at,
-        freshAt: upgrade.state === 'pending' ? fact.freshAt : 0,
+        freshAt: upgrade.state === 'pending' ? upgrade.fitAt : 0,
       });
     case 'putBack':
       return upgrade.state === 'queued' ? putBack(upgrade, fact.at, fact.reason) : upgrade;

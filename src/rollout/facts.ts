@@ -2,10 +2,8 @@ import type { EpochMs } from '../base/time.ts';
 import type { ServiceFailure } from './failure-classes.ts';
 
 /** What happened to one upgrade: past tense, with its instant. Only `evolve` turns facts into state. */
-export type UpgradeFact = {
-  readonly at: EpochMs;
-} /** The reconciler gave it a slot. `freshAt`: when the collector was last seen fit for this upgrade. */ & (
-  | { readonly kind: 'admitted'; readonly freshAt: EpochMs }
+export type UpgradeFact = { readonly at: EpochMs } /** The reconciler gave it a slot. */ & (
+  | { readonly kind: 'admitted' }
   /** It could not start now (brake, hold): its slot goes back. */
   | { readonly kind: 'putBack'; readonly reason: string }
   /** The intent is written down; the create leaves right after. */

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
+import { assessHeartbeat, type FleetSnapshot } from './collector.ts';
 import { type LeftOut, leftOutReasons, type Plan } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { Rollout } from './rollout.ts';
@@ -15,11 +16,13 @@ export function freezePlan(
     readonly policy: Policy;
     readonly startedBy: string;
     readonly createdAt: EpochMs;
-    readonly fleetReadAt: EpochMs;
+    readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt'>;
   },
 ): { rollout: Rollout; upgrades: readonly Upgrade[] } {
+  const { fleet, ...named } = origin;
   const rollout: Rollout = {
-    ...origin,
+    ...named,
+    fleetReadAt: fleet.readAt,
     targetBuild: plan.targetBuild,
     fromBuilds: mostFrequentBuilds(plan),
     planHash: plan.hash,
@@ -50,6 +53,7 @@ export function freezePlan(
         wave,
         order,
         fromBuild: collector.build,
+        fitAt: assessHeartbeat(collector.lastSeenAlive, fleet.serviceAt) === 'heard' ? fleet.readAt : 0,
         rev: 1,
         attempts: 0,
         doubts: 0,

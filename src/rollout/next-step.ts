@@ -14,8 +14,8 @@ export type Step =
 
 export type LookReason = 'recheck' | 'settle' | 'watchBuild' | 'judge' | 'verify' | 'deferred';
 
-// Within a minute a collector that was on offer cannot have gone through an upgrade by someone else, so what was read
-// so recently needs no second look before a create (P1: no task for a build it already runs).
+// Within a minute a collector that was on offer and heard from cannot have gone through a whole upgrade by someone else,
+// so what was read so recently needs no second look before a create (P1: no task for a build it already runs).
 export const freshForMs = 60_000;
 
 /** What this upgrade needs now. Pure: the same record and instant always give the same step. */

@@ -169,6 +169,7 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
     wave: upgrade.wave,
     order: upgrade.order,
     fromBuild: upgrade.fromBuild,
+    fitAt: upgrade.fitAt,
     rev: upgrade.rev + 1,
     attempts: changes.attempts ?? upgrade.attempts,
     doubts: changes.doubts ?? upgrade.doubts,

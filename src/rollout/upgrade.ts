@@ -25,6 +25,8 @@ export interface UpgradeIdentity {
   /** Its place among all planned collectors. */
   readonly order: number;
   readonly fromBuild: string;
+  /** When the plan's reading showed it fit for this upgrade; 0 when it was not heard from then. */
+  readonly fitAt: EpochMs;
   /** Counts saved changes; a save names the one it was made from, so a stale one is refused. */
   readonly rev: number;
   /** Tasks created so far. */

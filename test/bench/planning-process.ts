@@ -46,7 +46,7 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
 
   const planFrom = performance.now();
   const plan = makePlan(policy, '19.536-4', fleet, id);
-  const origin = { id, policy, startedBy: 'bench', createdAt: fleet.readAt, fleetReadAt: fleet.readAt };
+  const origin = { id, policy, startedBy: 'bench', createdAt: fleet.readAt, fleet };
   const { rollout, upgrades } = freezePlan(plan, origin);
   const planMs = performance.now() - planFrom;
   const { maxRSS } = process.resourceUsage();
@@ -102,7 +102,7 @@ function makeFleet(collectors: number): FleetSnapshot {
       fields: { environment: 'prod', cluster: `prod-${index % 12}` },
     };
   });
-  return { readAt, collectors: all, upgradableIds: new Set(all.map(({ id }) => id)) };
+  return { readAt, serviceAt: readAt, collectors: all, upgradableIds: new Set(all.map(({ id }) => id)) };
 }
 
 if (process.send !== undefined && process.argv[1] === new URL(import.meta.url).pathname) {

@@ -68,7 +68,12 @@ export function aFleet(
   const collectors = Array.from({ length: size }, (_, index) =>
     aCollector({ id: index + 1, name: `collector-${index + 1}`, ...change(index + 1) }),
   );
-  return { readAt: startedAt, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
+  return {
+    readAt: startedAt,
+    serviceAt: startedAt,
+    collectors,
+    upgradableIds: new Set(collectors.map(({ id }) => id)),
+  };
 }
 
 export function anUpgrade(progress: UpgradeProgress, changes: Partial<UpgradeIdentity> = {}): Upgrade {
@@ -79,6 +84,7 @@ export function anUpgrade(progress: UpgradeProgress, changes: Partial<UpgradeIde
     wave: 0,
     order: 1,
     fromBuild: oldBuild,
+    fitAt: startedAt,
     rev: 1,
     attempts: 0,
     doubts: 0,

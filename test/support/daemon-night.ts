@@ -102,7 +102,7 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Nig
 }
 
 /** A fleet of 40 in which every upgrade goes well and takes one to four minutes of the service's time. */
-export function nightScenario(changes: ScenarioInput = {}): ScenarioInput {
+function nightScenario(changes: ScenarioInput = {}): ScenarioInput {
   return {
     naturalFailures: { failed: 0, timeout: 0, lost: 0, lostMac: 0 },
     ...changes,

@@ -100,14 +100,13 @@ export async function makeNight(given: {
   let rung = true;
   const bell = { ring: () => (rung = true) };
   const jobs = new Map<number, number>();
-  const queue: StepQueue = {
-    deliver: async (_id, ids) => {
-      for (const id of ids) if (!jobs.has(id) && chance() >= (given.loseJobs ?? 0)) jobs.set(id, now);
-    },
+  const deliver = async (_rolloutId: string, ids: readonly number[]): Promise<void> => {
+    for (const id of ids) if (!jobs.has(id) && chance() >= (given.loseJobs ?? 0)) jobs.set(id, now);
   };
+  const queue: StepQueue = { deliver, redeliver: deliver };
   const rolloutId = `${policy.name}-20260302-1`;
   const plan = makePlan(policy, targetBuild, fleet, rolloutId);
-  const origin = { id: rolloutId, policy, startedBy: 'schedule', createdAt: now, fleetReadAt: now };
+  const origin = { id: rolloutId, policy, startedBy: 'schedule', createdAt: now, fleet };
   const { rollout, upgrades } = freezePlan(plan, origin);
   await store.freeze(rollout, upgrades, []);
   const waveOf = new Map(upgrades.map(({ collectorId, wave }) => [collectorId, wave]));
@@ -185,7 +184,10 @@ export async function makeNight(given: {
       });
     },
   };
-  const shared = { store, clock, sink, bell, answerWithinMs: 35_000 };
+  const sleep = async (forMs: number): Promise<void> => {
+    now += forMs;
+  };
+  const shared = { store, clock, sink, bell, sleep, answerWithinMs: 35_000 };
   const stepParts = { ...shared, fleet: fleetService, random: chance };
   const never = new AbortController().signal;
 

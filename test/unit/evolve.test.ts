@@ -47,7 +47,7 @@ describe('an upgrade on its good way', () => {
     const states: string[] = [];
     let upgrade = anUpgrade({ state: 'pending' });
     const facts: UpgradeFact[] = [
-      { kind: 'admitted', at: t, freshAt: t },
+      { kind: 'admitted', at: t },
       { kind: 'createSent', at: t },
       { kind: 'created', at: t + 100, taskId: '77' },
       taskSeen(0),
@@ -92,7 +92,7 @@ describe('an upgrade on its good way', () => {
       taskSeen(3),
       refused('collector.not.alive'),
       seen({}),
-      { kind: 'admitted', at: t, freshAt: t } as const,
+      { kind: 'admitted', at: t } as const,
     ]) {
       expect(evolve(ended, fact, aContext())).toBe(ended);
     }
@@ -313,11 +313,12 @@ describe('a task that failed', () => {
     const admitted = apply(failed('timed out'), {
       kind: 'admitted',
       at: t + 8 * minutes,
-      freshAt: t + 8 * minutes,
     });
     expect(nextStep(admitted, t + 8 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
     expect(apply(admitted, seen({ build: targetBuild }, t + 8 * minutes)).state).toBe('verifying');
-    expect(nextStep(apply(admitted, seen({}, t + 8 * minutes)), t + 8 * minutes)).toEqual({ do: 'start' });
+    expect(
+      nextStep(apply(admitted, seen({ lastSeenAlive: t + 8 * minutes }, t + 8 * minutes)), t + 8 * minutes),
+    ).toEqual({ do: 'start' });
   });
 });
 
@@ -343,7 +344,7 @@ describe('a deferred collector', () => {
   const deferred = apply(starting, refused('collector.not.alive'));
 
   it('returns without a spent attempt when its condition holds', () => {
-    expect(apply(deferred, seen({ alive: true }, t + minutes))).toMatchObject({
+    expect(apply(deferred, seen({ alive: true, lastSeenAlive: t + minutes }, t + minutes))).toMatchObject({
       state: 'retrying',
       attempts: 0,
     });
@@ -381,5 +382,34 @@ describe('nextStep', () => {
     expect(dues.at(-1)).toBe(t + policy.upgrade.deadlineMs);
     expect(dues.length).toBeLessThan(25);
     expect(dues.every((due, index) => index === 0 || due > (dues[index - 1] ?? 0))).toBe(true);
+  });
+});
+
+describe('a collector that is silent before its create (P1)', () => {
+  const beatAgo = (ageMs: number) => seen({ lastSeenAlive: t + minutes - ageMs }, t + minutes);
+  const stale = anUpgrade({ state: 'queued', dueAt: t, freshAt: 0 });
+
+  it('goes on when its heartbeat is at most one beat old', () => {
+    expect(nextStep(apply(stale, beatAgo(15_000)), t + minutes)).toEqual({ do: 'start' });
+  });
+
+  it('is looked at again when it has missed one: it may be restarting', () => {
+    const later = apply(stale, beatAgo(30_000));
+    expect(later.state).toBe('queued');
+    expect(nextStep(later, t + 2 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+  });
+
+  it('is deferred when it has missed several, and returns when it is heard again', () => {
+    const deferred = apply(stale, beatAgo(60_000));
+    expect(deferred).toMatchObject({ state: 'deferred', condition: 'notAlive' });
+    expect(apply(deferred, seen({ lastSeenAlive: t + minutes }, t + 5 * minutes)).state).toBe('deferred');
+    expect(apply(deferred, seen({ lastSeenAlive: t + 5 * minutes }, t + 5 * minutes)).state).toBe('retrying');
+  });
+
+  it('needs no look when the plan heard from it a moment ago, and one when it did not', () => {
+    const admitted = (fitAt: number) =>
+      apply(anUpgrade({ state: 'pending' }, { fitAt }), { kind: 'admitted', at: t + 1_000 });
+    expect(nextStep(admitted(t), t + 1_000)).toEqual({ do: 'start' });
+    expect(nextStep(admitted(0), t + 1_000)).toMatchObject({ why: 'recheck' });
   });
 });

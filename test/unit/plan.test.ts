@@ -153,12 +153,30 @@ describe('the plan (P5)', () => {
       policy: threeWaves,
       startedBy: 'schedule',
       createdAt: startedAt,
-      fleetReadAt: startedAt,
+      fleet: { readAt: startedAt, serviceAt: startedAt },
     };
     const { rollout, upgrades } = freezePlan(plan, origin);
     expect(rollout.waves.map(({ size }) => size)).toEqual([3, 2, 15]);
     expect(upgrades.map(({ order }) => order)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     expect(new Set(upgrades.map(({ state }) => state))).toEqual(new Set(['pending']));
+  });
+});
+
+describe('what the plan knows of each collector', () => {
+  it('takes only those it heard from for fit without another look (P1)', () => {
+    const fleet = aFleet(2, (id) => ({ lastSeenAlive: id === 1 ? startedAt - 15_000 : startedAt - 30_000 }));
+    const plan = makePlan(aPolicy(), targetBuild, fleet, 'seed');
+    const origin = {
+      id: 'r-20260302-1',
+      policy: aPolicy(),
+      startedBy: 'schedule',
+      createdAt: startedAt,
+      fleet,
+    };
+    const { upgrades } = freezePlan(plan, origin);
+    const fitAt = new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade.fitAt]));
+    expect(fitAt.get(1)).toBe(startedAt);
+    expect(fitAt.get(2)).toBe(0);
   });
 });
 
