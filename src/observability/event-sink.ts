@@ -6,7 +6,7 @@ import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * The level of each event (engineering.md, Logs). `error` is for what stays broken until a person acts: an upgrade
+ * The level of each event. `error` is for what stays broken until a person acts: an upgrade
  * that ended badly, a rollout that stands still.
  */
 export const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {

@@ -24,7 +24,7 @@ end
 
 /**
  * Takes permits and slots for the requests that wait in one daemon: the permit first, then the next slot, and only a
- * slot that is near, so that nobody holds what he can't use soon (engineering: slots taken early leave in bursts).
+ * slot that is near, so that nobody holds what he can't use soon: slots taken early leave in bursts after a stall.
  *
  * KEYS: state, permits. ARGV[1]: `{ spacingUs, marginShare, missedMaxUs, horizonUs, moreHorizonUs, halfLifeMs, permits,
  * permitLifeMs, given }`; then `given` permits that come back, then the permits wanted.
