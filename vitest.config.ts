@@ -1,15 +1,18 @@
 import { defineConfig } from 'vitest/config';
 
+const setupFiles = ['test/support/seed-setup.ts'];
+
 export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 30_000 },
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], setupFiles, testTimeout: 30_000 },
       },
       {
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          setupFiles,
           globalSetup: ['test/support/redis-global-setup.ts', 'test/support/dist-global-setup.ts'],
           // A bound for what hangs: whole rollouts, and processes, on a machine that has other work to do.
           testTimeout: 120_000,
@@ -20,6 +23,7 @@ export default defineConfig({
         test: {
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
+          setupFiles,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
