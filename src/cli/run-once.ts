@@ -45,6 +45,7 @@ export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOut
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), options.logFile);
   try {
     const { exitCode } = await runOnce(daemon, config, output, options.json, stop);
+    if (stop.aborted) output.err.write('stopped; started again, it goes on where it stands\n');
     return exitCode;
   } finally {
     await closeInTime(daemon, redis.close);
@@ -83,7 +84,6 @@ export async function runOnce(
     if (result.kind !== 'nothing') started.push(result.rolloutId);
   }
   const statuses = await follow(daemon, started, output, asJson, stop);
-  if (stop.aborted && !asJson) output.err.write('stopped; started again, it goes on where it stands\n');
   if (asJson) output.out.write(`${JSON.stringify({ rollouts: statuses }, null, 2)}\n`);
   else for (const status of statuses) await report(daemon, status, output);
   return { statuses, exitCode: exitCodeOf(statuses) };
