@@ -72,6 +72,9 @@ export interface Night {
 const heartbeatMs = 15_000;
 const serviceTimeoutMs = 30 * 60_000;
 
+// Several times what the longest of the nights takes.
+const roundsMax = 100_000;
+
 /**
  * One rollout on a virtual clock: the real engine (decide, nextStep, evolve, reconcile, runStep) on a model of the
  * store and of the service. Everything that happens follows from the arguments.
@@ -194,7 +197,9 @@ export async function makeNight(given: {
   const run = async (untilMs = 7 * 86_400_000): Promise<void> => {
     const giveUpAt = startedAt + untilMs;
     let reconcileAt = now;
-    while (now <= giveUpAt) {
+    // A rollout that goes on for ever without time passing must fail, not hang: nothing else could stop it.
+    for (let round = 0; now <= giveUpAt; round += 1) {
+      if (round > roundsMax) throw new Error(`no rest after ${roundsMax} rounds at ${now - startedAt} ms`);
       if (rung || reconcileAt <= now) {
         rung = false;
         const wakeAt = await reconcile({ ...shared, queue }, rolloutId, 1, 3_000);
