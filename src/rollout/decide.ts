@@ -152,7 +152,11 @@ function admit(view: RolloutView): Omit<Progress, 'isHold'> {
   const isOpen = view.candidates !== null && waves[view.candidates.wave]?.state === 'open';
   const pending = isOpen ? (view.candidates?.collectorIds ?? []) : [];
   const wanted = [...view.retriesDue, ...pending];
-  if (wanted.length === 0) return { actions: [], holds: [], wakeAt: view.nextRetryAt };
+  if (wanted.length === 0) {
+    const isIdle = view.slotsTaken === 0 && view.nextRetryAt !== null;
+    const holds = isIdle ? [{ reason: 'the next retry is not due yet', until: view.nextRetryAt }] : [];
+    return { actions: [], holds, wakeAt: view.nextRetryAt };
+  }
   if (free <= 0)
     return { actions: [], holds: [{ reason: `all ${slots} slots are taken`, until: null }], wakeAt: null };
   const actions: Action[] = [{ do: 'admit', collectorIds: wanted.slice(0, free), slots }];

@@ -54,6 +54,7 @@ describe('slots (P2)', () => {
     const waves = [aSummary({ retrying: 1, succeeded: 4 }), aSummary({ pending: 20 })];
     const decision = decide(twoWaves({ waves, nextRetryAt: now + 5_000 }), now);
     expect(decision.wakeAt).toBe(now + 5_000);
+    expect(decision.holds).toEqual([{ reason: 'the next retry is not due yet', until: now + 5_000 }]);
   });
 });
 
