@@ -6,10 +6,12 @@ import { mountOperations } from '../http/mounted-operation.ts';
 import { startHttpServer } from '../http/server.ts';
 import { makeAccess } from './access.ts';
 import { AdminFault, faultAnswer } from './admin-fault.ts';
+import { type AskOperationsParts, makeAskOperations } from './ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './daemon-pages.ts';
-import { makeRolloutHandlers, type RolloutHandlersParts } from './rollout-handlers.ts';
+import { makeHoldHandlers } from './hold-handlers.ts';
+import { makeRolloutHandlers } from './rollout-handlers.ts';
 
-export interface AdminApiParts extends RolloutHandlersParts, DaemonPagesParts {
+export interface AdminApiParts extends AskOperationsParts, DaemonPagesParts {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -26,12 +28,13 @@ export interface RunningAdminApi {
   close(): Promise<void>;
 }
 
-/** Bodies are a reason and a name. */
+/** Bodies are a reason, a name and a subject. */
 const bodyBytesMax = 16 * 1024;
 
 /** Serves health, metrics, the API of the operator and the page (DESIGN §5, HTTP). @throws when it can't listen */
 export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminApi> {
   const access = makeAccess({ token: parts.token, clock: parts.clock });
+  const ask = makeAskOperations(parts);
   const server = await startHttpServer({
     host: parts.host,
     port: parts.port,
@@ -40,7 +43,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
       ...mountDaemonPages(parts),
       ...mountOperations(adminApi, {
         prefix: adminApiPath,
-        handlers: makeRolloutHandlers(parts),
+        handlers: { ...makeRolloutHandlers(ask), ...makeHoldHandlers(ask) },
       }),
     ],
     around: async (request, next) => withSecurityHeaders(access(request) ?? (await next())),

@@ -1,17 +1,33 @@
+import type { DurationMs } from '../base/time.ts';
+import { adminApiPath } from '../contract/admin-api.ts';
+import type { CollectorExplanationBody } from '../contract/collector-explanation.ts';
+import type { AuditEntryBody, HeldThingsBody, HoldAnswerBody } from '../contract/held-things.ts';
 import {
-  abortRollout,
-  adminApiPath,
+  explainCollector,
+  holdSubject,
+  listHolds,
+  readAudit,
+  releaseSubject,
+} from '../contract/hold-operations.ts';
+import {
   getRollout,
   listRolloutCollectors,
   listRolloutEvents,
   listRollouts,
+} from '../contract/rollout-operations.ts';
+import type { RolloutEventBody, UpgradeBody } from '../contract/rollout-status.ts';
+import {
+  abortRollout,
+  approveRollout,
   pauseRollout,
   resumeRollout,
-} from '../contract/admin-api.ts';
-import type { RolloutEventBody, UpgradeBody } from '../contract/rollout-status.ts';
-import { makeHttpClient } from '../http/client.ts';
+  retryRollout,
+  rollBackRollout,
+  skipRolloutSoak,
+} from '../contract/verb-operations.ts';
+import { type HttpClient, makeHttpClient } from '../http/client.ts';
 import { HttpFault } from '../http/http-fault.ts';
-import type { VerbRequest } from '../orchestrator/operations.ts';
+import type { HoldRequest, VerbRequest } from '../orchestrator/operations.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { UpgradeState } from '../rollout/upgrade.ts';
 import { readFault } from './admin-client-fault.ts';
@@ -37,62 +53,101 @@ export interface AdminClient {
   readEvents(rolloutId: string, limit: number, signal?: AbortSignal): Promise<readonly RolloutEventBody[]>;
   /** When it answers, the verb holds (P4). */
   apply(request: VerbRequest, signal?: AbortSignal): Promise<RolloutStatus>;
+  /** When it answers, no create of what is held leaves any more (P4). */
+  hold(request: HoldRequest, signal?: AbortSignal): Promise<HoldAnswerBody>;
+  release(request: HoldRequest, signal?: AbortSignal): Promise<HoldAnswerBody>;
+  listHolds(signal?: AbortSignal): Promise<HeldThingsBody>;
+  /** What was held and released beside rollouts, newest first. */
+  readAudit(limit: number, signal?: AbortSignal): Promise<readonly AuditEntryBody[]>;
+  /** Why not now, and when. @param collector its id, or its exact name */
+  explain(collector: string, signal?: AbortSignal): Promise<CollectorExplanationBody>;
   close(): Promise<void>;
 }
 
 const connectMs = 3_000;
-/** The daemon itself answers a read within 3 s, if only with a 503. */
+// Each a little more than what the daemon allows itself (`ask-operations.ts`), so that its own word arrives.
 const readMs = 10_000;
-/** A verb may wait for requests that are just leaving; the daemon bounds it by 60 s. */
-const verbMs = 65_000;
-
-const verbOperations = { pause: pauseRollout, resume: resumeRollout, abort: abortRollout } as const;
+const actMs = 65_000;
+const approveMs = 305_000;
 
 export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClient {
   const http = makeHttpClient({
     baseUrl: `${baseUrl.replace(/\/+$/, '')}${adminApiPath}`,
-    timeouts: { totalMs: verbMs, connectMs },
+    timeouts: { totalMs: approveMs, connectMs },
     hooks: { headers: () => (token === undefined ? {} : { authorization: `Bearer ${token}` }) },
   });
   const ask = async <Body>(
-    call: () => Promise<{ readonly body: Body }>,
-    signal?: AbortSignal,
+    limitMs: DurationMs,
+    caller: AbortSignal | undefined,
+    call: (signal: AbortSignal) => Promise<{ readonly body: Body }>,
   ): Promise<Body> => {
+    const limit = AbortSignal.timeout(limitMs);
     try {
-      return (await call()).body;
+      return (await call(caller === undefined ? limit : AbortSignal.any([caller, limit]))).body;
     } catch (error) {
       // Whoever gave up gets back the reason of its own.
-      signal?.throwIfAborted();
+      caller?.throwIfAborted();
       throw error instanceof HttpFault ? readFault(error, baseUrl) : error;
     }
   };
-  const read = <Body>(
-    call: (soon: AbortSignal) => Promise<{ readonly body: Body }>,
-    signal?: AbortSignal,
-  ) => {
-    const timeout = AbortSignal.timeout(readMs);
-    const soon = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-    return ask(() => call(soon), signal);
-  };
   return {
-    listRollouts: async (signal) =>
-      (await read((soon) => http.call(listRollouts, {}, { signal: soon }), signal)).rollouts,
-    rolloutStatus: (id, signal) =>
-      read((soon) => http.call(getRollout, { params: { id } }, { signal: soon }), signal),
-    listUpgrades: (id, page, signal) =>
-      read(
-        (soon) => http.call(listRolloutCollectors, { params: { id }, query: page }, { signal: soon }),
-        signal,
-      ),
-    readEvents: async (id, limit, signal) => {
-      const input = { params: { id }, query: { limit } };
-      return (await read((soon) => http.call(listRolloutEvents, input, { signal: soon }), signal)).events;
+    listRollouts: async (caller) =>
+      (await ask(readMs, caller, (signal) => http.call(listRollouts, {}, { signal }))).rollouts,
+    rolloutStatus: (id, caller) =>
+      ask(readMs, caller, (signal) => http.call(getRollout, { params: { id } }, { signal })),
+    listUpgrades: (id, page, caller) => {
+      const input = { params: { id }, query: page };
+      return ask(readMs, caller, (signal) => http.call(listRolloutCollectors, input, { signal }));
     },
-    apply: ({ rolloutId: id, verb, by, reason }, signal) =>
-      ask(
-        () => http.call(verbOperations[verb], { params: { id }, body: { by, reason } }, { signal }),
-        signal,
-      ),
+    readEvents: async (id, limit, caller) => {
+      const input = { params: { id }, query: { limit } };
+      return (await ask(readMs, caller, (signal) => http.call(listRolloutEvents, input, { signal }))).events;
+    },
+    apply: (request, caller) => {
+      const limitMs = request.verb === 'approve' ? approveMs : actMs;
+      return ask(limitMs, caller, (signal) => sendVerb(http, request, signal));
+    },
+    hold: (body, caller) => ask(actMs, caller, (signal) => http.call(holdSubject, { body }, { signal })),
+    release: (body, caller) =>
+      ask(actMs, caller, (signal) => http.call(releaseSubject, { body }, { signal })),
+    listHolds: (caller) => ask(readMs, caller, (signal) => http.call(listHolds, {}, { signal })),
+    readAudit: async (limit, caller) => {
+      const input = { query: { limit } };
+      return (await ask(readMs, caller, (signal) => http.call(readAudit, input, { signal }))).entries;
+    },
+    explain: (collector, caller) => {
+      const input = { params: { collector } };
+      return ask(actMs, caller, (signal) => http.call(explainCollector, input, { signal }));
+    },
     close: () => http.close(),
   };
+}
+
+const plainVerbs = {
+  pause: pauseRollout,
+  resume: resumeRollout,
+  skipSoak: skipRolloutSoak,
+  abort: abortRollout,
+  rollback: rollBackRollout,
+} as const;
+
+function sendVerb(
+  http: HttpClient,
+  { rolloutId: id, verb, by, reason, planHash, failureClass }: VerbRequest,
+  signal: AbortSignal,
+) {
+  const params = { id };
+  const words = { by, reason };
+  switch (verb) {
+    case 'approve': {
+      const body = planHash === undefined ? words : { ...words, planHash };
+      return http.call(approveRollout, { params, body }, { signal });
+    }
+    case 'retry': {
+      const body = failureClass === undefined ? words : { ...words, failureClass };
+      return http.call(retryRollout, { params, body }, { signal });
+    }
+    default:
+      return http.call(plainVerbs[verb], { params, body: words }, { signal });
+  }
 }

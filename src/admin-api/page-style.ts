@@ -25,8 +25,8 @@ p { margin: 0; }
 [hidden] { display: none !important; }
 #connection { color: var(--quiet); font-size: .85rem; }
 #connection.bad { color: var(--bad); font-weight: 600; }
-.card, #sign-in, #earlier { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; padding: 1.25rem; margin: 1rem 0; }
-#earlier h2 { margin-bottom: .5rem; }
+.card, #sign-in, #held, #earlier { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; padding: 1.25rem; margin: 1rem 0; }
+#held h2, #earlier h2 { margin-bottom: .5rem; }
 .title { display: flex; flex-wrap: wrap; gap: .4rem .75rem; align-items: center; }
 .badge { display: inline-block; border-radius: 99rem; padding: .05rem .65rem; font-size: .8rem; font-weight: 600; white-space: nowrap; background: var(--rest-soft); color: var(--quiet); }
 .badge.good { background: var(--good-soft); color: var(--good); }
@@ -70,7 +70,11 @@ tbody th { color: var(--text); font-size: .9rem; overflow-wrap: anywhere; min-wi
 .events .name.late { color: var(--late); } .events .name.bad { color: var(--bad); }
 .events .what { overflow-wrap: anywhere; }
 .empty { padding: 3rem 0; text-align: center; color: var(--quiet); }
-.verbs { display: flex; gap: .5rem; margin-left: auto; }
+dd .late { color: var(--late); }
+dd .quiet { font-weight: 400; }
+.gates { list-style: none; margin: 0; padding: 0; font-size: .9rem; }
+.gates li { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline; padding: .2rem 0; overflow-wrap: anywhere; }
+.verbs { display: flex; flex-wrap: wrap; gap: .5rem; margin-left: auto; }
 button { font: inherit; font-size: .85rem; padding: .25rem .8rem; border: 1px solid var(--line); border-radius: .45rem; background: var(--card); color: var(--text); cursor: pointer; }
 button:hover { border-color: var(--accent); }
 button.bad { color: var(--bad); }

@@ -56,6 +56,13 @@ function documentWith(nonce: string): string {
 <p id="sign-in-error" role="alert"></p>
 </form>
 <div id="rollouts"></div>
+<section id="held" hidden>
+<h2>Held until released</h2>
+<div class="scroll"><table>
+<thead><tr><th scope="col">What</th><th scope="col">Why</th><th scope="col">By</th><th scope="col">Since</th></tr></thead>
+<tbody id="held-rows"></tbody>
+</table></div>
+</section>
 <section id="earlier" hidden>
 <h2>Earlier rollouts</h2>
 <div class="scroll"><table>

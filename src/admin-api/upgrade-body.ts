@@ -12,10 +12,12 @@ export function encodeUpgrade(upgrade: Upgrade, status: RolloutStatus): UpgradeB
     state: upgrade.state,
     reason: ('reason' in upgrade ? upgrade.reason : undefined) ?? null,
     fromBuild: upgrade.fromBuild,
+    toBuild: upgrade.toBuild,
     attempts: upgrade.attempts,
     taskId: 'taskId' in upgrade ? upgrade.taskId : null,
     startedAt: upgrade.firstStartedAt ?? null,
     dueAt: dueAtOf(upgrade) ?? null,
     endedAt: 'endedAt' in upgrade ? upgrade.endedAt : null,
+    failureClass: ('failureClass' in upgrade ? upgrade.failureClass : undefined) ?? null,
   };
 }

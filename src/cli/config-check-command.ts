@@ -1,29 +1,54 @@
 import { formatDuration } from '../base/duration.ts';
+import type { Config } from '../config/config.ts';
+import { findOverlappingPolicies } from '../config/overlapping-policies.ts';
 import { formatAmount } from '../rollout/amount.ts';
+import type { Policy } from '../rollout/policy.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { checkFleet, type FleetCheck } from './fleet-check.ts';
 import { openConfig } from './open-config.ts';
+import { printJson } from './print-json.ts';
+import { readPlans } from './read-plans.ts';
+import { stopSignal } from './until-signal.ts';
+
+export interface ConfigCheckOptions {
+  readonly config: string;
+  readonly json: boolean;
+  /** Also hold the policies against the inventory. */
+  readonly fleet: boolean;
+}
 
 /** `upwave config check`: every problem at once, each with its line; or what the file says, in short. */
-export function configCheckCommand(
-  options: { readonly config: string; readonly json: boolean },
+export async function configCheckCommand(
+  options: ConfigCheckOptions,
   output: ConsoleOutput,
-): ExitCode {
+): Promise<ExitCode> {
   const config = openConfig(options.config);
-  if (options.json) {
-    // Secrets print themselves as ***.
-    output.out.write(`${JSON.stringify(config, null, 2)}\n`);
-    return exitCodes.done;
-  }
-  output.out.write(`${options.config} is right: service ${config.service.baseUrl}\n`);
-  for (const policy of config.rollouts) {
-    const waves = policy.waves.map(
-      ({ name, size, soakMs, maxFailures }) =>
-        `${name} ${formatAmount(size)} (soak ${formatDuration(soakMs)}, failures ${formatAmount(maxFailures)})`,
-    );
-    output.out.write(
-      `  ${policy.name}: to ${policy.target.version}, ${policy.concurrency} at once, ${policy.schedule} ${policy.timeZone}; ${waves.join(' → ')}\n`,
-    );
-  }
+  const fleet = options.fleet
+    ? checkFleet(await readPlans(config, config.rollouts, stopSignal()))
+    : undefined;
+  const overlapping = findOverlappingPolicies(config.rollouts);
+  // Secrets print themselves as ***.
+  if (options.json) printJson(output, { ...config, overlapping, ...(fleet && { fleet }) });
+  else output.out.write(`${render(options.config, config, fleet)}\n`);
   return exitCodes.done;
+}
+
+function render(path: string, config: Config, fleet: FleetCheck | undefined): string {
+  return [
+    `${path} is right: service ${config.service.baseUrl}`,
+    ...config.rollouts.map(policyLine),
+    ...(fleet?.policies.map(({ words }) => `  ${words}`) ?? []),
+    ...findOverlappingPolicies(config.rollouts).map(({ words }) => `  warning: ${words}`),
+    ...(fleet?.warnings.map((words) => `  warning: ${words}`) ?? []),
+  ].join('\n');
+}
+
+function policyLine(policy: Policy): string {
+  const waves = policy.waves.map(
+    ({ name, size, soakMs, maxFailures }) =>
+      `${name} ${formatAmount(size)} (soak ${formatDuration(soakMs)}, failures ${formatAmount(maxFailures)})`,
+  );
+  const { name, target, concurrency, schedule, timeZone } = policy;
+  return `  ${name}: to ${target.version}, ${concurrency} at once, ${schedule} ${timeZone}; ${waves.join(' → ')}`;
 }

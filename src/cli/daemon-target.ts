@@ -1,5 +1,7 @@
 import { type AdminClient, makeAdminClient } from '../admin-api/admin-client.ts';
 import { AdminClientFault } from '../admin-api/admin-client-fault.ts';
+import { toPrintable } from '../observability/printable.ts';
+import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { CommandFailure } from './command-failure.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -22,7 +24,7 @@ export async function withDaemon<T>(
   } catch (error) {
     if (error instanceof AdminClientFault) {
       const hint = error.kind === 'unreachable' ? '; is `upwave run` running there?' : '';
-      throw new CommandFailure(exitCodeOf(error), `${error.message}${hint}`, { cause: error });
+      throw new CommandFailure(exitCodeOf(error), `${toPrintable(error.message)}${hint}`, { cause: error });
     }
     throw error;
   } finally {
@@ -30,20 +32,13 @@ export async function withDaemon<T>(
   }
 }
 
-/**
- * The rollout that is meant: by its id, by its policy's name, or the only one that is on its way.
- * @throws CommandFailure when that is none, or more than one
- */
-export function pickRollout(rollouts: readonly RolloutStatus[], named: string | undefined): RolloutStatus {
-  const active = rollouts.filter(({ endedAt }) => endedAt === null);
-  const matching =
-    named === undefined ? active : rollouts.filter(({ id, policy }) => id === named || policy === named);
-  const [first] = matching;
-  if (first !== undefined && (named !== undefined || matching.length === 1)) return first;
-  const choice = active.map(({ id }) => id).join(', ') || 'none';
-  const what = named === undefined ? 'say which rollout' : `no rollout and no policy is called ${named}`;
-  throw new CommandFailure(exitCodes.usageOrConfig, `${what}; on their way: ${choice}`);
+/** The wave rules of a status's policy, as the config has them; none where no config is read. */
+export function makeRuleBook({ config, url }: DaemonTarget): RuleBook {
+  const policies = url === undefined ? openConfig(config).rollouts : [];
+  return ({ policy }) => policies.find(({ name }) => name === policy)?.waves ?? [];
 }
+
+export type RuleBook = (status: Pick<RolloutStatus, 'policy'>) => readonly WaveRule[];
 
 function placeOf({ config, url }: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
   if (url !== undefined) return { baseUrl: url, token: process.env['UPWAVE_TOKEN'] };

@@ -45,7 +45,7 @@ export async function demoCommand(output: ConsoleOutput): Promise<ExitCode> {
   const redis = await withRedis('embedded', dataDir, tell);
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, redis.redis), undefined);
   try {
-    const { statuses, exitCode } = await runOnce(daemon, config, output, false, stop);
+    const { statuses, exitCode } = await runOnce(daemon, config, output, { json: false, wait: true }, stop);
     const { createsPerCollector, tasksInFlightMax, throttled } = service.record.snapshot();
     const creates = Object.values(createsPerCollector);
     output.out.write(

@@ -9,15 +9,8 @@ import { positiveNumber, wholeNumber } from './option-values.ts';
 import { planCommand } from './plan-command.ts';
 import type { ServiceOptions } from './service-command.ts';
 import { addSourcesProgram } from './sources-program.ts';
-import { statusCommand } from './status-command.ts';
-import { verbCommand } from './verb-command.ts';
+import { addVerbsProgram } from './verbs-program.ts';
 import { readVersion } from './version.ts';
-
-const verbs = [
-  ['pause', 'start nothing more until resumed; what runs is watched to its end'],
-  ['resume', 'go on; failures seen so far are acknowledged, only new ones count'],
-  ['abort', 'end the rollout: nothing more starts, what runs is watched to its end'],
-] as const;
 
 /** Runs the command line. A failure a person can mend is one line; anything else is a bug, and shows its stack. */
 export async function runProgram(argv: readonly string[]): Promise<ExitCode> {
@@ -63,9 +56,10 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
     )
     .option(
       '--once',
-      'start every policy now, show progress, end when each rollout has ended or is held',
+      'start every policy now, show progress, end when each rollout has ended, is held, or waits for approval or a window',
       false,
     )
+    .option('--wait', 'with --once: stay while a window is closed', false)
     .option('--redis <url>', 'another Redis than the config names, or `embedded` for one of its own')
     .option('--log-file <file>', 'with --once: where the log goes')
     .action(
@@ -73,7 +67,7 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
         async (
           { config, json },
           output,
-          { once, ...options }: { once: boolean; redis?: string; logFile?: string },
+          { once, ...options }: { once: boolean; wait: boolean; redis?: string; logFile?: string },
         ) => {
           if (!once) return (await import('./run-command.ts')).runCommand({ config, ...options });
           return (await import('./run-once.ts')).runOnceCommand({ config, json, ...options }, output);
@@ -92,36 +86,7 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
         planCommand(policy, { config, json, members }, output),
       ),
     );
-  program
-    .command('status')
-    .argument('[rollout]', 'its id, or its policy')
-    .description('rollouts in one glance, from the daemon')
-    .option('-w, --watch', 'show it again every second', false)
-    .option('--url <url>', 'the daemon, e.g. http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN')
-    .action(
-      run(
-        ({ config, json }, output, rollout: string | undefined, options: { watch: boolean; url?: string }) =>
-          statusCommand(rollout, { config, json, ...options }, output),
-      ),
-    );
-  for (const [verb, description] of verbs) {
-    program
-      .command(verb)
-      .argument('[rollout]', 'its id, or its policy; not needed when only one is on its way')
-      .description(description)
-      .option('--reason <text>', 'why, for the events and for whoever looks next')
-      .option('--url <url>', 'the daemon, e.g. http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN')
-      .action(
-        run(
-          (
-            { config, json },
-            output,
-            rollout: string | undefined,
-            options: { reason?: string; url?: string },
-          ) => verbCommand(verb, rollout, { config, json, ...options }, output),
-        ),
-      );
-  }
+  addVerbsProgram(program, run);
   addCollectorsProgram(program, run);
   addSourcesProgram(program, run);
   program
@@ -129,7 +94,16 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
     .description('about the config file')
     .command('check')
     .description('find every mistake in it, each with its line')
-    .action(run(({ config, json }, output) => configCheckCommand({ config, json }, output)));
+    .option(
+      '--fleet',
+      'also read the inventory: which policy matches nothing, and which two claim the same collectors',
+      false,
+    )
+    .action(
+      run(({ config, json }, output, { fleet }: { fleet: boolean }) =>
+        configCheckCommand({ config, json, fleet }, output),
+      ),
+    );
   program
     .command('service')
     .description('the reference service: the Collector Management API with a simulated fleet')

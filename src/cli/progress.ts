@@ -4,7 +4,8 @@ import type { EpochMs } from '../base/time.ts';
 import { toPrintable } from '../observability/printable.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
-import { endedOf } from './render-status.ts';
+import { endedOf } from './ended-of.ts';
+import { showInstant } from './show-instant.ts';
 
 /** Shows rollouts as they go: a bar for each wave where a person watches, else a line when something changed. */
 export interface Progress {
@@ -55,7 +56,7 @@ function makeLines(output: ConsoleOutput): Progress {
       if (before?.stage === stage && now - before.at < linesEveryMs) return;
       last.set(status.id, { stage, at: now });
       const words = status.waves.map(
-        (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${wave.state}`,
+        (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stateWords(wave)}`,
       );
       output.out.write(`${status.id}  ${status.state}  ${words.join('  ')}  ${etaWords(status, now)}\n`);
     },
@@ -63,20 +64,35 @@ function makeLines(output: ConsoleOutput): Progress {
   };
 }
 
-function waveWords(status: RolloutStatus, wave: WaveStatus, now: EpochMs): string {
+/** What a wave does, as its bar says it. */
+export function waveWords(status: RolloutStatus, wave: WaveStatus, now: EpochMs): string {
   const { counts } = wave;
   const running = counts.queued + counts.starting + counts.upgrading + counts.verifying;
   const failed = counts.failed + counts.timedOut + counts.unconfirmed;
-  const words: string[] = [wave.state === 'waiting' ? `waits: ${wave.waits ?? ''}` : wave.state];
+  const isWaiting = wave.state === 'waiting' || wave.state === 'awaitingApproval';
+  const words: string[] = [isWaiting ? `waits: ${toPrintable(wave.waits ?? '')}` : stateWords(wave)];
   if (wave.state === 'soaking' && wave.soakEndsAt !== null) {
     words.push(`${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
   }
   if (running > 0) words.push(`${running} running`);
   if (counts.retrying > 0) words.push(`${counts.retrying} to retry`);
   if (counts.deferred > 0) words.push(`${counts.deferred} deferred`);
+  if (wave.setAside > 0) words.push(`${wave.setAside} set aside`);
   if (failed > 0) words.push(`${failed} failed`);
   const isOpen = wave.state === 'open' || wave.state === 'soaking';
+  if (wave.state === 'open' && running === 0) words.push(...holdWords(status, now));
   return [...words, isOpen ? etaWords(status, now) : ''].filter((word) => word !== '').join('  ');
+}
+
+function stateWords({ state }: Pick<WaveStatus, 'state'>): string {
+  return state === 'awaitingApproval' ? 'waits for approval' : state;
+}
+
+/** Why an open wave stands still, where that has an end: a closed window, as a rule. */
+function holdWords({ holds }: RolloutStatus, now: EpochMs): readonly string[] {
+  const hold = holds.find(({ until }) => until !== null);
+  if (hold === undefined || hold.until === null) return [];
+  return [`${toPrintable(hold.reason)}, until ${showInstant(hold.until, now)}`];
 }
 
 function etaWords({ eta }: RolloutStatus, now: EpochMs): string {

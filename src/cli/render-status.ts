@@ -1,116 +1,210 @@
 import { formatDuration } from '../base/duration.ts';
 import type { EpochMs } from '../base/time.ts';
 import { toPrintable } from '../observability/printable.ts';
+import { failuresAllowed, formatAmount } from '../rollout/amount.ts';
+import { legalVerbs } from '../rollout/legal-verbs.ts';
+import type { WaveRule } from '../rollout/policy.ts';
+import type { RolloutState } from '../rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
+import { quoteArgument } from './quote-argument.ts';
+import { renderWaves } from './render-waves.ts';
+import { windowWords } from './render-window.ts';
+import { showInstant } from './show-instant.ts';
+import { commandOf } from './verb-table.ts';
 
 const barWidth = 23;
 
-/** A rollout in one glance: where, is it safe, why waiting, when done, what can I do (DESIGN §5). */
+// A glance has room for a few; the plan names more of them.
+const uncoveredShownMax = 3;
+
+/**
+ * A rollout in one glance: where, is it safe, why waiting, when done, what can I do (DESIGN §5).
+ * @param rules the policy's waves, where they are known: the status itself tells only what they come to
+ */
 export function renderStatus(
   status: RolloutStatus,
   now: EpochMs,
   { paint }: Pick<ConsoleOutput, 'paint'>,
+  rules: readonly WaveRule[] = [],
 ): string {
-  const { counts } = status;
-  const current = status.waves.findIndex(({ state }) => state !== 'passed');
-  const wave = status.waves[current];
+  return [
+    headLine(status, paint),
+    progressLine(status, now),
+    ...gateLines(status, now, rules),
+    ...windowLines(status, now),
+    ...stateLines(status),
+    ...approvalLines(status),
+    ...heldLines(status),
+    ...rollbackLines(status),
+    ...waitLines(status, now),
+    ...renderWaves(status, now, paint),
+    ...uncoveredLines(status),
+    ...leftOutLines(status),
+    verbLine(status),
+  ].join('\n');
+}
+
+/** The wave whose turn it is, by its index; undefined when all have passed. */
+function currentWave({
+  waves,
+}: RolloutStatus): { readonly wave: WaveStatus; readonly index: number } | undefined {
+  const index = waves.findIndex(({ state }) => state !== 'passed');
+  const wave = waves[index];
+  return wave === undefined ? undefined : { wave, index };
+}
+
+function line(label: string, words: string): string {
+  return `${label.padEnd(9)} ${words}`;
+}
+
+function headLine(status: RolloutStatus, paint: ConsoleOutput['paint']): string {
+  const current = currentWave(status);
   const where =
-    wave === undefined ? '' : ` wave ${current + 1}/${status.waves.length} ${toPrintable(wave.name)}`;
-  const failed = counts.failed + counts.timedOut + counts.unconfirmed;
-  const builds = `${toPrintable(status.fromBuilds.join(', '))} → ${toPrintable(status.targetBuild)}`;
-  const lines = [
-    `${paint('bold', status.id)}   ${builds}   ${paintState(status, paint)}${where}   by ${status.startedBy}   plan ${status.planHash}`,
-    [
-      `progress  ${bar(counts.succeeded, status.planned)}  ${counts.succeeded}/${status.planned} ok`,
-      `in flight ${status.inFlight}/${status.concurrency}`,
-      `failed ${failed}`,
-      `deferred ${counts.deferred}`,
-      etaWords(status),
-    ]
-      .filter((part) => part !== '')
-      .join('   '),
+    current === undefined
+      ? ''
+      : ` wave ${current.index + 1}/${status.waves.length} ${toPrintable(current.wave.name)}`;
+  return [
+    paint('bold', toPrintable(status.id)),
+    `${toPrintable(status.fromBuilds.join(', '))} → ${toPrintable(status.targetBuild)}`,
+    `${paintState(status, paint)}${where}`,
+    `by ${toPrintable(status.startedBy)}`,
+    `plan ${toPrintable(status.planHash)}`,
+  ].join('   ');
+}
+
+function progressLine(status: RolloutStatus, now: EpochMs): string {
+  const { counts, planned, waves, eta } = status;
+  const setAside = waves.reduce((sum, wave) => sum + wave.setAside, 0);
+  const parts = [
+    `${bar(counts.succeeded, planned)}  ${counts.succeeded}/${planned} ok`,
+    `in flight ${status.inFlight}/${status.concurrency}`,
+    `failed ${counts.failed + counts.timedOut + counts.unconfirmed}`,
+    `deferred ${counts.deferred}`,
   ];
-  if (wave !== undefined) lines.push(`gate      ${gateWords(wave, now)}`);
-  if (status.state === 'held' || status.state === 'paused' || status.state === 'aborted') {
-    lines.push(`${status.state.padEnd(9)} ${toPrintable(status.reason)}`);
+  if (setAside > 0) parts.push(`set aside ${setAside}`);
+  if (eta !== null) {
+    const plusMinus = formatDuration(eta.plusMinusMs);
+    parts.push(`eta ${showInstant(eta.at, now)} (±${plusMinus}), ${eta.requests} requests`);
   }
-  for (const { reason, until } of status.holds) {
-    if (reason.startsWith(`${status.state}:`)) continue;
-    lines.push(`waits     ${toPrintable(reason)}${until === null ? '' : `, until ${clockTime(until)}`}`);
+  return line('progress', parts.join('   '));
+}
+
+function gateLines(status: RolloutStatus, now: EpochMs, rules: readonly WaveRule[]): readonly string[] {
+  const wave = currentWave(status)?.wave;
+  if (wave === undefined) return [];
+  const words = [`failures ${wave.failures} of ${allowedWords(wave, rules)}`];
+  if (wave.soakEndsAt !== null && wave.state === 'soaking' && goesOn.includes(status.state)) {
+    words.push(`soak ${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
   }
-  lines.push(
-    paint('dim', ['wave'.padEnd(12), ...columns.map((name) => name.padStart(6)), '  state'].join('')),
-  );
-  for (const each of status.waves) lines.push(waveLine(each));
-  const leftOut = Object.entries(status.leftOut);
-  if (leftOut.length > 0) {
-    lines.push(`left out  ${leftOut.map(([reason, count]) => `${reason}: ${count}`).join(' · ')}`);
+  for (const gate of wave.gates) words.push(toPrintable(gate.words));
+  return [line('gate', words.join('   '))];
+}
+
+/** States in which a soak still leads somewhere. */
+const goesOn: readonly RolloutState[] = ['running', 'held', 'paused'];
+
+/** A config that was changed since the plan was frozen may hold another rule: it is shown only where it agrees. */
+function allowedWords(wave: WaveStatus, rules: readonly WaveRule[]): string {
+  const planned = wave.size - wave.joined;
+  const rule = rules.find(({ name }) => name === wave.name)?.maxFailures;
+  const name = toPrintable(wave.name);
+  if (rule?.kind !== 'percent' || failuresAllowed(rule, planned) !== wave.failuresAllowed) {
+    return `${wave.failuresAllowed} allowed in ${name} (${planned})`;
   }
-  lines.push(`you can   ${verbsFor(status).join(', ') || 'nothing: it is over'}`);
-  return lines.join('\n');
+  return `${wave.failuresAllowed} allowed in ${name} (${formatAmount(rule)} of ${planned})`;
 }
 
-/** The verbs that are legal now. */
-function verbsFor({ state, endedAt }: RolloutStatus): readonly string[] {
-  if (endedAt !== null) return [];
-  if (state === 'running') return ['pause', 'abort'];
-  if (state === 'held' || state === 'paused') return ['resume', 'abort'];
-  return state === 'aborted' ? [] : ['abort'];
+function windowLines({ window, endedAt }: RolloutStatus, now: EpochMs): readonly string[] {
+  return window === null || endedAt !== null ? [] : [line('window', windowWords(window, now))];
 }
 
-/** How many have ended, and how many that is of. */
-export function endedOf({ counts }: Pick<WaveStatus, 'counts'>): number {
-  return (
-    counts.succeeded +
-    counts.failed +
-    counts.timedOut +
-    counts.unconfirmed +
-    counts.withdrawn +
-    counts.rolledBack
-  );
+/** States that want a word of why; the others say enough by themselves, or have lines of their own. */
+const stateLabels: Partial<Record<RolloutState, string>> = {
+  held: 'held',
+  paused: 'paused',
+  aborted: 'aborted',
+  rollingBack: 'rollback',
+  rolledBack: 'rollback',
+  superseded: 'ended',
+};
+
+function stateLines({ state, reason }: RolloutStatus): readonly string[] {
+  const label = stateLabels[state];
+  return label === undefined || reason === '' ? [] : [line(label, toPrintable(reason))];
 }
 
-const columns = ['size', 'ok', 'run', 'fail', 'lost', 'defer'];
-
-function waveLine(wave: WaveStatus): string {
-  const { counts } = wave;
-  const running = counts.queued + counts.starting + counts.upgrading + counts.verifying + counts.retrying;
-  const failed = counts.failed + counts.timedOut + counts.unconfirmed - wave.lost;
-  const numbers =
-    wave.state === 'waiting'
-      ? [wave.size, '-', '-', '-', '-', '-']
-      : [wave.size, counts.succeeded, running, failed, wave.lost, counts.deferred];
-  const cells = numbers.map((number) => String(number).padStart(6)).join('');
-  return ` ${toPrintable(wave.name).padEnd(11)}${cells}  ${waveWords(wave)}`;
-}
-
-function waveWords(wave: WaveStatus): string {
-  switch (wave.state) {
-    case 'waiting':
-      return wave.waits === null ? 'waits' : `waits: ${wave.waits}`;
-    case 'soaking':
-      return wave.soakEndsAt === null ? 'soaking' : `soaking, until ${clockTime(wave.soakEndsAt)}`;
-    case 'passed':
-      return wave.passedAt === null ? 'passed' : `passed ${clockTime(wave.passedAt)}`;
-    default:
-      return wave.state;
+function approvalLines(status: RolloutStatus): readonly string[] {
+  const { policy, planHash, drift, state } = status;
+  const lines: string[] = [];
+  if (drift !== null && state === 'awaitingApproval') {
+    lines.push(line('drift', toPrintable(`since plan ${drift.from}: ${drift.words}`)));
   }
+  const what =
+    state === 'awaitingApproval'
+      ? 'the plan'
+      : legalVerbs(status).includes('approve')
+        ? `wave ${toPrintable(currentWave(status)?.wave.name ?? '')}`
+        : undefined;
+  if (what === undefined) return lines;
+  const command = `upwave approve ${quoteArgument(policy)} --plan ${quoteArgument(planHash)}`;
+  return [...lines, line('approval', `${what} waits for it: ${command}`)];
 }
 
-function gateWords(wave: WaveStatus, now: EpochMs): string {
-  const words = [
-    `failures ${wave.failures} of ${wave.failuresAllowed} allowed in ${toPrintable(wave.name)} (${wave.size})`,
-  ];
-  if (wave.soakEndsAt !== null && wave.state === 'soaking') {
-    words.push(`soak ${formatDuration(Math.max(0, wave.soakEndsAt - now)) || '0ms'} to go`);
+function heldLines({ buildHold, strata }: RolloutStatus): readonly string[] {
+  const lines: string[] = [];
+  if (buildHold !== null) {
+    const { build, reason, by } = buildHold;
+    const words = `build ${toPrintable(build)} is held: ${toPrintable(reason)} (by ${toPrintable(by)})`;
+    lines.push(line('held', `${words}; upwave release ${quoteArgument(build)}`));
   }
-  return words.join('   ');
+  for (const { label, reason, waiting } of strata.held) {
+    const words = toPrintable(`stratum ${label}: ${reason}; ${waiting} wait`);
+    lines.push(line('held', `${words}; upwave release ${quoteArgument(label)}`));
+  }
+  return lines;
 }
 
-function etaWords({ eta }: RolloutStatus): string {
-  if (eta === null) return '';
-  return `eta ${clockTime(eta.at)} (±${formatDuration(eta.plusMinusMs)})`;
+function rollbackLines({ rollbackOf, rollbackId }: RolloutStatus): readonly string[] {
+  const lines: string[] = [];
+  if (rollbackOf !== null) lines.push(line('rollback', `of ${toPrintable(rollbackOf)}`));
+  if (rollbackId !== null) {
+    lines.push(line('rollback', `is ${toPrintable(rollbackId)}: upwave status ${quoteArgument(rollbackId)}`));
+  }
+  return lines;
+}
+
+function waitLines(status: RolloutStatus, now: EpochMs): readonly string[] {
+  const told = [`${status.state}:`];
+  if (status.buildHold !== null) told.push(`build ${status.buildHold.build} is held:`);
+  return status.holds
+    .filter(({ reason }) => !told.some((beginning) => reason.startsWith(beginning)))
+    .map(({ reason, until }) => {
+      const end = until === null ? '' : `, until ${showInstant(until, now)}`;
+      return line('waits', `${toPrintable(reason)}${end}`);
+    });
+}
+
+function uncoveredLines({ strata: { total, uncovered }, waves, endedAt }: RolloutStatus): readonly string[] {
+  const last = waves.at(-1);
+  const isYetToCome = last?.state === 'waiting' || last?.state === 'awaitingApproval';
+  if (uncovered.count === 0 || waves.length < 2 || !isYetToCome || endedAt !== null) return [];
+  const shown = uncovered.labels.slice(0, uncoveredShownMax);
+  const more = uncovered.count > shown.length ? '; …' : '';
+  const labels = toPrintable(shown.join('; '));
+  const words = `${uncovered.count} of ${total} strata are in no wave before ${toPrintable(last.name)}`;
+  return [line('uncovered', `${words}: ${labels}${more}`)];
+}
+
+function leftOutLines({ leftOut }: RolloutStatus): readonly string[] {
+  const reasons = Object.entries(leftOut).map(([reason, count]) => `${toPrintable(reason)}: ${count}`);
+  return reasons.length === 0 ? [] : [line('left out', reasons.join(' · '))];
+}
+
+function verbLine(status: RolloutStatus): string {
+  const verbs = legalVerbs(status).map(commandOf);
+  const nothing = status.endedAt === null ? 'nothing: it ends by itself' : 'nothing: it is over';
+  return line('you can', verbs.join(', ') || nothing);
 }
 
 function bar(done: number, of: number): string {
@@ -118,12 +212,10 @@ function bar(done: number, of: number): string {
   return '█'.repeat(filled) + '░'.repeat(barWidth - filled);
 }
 
-function clockTime(at: EpochMs): string {
-  return new Date(at).toTimeString().slice(0, 8);
-}
+const attentionStates: readonly RolloutState[] = ['paused', 'awaitingApproval', 'rollingBack'];
 
 function paintState({ state }: RolloutStatus, paint: ConsoleOutput['paint']): string {
-  const color =
-    state === 'held' || state === 'finishedWithFailures' ? 'red' : state === 'paused' ? 'yellow' : 'green';
+  const isBad = state === 'held' || state === 'finishedWithFailures';
+  const color = isBad ? 'red' : attentionStates.includes(state) ? 'yellow' : 'green';
   return paint(color, state.toUpperCase());
 }

@@ -1,19 +1,22 @@
 import { createWriteStream } from 'node:fs';
-import { sleepForReal } from '../base/sleep.ts';
 import type { Config } from '../config/config.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
 import { toPrintable } from '../observability/printable.ts';
 import { describeScan, type ScanResult } from '../orchestrator/scan.ts';
+import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { UpgradeState } from '../rollout/upgrade.ts';
 import { chooseRedis, secretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { followRollouts } from './follow-rollouts.ts';
 import { openConfig } from './open-config.ts';
-import { makeProgress } from './progress.ts';
+import { printJson } from './print-json.ts';
 import { renderStatus } from './render-status.ts';
+import { restOf } from './rest.ts';
+import { restWords } from './rest-words.ts';
 import { closeInTime, requireRedis, startListening } from './run-command.ts';
 import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
@@ -25,6 +28,8 @@ export interface RunOnceOptions {
   readonly redis?: string;
   readonly logFile?: string;
   readonly json: boolean;
+  /** Stay while a window is closed, instead of ending with what is left for later. */
+  readonly wait: boolean;
 }
 
 /** How a run ended, for its caller. */
@@ -34,9 +39,11 @@ export interface RunOnceResult {
 }
 
 const redisWithinMs = 5_000;
-const lookEveryMs = 250;
 
-/** `upwave run --once`: starts every policy now, shows live progress, and ends when each rollout has ended or is held. */
+/**
+ * `upwave run --once`: starts every policy now, shows live progress, and ends when each rollout has ended, is held, or
+ * waits for a person or a window. What waits goes on where it stands with the next run.
+ */
 export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOutput): Promise<ExitCode> {
   const stop = stopSignal();
   const config = openConfig(options.config);
@@ -44,7 +51,7 @@ export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOut
   const redis = await withRedis(chosen, embeddedDataDir(), (text) => output.err.write(`${text}\n`));
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), options.logFile);
   try {
-    const { exitCode } = await runOnce(daemon, config, output, options.json, stop);
+    const { exitCode } = await runOnce(daemon, config, output, options, stop);
     if (stop.aborted) output.err.write('stopped; started again, it goes on where it stands\n');
     return exitCode;
   } finally {
@@ -70,22 +77,24 @@ export async function runOnce(
   daemon: Daemon,
   config: Config,
   output: ConsoleOutput,
-  asJson: boolean,
+  options: Pick<RunOnceOptions, 'json' | 'wait'>,
   stop: AbortSignal,
 ): Promise<RunOnceResult> {
+  const { json } = options;
   await requireRedis(daemon, redisWithinMs);
   const { url } = await startListening(daemon, config);
-  if (!asJson) output.err.write(`status and metrics at ${url}\n`);
+  if (!json) output.err.write(`status and metrics at ${url}\n`);
   const started: string[] = [];
   for (const { name } of config.rollouts) {
     const result = await daemon.scanNow(name, 'operator', stop);
     if (result.kind === 'failed') throw failureOf(result, config);
-    if (!asJson) output.err.write(`${name}: ${describeScan(result)}\n`);
+    if (!json) output.err.write(`${name}: ${toPrintable(describeScan(result))}\n`);
     if (result.kind !== 'nothing') started.push(result.rolloutId);
   }
-  const statuses = await follow(daemon, started, output, asJson, stop);
-  if (asJson) output.out.write(`${JSON.stringify({ rollouts: statuses }, null, 2)}\n`);
-  else for (const status of statuses) await report(daemon, status, output);
+  const statuses = await followRollouts(daemon.operations, started, output, options, stop);
+  if (json) printJson(output, { rollouts: statuses });
+  else for (const status of statuses) await report(daemon, status, rulesOf(config, status), output);
+  for (const status of statuses) tellWhatIsLeft(status, statuses, output);
   return { statuses, exitCode: exitCodeOf(statuses) };
 }
 
@@ -94,38 +103,19 @@ function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Conf
   return new CommandFailure(exitCodes.unreachable, unreachableWords(config, result.reason));
 }
 
-/** Shows progress until every rollout has ended or waits for a person. */
-async function follow(
-  daemon: Daemon,
-  rolloutIds: readonly string[],
-  output: ConsoleOutput,
-  asJson: boolean,
-  stop: AbortSignal,
-): Promise<readonly RolloutStatus[]> {
-  const progress = makeProgress(asJson ? { ...output, isLive: false, out: output.err } : output);
-  let statuses: readonly RolloutStatus[] = [];
-  while (!stop.aborted) {
-    const seen = await Promise.all(rolloutIds.map((id) => statusOf(daemon, id)));
-    if (seen.every((status) => status !== undefined)) statuses = seen;
-    for (const status of statuses) progress.show(status, Date.now());
-    if (statuses.length === rolloutIds.length && statuses.every(isAtRest)) break;
-    await sleepForReal(lookEveryMs, stop);
-  }
-  progress.stop();
-  return statuses;
+/** What has to be done, or waited for, until a rollout that has not ended goes on. */
+function tellWhatIsLeft(
+  status: RolloutStatus,
+  statuses: readonly RolloutStatus[],
+  { err }: Pick<ConsoleOutput, 'err'>,
+): void {
+  const now = Date.now();
+  const words = restWords(status, restOf(status, statuses, now), now);
+  if (words !== undefined) err.write(`${words}\n`);
 }
 
-/** undefined while Redis is away: the next look tries again. */
-async function statusOf(daemon: Daemon, rolloutId: string): Promise<RolloutStatus | undefined> {
-  return daemon.operations.rolloutStatus(rolloutId).catch(() => undefined);
-}
-
-/** Ended, or held or paused with nothing on its way any more. */
-function isAtRest(status: RolloutStatus): boolean {
-  if (status.endedAt !== null) return true;
-  const { counts } = status;
-  const active = counts.queued + counts.starting + counts.upgrading + counts.verifying;
-  return (status.state === 'held' || status.state === 'paused') && active === 0;
+function rulesOf(config: Config, { policy }: RolloutStatus): readonly WaveRule[] {
+  return config.rollouts.find(({ name }) => name === policy)?.waves ?? [];
 }
 
 function exitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
@@ -139,8 +129,13 @@ const failedStates: readonly UpgradeState[] = ['failed', 'timedOut', 'unconfirme
 const failuresShownMax = 20;
 
 /** The end, in one glance, and every failure with its reason. */
-async function report(daemon: Daemon, status: RolloutStatus, output: ConsoleOutput): Promise<void> {
-  output.out.write(`\n${renderStatus(status, Date.now(), output)}\n`);
+async function report(
+  daemon: Daemon,
+  status: RolloutStatus,
+  rules: readonly WaveRule[],
+  output: ConsoleOutput,
+): Promise<void> {
+  output.out.write(`\n${renderStatus(status, Date.now(), output, rules)}\n`);
   for (const state of failedStates) {
     const page = { offset: 0, limit: failuresShownMax, state };
     for (const upgrade of (await daemon.operations.listUpgrades(status.id, page)) ?? []) {

@@ -1,8 +1,11 @@
 import { sleepForReal } from '../base/sleep.ts';
+import { toPrintable } from '../observability/printable.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
+import { awaitsApproval, chooseRollout } from './choose-rollout.ts';
 import type { ConsoleOutput } from './console-output.ts';
-import { type DaemonTarget, pickRollout, withDaemon } from './daemon-target.ts';
+import { type DaemonTarget, makeRuleBook, type RuleBook, withDaemon } from './daemon-target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { printJson } from './print-json.ts';
 import { renderStatus } from './render-status.ts';
 import { stopSignal } from './until-signal.ts';
 
@@ -19,12 +22,13 @@ export async function statusCommand(
   options: StatusOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  if (!options.watch) return showOnce(await readStatuses(named, options), options, output);
+  const rules = makeRuleBook(options);
+  if (!options.watch) return showOnce(await readStatuses(named, options), rules, options, output);
   const stop = stopSignal();
   while (!stop.aborted) {
     const statuses = await readStatuses(named, options);
     if (output.isLive) output.out.write('\u001b[H\u001b[2J');
-    showOnce(statuses, options, output);
+    showOnce(statuses, rules, options, output);
     await sleepForReal(watchEveryMs, stop);
   }
   return exitCodes.done;
@@ -33,7 +37,7 @@ export async function statusCommand(
 function readStatuses(named: string | undefined, options: StatusOptions): Promise<readonly RolloutStatus[]> {
   return withDaemon(options, async (client) => {
     const all = await client.listRollouts();
-    if (named !== undefined) return [pickRollout(all, named)];
+    if (named !== undefined) return [chooseRollout(all, named)];
     const active = all.filter(({ endedAt }) => endedAt === null);
     return active.length > 0 ? active : latestOfEachPolicy(all);
   });
@@ -41,15 +45,16 @@ function readStatuses(named: string | undefined, options: StatusOptions): Promis
 
 function showOnce(
   statuses: readonly RolloutStatus[],
-  options: StatusOptions,
+  rules: RuleBook,
+  { json, watch }: StatusOptions,
   output: ConsoleOutput,
 ): ExitCode {
-  if (options.json)
-    output.out.write(`${JSON.stringify({ rollouts: statuses }, null, options.watch ? 0 : 2)}\n`);
+  const show = (status: RolloutStatus) => renderStatus(status, Date.now(), output, rules(status));
+  if (json && watch) output.out.write(`${toPrintable(JSON.stringify({ rollouts: statuses }))}\n`);
+  else if (json) printJson(output, { rollouts: statuses });
   else if (statuses.length === 0) output.out.write('no rollout yet\n');
-  else
-    output.out.write(`${statuses.map((status) => renderStatus(status, Date.now(), output)).join('\n\n')}\n`);
-  const needsAPerson = statuses.some(({ state }) => state === 'held' || state === 'awaitingApproval');
+  else output.out.write(`${statuses.map(show).join('\n\n')}\n`);
+  const needsAPerson = statuses.some((status) => status.state === 'held' || awaitsApproval(status));
   return needsAPerson ? exitCodes.heldOrNeedsAPerson : exitCodes.done;
 }
 

@@ -1,36 +1,44 @@
-import { userInfo } from 'node:os';
-import type { Verb } from '../orchestrator/operations.ts';
+import { toPrintable } from '../observability/printable.ts';
+import type { UpgradeFailureClass } from '../rollout/upgrade.ts';
+import type { RolloutVerb } from '../rollout/verbs.ts';
+import { chooseRollout } from './choose-rollout.ts';
 import type { ConsoleOutput } from './console-output.ts';
-import { type DaemonTarget, pickRollout, withDaemon } from './daemon-target.ts';
+import { type DaemonTarget, makeRuleBook, withDaemon } from './daemon-target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { operatorName } from './operator-name.ts';
+import { printJson } from './print-json.ts';
 import { renderStatus } from './render-status.ts';
 
 export interface VerbOptions extends DaemonTarget {
   readonly reason?: string;
+  /** With `approve`: the hash of the plan that is meant. */
+  readonly plan?: string;
+  /** With `retry`: only failures of this kind. */
+  readonly class?: UpgradeFailureClass;
   readonly json: boolean;
 }
 
-/** `upwave pause | resume | abort [rollout]`: when it returns, the verb holds (P4). */
+/** `upwave pause | resume | approve | … [rollout]`: when it returns, the verb holds (P4). */
 export async function verbCommand(
-  verb: Verb,
+  verb: RolloutVerb,
   named: string | undefined,
   options: VerbOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
+  const rules = makeRuleBook(options);
   const status = await withDaemon(options, async (client) => {
-    const { id } = pickRollout(await client.listRollouts(), named);
-    return client.apply({ rolloutId: id, verb, by: userName(), reason: options.reason ?? '' });
+    const chosen = chooseRollout(await client.listRollouts(), named, verb);
+    const words = { rolloutId: chosen.id, verb, by: operatorName(), reason: options.reason ?? '' };
+    if (verb === 'retry') {
+      return client.apply({ ...words, ...(options.class && { failureClass: options.class }) });
+    }
+    if (verb !== 'approve') return client.apply(words);
+    // Without a hash, the plan as it was just read is meant: one that changed since is refused.
+    const planHash = options.plan ?? chosen.planHash;
+    output.err.write(`approves plan ${toPrintable(planHash)} of ${toPrintable(chosen.id)}\n`);
+    return client.apply({ ...words, planHash });
   });
-  if (options.json) output.out.write(`${JSON.stringify(status, null, 2)}\n`);
-  else output.out.write(`${renderStatus(status, Date.now(), output)}\n`);
+  if (options.json) printJson(output, status);
+  else output.out.write(`${renderStatus(status, Date.now(), output, rules(status))}\n`);
   return exitCodes.done;
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container's user may have no name.
-    return 'operator';
-  }
 }

@@ -1,6 +1,6 @@
 import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
 import type { Collector } from '../contract/collector.ts';
-import { getCollector, listCollectors } from '../contract/collector-operations.ts';
+import { getCollector, getCollectorByName, listCollectors } from '../contract/collector-operations.ts';
 import { serviceLimits } from '../contract/service-limits.ts';
 import {
   createUpgradeTask,
@@ -10,7 +10,8 @@ import {
 } from '../contract/upgrade-operations.ts';
 import type { BudgetClass } from '../orchestrator/api-budget.ts';
 import type { Answer, FleetService } from '../orchestrator/ports.ts';
-import type { FleetCollector } from '../rollout/collector.ts';
+import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
+import { isNameAskable, unaskableName } from './collector-name.ts';
 import { type PagedList, readWholeList } from './paging.ts';
 import type { ServiceClient } from './service-client.ts';
 import { makeUpgradableReadings, type UpgradableIds } from './upgradable-readings.ts';
@@ -100,23 +101,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     },
 
     async readFleet(targetBuild, signal) {
-      const readAt = clock.now();
-      // The last page's: against it no heartbeat looks younger than it is.
-      let serviceAt: EpochMs | null = null;
-      const inventory = await readWholeList<Collector>({
-        ...pages,
-        signal,
-        idOf: ({ id }) => id,
-        requestsMax: pageRequestsMax,
-        attemptsMax: pageAttemptsMax,
-        readPage: async (page) => {
-          const query = { filter: 'installed', ...page } as const;
-          const answer = await client.call(listCollectors, { query }, { budgetClass: 'page', signal });
-          if (!answer.ok) return answer;
-          serviceAt = answer.value.serviceAt;
-          return { ok: true, value: answer.value.body.collectors };
-        },
-      });
+      const inventory = await readInventory(signal);
       if (!inventory.ok) return inventory;
       // Read after the inventory, so that one who registered in between is not taken for one who can't be upgraded.
       const upgradable = await readUpgradable(
@@ -125,8 +110,32 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         signal,
       );
       if (!upgradable.ok) return upgradable;
-      const collectors = inventory.value.filter(isInstalled).map(fleetCollectorOf);
-      return { ok: true, value: { readAt, serviceAt, collectors, upgradableIds: upgradable.value } };
+      return { ok: true, value: { ...inventory.value, upgradableIds: upgradable.value } };
+    },
+
+    readInventory,
+
+    async findCollector(idOrName, signal) {
+      const isId = /^\d{1,16}$/.test(idOrName);
+      if (!isId && !isNameAskable(idOrName)) return unaskableName(idOrName);
+      const answer = isId
+        ? await client.call(
+            getCollector,
+            { params: { id: Number(idOrName) } },
+            { budgetClass: 'operator', signal },
+          )
+        : await client.call(
+            getCollectorByName,
+            { params: { name: idOrName } },
+            // A name with a period (collector-api.md §4.1, Rules for Get by name).
+            { budgetClass: 'operator', trailingSlash: idOrName.includes('.'), signal },
+          );
+      if (!answer.ok) {
+        const gone = withGoneCollector(answer);
+        return !gone.ok && gone.failure.kind === 'notFound' ? { ok: true, value: undefined } : gone;
+      }
+      const { collector } = answer.value.body;
+      return { ok: true, value: isInstalled(collector) ? fleetCollectorOf(collector) : undefined };
     },
 
     async createTask({ collectorId, toBuild }, beforeSend, signal) {
@@ -178,6 +187,29 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       await client.close();
     },
   };
+
+  async function readInventory(signal?: AbortSignal): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>> {
+    const readAt = clock.now();
+    // The last page's: against it no heartbeat looks younger than it is.
+    let serviceAt: EpochMs | null = null;
+    const inventory = await readWholeList<Collector>({
+      ...pages,
+      signal,
+      idOf: ({ id }) => id,
+      requestsMax: pageRequestsMax,
+      attemptsMax: pageAttemptsMax,
+      readPage: async (page) => {
+        const query = { filter: 'installed', ...page } as const;
+        const answer = await client.call(listCollectors, { query }, { budgetClass: 'page', signal });
+        if (!answer.ok) return answer;
+        serviceAt = answer.value.serviceAt;
+        return { ok: true, value: answer.value.body.collectors };
+      },
+    });
+    if (!inventory.ok) return inventory;
+    const collectors = inventory.value.filter(isInstalled).map(fleetCollectorOf);
+    return { ok: true, value: { readAt, serviceAt, collectors } };
+  }
 
   async function askUpgradable(
     toBuild: string,

@@ -5,7 +5,10 @@ import { ConfigFile } from './config-file.ts';
 export function configJsonSchema(): object {
   const schema = z.toJSONSchema(ConfigFile, {
     io: 'input',
-    override: ({ jsonSchema }) => allowVariable(jsonSchema),
+    // Keys are left alone when variables are replaced.
+    override: ({ jsonSchema, path }) => {
+      if (path.at(-1) !== 'propertyNames') allowVariable(jsonSchema);
+    },
   });
   return { ...schema, title: 'upwave' };
 }

@@ -16,6 +16,7 @@ import {
 } from './substitute-environment.ts';
 import { readTextFile } from './text-file.ts';
 import { unfitForId, unprintable } from './value-schemas.ts';
+import { withTokenFiles } from './with-token-files.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -40,7 +41,7 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   const secrets = readSecretFiles(substitution, source.file);
   const allIssues = [...issues, ...secrets.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
-  return assemble(parsed, secrets.byKey);
+  return assemble(parsed, secrets.byKey, dirname(source.file));
 }
 
 interface ParsedFile {
@@ -125,7 +126,7 @@ function secretProblem(value: string, key: string): string | undefined {
   return pattern.test(value) ? `it ${sentence}` : undefined;
 }
 
-function assemble(file: ConfigFile, secrets: ReadonlyMap<string, Secret>): Config {
+function assemble(file: ConfigFile, secrets: ReadonlyMap<string, Secret>, folder: string): Config {
   const { service, redis, http } = file;
   const accessId = service.accessId ?? secrets.get('accessIdFile');
   const accessKey = service.accessKey ?? secrets.get('accessKeyFile');
@@ -144,7 +145,7 @@ function assemble(file: ConfigFile, secrets: ReadonlyMap<string, Secret>): Confi
     redis: redis === undefined ? undefined : redisOf(redis, redis.password ?? secrets.get('passwordFile')),
     http: { host: http.host, port: http.port, token: http.token ?? secrets.get('tokenFile') },
     log: file.log,
-    rollouts: file.rollouts,
+    rollouts: file.rollouts.map((policy) => withTokenFiles(policy, folder)),
   };
 }
 

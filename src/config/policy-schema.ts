@@ -1,56 +1,22 @@
 import { z } from 'zod';
 import { formatDuration } from '../base/duration.ts';
 import type { Policy } from '../rollout/policy.ts';
+import { CapsSchema, SpreadBySchema } from './collector-key-schemas.ts';
 import { quote } from './config-error.ts';
 import { isCronExpression } from './cron.ts';
-import { nearestOf } from './explain-issue.ts';
+import { FreezesSchema } from './freezes-schema.ts';
 import { SelectionSchema } from './selection-schema.ts';
+import { reportShortWindows } from './short-windows.ts';
+import { TargetSchema } from './target-schema.ts';
+import { TimeZoneSchema } from './time-zone-schemas.ts';
 import { duration, shortName, wholeCheck } from './value-schemas.ts';
 import { WavesSchema } from './waves-schema.ts';
-
-const Target = z
-  .strictObject({
-    version: z
-      .string({
-        error: (issue) =>
-          typeof issue.input === 'number'
-            ? 'must be text; put the build in quotes, such as "19.455-2"'
-            : undefined,
-      })
-      .regex(/^(latest|\d{1,9}\.\d{1,9}-\d{1,9})$/, {
-        error: (issue) =>
-          `${quote(String(issue.input))} is no build; write latest, or a build such as 19.455-2`,
-      })
-      .default('latest')
-      .describe('The build to upgrade to: latest, or one such as 19.455-2.'),
-    allowDowngrade: z
-      .boolean()
-      .default(false)
-      .describe('Whether collectors above the target are taken back to it.'),
-  })
-  .describe('To which build.');
+import { WindowsSchema } from './windows-schema.ts';
 
 const Schedule = z.string().refine(isCronExpression, {
   error: (issue) =>
     `${quote(String(issue.input))} is no cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"`,
 });
-
-const TimeZone = z.string().superRefine((text, context) => {
-  if (isTimeZone(text)) return;
-  const nearest = nearestOf(text, Intl.supportedValuesOf('timeZone'));
-  const hint = nearest === undefined ? 'write one such as Europe/Berlin' : `did you mean ${quote(nearest)}?`;
-  context.addIssue(`${quote(text)} is no IANA time zone; ${hint}`);
-});
-
-function isTimeZone(text: string): boolean {
-  // Offsets such as +01:00 are taken by newer runtimes, and follow no daylight saving.
-  if (!/^[A-Za-z]/.test(text)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 const Upgrade = z
   .strictObject({
@@ -62,7 +28,9 @@ const Upgrade = z
       .describe("From the task's end: how long the collector may take to come back on the new build."),
     expect: duration('100ms')
       .prefault('5m')
-      .describe('How long an upgrade usually takes; looks are timed by it until durations are learned.'),
+      .describe(
+        'How long an upgrade usually takes; looks and closing windows are reckoned by it until durations are learned.',
+      ),
   })
   .check(
     wholeCheck(({ deadline, expect }, report) => {
@@ -146,11 +114,19 @@ export const PolicySchema = z
   .strictObject({
     name: shortName().describe('What the policy is called; unique in the file.'),
     select: SelectionSchema.prefault({}),
-    target: Target.prefault({}),
+    target: TargetSchema.prefault({}),
     schedule: Schedule.default('*/15 * * * *').describe(
       'When to look for work: a cron expression; a field of seconds may stand first.',
     ),
-    timeZone: TimeZone.default('UTC').describe('The IANA time zone of the schedule, such as Europe/Berlin.'),
+    timeZone: TimeZoneSchema.default('UTC').describe(
+      'The IANA time zone of the schedule, and of windows and freezes that name none, such as Europe/Berlin.',
+    ),
+    approval: z
+      .boolean()
+      .default(false)
+      .describe('Whether to show the plan, and wait for an operator to approve it, before anything starts.'),
+    windows: WindowsSchema,
+    freezes: FreezesSchema,
     concurrency: z
       .number()
       .int()
@@ -158,7 +134,19 @@ export const PolicySchema = z
       .max(10_000)
       .default(10)
       .describe('Upgrades that may be running at one instant, over all daemons.'),
+    maxInFlightPer: CapsSchema,
+    spreadBy: SpreadBySchema,
+    isolateStrata: z
+      .boolean()
+      .default(true)
+      .describe('Whether a stratum whose failures stand out is held alone, and the rest goes on.'),
     waves: WavesSchema,
+    onBreach: z
+      .enum(['hold', 'abort', 'rollback'])
+      .default('hold')
+      .describe(
+        'What too many failures, or a gate that is missed, lead to: hold until an operator speaks, abort, or rollback to the builds before.',
+      ),
     lostWeight: z
       .number()
       .int()
@@ -175,5 +163,9 @@ export const PolicySchema = z
       .default([])
       .describe("What failed tasks' messages mean, in order; the first match wins."),
   })
-  .transform((policy): Policy => policy)
+  .check(wholeCheck(reportShortWindows))
+  .transform((policy): Policy => {
+    const inZone = <Rule extends object>(rule: Rule) => ({ timeZone: policy.timeZone, ...rule });
+    return { ...policy, windows: policy.windows.map(inZone), freezes: policy.freezes.map(inZone) };
+  })
   .describe('One policy: which collectors, to which build, how carefully.');

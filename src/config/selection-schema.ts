@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { compilePattern, parseVersionRange } from '../rollout/selector.ts';
 import { quote } from './config-error.ts';
-import { oneOrMany, wholeCheck } from './value-schemas.ts';
+import { oneOrMany } from './value-schemas.ts';
 
 /** A fleet has at most 10,000 collectors (field-facts.md), so no list of them needs more entries. */
 const entriesMax = 10_000;
@@ -67,13 +67,14 @@ const Include = z
   .describe('Which collectors: all given keys must match. Nothing given matches every collector.');
 const Exclude = z
   .strictObject(selectorShape)
-  .check(
-    wholeCheck((selector, report) => {
-      if (Object.keys(selector).length === 0)
-        report('an empty entry would exclude every collector; remove it');
-    }),
-  )
+  .check(someKey('an empty entry would exclude every collector; remove it'))
   .describe('One group of collectors to leave out: all given keys must match.');
+
+/** Which of the plan's collectors a wave takes. */
+export const MatchSchema = z
+  .strictObject(selectorShape)
+  .check(someKey('is empty, which would take every collector; give a key, or remove it'))
+  .describe('Takes only collectors that match: the keys of include, all given ones must match.');
 
 /**
  * A Mac stays down after an upgrade through the API until it is restarted by hand, and an upgrade inside a container
@@ -94,3 +95,11 @@ export const SelectionSchema = z
       ),
   })
   .describe('Which collectors.');
+
+/** A selector with a slip in its only key is not what a person would call empty, so it is told of the slip alone. */
+function someKey(sentence: string) {
+  return z.refine<object>((selector) => Object.keys(selector).length > 0, {
+    error: sentence,
+    when: ({ issues }) => issues.length === 0,
+  });
+}

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { parseDuration } from '../base/duration.ts';
 import { Secret } from '../base/secret.ts';
 import type { DurationMs } from '../base/time.ts';
-import type { Amount } from '../rollout/policy.ts';
 import { quote } from './config-error.ts';
 
 /** Longer ones are slips of a unit. */
@@ -30,35 +29,6 @@ export function duration(atLeast: string) {
       return durationMs;
     })
     .meta({ pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$', examples: ['30s', '15m', '12h'] });
-}
-
-/**
- * A count of collectors such as `5`, or a share such as `"2%"`.
- * @param least the smallest count and percentage: a wave needs someone in it, a bound may be 0
- */
-export function amount(least: 'aboveZero' | 'zero') {
-  const expected = 'must be a count such as 5, or a percentage such as "2%"';
-  return z
-    .union([z.number(), z.string()], { error: (issue) => (issue.input === undefined ? undefined : expected) })
-    .transform((input, context): Amount => {
-      const parsed = parseAmount(input);
-      if (parsed === undefined) {
-        const shown = typeof input === 'string' ? `${quote(input)} is no amount; it ` : '';
-        context.addIssue(`${shown}${expected}`);
-        return z.NEVER;
-      }
-      const size = parsed.kind === 'count' ? parsed.count : parsed.percent;
-      if (size === 0 && least === 'aboveZero') context.addIssue('must be more than 0');
-      if (parsed.kind === 'percent' && size > 100) context.addIssue('must be at most 100%');
-      return parsed;
-    });
-}
-
-function parseAmount(input: number | string): Amount | undefined {
-  const text = String(input).trim();
-  if (/^\d{1,9}$/.test(text)) return { kind: 'count', count: Number(text) };
-  const percent = /^(\d{1,9}(?:\.\d+)?) ?%$/.exec(text)?.[1];
-  return percent === undefined ? undefined : { kind: 'percent', percent: Number(percent) };
 }
 
 /** A name that becomes part of ids, keys and metric labels. */

@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import type { WaveRule } from '../rollout/policy.ts';
+import { amount, waveSize } from './amount-schemas.ts';
+import { GatesSchema } from './gates-schema.ts';
 import { reportRepeatedNames } from './repeated-names.ts';
-import { amount, duration, shortName } from './value-schemas.ts';
+import { MatchSchema } from './selection-schema.ts';
+import { duration, shortName } from './value-schemas.ts';
 
 const Wave = z
   .strictObject({
     name: shortName().describe('What the wave is called; unique in the policy.'),
-    size: amount('aboveZero')
+    size: waveSize()
       .exactOptional()
       .describe(
-        'How many collectors: a count, or a percentage of the plan, rounded up. The last wave takes what is left.',
+        'How many collectors: a count, a percentage of the plan, rounded up, or "1 per stratum". The last wave takes what is left.',
       ),
+    match: MatchSchema.exactOptional(),
     soak: duration('0s')
       .exactOptional()
       .describe(
@@ -21,11 +25,16 @@ const Wave = z
       .describe(
         'How many failures stop the rollout if exceeded: a count, or a percentage of the wave, rounded down.',
       ),
+    approval: z
+      .boolean()
+      .default(false)
+      .describe('Whether the wave waits for an operator to approve it before it opens.'),
+    gates: GatesSchema,
   })
   .describe('One group of collectors, upgraded before the next one starts.');
 
 const wavesDefault = [
-  { name: 'canary', size: '1%', soak: '30m', maxFailures: 0 },
+  { name: 'canary', size: '1 per stratum', soak: '30m', maxFailures: 0 },
   { name: 'early', size: '10%', soak: '1h', maxFailures: '1%' },
   { name: 'rest', size: '100%', soak: '0s', maxFailures: '2%' },
 ];
@@ -51,8 +60,11 @@ export const WavesSchema = z
       return {
         name: wave.name,
         size: wave.size ?? { kind: 'percent', percent: 100 },
+        ...(wave.match === undefined ? {} : { match: wave.match }),
         soakMs: wave.soak ?? (isLast ? 0 : 30 * 60_000),
         maxFailures: wave.maxFailures,
+        approval: wave.approval,
+        gates: wave.gates,
       };
     }),
   )
@@ -61,12 +73,19 @@ export const WavesSchema = z
 function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[]) => void): void {
   if (!Array.isArray(waves)) return;
   reportRepeatedNames(waves, 'wave', report);
+  if (partOf(waves.at(-1), 'match') !== undefined) {
+    report('the last wave takes what is left; remove match, or put a wave after it', [
+      waves.length - 1,
+      'match',
+    ]);
+  }
   let percentBeforeLast = 0;
   waves.slice(0, -1).forEach((wave: unknown, index) => {
-    if (typeof wave !== 'object' || wave === null) return;
-    const size: unknown = 'size' in wave ? wave.size : undefined;
+    // One that matches takes all that do unless told otherwise, and how many that are is not known here.
+    if (typeof wave !== 'object' || wave === null || partOf(wave, 'match') !== undefined) return;
+    const size = partOf(wave, 'size');
     if (size === undefined) report('is missing; only the last wave takes what is left', [index, 'size']);
-    const percent = typeof size === 'object' && size !== null && 'percent' in size ? Number(size.percent) : 0;
+    const percent = Number(partOf(size, 'percent') ?? 0);
     percentBeforeLast += percent;
     if (percent > 0 && percentBeforeLast >= 100 && percentBeforeLast - percent < 100) {
       report(
@@ -75,4 +94,8 @@ function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[
       );
     }
   });
+}
+
+function partOf(data: unknown, key: string): unknown {
+  return typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined;
 }

@@ -44,21 +44,62 @@ export const WaveStateName = z
   .enum(['waiting', 'awaitingApproval', 'open', 'soaking', 'passed', 'held'])
   .meta({ id: 'WaveState', description: 'State of a wave.' });
 
-const Instant = z.number().meta({ description: 'Milliseconds since the UNIX epoch.' });
+export const rolloutVerbNames = [
+  'pause',
+  'resume',
+  'approve',
+  'skipSoak',
+  'abort',
+  'rollback',
+  'retry',
+] as const;
+export const RolloutVerbName = z
+  .enum(rolloutVerbNames)
+  .meta({ id: 'RolloutVerb', description: 'What an operator may ask of a rollout as a whole.' });
+
+export const Instant = z.number().meta({ description: 'Milliseconds since the UNIX epoch.' });
 const Count = z.number().int();
 const Counts = z.record(UpgradeStateName, Count).readonly();
+
+export const failureClassNames = ['permanent', 'retry', 'timedOut', 'unconfirmed'] as const;
+export const FailureClassName = z.enum(failureClassNames).meta({
+  id: 'FailureClass',
+  description:
+    'What kind of failure: `permanent` ones would not have been helped by waiting, `retry` ones spent their attempts.',
+});
+
+export const BuildHoldBody = z
+  .object({ build: z.string(), by: z.string(), reason: z.string(), at: Instant })
+  .meta({ id: 'BuildHold', description: 'A build that may not be installed, under any policy.' });
+
+const GateStatusBody = z
+  .object({
+    name: z.string(),
+    verdict: z.enum(['pass', 'fail', 'hold', 'inconclusive', 'waiting']),
+    words: z.string().meta({ description: 'How it stands: `errors 0.93, expected >= 0.99`.' }),
+    value: z
+      .number()
+      .nullable()
+      .meta({ description: 'The last value of a query; null while none is known.' }),
+    dryRun: z.boolean().meta({ description: 'Shows its value, and decides nothing.' }),
+  })
+  .meta({ id: 'GateStatus' });
 
 const WaveStatusBody = z
   .object({
     name: z.string(),
-    size: Count,
+    size: Count.meta({ description: 'Members when it was planned, and late joiners.' }),
+    joined: Count.meta({ description: 'Late joiners: they came after the plan was made.' }),
+    strata: Count.meta({ description: 'Strata with members in it.' }),
     state: WaveStateName,
     counts: Counts,
     failures: z.number().meta({ description: 'Weighted: a collector that did not come back counts more.' }),
     failuresAllowed: z
       .number()
       .meta({ description: 'With more weighted failures than this, the wave trips.' }),
-    lost: Count,
+    lost: Count.meta({ description: 'Collectors that did not come back.' }),
+    setAside: Count.meta({ description: 'Members of held strata that wait until they are released.' }),
+    gates: z.array(GateStatusBody).readonly(),
     openedAt: Instant.nullable(),
     soakEndsAt: Instant.nullable(),
     passedAt: Instant.nullable(),
@@ -66,15 +107,60 @@ const WaveStatusBody = z
   })
   .meta({ id: 'WaveStatus' });
 
+const PlanDriftBody = z
+  .object({
+    from: z.string().meta({ description: 'Hash of the plan before.' }),
+    joined: Count,
+    left: Count,
+    words: z.string(),
+  })
+  .meta({ id: 'PlanDrift', description: 'How a plan differs from the one that was shown before it.' });
+
+const WindowStatusBody = z
+  .object({
+    isOpen: z.boolean(),
+    until: Instant.nullable().meta({ description: 'When that changes next; null: not in a year.' }),
+    reason: z.string(),
+    timeZone: z.string(),
+    ownZones: z.boolean().meta({ description: "Some windows go by each collector's own time zone." }),
+  })
+  .meta({ id: 'WindowStatus' });
+
+const StrataStatusBody = z
+  .object({
+    total: Count,
+    held: z
+      .array(
+        z.object({
+          label: z.string().meta({ description: '`Linux / amd64 / 19.441-2`' }),
+          reason: z.string(),
+          by: z.string(),
+          at: Instant,
+          waiting: Count.meta({ description: 'Its collectors that wait until it is released.' }),
+        }),
+      )
+      .readonly(),
+    uncovered: z
+      .object({ count: Count, labels: z.array(z.string()).readonly() })
+      .meta({ description: 'Strata that no wave before the last covers, and the labels of some.' }),
+  })
+  .meta({ id: 'StrataStatus' });
+
 export const RolloutStatusBody = z
   .object({
     id: z.string(),
+    kind: z.enum(['upgrade', 'rollback']),
+    rollbackOf: z.string().nullable().meta({ description: 'For a rollback: the rollout it takes back.' }),
+    rollbackId: z.string().nullable().meta({ description: 'Its rollback, once that was begun.' }),
     policy: z.string(),
     state: RolloutStateName,
     reason: z.string(),
     targetBuild: z.string(),
     fromBuilds: z.array(z.string()).readonly(),
     planHash: z.string(),
+    drift: PlanDriftBody.nullable().meta({
+      description: 'While the plan waits for approval: how the fleet moved since it was shown before.',
+    }),
     startedBy: z.string(),
     createdAt: Instant,
     endedAt: Instant.nullable(),
@@ -83,7 +169,12 @@ export const RolloutStatusBody = z
     leftOut: z.record(z.string(), Count).readonly(),
     inFlight: Count,
     concurrency: Count,
-    eta: z.object({ at: Instant, plusMinusMs: z.number() }).nullable(),
+    eta: z.object({ at: Instant, plusMinusMs: z.number(), requests: z.number() }).nullable(),
+    window: WindowStatusBody.nullable().meta({
+      description: "By the policy's own time zone; null where upgrades may start at any time.",
+    }),
+    buildHold: BuildHoldBody.nullable().meta({ description: 'Set while the target build is held.' }),
+    strata: StrataStatusBody,
     waves: z.array(WaveStatusBody).readonly(),
     holds: z
       .array(z.object({ reason: z.string(), until: Instant.nullable() }))
@@ -122,11 +213,13 @@ export const UpgradeBody = z
     state: UpgradeStateName,
     reason: z.string().nullable(),
     fromBuild: z.string(),
+    toBuild: z.string().meta({ description: 'In a rollback, the build this one had before.' }),
     attempts: Count.meta({ description: 'Upgrade tasks created so far.' }),
     taskId: z.string().nullable().meta({ description: 'The upgrade task that is watched now.' }),
     startedAt: Instant.nullable().meta({ description: 'When its first upgrade task was created.' }),
     dueAt: Instant.nullable().meta({ description: 'When it is looked at next.' }),
     endedAt: Instant.nullable(),
+    failureClass: FailureClassName.nullable(),
   })
   .meta({ id: 'Upgrade', description: "One collector's passage through a rollout." });
 export type UpgradeBody = z.infer<typeof UpgradeBody>;

@@ -3,6 +3,7 @@ import type { Readiness } from '../admin-api/readiness.ts';
 import { sleepForReal } from '../base/sleep.ts';
 import type { Clock, DurationMs } from '../base/time.ts';
 import type { Config } from '../config/config.ts';
+import { makeGateProbe } from '../gates/make-gate-probe.ts';
 import { makeEventSink } from '../observability/event-sink.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeMetrics } from '../observability/metrics.ts';
@@ -20,8 +21,10 @@ import { assessRedis } from '../redis/assess-redis.ts';
 import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
 import { makeRedisBell } from '../redis/redis-bell.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
+import { makeRedisFleetRegister } from '../redis/redis-fleet-register.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
+import { makeErrands } from './errands.ts';
 import { makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
 import { makeRedisConnections } from './redis-connections.ts';
@@ -105,8 +108,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     sink,
   });
   const fleet = fleetCounts.watch(access.fleet);
-  const shared = { store, clock, sink, bell, sleep: sleepForReal };
+  const register = makeRedisFleetRegister({ commands: redis.worker.commands, keyPrefix });
+  const handlerRegister = makeRedisFleetRegister({ commands: redis.handler.commands, keyPrefix });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
+  const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
+  const shared = { ...changes, store, register, fleet, policies };
 
   const names = makeQueueNames(keyPrefix);
   const onQueueError = (error: Error) => logger.write('debug', { event: 'queue.failed', error });
@@ -114,9 +120,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const operations = makeOperations({
     ...shared,
     store: handlerStore,
-    policies,
+    register: handlerRegister,
+    rollouts: config.rollouts,
     requestsPerSecond,
   });
+  const errands = makeErrands((key, error) => sink.note({ event: 'reconcile.failed', rollout: key, error }));
 
   const readSharedState = async () => {
     if (!isLeading) return null;
@@ -132,7 +140,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
     const policy = config.rollouts.find((each) => each.name === name);
     if (policy === undefined) return { kind: 'nothing', reason: `no policy ${name} in the config` };
-    return scan({ ...shared, fleet }, policy, origin, signal);
+    return scan(shared, policy, origin, signal);
   };
 
   let adminApi: RunningAdminApi | undefined;
@@ -149,8 +157,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       connection: redis.queue.client,
       names,
       concurrency: stepConcurrency,
-      runStep: (data, signal) =>
-        runStep({ ...shared, fleet, random: Math.random, answerWithinMs }, data, signal),
+      runStep: (data, signal) => runStep(shared, data, signal),
       onStepError: ({ rolloutId, collectorId }, error) =>
         sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
       onError: onQueueError,
@@ -159,9 +166,9 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     const leadParts = {
       ...shared,
       queue,
-      answerWithinMs,
+      errands,
+      gates: makeGateProbe(),
       lease,
-      policies,
       nextRing: ring.next,
     };
     leading = lead(leadParts, stopping.signal);
@@ -222,6 +229,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       await schedule?.close();
       await worker?.close(closeGraceMs);
       await leading;
+      await errands.close();
       await access.close();
       await budget.close();
       await queue.close();

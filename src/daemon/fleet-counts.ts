@@ -24,6 +24,11 @@ export function makeFleetCounts(): FleetCounts {
         if (answer.ok) counts = count(answer.value.collectors);
         return answer;
       },
+      readInventory: async (signal) => {
+        const answer = await fleet.readInventory(signal);
+        if (answer.ok) counts = count(answer.value.collectors);
+        return answer;
+      },
     }),
     read: () => counts,
   };

@@ -1,5 +1,5 @@
 import { assertNever } from '../base/assert.ts';
-import type { DaemonNote, EventSink } from '../orchestrator/ports.ts';
+import type { AuditEntry, DaemonNote, EventSink } from '../orchestrator/ports.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
 import { countEvent } from './event-counts.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';
@@ -16,17 +16,25 @@ export const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
   'rollout.held': 'error',
   'rollout.paused': 'info',
   'rollout.resumed': 'info',
-  'rollout.rollingBack': 'info',
+  'rollout.approved': 'info',
+  'rollout.drifted': 'warn',
+  'rollout.joined': 'info',
+  'rollout.reopened': 'info',
+  'rollout.rollingBack': 'warn',
   'rollout.succeeded': 'info',
   'rollout.finishedWithFailures': 'error',
   'rollout.aborted': 'info',
   'rollout.rolledBack': 'info',
   'rollout.superseded': 'info',
-  'rollout.targetWithdrawn': 'error',
+  'wave.awaitingApproval': 'info',
+  'wave.approved': 'info',
   'wave.opened': 'info',
   'wave.soaking': 'info',
+  'wave.soakSkipped': 'info',
   'wave.passed': 'info',
-  'wave.tripped': 'error',
+  'gate.changed': 'info',
+  'stratum.held': 'error',
+  'stratum.released': 'info',
   'upgrade.pending': 'debug',
   'upgrade.queued': 'debug',
   'upgrade.starting': 'debug',
@@ -103,6 +111,13 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       return { level: 'info', fields: { event, policy: note.policy, reason: note.result } };
     case 'scan.failed':
       return { level: 'warn', fields: { event, policy: note.policy, reason: note.reason } };
+    case 'look.failed':
+      return { level: 'warn', fields: { event, rollout: note.rollout, reason: note.reason } };
+    case 'build.held':
+    case 'build.released':
+    case 'collector.held':
+    case 'collector.released':
+      return auditLine(note);
     case 'leader.acquired':
     case 'leader.lost':
       return { level: 'info', fields: { event } };
@@ -126,6 +141,26 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     default:
       return assertNever(note);
   }
+}
+
+/** A build that nobody but the daemon holds stays held until a person has looked. */
+function auditLine(note: Extract<DaemonNote, AuditEntry>): {
+  readonly level: LogLevel;
+  readonly fields: LogFields;
+} {
+  const { event, policy, subject, by, reason } = note;
+  const isCall = event === 'build.held' && by === 'daemon';
+  const isBuild = event === 'build.held' || event === 'build.released';
+  return {
+    level: isCall ? 'error' : 'info',
+    fields: {
+      event,
+      ...(policy !== undefined && { policy }),
+      ...(isBuild ? { build: subject } : { collectorId: Number(subject) }),
+      reason,
+      by,
+    },
+  };
 }
 
 function countNote(metrics: Metrics, note: DaemonNote): void {

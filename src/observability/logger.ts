@@ -12,6 +12,7 @@ export interface LogFields {
   readonly policy?: string;
   readonly rollout?: string;
   readonly wave?: string;
+  readonly build?: string;
   readonly collectorId?: number;
   readonly collectorName?: string;
   readonly taskId?: string;

@@ -88,7 +88,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
   const concurrency = gauge('concurrency_limit', 'Upgrades that may run at the service at once.', ['policy']);
   const rolloutState = gauge(
     'rollout_state',
-    'State of the rollout: 1 for the one it is in, 0 for all others.',
+    'State of the rollout: 1 for the one it is in, 0 for all others; a rollback under way shows its own beside.',
     ['policy', 'state'],
   );
   const eta = gauge(
@@ -101,6 +101,22 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     'policy',
     'wave',
   ]);
+  const gateValue = gauge('gate_value', 'Last value of a gate of a wave; absent while none is known.', [
+    'policy',
+    'wave',
+    'gate',
+  ]);
+  const strataHeld = gauge('strata_held', 'Strata that are held until an operator releases them.', [
+    'policy',
+  ]);
+  const buildHeld = gauge('build_held', 'Whether the target build is held (1), under any policy.', [
+    'policy',
+  ]);
+  const windowOpen = gauge(
+    'window_open',
+    'Whether upgrades may start by windows and freezes (1), in the time zone of the policy.',
+    ['policy'],
+  );
   const fleet = gauge('fleet_collectors', 'Installed collectors by build and liveness.', [
     'version',
     'alive',
@@ -109,10 +125,15 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
   return (state) => {
     for (const status of currentOfEachPolicy(state.statuses)) {
       const { policy } = status;
+      const origin = originOf(status, state.statuses);
+      const states = status.endedAt === null ? [status.state, origin.state] : [origin.state];
       inFlight.set({ policy }, status.inFlight);
       concurrency.set({ policy }, status.concurrency);
       for (const name of rolloutStates)
-        rolloutState.set({ policy, state: name }, name === status.state ? 1 : 0);
+        rolloutState.set({ policy, state: name }, states.includes(name) ? 1 : 0);
+      strataHeld.set({ policy }, status.strata.held.length);
+      buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
+      windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
       if (status.eta !== null) eta.set({ policy }, status.eta.at / 1_000);
       for (const wave of status.waves) {
         for (const name of upgradeStates) {
@@ -120,6 +141,8 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
         }
         failures.set({ policy, wave: wave.name }, wave.failures);
         allowed.set({ policy, wave: wave.name }, wave.failuresAllowed);
+        for (const { name, value } of wave.gates)
+          if (value !== null) gateValue.set({ policy, wave: wave.name, gate: name }, value);
       }
     }
     for (const count of boundVersions(state.fleet)) {
@@ -141,6 +164,11 @@ function currentOfEachPolicy(statuses: readonly RolloutStatus[]): RolloutStatus[
 function isMoreCurrent(status: RolloutStatus, best: RolloutStatus): boolean {
   if ((status.endedAt === null) !== (best.endedAt === null)) return status.endedAt === null;
   return status.createdAt > best.createdAt;
+}
+
+/** A rollback is a rollout of its own; which build it is about, and how it went in the end, its original says. */
+function originOf(status: RolloutStatus, statuses: readonly RolloutStatus[]): RolloutStatus {
+  return statuses.find(({ id }) => id === status.rollbackOf) ?? status;
 }
 
 /** Keeps the most frequent versions under their names. */

@@ -3,10 +3,12 @@ import type { Clock, DurationMs } from '../base/time.ts';
 import { evolveRollout, type RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import { describeRolloutChange } from './describe-change.ts';
-import type { Bell, EventSink, Fence, RolloutStore, SaveResult } from './ports.ts';
+import { loadRolloutSummary } from './load-view.ts';
+import type { Bell, EventSink, Fence, FleetRegister, RolloutStore, SaveResult } from './ports.ts';
 
 export interface ChangeRolloutParts {
   readonly store: RolloutStore;
+  readonly register: FleetRegister;
   readonly clock: Clock;
   readonly sink: EventSink;
   readonly bell: Bell;
@@ -32,7 +34,7 @@ export async function changeRollout(
 ): Promise<RolloutView | undefined> {
   for (let rival = 0; rival < rivalsMax; rival += 1) {
     const now = parts.clock.now();
-    const view = await parts.store.loadView(rolloutId, { now, overdueBefore: 0, pageSize: 1 });
+    const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
     const fact = judge(view);
     if (fact === undefined) return view;
@@ -71,10 +73,17 @@ export async function holdRollout(
   );
 }
 
+const liftingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
+  'approved',
+  'resumed',
+  'reopened',
+  'brakeLifted',
+]);
+
 // A wave that moves on says nothing about the brake, which a failure may have set a moment ago.
 function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
-  if (after.state !== 'running') return 'set';
-  return fact.kind === 'resumed' || fact.kind === 'brakeLifted' ? 'lift' : 'keep';
+  if (after.state !== 'running' || fact.kind === 'brakeSet') return 'set';
+  return liftingFacts.has(fact.kind) ? 'lift' : 'keep';
 }
 
 /**

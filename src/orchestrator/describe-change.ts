@@ -1,3 +1,4 @@
+import { assertNever } from '../base/assert.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
 import type { RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
@@ -58,40 +59,79 @@ export function describeRolloutChange(
   fact: RolloutFact,
   by: string,
 ): readonly RolloutEvent[] {
-  const name = rolloutEventName(after, fact);
-  if (name === undefined) return [];
+  const told = tellOf(before, after, fact);
+  if (told === undefined) return [];
   const wave = 'wave' in fact ? before.waves[fact.wave]?.name : undefined;
   return [
     {
       at: fact.at,
-      event: name,
+      event: told.event,
       policy: after.policy.name,
       rollout: after.id,
-      reason: 'reason' in fact ? fact.reason : '',
+      reason: told.reason ?? ('reason' in fact ? fact.reason : ''),
       by,
       ...(wave === undefined ? {} : { wave }),
     },
   ];
 }
 
-function rolloutEventName(after: Rollout, fact: RolloutFact): RolloutEventName | undefined {
+interface Told {
+  readonly event: RolloutEventName;
+  readonly reason?: string;
+}
+
+function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | undefined {
   switch (fact.kind) {
+    case 'approved':
+      return { event: 'rollout.approved' };
+    case 'waveAwaitsApproval':
+      return { event: 'wave.awaitingApproval' };
+    case 'waveApproved':
+      return { event: 'wave.approved' };
     case 'waveOpened':
-      return 'wave.opened';
+      return { event: 'wave.opened' };
     case 'soakBegun':
-      return 'wave.soaking';
+      return { event: 'wave.soaking' };
+    case 'soakSkipped':
+      return { event: 'wave.soakSkipped' };
     case 'wavePassed':
-      return 'wave.passed';
+      return { event: 'wave.passed' };
+    case 'gateAnswered':
+      return tellGate(before, fact);
+    case 'strataHeld':
+      return { event: 'stratum.held' };
+    case 'stratumReleased':
+      return { event: 'stratum.released' };
     case 'resumed':
-      return 'rollout.resumed';
+      return { event: 'rollout.resumed' };
+    case 'reopened':
+      return { event: 'rollout.reopened' };
     case 'held':
     case 'paused':
     case 'aborted':
+    case 'superseded':
+    case 'rollbackAsked':
+    case 'rolledBack':
     case 'finished':
-      return `rollout.${after.state}`;
-    default:
+      return { event: `rollout.${after.state}` };
+    case 'soakLooked':
+    case 'acknowledgedLowered':
+    case 'rollbackNamed':
+    case 'closed':
+    case 'brakeSet':
+    case 'brakeLifted':
       return undefined;
+    default:
+      return assertNever(fact);
   }
+}
+
+/** A gate is asked every minute; only another verdict than before is news. */
+function tellGate(before: Rollout, fact: Extract<RolloutFact, { kind: 'gateAnswered' }>): Told | undefined {
+  const standing = before.waves[fact.wave]?.gates[fact.gate];
+  if (standing?.verdict === fact.standing.verdict) return undefined;
+  const name = before.policy.waves[fact.wave]?.gates[fact.gate]?.name ?? '';
+  return { event: 'gate.changed', reason: `${name} ${fact.standing.verdict}: ${fact.standing.detail}` };
 }
 
 function taskIdOf(upgrade: Upgrade): string | undefined {

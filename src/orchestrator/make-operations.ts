@@ -1,20 +1,27 @@
+import type { Policy } from '../rollout/policy.ts';
 import { describeRollout, type RolloutStatus } from '../rollout/status.ts';
-import { judgeVerb, type VerbJudgement } from '../rollout/verbs.ts';
-import { type ChangeRolloutParts, changeRollout, waitForLeavingCreates } from './change-rollout.ts';
-import type { Operations, VerbRequest, VerbResult } from './operations.ts';
+import { makeApplyVerb } from './apply-verb.ts';
+import type { ApprovePlanParts } from './approve-plan.ts';
+import type { ChangeUpgradeParts } from './change-upgrade.ts';
+import { explainCollector } from './explain-collector.ts';
+import { hold, listHolds, release } from './hold-things.ts';
+import { loadRolloutSummary } from './load-view.ts';
+import type { Operations, VerbResult } from './operations.ts';
 
-export interface OperationsParts extends ChangeRolloutParts {
-  readonly policies: readonly string[];
+export interface OperationsParts extends ApprovePlanParts, ChangeUpgradeParts {
+  /** The policies of the config. */
+  readonly rollouts: readonly Policy[];
   /** For estimates. */
   readonly requestsPerSecond: number;
 }
 
-/** Makes what an operator can see and do, from the store alone: it works on every daemon, leader or not. */
+/** Makes what an operator can see and do, from store and register: it works on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): Operations {
   const { store, clock } = parts;
+  const applyVerb = makeApplyVerb(parts);
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> => {
     const now = clock.now();
-    const view = await store.loadView(rolloutId, { now, overdueBefore: 0, pageSize: 1 });
+    const view = await loadRolloutSummary(parts, rolloutId, now);
     return view === undefined ? undefined : describeRollout(view, now, parts.requestsPerSecond);
   };
   return {
@@ -33,24 +40,17 @@ export function makeOperations(parts: OperationsParts): Operations {
       return store.readEvents(rolloutId, { limit });
     },
     apply: async (request) => {
-      const judgement = await applyVerb(parts, request);
+      const judgement = await applyVerb(request);
       if (judgement === undefined) return { kind: 'unknownRollout' };
       if (judgement.kind === 'refused') return judgement;
       const status = await rolloutStatus(request.rolloutId);
       if (status === undefined) return { kind: 'unknownRollout' };
       return { kind: judgement.kind === 'change' ? 'done' : 'unchanged', status } satisfies VerbResult;
     },
+    hold: (request) => hold(parts, request),
+    release: (request) => release(parts, request),
+    listHolds: () => listHolds(parts),
+    readAudit: (limit) => parts.register.readAudit(limit),
+    explain: (collector) => explainCollector(parts, collector),
   };
-}
-
-async function applyVerb(parts: OperationsParts, request: VerbRequest): Promise<VerbJudgement | undefined> {
-  let judgement: VerbJudgement | undefined;
-  const view = await changeRollout(parts, request.rolloutId, request.by, (current) => {
-    judgement = judgeVerb(current, { ...request, at: parts.clock.now() });
-    return judgement.kind === 'change' ? judgement.fact : undefined;
-  });
-  if (view === undefined) return undefined;
-  if (request.verb !== 'resume' && judgement?.kind !== 'refused')
-    await waitForLeavingCreates(parts, request.rolloutId);
-  return judgement;
 }

@@ -1,15 +1,21 @@
+import type { EpochMs } from '../base/time.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
+import type { Hold } from '../rollout/hold.ts';
+import type { BuildHold } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
-import type { Upgrade, UpgradeState } from '../rollout/upgrade.ts';
-
-/** What an operator asks of a rollout. */
-export type Verb = 'pause' | 'resume' | 'abort';
+import type { Upgrade, UpgradeFailureClass, UpgradeState } from '../rollout/upgrade.ts';
+import type { RolloutVerb } from '../rollout/verbs.ts';
+import type { AuditEntry, CollectorHold, UpgradePage } from './ports.ts';
 
 export interface VerbRequest {
   readonly rolloutId: string;
-  readonly verb: Verb;
+  readonly verb: RolloutVerb;
   readonly by: string;
   readonly reason: string;
+  /** With `approve`: the plan that the operator saw. */
+  readonly planHash?: string;
+  /** With `retry`: only failures of this kind. */
+  readonly failureClass?: UpgradeFailureClass;
 }
 
 /** `refused`: the verb is not legal in this state; `reason` says why, in an operator's words. */
@@ -19,18 +25,73 @@ export type VerbResult =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknownRollout' };
 
+/** What an operator holds or releases: a build, a collector by id or name, or a stratum of a rollout by its label. */
+export interface HoldRequest {
+  readonly subject: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export type HeldSubject =
+  | { readonly kind: 'build'; readonly build: string }
+  | { readonly kind: 'collector'; readonly collectorId: number; readonly name: string }
+  | { readonly kind: 'stratum'; readonly label: string; readonly rolloutId: string };
+
+export type HoldResult =
+  | { readonly kind: 'done' | 'unchanged'; readonly subject: HeldSubject }
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** The service had to be asked, and did not answer. */
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** Everything that is held, and by whom. */
+export interface HeldThings {
+  readonly builds: readonly BuildHold[];
+  readonly collectors: readonly CollectorHold[];
+  readonly strata: ReadonlyArray<{
+    readonly rolloutId: string;
+    readonly label: string;
+    readonly reason: string;
+    readonly by: string;
+    readonly at: EpochMs;
+  }>;
+}
+
+/** Where a collector stands with one policy, and why. */
+export interface Explanation extends Hold {
+  readonly policy: string;
+  readonly rollout: string | null;
+  readonly wave: string | null;
+  readonly state: UpgradeState | null;
+}
+
+export type ExplainResult =
+  | {
+      readonly kind: 'explained';
+      readonly collectorId: number;
+      readonly collectorName: string;
+      readonly build: string;
+      readonly explanations: readonly Explanation[];
+    }
+  | { readonly kind: 'unknownCollector' }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
 /** What an operator can see and do, over HTTP or in the same process. */
 export interface Operations {
   /** Newest first, ended ones included. */
   listRollouts(): Promise<readonly RolloutStatus[]>;
   rolloutStatus(rolloutId: string): Promise<RolloutStatus | undefined>;
   /** A page of the rollout's collectors in plan order. */
-  listUpgrades(
-    rolloutId: string,
-    page: { readonly offset: number; readonly limit: number; readonly state?: UpgradeState },
-  ): Promise<readonly Upgrade[] | undefined>;
+  listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
   /** The latest events, newest first. */
   readEvents(rolloutId: string, limit: number): Promise<readonly RolloutEvent[] | undefined>;
   /** When it answers, the verb holds: after a `pause` or `abort` no create leaves from any daemon (P4). */
   apply(request: VerbRequest): Promise<VerbResult>;
+  /** When it answers, no create of what is held leaves any more (P4). */
+  hold(request: HoldRequest): Promise<HoldResult>;
+  release(request: HoldRequest): Promise<HoldResult>;
+  listHolds(): Promise<HeldThings>;
+  /** What was held and released beside rollouts, newest first. */
+  readAudit(limit: number): Promise<readonly AuditEntry[]>;
+  /** Why not now, and when: for every policy. @param collector its id, or its exact name */
+  explain(collector: string): Promise<ExplainResult>;
 }

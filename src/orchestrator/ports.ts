@@ -1,9 +1,11 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import type { FleetSnapshot } from '../rollout/collector.ts';
+import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
 import type { CollectorSighting } from '../rollout/facts.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
-import type { Rollout, RolloutView } from '../rollout/rollout.ts';
+import type { CapDomain, PlanGroups } from '../rollout/plan-groups.ts';
+import type { GateRule } from '../rollout/policy.ts';
+import type { BuildHold, Rollout, StoredView } from '../rollout/rollout.ts';
 import type { Upgrade, UpgradeState } from '../rollout/upgrade.ts';
 
 /** An answer of the service, or why there was none: failures are data here, the core decides what they mean. */
@@ -28,6 +30,10 @@ export interface FleetService {
   listBuilds(signal?: AbortSignal): Promise<Answer<readonly Build[]>>;
   /** The whole inventory, and who could be upgraded to this build. Repeats what fails in passing, a bounded number of times. */
   readFleet(targetBuild: string, signal?: AbortSignal): Promise<Answer<FleetSnapshot>>;
+  /** The inventory alone: one request for each thousand collectors. */
+  readInventory(signal?: AbortSignal): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>>;
+  /** One collector by its id, or by its exact name; undefined when there is none, or it is no installed one. */
+  findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
   /**
    * Creates an upgrade task. `beforeSend` runs when the request has its place in the budget, right before it leaves;
    * when it answers false, nothing is sent and the answer is a `cancelled` failure with `sent: false`.
@@ -52,6 +58,21 @@ export interface UpgradeChange {
   readonly events: readonly RolloutEvent[];
 }
 
+/** A rollout with all that belongs to it, as it is written in one step. */
+export interface FrozenPlan {
+  readonly rollout: Rollout;
+  readonly upgrades: readonly Upgrade[];
+  readonly groups: PlanGroups;
+  readonly events: readonly RolloutEvent[];
+}
+
+export interface UpgradePage {
+  readonly offset: number;
+  readonly limit: number;
+  readonly state?: UpgradeState;
+  readonly wave?: number;
+}
+
 /** The leader's fence: a write under an older one is refused, so a leader that slept past its lease changes nothing. */
 export type Fence = number;
 
@@ -66,20 +87,35 @@ export interface RolloutStore {
   loadRollout(rolloutId: string): Promise<Rollout | undefined>;
   /** The next free `n` of `<policy>-<yyyymmdd>-<n>`. */
   nextRolloutNumber(policy: string, yyyymmdd: string): Promise<number>;
-  /** Freezes a plan. `busy`: the policy has an active rollout already, and nothing was changed. */
-  freeze(
-    rollout: Rollout,
-    upgrades: readonly Upgrade[],
-    events: readonly RolloutEvent[],
-  ): Promise<'frozen' | 'busy'>;
-  /** What `decide` sees. `pageSize` bounds every list in it; `overdueBefore`: steps due before it count as overdue. */
+  /**
+   * Freezes a plan. `busy`: the policy has an active rollout of this kind already, and nothing was changed; a
+   * rollback may be active beside the rollout that it takes back.
+   */
+  freeze(frozen: FrozenPlan): Promise<'frozen' | 'busy'>;
+  /**
+   * Puts another plan in the place of one that still waits for approval: records, groups and counters are all new.
+   * `stale`: the rollout is not at `expectedRev`, or no longer waits for approval; nothing was changed.
+   */
+  replan(frozen: FrozenPlan, expectedRev: number): Promise<SaveResult>;
+  /**
+   * Adds late joiners: their records, and the rollout and groups that know them, in one write. An upgrade whose
+   * collector has a record already is left out.
+   */
+  join(frozen: FrozenPlan, expectedRev: number, fence: Fence | null): Promise<SaveResult>;
+  /** The groups of its plan. */
+  loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
+  /**
+   * What the store knows of what `decide` sees. Candidates are those of waves that have begun (their state is not
+   * `waiting` or `awaitingApproval`), by lane. `pageSize` bounds each list; `overdueBefore`: steps due before it count as overdue.
+   */
   loadView(
     rolloutId: string,
     at: { readonly now: EpochMs; readonly overdueBefore: EpochMs; readonly pageSize: number },
-  ): Promise<RolloutView | undefined>;
+  ): Promise<StoredView | undefined>;
   /**
    * Saves a rollout made from `expectedRev`, and sets, lifts or keeps the store's brake in the same write. With
-   * `endedAt` set it is active no longer.
+   * `endedAt` set it is active no longer; one that had ended and is open again needs its policy's place, and is
+   * `stale` while another rollout has it.
    */
   saveRollout(
     change: {
@@ -92,14 +128,11 @@ export interface RolloutStore {
   ): Promise<SaveResult>;
   loadUpgrade(rolloutId: string, collectorId: number): Promise<Upgrade | undefined>;
   loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<readonly Upgrade[]>;
-  /** A page of records in plan order, optionally of one state. */
-  listUpgrades(
-    rolloutId: string,
-    page: { readonly offset: number; readonly limit: number; readonly state?: UpgradeState },
-  ): Promise<readonly Upgrade[]>;
+  /** A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. */
+  listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
   /**
-   * Gives slots: each change is applied only while fewer than `slots` are taken, the rollout runs unbraked at
-   * `rolloutRev`, and the record is unchanged.
+   * Gives slots: each change is applied only while fewer than `slots` are taken, each of its domains has fewer than
+   * its cap taken, the rollout runs unbraked at `rolloutRev`, and the record is unchanged (P2).
    * @returns the collectors admitted
    */
   admit(
@@ -107,6 +140,8 @@ export interface RolloutStore {
       readonly rolloutId: string;
       readonly rolloutRev: number;
       readonly slots: number;
+      /** By index of the domain, from the plan's groups. */
+      readonly domains: readonly CapDomain[];
       readonly changes: readonly UpgradeChange[];
     },
     fence: Fence,
@@ -116,11 +151,88 @@ export interface RolloutStore {
    * the same write, so that no create leaves after it.
    */
   saveUpgrade(change: UpgradeChange, tripAbove: number | null): Promise<SaveResult>;
-  /** The intent before a create: saved only while the rollout runs and is not braked (P4). */
-  saveIntent(change: UpgradeChange): Promise<SaveResult | 'braked'>;
+  /**
+   * The intent before a create: saved only while the rollout runs and is not braked (P4), and is still at the
+   * `rolloutRev` at which the create was found to be right: what was held since then must not leave.
+   */
+  saveIntent(change: UpgradeChange, rolloutRev: number): Promise<SaveResult | 'braked'>;
   /** Creates that may be leaving right now: intents without an answer, younger than `since`. */
   countFreshIntents(rolloutId: string, since: EpochMs): Promise<number>;
   readEvents(rolloutId: string, page: { readonly limit: number }): Promise<readonly RolloutEvent[]>;
+}
+
+/** An operator's word that a collector is to be left alone. */
+export interface CollectorHold {
+  readonly collectorId: number;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: EpochMs;
+}
+
+export interface AuditEntry {
+  readonly at: EpochMs;
+  readonly event: 'build.held' | 'build.released' | 'collector.held' | 'collector.released';
+  /** The build, or the collector's id. */
+  readonly subject: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** What belongs to no rollout: builds and collectors that are held, and when builds were first seen. */
+export interface FleetRegister {
+  holds(): Promise<{ readonly builds: readonly BuildHold[]; readonly collectors: readonly CollectorHold[] }>;
+  /** `unchanged`: it is held already, and the first word stands. */
+  holdBuild(hold: BuildHold): Promise<'held' | 'unchanged'>;
+  holdCollector(hold: CollectorHold): Promise<'held' | 'unchanged'>;
+  releaseBuild(build: string): Promise<'released' | 'unchanged'>;
+  releaseCollector(collectorId: number): Promise<'released' | 'unchanged'>;
+  /** What operators said about builds and collectors, kept for whoever asks who and when. */
+  audit(entry: AuditEntry): Promise<void>;
+  /** Newest first. */
+  readAudit(limit: number): Promise<readonly AuditEntry[]>;
+  /** Notes builds that were never seen before, and tells when each was seen first. */
+  firstSeen(builds: readonly string[], at: EpochMs): Promise<ReadonlyMap<string, EpochMs>>;
+}
+
+/** What a gate answered; the core decides what it means. */
+export type GateAnswer =
+  /** A query's value. */
+  | { readonly kind: 'value'; readonly value: number; readonly detail: string }
+  /** A webhook's word. */
+  | { readonly kind: 'verdict'; readonly verdict: 'pass' | 'hold'; readonly detail: string }
+  /** No usable answer: no data, no connection, an answer nobody can read (P14). */
+  | { readonly kind: 'error'; readonly detail: string };
+
+/** Asks a gate's question outside. Never throws; bounded in time. */
+export interface GateProbe {
+  ask(question: GateQuestion, signal?: AbortSignal): Promise<GateAnswer>;
+}
+
+export interface GateQuestion {
+  readonly gate: GateRule;
+  /** What a webhook is told about the wave. */
+  readonly summary: {
+    readonly rollout: string;
+    readonly policy: string;
+    readonly targetBuild: string;
+    readonly wave: string;
+    readonly size: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    readonly lost: number;
+    readonly deferred: number;
+    readonly failures: number;
+    readonly failuresAllowed: number;
+  };
+}
+
+/**
+ * Work that must not hold the leader's loop up: at most one for each key at a time, and one that came to nothing
+ * (`again`) not at once again.
+ */
+export interface Errands {
+  /** Begins the work unless that key's is still on its way; it may have ended when this returns. */
+  run(key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>): Promise<void>;
 }
 
 /** The leader lease: at most one holder over all daemons, renewed while it lives. */
@@ -151,6 +263,7 @@ export interface EventSink {
 }
 
 export type DaemonNote =
+  | ({ readonly policy?: string } & AuditEntry)
   | { readonly event: 'scan.finished'; readonly policy: string; readonly result: string }
   | { readonly event: 'scan.failed'; readonly policy: string; readonly reason: string }
   | { readonly event: 'leader.acquired' | 'leader.lost' }
@@ -164,4 +277,6 @@ export type DaemonNote =
       readonly error: unknown;
     }
   | { readonly event: 'reconcile.failed'; readonly rollout: string; readonly error: unknown }
+  /** The service did not answer what was asked for a rollout as a whole; it is asked again. */
+  | { readonly event: 'look.failed'; readonly rollout: string; readonly reason: string }
   | { readonly event: 'daemon.started' | 'daemon.stopping' | 'daemon.stopped'; readonly detail: string };

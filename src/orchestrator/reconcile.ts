@@ -1,17 +1,22 @@
+import { assertNever } from '../base/assert.ts';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import { type Action, decide } from '../rollout/decide.ts';
-import { evolve } from '../rollout/evolve.ts';
+import { decide } from '../rollout/decide.ts';
+import type { Action } from '../rollout/decision.ts';
 import type { RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
-import type { Upgrade, UpgradeState } from '../rollout/upgrade.ts';
+import type { UpgradeState } from '../rollout/upgrade.ts';
+import { type AskGateParts, askGate } from './ask-gate.ts';
 import { type ChangeRolloutParts, saveRolloutFact, waitForLeavingCreates } from './change-rollout.ts';
-import { describeUpgradeChange } from './describe-change.ts';
-import type { Fence, StepQueue } from './ports.ts';
+import { changeOf } from './change-upgrade.ts';
+import { loadRolloutView } from './load-view.ts';
+import { lookAfterSoak, type SoakLookParts } from './look-after-soak.ts';
+import type { CollectorHold, Errands, Fence, StepQueue, UpgradeChange } from './ports.ts';
+import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 
-export interface ReconcileParts extends ChangeRolloutParts {
+export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakLookParts, RollbackParts {
   readonly queue: StepQueue;
-  readonly answerWithinMs: DurationMs;
+  readonly errands: Errands;
 }
 
 // Each pass must have changed something to be followed by another; more than this is a bug, not a long list.
@@ -46,7 +51,7 @@ export async function reconcile(
 ): Promise<EpochMs | null> {
   for (let passNumber = 0; passNumber < passesMax; passNumber += 1) {
     const now = parts.clock.now();
-    const view = await parts.store.loadView(rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
+    const view = await loadRolloutView(parts, rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
     if (view === undefined) return null;
     const decision = decide(view, now);
     const did = await actAll({ parts, view, fence }, decision.actions);
@@ -75,14 +80,26 @@ function act(pass: Pass, action: Action): Promise<Did> {
 }
 
 const executors: Executors = {
+  awaitApproval: (pass, { wave }) => save(pass, { kind: 'waveAwaitsApproval', at: nowOf(pass), wave }),
   openWave: (pass, { wave }) => save(pass, { kind: 'waveOpened', at: nowOf(pass), wave }),
   beginSoak: (pass, { wave, endsAt }) => save(pass, { kind: 'soakBegun', at: nowOf(pass), wave, endsAt }),
+  checkSoak: (pass, { wave }) =>
+    errand(pass, `soak/${wave}`, ({ parts, view }, signal) => lookAfterSoak(parts, view, wave, signal)),
+  askGate: (pass, { wave, gate }) =>
+    errand(pass, `gate/${wave}/${gate}`, ({ parts, view }, signal) =>
+      askGate(parts, view, { wave, gate }, signal),
+    ),
   passWave: (pass, { wave }) => save(pass, { kind: 'wavePassed', at: nowOf(pass), wave }),
-  hold: async (pass, { reason }) => {
-    // The failure that tripped the wave set the brake; what was leaving then is through when the hold can be seen.
-    if (pass.view.braked) await waitForLeavingCreates(pass.parts, pass.view.rollout.id);
-    return save(pass, { kind: 'held', at: nowOf(pass), reason });
+  hold: (pass, { reason }) => stop(pass, { kind: 'held', at: nowOf(pass), reason }),
+  breach,
+  isolate: (pass, { strata }) => {
+    const at = nowOf(pass);
+    const reason = strata.map((each) => `${each.label}: ${each.reason}`).join('; ');
+    const held = strata.map((each) => ({ ...each, by: 'daemon', at }));
+    return save(pass, { kind: 'strataHeld', at, strata: held, reason });
   },
+  lowerAcknowledged: (pass) => save(pass, { kind: 'acknowledgedLowered', at: nowOf(pass), view: pass.view }),
+  setBrake: (pass) => save(pass, { kind: 'brakeSet', at: nowOf(pass) }),
   liftBrake: (pass) => save(pass, { kind: 'brakeLifted', at: nowOf(pass) }),
   finish: (pass, { state }) => save(pass, { kind: 'finished', at: nowOf(pass), state }),
   close: (pass) => save(pass, { kind: 'closed', at: nowOf(pass) }),
@@ -92,7 +109,65 @@ const executors: Executors = {
     return 'unchanged';
   },
   withdrawWaiting,
+  beginRollback: (pass) =>
+    errand(pass, 'rollback', ({ parts, view }, signal) => beginRollback(parts, view, signal)),
+  endRollback: async (pass, { reason }) => {
+    await endRollback(pass.parts, pass.view);
+    return save(pass, { kind: 'rolledBack', at: nowOf(pass), reason });
+  },
 };
+
+/**
+ * Begins work that asks the service or a gate, and may take longer than the leader can wait. What comes of it is saved
+ * by itself; when it gets lost, the next decision asks for it again.
+ */
+async function errand(
+  pass: Pass,
+  name: string,
+  work: (pass: Pass, signal: AbortSignal) => Promise<'done' | 'again'>,
+): Promise<Did> {
+  const { parts, view } = pass;
+  await parts.errands.run(`${view.rollout.id}/${name}`, (signal) => work(pass, signal));
+  return 'unchanged';
+}
+
+/** What stops the rollout: creates that were just leaving are through when it can be seen (P4). */
+async function stop(pass: Pass, fact: RolloutFact): Promise<Did> {
+  const { parts, view } = pass;
+  if (!view.braked) {
+    const braked = await save(pass, { kind: 'brakeSet', at: nowOf(pass) });
+    // Decided again with the brake on, so that nothing leaves between this and the hold.
+    return braked;
+  }
+  await waitForLeavingCreates(parts, view.rollout.id);
+  return save(pass, fact);
+}
+
+/** Too many failures, or a missed gate: a bad build is refused everywhere before anything else is said of it. */
+async function breach(pass: Pass, { reason, holdsBuild }: Extract<Action, { do: 'breach' }>): Promise<Did> {
+  const { parts, view } = pass;
+  const { id, policy, targetBuild } = view.rollout;
+  const at = nowOf(pass);
+  if (holdsBuild && view.buildHold === null) {
+    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${reason}`, at };
+    if ((await parts.register.holdBuild(hold)) === 'held') {
+      const { by } = hold;
+      const entry = { event: 'build.held', subject: targetBuild, by, reason: hold.reason, at } as const;
+      await parts.register.audit(entry);
+      parts.sink.note({ ...entry, policy: policy.name });
+    }
+  }
+  switch (policy.onBreach) {
+    case 'hold':
+      return stop(pass, { kind: 'held', at, reason });
+    case 'abort':
+      return stop(pass, { kind: 'aborted', at, reason });
+    case 'rollback':
+      return stop(pass, { kind: 'rollbackAsked', at, reason });
+    default:
+      return assertNever(policy.onBreach);
+  }
+}
 
 async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<Did> {
   const result = await saveRolloutFact(parts, view.rollout, fact, 'daemon', fence);
@@ -100,18 +175,24 @@ async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<Di
 }
 
 /** Gives free slots to collectors, all in one atomic write, and a job to each that got one. */
-async function admit(
-  { parts, view, fence }: Pass,
-  { collectorIds, slots }: Extract<Action, { do: 'admit' }>,
-): Promise<Did> {
+async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit' }>): Promise<Did> {
+  const { parts, view, fence } = pass;
   const { rollout } = view;
-  const fact: UpgradeFact = { kind: 'admitted', at: parts.clock.now() };
-  const upgrades = await parts.store.loadUpgrades(rollout.id, collectorIds);
+  const at = nowOf(pass);
+  const startBy = new Map(picks.map((pick) => [pick.collectorId, pick.startBy]));
+  const { collectors: holds } = await parts.register.holds();
+  const upgrades = await parts.store.loadUpgrades(rollout.id, [...startBy.keys()]);
+  const wasWithdrawn = await withdrawHeld(pass, holds, startBy);
+  if (wasWithdrawn) return 'changed';
   const changes = upgrades
-    .map((before) => changeOf({ parts, view, fence }, before, fact))
+    .map((before) => {
+      const fact: UpgradeFact = { kind: 'admitted', at, startBy: startBy.get(before.collectorId) ?? null };
+      return changeOf(parts, rollout, before, fact);
+    })
     .filter((change) => change.after !== change.before);
   if (changes.length === 0) return 'stale';
-  const admission = { rolloutId: rollout.id, rolloutRev: rollout.rev, slots, changes };
+  const { domains } = view.groups;
+  const admission = { rolloutId: rollout.id, rolloutRev: rollout.rev, slots, domains, changes };
   const admitted = new Set(await parts.store.admit(admission, fence));
   // A crash here leaves admitted collectors without a job; their steps become overdue and are delivered then.
   await parts.queue.deliver(rollout.id, [...admitted]);
@@ -119,6 +200,25 @@ async function admit(
     if (admitted.has(after.collectorId)) for (const event of events) parts.sink.tell(event);
   }
   return admitted.size === 0 ? 'stale' : 'changed';
+}
+
+/** Collectors that an operator holds leave the rollout when their turn comes (P5). */
+async function withdrawHeld(
+  pass: Pass,
+  holds: readonly CollectorHold[],
+  picked: ReadonlyMap<number, unknown>,
+): Promise<boolean> {
+  const { parts, view } = pass;
+  let withdrawn = false;
+  for (const hold of holds) {
+    if (!picked.has(hold.collectorId)) continue;
+    const before = await parts.store.loadUpgrade(view.rollout.id, hold.collectorId);
+    if (before === undefined) continue;
+    const reason = `held by ${hold.by}: ${hold.reason}`;
+    const change = changeOf(parts, view.rollout, before, { kind: 'withdrawn', at: nowOf(pass), reason });
+    if (await saveChange(pass, change)) withdrawn = true;
+  }
+  return withdrawn;
 }
 
 /** Ends what has not started, a page at a time; what runs is left to be watched. */
@@ -132,25 +232,18 @@ async function withdrawWaiting(
   for (const state of waiting) {
     const upgrades = await parts.store.listUpgrades(view.rollout.id, { offset: 0, limit: pageSize, state });
     for (const before of upgrades) {
-      const change = changeOf(pass, before, { kind: 'withdrawn', at: parts.clock.now(), reason });
-      if ((await parts.store.saveUpgrade(change, null)) !== 'saved') continue;
-      for (const event of change.events) parts.sink.tell(event);
-      did = 'changed';
+      const fact: UpgradeFact = { kind: 'withdrawn', at: nowOf(pass), reason };
+      if (await saveChange(pass, changeOf(parts, view.rollout, before, fact))) did = 'changed';
     }
   }
   return did;
 }
 
-function changeOf({ parts, view }: Pass, before: Upgrade, fact: UpgradeFact) {
-  const { rollout } = view;
-  const context = {
-    policy: rollout.policy,
-    targetBuild: rollout.targetBuild,
-    answerWithinMs: parts.answerWithinMs,
-    jitter: 0,
-  };
-  const after = evolve(before, fact, context);
-  return { before, after, events: describeUpgradeChange(rollout, before, after, fact) };
+async function saveChange({ parts }: Pass, change: UpgradeChange): Promise<boolean> {
+  if (change.after === change.before) return false;
+  if ((await parts.store.saveUpgrade(change, null)) !== 'saved') return false;
+  for (const event of change.events) parts.sink.tell(event);
+  return true;
 }
 
 function nowOf({ parts }: Pass): EpochMs {

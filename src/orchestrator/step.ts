@@ -1,5 +1,4 @@
-import type { DurationMs, EpochMs } from '../base/time.ts';
-import { evolve } from '../rollout/evolve.ts';
+import type { EpochMs } from '../base/time.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
 import {
   classifyCreateFailure,
@@ -7,21 +6,16 @@ import {
   describeFailure,
   type ServiceFailure,
 } from '../rollout/failure-classes.ts';
-import { tripAbove } from '../rollout/gate.ts';
 import { nextStep, type Step } from '../rollout/next-step.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { isOffered } from '../rollout/target.ts';
-import { holdsSlot, type Upgrade } from '../rollout/upgrade.ts';
+import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, holdRollout, sendWithinMs } from './change-rollout.ts';
-import { describeUpgradeChange } from './describe-change.ts';
-import type { FleetService } from './ports.ts';
+import { type ChangeUpgradeParts, changeOf, recordFact } from './change-upgrade.ts';
+import type { CollectorHold, FleetService } from './ports.ts';
 
-export interface StepParts extends ChangeRolloutParts {
+export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  /** A create sent longer ago than this has been answered, or never will be. */
-  readonly answerWithinMs: DurationMs;
 }
 
 /** What the job does next: come back at an instant, or end. */
@@ -29,9 +23,6 @@ export type StepOutcome = { readonly job: 'comeBack'; readonly at: EpochMs } | {
 
 // Most runs make one call; a look that clears the way for a create makes two.
 const callsPerRunMax = 4;
-
-// Rivals for one record are the job's own earlier run, and an operator.
-const rivalsMax = 5;
 
 interface Run {
   readonly parts: StepParts;
@@ -73,6 +64,7 @@ export async function runStep(
 const executors: Executors = {
   rest: async (_run, upgrade) => upgrade,
   wait: async (_run, upgrade) => upgrade,
+  giveBack: (run, upgrade, { reason }) => putBack(run, upgrade, reason),
   start,
   lookAtTask: async (run, upgrade, { taskId }) => {
     const answer = await run.parts.fleet.lookAtTask(taskId, run.signal);
@@ -83,7 +75,7 @@ const executors: Executors = {
   lookAtCollector: async (run, upgrade, step) => {
     const look = {
       collectorId: upgrade.collectorId,
-      upgradableTo: step.askUpgradable ? run.rollout.targetBuild : null,
+      upgradableTo: step.askUpgradable ? upgrade.toBuild : null,
       urgent: step.why !== 'deferred' && step.why !== 'watchBuild',
     };
     const answer = await run.parts.fleet.lookAtCollector(look, run.signal);
@@ -102,19 +94,23 @@ function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
 /** Writes the intent when the request has its place in the budget, sends it, and stores what came of it. */
 async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
-  if (rollout.state !== 'running') {
-    return record(run, upgrade, {
-      kind: 'putBack',
-      at: parts.clock.now(),
-      reason: `the rollout is ${rollout.state}`,
-    });
+  if (rollout.state !== 'running') return putBack(run, upgrade, `the rollout is ${rollout.state}`);
+  const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.stratum);
+  if (held !== undefined) return putBack(run, upgrade, `stratum ${held.label} is held: ${held.reason}`);
+  const hold = await findHold(parts, upgrade.collectorId);
+  if (hold !== undefined) {
+    const reason = `held by ${hold.by}: ${hold.reason}`;
+    return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
   }
+  const startBy = upgrade.state === 'queued' ? upgrade.startBy : null;
   let current = upgrade;
   let isBraked = false;
   const writeIntent = async (): Promise<boolean> => {
     const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
-    const change = changeOf(run, upgrade, fact);
-    const result = await parts.store.saveIntent(change);
+    // Its place in the budget may have come only after its window began to close (P7).
+    if (startBy !== null && fact.at > startBy) return false;
+    const change = changeOf(parts, rollout, upgrade, fact);
+    const result = await parts.store.saveIntent(change, rollout.rev);
     isBraked = result === 'braked';
     if (result !== 'saved') return false;
     current = change.after;
@@ -123,11 +119,10 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     current = await record(run, current, { kind: 'createNotSent', at: parts.clock.now() });
     return false;
   };
-  const task = { collectorId: upgrade.collectorId, toBuild: rollout.targetBuild };
+  const task = { collectorId: upgrade.collectorId, toBuild: upgrade.toBuild };
   const answer = await parts.fleet.createTask(task, writeIntent, signal);
   const at = parts.clock.now();
-  if (isBraked)
-    return record(run, upgrade, { kind: 'putBack', at, reason: 'the rollout stopped before it could start' });
+  if (isBraked) return putBack(run, upgrade, 'the rollout stopped before it could start');
   if (current.state !== 'starting') return current;
   if (answer.ok) return record(run, current, { kind: 'created', at, taskId: answer.value.taskId });
   if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
@@ -143,15 +138,25 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   return next;
 }
 
+/** An operator may have held it since it was admitted: while its create was in doubt, say (P5). */
+async function findHold({ register }: StepParts, collectorId: number): Promise<CollectorHold | undefined> {
+  const { collectors } = await register.holds();
+  return collectors.find((hold) => hold.collectorId === collectorId);
+}
+
+function putBack(run: Run, upgrade: Upgrade, reason: string): Promise<Upgrade> {
+  return record(run, upgrade, { kind: 'putBack', at: run.parts.clock.now(), reason });
+}
+
 /** `collector.version.invalid`: a build that is gone concerns every collector, one still offered only this one. */
 async function versionRefused(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   const builds = await parts.fleet.listBuilds(signal);
   if (!builds.ok) return upgrade;
-  const stillOffered = isOffered(rollout.targetBuild, builds.value);
+  const stillOffered = isOffered(upgrade.toBuild, builds.value);
   const next = await record(run, upgrade, { kind: 'versionRefused', at: parts.clock.now(), stillOffered });
   if (!stillOffered) {
-    await holdRollout(parts, rollout.id, `build ${rollout.targetBuild} is no longer offered by the service`);
+    await holdRollout(parts, rollout.id, `build ${upgrade.toBuild} is no longer offered by the service`);
   }
   return next;
 }
@@ -170,40 +175,6 @@ async function lookFailed(
   return next;
 }
 
-/** Stores what a fact makes of the record; when someone else changed it meanwhile, the fact is weighed anew. */
-async function record(run: Run, upgrade: Upgrade, fact: UpgradeFact): Promise<Upgrade> {
-  const { parts, rollout } = run;
-  let current = upgrade;
-  for (let rival = 0; rival < rivalsMax; rival += 1) {
-    const change = changeOf(run, current, fact);
-    if (change.after === current) return current;
-    const result = await parts.store.saveUpgrade(change, tripAboveOf(rollout, current));
-    if (result === 'saved') {
-      for (const event of change.events) parts.sink.tell(event);
-      if (holdsSlot(current.state) !== holdsSlot(change.after.state) || change.events.length > 0)
-        parts.bell.ring();
-      return change.after;
-    }
-    const fresh = await parts.store.loadUpgrade(rollout.id, upgrade.collectorId);
-    if (fresh === undefined) return current;
-    current = fresh;
-  }
-  return current;
-}
-
-function changeOf(run: Run, before: Upgrade, fact: UpgradeFact) {
-  const { parts, rollout } = run;
-  const after = evolve(before, fact, {
-    policy: rollout.policy,
-    targetBuild: rollout.targetBuild,
-    answerWithinMs: parts.answerWithinMs,
-    jitter: parts.random() * 2 - 1,
-  });
-  return { before, after, events: describeUpgradeChange(rollout, before, after, fact) };
-}
-
-function tripAboveOf(rollout: Rollout, upgrade: Upgrade): number | null {
-  const wave = rollout.waves[upgrade.wave];
-  const rule = rollout.policy.waves[upgrade.wave];
-  return wave === undefined || rule === undefined ? null : tripAbove(wave, rule);
+function record(run: Run, upgrade: Upgrade, fact: UpgradeFact): Promise<Upgrade> {
+  return recordFact(run.parts, run.rollout, upgrade, fact);
 }

@@ -1,41 +1,43 @@
-import type { Upgrade, UpgradeState } from '../rollout/upgrade.ts';
+import type { UpgradePage } from '../orchestrator/ports.ts';
+import type { Upgrade } from '../rollout/upgrade.ts';
 import type { RedisCommands } from './connection.ts';
 import { countOf, parseCounters } from './counter-fields.ts';
+import { waveOfOrderScore, waveSpan } from './plan-place.ts';
 import type { RolloutKeys } from './rollout-keys.ts';
 import { decodeUpgrade } from './stored-upgrade.ts';
 
 // One read's worth of records while looking for those of one state: a few hundred KB.
 const scannedPerRead = 1_000;
 
-export interface UpgradePage {
-  readonly offset: number;
-  readonly limit: number;
-  readonly state?: UpgradeState;
+interface StoredRollout {
+  readonly id: string;
+  readonly keys: RolloutKeys;
 }
 
-/** A page of records in plan order. With a state, the plan is read in pieces until the page is full. */
+/** A page of records in plan order. With a state or a wave, the plan is read in pieces until the page is full. */
 export async function listUpgrades(
   commands: RedisCommands,
-  rollout: { readonly id: string; readonly keys: RolloutKeys },
+  rollout: StoredRollout,
   page: UpgradePage,
 ): Promise<readonly Upgrade[]> {
   const { keys } = rollout;
-  const { offset, limit, state } = page;
+  const { offset, limit, state, wave } = page;
   if (limit <= 0) return [];
-  if (state === undefined || state === 'pending') {
-    const key = state === undefined ? keys.order : keys.pending;
-    const ids = await commands.zrange(key, String(offset), String(offset + limit - 1));
-    const records = await readUpgrades(commands, rollout, ids);
+  if (state === 'pending') {
+    const [from, to] = wave === undefined ? ['-inf', '+inf'] : [wave * waveSpan, `(${(wave + 1) * waveSpan}`];
+    const ids = await commands.zrangebyscore(keys.pending, from, to, 'LIMIT', offset, limit);
     // Read in two steps: one that left the state in between belongs to another list now.
-    return state === undefined ? records : records.filter((record) => record.state === state);
+    return (await readUpgrades(commands, rollout, ids)).filter((record) => record.state === state);
   }
-  return scan(commands, rollout, { offset, limit, state });
+  if (state !== undefined || wave !== undefined) return scan(commands, rollout, page);
+  const ids = await commands.zrange(keys.order, String(offset), String(offset + limit - 1));
+  return readUpgrades(commands, rollout, ids);
 }
 
 /** The records of these collectors, in this order; the ones that are not in the rollout are left out. */
 export async function readUpgrades(
   commands: RedisCommands,
-  rollout: { readonly id: string; readonly keys: RolloutKeys },
+  rollout: StoredRollout,
   collectorIds: ReadonlyArray<string | number>,
 ): Promise<readonly Upgrade[]> {
   if (collectorIds.length === 0) return [];
@@ -47,26 +49,56 @@ export async function readUpgrades(
 
 async function scan(
   commands: RedisCommands,
-  rollout: { readonly id: string; readonly keys: RolloutKeys },
-  page: { readonly offset: number; readonly limit: number; readonly state: UpgradeState },
+  rollout: StoredRollout,
+  page: UpgradePage,
 ): Promise<readonly Upgrade[]> {
   const { keys } = rollout;
+  const { offset, limit, state, wave } = page;
   const counters = parseCounters(flatten(await commands.hgetall(keys.counters)));
   // The counters say how many there are, so that the walk ends with the last of them and not with the plan.
-  const wanted = Math.min(page.offset + page.limit, countOf(counters, page.state));
-  if (wanted <= page.offset) return [];
+  const wanted = Math.min(
+    offset + limit,
+    countOf(counters, { ...(state === undefined ? {} : { state }), ...(wave === undefined ? {} : { wave }) }),
+  );
+  if (wanted <= offset) return [];
   const found: Upgrade[] = [];
   const planned = await commands.zcard(keys.order);
   let passed = 0;
   for (let from = 0; from < planned && passed < wanted; from += scannedPerRead) {
-    const ids = await commands.zrange(keys.order, String(from), String(from + scannedPerRead - 1));
+    const ids = await idsOfWave(commands, keys, { from, wave });
+    if (state === undefined) {
+      // Whoever is in the wave is on the list, so those before the page need not be read.
+      const onPage = ids.slice(Math.max(0, offset - passed), Math.max(0, wanted - passed));
+      passed += ids.length;
+      found.push(...(await readUpgrades(commands, rollout, onPage)));
+      continue;
+    }
     for (const record of await readUpgrades(commands, rollout, ids)) {
-      if (record.state !== page.state) continue;
+      if (record.state !== state) continue;
       passed += 1;
-      if (passed > page.offset && passed <= wanted) found.push(record);
+      if (passed > offset && passed <= wanted) found.push(record);
     }
   }
   return found;
+}
+
+/** One piece of the plan, and of it who is in the wave. */
+async function idsOfWave(
+  commands: RedisCommands,
+  keys: RolloutKeys,
+  piece: { readonly from: number; readonly wave: number | undefined },
+): Promise<readonly string[]> {
+  const { from, wave } = piece;
+  const placed = await commands.zrange(
+    keys.order,
+    String(from),
+    String(from + scannedPerRead - 1),
+    'WITHSCORES',
+  );
+  return placed.filter((_text, at) => {
+    if (at % 2 === 1) return false;
+    return wave === undefined || waveOfOrderScore(Number(placed[at + 1])) === wave;
+  });
 }
 
 function flatten(fields: Readonly<Record<string, string>>): readonly string[] {

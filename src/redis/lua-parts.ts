@@ -16,3 +16,56 @@ local function isFenced(key, fence)
   return fence < seen
 end
 `;
+
+/**
+ * Puts a record into the sorted sets that its index names, and takes it out of the others; adds to counters. A weight
+ * may be a fraction, and sums of fractions come back to 0 only nearly.
+ */
+export const recordLua = `
+local function place(key, score, member)
+  if score then redis.call('ZADD', key, score, member) else redis.call('ZREM', key, member) end
+end
+local function placeAll(index, id, keys)
+  place(keys.pending, index.pending, id)
+  place(keys.due, index.due, id)
+  place(keys.retries, index.retry, id .. ':' .. index.lane)
+  place(keys.intents, index.intent, id)
+end
+local function addTo(key, field, amount)
+  local value
+  if string.sub(field, -7) == ':weight' then
+    value = tonumber(redis.call('HINCRBYFLOAT', key, field, amount))
+    if math.abs(value) < 1e-9 then value = 0 end
+  else
+    value = redis.call('HINCRBY', key, field, amount)
+  end
+  if value == 0 then redis.call('HDEL', key, field) end
+  return value
+end
+`;
+
+/** What an ended rollout's keys get anew must not outlive the others. */
+export const expireTogetherLua = `
+local function expireTogether(like, first, last)
+  local leftMs = redis.call('PTTL', like)
+  if leftMs <= 0 then return end
+  for key = first, last do redis.call('PEXPIRE', KEYS[key], leftMs) end
+end
+`;
+
+/**
+ * Puts staged record keys (from the position \`first\` on, the final ones right behind them) in the place of those that
+ * were there, with their counters.
+ */
+export const settlePlanLua = `
+local function settlePlan(first, counters)
+  for staged = first, first + 6 do
+    redis.call('DEL', KEYS[staged + 7])
+    if redis.call('EXISTS', KEYS[staged]) == 1 then
+      redis.call('RENAME', KEYS[staged], KEYS[staged + 7])
+      redis.call('PERSIST', KEYS[staged + 7])
+    end
+  end
+  for at = 1, #counters, 2 do redis.call('HSET', KEYS[first + 8], counters[at], counters[at + 1]) end
+end
+`;

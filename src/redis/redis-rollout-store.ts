@@ -1,22 +1,24 @@
 import type { RolloutStore, UpgradeChange } from '../orchestrator/ports.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
-import type { Rollout, RolloutView } from '../rollout/rollout.ts';
+import type { CapDomain } from '../rollout/plan-groups.ts';
 import { BrokenRecordError } from './broken-record.ts';
 import type { RedisCommands } from './connection.ts';
-import { counterField, parseCounters, waveSummaryOf } from './counter-fields.ts';
 import { freezePlan, keepEndedMs } from './freeze-plan.ts';
+import { makeGroupsCache } from './groups-cache.ts';
+import { joinPlan } from './join-plan.ts';
+import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
 import { listUpgrades, readUpgrades } from './list-upgrades.ts';
+import { replacePlan } from './replace-plan.ts';
+import { rolloutFields } from './rollout-fields.ts';
 import { parseRolloutId, policyKeys, recordKeyList, rolloutKeys } from './rollout-keys.ts';
 import { saveRolloutScript } from './save-rollout-script.ts';
 import { runScript } from './script.ts';
-import { decodeRollout } from './stored-rollout.ts';
+import { decodeGroups } from './stored-groups.ts';
+import { decodeView, type ViewReply } from './stored-view.ts';
 import { transitionScript } from './transition-script.ts';
 import { encodeChange } from './upgrade-index.ts';
 import { viewScript } from './view-script.ts';
 import { makeWriteMarks } from './write-mark.ts';
-
-// A policy looked at every 15 minutes that found work each time would make this many in ten days.
-const rolloutsListedMax = 1_000;
 
 /** A rollout store in Redis: each change is one Lua script, and all keys of a policy share a hash tag. */
 export function makeRedisRolloutStore(redis: {
@@ -25,59 +27,88 @@ export function makeRedisRolloutStore(redis: {
 }): RolloutStore {
   const { commands, keyPrefix } = redis;
   const nextMark = makeWriteMarks();
+  const knownGroups = makeGroupsCache();
   const ofPolicy = (policy: string) => policyKeys(keyPrefix, policy);
   const ofRollout = (id: string) => ({ id, keys: rolloutKeys(keyPrefix, id) });
 
   return {
     activeRolloutIds: async (policies) => {
-      const ids = await Promise.all(policies.map((policy) => commands.get(ofPolicy(policy).active)));
-      return ids.filter((id) => id !== null);
+      const ids = await Promise.all(
+        policies.map((policy) => {
+          const { active } = ofPolicy(policy);
+          return commands.mget(active.upgrade, active.rollback);
+        }),
+      );
+      return ids.flat().filter((id) => id !== null);
     },
 
     listRollouts: async (policies) => {
-      const lists = await Promise.all(policies.map((policy) => listKept(commands, keyPrefix, policy)));
+      const lists = await Promise.all(policies.map((policy) => listKept(redis, policy)));
       return lists
         .flat()
         .sort((a, b) => b.createdAt - a.createdAt)
         .slice(0, rolloutsListedMax);
     },
 
-    loadRollout: (rolloutId) => loadRollout(commands, keyPrefix, rolloutId),
+    loadRollout: (rolloutId) => loadRollout(redis, rolloutId),
 
     nextRolloutNumber: async (policy, yyyymmdd) =>
       Number((await commands.get(ofPolicy(policy).number(yyyymmdd))) ?? 0) + 1,
 
-    freeze: async (rollout, upgrades, events) => {
-      await forgetExpired(commands, keyPrefix, rollout);
-      return freezePlan(redis, { rollout, upgrades, events, write: nextMark() });
+    freeze: async (frozen) => {
+      await forgetExpired(redis, frozen.rollout);
+      return freezePlan(redis, frozen, nextMark());
+    },
+
+    replan: (frozen, expectedRev) => replacePlan(redis, frozen, { expectedRev, write: nextMark() }),
+
+    join: (joining, expectedRev, fence) =>
+      joinPlan(redis, joining, { expectedRev, fence, write: nextMark() }),
+
+    loadGroups: async (rolloutId) => {
+      const text = await commands.get(ofRollout(rolloutId).keys.groups);
+      return text === null ? undefined : decodeGroups(text, rolloutId);
     },
 
     loadView: async (rolloutId, at) => {
       const { keys } = ofRollout(rolloutId);
-      const reply = await runScript(commands, viewScript, {
-        keys: [keys.rollout, keys.counters, keys.pending, keys.due, keys.retries],
-        args: [at.now, at.overdueBefore, at.pageSize],
-      });
-      return reply === null ? undefined : decodeView(reply as ViewReply, rolloutId);
+      const known = knownGroups.get(rolloutId);
+      const reply = (await runScript(commands, viewScript, {
+        keys: [keys.rollout, keys.counters, keys.pending, keys.due, keys.retries, keys.groups],
+        args: [at.now, at.overdueBefore, at.pageSize, known?.mark ?? ''],
+      })) as ViewReply | null;
+      if (reply === null) return undefined;
+      const [, , , , , , , , mark, text] = reply;
+      if (known !== undefined && known.mark === mark) return decodeView(reply, rolloutId, known.groups);
+      const groups = decodeGroups(text, rolloutId);
+      knownGroups.set(rolloutId, { mark, groups });
+      return decodeView(reply, rolloutId, groups);
     },
 
     saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
-      const { policy } = parseRolloutId(rollout.id);
       const { keys } = ofRollout(rollout.id);
+      const { fence: fenceKey, active } = ofPolicy(parseRolloutId(rollout.id).policy);
+      const write = nextMark();
       const call = {
         id: rollout.id,
-        write: nextMark(),
+        write,
         expectedRev,
         rev: rollout.rev,
-        state: rollout.state,
+        fields: rolloutFields(rollout, write),
         brake,
         ended: rollout.endedAt !== null,
-        keepMs: keepEndedMs,
+        keepMs: String(keepEndedMs),
         ...(fence === null ? {} : { fence }),
       };
-      const { fence: fenceKey, active } = ofPolicy(policy);
       const answer = await runScript(commands, saveRolloutScript, {
-        keys: [keys.rollout, keys.events, fenceKey, active, ...recordKeyList(keys)],
+        keys: [
+          keys.rollout,
+          keys.events,
+          fenceKey,
+          active[rollout.kind],
+          keys.groups,
+          ...recordKeyList(keys),
+        ],
         args: [JSON.stringify(call), JSON.stringify(rollout), ...encodeEvents(events)],
       });
       return answer as 'saved' | 'stale';
@@ -90,10 +121,10 @@ export function makeRedisRolloutStore(redis: {
 
     listUpgrades: (rolloutId, page) => listUpgrades(commands, ofRollout(rolloutId), page),
 
-    admit: async ({ rolloutId, rolloutRev, slots, changes }, fence) => {
+    admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];
       const call = { mode: 'admit', rolloutRev, slots, fence };
-      const verdicts = await transition(rolloutId, call, changes);
+      const verdicts = await transition(rolloutId, call, changes, domains);
       return changes.flatMap(({ after }, index) => (verdicts[index] === 'saved' ? [after.collectorId] : []));
     },
 
@@ -106,8 +137,9 @@ export function makeRedisRolloutStore(redis: {
       return verdict === 'saved' ? 'saved' : 'stale';
     },
 
-    saveIntent: async (change) => {
-      const [verdict] = await transition(change.after.rolloutId, { mode: 'intent' }, [change]);
+    saveIntent: async (change, rolloutRev) => {
+      const call = { mode: 'intent', rolloutRev };
+      const [verdict] = await transition(change.after.rolloutId, call, [change]);
       return verdict ?? 'stale';
     },
 
@@ -126,84 +158,20 @@ export function makeRedisRolloutStore(redis: {
     rolloutId: string,
     call: Readonly<Record<string, string | number>>,
     changes: readonly UpgradeChange[],
+    domains?: readonly CapDomain[],
   ): Promise<ReadonlyArray<'saved' | 'stale' | 'braked'>> {
     const { keys } = ofRollout(rolloutId);
     const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
     const { rollout, records, counters, pending, due, retries, intents, events } = keys;
     const reply = await runScript(commands, transitionScript, {
       keys: [rollout, records, counters, pending, due, retries, intents, events, fence],
-      args: [JSON.stringify({ ...call, write: nextMark() }), ...changes.flatMap(encodeChange)],
+      args: [
+        JSON.stringify({ ...call, write: nextMark() }),
+        ...changes.flatMap((change) => encodeChange(change, domains)),
+      ],
     });
     return reply as ReadonlyArray<'saved' | 'stale' | 'braked'>;
   }
-}
-
-async function loadRollout(
-  commands: RedisCommands,
-  keyPrefix: string,
-  rolloutId: string,
-): Promise<Rollout | undefined> {
-  const [json, rev] = await commands.hmget(rolloutKeys(keyPrefix, rolloutId).rollout, 'json', 'rev');
-  return typeof json === 'string' ? decodeRollout(json, Number(rev), rolloutId) : undefined;
-}
-
-async function listKept(
-  commands: RedisCommands,
-  keyPrefix: string,
-  policy: string,
-): Promise<readonly Rollout[]> {
-  const ids = await commands.zrevrange(policyKeys(keyPrefix, policy).rollouts, 0, rolloutsListedMax - 1);
-  const rollouts = await Promise.all(ids.map((id) => loadRollout(commands, keyPrefix, id)));
-  return rollouts.filter((rollout) => rollout !== undefined);
-}
-
-/** Takes rollouts whose keys have expired out of the policy's list. */
-async function forgetExpired(commands: RedisCommands, keyPrefix: string, next: Rollout): Promise<void> {
-  const { policy } = parseRolloutId(next.id);
-  const { rollouts } = policyKeys(keyPrefix, policy);
-  const old = await commands.zrangebyscore(
-    rollouts,
-    '-inf',
-    next.createdAt - keepEndedMs,
-    'LIMIT',
-    0,
-    rolloutsListedMax,
-  );
-  const kept = await Promise.all(old.map((id) => commands.exists(rolloutKeys(keyPrefix, id).rollout)));
-  const gone = old.filter((_id, index) => kept[index] === 0);
-  if (gone.length > 0) await commands.zrem(rollouts, ...gone);
-}
-
-type ViewReply = readonly [
-  json: string,
-  rev: string,
-  brake: string,
-  counters: readonly string[],
-  retriesDue: readonly string[],
-  nextRetryAt: string,
-  candidateWave: string,
-  candidates: readonly string[],
-  overdue: readonly string[],
-];
-
-function decodeView(reply: ViewReply, rolloutId: string): RolloutView {
-  const [json, rev, brake, counterReply, retriesDue, nextRetryAt, candidateWave, candidates, overdue] = reply;
-  const rollout = decodeRollout(json, Number(rev), rolloutId);
-  const counters = parseCounters(counterReply);
-  const count = counters.get(counterField.learnedCount) ?? 0;
-  const sumMs = counters.get(counterField.learnedSumMs) ?? 0;
-  return {
-    rollout,
-    waves: rollout.waves.map((_wave, index) => waveSummaryOf(counters, index)),
-    slotsTaken: counters.get(counterField.slots) ?? 0,
-    retriesDue: retriesDue.map(Number),
-    nextRetryAt: nextRetryAt === '' ? null : Number(nextRetryAt),
-    candidates:
-      candidateWave === '' ? null : { wave: Number(candidateWave), collectorIds: candidates.map(Number) },
-    overdue: overdue.map(Number),
-    braked: brake === '1',
-    learned: { count, meanMs: count === 0 ? 0 : sumMs / count },
-  };
 }
 
 function encodeEvents(events: readonly RolloutEvent[]): readonly string[] {

@@ -1,12 +1,13 @@
 import { invariant } from '../base/assert.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 
 /**
  * The keys of one policy. They share the hash tag `{policy}`, so that one Lua script may touch them all on a Redis
  * Cluster.
  */
 export interface PolicyKeys {
-  /** String: the id of the rollout whose upgrades have not all ended. */
-  readonly active: string;
+  /** Strings: the id of the rollout, and of the rollback, whose upgrades have not all ended. */
+  readonly active: Readonly<Record<Rollout['kind'], string>>;
   /** Sorted set: ids of all kept rollouts by the instant of their creation. */
   readonly rollouts: string;
   /** String: the highest fence seen (DESIGN §3, leader lease). */
@@ -17,25 +18,27 @@ export interface PolicyKeys {
 
 /** The keys of one rollout. */
 export interface RolloutKeys extends RecordKeys {
-  /** Hash: `json`, and beside it what scripts read: `state`, `rev`, `brake`, and `write`, the mark of the last save. */
+  /** Hash: `json`, and beside it what scripts read; see `rollout-fields.ts`. */
   readonly rollout: string;
   /** Stream: the events, oldest first. */
   readonly events: string;
+  /** String: the plan's groups as JSON. */
+  readonly groups: string;
 }
 
 /** The keys that hold the records, and what is counted and sorted with them. */
 export interface RecordKeys {
   /** Hash: collector id → record. */
   readonly records: string;
-  /** Hash: counters per wave and state, slots, weights, learned durations; see `counter-fields.ts`. */
+  /** Hash: counters by wave, stratum and domain, slots, learned durations; see `counter-fields.ts`. */
   readonly counters: string;
   /** Sorted set: all collectors by their place in the plan. */
   readonly order: string;
-  /** Sorted set: pending collectors by wave, then by place in the plan. */
+  /** Sorted set: pending collectors by wave, then by lane, then by place in the plan. */
   readonly pending: string;
   /** Sorted set: collectors whose step is due at an instant, retrying ones excepted. */
   readonly due: string;
-  /** Sorted set: retrying collectors by the instant of their retry. */
+  /** Sorted set: retrying collectors, each as `<id>:<lane>`, by the instant of their retry. */
   readonly retries: string;
   /** Sorted set: creates without an answer by the instant of their intent. */
   readonly intents: string;
@@ -44,7 +47,7 @@ export interface RecordKeys {
 export function policyKeys(keyPrefix: string, policy: string): PolicyKeys {
   const base = `${keyPrefix}:{${tagOf(policy)}}`;
   return {
-    active: `${base}:active`,
+    active: { upgrade: `${base}:active`, rollback: `${base}:activeRollback` },
     rollouts: `${base}:rollouts`,
     fence: `${base}:fence`,
     number: (yyyymmdd) => `${base}:number:${yyyymmdd}`,
@@ -54,13 +57,22 @@ export function policyKeys(keyPrefix: string, policy: string): PolicyKeys {
 export function rolloutKeys(keyPrefix: string, rolloutId: string): RolloutKeys {
   const { policy } = parseRolloutId(rolloutId);
   const base = `${keyPrefix}:{${tagOf(policy)}}:${rolloutId}`;
-  return { rollout: `${base}:rollout`, events: `${base}:events`, ...recordKeys(base) };
+  return {
+    rollout: `${base}:rollout`,
+    events: `${base}:events`,
+    groups: `${base}:groups`,
+    ...recordKeys(base),
+  };
 }
 
 /** Where a plan's records wait until they are all there. `write` keeps two daemons that freeze at once apart. */
 export function stagingKeys(keyPrefix: string, rolloutId: string, write: string): RecordKeys {
-  const { policy } = parseRolloutId(rolloutId);
-  return recordKeys(`${keyPrefix}:{${tagOf(policy)}}:${rolloutId}:staging:${write}`);
+  return recordKeys(stagingBase(keyPrefix, rolloutId, write));
+}
+
+/** Where late joiners wait until they are all there: a hash of records with their index. */
+export function joinersKey(keyPrefix: string, rolloutId: string, write: string): string {
+  return `${stagingBase(keyPrefix, rolloutId, write)}:joiners`;
 }
 
 /** The record keys in the one order that scripts expect. */
@@ -74,6 +86,11 @@ export function parseRolloutId(rolloutId: string): { policy: string; yyyymmdd: s
   const [, policy, yyyymmdd, number] = match ?? [];
   invariant(policy !== undefined && yyyymmdd !== undefined, `${rolloutId} is no rollout id`);
   return { policy, yyyymmdd, number: Number(number) };
+}
+
+function stagingBase(keyPrefix: string, rolloutId: string, write: string): string {
+  const { policy } = parseRolloutId(rolloutId);
+  return `${keyPrefix}:{${tagOf(policy)}}:${rolloutId}:staging:${write}`;
 }
 
 function recordKeys(base: string): RecordKeys {

@@ -1,4 +1,4 @@
-import { appendEventLua, fenceLua } from './lua-parts.ts';
+import { appendEventLua, expireTogetherLua, fenceLua, recordLua } from './lua-parts.ts';
 import { makeScript } from './script.ts';
 
 /**
@@ -16,12 +16,15 @@ import { makeScript } from './script.ts';
 export const transitionScript = makeScript(`
 ${appendEventLua}
 ${fenceLua}
+${recordLua}
+${expireTogetherLua}
 local call = cjson.decode(ARGV[1])
 local rollout = redis.call('HMGET', KEYS[1], 'state', 'rev', 'brake')
 local isRunning = rollout[1] == 'running' and rollout[3] ~= '1'
 local isFencedOff = call.fence ~= nil and isFenced(KEYS[9], call.fence)
 local isStarted = isRunning and (call.rolloutRev == nil or tonumber(rollout[2]) == call.rolloutRev)
 local marked = ',"write":"'
+local sets = { pending = KEYS[4], due = KEYS[5], retries = KEYS[6], intents = KEYS[7] }
 
 local function revOf(current, id)
   local ok, record = pcall(cjson.decode, current)
@@ -31,34 +34,24 @@ local function revOf(current, id)
   return record.rev, nil
 end
 
-local function place(key, score, id)
-  if score then redis.call('ZADD', key, score, id) else redis.call('ZREM', key, id) end
+local function counted(field)
+  return tonumber(redis.call('HGET', KEYS[3], field) or '0')
 end
 
 local function count(change)
-  local wave = change.wave .. ':'
-  if change.from ~= change.to then
-    redis.call('HINCRBY', KEYS[3], wave .. change.from, -1)
-    redis.call('HINCRBY', KEYS[3], wave .. change.to, 1)
-  end
-  if change.slots ~= 0 then redis.call('HINCRBY', KEYS[3], 'slots', change.slots) end
-  if change.lost ~= 0 then redis.call('HINCRBY', KEYS[3], wave .. 'lost', change.lost) end
-  if change.changedAt then
-    local last = tonumber(redis.call('HGET', KEYS[3], wave .. 'changedAt') or '0')
-    if tonumber(change.changedAt) > last then redis.call('HSET', KEYS[3], wave .. 'changedAt', change.changedAt) end
-  end
-  if change.learnedMs then
-    redis.call('HINCRBY', KEYS[3], 'learned:count', 1)
-    redis.call('HINCRBY', KEYS[3], 'learned:sumMs', change.learnedMs)
-  end
-  if change.weight ~= 0 then
-    local weight = tonumber(redis.call('HINCRBYFLOAT', KEYS[3], wave .. 'weight', change.weight))
+  for at = 1, #change.counts, 2 do
+    local field, amount = change.counts[at], change.counts[at + 1]
+    local value = addTo(KEYS[3], field, amount)
     -- The brake counts as a change of the rollout, so that nobody who read it before can lift it unseen.
-    if call.tripAbove ~= nil and change.weight > 0 and weight > call.tripAbove and rollout[3] ~= '1' then
+    local isWorse = field == change.weightField and tonumber(amount) > 0
+    if isWorse and call.tripAbove ~= nil and value > call.tripAbove and rollout[3] ~= '1' then
       redis.call('HSET', KEYS[1], 'brake', '1')
       redis.call('HINCRBY', KEYS[1], 'rev', 1)
       rollout[3] = '1'
     end
+  end
+  if change.changedAt and tonumber(change.changedAt) > counted(change.changedField) then
+    redis.call('HSET', KEYS[3], change.changedField, change.changedAt)
   end
 end
 
@@ -66,6 +59,14 @@ local function isWritten(body, current)
   if current == body .. marked .. call.write .. '"}' then return true end
   local head = body .. marked
   return call.mode ~= 'intent' and string.sub(current, 1, #head) == head
+end
+
+local function hasRoom(change)
+  if counted('slots') + change.slots > call.slots then return false end
+  for at = 1, #change.caps, 2 do
+    if counted(change.caps[at]) + change.slots > tonumber(change.caps[at + 1]) then return false end
+  end
+  return true
 end
 
 local function verdictOn(change, body, current)
@@ -76,13 +77,12 @@ local function verdictOn(change, body, current)
     if broken then return nil, broken end
     if rev ~= change.rev then return 'stale' end
   end
-  -- An intent that was sent again after a long while must not leave under a brake that was set meanwhile.
+  -- An intent that was sent again after a long while must not leave under a brake that was set meanwhile, nor when
+  -- what it was decided by has changed.
   if call.mode == 'intent' and not isRunning then return 'braked' end
+  if call.mode == 'intent' and not isStarted then return 'stale' end
   if isRepeated then return 'repeated' end
-  if call.mode == 'admit' then
-    if isFencedOff or not isStarted then return 'stale' end
-    if tonumber(redis.call('HGET', KEYS[3], 'slots') or '0') + change.slots > call.slots then return 'stale' end
-  end
+  if call.mode == 'admit' and (isFencedOff or not isStarted or not hasRoom(change)) then return 'stale' end
   return 'fresh'
 end
 
@@ -96,14 +96,12 @@ while at <= #ARGV do
   if verdict == 'fresh' then
     redis.call('HSET', KEYS[2], change.id, body .. marked .. call.write .. '"}')
     count(change)
-    place(KEYS[4], change.pending, change.id)
-    place(KEYS[5], change.due, change.id)
-    place(KEYS[6], change.retry, change.id)
-    place(KEYS[7], change.intent, change.id)
+    placeAll(change, change.id, sets)
     for event = at + 2, at + 1 + change.events do appendEvent(KEYS[8], ARGV[event]) end
   end
   verdicts[#verdicts + 1] = (verdict == 'fresh' or verdict == 'repeated') and 'saved' or verdict
   at = at + 2 + change.events
 end
+expireTogether(KEYS[2], 3, 8)
 return verdicts
 `);

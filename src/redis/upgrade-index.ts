@@ -1,60 +1,82 @@
+import { invariant } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { UpgradeChange } from '../orchestrator/ports.ts';
-import { dueAtOf, holdsSlot, isLost, type Upgrade, weightOf } from '../rollout/upgrade.ts';
+import type { CapDomain } from '../rollout/plan-groups.ts';
+import { dueAtOf, holdsSlot, isEnd, type Upgrade } from '../rollout/upgrade.ts';
+import { counterField } from './counter-fields.ts';
+import { pendingScoreOf } from './plan-place.ts';
 import { encodeUpgrade } from './stored-upgrade.ts';
+import { type CounterChanges, countChange } from './upgrade-counters.ts';
 
 /** Where a record stands in the sorted sets; no score: it is not in that set. */
 export interface UpgradeIndex {
+  /** Part of its name among the retries, so that they can be told apart by lane without their records. */
+  readonly lane: string;
   readonly pending?: string;
   readonly due?: string;
   readonly retry?: string;
   readonly intent?: string;
 }
 
-// More places than any plan has, so that waves do not overlap; wave × 1e9 + order is exact in a double.
-export const placesPerWave = 1_000_000_000;
-
 /** The scores of a record, from the core's own functions, so that the scripts know no rule. */
 export function indexOf(upgrade: Upgrade): UpgradeIndex {
   const dueAt = dueAtOf(upgrade);
   return {
-    ...(upgrade.state === 'pending' ? { pending: String(upgrade.wave * placesPerWave + upgrade.order) } : {}),
+    lane: String(upgrade.lane),
+    ...(upgrade.state === 'pending' ? { pending: String(pendingScoreOf(upgrade)) } : {}),
     ...(dueAt === undefined ? {} : { [upgrade.state === 'retrying' ? 'retry' : 'due']: String(dueAt) }),
     ...(upgrade.state === 'starting' ? { intent: String(upgrade.sentAt) } : {}),
   };
 }
 
-/** From the first create to the proof, for an upgrade that succeeded. */
-export function learnedMsOf(upgrade: Upgrade): number | undefined {
-  if (upgrade.state !== 'succeeded' || upgrade.firstStartedAt === null) return undefined;
-  return Math.max(0, Math.round(upgrade.endedAt - upgrade.firstStartedAt));
-}
-
-/** A change as the transition script takes it: what to check, what to count, then the record and its events. */
-export function encodeChange(change: UpgradeChange): readonly string[] {
+/**
+ * A change as the transition script takes it: what to check, what to count, then the record and its events.
+ * @param domains the caps to be kept, by index; only an admission has them
+ */
+export function encodeChange(change: UpgradeChange, domains?: readonly CapDomain[]): readonly string[] {
   const { before, after, events } = change;
-  const changedAt = before.state === after.state ? undefined : changedAtOf(change);
-  const learnedMs = learnedMsOf(before) === undefined ? learnedMsOf(after) : undefined;
+  const changedAt = changedAtOf(change);
   const meta = {
     id: String(after.collectorId),
     rev: before.rev,
-    wave: String(after.wave),
-    from: before.state,
-    to: after.state,
     slots: Number(holdsSlot(after.state)) - Number(holdsSlot(before.state)),
-    weight: weightOf(after) - weightOf(before),
-    lost: Number(isLost(after)) - Number(isLost(before)),
-    ...(changedAt === undefined ? {} : { changedAt: String(changedAt) }),
-    ...(learnedMs === undefined ? {} : { learnedMs: String(learnedMs) }),
+    weightField: counterField.weight(after.wave),
+    counts: encodeCounts(countChange(before, after)),
+    caps: domains === undefined ? [] : encodeCaps(after, domains),
+    ...(changedAt === undefined
+      ? {}
+      : { changedField: counterField.changedAt(after.wave), changedAt: String(changedAt) }),
     ...indexOf(after),
     events: events.length,
   };
   return [JSON.stringify(meta), encodeUpgrade(after), ...events.map((event) => JSON.stringify(event))];
 }
 
-/** When the state changed: its event knows, and an end knows without one. */
-function changedAtOf({ after, events }: UpgradeChange): EpochMs | undefined {
+/** Fields and amounts in turn; as texts, so that Lua rounds none of them. */
+export function encodeCounts(changes: CounterChanges): readonly string[] {
+  return [...changes].flatMap(([field, amount]) => [field, String(amount)]);
+}
+
+/**
+ * When the state changed: its event knows, and an end knows without one. undefined: it did not, or nobody knows, or an
+ * end was left again: a wave's soak runs from the end of its last upgrade.
+ */
+function changedAtOf({ before, after, events }: UpgradeChange): EpochMs | undefined {
+  if (before.state === after.state || isEnd(before.state)) return undefined;
   const instants = events.map(({ at }) => at);
   if ('endedAt' in after) instants.push(after.endedAt);
   return instants.length === 0 ? undefined : Math.max(...instants);
+}
+
+/** The counters of its domains with their caps, in turn. */
+function encodeCaps(upgrade: Upgrade, domains: readonly CapDomain[]): readonly string[] {
+  return upgrade.domains.flatMap((index) => {
+    const domain = domains[index];
+    // Without its cap it would be admitted without one (P2).
+    invariant(
+      domain !== undefined,
+      `collector ${upgrade.collectorId} is in domain ${index}, and the plan has no such`,
+    );
+    return [counterField.domain(index), String(domain.cap)];
+  });
 }

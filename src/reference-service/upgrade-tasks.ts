@@ -62,14 +62,14 @@ export class UpgradeTasks {
     return last !== undefined && now < last.script.endsAt;
   }
 
-  /** Alive, Installed, below the build, not in an upgrade and not too old (field-facts.md, Upgrades). */
+  /** Alive, Installed, at another build, not in an upgrade and not too old (field-facts.md, Upgrades): a task may go down too. */
   upgradableTo(toVersion: string, now: EpochMs): SimulatedCollector[] {
     return this.#collectors.all(now).filter((collector) => {
       if (collector.facts.collectorType === 'Hosted') return false;
       const { version } = settleCollector(collector, now);
       const toTarget = compareBuildVersions(version, toVersion);
-      // An unreadable build can't be placed before the target, so it is missing like a too old one.
-      if (toTarget === undefined || toTarget >= 0) return false;
+      // An unreadable build can't be told from the target, so it is missing like a too old one.
+      if (toTarget === undefined || toTarget === 0) return false;
       if ((compareBuildVersions(version, this.#scenario.tooOldBelow) ?? 0) < 0) return false;
       return isAlive(collector, now) && !this.isInUpgrade(collector.facts.id, now);
     });

@@ -1,3 +1,4 @@
+import { compareBuildVersions } from '../base/build-version.ts';
 import type { Clock, EpochMs } from '../base/time.ts';
 import { BuildList } from './build-list.ts';
 import { settleMatch } from './collector-match.ts';
@@ -13,6 +14,7 @@ import {
   isAlive,
   lastHeartbeatAt,
   type SimulatedCollector,
+  settleCollector,
 } from './simulated-collector.ts';
 import { SourceRegistry } from './source-registry.ts';
 import { createSource, deleteSource, updateSource } from './source-writes.ts';
@@ -70,8 +72,7 @@ export class World {
     this.#tasks = new UpgradeTasks({ scenario, builds: this.builds, collectors: this.#collectors, idOffset });
     for (let made = 0; made < scenario.fleet.size; made++) this.#collectors.register(this.startedAt);
     // Rules choose among the fleet as it was at the start, also when a later state takes its place.
-    const upgradable =
-      latest === undefined ? [] : this.#tasks.upgradableTo(latest, this.startedAt).map(asCandidate);
+    const upgradable = this.#belowLatest(latest).map(asCandidate);
     this.#rules = scenario.failures.map((rule, index) => ({
       rule,
       match: settleMatch(rule.match, `${seed}:failure:${index}`, upgradable),
@@ -151,7 +152,7 @@ export class World {
     return this.#tasks.isInUpgrade(collectorId, this.now());
   }
 
-  /** Alive, Installed, below the build, not in an upgrade and not too old (field-facts.md, Upgrades). */
+  /** Alive, Installed, at another build, not in an upgrade and not too old (field-facts.md, Upgrades). */
   upgradableTo(toVersion: string): SimulatedCollector[] {
     return this.#tasks.upgradableTo(toVersion, this.now());
   }
@@ -221,6 +222,13 @@ export class World {
       builds: this.builds.stored(),
       ...this.#tasks.stored(),
     };
+  }
+
+  #belowLatest(latest: string | undefined): SimulatedCollector[] {
+    if (latest === undefined) return [];
+    const isBelow = (collector: SimulatedCollector) =>
+      (compareBuildVersions(settleCollector(collector, this.startedAt).version, latest) ?? 0) < 0;
+    return this.#tasks.upgradableTo(latest, this.startedAt).filter(isBelow);
   }
 
   #restore(stored: StoredWorld): void {

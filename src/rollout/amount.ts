@@ -1,4 +1,4 @@
-import type { Amount } from './policy.ts';
+import type { Amount, WaveSize } from './policy.ts';
 
 /** Members of a wave of this size: percents round up, and are never 0 while there is anyone (DESIGN §4, Waves). */
 export function membersOf(amount: Amount, plannedCount: number): number {
@@ -12,7 +12,14 @@ export function failuresAllowed(amount: Amount, waveSize: number): number {
   return amount.kind === 'count' ? amount.count : Math.floor((waveSize * amount.percent) / 100);
 }
 
-/** As written in the config: `5`, `2%`. */
-export function formatAmount(amount: Amount): string {
-  return amount.kind === 'count' ? String(amount.count) : `${amount.percent}%`;
+/** As written in the config: `5`, `2%`, `1 per stratum`. */
+export function formatAmount(amount: WaveSize): string {
+  switch (amount.kind) {
+    case 'count':
+      return String(amount.count);
+    case 'percent':
+      return `${amount.percent}%`;
+    default:
+      return `${amount.count} per stratum`;
+  }
 }

@@ -13,6 +13,7 @@ import {
   defer,
   type EvolveContext,
   end,
+  fail,
   type In,
   lose,
   progress,
@@ -25,13 +26,16 @@ import {
 // Creates without an answer, each settled by looking, after which something is wrong with this one collector.
 const doubtsMax = 10;
 
+// A restart keeps a collector silent for up to a minute where an upgrade takes five: seen after half of that.
+const restartShare = 1 / 10;
+
 export function afterCollectorSeen(
   upgrade: Upgrade,
   seen: CollectorSighting,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  const atTarget = isSameBuild(seen.build, context.targetBuild);
+  const atTarget = isSameBuild(seen.build, upgrade.toBuild);
   switch (upgrade.state) {
     case 'queued':
       if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
@@ -77,7 +81,7 @@ function judgeFit(
     return defer(upgrade, 'notAlive', at, 'the collector is silent: it restarts, or is going away', context);
   }
   if (heartbeat === 'late') return again(upgrade, at, context);
-  return to(upgrade, { state: 'queued', dueAt: at, freshAt: at }, { misses: 0 });
+  return to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy: upgrade.startBy }, { misses: 0 });
 }
 
 /** A create in doubt, and what the collector shows: done, never arrived, or running (P1). */
@@ -93,12 +97,20 @@ function settle(
     return adopt({ ...upgrade, doubts: upgrade.doubts + 1 }, upgrade.sentAt, context);
   // Not in an upgrade now, but the create may still be on its way.
   if (at < upgrade.sentAt + context.answerWithinMs) return again(upgrade, at, context);
+  // It may have worked after all: a collector that restarts at the end of its upgrade still shows the old build.
+  const heartbeat = assessHeartbeat(seen.lastSeenAlive, seen.serviceAt);
+  if (!seen.alive || heartbeat === 'silent' || heartbeat === 'late') return again(upgrade, at, context);
   if (upgrade.doubts + 1 >= doubtsMax) {
-    return end(upgrade, 'failed', at, `${doubtsMax} creates brought no answer and no upgrade`);
+    return fail(upgrade, 'retry', at, `${doubtsMax} creates brought no answer and no upgrade`);
   }
+  // A heartbeat may be the last one before such a restart, so it is looked at once more before the next create.
+  const dueAt = Math.max(
+    nextAgainAt(at, upgrade.doubts, context.policy),
+    at + context.policy.upgrade.expectMs * restartShare,
+  );
   return to(
     upgrade,
-    { state: 'queued', dueAt: nextAgainAt(at, upgrade.doubts, context.policy), freshAt: at },
+    { state: 'queued', dueAt, freshAt: 0, startBy: upgrade.startBy },
     { doubts: upgrade.doubts + 1, misses: 0 },
   );
 }
@@ -164,7 +176,7 @@ function judgeReturn(
   if (at >= upgrade.verifyBy) {
     const within = formatDuration(context.policy.upgrade.verifyWithinMs);
     if (back && seen.alive)
-      return end(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
+      return fail(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
     return lose(upgrade, at, `did not come back within ${within}`, context.policy);
   }
   return to(

@@ -1,65 +1,76 @@
+import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
-import { assessWave, type WaveAssessment } from './gate.ts';
-import type { Hold } from './hold.ts';
-import type { WaveRule } from './policy.ts';
-import { isRolloutEnd, type Rollout, type RolloutView, type Wave } from './rollout.ts';
-import { isEnd, type UpgradeState, upgradeStates } from './upgrade.ts';
-
-/** What the reconciler shall do, as data; `orchestrator/reconcile.ts` carries it out. */
-export type Action =
-  | { readonly do: 'openWave'; readonly wave: number }
-  | { readonly do: 'beginSoak'; readonly wave: number; readonly endsAt: EpochMs }
-  | { readonly do: 'passWave'; readonly wave: number }
-  | { readonly do: 'hold'; readonly wave: number; readonly reason: string }
-  /** The store's brake is set, but nothing is wrong any more. */
-  | { readonly do: 'liftBrake' }
-  | { readonly do: 'admit'; readonly collectorIds: readonly number[]; readonly slots: number }
-  /** Their steps are overdue: make sure that a job exists for each. */
-  | { readonly do: 'deliver'; readonly collectorIds: readonly number[] }
-  /** The rollout is over: what has not started never will. */
-  | { readonly do: 'withdrawWaiting'; readonly reason: string }
-  | { readonly do: 'finish'; readonly state: 'succeeded' | 'finishedWithFailures' }
-  /** An ended rollout has nothing left to watch. */
-  | { readonly do: 'close' };
-
-export interface Decision {
-  readonly actions: readonly Action[];
-  /** Why nothing more starts; `status` prints these. */
-  readonly holds: readonly Hold[];
-  /** When to decide again even if nothing happens. */
-  readonly wakeAt: EpochMs | null;
-}
+import { admit, earliest } from './admission.ts';
+import { raiseAlarm } from './breaker.ts';
+import type { Action, Decision } from './decision.ts';
+import { assessed, hasBegun, total } from './gate.ts';
+import type { Rollout, RolloutView } from './rollout.ts';
+import { isEnd } from './upgrade.ts';
+import { decideWave } from './wave-progress.ts';
 
 /**
  * Decides what a rollout does now. Pure: no clock, no store; the same view and instant give the same decision.
- * It carries P2 (slots), P3 (order) and P14 (inconclusive is a hold), together with the guards of the store, which
- * refuse what was decided from a view that has changed since.
+ * It carries P2 (slots and caps), P3 (order), P7 (windows) and P14 (inconclusive is a hold), together with the guards
+ * of the store, which refuse what was decided from a view that has changed since.
  */
 export function decide(view: RolloutView, now: EpochMs): Decision {
   const { rollout } = view;
   if (rollout.endedAt !== null) return { actions: [], holds: [], wakeAt: null };
   const deliver = deliverOverdue(view);
-  if (isRolloutEnd(rollout.state)) return decideEnded(view, deliver);
-  if (rollout.state !== 'running') {
-    return { actions: deliver, holds: [{ reason: holdWords(rollout), until: null }], wakeAt: null };
+  switch (rollout.state) {
+    case 'running':
+      return decideRunning(view, deliver, now);
+    case 'rollingBack':
+      return decideRollingBack(view, deliver);
+    case 'planned':
+    case 'awaitingApproval':
+    case 'held':
+    case 'paused':
+      return { actions: deliver, holds: [{ reason: holdWords(rollout), until: null }], wakeAt: null };
+    case 'succeeded':
+    case 'finishedWithFailures':
+    case 'aborted':
+    case 'rolledBack':
+    case 'superseded':
+      return decideEnded(view, deliver);
+    default:
+      return assertNever(rollout.state);
   }
-  const tripped = findTripped(view);
-  if (tripped !== undefined)
-    return { actions: [tripped], holds: [{ reason: tripped.reason, until: null }], wakeAt: now };
+}
+
+function decideRunning(view: RolloutView, deliver: readonly Action[], now: EpochMs): Decision {
+  const alarm = raiseAlarm(view);
+  if (alarm?.kind === 'act') return stop(alarm.action, now);
+  if (alarm?.kind === 'wait') {
+    const { reason } = alarm;
+    const brake: Action[] = view.braked ? [] : [{ do: 'setBrake', reason }];
+    return { actions: [...brake, ...deliver], holds: [{ reason, until: null }], wakeAt: null };
+  }
+  if (hasExcessAcknowledged(view)) return { actions: [{ do: 'lowerAcknowledged' }], holds: [], wakeAt: now };
   const progress = decideWave(view, now);
+  // Before the hold of the build: its own breach is what that came from, and what follows is the policy's word.
+  if (progress.stops && (view.buildHold === null || isBreach(progress.actions))) {
+    return { ...stopOf(progress.actions), wakeAt: now };
+  }
+  if (view.buildHold !== null) {
+    const { build, reason } = view.buildHold;
+    return stop({ do: 'hold', reason: `build ${build} is held: ${reason}` }, now);
+  }
   const liftBrake: Action[] = view.braked ? [{ do: 'liftBrake' }] : [];
-  const admission = progress.isHold ? { actions: [], holds: [], wakeAt: null } : admit(view);
+  const admission = admit(view, now);
+  const slots = view.rollout.policy.concurrency;
+  const admits: Action[] =
+    admission.picks.length === 0 ? [] : [{ do: 'admit', picks: admission.picks, slots }];
   return {
-    actions: [...liftBrake, ...progress.actions, ...admission.actions, ...deliver],
+    actions: [...liftBrake, ...progress.actions, ...admits, ...deliver],
     holds: [...progress.holds, ...admission.holds],
     wakeAt: earliest([progress.wakeAt, admission.wakeAt]),
   };
 }
 
-/** An aborted rollout: what waits is withdrawn, what runs is watched to its end. */
+/** Ended before its time: what waits is withdrawn, what runs is watched to its end. */
 function decideEnded(view: RolloutView, deliver: readonly Action[]): Decision {
-  const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');
-  const open = total(view, (state) => !isEnd(state));
+  const { waiting, open } = countOpen(view);
   const actions: Action[] = [...deliver];
   if (waiting > 0) actions.push({ do: 'withdrawWaiting', reason: `the rollout was ${view.rollout.state}` });
   else if (open === 0) actions.push({ do: 'close' });
@@ -70,141 +81,58 @@ function decideEnded(view: RolloutView, deliver: readonly Action[]): Decision {
   };
 }
 
-/** The breaker: any wave that has begun may trip, also one that has passed and whose late ones fail. */
-function findTripped(view: RolloutView): Extract<Action, { do: 'hold' }> | undefined {
-  for (const [index, { wave, assessment }] of assessed(view).entries()) {
-    if (wave.state === 'waiting' || !assessment.tripped) continue;
-    const { failures, failuresAllowed } = assessment;
-    const lost = view.waves[index]?.lost ?? 0;
-    const lostWords = lost > 0 ? `, ${lost} of them did not come back` : '';
-    const reason = `wave ${wave.name}: failures ${failures}, allowed ${failuresAllowed}${lostWords}`;
-    return { do: 'hold', wave: index, reason };
-  }
-  return undefined;
+/** First everything ends, then a rollout of its own takes the upgraded ones back, then this one is over. */
+function decideRollingBack(view: RolloutView, deliver: readonly Action[]): Decision {
+  const { rollout, rollback } = view;
+  const { waiting, open } = countOpen(view);
+  const waits = (reason: string, ...actions: readonly Action[]): Decision => ({
+    actions: [...deliver, ...actions],
+    holds: [{ reason, until: null }],
+    wakeAt: null,
+  });
+  if (waiting > 0)
+    return waits('what waits is withdrawn', { do: 'withdrawWaiting', reason: 'the rollout is rolled back' });
+  if (open > 0) return waits(`${open} upgrades are watched to their end before the rollback`);
+  if (rollback === null) return waits('the rollback is being planned', { do: 'beginRollback' });
+  if (rollback.endedAt === null) return waits(`rollback ${rollback.id} is ${rollback.state}`);
+  const reason = `by ${rollback.id}, which ${rollback.state === 'succeeded' ? 'succeeded' : `is ${rollback.state}`}`;
+  return waits('the rollback is over', {
+    do: 'endRollback',
+    reason: rollout.rollbackId === null ? '' : reason,
+  });
 }
 
-interface Progress {
-  readonly actions: readonly Action[];
-  readonly holds: readonly Hold[];
-  readonly wakeAt: EpochMs | null;
-  readonly isHold: boolean;
+function countOpen(view: RolloutView): { readonly waiting: number; readonly open: number } {
+  const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');
+  return { waiting, open: total(view, (state) => !isEnd(state)) };
 }
 
-/** What the first wave that has not passed does next (P3: no other wave may begin). */
-function decideWave(view: RolloutView, now: EpochMs): Progress {
-  const index = view.rollout.waves.findIndex((wave) => wave.state !== 'passed');
-  const current = assessed(view)[index];
-  if (current === undefined) return finishOrWait(view);
-  const { wave, rule, assessment } = current;
-  switch (wave.state) {
-    case 'waiting':
-      return acts({ do: 'openWave', wave: index });
-    case 'open':
-      if (!assessment.settled) return waits();
-      if (!assessment.hasEvidence && !wave.acceptedWithoutEvidence) {
-        const reason = `wave ${wave.name} brought no evidence: none of its ${wave.size} collectors was upgraded`;
-        return { ...acts({ do: 'hold', wave: index, reason }), isHold: true };
-      }
-      if (rule.soakMs === 0 || wave.size === 0) return acts({ do: 'passWave', wave: index });
-      return acts({ do: 'beginSoak', wave: index, endsAt: soakEnd(view, index, rule, now) });
-    case 'soaking': {
-      if (!assessment.settled)
-        return waits(`wave ${wave.name}: ${assessment.active} came late and are on their way`);
-      const endsAt = Math.max(wave.soakEndsAt ?? 0, soakEnd(view, index, rule, 0));
-      if (now >= endsAt) return acts({ do: 'passWave', wave: index });
-      return {
-        actions: [],
-        holds: [{ reason: `wave ${wave.name} soaks`, until: endsAt }],
-        wakeAt: endsAt,
-        isHold: false,
-      };
-    }
-    default:
-      return waits(`wave ${wave.name} is ${wave.state}`);
-  }
-}
-
-/** All waves have passed: done when every upgrade has ended; deferred ones may still be waited for. */
-function finishOrWait(view: RolloutView): Progress {
-  const open = total(view, (state) => !isEnd(state));
-  if (open > 0) {
-    const deferred = total(view, (state) => state === 'deferred');
-    const words = deferred === 1 ? '1 deferred collector is' : `${deferred} deferred collectors are`;
-    return waits(deferred === open ? `${words} waited for` : undefined);
-  }
-  const failures = total(
-    view,
-    (state) => state === 'failed' || state === 'timedOut' || state === 'unconfirmed',
+/** More failures are acknowledged than there are: retried ones must not make room for new ones. */
+function hasExcessAcknowledged(view: RolloutView): boolean {
+  return assessed(view).some(
+    ({ wave, assessment }) => hasBegun(wave) && wave.acknowledgedWeight > assessment.failures,
   );
-  return acts({ do: 'finish', state: failures === 0 ? 'succeeded' : 'finishedWithFailures' });
 }
 
-/** A wave's soak runs from the end of its last upgrade. */
-function soakEnd(view: RolloutView, index: number, rule: WaveRule, now: EpochMs): EpochMs {
-  return (view.waves[index]?.lastChangeAt ?? now) + rule.soakMs;
+function isBreach(actions: readonly Action[]): boolean {
+  return actions.some((action) => action.do === 'breach');
 }
 
-/** Free slots go to retries first, then to the open wave in plan order. */
-function admit(view: RolloutView): Omit<Progress, 'isHold'> {
-  const { policy, waves } = view.rollout;
-  const slots = policy.concurrency;
-  const free = slots - view.slotsTaken;
-  const isOpen = view.candidates !== null && waves[view.candidates.wave]?.state === 'open';
-  const pending = isOpen ? (view.candidates?.collectorIds ?? []) : [];
-  const wanted = [...view.retriesDue, ...pending];
-  if (wanted.length === 0) {
-    const isIdle = view.slotsTaken === 0 && view.nextRetryAt !== null;
-    const holds = isIdle ? [{ reason: 'the next retry is not due yet', until: view.nextRetryAt }] : [];
-    return { actions: [], holds, wakeAt: view.nextRetryAt };
-  }
-  if (free <= 0)
-    return { actions: [], holds: [{ reason: `all ${slots} slots are taken`, until: null }], wakeAt: null };
-  const actions: Action[] = [{ do: 'admit', collectorIds: wanted.slice(0, free), slots }];
-  return { actions, holds: [], wakeAt: view.nextRetryAt };
+function stop(action: Action, now: EpochMs): Decision {
+  return { ...stopOf([action]), wakeAt: now };
+}
+
+function stopOf(actions: readonly Action[]): Omit<Decision, 'wakeAt'> {
+  const holds = actions.flatMap((action) =>
+    'reason' in action ? [{ reason: action.reason, until: null }] : [],
+  );
+  return { actions, holds };
 }
 
 function deliverOverdue(view: RolloutView): readonly Action[] {
   return view.overdue.length === 0 ? [] : [{ do: 'deliver', collectorIds: view.overdue }];
 }
 
-/** Each wave with its rule and how it stands. */
-export function assessed(
-  view: RolloutView,
-): ReadonlyArray<{ wave: Wave; rule: WaveRule; assessment: WaveAssessment }> {
-  return view.rollout.waves.flatMap((wave, index) => {
-    const rule = view.rollout.policy.waves[index];
-    const summary = view.waves[index];
-    if (rule === undefined || summary === undefined) return [];
-    return [{ wave, rule, assessment: assessWave(wave, rule, summary) }];
-  });
-}
-
-function total(view: RolloutView, wanted: (state: UpgradeState) => boolean): number {
-  let sum = 0;
-  for (const { counts } of view.waves) {
-    for (const state of upgradeStates) if (wanted(state)) sum += counts[state];
-  }
-  return sum;
-}
-
 function holdWords(rollout: Rollout): string {
   return `${rollout.state}: ${rollout.reason}`;
-}
-
-function acts(action: Action): Progress {
-  return { actions: [action], holds: [], wakeAt: null, isHold: false };
-}
-
-function waits(reason?: string): Progress {
-  return {
-    actions: [],
-    holds: reason === undefined ? [] : [{ reason, until: null }],
-    wakeAt: null,
-    isHold: false,
-  };
-}
-
-function earliest(instants: ReadonlyArray<EpochMs | null>): EpochMs | null {
-  const known = instants.filter((instant) => instant !== null);
-  return known.length === 0 ? null : Math.min(...known);
 }

@@ -6,11 +6,19 @@ import type { UpgradeState } from './upgrade.ts';
 export type RolloutEventName =
   | `rollout.${RolloutState}`
   | 'rollout.resumed'
-  | 'rollout.targetWithdrawn'
+  | 'rollout.approved'
+  | 'rollout.drifted'
+  | 'rollout.joined'
+  | 'rollout.reopened'
+  | 'wave.awaitingApproval'
+  | 'wave.approved'
   | 'wave.opened'
   | 'wave.soaking'
+  | 'wave.soakSkipped'
   | 'wave.passed'
-  | 'wave.tripped'
+  | 'gate.changed'
+  | 'stratum.held'
+  | 'stratum.released'
   | `upgrade.${UpgradeState}`;
 
 /** One thing that happened in a rollout: who, what, why, when. Log, metrics and pages are projections of these. */

@@ -1,42 +1,115 @@
 import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
-import { assessWave } from './gate.ts';
-import type { Rollout, RolloutView, Wave } from './rollout.ts';
+import { assessed, hasBegun } from './gate.ts';
+import { freshStanding } from './gate-standing.ts';
+import type {
+  AcknowledgedStratum,
+  GateStanding,
+  HeldStratum,
+  Rollout,
+  RolloutView,
+  SoakCheck,
+  StratumSummary,
+  Wave,
+} from './rollout.ts';
 
 /** What happened to a rollout as a whole. Only `evolveRollout` turns these into state. */
 export type RolloutFact = { readonly at: EpochMs } & (
+  | { readonly kind: 'approved'; readonly reason: string }
+  | { readonly kind: 'waveAwaitsApproval'; readonly wave: number }
+  | { readonly kind: 'waveApproved'; readonly wave: number; readonly reason: string }
   | { readonly kind: 'waveOpened'; readonly wave: number }
   | { readonly kind: 'soakBegun'; readonly wave: number; readonly endsAt: EpochMs }
+  | { readonly kind: 'soakLooked'; readonly wave: number; readonly check: SoakCheck }
+  | { readonly kind: 'soakSkipped'; readonly wave: number; readonly reason: string }
+  | {
+      readonly kind: 'gateAnswered';
+      readonly wave: number;
+      readonly gate: number;
+      readonly standing: GateStanding;
+    }
   | { readonly kind: 'wavePassed'; readonly wave: number }
+  | { readonly kind: 'strataHeld'; readonly strata: readonly HeldStratum[]; readonly reason: string }
+  /** `view`: what it had failed until then is acknowledged. */
+  | {
+      readonly kind: 'stratumReleased';
+      readonly stratum: number;
+      readonly reason: string;
+      readonly view: RolloutView;
+    }
   | { readonly kind: 'held'; readonly reason: string }
   | { readonly kind: 'paused'; readonly reason: string }
   /** What every wave had failed when the operator said to go on: acknowledged. */
-  | { readonly kind: 'resumed'; readonly reason: string; readonly waves: RolloutView['waves'] }
+  | { readonly kind: 'resumed'; readonly reason: string; readonly view: RolloutView }
+  | { readonly kind: 'acknowledgedLowered'; readonly view: RolloutView }
   | { readonly kind: 'aborted'; readonly reason: string }
+  /** A newer build is out, and the policy wants it. */
+  | { readonly kind: 'superseded'; readonly reason: string }
+  | { readonly kind: 'rollbackAsked'; readonly reason: string }
+  /** The intent: this id is the rollback's, whether it is there yet or not. */
+  | { readonly kind: 'rollbackNamed'; readonly rollbackId: string }
+  | { readonly kind: 'rolledBack'; readonly reason: string }
+  /** It was over, and an operator wants its failed ones tried again. */
+  | { readonly kind: 'reopened'; readonly reason: string }
   | { readonly kind: 'finished'; readonly state: 'succeeded' | 'finishedWithFailures' }
   | { readonly kind: 'closed' }
-  /** Nothing to say about the rollout itself: the store's brake was lifted. */
-  | { readonly kind: 'brakeLifted' }
+  /** Nothing to say about the rollout itself: the store's brake was set or lifted. */
+  | { readonly kind: 'brakeSet' | 'brakeLifted' }
 );
 
 /** The only way a rollout changes. */
 export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
   const next = { ...rollout, rev: rollout.rev + 1 };
   switch (fact.kind) {
+    case 'approved':
+      return { ...next, state: 'running', reason: fact.reason, drift: null };
+    case 'waveAwaitsApproval':
+      return { ...next, waves: withWave(rollout, fact.wave, { state: 'awaitingApproval' }) };
+    case 'waveApproved':
+      return { ...next, waves: withWave(rollout, fact.wave, { approvedAt: fact.at }) };
     case 'waveOpened':
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'open', openedAt: fact.at }) };
     case 'soakBegun':
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'soaking', soakEndsAt: fact.endsAt }) };
+    case 'soakLooked':
+      return { ...next, waves: withWave(rollout, fact.wave, { soakCheck: fact.check }) };
+    case 'soakSkipped':
+      return { ...next, waves: withWave(rollout, fact.wave, { soakSkippedAt: fact.at }) };
+    case 'gateAnswered': {
+      const gates = (rollout.waves[fact.wave]?.gates ?? []).map((standing, index) =>
+        index === fact.gate ? fact.standing : standing,
+      );
+      return { ...next, waves: withWave(rollout, fact.wave, { gates }) };
+    }
     case 'wavePassed':
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'passed', passedAt: fact.at }) };
+    case 'strataHeld':
+      return { ...next, heldStrata: [...rollout.heldStrata, ...fact.strata] };
+    case 'stratumReleased': {
+      const heldStrata = rollout.heldStrata.filter(({ stratum }) => stratum !== fact.stratum);
+      const view = { ...fact.view, rollout: { ...rollout, heldStrata } };
+      const acknowledgedStrata = acknowledgeStrata(view, ({ stratum }) => stratum === fact.stratum);
+      return { ...next, heldStrata, waves: acknowledge(view), acknowledgedStrata };
+    }
     case 'held':
       return { ...next, state: 'held', reason: fact.reason };
     case 'paused':
       return { ...next, state: 'paused', reason: fact.reason };
     case 'resumed':
-      return { ...next, state: 'running', reason: fact.reason, waves: acknowledge(rollout, fact.waves) };
+      return resume(next, fact.reason, { ...fact.view, rollout });
+    case 'acknowledgedLowered':
+      return { ...next, waves: lowerAcknowledged({ ...fact.view, rollout }) };
     case 'aborted':
-      return { ...next, state: 'aborted', reason: fact.reason };
+    case 'superseded':
+      return { ...next, state: fact.kind, reason: fact.reason };
+    case 'rollbackAsked':
+      return { ...next, state: 'rollingBack', reason: fact.reason, endedAt: null };
+    case 'rollbackNamed':
+      return { ...next, rollbackId: fact.rollbackId };
+    case 'rolledBack':
+      return { ...next, state: 'rolledBack', reason: fact.reason, endedAt: fact.at };
+    case 'reopened':
+      return { ...next, state: 'running', reason: fact.reason, endedAt: null };
     case 'finished':
       return {
         ...next,
@@ -46,6 +119,7 @@ export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
       };
     case 'closed':
       return { ...next, endedAt: fact.at };
+    case 'brakeSet':
     case 'brakeLifted':
       return next;
     default:
@@ -53,21 +127,61 @@ export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
   }
 }
 
-function withWave(rollout: Rollout, index: number, changes: Partial<Wave>): readonly Wave[] {
-  return rollout.waves.map((wave, i) => (i === index ? { ...wave, ...changes } : wave));
+/** Going on says: I have seen these failures, the missing evidence and what the gates said; only new ones count. */
+function resume(next: Rollout, reason: string, view: RolloutView): Rollout {
+  const { heldStrata } = view.rollout;
+  const isOnlyHeldLeft =
+    heldStrata.length > 0 &&
+    view.rollout.waves.every(({ state }) => state === 'passed') &&
+    assessed(view).every(({ assessment }) => assessment.settled && assessment.deferred === 0);
+  return {
+    ...next,
+    state: 'running',
+    reason,
+    waves: acknowledge(view).map((wave) =>
+      // What was looked at and asked before the hold is no evidence any more.
+      wave.state === 'soaking'
+        ? { ...wave, soakCheck: null, gates: wave.gates.map(() => freshStanding()) }
+        : wave,
+    ),
+    acknowledgedStrata: acknowledgeStrata(view, () => true),
+    endsWithoutHeld: view.rollout.endsWithoutHeld || isOnlyHeldLeft,
+  };
 }
 
-/** Resuming says: I have seen these failures, and the missing evidence; only new ones count. */
-function acknowledge(rollout: Rollout, summaries: RolloutView['waves']): readonly Wave[] {
-  return rollout.waves.map((wave, index) => {
-    const rule = rollout.policy.waves[index];
-    const summary = summaries[index];
-    if (wave.state === 'waiting' || rule === undefined || summary === undefined) return wave;
-    const { settled, hasEvidence, failures } = assessWave(wave, rule, summary);
+function acknowledge(view: RolloutView): readonly Wave[] {
+  return assessed(view).map(({ wave, assessment }) => {
+    if (!hasBegun(wave)) return wave;
+    const { settled, hasEvidence, failures } = assessment;
     return {
       ...wave,
       acknowledgedWeight: Math.max(wave.acknowledgedWeight, failures),
       acceptedWithoutEvidence: wave.acceptedWithoutEvidence || (settled && !hasEvidence),
     };
   });
+}
+
+function acknowledgeStrata(
+  view: RolloutView,
+  isMeant: (summary: StratumSummary) => boolean,
+): readonly AcknowledgedStratum[] {
+  const failed = new Map(view.rollout.acknowledgedStrata.map((each) => [each.stratum, each.failed]));
+  const seen = new Map<number, number>();
+  for (const summary of view.strata) {
+    if (!isMeant(summary)) continue;
+    seen.set(summary.stratum, (seen.get(summary.stratum) ?? 0) + summary.failed);
+  }
+  for (const [stratum, count] of seen) failed.set(stratum, count);
+  return [...failed].flatMap(([stratum, count]) => (count > 0 ? [{ stratum, failed: count }] : []));
+}
+
+function lowerAcknowledged(view: RolloutView): readonly Wave[] {
+  return assessed(view).map(({ wave, assessment }) => ({
+    ...wave,
+    acknowledgedWeight: Math.min(wave.acknowledgedWeight, assessment.failures),
+  }));
+}
+
+function withWave(rollout: Rollout, index: number, changes: Partial<Wave>): readonly Wave[] {
+  return rollout.waves.map((wave, i) => (i === index ? { ...wave, ...changes } : wave));
 }

@@ -9,14 +9,16 @@ import {
   type ServiceFailure,
 } from './failure-classes.ts';
 import { firstTaskLookAt, nextAgainAt, nextTaskLookAt } from './look-schedule.ts';
-import type { Upgrade } from './upgrade.ts';
+import { isFailed, isNotStarted, type Upgrade } from './upgrade.ts';
 import {
   adopt,
   again,
   defer,
   type EvolveContext,
   end,
+  fail,
   type In,
+  lose,
   progress,
   putBack,
   retryOrFail,
@@ -37,16 +39,22 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
         state: 'queued',
         dueAt: fact.at,
         freshAt: upgrade.state === 'pending' ? upgrade.fitAt : 0,
+        startBy: fact.startBy,
       });
     case 'putBack':
       return upgrade.state === 'queued' ? putBack(upgrade, fact.at, fact.reason) : upgrade;
     case 'createSent':
       // From here until its answer is stored the create is in doubt, and whoever gets the job next may settle it.
       if (upgrade.state !== 'queued') return upgrade;
-      return to(upgrade, { state: 'starting', sentAt: fact.at, dueAt: fact.at });
+      return to(upgrade, {
+        state: 'starting',
+        sentAt: fact.at,
+        dueAt: fact.at,
+        startBy: upgrade.startBy,
+      });
     case 'createNotSent':
       if (upgrade.state !== 'starting') return upgrade;
-      return to(upgrade, { state: 'queued', dueAt: fact.at, freshAt: fact.at });
+      return to(upgrade, { state: 'queued', dueAt: fact.at, freshAt: 0, startBy: upgrade.startBy });
     case 'created':
       return afterCreated(upgrade, fact.taskId, fact.at, context);
     case 'createFailed':
@@ -56,7 +64,7 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
     case 'versionRefused':
       if (upgrade.state !== 'starting') return upgrade;
       if (!fact.stillOffered) return putBack(upgrade, fact.at, 'the target build is no longer offered');
-      return end(upgrade, 'failed', fact.at, 'the service refuses this build for this collector');
+      return fail(upgrade, 'permanent', fact.at, 'the service refuses this build for this collector');
     case 'taskSeen':
       if (upgrade.state !== 'upgrading' || upgrade.ending !== null) return upgrade;
       return afterTaskSeen(upgrade, fact, context);
@@ -65,9 +73,23 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
     case 'lookFailed':
       return afterLookFailed(upgrade, fact.of, fact.failure, fact.at, context);
     case 'withdrawn':
-      if (upgrade.state !== 'pending' && upgrade.state !== 'retrying' && upgrade.state !== 'deferred')
-        return upgrade;
-      return end(upgrade, 'withdrawn', fact.at, fact.reason);
+      return isNotStarted(upgrade) ? end(upgrade, 'withdrawn', fact.at, fact.reason) : upgrade;
+    case 'regressed':
+      if (upgrade.state !== 'succeeded') return upgrade;
+      if (fact.lost) return lose(upgrade, fact.at, fact.reason, context.policy);
+      return fail(upgrade, 'unconfirmed', fact.at, fact.reason);
+    case 'retryAsked':
+      return isFailed(upgrade.state)
+        ? to(upgrade, { state: 'retrying', dueAt: fact.at, reason: fact.reason }, { misses: 0 })
+        : upgrade;
+    case 'rejoined':
+      if (upgrade.state !== 'withdrawn') return upgrade;
+      // Whatever the plan's reading showed of it is old by now.
+      return to({ ...upgrade, fitAt: 0 }, { state: 'pending', reason: fact.reason }, { misses: 0 });
+    case 'rolledBack':
+      return upgrade.state === 'succeeded' || isFailed(upgrade.state)
+        ? end(upgrade, 'rolledBack', fact.at, fact.reason)
+        : upgrade;
     default:
       return assertNever(fact);
   }
@@ -108,7 +130,13 @@ function afterCreateFailed(
       // Certainly not acted on: it keeps its slot, and spends no attempt.
       return to(
         upgrade,
-        { state: 'queued', dueAt: nextAgainAt(at, upgrade.misses, context.policy), freshAt: upgrade.sentAt },
+        {
+          state: 'queued',
+          dueAt: nextAgainAt(at, upgrade.misses, context.policy),
+          // It waits, maybe again and again: by then the collector has to be looked at anew (P1).
+          freshAt: 0,
+          startBy: upgrade.startBy,
+        },
         { misses: upgrade.misses + 1 },
       );
     case 'look':
@@ -122,7 +150,7 @@ function afterCreateFailed(
       if (upgrade.doubts > 0) return adopt(upgrade, at, context);
       return defer(upgrade, 'inUpgrade', at, 'the collector is being upgraded by someone else', context);
     case 'permanent':
-      return end(upgrade, 'failed', at, reason);
+      return fail(upgrade, 'permanent', at, reason);
     case 'retry':
       return retryOrFail({ ...upgrade, attempts: upgrade.attempts + 1 }, reason, at, context);
     default:

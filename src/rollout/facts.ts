@@ -3,7 +3,7 @@ import type { ServiceFailure } from './failure-classes.ts';
 
 /** What happened to one upgrade: past tense, with its instant. Only `evolve` turns facts into state. */
 export type UpgradeFact = { readonly at: EpochMs } /** The reconciler gave it a slot. */ & (
-  | { readonly kind: 'admitted' }
+  | { readonly kind: 'admitted'; readonly startBy: EpochMs | null }
   /** It could not start now (brake, hold): its slot goes back. */
   | { readonly kind: 'putBack'; readonly reason: string }
   /** The intent is written down; the create leaves right after. */
@@ -23,6 +23,14 @@ export type UpgradeFact = { readonly at: EpochMs } /** The reconciler gave it a 
   | ({ readonly kind: 'collectorSeen' } & CollectorSighting)
   | { readonly kind: 'lookFailed'; readonly of: 'task' | 'collector'; readonly failure: ServiceFailure }
   | { readonly kind: 'withdrawn'; readonly reason: string }
+  /** Its wave soaks, and it died (`lost`) or left the build. */
+  | { readonly kind: 'regressed'; readonly reason: string; readonly lost: boolean }
+  /** An operator wants a failed one tried again. */
+  | { readonly kind: 'retryAsked'; readonly reason: string }
+  /** A withdrawn one is eligible again. */
+  | { readonly kind: 'rejoined'; readonly reason: string }
+  /** Its rollback succeeded. */
+  | { readonly kind: 'rolledBack'; readonly reason: string }
 );
 
 /** What a look at a collector showed. */

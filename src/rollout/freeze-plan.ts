@@ -1,70 +1,44 @@
-import type { EpochMs } from '../base/time.ts';
-import { assessHeartbeat, type FleetSnapshot } from './collector.ts';
+import { frequentBuilds } from './frequent-builds.ts';
+import { newRollout, type RolloutOrigin } from './new-rollout.ts';
+import { pendingUpgrade } from './pending-upgrade.ts';
 import { type LeftOut, leftOutReasons, type Plan } from './plan.ts';
+import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { Rollout } from './rollout.ts';
 import type { Upgrade } from './upgrade.ts';
 
+/** A rollout at its beginning, with one record for each planned collector. */
+export interface FrozenRollout {
+  readonly rollout: Rollout;
+  readonly upgrades: readonly Upgrade[];
+  readonly groups: PlanGroups;
+}
+
 // More than a handful of builds does not fit a status line.
 const fromBuildsMax = 5;
 
-/** Turns a plan into a rollout and one record for each planned collector: from here on nothing is added (P5). */
-export function freezePlan(
-  plan: Plan,
-  origin: {
-    readonly id: string;
-    readonly policy: Policy;
-    readonly startedBy: string;
-    readonly createdAt: EpochMs;
-    readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt'>;
-  },
-): { rollout: Rollout; upgrades: readonly Upgrade[] } {
-  const { fleet, ...named } = origin;
-  const rollout: Rollout = {
-    ...named,
-    fleetReadAt: fleet.readAt,
+/** Turns a plan into a rollout: from here on only late joiners are added (P5). */
+export function freezePlan(plan: Plan, origin: RolloutOrigin & { readonly policy: Policy }): FrozenRollout {
+  const { policy, fleet } = origin;
+  const builds = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.build));
+  const rollout = newRollout(origin, policy, {
+    kind: 'upgrade',
+    rollbackOf: null,
     targetBuild: plan.targetBuild,
-    fromBuilds: mostFrequentBuilds(plan),
+    fromBuilds: frequentBuilds(builds, fromBuildsMax),
     planHash: plan.hash,
-    state: 'running',
-    reason: `by ${origin.startedBy}`,
-    waves: plan.waves.map(({ name, members }) => ({
-      name,
-      size: members.length,
-      state: 'waiting',
-      openedAt: null,
-      soakEndsAt: null,
-      passedAt: null,
-      acknowledgedWeight: 0,
-      acceptedWithoutEvidence: false,
-    })),
+    state: policy.approval ? 'awaitingApproval' : 'running',
+    reason: policy.approval ? 'waits for approval' : `by ${origin.startedBy}`,
     leftOut: countLeftOut(plan.leftOut),
-    endedAt: null,
-    rev: 1,
-  };
-  let order = 0;
-  const upgrades = plan.waves.flatMap(({ members }, wave) =>
-    members.map((collector): Upgrade => {
-      order += 1;
-      return {
-        rolloutId: origin.id,
-        collectorId: collector.id,
-        collectorName: collector.name,
-        wave,
-        order,
-        fromBuild: collector.build,
-        fitAt: assessHeartbeat(collector.lastSeenAlive, fleet.serviceAt) === 'heard' ? fleet.readAt : 0,
-        rev: 1,
-        attempts: 0,
-        doubts: 0,
-        unexplained: 0,
-        misses: 0,
-        firstStartedAt: null,
-        state: 'pending',
-      };
-    }),
+    planned: plan.waves,
+    groups: plan.groups,
+  });
+  const upgrades = plan.waves.flatMap((planned, wave) =>
+    planned.members.map((member) =>
+      pendingUpgrade(member, { wave, toBuild: plan.targetBuild }, { rolloutId: origin.id, fleet }),
+    ),
   );
-  return { rollout, upgrades };
+  return { rollout, upgrades, groups: plan.groups };
 }
 
 /** How many collectors are left out, by reason in words. */
@@ -75,15 +49,4 @@ export function countLeftOut(leftOut: readonly LeftOut[]): Record<string, number
     counts[words] = (counts[words] ?? 0) + 1;
   }
   return counts;
-}
-
-function mostFrequentBuilds(plan: Plan): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const wave of plan.waves) {
-    for (const { build } of wave.members) counts.set(build, (counts.get(build) ?? 0) + 1);
-  }
-  return [...counts.entries()]
-    .sort(([a, countA], [b, countB]) => countB - countA || a.localeCompare(b))
-    .slice(0, fromBuildsMax)
-    .map(([build]) => build);
 }

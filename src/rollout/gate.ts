@@ -1,9 +1,9 @@
 import { failuresAllowed } from './amount.ts';
 import type { WaveRule } from './policy.ts';
-import type { Wave, WaveSummary } from './rollout.ts';
+import type { RolloutView, StratumSummary, Wave, WaveSummary } from './rollout.ts';
 import { isActive, type UpgradeState, upgradeStates } from './upgrade.ts';
 
-/** How a wave stands against its gate. */
+/** How a wave stands against its gate. Members of held strata are set aside: neither waited for nor counted. */
 export interface WaveAssessment {
   /** Weighted failures, and how many it may have: more than that trips it. */
   readonly failures: number;
@@ -13,36 +13,107 @@ export interface WaveAssessment {
   readonly active: number;
   readonly deferred: number;
   readonly succeeded: number;
+  /** Members of held strata that wait. */
+  readonly setAside: number;
   /** Nothing of the wave waits for its turn or is on its way; deferred ones do not hold a wave up. */
   readonly settled: boolean;
   /** At least one collector proved the build; without that the gate has no data (P14). */
   readonly hasEvidence: boolean;
 }
 
+/** What held strata have in one wave. */
+export interface SetAside {
+  readonly waiting: number;
+  readonly failed: number;
+  readonly weight: number;
+}
+
+const nothing: SetAside = { waiting: 0, failed: 0, weight: 0 };
+
 /**
  * Assesses a wave (DESIGN §4, Failures and Gate). The denominator is the wave's size when it opened; failures an
  * operator has acknowledged by resuming do not trip it again.
  */
-export function assessWave(wave: Wave, rule: WaveRule, summary: WaveSummary): WaveAssessment {
+function assessWave(
+  wave: Wave,
+  rule: WaveRule,
+  summary: WaveSummary,
+  aside: SetAside = nothing,
+): WaveAssessment {
   const allowed = failuresAllowed(rule.maxFailures, wave.size);
-  const pending = summary.counts.pending;
-  const active = countActive(summary);
+  const failures = Math.max(0, summary.weight - aside.weight);
+  const { pending, retrying, deferred, succeeded } = summary.counts;
+  const running = countActive(summary) - retrying;
+  const waiting = Math.max(0, pending + retrying - aside.waiting);
+  const members = wave.size + wave.joined;
   return {
-    failures: summary.weight,
+    failures,
     failuresAllowed: allowed,
-    tripped: summary.weight > tripAbove(wave, rule),
+    tripped: failures > tripAbove(wave, rule),
     pending,
-    active,
-    deferred: summary.counts.deferred,
-    succeeded: summary.counts.succeeded,
-    settled: pending === 0 && active === 0,
-    hasEvidence: wave.size === 0 || summary.counts.succeeded > 0,
+    active: running + retrying,
+    deferred,
+    succeeded,
+    setAside: aside.waiting,
+    settled: running === 0 && waiting === 0,
+    hasEvidence: succeeded > 0 || members <= aside.waiting + aside.failed,
   };
+}
+
+/** What these strata have in one wave; without a list, those that are held. */
+export function setAsideIn(
+  view: RolloutView,
+  wave: number,
+  strata: ReadonlySet<number> = heldStrataOf(view),
+): SetAside {
+  if (strata.size === 0) return nothing;
+  const isHeld = (each: StratumSummary) => each.wave === wave && strata.has(each.stratum);
+  return view.strata.filter(isHeld).reduce(
+    (sum, { waiting, failed, weight }) => ({
+      waiting: sum.waiting + waiting,
+      failed: sum.failed + failed,
+      weight: sum.weight + weight,
+    }),
+    nothing,
+  );
+}
+
+/** The strata of which nothing more starts. */
+export function heldStrataOf(view: RolloutView): ReadonlySet<number> {
+  return new Set(view.rollout.heldStrata.map(({ stratum }) => stratum));
 }
 
 /** The weighted failures beyond which a wave trips, at once and not at its end. */
 export function tripAbove(wave: Wave, rule: WaveRule): number {
   return Math.max(failuresAllowed(rule.maxFailures, wave.size), wave.acknowledgedWeight);
+}
+
+/** Each wave with its rule and how it stands. */
+export function assessed(
+  view: RolloutView,
+  strata: ReadonlySet<number> = heldStrataOf(view),
+): ReadonlyArray<{ wave: Wave; rule: WaveRule; assessment: WaveAssessment }> {
+  return view.rollout.waves.flatMap((wave, index) => {
+    const rule = view.rollout.policy.waves[index];
+    const summary = view.waves[index];
+    if (rule === undefined || summary === undefined) return [];
+    const aside = setAsideIn(view, index, strata);
+    return [{ wave, rule, assessment: assessWave(wave, rule, summary, aside) }];
+  });
+}
+
+/** How many upgrades of the rollout are in such states. */
+export function total(view: RolloutView, wanted: (state: UpgradeState) => boolean): number {
+  let sum = 0;
+  for (const { counts } of view.waves) {
+    for (const state of upgradeStates) if (wanted(state)) sum += counts[state];
+  }
+  return sum;
+}
+
+/** True once a wave has been opened; what belongs to it may start. */
+export function hasBegun({ state }: Wave): boolean {
+  return state !== 'waiting' && state !== 'awaitingApproval';
 }
 
 function countActive(summary: WaveSummary): number {

@@ -9,6 +9,8 @@ export type Step =
   | { readonly do: 'wait'; readonly until: EpochMs }
   /** Write the intent, then create the task. */
   | { readonly do: 'start' }
+  /** Its window closes too soon by now: its slot goes back (P7). */
+  | { readonly do: 'giveBack'; readonly reason: string }
   | { readonly do: 'lookAtTask'; readonly taskId: string }
   | { readonly do: 'lookAtCollector'; readonly why: LookReason; readonly askUpgradable: boolean };
 
@@ -25,6 +27,9 @@ export function nextStep(upgrade: Upgrade, now: EpochMs): Step {
   }
   switch (upgrade.state) {
     case 'queued':
+      if (upgrade.startBy !== null && now > upgrade.startBy) {
+        return { do: 'giveBack', reason: 'the window closes too soon to start it' };
+      }
       return now - upgrade.freshAt <= freshForMs
         ? { do: 'start' }
         : { do: 'lookAtCollector', why: 'recheck', askUpgradable: false };

@@ -1,7 +1,8 @@
 import { compareBuildVersions, isSameBuild } from '../base/build-version.ts';
-import { hashHex, hashNumber } from '../base/hash.ts';
-import { membersOf } from './amount.ts';
+import { hashHex } from '../base/hash.ts';
+import { arrangePlan, type PlannedWave } from './arrange-plan.ts';
 import type { FleetCollector, FleetSnapshot } from './collector.ts';
+import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import { compileSelector } from './selector.ts';
 
@@ -10,13 +11,9 @@ export interface Plan {
   readonly targetBuild: string;
   readonly waves: readonly PlannedWave[];
   readonly leftOut: readonly LeftOut[];
+  readonly groups: PlanGroups;
   /** Names this content: equal for the same members, waves and target. */
   readonly hash: string;
-}
-
-export interface PlannedWave {
-  readonly name: string;
-  readonly members: readonly FleetCollector[];
 }
 
 export interface LeftOut {
@@ -27,28 +24,41 @@ export interface LeftOut {
 export const leftOutReasons = {
   notSelected: 'not selected',
   excluded: 'excluded',
+  notAsked: 'not asked for',
   atTarget: 'runs the target build already',
   newer: 'runs a newer build, and downgrades are not allowed',
+  held: 'held by an operator',
+  claimed: 'is in the rollout of another policy',
   failedBefore: 'failed in an earlier rollout of this build',
   notAlive: 'not alive',
   notOffered: 'the service does not offer it this upgrade (in an upgrade, or too old)',
 } as const;
 export type LeftOutReason = keyof typeof leftOutReasons;
 
+/** What is known of collectors beside the policy and the inventory; each names them by id. */
+export interface PlanOptions {
+  /** They failed on this very build. */
+  readonly failedBefore?: ReadonlySet<number>;
+  /** An operator wants them left alone. */
+  readonly heldCollectors?: ReadonlySet<number>;
+  /** They have their turn in a rollout of another policy (P1). */
+  readonly claimed?: ReadonlySet<number>;
+  /** Where given, nobody else is planned. */
+  readonly only?: ReadonlySet<number>;
+}
+
 /**
- * Makes the plan of a rollout. Members are spread over the waves by a hash of seed and collector id: repeatable, and
- * not by name or age (DESIGN §4, Waves).
- * @param seed the rollout's id
- * @param failedBefore collectors that failed on this very build
+ * Makes the plan of a rollout (DESIGN §4, Waves).
+ * @param seed the rollout's id: members are chosen by a hash of it and theirs, so the same seed makes the same plan
  */
 export function makePlan(
   policy: Policy,
   targetBuild: string,
   fleet: FleetSnapshot,
   seed: string,
-  failedBefore: ReadonlySet<number> = new Set(),
+  options: PlanOptions = {},
 ): Plan {
-  const judge = makeJudge(policy, targetBuild, fleet.upgradableIds, failedBefore);
+  const judge = makeJudge(policy, targetBuild, fleet.upgradableIds, options);
   const chosen: FleetCollector[] = [];
   const leftOut: LeftOut[] = [];
   for (const collector of fleet.collectors) {
@@ -56,52 +66,40 @@ export function makePlan(
     if (reason === undefined) chosen.push(collector);
     else leftOut.push({ collector, reason });
   }
-  const waves = cutWaves(policy, spread(chosen, seed));
-  return { targetBuild, waves, leftOut, hash: hashOf(targetBuild, waves) };
+  const { waves, groups } = arrangePlan(chosen, policy, seed);
+  return { targetBuild, waves, leftOut, groups, hash: hashOf(targetBuild, waves) };
 }
 
-/** Why a collector is left out; undefined when it is in. Evaluated in order; first match wins. */
-function makeJudge(
-  policy: Policy,
+/**
+ * Makes the rule that says why a collector is left out; undefined when it is in. Evaluated in order, first match wins:
+ * what the policy says, then what is settled already, then what may pass.
+ */
+export function makeJudge(
+  policy: Pick<Policy, 'select' | 'target'>,
   targetBuild: string,
   upgradableIds: ReadonlySet<number>,
-  failedBefore: ReadonlySet<number>,
+  { failedBefore, heldCollectors, claimed, only }: PlanOptions,
 ): (collector: FleetCollector) => LeftOutReason | undefined {
   const isIncluded = compileSelector(policy.select.include);
   const exclusions = policy.select.exclude.map(compileSelector);
   return (collector) => {
     if (!isIncluded(collector)) return 'notSelected';
     if (exclusions.some((matches) => matches(collector))) return 'excluded';
+    if (only !== undefined && !only.has(collector.id)) return 'notAsked';
     if (isSameBuild(collector.build, targetBuild)) return 'atTarget';
-    const order = compareBuildVersions(collector.build, targetBuild);
-    if (order !== undefined && order > 0 && !policy.target.allowDowngrade) return 'newer';
-    if (failedBefore.has(collector.id)) return 'failedBefore';
+    const isNewer = (compareBuildVersions(collector.build, targetBuild) ?? 0) > 0;
+    if (isNewer && !policy.target.allowDowngrade) return 'newer';
+    if (heldCollectors?.has(collector.id) === true) return 'held';
+    if (claimed?.has(collector.id) === true) return 'claimed';
+    if (failedBefore?.has(collector.id) === true) return 'failedBefore';
     if (!collector.alive) return 'notAlive';
-    if (!upgradableIds.has(collector.id)) return 'notOffered';
+    // Whether a service lists collectors above the target as upgradable is not specified; a task would take them down.
+    if (!isNewer && !upgradableIds.has(collector.id)) return 'notOffered';
     return undefined;
   };
 }
 
-function spread(collectors: readonly FleetCollector[], seed: string): readonly FleetCollector[] {
-  return collectors
-    .map((collector) => ({ collector, key: hashNumber(`${seed}/${collector.id}`) }))
-    .sort((a, b) => a.key - b.key || a.collector.id - b.collector.id)
-    .map(({ collector }) => collector);
-}
-
-/** Every wave takes its size from the front; the last one takes what is left. */
-function cutWaves(policy: Policy, ordered: readonly FleetCollector[]): readonly PlannedWave[] {
-  let taken = 0;
-  return policy.waves.map((rule, index) => {
-    const isLast = index === policy.waves.length - 1;
-    const size = isLast ? ordered.length - taken : membersOf(rule.size, ordered.length);
-    const members = ordered.slice(taken, taken + size);
-    taken += members.length;
-    return { name: rule.name, members };
-  });
-}
-
 function hashOf(targetBuild: string, waves: readonly PlannedWave[]): string {
-  const content = waves.map((wave) => [wave.name, wave.members.map((member) => member.id)]);
+  const content = waves.map(({ name, members }) => [name, members.map(({ collector }) => collector.id)]);
   return hashHex(JSON.stringify([targetBuild, content]), 8);
 }

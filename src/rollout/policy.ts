@@ -11,6 +11,20 @@ export interface Policy {
   readonly timeZone: string;
   /** Upgrades that may be running at the service at one instant (P2). */
   readonly concurrency: number;
+  /** Caps: at most so many upgrades at one instant among the collectors that share a value of the key (P2). */
+  readonly maxInFlightPer: readonly CapRule[];
+  /** Collectors alike in these form a stratum; empty: one stratum. */
+  readonly spreadBy: readonly CollectorKey[];
+  /** A stratum whose failures stand out is held alone, and the rest goes on. */
+  readonly isolateStrata: boolean;
+  /** Show the plan, and wait for `approve` before anything starts. */
+  readonly approval: boolean;
+  /** When upgrades may start; empty: always. */
+  readonly windows: readonly WindowRule[];
+  /** When none may start, windows or not. */
+  readonly freezes: readonly FreezeRule[];
+  /** What a wave with too many failures, or a gate that is missed, leads to. */
+  readonly onBreach: 'hold' | 'abort' | 'rollback';
   readonly waves: readonly WaveRule[];
   /** How many failures a collector that did not come back counts as. */
   readonly lostWeight: number;
@@ -19,7 +33,7 @@ export interface Policy {
     readonly deadlineMs: DurationMs;
     /** From the task's end: how long the collector may take to show the build and a fresh heartbeat. */
     readonly verifyWithinMs: DurationMs;
-    /** How long an upgrade usually takes; looks are timed by it until durations are learned. */
+    /** How long an upgrade usually takes; looks and closing windows are reckoned by it until durations are learned. */
     readonly expectMs: DurationMs;
   };
   readonly retry: RetryRule;
@@ -51,6 +65,50 @@ export interface TargetRule {
   /** `latest`, or a build. */
   readonly version: string;
   readonly allowDowngrade: boolean;
+  /** A latest build is taken only when the daemon saw it first at least this long ago. */
+  readonly minimumAgeMs: DurationMs;
+  /** A newer latest build ends a rollout that is on its way, and the next one takes it up. */
+  readonly supersede: boolean;
+}
+
+/** What collectors may be told apart by. `collectorVersion` is the build they run. */
+export type CollectorKey =
+  | 'osName'
+  | 'osArch'
+  | 'collectorVersion'
+  | 'category'
+  | 'hostName'
+  | 'timeZone'
+  | 'sourceSyncMode'
+  | 'ephemeral'
+  | `fields.${string}`;
+
+export interface CapRule {
+  readonly key: CollectorKey;
+  readonly cap: number;
+}
+
+/** In place of a time zone: each collector's own. */
+export const collectorZone = 'collector';
+
+/** Half-open `[from, to)` by local time; `days` are those on which it opens (1 is Monday). */
+export interface WindowRule {
+  readonly days: readonly number[];
+  /** Minutes since local midnight, below 1440. */
+  readonly fromMinute: number;
+  /** At most 1440; not after `fromMinute`: on the next day. */
+  readonly toMinute: number;
+  /** An IANA zone, or `collector`. */
+  readonly timeZone: string;
+}
+
+/** Half-open `[from, to)` by local time, each as `2026-12-20T00:00`. */
+export interface FreezeRule {
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+  /** An IANA zone, or `collector`. */
+  readonly timeZone: string;
 }
 
 /** A number of collectors, or a share of them. */
@@ -58,11 +116,46 @@ export type Amount =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'percent'; readonly percent: number };
 
+/** How many collectors a wave takes; percents are of the plan. */
+export type WaveSize = Amount | { readonly kind: 'perStratum'; readonly count: number };
+
 export interface WaveRule {
   readonly name: string;
-  readonly size: Amount;
+  readonly size: WaveSize;
+  /** Takes only collectors that match, whatever their stratum; up to `size`. */
+  readonly match?: Selector;
   readonly soakMs: DurationMs;
   readonly maxFailures: Amount;
+  /** Waits for `approve` before it opens. */
+  readonly approval: boolean;
+  /** What has to be met, beside failures and soak, before the next wave may open. */
+  readonly gates: readonly GateRule[];
+}
+
+export type GateRule = {
+  /** Unique in its wave. */
+  readonly name: string;
+  /** Shows its value, and decides nothing. */
+  readonly dryRun: boolean;
+  /** How often it is asked. */
+  readonly everyMs: DurationMs;
+  readonly url: string;
+  /** A file with a bearer token; read when the gate is asked, so that no token is stored (P12). */
+  readonly tokenFile?: string;
+} & (
+  | {
+      readonly kind: 'prometheus';
+      readonly query: string;
+      readonly expect: Expectation;
+      /** How long the expectation must be met without a break to pass, or missed without a break to fail. */
+      readonly forMs: DurationMs;
+    }
+  | { readonly kind: 'webhook' }
+);
+
+export interface Expectation {
+  readonly operator: '>=' | '>' | '<=' | '<' | '==' | '!=';
+  readonly value: number;
 }
 
 export interface RetryRule {

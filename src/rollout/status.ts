@@ -1,20 +1,32 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import { assessed, decide } from './decide.ts';
+import { assessCalendar, needsCollectorZone } from './calendar.ts';
+import { coverage } from './coverage.ts';
+import { decide } from './decide.ts';
 import { estimateRemainder } from './estimate.ts';
-import { emptyCounts } from './gate.ts';
+import { assessed, emptyCounts } from './gate.ts';
+import { assessGate } from './gate-standing.ts';
 import type { Hold } from './hold.ts';
-import type { RolloutState, RolloutView, Wave, WaveState } from './rollout.ts';
+import type { BuildHold, PlanDrift, RolloutState, RolloutView, Wave, WaveState } from './rollout.ts';
+import { soakEndsAtOf } from './soak-end.ts';
 import { type UpgradeState, upgradeStates } from './upgrade.ts';
+import { waveWaits } from './wave-words.ts';
 
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
 export interface RolloutStatus {
   readonly id: string;
+  readonly kind: 'upgrade' | 'rollback';
+  /** For a rollback: the rollout it takes back. */
+  readonly rollbackOf: string | null;
+  /** The rollback of this rollout, once it was begun. */
+  readonly rollbackId: string | null;
   readonly policy: string;
   readonly state: RolloutState;
   readonly reason: string;
   readonly targetBuild: string;
   readonly fromBuilds: readonly string[];
   readonly planHash: string;
+  /** While the plan waits for approval: how the fleet moved since it was shown before. */
+  readonly drift: PlanDrift | null;
   readonly startedBy: string;
   readonly createdAt: EpochMs;
   readonly endedAt: EpochMs | null;
@@ -24,21 +36,65 @@ export interface RolloutStatus {
   /** Slots taken, of `concurrency`. */
   readonly inFlight: number;
   readonly concurrency: number;
-  readonly eta: { readonly at: EpochMs; readonly plusMinusMs: DurationMs } | null;
+  readonly eta: { readonly at: EpochMs; readonly plusMinusMs: DurationMs; readonly requests: number } | null;
+  /** By the policy's own time zone; null where upgrades may start at any time. */
+  readonly window: WindowStatus | null;
+  /** Set while the target build is held, over all policies. */
+  readonly buildHold: BuildHold | null;
+  readonly strata: StrataStatus;
   readonly waves: readonly WaveStatus[];
   /** Why nothing more starts right now; empty when something can. */
   readonly holds: readonly Hold[];
 }
 
+export interface WindowStatus {
+  readonly isOpen: boolean;
+  /** When that changes next; null: not in a year. */
+  readonly until: EpochMs | null;
+  readonly reason: string;
+  readonly timeZone: string;
+  /** Some of its windows go by each collector's own time zone. */
+  readonly ownZones: boolean;
+}
+
+export interface StrataStatus {
+  readonly total: number;
+  readonly held: ReadonlyArray<{
+    readonly label: string;
+    readonly reason: string;
+    readonly by: string;
+    readonly at: EpochMs;
+    /** Its collectors that wait until it is released. */
+    readonly waiting: number;
+  }>;
+  /** Strata that no wave before the last covers, and the labels of some. */
+  readonly uncovered: { readonly count: number; readonly labels: readonly string[] };
+}
+
+export interface GateStatus {
+  readonly name: string;
+  readonly verdict: 'pass' | 'fail' | 'hold' | 'inconclusive' | 'waiting';
+  readonly words: string;
+  readonly value: number | null;
+  readonly dryRun: boolean;
+}
+
 export interface WaveStatus {
   readonly name: string;
+  /** Members when it was planned, and late joiners. */
   readonly size: number;
+  readonly joined: number;
+  /** Strata with members in it. */
+  readonly strata: number;
   readonly state: WaveState;
   readonly counts: Readonly<Record<UpgradeState, number>>;
   /** Weighted failures, and how many the wave may have before it trips. */
   readonly failures: number;
   readonly failuresAllowed: number;
   readonly lost: number;
+  /** Members of held strata that wait. */
+  readonly setAside: number;
+  readonly gates: readonly GateStatus[];
   readonly openedAt: EpochMs | null;
   readonly soakEndsAt: EpochMs | null;
   readonly passedAt: EpochMs | null;
@@ -50,54 +106,76 @@ export interface WaveStatus {
 export function describeRollout(view: RolloutView, now: EpochMs, requestsPerSecond: number): RolloutStatus {
   const { rollout } = view;
   const decision = decide(view, now);
-  const standings = assessed(view);
-  const waves = standings.map(({ wave, assessment }, index): WaveStatus => {
+  const { waves: covered, total, uncovered } = coverage(view.groups);
+  const waves = assessed(view).map(({ wave, rule, assessment }, index): WaveStatus => {
     const { counts, lost } = view.waves[index] ?? { counts: emptyCounts(), lost: 0 };
-    const { name, size, state, openedAt, soakEndsAt, passedAt } = wave;
-    const { failures, failuresAllowed } = assessment;
-    const waits = waitWords(view, index);
+    const { name, joined, state, openedAt, passedAt } = wave;
+    const { failures, failuresAllowed, setAside } = assessment;
     return {
       name,
-      size,
+      size: wave.size + joined,
+      joined,
+      strata: covered[index]?.strata ?? 0,
       state,
       counts,
       failures,
       failuresAllowed,
       lost,
+      setAside,
+      gates: rule.gates.flatMap((gate, gateIndex) => {
+        const standing = wave.gates[gateIndex];
+        if (standing === undefined) return [];
+        const { verdict, words } = assessGate(gate, standing, now);
+        return [{ name: gate.name, verdict, words, value: standing.value, dryRun: gate.dryRun }];
+      }),
       openedAt,
-      soakEndsAt,
+      soakEndsAt: soakEndsAtOf(view, index),
       passedAt,
-      waits,
+      waits: waveWaits(view, index),
     };
   });
   return {
     id: rollout.id,
+    kind: rollout.kind,
+    rollbackOf: rollout.rollbackOf,
+    rollbackId: rollout.rollbackId,
     policy: rollout.policy.name,
     state: rollout.state,
     reason: rollout.reason,
     targetBuild: rollout.targetBuild,
     fromBuilds: rollout.fromBuilds,
     planHash: rollout.planHash,
+    drift: rollout.drift,
     startedBy: rollout.startedBy,
     createdAt: rollout.createdAt,
     endedAt: rollout.endedAt,
-    planned: rollout.waves.reduce((sum, wave) => sum + wave.size, 0),
+    planned: waves.reduce((sum, { size }) => sum + size, 0),
     counts: sumCounts(waves),
     leftOut: rollout.leftOut,
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,
     eta: estimateEnd(view, now, requestsPerSecond),
+    window: windowOf(view, now),
+    buildHold: view.buildHold,
+    strata: { total, held: heldOf(view), uncovered },
     waves,
     holds: decision.holds,
   };
 }
 
-function waitWords(view: RolloutView, index: number): string | null {
-  const { waves } = view.rollout;
-  const wave = waves[index];
-  if (wave?.state !== 'waiting') return null;
-  const before = waves.slice(0, index).find(({ state }) => state !== 'passed');
-  return before === undefined ? null : `gate of ${before.name}`;
+function windowOf({ rollout: { policy } }: RolloutView, now: EpochMs): WindowStatus | null {
+  if (policy.windows.length + policy.freezes.length === 0) return null;
+  const { isOpen, until, reason } = assessCalendar(policy, '', now);
+  return { isOpen, until, reason, timeZone: policy.timeZone, ownZones: needsCollectorZone(policy) };
+}
+
+function heldOf(view: RolloutView): StrataStatus['held'] {
+  return view.rollout.heldStrata.map(({ stratum, label, reason, by, at }) => {
+    const waiting = view.strata
+      .filter((each) => each.stratum === stratum)
+      .reduce((sum, each) => sum + each.waiting, 0);
+    return { label, reason, by, at, waiting };
+  });
 }
 
 function sumCounts(waves: readonly WaveStatus[]): Record<UpgradeState, number> {
@@ -108,17 +186,25 @@ function sumCounts(waves: readonly WaveStatus[]): Record<UpgradeState, number> {
 
 function estimateEnd(view: RolloutView, now: EpochMs, requestsPerSecond: number): RolloutStatus['eta'] {
   if (view.rollout.state !== 'running' || view.rollout.endedAt !== null) return null;
-  const remainders = assessed(view).map(({ wave, rule, assessment }) => ({
-    upgrades: assessment.pending + assessment.active,
-    soakMs: remainingSoakMs(wave, rule.soakMs, now),
-  }));
+  const remainders = assessed(view).map(({ wave, rule, assessment }, index) => {
+    const upgrades = Math.max(0, assessment.pending + assessment.active - assessment.setAside);
+    const share = upgrades / Math.max(1, wave.size + wave.joined);
+    return {
+      upgrades,
+      chain: Math.ceil(wave.chain * share),
+      soakMs: remainingSoakMs(wave, rule.soakMs, soakEndsAtOf(view, index), now),
+    };
+  });
   const { policy } = view.rollout;
-  const { durationMs, plusMinusMs } = estimateRemainder(remainders, policy, requestsPerSecond, view.learned);
-  return { at: now + durationMs, plusMinusMs };
+  const { endsAt, plusMinusMs, requests } = estimateRemainder(remainders, policy, {
+    from: now,
+    requestsPerSecond,
+    learned: view.learned,
+  });
+  return endsAt === null ? null : { at: endsAt, plusMinusMs, requests };
 }
 
-function remainingSoakMs(wave: Wave, soakMs: DurationMs, now: EpochMs): DurationMs {
+function remainingSoakMs(wave: Wave, soakMs: DurationMs, endsAt: EpochMs | null, now: EpochMs): DurationMs {
   if (wave.state === 'passed' || wave.size === 0) return 0;
-  if (wave.soakEndsAt === null) return soakMs;
-  return Math.max(0, wave.soakEndsAt - now);
+  return endsAt === null ? soakMs : Math.max(0, endsAt - now);
 }

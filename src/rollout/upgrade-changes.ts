@@ -11,12 +11,17 @@ import {
   retryAt,
 } from './look-schedule.ts';
 import type { Policy } from './policy.ts';
-import type { EndState, Upgrade, UpgradeProgress, UpgradingProgress, VerifyingProgress } from './upgrade.ts';
+import type {
+  Upgrade,
+  UpgradeFailureClass,
+  UpgradeProgress,
+  UpgradingProgress,
+  VerifyingProgress,
+} from './upgrade.ts';
 
 /** What the rules need beside the record. */
 export interface EvolveContext {
   readonly policy: Policy;
-  readonly targetBuild: string;
   /** A create sent longer ago than this has been answered, or never will be. */
   readonly answerWithinMs: DurationMs;
   /** From -1 to 1, drawn by the caller. */
@@ -91,14 +96,14 @@ export function afterTaskFailed(
   const meaning = classifyTaskMessage(message, context.policy.messageRules);
   switch (meaning) {
     case 'permanent':
-      return end(upgrade, 'failed', at, words);
+      return fail(upgrade, 'permanent', at, words);
     case 'retry':
       return retryOrFail(upgrade, words, at, context);
     case 'retryLater':
       return retryOrFail(upgrade, words, at, context, longRetryAt(at, context.jitter, context.policy));
     case 'unexplained':
       if (upgrade.unexplained > 0)
-        return end(upgrade, 'failed', at, `failed twice without a known cause: ${words}`);
+        return fail(upgrade, 'permanent', at, `failed twice without a known cause: ${words}`);
       return retryOrFail({ ...upgrade, unexplained: upgrade.unexplained + 1 }, words, at, context);
     default:
       return assertNever(meaning);
@@ -115,13 +120,13 @@ export function retryOrFail(
 ): Upgrade {
   const { maxAttempts } = context.policy.retry;
   if (upgrade.attempts >= maxAttempts) {
-    return end(upgrade, 'failed', at, `attempt ${upgrade.attempts} of ${maxAttempts}: ${words}`);
+    return fail(upgrade, 'retry', at, `attempt ${upgrade.attempts} of ${maxAttempts}: ${words}`);
   }
   return to(upgrade, { state: 'retrying', dueAt, reason: words }, { misses: 0 });
 }
 
 export function timeOut(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): Upgrade {
-  return end(upgrade, 'timedOut', at, `no end within ${formatDuration(context.policy.upgrade.deadlineMs)}`);
+  return fail(upgrade, 'timedOut', at, `no end within ${formatDuration(context.policy.upgrade.deadlineMs)}`);
 }
 
 /** Nothing learned: the same again a little later. No attempt is spent. */
@@ -134,9 +139,15 @@ export function again(
   const misses = { misses: upgrade.misses + 1 };
   switch (upgrade.state) {
     case 'queued':
-      return to(upgrade, { state: 'queued', dueAt, freshAt: upgrade.freshAt }, misses);
-    case 'starting':
-      return to(upgrade, { state: 'starting', sentAt: upgrade.sentAt, dueAt }, misses);
+      return to(
+        upgrade,
+        { state: 'queued', dueAt, freshAt: upgrade.freshAt, startBy: upgrade.startBy },
+        misses,
+      );
+    case 'starting': {
+      const { sentAt, startBy } = upgrade;
+      return to(upgrade, { state: 'starting', sentAt, dueAt, startBy }, misses);
+    }
     case 'upgrading':
       return to(upgrade, { ...progress(upgrade), dueAt }, misses);
     case 'verifying':
@@ -150,14 +161,37 @@ export function again(
   }
 }
 
-export function end(upgrade: Upgrade, state: EndState, at: EpochMs, reason: string): Upgrade {
-  const failed = state === 'failed' || state === 'timedOut' || state === 'unconfirmed';
-  return to(upgrade, { state, endedAt: at, reason, weight: failed ? 1 : 0, lost: false });
+/** An end that is nobody's failure. */
+export function end(
+  upgrade: Upgrade,
+  state: 'succeeded' | 'withdrawn' | 'rolledBack',
+  at: EpochMs,
+  reason: string,
+): Upgrade {
+  return to(upgrade, { state, endedAt: at, reason, weight: 0, lost: false });
+}
+
+/** An end that counts as one failure of its wave and stratum (DESIGN §4, Failures). */
+export function fail(
+  upgrade: Upgrade,
+  failureClass: UpgradeFailureClass,
+  at: EpochMs,
+  reason: string,
+): Upgrade {
+  const state = failureClass === 'timedOut' || failureClass === 'unconfirmed' ? failureClass : 'failed';
+  return to(upgrade, { state, endedAt: at, reason, weight: 1, lost: false, failureClass });
 }
 
 /** A collector that did not come back weighs more than one that failed, and is never retried (DESIGN §4). */
 export function lose(upgrade: Upgrade, at: EpochMs, reason: string, policy: Policy): Upgrade {
-  return to(upgrade, { state: 'unconfirmed', endedAt: at, reason, weight: policy.lostWeight, lost: true });
+  return to(upgrade, {
+    state: 'unconfirmed',
+    endedAt: at,
+    reason,
+    weight: policy.lostWeight,
+    lost: true,
+    failureClass: 'unconfirmed',
+  });
 }
 
 /** The same upgrade in another state: what belongs to the old state is left behind. */
@@ -169,6 +203,10 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
     wave: upgrade.wave,
     order: upgrade.order,
     fromBuild: upgrade.fromBuild,
+    toBuild: upgrade.toBuild,
+    lane: upgrade.lane,
+    stratum: upgrade.stratum,
+    domains: upgrade.domains,
     fitAt: upgrade.fitAt,
     rev: upgrade.rev + 1,
     attempts: changes.attempts ?? upgrade.attempts,

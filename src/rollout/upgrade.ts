@@ -25,6 +25,12 @@ export interface UpgradeIdentity {
   /** Its place among all planned collectors. */
   readonly order: number;
   readonly fromBuild: string;
+  /** The rollout's target; in a rollback, the build this one had before. */
+  readonly toBuild: string;
+  /** Indexes into the plan's groups. */
+  readonly lane: number;
+  readonly stratum: number;
+  readonly domains: readonly number[];
   /** When the plan's reading showed it fit for this upgrade; 0 when it was not heard from then. */
   readonly fitAt: EpochMs;
   /** Counts saved changes; a save names the one it was made from, so a stale one is refused. */
@@ -43,8 +49,19 @@ export interface UpgradeIdentity {
 
 export type UpgradeProgress =
   | { readonly state: 'pending'; readonly reason?: string }
-  | { readonly state: 'queued'; readonly dueAt: EpochMs; readonly freshAt: EpochMs }
-  | { readonly state: 'starting'; readonly sentAt: EpochMs; readonly dueAt: EpochMs }
+  | {
+      readonly state: 'queued';
+      readonly dueAt: EpochMs;
+      readonly freshAt: EpochMs;
+      /** The last instant at which its create may leave, so that it is expected to end before the window closes (P7). */
+      readonly startBy: EpochMs | null;
+    }
+  | {
+      readonly state: 'starting';
+      readonly sentAt: EpochMs;
+      readonly dueAt: EpochMs;
+      readonly startBy: EpochMs | null;
+    }
   | UpgradingProgress
   | VerifyingProgress
   | { readonly state: 'retrying'; readonly dueAt: EpochMs; readonly reason: string }
@@ -61,9 +78,15 @@ export type UpgradeProgress =
       readonly reason: string;
       /** The failures it counts as (DESIGN §4, Failures). */
       readonly weight: number;
-      /** The collector did not come back. */
+      /** The collector did not come back, or died while its wave soaked. */
       readonly lost: boolean;
+      /** For a failure: what kind, so that `retry` can choose. */
+      readonly failureClass?: UpgradeFailureClass;
     };
+
+export const upgradeFailureClasses = ['permanent', 'retry', 'timedOut', 'unconfirmed'] as const;
+/** `permanent`: waiting would not have helped; `retry`: its attempts were spent. */
+export type UpgradeFailureClass = (typeof upgradeFailureClasses)[number];
 
 export interface UpgradingProgress {
   readonly state: 'upgrading';
@@ -125,7 +148,10 @@ export function holdsSlot(state: UpgradeState): boolean {
   return state === 'queued' || state === 'starting' || state === 'upgrading';
 }
 
-/** True for states that an upgrade never leaves. */
+/**
+ * True for the states that an upgrade leaves only by an operator's word (`retry`, `release`, `rollback`), or when its
+ * collector goes bad while its wave soaks.
+ */
 export function isEnd(state: UpgradeState): state is EndState {
   return (endStates as readonly UpgradeState[]).includes(state);
 }
@@ -148,4 +174,14 @@ export function weightOf(upgrade: Upgrade): number {
 /** True when the collector did not come back from its upgrade. */
 export function isLost(upgrade: Upgrade): boolean {
   return 'lost' in upgrade && upgrade.lost;
+}
+
+/** True for the ends that count as failures (DESIGN §4, Failures). */
+export function isFailed(state: UpgradeState): state is 'failed' | 'timedOut' | 'unconfirmed' {
+  return state === 'failed' || state === 'timedOut' || state === 'unconfirmed';
+}
+
+/** True while no create of it can be on its way: it may still be taken out of the rollout. */
+export function isNotStarted({ state }: Upgrade): boolean {
+  return state === 'pending' || state === 'retrying' || state === 'deferred' || state === 'queued';
 }

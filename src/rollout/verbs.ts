@@ -1,43 +1,156 @@
 import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { RolloutFact } from './evolve-rollout.ts';
+import { total } from './gate.ts';
 import { isRolloutEnd, type RolloutView } from './rollout.ts';
+import { isFailed } from './upgrade.ts';
 
-export type RolloutVerb = 'pause' | 'resume' | 'abort';
+export const rolloutVerbs = ['pause', 'resume', 'approve', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
+/** What an operator may ask of a rollout as a whole. */
+export type RolloutVerb = (typeof rolloutVerbs)[number];
 
 export type VerbJudgement =
   | { readonly kind: 'change'; readonly fact: RolloutFact }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly reason: string };
 
+export interface VerbWords {
+  readonly by: string;
+  readonly reason: string;
+  readonly at: EpochMs;
+}
+
 /** Whether a verb is legal now, and what it does. Repeating a verb changes nothing (DESIGN §5, HTTP). */
-export function judgeVerb(
-  view: RolloutView,
-  request: { readonly verb: RolloutVerb; readonly by: string; readonly reason: string; readonly at: EpochMs },
-): VerbJudgement {
-  const { state } = view.rollout;
-  const { at } = request;
-  const reason = request.reason === '' ? `by ${request.by}` : `by ${request.by}: ${request.reason}`;
-  switch (request.verb) {
+export function judgeVerb(view: RolloutView, verb: RolloutVerb, words: VerbWords): VerbJudgement {
+  const { at } = words;
+  const reason = words.reason === '' ? `by ${words.by}` : `by ${words.by}: ${words.reason}`;
+  switch (verb) {
     case 'pause':
-      if (state === 'paused') return { kind: 'unchanged' };
-      if (state === 'held') return refuse('it is held already, so nothing starts; resume or abort it');
-      if (isRolloutEnd(state)) return refuse(`it is over (${state})`);
-      return { kind: 'change', fact: { kind: 'paused', at, reason } };
+      return judgePause(view, { at, reason });
     case 'resume':
-      if (state === 'running') return { kind: 'unchanged' };
-      if (state !== 'paused' && state !== 'held')
-        return refuse(`it is ${state}, and only a paused or held one resumes`);
-      return { kind: 'change', fact: { kind: 'resumed', at, reason, waves: view.waves } };
+      return judgeResume(view, { at, reason });
+    case 'approve':
+      return judgeApprove(view, { at, reason });
+    case 'skipSoak':
+      return judgeSkipSoak(view, { at, reason });
     case 'abort':
-      if (state === 'aborted') return { kind: 'unchanged' };
-      if (isRolloutEnd(state)) return refuse(`it is over (${state})`);
-      return { kind: 'change', fact: { kind: 'aborted', at, reason } };
+      return judgeAbort(view, { at, reason });
+    case 'rollback':
+      return judgeRollback(view, { at, reason });
+    case 'retry':
+      return judgeRetry(view, { at, reason });
     default:
-      return assertNever(request.verb);
+      return assertNever(verb);
   }
+}
+
+interface Asked {
+  readonly at: EpochMs;
+  readonly reason: string;
+}
+
+function judgePause({ rollout }: RolloutView, asked: Asked): VerbJudgement {
+  const { state } = rollout;
+  if (state === 'paused') return unchanged;
+  if (state === 'running') return change({ kind: 'paused', ...asked });
+  if (state === 'held') return refuse('it is held already, so nothing starts; resume or abort it');
+  if (state === 'awaitingApproval') return refuse('it waits for approval, so nothing starts');
+  if (state === 'rollingBack') return refuse(`it is rolling back; pause its rollback${rollbackOf(rollout)}`);
+  if (state === 'planned') return refuse('it has not begun');
+  return refuse(`it is over (${state})`);
+}
+
+function judgeResume(view: RolloutView, asked: Asked): VerbJudgement {
+  const { state } = view.rollout;
+  if (state === 'running') return unchanged;
+  if (state === 'awaitingApproval') return refuse('it waits for approval: approve it');
+  if (state !== 'paused' && state !== 'held')
+    return refuse(`it is ${state}, and only a paused or held one resumes`);
+  if (view.buildHold !== null) {
+    const { build, reason } = view.buildHold;
+    return refuse(`build ${build} is held (${reason}); release ${build} first`);
+  }
+  return change({ kind: 'resumed', ...asked, view });
+}
+
+function judgeApprove({ rollout }: RolloutView, asked: Asked): VerbJudgement {
+  if (rollout.state === 'awaitingApproval') return change({ kind: 'approved', ...asked });
+  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${rollout.state})`);
+  if (rollout.state === 'rollingBack') return refuse('it is rolling back');
+  const wave = rollout.waves.findIndex(({ state }) => state === 'awaitingApproval');
+  if (wave >= 0 && rollout.waves[wave]?.approvedAt === null)
+    return change({ kind: 'waveApproved', wave, ...asked });
+  const wasApproved = rollout.policy.approval || rollout.waves.some(({ approvedAt }) => approvedAt !== null);
+  return wasApproved ? unchanged : refuse('nothing of it waits for approval');
+}
+
+function judgeSkipSoak({ rollout }: RolloutView, asked: Asked): VerbJudgement {
+  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${rollout.state})`);
+  if (rollout.state === 'rollingBack') return refuse('it is rolling back');
+  const wave = rollout.waves.findIndex(({ state }) => state === 'soaking');
+  const current = rollout.waves[wave];
+  if (current === undefined) return refuse('no wave of it soaks now');
+  if (current.soakSkippedAt !== null) return unchanged;
+  return change({ kind: 'soakSkipped', wave, ...asked });
+}
+
+function judgeAbort({ rollout }: RolloutView, asked: Asked): VerbJudgement {
+  const { state } = rollout;
+  if (state === 'aborted') return unchanged;
+  if (state === 'rollingBack') return refuse(`it is rolling back; abort its rollback${rollbackOf(rollout)}`);
+  if (isRolloutEnd(state)) return refuse(`it is over (${state})`);
+  return change({ kind: 'aborted', ...asked });
+}
+
+function judgeRollback(view: RolloutView, asked: Asked): VerbJudgement {
+  const { state, kind, rollbackOf: taken } = view.rollout;
+  if (kind === 'rollback') return refuse(`it is itself the rollback of ${taken}`);
+  if (state === 'rollingBack' || state === 'rolledBack') return unchanged;
+  if (state === 'awaitingApproval') return refuse('nothing of it has started; abort it');
+  return change({ kind: 'rollbackAsked', ...asked });
+}
+
+/** The failed records are changed one by one before; a rollout that was over is open again then. */
+function judgeRetry(view: RolloutView, asked: Asked): VerbJudgement {
+  const { state, endedAt } = view.rollout;
+  if (state === 'awaitingApproval') return refuse('nothing of it has started');
+  if (state === 'rollingBack') return refuse('it is rolling back');
+  const some = total(view, (each) => isFailed(each) || each === 'retrying');
+  if (some === 0) return refuse('nothing of it has failed');
+  if (state === 'finishedWithFailures') return change({ kind: 'reopened', ...asked });
+  if (isRolloutEnd(state) || endedAt !== null)
+    return refuse(`it is over (${state}); the next rollout takes them up`);
+  return unchanged;
+}
+
+function rollbackOf({ rollbackId }: RolloutView['rollout']): string {
+  return rollbackId === null ? ' once it has begun' : ` ${rollbackId}`;
+}
+
+const unchanged: VerbJudgement = { kind: 'unchanged' };
+
+function change(fact: RolloutFact): VerbJudgement {
+  return { kind: 'change', fact };
 }
 
 function refuse(reason: string): VerbJudgement {
   return { kind: 'refused', reason };
+}
+
+/** Finds a stratum by its label, whatever the case and the blanks around its parts. */
+export function findStratum(
+  view: Pick<RolloutView, 'groups'>,
+  label: string,
+): { readonly kind: 'found'; readonly stratum: number; readonly label: string } | { readonly kind: 'none' } {
+  const wanted = normalize(label);
+  const index = view.groups.strata.findIndex((each) => normalize(each.label) === wanted);
+  const found = view.groups.strata[index];
+  return found === undefined ? { kind: 'none' } : { kind: 'found', stratum: index, label: found.label };
+}
+
+function normalize(label: string): string {
+  return label
+    .split('/')
+    .map((part) => part.trim().toLowerCase())
+    .join('/');
 }

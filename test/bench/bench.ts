@@ -3,6 +3,8 @@ import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { DurationMs } from '../../src/base/time.ts';
 import { startProcess } from '../support/start-test-redis.ts';
+import { brokenIn, runBlastRadius } from './blast-radius/blast-radius.ts';
+import { renderBlastRadius } from './blast-radius/report-blast-radius.ts';
 import { type Contest, hold, type Standing } from './contest.ts';
 import type { ContestantName } from './contestant.ts';
 import { fullContests, fullPlans, shortContests, shortPlans } from './contests.ts';
@@ -11,10 +13,13 @@ import { type PlanningFigures, runPlanning } from './planning-process.ts';
 import { type BenchResult, renderReport } from './report.ts';
 import { runServiceReads } from './service-reads.ts';
 
-const usage = `npm run bench -- [--short] [--json FILE]
+const usage = `npm run bench -- [blast-radius] [--short] [--json FILE]
 
 Upgrades a simulated fleet three times, with upwave, a plain pool and a fixed-batch loop, and shows the three side by
 side; then plans large fleets. Figures are ratios within one run. --short: under 40 seconds, and coarser.
+
+blast-radius: instead, builds that break one part of a large fleet, on a virtual clock: how many collectors they harm
+before upwave stops them, and before a random canary does. --short: fewer fleets.
 `;
 
 interface Program {
@@ -31,18 +36,25 @@ const short: Program = { contests: shortContests, plans: shortPlans, lanes: 3, r
 
 /** Runs the benchmarks. @returns the exit code: 1 when a run broke a promise, whatever the figures */
 async function bench(): Promise<number> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: { short: { type: 'boolean' }, json: { type: 'string' }, help: { type: 'boolean' } },
   });
   if (values.help === true) {
     process.stdout.write(usage);
     return 0;
   }
+  const [which, ...more] = positionals;
+  if (which === 'blast-radius' && more.length === 0) return benchBlastRadius(values);
+  if (which !== undefined) {
+    process.stderr.write(usage);
+    return 2;
+  }
   const redis = await startProcess();
   try {
     const result = await runAll(values.short === true ? short : full, redis);
     process.stdout.write(renderReport(result));
-    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
+    writeJson(result, values.json);
     return result.contests.some(({ standings }) => standings.some(({ broken }) => broken.length > 0)) ||
       result.plans.some(({ broken }) => broken.length > 0)
       ? 1
@@ -50,6 +62,20 @@ async function bench(): Promise<number> {
   } finally {
     await redis.close();
   }
+}
+
+async function benchBlastRadius(values: {
+  readonly short?: boolean;
+  readonly json?: string;
+}): Promise<number> {
+  const result = await runBlastRadius(values.short === true ? 'short' : 'full', tell);
+  process.stdout.write(renderBlastRadius(result));
+  writeJson(result, values.json);
+  return brokenIn(result).length > 0 ? 1 : 0;
+}
+
+function writeJson(result: object, file: string | undefined): void {
+  if (file !== undefined) writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
 }
 
 async function runAll(

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../src/base/time.ts';
+import { loadRolloutSummary } from '../../src/orchestrator/load-view.ts';
 import { makeRedisConnection } from '../../src/redis/connection.ts';
+import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.ts';
 import { freezePlan } from '../../src/rollout/freeze-plan.ts';
@@ -47,15 +49,16 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
   const planFrom = performance.now();
   const plan = makePlan(policy, '19.536-4', fleet, id);
   const origin = { id, policy, startedBy: 'bench', createdAt: fleet.readAt, fleet };
-  const { rollout, upgrades } = freezePlan(plan, origin);
+  const frozenPlan = freezePlan(plan, origin);
   const planMs = performance.now() - planFrom;
   const { maxRSS } = process.resourceUsage();
 
   const keyPrefix = `bench-${randomUUID()}`;
   const connection = makeRedisConnection({ url: redisUrl, keyPrefix }, 'worker');
   const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+  const register = makeRedisFleetRegister({ commands: connection.commands, keyPrefix });
   const freezeFrom = performance.now();
-  const frozen = await store.freeze(rollout, upgrades, []);
+  const frozen = await store.freeze({ ...frozenPlan, events: [] });
   const freezeMs = performance.now() - freezeFrom;
 
   const looks: DurationMs[] = [];
@@ -63,7 +66,7 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
   for (let look = 0; look < statusLooks; look += 1) {
     const from = performance.now();
     const now = Date.now();
-    const view = await store.loadView(id, { now, overdueBefore: now, pageSize: 1 });
+    const view = await loadRolloutSummary({ store, register }, id, now);
     if (view !== undefined) planned = describeRollout(view, now, 4).counts.pending;
     looks.push(performance.now() - from);
   }

@@ -14,7 +14,8 @@ export interface BenchResult {
   readonly reads?: ServiceReadFigures;
 }
 
-interface Row {
+/** A line of a table. */
+export interface Row {
   readonly label: string;
   readonly cells: readonly string[];
   /** Beside the figures: the goal, and whether the first cell meets it. */
@@ -171,7 +172,8 @@ function renderBroken({ contests, plans }: BenchResult): string {
 const labelWidth = 36;
 const cellWidth = 13;
 
-function table(head: string, titles: readonly string[], rows: readonly Row[]): string {
+/** A table under its head, with the goals at the right. */
+export function table(head: string, titles: readonly string[], rows: readonly Row[]): string {
   const line = (label: string, cells: readonly string[], goal: string) =>
     `${label.padEnd(labelWidth)}${cells.map((cell) => cell.padStart(cellWidth)).join('')}   ${goal}`.trimEnd();
   return [
@@ -181,11 +183,11 @@ function table(head: string, titles: readonly string[], rows: readonly Row[]): s
   ].join('\n');
 }
 
-function verdict(isMet: boolean): string {
+export function verdict(isMet: boolean): string {
   return isMet ? 'met' : 'not met';
 }
 
-function fixed(digits: number): (value: number) => string {
+export function fixed(digits: number): (value: number) => string {
   return (value) => value.toFixed(digits);
 }
 

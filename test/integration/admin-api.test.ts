@@ -5,6 +5,8 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AdminApiParts, type RunningAdminApi, startAdminApi } from '../../src/admin-api/admin-api.ts';
 import { AdminErrorBody, adminApi } from '../../src/contract/admin-api.ts';
+import { CollectorExplanationBody } from '../../src/contract/collector-explanation.ts';
+import { HeldThingsBody, HoldAnswerBody } from '../../src/contract/held-things.ts';
 import { RolloutStatusBody, UpgradeBody } from '../../src/contract/rollout-status.ts';
 import { makeMetrics } from '../../src/observability/metrics.ts';
 import { anUpgrade, startedAt } from '../support/builders.ts';
@@ -12,6 +14,9 @@ import { aRolloutEvent, aRolloutStatus, countsOf, makeFakeOperations } from '../
 
 const running = 'production-20260302-1';
 const ended = 'production-20260201-1';
+/** Names come from machines: this one would leave its place in a path, were it not encoded. */
+const oddName = '../a//b c?%2F#ü';
+const word = { by: 'alice', reason: 'its disk is full', at: startedAt };
 const token = 'correct-horse-battery-staple';
 
 function someOperations() {
@@ -43,8 +48,47 @@ function someOperations() {
       anUpgrade({ state: 'pending' }, { collectorId: 3, order: 3, wave: 1 }),
     ],
     events: [aRolloutEvent(), aRolloutEvent({ event: 'wave.opened', wave: 'canary' })],
+    held: {
+      builds: [{ build: '19.536-4', ...word }],
+      collectors: [{ collectorId: 7, ...word }],
+      strata: [{ rolloutId: running, label: 'Linux / amd64', ...word }],
+    },
+    audit: [
+      { event: 'collector.held', subject: '7', ...word },
+      { event: 'build.held', subject: '19.536-4', ...word },
+    ],
+    holdResults: {
+      '19.536-4': { kind: 'done', subject: { kind: 'build', build: '19.536-4' } },
+      'web-7': { kind: 'unchanged', subject: { kind: 'collector', collectorId: 7, name: 'web-7' } },
+      'Linux / amd64': {
+        kind: 'done',
+        subject: { kind: 'stratum', label: 'Linux / amd64', rolloutId: running },
+      },
+      'web-8': { kind: 'unavailable', reason: 'the service does not answer' },
+    },
+    explanations: {
+      [oddName]: {
+        kind: 'explained',
+        collectorId: 7,
+        collectorName: oddName,
+        build: '19.441-2',
+        explanations: [
+          {
+            policy: 'production',
+            rollout: running,
+            wave: 'rest',
+            state: 'pending',
+            reason: 'the window is closed',
+            until: startedAt,
+          },
+        ],
+      },
+      'web-8': { kind: 'unavailable', reason: 'the service does not answer' },
+    },
   });
 }
+
+const segments = ['pause', 'resume', 'approve', 'skip-soak', 'abort', 'rollback', 'retry'] as const;
 
 interface Asked {
   readonly method?: string;
@@ -209,14 +253,38 @@ describe('startAdminApi', () => {
           state: 'upgrading',
           reason: null,
           fromBuild: '19.441-2',
+          toBuild: '19.536-4',
           attempts: 1,
           taskId: '99',
           startedAt,
           dueAt: startedAt + 30_000,
           endedAt: null,
+          failureClass: null,
         },
         expect.objectContaining({ collectorId: 3, wave: 'rest', state: 'pending' }),
       ]);
+    });
+
+    it('tells what kind of failure a collector had', async () => {
+      const failed = anUpgrade({
+        state: 'failed',
+        endedAt: startedAt,
+        reason: 'no space left',
+        weight: 1,
+        lost: false,
+        failureClass: 'retry',
+      });
+      const { v1 } = await start({
+        operations: makeFakeOperations({ rollouts: [aRolloutStatus()], upgrades: [failed] }),
+      });
+      const answer = await ask(`${v1}/rollouts/${running}/collectors`);
+      expect(answer.json()).toMatchObject({ collectors: [{ state: 'failed', failureClass: 'retry' }] });
+    });
+
+    it('tells which verbs are legal now', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}/verbs`);
+      expect(answer.json()).toEqual({ verbs: ['pause', 'abort', 'rollback'] });
     });
 
     it('selects collectors by state, and counts them over all pages', async () => {
@@ -235,6 +303,7 @@ describe('startAdminApi', () => {
       '/rollouts/no-such',
       '/rollouts/no-such/collectors',
       '/rollouts/no-such/events',
+      '/rollouts/no-such/verbs',
       '/nothing/here',
     ])('answers 404 for %s', async (path) => {
       const { v1 } = await start();
@@ -256,11 +325,16 @@ describe('startAdminApi', () => {
 
   describe('verbs', () => {
     it.each([
-      ['pause', 'paused'],
-      ['abort', 'aborted'],
-    ])('%s answers with the rollout as it is now', async (verb, state) => {
+      ['pause', 'pause', 'paused'],
+      ['resume', 'resume', 'running'],
+      ['approve', 'approve', 'running'],
+      ['skip-soak', 'skipSoak', 'running'],
+      ['abort', 'abort', 'aborted'],
+      ['rollback', 'rollback', 'rollingBack'],
+      ['retry', 'retry', 'running'],
+    ])('%s answers with the rollout as it is now', async (segment, verb, state) => {
       const { v1 } = await start();
-      const answer = await ask(`${v1}/rollouts/${running}/${verb}`, {
+      const answer = await ask(`${v1}/rollouts/${running}/${segment}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ reason: 'looks odd', by: 'alice' }),
@@ -279,30 +353,58 @@ describe('startAdminApi', () => {
       expect(answer.json()).toMatchObject({ state: 'running' });
     });
 
-    it('need no body: the brake works in a hurry', async () => {
+    it.each(segments)('%s needs no body: the brake works in a hurry', async (segment) => {
       const { v1 } = await start();
-      expect((await ask(`${v1}/rollouts/${running}/pause`, { method: 'POST' })).status).toBe(200);
+      expect((await ask(`${v1}/rollouts/${running}/${segment}`, { method: 'POST' })).status).toBe(200);
       expect(operations.requests).toEqual([
-        { rolloutId: running, verb: 'pause', by: 'operator', reason: 'no reason given' },
+        { rolloutId: running, verb: expect.any(String), by: 'operator', reason: 'no reason given' },
       ]);
     });
 
-    it('refused by the state are answered 409 with the reason', async () => {
+    it.each(segments)('%s refused by the state is answered 409 with the reason', async (segment) => {
       const { v1 } = await start();
-      const answer = await ask(`${v1}/rollouts/${ended}/pause`, { method: 'POST', body: '{"reason":"x"}' });
+      const url = `${v1}/rollouts/${ended}/${segment}`;
+      const answer = await ask(url, { method: 'POST', body: '{"reason":"x"}' });
       expect(answer.status).toBe(409);
       expect(answer.json()).toEqual({ code: 'refused', message: 'it has ended: succeeded' });
     });
 
-    it('for an unknown rollout are answered 404', async () => {
+    it.each(segments)('%s for an unknown rollout is answered 404', async (segment) => {
       const { v1 } = await start();
-      expect((await ask(`${v1}/rollouts/no-such/pause`, { method: 'POST' })).status).toBe(404);
+      expect((await ask(`${v1}/rollouts/no-such/${segment}`, { method: 'POST' })).status).toBe(404);
     });
 
-    it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('are not done by %s', async (method) => {
+    it.each(
+      segments.flatMap((segment) => ['GET', 'PUT', 'DELETE', 'PATCH'].map((method) => [segment, method])),
+    )('%s is not done by %s', async (segment, method) => {
       const { v1 } = await start();
-      const answer = await ask(`${v1}/rollouts/${running}/pause`, { method });
+      const answer = await ask(`${v1}/rollouts/${running}/${segment}`, { method: method ?? '' });
       expect([404, 405]).toContain(answer.status);
+      expect(operations.requests).toEqual([]);
+    });
+
+    it('approve the plan that was looked at', async () => {
+      const { v1 } = await start();
+      const body = JSON.stringify({ planHash: '7f3a' });
+      await ask(`${v1}/rollouts/${running}/approve`, { method: 'POST', body });
+      expect(operations.requests).toMatchObject([{ verb: 'approve', planHash: '7f3a' }]);
+    });
+
+    it('retry only failures of the kind that is named', async () => {
+      const { v1 } = await start();
+      const body = JSON.stringify({ failureClass: 'timedOut' });
+      await ask(`${v1}/rollouts/${running}/retry`, { method: 'POST', body });
+      expect(operations.requests).toMatchObject([{ verb: 'retry', failureClass: 'timedOut' }]);
+    });
+
+    it.each([
+      ['approve', '{"planHash":""}'],
+      ['approve', '{"planHash":5}'],
+      ['retry', '{"failureClass":"bad luck"}'],
+    ])('%s with %s is refused before it is done', async (segment, body) => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}/rollouts/${running}/${segment}`, { method: 'POST', body });
+      expect(answer.status).toBe(400);
       expect(operations.requests).toEqual([]);
     });
 
@@ -340,26 +442,192 @@ describe('startAdminApi', () => {
     });
   });
 
+  describe('holds', () => {
+    const post = (url: string, body: object | string) =>
+      ask(url, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) });
+
+    it.each([
+      ['holds', 'hold'],
+      ['releases', 'release'],
+    ])('are changed by a POST to /%s, which says what the word was found to name', async (path, did) => {
+      const { v1 } = await start();
+      const by = 'alice';
+      const reason = 'its disk is full';
+      const build = await post(`${v1}/${path}`, { subject: ' 19.536-4 ', by, reason });
+      expect(build.status).toBe(200);
+      expect(HoldAnswerBody.parse(build.json())).toEqual({
+        kind: 'done',
+        subject: { kind: 'build', build: '19.536-4' },
+      });
+      const collector = await post(`${v1}/${path}`, { subject: 'web-7' });
+      expect(collector.json()).toEqual({
+        kind: 'unchanged',
+        subject: { kind: 'collector', collectorId: 7, name: 'web-7' },
+      });
+      const stratum = await post(`${v1}/${path}`, { subject: 'Linux / amd64' });
+      expect(stratum.json()).toMatchObject({ subject: { kind: 'stratum', rolloutId: running } });
+      expect(operations.holdRequests).toEqual([
+        { did, subject: '19.536-4', by, reason },
+        { did, subject: 'web-7', by: 'operator', reason: 'no reason given' },
+        { did, subject: 'Linux / amd64', by: 'operator', reason: 'no reason given' },
+      ]);
+    });
+
+    it.each(['holds', 'releases'])('at /%s are refused with the reason', async (path) => {
+      const { v1 } = await start();
+      const refused = await post(`${v1}/${path}`, { subject: 'no-such' });
+      expect(refused.status).toBe(409);
+      expect(refused.json()).toEqual({ code: 'refused', message: 'nothing is called no-such' });
+    });
+
+    it.each(['holds', 'releases'])('at /%s tell that the service does not answer', async (path) => {
+      const { v1 } = await start();
+      const unavailable = await post(`${v1}/${path}`, { subject: 'web-8' });
+      expect(unavailable.status).toBe(503);
+      expect(unavailable.json()).toEqual({ code: 'unavailable', message: 'the service does not answer' });
+    });
+
+    it.each(
+      ['holds', 'releases'].flatMap((path) =>
+        ['', '{}', '{"subject":""}', '{"subject":7}', '{"subject":"web-7","by":"daemon"}', '{"subject":'].map(
+          (body) => [path, body],
+        ),
+      ),
+    )('at /%s with the body %j are refused before they are done', async (path, body) => {
+      const { v1 } = await start();
+      const answer = await post(`${v1}/${path}`, body ?? '');
+      expect(answer.status).toBe(400);
+      AdminErrorBody.parse(answer.json());
+      expect(operations.holdRequests).toEqual([]);
+    });
+
+    it('are no verbs of a GET', async () => {
+      const { v1 } = await start();
+      expect((await ask(`${v1}/releases`)).status).toBe(405);
+      expect((await ask(`${v1}/holds?subject=web-7`)).status).toBe(200);
+      expect((await ask(`${v1}/holds`, { method: 'DELETE' })).status).toBe(405);
+      expect(operations.holdRequests).toEqual([]);
+    });
+
+    it('are listed with who and why', async () => {
+      const { v1 } = await start();
+      expect(HeldThingsBody.parse((await ask(`${v1}/holds`)).json())).toEqual({
+        builds: [{ build: '19.536-4', ...word }],
+        collectors: [{ collectorId: 7, ...word }],
+        strata: [{ rolloutId: running, label: 'Linux / amd64', ...word }],
+      });
+    });
+
+    it('leave a trace that can be read back', async () => {
+      const { v1 } = await start();
+      expect((await ask(`${v1}/audit?limit=1`)).json()).toEqual({
+        entries: [{ event: 'collector.held', subject: '7', ...word }],
+      });
+      const { entries } = (await ask(`${v1}/audit`)).json() as { entries: unknown[] };
+      expect(entries).toHaveLength(2);
+      for (const limit of ['0', '1001', 'x']) {
+        expect((await ask(`${v1}/audit?limit=${limit}`)).status).toBe(400);
+      }
+    });
+  });
+
+  describe('explanations', () => {
+    const explanationOf = (collector: string) => `/collectors/${encodeURIComponent(collector)}/explanation`;
+
+    it('say where a collector stands, whatever its name holds', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}${explanationOf(oddName)}`);
+      expect(answer.status).toBe(200);
+      expect(CollectorExplanationBody.parse(answer.json())).toEqual({
+        collectorId: 7,
+        collectorName: oddName,
+        build: '19.441-2',
+        explanations: [
+          {
+            policy: 'production',
+            rollout: running,
+            wave: 'rest',
+            state: 'pending',
+            reason: 'the window is closed',
+            until: startedAt,
+          },
+        ],
+      });
+    });
+
+    it('of an unknown collector are answered 404', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}${explanationOf('no-such')}`);
+      expect(answer.status).toBe(404);
+      expect(answer.json()).toEqual({ code: 'notFound', message: 'no installed collector no-such' });
+    });
+
+    it('tell that the service does not answer', async () => {
+      const { v1 } = await start();
+      const answer = await ask(`${v1}${explanationOf('web-8')}`);
+      expect(answer.status).toBe(503);
+      expect(answer.json()).toEqual({ code: 'unavailable', message: 'the service does not answer' });
+    });
+  });
+
+  describe('what takes long', () => {
+    const deeds: readonly (readonly [string, Asked])[] = [
+      [`/rollouts/${running}/pause`, { method: 'POST' }],
+      ['/holds', { method: 'POST', body: '{"subject":"web-7"}' }],
+      ['/releases', { method: 'POST', body: '{"subject":"web-7"}' }],
+      ['/collectors/7/explanation', {}],
+    ];
+
+    it.each(deeds)('is waited for beyond the time of a read, but not for ever: %s', async (path, asked) => {
+      const { v1 } = await start({ readWithinMs: 1, actWithinMs: 40, approveWithinMs: 60_000 });
+      operations.hang();
+      const answer = await ask(`${v1}${path}`, asked);
+      expect(answer.status).toBe(503);
+      expect(AdminErrorBody.parse(answer.json()).message).toMatch(/^no end within 40ms/);
+    });
+
+    it('is waited for longest where the fleet is read: approve', async () => {
+      const { v1 } = await start({ readWithinMs: 1, actWithinMs: 1, approveWithinMs: 40 });
+      operations.hang();
+      const answer = await ask(`${v1}/rollouts/${running}/approve`, { method: 'POST' });
+      expect(AdminErrorBody.parse(answer.json()).message).toMatch(/^no end within 40ms/);
+    });
+  });
+
   describe('without Redis', () => {
     const away = async () => ({ redis: { ok: false, reason: 'ECONNREFUSED' } });
 
-    it.each(['/rollouts', `/rollouts/${running}`, `/rollouts/${running}/events`])(
-      'answers 503 for %s, and calls it no bug',
-      async (path) => {
-        const { v1 } = await start({ readiness: away });
-        operations.breakWith(new Error('Connection is closed.'));
-        const answer = await ask(`${v1}${path}`);
-        expect(answer.status).toBe(503);
-        expect(AdminErrorBody.parse(answer.json()).code).toBe('unavailable');
-        expect(told).toEqual([]);
-      },
-    );
+    it.each([
+      '/rollouts',
+      `/rollouts/${running}`,
+      `/rollouts/${running}/events`,
+      `/rollouts/${running}/verbs`,
+      '/holds',
+      '/audit',
+      '/collectors/7/explanation',
+    ])('answers 503 for %s, and calls it no bug', async (path) => {
+      const { v1 } = await start({ readiness: away });
+      operations.breakWith(new Error('Connection is closed.'));
+      const answer = await ask(`${v1}${path}`);
+      expect(answer.status).toBe(503);
+      expect(AdminErrorBody.parse(answer.json()).code).toBe('unavailable');
+      expect(told).toEqual([]);
+    });
 
     it('answers 503 for a verb at once, without waiting for Redis to come back', async () => {
       const { v1 } = await start({ readiness: away });
       operations.hang();
       expect((await ask(`${v1}/rollouts/${running}/pause`, { method: 'POST' })).status).toBe(503);
       expect(operations.requests).toEqual([]);
+    });
+
+    it.each(['/holds', '/releases'])('answers 503 for a POST to %s at once', async (path) => {
+      const { v1 } = await start({ readiness: away });
+      operations.hang();
+      const answer = await ask(`${v1}${path}`, { method: 'POST', body: '{"subject":"web-7"}' });
+      expect(answer.status).toBe(503);
+      expect(AdminErrorBody.parse(answer.json()).message).toContain('Redis is away');
+      expect(operations.holdRequests).toEqual([]);
     });
 
     it('answers 503 when a read gets no answer', async () => {
@@ -385,20 +653,22 @@ describe('startAdminApi', () => {
   });
 
   describe('with a token', () => {
-    it.each(['/metrics', '/api/v1/rollouts', '/api/v1/openapi.json', '/nothing'])(
-      'serves %s only to its bearer',
-      async (path) => {
-        const { url } = await start({ token });
-        expect((await ask(`${url}${path}`)).status).toBe(401);
-        expect((await ask(`${url}${path}`, { headers: bearer('wrong') })).status).toBe(401);
-        expect((await ask(`${url}${path}`, { headers: { authorization: `Basic ${token}` } })).status).toBe(
-          401,
-        );
-        expect((await ask(`${url}${path}`, { headers: bearer(token) })).status).toBe(
-          path === '/nothing' ? 404 : 200,
-        );
-      },
-    );
+    it.each([
+      '/metrics',
+      '/api/v1/rollouts',
+      '/api/v1/holds',
+      '/api/v1/audit',
+      '/api/v1/openapi.json',
+      '/nothing',
+    ])('serves %s only to its bearer', async (path) => {
+      const { url } = await start({ token });
+      expect((await ask(`${url}${path}`)).status).toBe(401);
+      expect((await ask(`${url}${path}`, { headers: bearer('wrong') })).status).toBe(401);
+      expect((await ask(`${url}${path}`, { headers: { authorization: `Basic ${token}` } })).status).toBe(401);
+      expect((await ask(`${url}${path}`, { headers: bearer(token) })).status).toBe(
+        path === '/nothing' ? 404 : 200,
+      );
+    });
 
     it.each(['/', '/healthz', '/readyz'])('serves %s to anybody', async (path) => {
       const { url } = await start({ token });
@@ -407,8 +677,16 @@ describe('startAdminApi', () => {
 
     it('does no verb without it', async () => {
       const { v1 } = await start({ token });
-      expect((await ask(`${v1}/rollouts/${running}/abort`, { method: 'POST' })).status).toBe(401);
+      for (const segment of segments) {
+        expect((await ask(`${v1}/rollouts/${running}/${segment}`, { method: 'POST' })).status).toBe(401);
+      }
+      for (const path of ['holds', 'releases']) {
+        const asked = { method: 'POST', body: '{"subject":"web-7"}' };
+        expect((await ask(`${v1}/${path}`, asked)).status).toBe(401);
+      }
+      expect((await ask(`${v1}/collectors/7/explanation`)).status).toBe(401);
       expect(operations.requests).toEqual([]);
+      expect(operations.holdRequests).toEqual([]);
     });
 
     it('shows it in no answer', async () => {
@@ -521,6 +799,9 @@ describe('startAdminApi', () => {
       const pause = document.paths['/rollouts/{id}/pause']?.['post'];
       expect(Object.keys(pause?.responses ?? {})).toEqual(['200', '404', '409', '503', 'default']);
       expect(pause?.requestBody).toMatchObject({ required: false });
+      const holds = document.paths['/holds']?.['post'];
+      expect(Object.keys(holds?.responses ?? {})).toEqual(['200', '409', '503', 'default']);
+      expect(holds?.requestBody).toMatchObject({ required: true });
     });
   });
 

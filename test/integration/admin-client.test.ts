@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AdminApiParts, startAdminApi } from '../../src/admin-api/admin-api.ts';
 import { makeAdminClient } from '../../src/admin-api/admin-client.ts';
+import { rolloutVerbs } from '../../src/rollout/verbs.ts';
 import { anUpgrade, startedAt } from '../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, makeFakeOperations } from '../support/fake-operations.ts';
 
 const running = 'production-20260302-1';
+const word = { by: 'alice', reason: 'its disk is full' };
 const verb = { rolloutId: running, verb: 'pause', by: 'alice', reason: 'looks odd' } as const;
 
 describe('makeAdminClient', () => {
@@ -20,6 +22,24 @@ describe('makeAdminClient', () => {
         anUpgrade({ state: 'pending' }, { collectorId: 2, order: 2 }),
       ],
       events: [aRolloutEvent(), aRolloutEvent({ event: 'wave.opened' })],
+      held: { builds: [], collectors: [{ collectorId: 7, ...word, at: startedAt }], strata: [] },
+      audit: [
+        { event: 'collector.held', subject: '7', ...word, at: startedAt },
+        { event: 'build.held', subject: '19.536-4', ...word, at: startedAt },
+      ],
+      holdResults: {
+        'Linux / amd64': { kind: 'done', subject: { kind: 'stratum', label: 'Linux', rolloutId: running } },
+        'web-8': { kind: 'unavailable', reason: 'the service does not answer' },
+      },
+      explanations: {
+        '../a/b': {
+          kind: 'explained',
+          collectorId: 7,
+          collectorName: '../a/b',
+          build: '19.441-2',
+          explanations: [],
+        },
+      },
     });
     const api = await startAdminApi({
       host: '127.0.0.1',
@@ -63,6 +83,64 @@ describe('makeAdminClient', () => {
     const { client, operations } = await setUp();
     expect((await client.apply(verb)).state).toBe('paused');
     expect(operations.requests).toEqual([verb]);
+  });
+
+  it.each(rolloutVerbs)('passes %s on as what it is', async (each) => {
+    const { client, operations } = await setUp();
+    await client.apply({ ...verb, verb: each });
+    expect(operations.requests).toEqual([{ ...verb, verb: each }]);
+  });
+
+  it('passes on which plan is approved, and what is retried', async () => {
+    const { client, operations } = await setUp();
+    const approve = { ...verb, verb: 'approve', planHash: '7f3a' } as const;
+    const retry = { ...verb, verb: 'retry', failureClass: 'timedOut' } as const;
+    await client.apply(approve);
+    await client.apply(retry);
+    expect(operations.requests).toEqual([approve, retry]);
+  });
+
+  it('holds and releases, and tells what the word was found to name', async () => {
+    const { client, operations } = await setUp();
+    const request = { subject: 'Linux / amd64', ...word };
+    const answer = { kind: 'done', subject: { kind: 'stratum', label: 'Linux', rolloutId: running } };
+    expect(await client.hold(request)).toEqual(answer);
+    expect(await client.release(request)).toEqual(answer);
+    expect(operations.holdRequests).toEqual([
+      { did: 'hold', ...request },
+      { did: 'release', ...request },
+    ]);
+    await expect(client.hold({ subject: 'no-such', ...word })).rejects.toMatchObject({
+      kind: 'refused',
+      message: 'nothing is called no-such',
+    });
+    await expect(client.release({ subject: 'web-8', ...word })).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'the service does not answer',
+    });
+  });
+
+  it('reads what is held, and who said so', async () => {
+    const { client } = await setUp({ token: 'open-sesame' });
+    const { collectors } = await client.listHolds();
+    expect(collectors).toEqual([{ collectorId: 7, ...word, at: startedAt }]);
+    expect(await client.readAudit(1)).toEqual([
+      { event: 'collector.held', subject: '7', ...word, at: startedAt },
+    ]);
+  });
+
+  it('asks where a collector stands, whatever its name holds', async () => {
+    const { client } = await setUp();
+    expect(await client.explain('../a/b')).toEqual({
+      collectorId: 7,
+      collectorName: '../a/b',
+      build: '19.441-2',
+      explanations: [],
+    });
+    await expect(client.explain('no-such')).rejects.toMatchObject({
+      kind: 'notFound',
+      message: 'no installed collector no-such',
+    });
   });
 
   it('accepts a base URL with a slash at its end', async () => {

@@ -98,7 +98,7 @@ describe.concurrent('upwave run --once', () => {
     const desk = await aDesk({ scenario: { failures } }, onTestFinished);
     const { code, out, all } = await desk.upwave('run', '--once');
     expect(out).toMatch(/^held\s+wave canary: failures \d+, allowed 1$/m);
-    expect(out).toMatch(/^you can\s+resume, abort$/m);
+    expect(out).toMatch(/^you can\s+abort, rollback, retry$/m);
     expect(all).not.toMatch(noStack);
     expect(code).toBe(3);
   });
@@ -195,7 +195,7 @@ describe.concurrent('upwave plan', () => {
     const { code, out, err } = await desk.upwave('plan');
     expect(out).toMatch(/^night → 19\.536-4 {3}\d+ collectors {3}plan [0-9a-f]+$/m);
     for (const wave of ['canary', 'early', 'rest']) expect(out).toContain(wave);
-    expect(out).toMatch(/^takes about \S+ .* and \d+ requests$/m);
+    expect(out).toMatch(/^takes about \S+ .* and \d+ requests, would end about /m);
     expect(out).toMatch(/^left out: /m);
     expect(err).toBe('');
     expect(code).toBe(0);

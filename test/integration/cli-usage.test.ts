@@ -34,6 +34,9 @@ describe.concurrent('the command line', () => {
     { args: ['nonsense'], says: /unknown command 'nonsense'/ },
     { args: ['paus'], says: /Did you mean pause\?/ },
     { args: ['run', '--onse'], says: /unknown option '--onse'/ },
+    { args: ['retry', '--class', 'later'], says: /Allowed choices are permanent/ },
+    { args: ['hold', '--reason', 'none'], says: /missing required argument 'what'/ },
+    { args: ['skip-sock'], says: /Did you mean skip-soak\?/ },
     { args: ['service', '--fleet', 'many'], says: /give a whole number/ },
     { args: [], says: /Usage: upwave/ },
   ])('$args ends with 2', async ({ args, says }) => {
@@ -93,6 +96,26 @@ describe.concurrent('the config file', () => {
       });
       expect([text.code, json.code]).toEqual([0, 0]);
       expect(text.all + json.all).not.toContain(service.accessKey);
+    });
+  });
+});
+
+describe.concurrent('policies of one config', () => {
+  it('`config check` warns of two that select the very same collectors, and ends with 0', async () => {
+    await withFolder(async ({ write }) => {
+      const rollouts = [
+        { name: 'one' },
+        { name: 'two' },
+        { name: 'web', select: { include: { name: 'web-*' } } },
+      ];
+      const file = write('twins.yaml', { service, rollouts });
+      const { code, out } = await runUpwave({ args: ['config', 'check', '--config', file] });
+      const warnings = out.split('\n').filter((line) => line.startsWith('  warning: '));
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).toMatch(/"one" and "two" select the very same collectors/);
+      expect(code).toBe(0);
+      const json = await runUpwave({ args: ['config', 'check', '--json', '--config', file] });
+      expect(JSON.parse(json.out)).toMatchObject({ overlapping: [{ first: 'one', second: 'two' }] });
     });
   });
 });

@@ -10,9 +10,10 @@ import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
 import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import { makeRedisApiBudget } from '../../src/redis/redis-api-budget.ts';
 import { makeRedisBell } from '../../src/redis/redis-bell.ts';
+import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts';
 import { makeRedisLeaderLease } from '../../src/redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
-import { anUpgrade, aRollout, startedAt } from '../support/builders.ts';
+import { anUpgrade, aRollout, someGroups, startedAt } from '../support/builders.ts';
 
 const command = await findOnPath('redis-server');
 const keyPrefix = 'upwave';
@@ -61,21 +62,43 @@ describe.skipIf(command === undefined)('on a Redis Cluster', () => {
   it('keeps all keys of a policy in one slot, so that every script runs', async () => {
     const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
     const before = anUpgrade({ state: 'pending' });
-    expect(await store.freeze(aRollout(), [before], [])).toBe('frozen');
-    const queued = anUpgrade({ state: 'queued', dueAt: startedAt, freshAt: startedAt }, { rev: 2 });
-    const admission = { rolloutId: before.rolloutId, rolloutRev: 1, slots: 1 };
+    expect(
+      await store.freeze({ rollout: aRollout(), upgrades: [before], groups: someGroups(), events: [] }),
+    ).toBe('frozen');
+    const queued = anUpgrade(
+      { state: 'queued', dueAt: startedAt, freshAt: startedAt, startBy: null },
+      { rev: 2 },
+    );
+    const admission = { rolloutId: before.rolloutId, rolloutRev: 1, slots: 1, domains: [] };
     expect(await store.admit({ ...admission, changes: [{ before, after: queued, events: [] }] }, 1)).toEqual([
       1,
     ]);
-    const starting = anUpgrade({ state: 'starting', sentAt: startedAt, dueAt: startedAt }, { rev: 3 });
-    expect(await store.saveIntent({ before: queued, after: starting, events: [] })).toBe('saved');
+    const starting = anUpgrade(
+      { state: 'starting', sentAt: startedAt, dueAt: startedAt, startBy: null },
+      { rev: 3 },
+    );
+    expect(await store.saveIntent({ before: queued, after: starting, events: [] }, 1)).toBe('saved');
     const view = await store.loadView(before.rolloutId, { now: 0, overdueBefore: 0, pageSize: 5 });
     expect(view?.slotsTaken).toBe(1);
-    const ended = aRollout({ state: 'aborted', endedAt: startedAt, rev: 2 });
-    expect(await store.saveRollout({ rollout: ended, expectedRev: 1, events: [], brake: 'set' }, 1)).toBe(
+    const joined = { rollout: aRollout({ rev: 2 }), upgrades: [before], groups: someGroups(), events: [] };
+    expect(await store.join(joined, 1, 1)).toBe('saved');
+    expect(await store.replan({ ...joined, rollout: aRollout({ rev: 3 }) }, 2)).toBe('stale');
+    expect(await store.activeRolloutIds(['production', 'other'])).toEqual([before.rolloutId]);
+    const ended = aRollout({ state: 'aborted', endedAt: startedAt, rev: 3 });
+    expect(await store.saveRollout({ rollout: ended, expectedRev: 2, events: [], brake: 'set' }, 1)).toBe(
       'saved',
     );
     expect(await store.listRollouts(['production', 'other'])).toHaveLength(1);
+  });
+
+  it('gives what belongs to no rollout its slot', async () => {
+    const register = makeRedisFleetRegister({ commands: connection.commands, keyPrefix });
+    const word = { by: 'ann', reason: 'leaks', at: startedAt };
+    expect(await register.holdBuild({ build: '19.536-4', ...word })).toBe('held');
+    await register.audit({ event: 'build.held', subject: '19.536-4', ...word });
+    expect(await register.readAudit(5)).toHaveLength(1);
+    expect(await register.firstSeen(['19.536-4'], startedAt)).toEqual(new Map([['19.536-4', startedAt]]));
+    expect(await register.releaseBuild('19.536-4')).toBe('released');
   });
 
   it('gives the lease, the budget and the bell their slots too', async () => {

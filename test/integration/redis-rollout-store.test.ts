@@ -1,23 +1,24 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RolloutStore, UpgradeChange } from '../../src/orchestrator/ports.ts';
+import type { FrozenPlan, RolloutStore } from '../../src/orchestrator/ports.ts';
 import type { RedisConnection } from '../../src/redis/connection.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
 import { rolloutKeys } from '../../src/redis/rollout-keys.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
-import type { Rollout, RolloutView } from '../../src/rollout/rollout.ts';
-import {
-  dueAtOf,
-  holdsSlot,
-  isLost,
-  type Upgrade,
-  type UpgradeProgress,
-  type UpgradeState,
-  upgradeStates,
-  weightOf,
-} from '../../src/rollout/upgrade.ts';
-import { anUpgrade, aRollout, aWave, startedAt } from '../support/builders.ts';
+import type { Rollout, StoredView } from '../../src/rollout/rollout.ts';
+import type { Upgrade } from '../../src/rollout/upgrade.ts';
+import { anUpgrade, aRollout, aWave, someGroups, startedAt } from '../support/builders.ts';
+import { dyingCommands, echoingCommands, onScripts } from '../support/echoing-commands.ts';
 import { useRedis } from '../support/redis.ts';
+import {
+  admitted,
+  anEvent,
+  changeTo,
+  ended,
+  intended,
+  pendingOnes,
+  range,
+} from '../support/store-changes.ts';
 
 const redis = useRedis();
 const rolloutId = 'production-20260302-1';
@@ -35,7 +36,7 @@ beforeEach(() => {
 describe('freezing a plan', () => {
   it('makes the rollout the active one of its policy, with its records in plan order', async () => {
     const upgrades = pendingOnes(5);
-    expect(await store.freeze(aRollout(), upgrades.toReversed(), [anEvent('rollout.running')])).toBe(
+    expect(await freeze(store, aRollout(), upgrades.toReversed(), [anEvent('rollout.running')])).toBe(
       'frozen',
     );
     expect(await store.activeRolloutIds(['production', 'other'])).toEqual([rolloutId]);
@@ -44,17 +45,20 @@ describe('freezing a plan', () => {
     expect(await store.readEvents(rolloutId, { limit: 10 })).toEqual([anEvent('rollout.running')]);
     expect(await viewNow()).toMatchObject({
       slotsTaken: 0,
-      candidates: { wave: 0, collectorIds: [1, 2, 3, 4, 5] },
+      candidates: [{ lane: 0, retries: [], pending: range(5).map((id) => ({ collectorId: id, order: id })) }],
     });
   });
 
   it('counts what a plan rebuilt from the service has begun already (P11)', async () => {
-    const running = anUpgrade({ state: 'starting', sentAt: startedAt, dueAt: startedAt }, { collectorId: 2 });
+    const running = anUpgrade(
+      { state: 'starting', sentAt: startedAt, dueAt: startedAt, startBy: null },
+      { collectorId: 2 },
+    );
     const lost = anUpgrade(
       { state: 'unconfirmed', endedAt: startedAt + 5, reason: '', weight: 3, lost: true },
       { collectorId: 3, firstStartedAt: startedAt },
     );
-    await store.freeze(aRollout(), [anUpgrade({ state: 'pending' }), running, lost], []);
+    await freeze(store, aRollout(), [anUpgrade({ state: 'pending' }), running, lost], []);
     const view = await viewNow();
     expect(view.slotsTaken).toBe(1);
     expect(view.waves[0]).toMatchObject({ weight: 3, lost: 1, lastChangeAt: startedAt + 5 });
@@ -64,11 +68,11 @@ describe('freezing a plan', () => {
   });
 
   it('answers busy while the policy has an active rollout, and leaves nothing of its own behind', async () => {
-    await store.freeze(aRollout(), pendingOnes(2), []);
+    await freeze(store, aRollout(), pendingOnes(2), []);
     const second = aRollout({ id: 'production-20260302-2' });
     const keysBefore = await keysOfPrefix();
-    expect(await store.freeze(second, pendingOnes(2, { rolloutId: second.id }), [])).toBe('busy');
-    expect(await store.freeze(aRollout(), pendingOnes(3), [])).toBe('busy');
+    expect(await freeze(store, second, pendingOnes(2, { rolloutId: second.id }), [])).toBe('busy');
+    expect(await freeze(store, aRollout(), pendingOnes(3), [])).toBe('busy');
     expect(await keysOfPrefix()).toEqual(keysBefore);
     expect(await store.loadRollout(second.id)).toBeUndefined();
   });
@@ -77,7 +81,7 @@ describe('freezing a plan', () => {
     const daemons = Array.from({ length: 4 }, () => anotherStore());
     const answers = await Promise.all(
       daemons.map((daemon, index) =>
-        daemon.freeze(aRollout({ startedBy: `daemon ${index}` }), pendingOnes(700 + index), []),
+        freeze(daemon, aRollout({ startedBy: `daemon ${index}` }), pendingOnes(700 + index), []),
       ),
     );
     expect(answers.filter((answer) => answer === 'frozen')).toHaveLength(1);
@@ -88,9 +92,9 @@ describe('freezing a plan', () => {
   });
 
   it('is the same when the command is sent twice', async () => {
-    const echo = echoing();
+    const echo = echoingCommands(connection.commands);
     const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
-    expect(await doubled.freeze(aRollout(), pendingOnes(3), [anEvent('rollout.running')])).toBe('frozen');
+    expect(await freeze(doubled, aRollout(), pendingOnes(3), [anEvent('rollout.running')])).toBe('frozen');
     expect(echo.repeats()).toBeGreaterThan(0);
     expect(await store.readEvents(rolloutId, { limit: 10 })).toHaveLength(1);
     expect((await viewNow()).waves[0]?.counts.pending).toBe(3);
@@ -98,15 +102,15 @@ describe('freezing a plan', () => {
 
   it('lets records that were never activated expire', async () => {
     const dying = makeRedisRolloutStore({
-      commands: dyingBeforeActivation(connection.commands),
+      commands: dyingCommands(connection.commands, ':active'),
       keyPrefix,
     });
-    await expect(dying.freeze(aRollout(), pendingOnes(3), [])).rejects.toThrow('killed');
+    await expect(freeze(dying, aRollout(), pendingOnes(3), [])).rejects.toThrow('killed');
     const staged = (await keysOfPrefix()).filter((key) => key.includes('staging'));
     expect(staged.length).toBeGreaterThan(0);
     for (const key of staged) expect(await connection.commands.pttl(key)).toBeGreaterThan(0);
     expect(await store.activeRolloutIds(['production'])).toEqual([]);
-    expect(await store.freeze(aRollout(), pendingOnes(3), [])).toBe('frozen');
+    expect(await freeze(store, aRollout(), pendingOnes(3), [])).toBe('frozen');
     for (const key of Object.values(rolloutKeys(keyPrefix, rolloutId))) {
       if ((await connection.commands.exists(key)) === 1) expect(await connection.commands.pttl(key)).toBe(-1);
     }
@@ -115,12 +119,9 @@ describe('freezing a plan', () => {
   it('takes 10,000 collectors', async () => {
     const upgrades = pendingOnes(10_000, (index) => ({ wave: index < 100 ? 0 : 1 }));
     const rollout = aRollout({ waves: [aWave({ size: 100 }), aWave({ size: 9_900 })] });
-    expect(await store.freeze(rollout, upgrades, [])).toBe('frozen');
+    expect(await freeze(store, rollout, upgrades, [])).toBe('frozen');
     const view = await viewNow({ pageSize: 50 });
-    expect(view.candidates).toEqual({
-      wave: 0,
-      collectorIds: upgrades.slice(0, 50).map((u) => u.collectorId),
-    });
+    expect(view.candidates[0]?.pending.map(({ collectorId }) => collectorId)).toEqual(range(50));
     expect(view.waves.map(({ counts }) => counts.pending)).toEqual([100, 9_900]);
     const page = await store.listUpgrades(rolloutId, { offset: 9_990, limit: 100 });
     expect(page).toEqual(upgrades.slice(9_990));
@@ -128,7 +129,7 @@ describe('freezing a plan', () => {
 
   it('numbers the rollouts of a day, each day anew', async () => {
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(1);
-    await store.freeze(aRollout(), pendingOnes(1), []);
+    await freeze(store, aRollout(), pendingOnes(1), []);
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(2);
     expect(await store.nextRolloutNumber('production', '20260303')).toBe(1);
     expect(await store.nextRolloutNumber('other', '20260302')).toBe(1);
@@ -136,7 +137,7 @@ describe('freezing a plan', () => {
 });
 
 describe('saving a rollout', () => {
-  beforeEach(() => store.freeze(aRollout(), pendingOnes(3), []));
+  beforeEach(() => freeze(store, aRollout(), pendingOnes(3), []));
 
   it('refuses one that was made from an older one', async () => {
     expect(await saveRollout({ state: 'paused' })).toBe('saved');
@@ -145,7 +146,7 @@ describe('saving a rollout', () => {
   });
 
   it('counts a save that is sent twice once', async () => {
-    const echo = echoing();
+    const echo = echoingCommands(connection.commands);
     const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
     const rollout = aRollout({ state: 'paused', rev: 2 });
     const events = [anEvent('rollout.paused')];
@@ -162,7 +163,7 @@ describe('saving a rollout', () => {
     expect(await saveRollout({ rev: 3, reason: 'c' }, { expectedRev: 2, fence: 7 })).toBe('saved');
     // An operator has no fence, and needs none.
     expect(await saveRollout({ rev: 4, reason: 'd' }, { expectedRev: 3, fence: null })).toBe('saved');
-    const admission = { rolloutId, rolloutRev: 4, slots: 9, changes: [admitted(await load(1))] };
+    const admission = { rolloutId, rolloutRev: 4, slots: 9, domains: [], changes: [admitted(await load(1))] };
     expect(await store.admit(admission, 6)).toEqual([]);
     expect(await store.admit(admission, 8)).toEqual([1]);
   });
@@ -171,7 +172,7 @@ describe('saving a rollout', () => {
     expect(await saveRollout({ state: 'succeeded', endedAt: startedAt + 1, rev: 2 })).toBe('saved');
     expect(await store.activeRolloutIds(['production'])).toEqual([]);
     const next = aRollout({ id: 'production-20260302-2', createdAt: startedAt + 2 });
-    expect(await store.freeze(next, pendingOnes(1, { rolloutId: next.id }), [])).toBe('frozen');
+    expect(await freeze(store, next, pendingOnes(1, { rolloutId: next.id }), [])).toBe('frozen');
     expect((await store.listRollouts(['production', 'other'])).map(({ id }) => id)).toEqual([
       next.id,
       rolloutId,
@@ -188,7 +189,7 @@ describe('saving a rollout', () => {
     expect(await store.listRollouts(['production'])).toEqual([]);
     const later = startedAt + 100 * 86_400_000;
     const next = aRollout({ id: 'production-20260610-1', createdAt: later });
-    await store.freeze(next, pendingOnes(1, { rolloutId: next.id }), []);
+    await freeze(store, next, pendingOnes(1, { rolloutId: next.id }), []);
     expect(await connection.commands.zrange(`${keyPrefix}:{production}:rollouts`, '0', '-1')).toEqual([
       next.id,
     ]);
@@ -203,7 +204,7 @@ describe('saving a rollout', () => {
 });
 
 describe('saving an upgrade', () => {
-  beforeEach(() => store.freeze(aRollout(), pendingOnes(3), []));
+  beforeEach(() => freeze(store, aRollout(), pendingOnes(3), []));
 
   it('refuses one that was made from an older record', async () => {
     const change = admitted(await load(1));
@@ -214,7 +215,7 @@ describe('saving an upgrade', () => {
   });
 
   it('counts a change that is sent twice once, and appends its events once', async () => {
-    const echo = echoing();
+    const echo = echoingCommands(connection.commands);
     const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
     const change = ended(await load(1), 'failed', 1);
     expect(await doubled.saveUpgrade(change, null)).toBe('saved');
@@ -232,7 +233,7 @@ describe('saving an upgrade', () => {
     await store.saveUpgrade(ended(await load(2), 'unconfirmed', 3), 1);
     const view = await viewNow();
     expect(view).toMatchObject({ braked: true, waves: [{ weight: 4, lost: 1 }] });
-    expect(await store.saveIntent(intended(await load(3)))).toBe('braked');
+    expect(await store.saveIntent(intended(await load(3)), 1)).toBe('braked');
     expect(await store.admit({ ...admission(view), changes: [admitted(await load(3))] }, 1)).toEqual([]);
   });
 
@@ -258,16 +259,6 @@ describe('saving an upgrade', () => {
     expect((await viewNow()).braked).toBe(false);
   });
 
-  it('learns how long upgrades take from those that succeeded', async () => {
-    for (const id of [1, 2]) {
-      const { before, after } = ended(await load(id), 'succeeded', 0);
-      const started = { ...after, firstStartedAt: startedAt + 60_000 - id * 1_000 };
-      await store.saveUpgrade({ before, after: started, events: [] }, null);
-    }
-    await store.saveUpgrade(ended(await load(3), 'failed', 1), null);
-    expect((await viewNow()).learned).toEqual({ count: 2, meanMs: 1_500 });
-  });
-
   it('tells clearly which record is broken', async () => {
     await connection.commands.hset(rolloutKeys(keyPrefix, rolloutId).records, '1', '{"rev":');
     await expect(load(1)).rejects.toThrow(/record of collector 1 of rollout production-20260302-1/);
@@ -281,11 +272,11 @@ describe('saving an upgrade', () => {
 });
 
 describe('the intent before a create', () => {
-  beforeEach(() => store.freeze(aRollout(), pendingOnes(3), []));
+  beforeEach(() => freeze(store, aRollout(), pendingOnes(3), []));
 
   it('is saved while the rollout runs, and counted until its answer is in', async () => {
     const change = intended(await load(1));
-    expect(await store.saveIntent(change)).toBe('saved');
+    expect(await store.saveIntent(change, 1)).toBe('saved');
     expect(await store.countFreshIntents(rolloutId, startedAt)).toBe(1);
     await store.saveUpgrade(ended(change.after, 'failed', 1), null);
     expect(await store.countFreshIntents(rolloutId, startedAt)).toBe(0);
@@ -293,23 +284,23 @@ describe('the intent before a create', () => {
 
   it('is refused when the rollout is paused, also without a brake (P4)', async () => {
     await saveRollout({ state: 'paused' }, { brake: 'keep' });
-    expect(await store.saveIntent(intended(await load(1)))).toBe('braked');
+    expect(await store.saveIntent(intended(await load(1)), 1)).toBe('braked');
     expect(await store.countFreshIntents(rolloutId, 0)).toBe(0);
   });
 
   it('is saved again when the command is sent twice, but not under a brake set meanwhile', async () => {
-    const echo = echoing();
+    const echo = echoingCommands(connection.commands);
     const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
-    expect(await doubled.saveIntent(intended(await load(1)))).toBe('saved');
-    const paused = echoing(() => saveRollout({ state: 'paused' }));
+    expect(await doubled.saveIntent(intended(await load(1)), 1)).toBe('saved');
+    const paused = echoingCommands(connection.commands, () => saveRollout({ state: 'paused' }));
     const late = makeRedisRolloutStore({ commands: paused.commands, keyPrefix });
-    expect(await late.saveIntent(intended(await load(2)))).toBe('braked');
+    expect(await late.saveIntent(intended(await load(2)), 1)).toBe('braked');
     expect((await load(2)).state).toBe('starting');
   });
 
   it('is saved for one of two daemons that write the very same one (P1)', async () => {
     const change = intended(await load(1));
-    const answers = await Promise.all([store.saveIntent(change), anotherStore().saveIntent(change)]);
+    const answers = await Promise.all([store.saveIntent(change, 1), anotherStore().saveIntent(change, 1)]);
     expect(answers.sort()).toEqual(['saved', 'stale']);
   });
 });
@@ -325,12 +316,12 @@ describe('admission', () => {
         }),
         async (slots, wishes) => {
           newKeyPrefix();
-          await store.freeze(aRollout(), pendingOnes(20), []);
+          await freeze(store, aRollout(), pendingOnes(20), []);
           const records = await store.loadUpgrades(rolloutId, range(20));
           const results = await Promise.all(
             wishes.map((ids) => {
               const changes = ids.flatMap((id) => records.filter((u) => u.collectorId === id).map(admitted));
-              return anotherStore().admit({ rolloutId, rolloutRev: 1, slots, changes }, 1);
+              return anotherStore().admit({ rolloutId, rolloutRev: 1, slots, domains: [], changes }, 1);
             }),
           );
           const wanted = new Set(wishes.flat()).size;
@@ -344,27 +335,70 @@ describe('admission', () => {
     );
   });
 
+  it('never exceeds a cap, however many daemons admit at once (P2)', async () => {
+    const domains = [1, 2, 3].map((cap) => ({ label: `cap ${cap}`, cap }));
+    const wish = fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(wish, { minLength: 2, maxLength: 5 }), async (wishes) => {
+        newKeyPrefix();
+        const upgrades = pendingOnes(20, (index) => ({ domains: index % 4 === 3 ? [1, 2] : [index % 4] }));
+        await freeze(store, aRollout(), upgrades, []);
+        const results = await Promise.all(
+          wishes.map((ids) => {
+            const changes = upgrades.filter(({ collectorId }) => ids.includes(collectorId)).map(admitted);
+            const admission = { rolloutId, rolloutRev: 1, slots: 20, domains, changes };
+            return anotherStore().admit(admission, 1);
+          }),
+        );
+        const inDomain = (domain: number, ids: readonly number[]) =>
+          upgrades.filter((u) => u.domains.includes(domain) && ids.includes(u.collectorId)).length;
+        const taken = [...new Set(results.flat())];
+        const view = await viewNow();
+        for (const [domain, { cap }] of domains.entries()) {
+          expect(inDomain(domain, taken)).toBeLessThanOrEqual(cap);
+          expect(view.domainsTaken.get(domain) ?? 0).toBe(inDomain(domain, taken));
+        }
+        // The first domain has no other that could stand in its way.
+        expect(inDomain(0, taken)).toBe(Math.min(1, inDomain(0, wishes.flat())));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('fails loudly for a domain that the plan does not have', async () => {
+    await freeze(store, aRollout(), pendingOnes(1, { domains: [3] }), []);
+    const admission = { rolloutId, rolloutRev: 1, slots: 5, domains: [], changes: [admitted(await load(1))] };
+    await expect(store.admit(admission, 1)).rejects.toThrow(/collector 1 is in domain 3/);
+  });
+
   it('answers the same when it is sent twice', async () => {
-    await store.freeze(aRollout(), pendingOnes(3), []);
+    await freeze(store, aRollout(), pendingOnes(3), []);
     const changes = (await store.loadUpgrades(rolloutId, [1, 2, 3])).map(admitted);
-    const doubled = makeRedisRolloutStore({ commands: echoing().commands, keyPrefix });
-    expect(await doubled.admit({ rolloutId, rolloutRev: 1, slots: 2, changes }, 1)).toEqual([1, 2]);
+    const doubled = makeRedisRolloutStore({
+      commands: echoingCommands(connection.commands).commands,
+      keyPrefix,
+    });
+    expect(await doubled.admit({ rolloutId, rolloutRev: 1, slots: 2, domains: [], changes }, 1)).toEqual([
+      1, 2,
+    ]);
     expect((await viewNow()).slotsTaken).toBe(2);
   });
 
   it('admits nobody when the rollout has changed since it was decided', async () => {
-    await store.freeze(aRollout(), pendingOnes(1), []);
+    await freeze(store, aRollout(), pendingOnes(1), []);
     await saveRollout({ rev: 2, reason: 'another' });
     const changes = [admitted(await load(1))];
-    expect(await store.admit({ rolloutId, rolloutRev: 1, slots: 5, changes }, 1)).toEqual([]);
-    expect(await store.admit({ rolloutId, rolloutRev: 2, slots: 5, changes }, 1)).toEqual([1]);
+    expect(await store.admit({ rolloutId, rolloutRev: 1, slots: 5, domains: [], changes }, 1)).toEqual([]);
+    expect(await store.admit({ rolloutId, rolloutRev: 2, slots: 5, domains: [], changes }, 1)).toEqual([1]);
   });
 
   it('leaves out records that have changed, and admits the others', async () => {
-    await store.freeze(aRollout(), pendingOnes(3), []);
+    await freeze(store, aRollout(), pendingOnes(3), []);
     const changes = (await store.loadUpgrades(rolloutId, [1, 2, 3])).map(admitted);
     await store.saveUpgrade(ended(await load(2), 'withdrawn', 0), null);
-    expect(await store.admit({ rolloutId, rolloutRev: 1, slots: 5, changes }, 1)).toEqual([1, 3]);
+    expect(await store.admit({ rolloutId, rolloutRev: 1, slots: 5, domains: [], changes }, 1)).toEqual([
+      1, 3,
+    ]);
   });
 });
 
@@ -373,9 +407,10 @@ describe('the view', () => {
     const retrying = (collectorId: number, dueAt: number) =>
       anUpgrade({ state: 'retrying', dueAt, reason: '' }, { collectorId, order: collectorId });
     const queued = (collectorId: number, dueAt: number) =>
-      anUpgrade({ state: 'queued', dueAt, freshAt: 0 }, { collectorId, order: collectorId });
+      anUpgrade({ state: 'queued', dueAt, freshAt: 0, startBy: null }, { collectorId, order: collectorId });
     const now = startedAt;
-    await store.freeze(
+    await freeze(
+      store,
       aRollout(),
       [
         retrying(1, now),
@@ -388,17 +423,14 @@ describe('the view', () => {
       [],
     );
     const view = await viewNow({ now, overdueBefore: now });
-    expect(view).toMatchObject({ retriesDue: [2, 1], nextRetryAt: now + 7, overdue: [6], candidates: null });
-    expect((await viewNow({ now: now + 8, pageSize: 1 })).retriesDue).toEqual([2]);
+    expect(view).toMatchObject({ nextRetryAt: now + 7, overdue: [6] });
+    const first = { collectorId: 2, order: now - 5 };
+    expect(view.candidates).toEqual([
+      { lane: 0, retries: [first, { collectorId: 1, order: now }], pending: [] },
+    ]);
+    const short = await viewNow({ now: now + 8, pageSize: 1 });
+    expect(short.candidates).toEqual([{ lane: 0, retries: [first], pending: [] }]);
     expect((await viewNow({ now: now + 9 })).nextRetryAt).toBeNull();
-  });
-
-  it('has the candidates of the first wave with pending ones only, in plan order', async () => {
-    const upgrades = pendingOnes(6, (index) => ({ wave: index < 2 ? 0 : 1, order: 10 - index }));
-    await store.freeze(aRollout({ waves: [aWave(), aWave()] }), upgrades, []);
-    expect((await viewNow()).candidates).toEqual({ wave: 0, collectorIds: [2, 1] });
-    for (const id of [1, 2]) await store.saveUpgrade(ended(await load(id), 'succeeded', 0), null);
-    expect((await viewNow()).candidates).toEqual({ wave: 1, collectorIds: [6, 5, 4, 3] });
   });
 
   it('is undefined for a rollout that is not there', async () => {
@@ -408,73 +440,234 @@ describe('the view', () => {
     expect(await store.listUpgrades(rolloutId, { offset: 0, limit: 9, state: 'failed' })).toEqual([]);
     expect(await store.readEvents(rolloutId, { limit: 9 })).toEqual([]);
   });
+});
 
-  it('adds up to the records after any transitions, refused and repeated ones included (P9)', async () => {
-    const wish = fc.record({
-      collectorId: fc.integer({ min: 1, max: 6 }),
-      state: fc.constantFrom(...upgradeStates),
-      instant: fc.integer({ min: 0, max: 1_000 }),
-      kind: fc.constantFrom('save', 'save', 'intent', 'admit', 'twice', 'outdated'),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(wish, { maxLength: 25 }), async (wishes) => {
-        newKeyPrefix();
-        const plan = pendingOnes(6, (index) => ({ wave: index % 2 }));
-        await store.freeze(aRollout({ waves: [aWave(), aWave()] }), plan, []);
-        const doubled = makeRedisRolloutStore({ commands: echoing().commands, keyPrefix });
-        for (const { collectorId, state, instant, kind } of wishes) {
-          const before = await load(collectorId);
-          const change = changeTo(before, anyProgress(state, instant));
-          if (kind === 'save') await store.saveUpgrade(change, null);
-          if (kind === 'twice') await doubled.saveUpgrade(change, null);
-          if (kind === 'intent') await store.saveIntent(change);
-          if (kind === 'outdated')
-            await store.saveUpgrade({ ...change, before: { ...before, rev: 0 } }, null);
-          if (kind === 'admit')
-            await store.admit({ rolloutId, rolloutRev: 1, slots: 3, changes: [change] }, 1);
-        }
-        const records = await store.listUpgrades(rolloutId, { offset: 0, limit: 100 });
-        const at = { now: 500, overdueBefore: 500, pageSize: 100 };
-        expectViewOf(await viewNow(at), records, at.now);
-        for (const state of upgradeStates) {
-          const listed = await store.listUpgrades(rolloutId, { offset: 1, limit: 2, state });
-          const ofState = records.filter((record) => record.state === state);
-          // Pending ones are listed wave by wave, which is the plan's own order when waves follow each other.
-          if (state !== 'pending') expect(listed).toEqual(ofState.slice(1, 3));
-        }
-      }),
-      { numRuns: 60 },
-    );
+describe('another plan in the place of one that waits', () => {
+  const waiting = aRollout({ state: 'awaitingApproval' });
+  const anew = {
+    rollout: { ...waiting, rev: 2 },
+    upgrades: pendingOnes(700),
+    groups: someGroups(),
+    events: [],
+  };
+  beforeEach(() => freeze(store, waiting, pendingOnes(3), []));
+
+  it('leaves nothing of its own behind, also when it is refused', async () => {
+    const keysBefore = await keysOfPrefix();
+    expect(await store.replan(anew, 9)).toBe('stale');
+    expect(await keysOfPrefix()).toEqual(keysBefore);
+    expect(await store.replan(anew, 1)).toBe('saved');
+    expect(await keysOfPrefix()).toEqual(keysBefore);
+    for (const key of keysBefore.filter((each) => !each.includes(':number:')))
+      expect(await connection.commands.pttl(key)).toBe(-1);
+  });
+
+  it('is saved when the command is sent again after the approval', async () => {
+    const approve = () =>
+      store.saveRollout({ rollout: aRollout({ rev: 3 }), expectedRev: 2, events: [], brake: 'keep' }, null);
+    const echo = echoingCommands(connection.commands, approve);
+    const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
+    expect(await doubled.replan(anew, 1)).toBe('saved');
+    expect((await store.loadRollout(rolloutId))?.state).toBe('running');
+    expect((await viewNow()).waves[0]?.counts.pending).toBe(700);
   });
 });
 
-function expectViewOf(view: RolloutView, records: readonly Upgrade[], now: number): void {
-  const ids = (wanted: (record: Upgrade) => boolean) =>
-    new Set(records.filter(wanted).map(({ collectorId }) => collectorId));
-  view.waves.forEach((summary, wave) => {
-    const members = records.filter((record) => record.wave === wave);
-    for (const state of upgradeStates) {
-      expect(summary.counts[state]).toBe(members.filter((record) => record.state === state).length);
-    }
-    expect(summary.weight).toBe(members.reduce((sum, record) => sum + weightOf(record), 0));
-    expect(summary.lost).toBe(members.filter(isLost).length);
+describe('late joiners', () => {
+  const joiner = anUpgrade({ state: 'pending' }, { collectorId: 9, order: 9 });
+  const joining = { rollout: aRollout({ rev: 2 }), upgrades: [joiner], groups: someGroups(), events: [] };
+  beforeEach(() => freeze(store, aRollout(), pendingOnes(3), []));
+
+  it('leave nothing behind when they are refused', async () => {
+    const keysBefore = await keysOfPrefix();
+    expect(await store.join(joining, 9, null)).toBe('stale');
+    expect(await keysOfPrefix()).toEqual(keysBefore);
+    expect(await store.join(joining, 1, null)).toBe('saved');
+    expect(await keysOfPrefix()).toEqual(keysBefore);
   });
-  expect(view.slotsTaken).toBe(records.filter(({ state }) => holdsSlot(state)).length);
-  const due = (record: Upgrade) => dueAtOf(record) ?? Number.POSITIVE_INFINITY;
-  expect(new Set(view.retriesDue)).toEqual(
-    ids((record) => record.state === 'retrying' && due(record) <= now),
+
+  it('expire when they were never taken up', async () => {
+    const dying = dyingCommands(connection.commands, ':groups');
+    const daemon = makeRedisRolloutStore({ commands: dying, keyPrefix });
+    await expect(daemon.join(joining, 1, null)).rejects.toThrow('killed');
+    const staged = (await keysOfPrefix()).filter((key) => key.includes('staging'));
+    expect(staged).toHaveLength(1);
+    expect(await connection.commands.pttl(staged[0] ?? '')).toBeGreaterThan(0);
+    expect(await store.loadUpgrade(rolloutId, 9)).toBeUndefined();
+  });
+
+  it('are saved when the command is sent again after another change', async () => {
+    const pause = () =>
+      store.saveRollout(
+        { rollout: aRollout({ state: 'paused', rev: 3 }), expectedRev: 2, events: [], brake: 'keep' },
+        null,
+      );
+    const echo = echoingCommands(connection.commands, pause);
+    const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
+    expect(await doubled.join(joining, 1, null)).toBe('saved');
+    expect((await store.loadRollout(rolloutId))?.state).toBe('paused');
+  });
+
+  it('are not made anew by a command that is sent again after they have moved on', async () => {
+    const echo = echoingCommands(connection.commands, async () => {
+      const before = await store.loadUpgrade(rolloutId, 9);
+      if (before?.state === 'pending') await store.saveUpgrade(ended(before, 'failed', 1), null);
+    });
+    const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
+    expect(await doubled.join(joining, 1, null)).toBe('saved');
+    expect((await load(9)).state).toBe('failed');
+    expect((await viewNow()).waves[0]?.counts).toMatchObject({ pending: 3, failed: 1 });
+  });
+});
+
+describe('places', () => {
+  it.each([{ order: 1_000_000 }, { lane: 1_000_000 }, { wave: 1_000 }, { order: -1 }, { lane: 0.5 }])(
+    'beyond what can be told apart are refused: %o',
+    async (place) => {
+      await expect(freeze(store, aRollout(), pendingOnes(1, place), [])).rejects.toThrow(
+        /collector 1 is at place/,
+      );
+      await freeze(store, aRollout(), pendingOnes(1), []);
+      const joining = {
+        rollout: aRollout({ rev: 2 }),
+        upgrades: pendingOnes(1, place),
+        groups: someGroups(),
+      };
+      await expect(store.join({ ...joining, events: [] }, 1, null)).rejects.toThrow(
+        /collector 1 is at place/,
+      );
+    },
   );
-  expect(new Set(view.overdue)).toEqual(ids((record) => record.state !== 'retrying' && due(record) < now));
-  const pendingWave = [0, 1].find((wave) => records.some((r) => r.wave === wave && r.state === 'pending'));
-  expect(view.candidates?.wave).toBe(pendingWave);
-  expect(new Set(view.candidates?.collectorIds ?? [])).toEqual(
-    ids((record) => record.state === 'pending' && record.wave === pendingWave),
-  );
+
+  it('up to the last one are exact', async () => {
+    const last = { order: 999_999, lane: 999_999, wave: 999 };
+    const waves = Array.from({ length: 1_000 }, () => aWave());
+    const upgrades = pendingOnes(3, (index) => ({ ...last, order: last.order - index }));
+    await freeze(store, aRollout({ waves }), upgrades, []);
+    const pending = [3, 2, 1].map((id) => ({ collectorId: id, order: last.order - id + 1 }));
+    expect((await viewNow()).candidates).toEqual([{ lane: last.lane, retries: [], pending }]);
+    const listed = await store.listUpgrades(rolloutId, { offset: 0, limit: 9, wave: 999 });
+    expect(listed.map(({ collectorId }) => collectorId)).toEqual([3, 2, 1]);
+  });
+});
+
+describe('more lanes than one view has room for', () => {
+  it('wait until others are empty, and keep no later wave out', async () => {
+    const tooMany = 5_002;
+    const upgrades = pendingOnes(tooMany + 2, (index) =>
+      index < tooMany ? { lane: index } : { wave: 1, lane: index === tooMany ? 3 : 5_001 },
+    );
+    const waves = [aWave({ state: 'passed' }), aWave()];
+    await freeze(store, aRollout({ waves }), upgrades, []);
+    const { candidates } = await viewNow();
+    expect(candidates.map(({ lane }) => lane)).toEqual([...Array(5_000).keys(), 5_001]);
+    expect(candidates.filter(({ pending }) => pending.length > 1).map(({ lane }) => lane)).toEqual([3]);
+    expect(candidates.at(-1)?.pending).toEqual([{ collectorId: tooMany + 2, order: tooMany + 2 }]);
+  });
+});
+
+describe('groups', () => {
+  it('are sent once to a daemon that looks often, and again when they have changed', async () => {
+    const sent: string[] = [];
+    const listening = onScripts(connection.commands, async (send) => {
+      const reply = await send();
+      if (Array.isArray(reply)) sent.push(String(reply[9]));
+      return reply;
+    });
+    const daemon = makeRedisRolloutStore({ commands: listening, keyPrefix });
+    const at = { now: 0, overdueBefore: 0, pageSize: 1 };
+    await freeze(store, aRollout(), pendingOnes(1), []);
+    for (const _look of [1, 2]) expect((await daemon.loadView(rolloutId, at))?.groups).toEqual(someGroups());
+    // The same words of hash and rev: it is the write that counts.
+    const groups = someGroups({ domains: [{ label: 'a', cap: 1 }] });
+    await store.join({ rollout: aRollout({ rev: 2 }), upgrades: [], groups, events: [] }, 1, null);
+    for (const _look of [1, 2]) expect((await daemon.loadView(rolloutId, at))?.groups).toEqual(groups);
+    expect(sent.map((text) => text.length > 0)).toEqual([true, false, true, false]);
+  });
+
+  it('of many rollouts are right, whichever were looked at last', async () => {
+    const policies = range(12).map((number) => `policy${number}`);
+    const idOf = (policy: string) => `${policy}-20260302-1`;
+    const groupsOf = (policy: string) => someGroups({ strata: [{ label: policy, sizes: [1] }] });
+    for (const policy of policies)
+      await store.freeze({
+        rollout: aRollout({ id: idOf(policy) }),
+        upgrades: [],
+        groups: groupsOf(policy),
+        events: [],
+      });
+    for (const policy of [...policies, ...policies.toReversed(), ...policies]) {
+      const view = await store.loadView(idOf(policy), { now: 0, overdueBefore: 0, pageSize: 1 });
+      expect(view?.groups).toEqual(groupsOf(policy));
+    }
+  });
+
+  it('that cannot be read are named', async () => {
+    await freeze(store, aRollout(), pendingOnes(1), []);
+    await connection.commands.set(rolloutKeys(keyPrefix, rolloutId).groups, '{"strata":[]}');
+    await expect(store.loadGroups(rolloutId)).rejects.toThrow(/the groups of rollout production-20260302-1/);
+    await connection.commands.del(rolloutKeys(keyPrefix, rolloutId).groups);
+    await expect(viewNow()).rejects.toThrow(/the groups of rollout production-20260302-1/);
+  });
+});
+
+describe('the keys of a rollout that is over', () => {
+  const over = {
+    rollout: aRollout({ state: 'succeeded', endedAt: startedAt, rev: 2 }),
+    expectedRev: 1,
+    events: [],
+  };
+  beforeEach(async () => {
+    await freeze(store, aRollout(), pendingOnes(2), [anEvent('rollout.running')]);
+    await store.saveRollout({ ...over, brake: 'keep' }, null);
+  });
+  const livesOf = async () => {
+    const keys = (await keysOfPrefix()).filter((key) => key.includes(rolloutId));
+    return Promise.all(keys.map((key) => connection.commands.pttl(key)));
+  };
+
+  it('expire together, those that come later among them', async () => {
+    expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
+    const before = (await keysOfPrefix()).length;
+    const retried = changeTo(await load(1), { state: 'retrying', dueAt: startedAt, reason: '' });
+    expect(await store.saveUpgrade(retried, null)).toBe('saved');
+    expect((await keysOfPrefix()).length).toBeGreaterThan(before);
+    expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
+    const joiner = anUpgrade(
+      { state: 'deferred', condition: 'notAlive', since: 0, dueAt: 1, reason: '' },
+      { collectorId: 9 },
+    );
+    const joining = {
+      rollout: { ...over.rollout, rev: 3 },
+      upgrades: [joiner],
+      groups: someGroups(),
+      events: [],
+    };
+    expect(await store.join(joining, 2, null)).toBe('saved');
+    expect((await livesOf()).every((leftMs) => leftMs > 0)).toBe(true);
+  });
+
+  it('live on when it goes on', async () => {
+    const again = { rollout: aRollout({ rev: 3 }), expectedRev: 2, events: [] };
+    expect(await store.saveRollout({ ...again, brake: 'keep' }, null)).toBe('saved');
+    expect(await livesOf()).toEqual((await livesOf()).map(() => -1));
+    expect(await store.activeRolloutIds(['production'])).toEqual([rolloutId]);
+  });
+});
+
+/** With the groups that most of these tests need none of. */
+function freeze(
+  at: RolloutStore,
+  rollout: Rollout,
+  upgrades: FrozenPlan['upgrades'],
+  events: readonly RolloutEvent[],
+) {
+  return at.freeze({ rollout, upgrades, groups: someGroups(), events });
 }
 
 async function viewNow(
   at: Partial<{ now: number; overdueBefore: number; pageSize: number }> = {},
-): Promise<RolloutView> {
+): Promise<StoredView> {
   const view = await store.loadView(rolloutId, {
     now: startedAt,
     overdueBefore: startedAt,
@@ -502,8 +695,8 @@ function saveRollout(
   );
 }
 
-function admission({ rollout }: RolloutView) {
-  return { rolloutId, rolloutRev: rollout.rev, slots: 10 };
+function admission({ rollout }: StoredView) {
+  return { rolloutId, rolloutRev: rollout.rev, slots: 10, domains: [] };
 }
 
 function newKeyPrefix(): void {
@@ -515,122 +708,6 @@ function anotherStore(): RolloutStore {
   return makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
 }
 
-function pendingOnes(
-  count: number,
-  changes: Partial<Upgrade> | ((index: number) => Partial<Upgrade>) = {},
-): readonly Upgrade[] {
-  return range(count).map((id) => {
-    const own = typeof changes === 'function' ? changes(id - 1) : changes;
-    return anUpgrade(
-      { state: 'pending' },
-      { collectorId: id, order: id, collectorName: `näme "${id}"`, ...own },
-    );
-  });
-}
-
-function range(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, index) => index + 1);
-}
-
-function changeTo(before: Upgrade, progress: UpgradeProgress): UpgradeChange {
-  const { rolloutId: id, collectorId, collectorName, wave, order, rev } = before;
-  const after = anUpgrade(progress, { rolloutId: id, collectorId, collectorName, wave, order, rev: rev + 1 });
-  return { before, after, events: [anEvent(`upgrade.${after.state}`, startedAt + 60_000)] };
-}
-
-function admitted(before: Upgrade): UpgradeChange {
-  return changeTo(before, { state: 'queued', dueAt: startedAt, freshAt: startedAt });
-}
-
-function intended(before: Upgrade): UpgradeChange {
-  return changeTo(before, { state: 'starting', sentAt: startedAt, dueAt: startedAt });
-}
-
-function ended(
-  before: Upgrade,
-  state: 'failed' | 'unconfirmed' | 'succeeded' | 'withdrawn',
-  weight: number,
-): UpgradeChange {
-  return changeTo(before, { state, endedAt: startedAt + 60_000, reason: '', weight, lost: weight > 1 });
-}
-
-function anyProgress(state: UpgradeState, instant: number): UpgradeProgress {
-  switch (state) {
-    case 'pending':
-      return { state };
-    case 'queued':
-      return { state, dueAt: instant, freshAt: 0 };
-    case 'starting':
-      return { state, dueAt: instant, sentAt: instant };
-    case 'upgrading':
-      return { state, taskId: '7', startedAt: 0, lookedAt: 0, deadlineAt: 9, dueAt: instant, ending: null };
-    case 'verifying':
-      return {
-        state,
-        taskId: null,
-        startedAt: 0,
-        verifyBy: 9,
-        dueAt: instant,
-        endedServiceAt: null,
-        baselineHeartbeatAt: null,
-        late: false,
-      };
-    case 'retrying':
-      return { state, dueAt: instant, reason: 'again' };
-    case 'deferred':
-      return { state, condition: 'notAlive', since: 0, dueAt: instant, reason: 'asleep' };
-    case 'unconfirmed':
-      return { state, endedAt: instant, reason: '', weight: 3, lost: true };
-    default:
-      return {
-        state,
-        endedAt: instant,
-        reason: '',
-        weight: state === 'failed' || state === 'timedOut' ? 1 : 0,
-        lost: false,
-      };
-  }
-}
-
-function anEvent(event: RolloutEvent['event'], at = startedAt): RolloutEvent {
-  return { at, event, policy: 'production', rollout: rolloutId, reason: 'a "reason"', by: 'daemon' };
-}
-
 async function keysOfPrefix(): Promise<readonly string[]> {
   return (await connection.commands.keys(`${keyPrefix}:*`)).sort();
-}
-
-/** A connection that sends each script twice, as ioredis does when the answer to the first was lost. */
-function echoing(between: () => Promise<unknown> = async () => undefined) {
-  let repeats = 0;
-  const commands = new Proxy(connection.commands, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (name !== 'evalsha' || typeof value !== 'function') return value;
-      return async (...args: unknown[]) => {
-        await Reflect.apply(value, target, args);
-        await between();
-        repeats += 1;
-        return Reflect.apply(value, target, args);
-      };
-    },
-  });
-  return { commands, repeats: () => repeats };
-}
-
-/** A connection whose daemon dies before it activates what it has staged. */
-function dyingBeforeActivation(commands: RedisConnection['commands']): RedisConnection['commands'] {
-  return new Proxy(commands, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (name !== 'evalsha' || typeof value !== 'function') return value;
-      return (...args: unknown[]) => {
-        // Only activation names the policy's active pointer.
-        if (args.some((arg) => typeof arg === 'string' && arg.endsWith(':active'))) {
-          return Promise.reject(new Error('killed'));
-        }
-        return Reflect.apply(value, target, args);
-      };
-    },
-  });
 }

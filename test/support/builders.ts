@@ -1,7 +1,15 @@
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
-import type { Policy, WaveRule } from '../../src/rollout/policy.ts';
-import type { Rollout, RolloutView, Wave, WaveSummary } from '../../src/rollout/rollout.ts';
+import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
+import type { Policy, TargetRule, WaveRule } from '../../src/rollout/policy.ts';
+import type {
+  GateStanding,
+  Rollout,
+  RolloutView,
+  StratumSummary,
+  Wave,
+  WaveSummary,
+} from '../../src/rollout/rollout.ts';
 import type { Upgrade, UpgradeIdentity, UpgradeProgress, UpgradeState } from '../../src/rollout/upgrade.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade-changes.ts';
 
@@ -16,18 +24,31 @@ export function aWaveRule(changes: Partial<WaveRule> = {}): WaveRule {
     size: { kind: 'percent', percent: 100 },
     soakMs: 0,
     maxFailures: { kind: 'percent', percent: 2 },
+    approval: false,
+    gates: [],
     ...changes,
   };
+}
+
+export function aTarget(changes: Partial<TargetRule> = {}): TargetRule {
+  return { version: 'latest', allowDowngrade: false, minimumAgeMs: 0, supersede: false, ...changes };
 }
 
 export function aPolicy(changes: Partial<Policy> = {}): Policy {
   return {
     name: 'production',
     select: { include: {}, exclude: [] },
-    target: { version: 'latest', allowDowngrade: false },
+    target: aTarget(),
     schedule: '*/15 * * * *',
     timeZone: 'UTC',
     concurrency: 10,
+    maxInFlightPer: [],
+    spreadBy: [],
+    isolateStrata: true,
+    approval: false,
+    windows: [],
+    freezes: [],
+    onBreach: 'hold',
     waves: [aWaveRule()],
     lostWeight: 3,
     upgrade: { deadlineMs: 35 * 60_000, verifyWithinMs: 600_000, expectMs: 300_000 },
@@ -39,7 +60,7 @@ export function aPolicy(changes: Partial<Policy> = {}): Policy {
 }
 
 export function aContext(changes: Partial<EvolveContext> = {}): EvolveContext {
-  return { policy: aPolicy(), targetBuild, answerWithinMs: 35_000, jitter: 0, ...changes };
+  return { policy: aPolicy(), answerWithinMs: 35_000, jitter: 0, ...changes };
 }
 
 export function aCollector(changes: Partial<FleetCollector> = {}): FleetCollector {
@@ -84,6 +105,10 @@ export function anUpgrade(progress: UpgradeProgress, changes: Partial<UpgradeIde
     wave: 0,
     order: 1,
     fromBuild: oldBuild,
+    toBuild: targetBuild,
+    lane: 0,
+    stratum: 0,
+    domains: [],
     fitAt: startedAt,
     rev: 1,
     attempts: 0,
@@ -114,14 +139,34 @@ export function anUpgradingOne(
   );
 }
 
+/** How a gate stands that was never asked. */
+export function aStanding(changes: Partial<GateStanding> = {}): GateStanding {
+  return {
+    askedAt: null,
+    watchedSince: null,
+    verdict: 'unasked',
+    since: null,
+    value: null,
+    detail: '',
+    errorsInRow: 0,
+    ...changes,
+  };
+}
+
 export function aWave(changes: Partial<Wave> = {}): Wave {
   return {
     name: 'rest',
     size: 10,
+    chain: 1,
+    joined: 0,
     state: 'open',
     openedAt: startedAt,
     soakEndsAt: null,
     passedAt: null,
+    approvedAt: null,
+    soakSkippedAt: null,
+    soakCheck: null,
+    gates: [],
     acknowledgedWeight: 0,
     acceptedWithoutEvidence: false,
     ...changes,
@@ -131,16 +176,25 @@ export function aWave(changes: Partial<Wave> = {}): Wave {
 export function aRollout(changes: Partial<Rollout> = {}): Rollout {
   return {
     id: 'production-20260302-1',
+    kind: 'upgrade',
+    rollbackOf: null,
+    rollbackId: null,
     policy: aPolicy(),
     targetBuild,
     fromBuilds: [oldBuild],
     planHash: '7f3a',
+    groupsRev: 1,
     startedBy: 'schedule',
     createdAt: startedAt,
     fleetReadAt: startedAt,
+    fleetSize: 10,
     state: 'running',
     reason: '',
     waves: [aWave()],
+    heldStrata: [],
+    acknowledgedStrata: [],
+    endsWithoutHeld: false,
+    drift: null,
     leftOut: {},
     endedAt: null,
     rev: 1,
@@ -155,17 +209,36 @@ export function aSummary(
   return { counts: { ...emptyCounts(), ...counts }, weight: 0, lost: 0, lastChangeAt: startedAt, ...changes };
 }
 
+export function aStratumSummary(changes: Partial<StratumSummary> = {}): StratumSummary {
+  return { stratum: 0, wave: 0, waiting: 0, active: 0, succeeded: 0, failed: 0, weight: 0, ...changes };
+}
+
+/** One stratum of ten in one wave, one lane, no caps. */
+export function someGroups(changes: Partial<PlanGroups> = {}): PlanGroups {
+  return {
+    strata: [{ label: 'all', sizes: [10] }],
+    lanes: [{ stratum: 0, timeZone: '', domains: [] }],
+    domains: [],
+    ...changes,
+  };
+}
+
 export function aView(changes: Partial<RolloutView> = {}): RolloutView {
   return {
     rollout: aRollout(),
     waves: [aSummary({ pending: 10 })],
+    groups: someGroups(),
+    strata: [],
     slotsTaken: 0,
-    retriesDue: [],
+    domainsTaken: new Map(),
+    candidates: [],
     nextRetryAt: null,
-    candidates: null,
     overdue: [],
     braked: false,
     learned: { count: 0, meanMs: 0 },
+    durations: new Map(),
+    buildHold: null,
+    rollback: null,
     ...changes,
   };
 }

@@ -31,6 +31,8 @@ export interface NightInput {
   readonly scenario?: ScenarioInput;
   /** Keys of the policy, as in the config file. */
   readonly rollout?: Readonly<Record<string, unknown>>;
+  /** More policies, beside the one that `rollout` changes. */
+  readonly moreRollouts?: ReadonlyArray<Readonly<Record<string, unknown>>>;
   /** Keys of the service section, as in the config file. */
   readonly service?: Readonly<Record<string, unknown>>;
   readonly http?: Readonly<Record<string, unknown>>;
@@ -147,6 +149,7 @@ export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | '
         defer: { upTo: '30s' },
         ...input.rollout,
       },
+      ...(input.moreRollouts ?? []),
     ],
   };
 }
@@ -189,8 +192,8 @@ async function startDaemon(config: Config, input: NightInput): Promise<NightDaem
 }
 
 /** Looks for work now, as an operator does. @returns the rollout's id */
-export async function scan({ daemon }: NightDaemon): Promise<string> {
-  const result = await daemon.scanNow(nightPolicy, 'operator');
+export async function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<string> {
+  const result = await daemon.scanNow(policy, 'operator');
   if (result.kind !== 'started') throw new Error(`no rollout was started: ${JSON.stringify(result)}`);
   return result.rolloutId;
 }
@@ -199,6 +202,18 @@ export async function statusOf({ operations }: NightDaemon, rolloutId: string): 
   const status = await operations.rolloutStatus(rolloutId);
   if (status === undefined) throw new Error(`there is no rollout ${rolloutId}`);
   return status;
+}
+
+/** Waits until the rollout is in this state. */
+export function untilState(
+  daemon: NightDaemon,
+  rolloutId: string,
+  state: RolloutStatus['state'],
+): Promise<RolloutStatus> {
+  return until(`${rolloutId} to be ${state}`, async () => {
+    const status = await statusOf(daemon, rolloutId).catch(() => undefined);
+    return status?.state === state ? status : undefined;
+  });
 }
 
 /** Waits until the rollout has ended, and nothing of it is watched any more. */

@@ -1,9 +1,19 @@
-import type { Operations, VerbRequest, VerbResult } from '../../src/orchestrator/operations.ts';
+import type {
+  ExplainResult,
+  HeldThings,
+  HoldRequest,
+  HoldResult,
+  Operations,
+  VerbRequest,
+  VerbResult,
+} from '../../src/orchestrator/operations.ts';
+import type { AuditEntry } from '../../src/orchestrator/ports.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
 import type { RolloutState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../../src/rollout/status.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/upgrade.ts';
+import type { RolloutVerb } from '../../src/rollout/verbs.ts';
 import { startedAt } from './builders.ts';
 
 export const countsOf = (counts: Partial<Record<UpgradeState, number>>): Record<UpgradeState, number> => ({
@@ -15,11 +25,15 @@ export function aWaveStatus(changes: Partial<WaveStatus> = {}): WaveStatus {
   return {
     name: 'canary',
     size: 2,
+    joined: 0,
+    strata: 1,
     state: 'open',
     counts: countsOf({ succeeded: 1, upgrading: 1 }),
     failures: 0,
     failuresAllowed: 0,
     lost: 0,
+    setAside: 0,
+    gates: [],
     openedAt: startedAt,
     soakEndsAt: null,
     passedAt: null,
@@ -31,12 +45,16 @@ export function aWaveStatus(changes: Partial<WaveStatus> = {}): WaveStatus {
 export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutStatus {
   return {
     id: 'production-20260302-1',
+    kind: 'upgrade',
+    rollbackOf: null,
+    rollbackId: null,
     policy: 'production',
     state: 'running',
     reason: 'the plan is on its way',
     targetBuild: '19.536-4',
     fromBuilds: ['19.441-2'],
     planHash: '7f3a',
+    drift: null,
     startedBy: 'schedule',
     createdAt: startedAt,
     endedAt: null,
@@ -45,7 +63,10 @@ export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutSta
     leftOut: { 'runs on a Mac': 3 },
     inFlight: 1,
     concurrency: 50,
-    eta: { at: startedAt + 3_600_000, plusMinusMs: 600_000 },
+    eta: { at: startedAt + 3_600_000, plusMinusMs: 600_000, requests: 24 },
+    window: null,
+    buildHold: null,
+    strata: { total: 1, held: [], uncovered: { count: 0, labels: [] } },
     waves: [
       aWaveStatus(),
       aWaveStatus({
@@ -77,6 +98,7 @@ export function aRolloutEvent(changes: Partial<RolloutEvent> = {}): RolloutEvent
 
 export interface FakeOperations extends Operations {
   readonly requests: readonly VerbRequest[];
+  readonly holdRequests: ReadonlyArray<{ readonly did: 'hold' | 'release' } & HoldRequest>;
   /** From now on every call fails like this. */
   breakWith(error: Error): void;
   /** From now on no call is answered. */
@@ -88,9 +110,16 @@ export function makeFakeOperations(data: {
   readonly rollouts: readonly RolloutStatus[];
   readonly upgrades?: readonly Upgrade[];
   readonly events?: readonly RolloutEvent[];
+  readonly held?: HeldThings;
+  readonly audit?: readonly AuditEntry[];
+  /** What a hold or a release of this subject answers; others are refused. */
+  readonly holdResults?: Readonly<Record<string, HoldResult>>;
+  /** By id or name; others are unknown. */
+  readonly explanations?: Readonly<Record<string, ExplainResult>>;
 }): FakeOperations {
   const statuses = new Map(data.rollouts.map((status) => [status.id, status]));
   const requests: VerbRequest[] = [];
+  const holdRequests: Array<{ did: 'hold' | 'release' } & HoldRequest> = [];
   let trouble: Error | 'hang' | undefined;
   const answer = async <T>(make: () => T): Promise<T> => {
     if (trouble === 'hang') return new Promise<never>(() => {});
@@ -98,8 +127,15 @@ export function makeFakeOperations(data: {
     return make();
   };
   const known = <T>(id: string, make: () => T) => answer(() => (statuses.has(id) ? make() : undefined));
+  const changeHold = (did: 'hold' | 'release', request: HoldRequest) =>
+    answer((): HoldResult => {
+      holdRequests.push({ did, ...request });
+      const { subject } = request;
+      return data.holdResults?.[subject] ?? { kind: 'refused', reason: `nothing is called ${subject}` };
+    });
   return {
     requests,
+    holdRequests,
     breakWith: (error) => {
       trouble = error;
     },
@@ -121,13 +157,27 @@ export function makeFakeOperations(data: {
         const status = statuses.get(request.rolloutId);
         if (status === undefined) return { kind: 'unknownRollout' };
         if (status.endedAt !== null) return { kind: 'refused', reason: `it has ended: ${status.state}` };
-        const wanted: RolloutState = ({ pause: 'paused', resume: 'running', abort: 'aborted' } as const)[
-          request.verb
-        ];
+        const wanted = stateAfter[request.verb];
         if (status.state === wanted) return { kind: 'unchanged', status };
         const changed = { ...status, state: wanted, reason: request.reason };
         statuses.set(status.id, changed);
         return { kind: 'done', status: changed };
       }),
+    hold: (request) => changeHold('hold', request),
+    release: (request) => changeHold('release', request),
+    listHolds: () => answer(() => data.held ?? { builds: [], collectors: [], strata: [] }),
+    readAudit: (limit) => answer(() => (data.audit ?? []).slice(0, limit)),
+    explain: (collector) =>
+      answer((): ExplainResult => data.explanations?.[collector] ?? { kind: 'unknownCollector' }),
   };
 }
+
+const stateAfter: Readonly<Record<RolloutVerb, RolloutState>> = {
+  pause: 'paused',
+  resume: 'running',
+  approve: 'running',
+  skipSoak: 'running',
+  abort: 'aborted',
+  rollback: 'rollingBack',
+  retry: 'running',
+};

@@ -1,163 +1,266 @@
-import type { RolloutStore, UpgradeChange } from '../../src/orchestrator/ports.ts';
+import type {
+  AuditEntry,
+  CollectorHold,
+  FleetRegister,
+  FrozenPlan,
+  RolloutStore,
+  UpgradeChange,
+} from '../../src/orchestrator/ports.ts';
+import { parseRolloutId } from '../../src/redis/rollout-keys.ts';
+import { candidatesPerView, perLaneMin } from '../../src/redis/view-script.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
-import { emptyCounts } from '../../src/rollout/gate.ts';
-import type { Rollout, RolloutView, WaveSummary } from '../../src/rollout/rollout.ts';
-import { dueAtOf, holdsSlot, isEnd, isLost, type Upgrade, weightOf } from '../../src/rollout/upgrade.ts';
+import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
+import type { BuildHold, Rollout } from '../../src/rollout/rollout.ts';
+import { holdsSlot, isEnd, type Upgrade, weightOf } from '../../src/rollout/upgrade.ts';
+import { type MemoryTally, makeMemoryTally } from './memory-tally.ts';
 
 interface Kept {
   rollout: Rollout;
-  readonly upgrades: Map<number, Upgrade>;
+  groups: PlanGroups;
+  upgrades: Map<number, Upgrade>;
+  tally: MemoryTally;
   readonly events: RolloutEvent[];
-  readonly changedAt: Map<number, number>;
   brake: boolean;
 }
 
-/** A model of the store: the same answers as the one in Redis, in memory, for virtual time. */
-export function makeMemoryRolloutStore(now: () => number): RolloutStore {
+/**
+ * A model of the store: the same answers as the one in Redis, in memory, for virtual time. What is counted is kept up
+ * with each change, so that thousands of nights a minute can be played.
+ */
+export function makeMemoryRolloutStore(): RolloutStore {
   const kept = new Map<string, Kept>();
   const active = new Map<string, string>();
   const numbers = new Map<string, number>();
-  let highestFence = 0;
+  const fences = new Map<string, number>();
 
-  const admitFence = (fence: number | null): boolean => {
-    if (fence === null) return true;
-    if (fence < highestFence) return false;
-    highestFence = fence;
-    return true;
+  const activeKey = (policy: string, kind: Rollout['kind']) => `${policy}/${kind}`;
+  const keyOf = (rollout: Rollout) => activeKey(parseRolloutId(rollout.id).policy, rollout.kind);
+  const isFenced = (rolloutId: string, fence: number | null): boolean => {
+    if (fence === null) return false;
+    const { policy } = parseRolloutId(rolloutId);
+    const seen = fences.get(policy) ?? 0;
+    fences.set(policy, Math.max(seen, fence));
+    return fence < seen;
   };
-  const isCurrent = (of: Kept, { before }: UpgradeChange) =>
-    of.upgrades.get(before.collectorId)?.rev === before.rev;
-  const apply = (of: Kept, { before, after, events }: UpgradeChange) => {
-    of.upgrades.set(after.collectorId, after);
+  const settle = (of: Kept, { rollout, upgrades, groups, events }: FrozenPlan) => {
+    of.rollout = rollout;
+    of.groups = groups;
+    of.upgrades = new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
+    of.tally = makeMemoryTally();
+    for (const upgrade of upgrades) {
+      of.tally.add(upgrade);
+      if ('endedAt' in upgrade) of.tally.replace(upgrade, upgrade, upgrade.endedAt);
+    }
     of.events.push(...events);
-    if (before.state !== after.state) of.changedAt.set(after.wave, now());
   };
-  const summaries = (of: Kept): WaveSummary[] =>
-    of.rollout.waves.map((_, wave) => {
-      const counts = emptyCounts();
-      let weight = 0;
-      let lost = 0;
-      for (const upgrade of of.upgrades.values()) {
-        if (upgrade.wave !== wave) continue;
-        counts[upgrade.state] += 1;
-        weight += weightOf(upgrade);
-        if (isLost(upgrade)) lost += 1;
-      }
-      return { counts, weight, lost, lastChangeAt: of.changedAt.get(wave) ?? null };
-    });
-  const slots = (of: Kept) => [...of.upgrades.values()].filter(({ state }) => holdsSlot(state)).length;
-  const byDue = (a: Upgrade, b: Upgrade) => (dueAtOf(a) ?? 0) - (dueAtOf(b) ?? 0);
+
+  /** The same rules in the same order as in Redis, but for commands sent twice: nothing is lost here. */
+  const transition = (
+    change: UpgradeChange,
+    call: {
+      readonly mode: 'save' | 'intent' | 'admit';
+      readonly rolloutRev?: number;
+      readonly tripAbove?: number | null;
+      readonly hasRoom?: (of: Kept) => boolean;
+    },
+  ): 'saved' | 'stale' | 'braked' => {
+    const { before, after, events } = change;
+    const of = kept.get(after.rolloutId);
+    const current = of?.upgrades.get(after.collectorId);
+    if (of === undefined || current === undefined) return 'stale';
+    const isRepeated = call.mode !== 'intent' && isSame(current, after);
+    if (!isRepeated && current.rev !== before.rev) return 'stale';
+    const isRunning = of.rollout.state === 'running' && !of.brake;
+    const isAsDecided = call.rolloutRev === undefined || of.rollout.rev === call.rolloutRev;
+    if (call.mode === 'intent' && !isRunning) return 'braked';
+    if (call.mode === 'intent' && !isAsDecided) return 'stale';
+    if (isRepeated) return 'saved';
+    if (call.mode === 'admit' && !(isRunning && isAsDecided && call.hasRoom?.(of))) return 'stale';
+    of.upgrades.set(after.collectorId, after);
+    of.tally.replace(before, after, changedAtOf(change));
+    of.events.push(...events);
+    const isWorse = weightOf(after) > weightOf(before);
+    const above = call.tripAbove ?? Number.POSITIVE_INFINITY;
+    if (isWorse && !of.brake && of.tally.waveWeight(after.wave) > above) {
+      of.brake = true;
+      of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
+    }
+    return 'saved';
+  };
 
   return {
-    activeRolloutIds: async (policies) => policies.flatMap((policy) => active.get(policy) ?? []),
+    activeRolloutIds: async (policies) =>
+      policies.flatMap((policy) =>
+        (['upgrade', 'rollback'] as const).flatMap((kind) => active.get(activeKey(policy, kind)) ?? []),
+      ),
     listRollouts: async (policies) =>
       [...kept.values()]
         .map(({ rollout }) => rollout)
-        .filter(({ policy }) => policies.includes(policy.name))
-        .reverse(),
+        .filter(({ id }) => policies.includes(parseRolloutId(id).policy))
+        .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)),
     loadRollout: async (id) => kept.get(id)?.rollout,
-    nextRolloutNumber: async (policy, day) => {
-      const key = `${policy}/${day}`;
-      numbers.set(key, (numbers.get(key) ?? 0) + 1);
-      return numbers.get(key) ?? 1;
-    },
-    freeze: async (rollout, upgrades, events) => {
-      if (active.has(rollout.policy.name)) return 'busy';
-      active.set(rollout.policy.name, rollout.id);
-      kept.set(rollout.id, {
+    nextRolloutNumber: async (policy, day) => (numbers.get(`${policy}/${day}`) ?? 0) + 1,
+    freeze: async (frozen) => {
+      const { rollout, groups } = frozen;
+      if (active.has(keyOf(rollout)) || kept.has(rollout.id)) return 'busy';
+      const { policy, yyyymmdd, number } = parseRolloutId(rollout.id);
+      active.set(keyOf(rollout), rollout.id);
+      numbers.set(`${policy}/${yyyymmdd}`, Math.max(number, numbers.get(`${policy}/${yyyymmdd}`) ?? 0));
+      const of: Kept = {
         rollout,
-        upgrades: new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade])),
-        events: [...events],
-        changedAt: new Map(),
+        groups,
+        upgrades: new Map(),
+        tally: makeMemoryTally(),
+        events: [],
         brake: false,
-      });
+      };
+      settle(of, frozen);
+      kept.set(rollout.id, of);
       return 'frozen';
     },
-    loadView: async (id, at) => {
+    replan: async (frozen, expectedRev) => {
+      const of = kept.get(frozen.rollout.id);
+      if (of === undefined) return 'stale';
+      if (isSame(of.rollout, frozen.rollout) && isSame(of.groups, frozen.groups)) return 'saved';
+      if (of.rollout.rev !== expectedRev || of.rollout.state !== 'awaitingApproval') return 'stale';
+      settle(of, frozen);
+      return 'saved';
+    },
+    join: async ({ rollout, upgrades, groups, events }, expectedRev, fence) => {
+      const of = kept.get(rollout.id);
+      if (of === undefined) return 'stale';
+      if (isSame(of.rollout, rollout) && isSame(of.groups, groups)) return 'saved';
+      if (isFenced(rollout.id, fence) || of.rollout.rev !== expectedRev) return 'stale';
+      for (const upgrade of upgrades) {
+        if (of.upgrades.has(upgrade.collectorId)) continue;
+        of.upgrades.set(upgrade.collectorId, upgrade);
+        of.tally.add(upgrade);
+      }
+      of.rollout = rollout;
+      of.groups = groups;
+      of.events.push(...events);
+      return 'saved';
+    },
+    loadGroups: async (id) => kept.get(id)?.groups,
+    loadView: async (id, { now, overdueBefore, pageSize }) => {
       const of = kept.get(id);
       if (of === undefined) return undefined;
-      const all = [...of.upgrades.values()];
-      const pending = all.filter(({ state }) => state === 'pending').sort((a, b) => a.order - b.order);
-      const retrying = all.filter(({ state }) => state === 'retrying').sort(byDue);
-      const wave = pending.length === 0 ? undefined : Math.min(...pending.map((upgrade) => upgrade.wave));
-      const view: RolloutView = {
-        rollout: of.rollout,
-        waves: summaries(of),
-        slotsTaken: slots(of),
-        retriesDue: retrying
-          .filter((u) => (dueAtOf(u) ?? 0) <= at.now)
-          .map((u) => u.collectorId)
-          .slice(0, at.pageSize),
-        nextRetryAt: retrying.map((u) => dueAtOf(u) ?? 0).find((due) => due > at.now) ?? null,
-        candidates:
-          wave === undefined
-            ? null
-            : {
-                wave,
-                collectorIds: pending
-                  .filter((u) => u.wave === wave)
-                  .map((u) => u.collectorId)
-                  .slice(0, at.pageSize),
-              },
-        overdue: all
-          .filter(
-            (u) => u.state !== 'retrying' && (dueAtOf(u) ?? Number.POSITIVE_INFINITY) < at.overdueBefore,
-          )
-          .map((u) => u.collectorId)
-          .slice(0, at.pageSize),
+      const { rollout, groups, tally } = of;
+      const share = Math.floor(candidatesPerView / Math.max(1, groups.lanes.length));
+      const perLane = Math.min(pageSize, Math.max(perLaneMin, share));
+      const frontier = rollout.waves.findLastIndex(
+        ({ state }) => state !== 'waiting' && state !== 'awaitingApproval',
+      );
+      return {
+        rollout,
+        groups,
         braked: of.brake,
-        learned: { count: 0, meanMs: 0 },
+        waves: tally.waves(rollout.waves.length),
+        ...tally.figures(),
+        ...tally.queues({ now, frontier, perLane }),
+        overdue: tally.overdue(overdueBefore).slice(0, pageSize),
       };
-      return view;
     },
     saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
       const of = kept.get(rollout.id);
-      if (of === undefined || of.rollout.rev !== expectedRev || !admitFence(fence)) return 'stale';
+      if (of === undefined) return 'stale';
+      if (isSame(of.rollout, rollout)) return 'saved';
+      if (isFenced(rollout.id, fence) || of.rollout.rev !== expectedRev) return 'stale';
+      const current = active.get(keyOf(rollout));
+      const isReopened = of.rollout.endedAt !== null && rollout.endedAt === null;
+      if (isReopened && current !== undefined && current !== rollout.id) return 'stale';
       of.rollout = rollout;
       of.events.push(...events);
       if (brake !== 'keep') of.brake = brake === 'set';
-      if (rollout.endedAt !== null) active.delete(rollout.policy.name);
+      if (isReopened) active.set(keyOf(rollout), rollout.id);
+      if (rollout.endedAt !== null && current === rollout.id) active.delete(keyOf(rollout));
       return 'saved';
     },
     loadUpgrade: async (id, collectorId) => kept.get(id)?.upgrades.get(collectorId),
     loadUpgrades: async (id, collectorIds) =>
       collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
-    listUpgrades: async (id, page) =>
-      [...(kept.get(id)?.upgrades.values() ?? [])]
-        .filter(({ state }) => page.state === undefined || state === page.state)
-        .sort((a, b) => a.order - b.order)
-        .slice(page.offset, page.offset + page.limit),
-    admit: async ({ rolloutId, rolloutRev, slots: limit, changes }, fence) => {
-      const of = kept.get(rolloutId);
-      if (of === undefined || of.rollout.rev !== rolloutRev || of.rollout.state !== 'running') return [];
-      if (of.brake || !admitFence(fence)) return [];
-      const admitted: number[] = [];
-      for (const change of changes) {
-        if (slots(of) >= limit) break;
-        if (!isCurrent(of, change)) continue;
-        apply(of, change);
-        admitted.push(change.after.collectorId);
-      }
-      return admitted;
+    listUpgrades: async (id, { offset, limit, state, wave }) => {
+      const of = kept.get(id);
+      if (of === undefined) return [];
+      const all =
+        state === 'pending'
+          ? of.tally.pending()
+          : [...of.upgrades.values()].sort((a, b) => a.order - b.order);
+      return all
+        .filter(
+          (upgrade) => (state ?? upgrade.state) === upgrade.state && (wave ?? upgrade.wave) === upgrade.wave,
+        )
+        .slice(offset, offset + limit);
     },
-    saveUpgrade: async (change, tripAbove) => {
-      const of = kept.get(change.after.rolloutId);
-      if (of === undefined || !isCurrent(of, change)) return 'stale';
-      apply(of, change);
-      const weight = summaries(of)[change.after.wave]?.weight ?? 0;
-      if (tripAbove !== null && isEnd(change.after.state) && weight > tripAbove) of.brake = true;
-      return 'saved';
+    admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
+      const isOutdated = isFenced(rolloutId, fence);
+      return changes.flatMap((change) => {
+        const { before, after } = change;
+        const more = Number(holdsSlot(after.state)) - Number(holdsSlot(before.state));
+        const hasRoom = ({ tally }: Kept) =>
+          !isOutdated &&
+          tally.slotsTaken + more <= slots &&
+          after.domains.every((index) => tally.domainTaken(index) + more <= (domains[index]?.cap ?? 0));
+        return transition(change, { mode: 'admit', rolloutRev, hasRoom }) === 'saved'
+          ? [after.collectorId]
+          : [];
+      });
     },
-    saveIntent: async (change) => {
-      const of = kept.get(change.after.rolloutId);
-      if (of === undefined || !isCurrent(of, change)) return 'stale';
-      if (of.brake || of.rollout.state !== 'running') return 'braked';
-      apply(of, change);
-      return 'saved';
-    },
+    saveUpgrade: async (change, tripAbove) =>
+      transition(change, { mode: 'save', tripAbove }) === 'saved' ? 'saved' : 'stale',
+    saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
     countFreshIntents: async (id, since) =>
       [...(kept.get(id)?.upgrades.values() ?? [])].filter((u) => u.state === 'starting' && u.sentAt >= since)
         .length,
-    readEvents: async (id, { limit }) => (kept.get(id)?.events ?? []).slice(-limit).reverse(),
+    readEvents: async (id, { limit }) =>
+      limit <= 0 ? [] : (kept.get(id)?.events ?? []).slice(-limit).reverse(),
   };
+}
+
+/** A model of the register of what belongs to no rollout. */
+export function makeMemoryFleetRegister(): FleetRegister {
+  const builds = new Map<string, BuildHold>();
+  const collectors = new Map<number, CollectorHold>();
+  const seen = new Map<string, number>();
+  const audit: AuditEntry[] = [];
+  const hold = <K, V>(holds: Map<K, V>, key: K, value: V) => {
+    if (holds.has(key)) return 'unchanged';
+    holds.set(key, value);
+    return 'held';
+  };
+  const release = <K, V>(holds: Map<K, V>, key: K) => (holds.delete(key) ? 'released' : 'unchanged');
+  const byInstant = (a: { readonly at: number }, b: { readonly at: number }) => a.at - b.at;
+  return {
+    holds: async () => ({
+      builds: [...builds.values()].sort(byInstant),
+      collectors: [...collectors.values()].sort(byInstant),
+    }),
+    holdBuild: async (word) => hold(builds, word.build, word),
+    holdCollector: async (word) => hold(collectors, word.collectorId, word),
+    releaseBuild: async (build) => release(builds, build),
+    releaseCollector: async (collectorId) => release(collectors, collectorId),
+    audit: async (entry) => {
+      audit.push(entry);
+    },
+    readAudit: async (limit) => audit.slice(Math.max(0, audit.length - limit)).reverse(),
+    firstSeen: async (asked, at) => {
+      for (const build of asked) if (!seen.has(build)) seen.set(build, at);
+      return new Map(asked.map((build) => [build, seen.get(build) ?? at]));
+    },
+  };
+}
+
+/** When the state changed: its event knows, and an end knows without one; leaving an end counts for nothing. */
+function changedAtOf({ before, after, events }: UpgradeChange): number | undefined {
+  if (before.state === after.state || isEnd(before.state)) return undefined;
+  const instants = events.map(({ at }) => at);
+  if ('endedAt' in after) instants.push(after.endedAt);
+  return instants.length === 0 ? undefined : Math.max(...instants);
+}
+
+/** The revs are only the quick way out. */
+function isSame(a: object, b: object): boolean {
+  if (a === b) return true;
+  if ('rev' in a && 'rev' in b && a.rev !== b.rev) return false;
+  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,18 +1,33 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { z } from 'zod';
+import { CollectorExplanationBody } from '../../src/contract/collector-explanation.ts';
+import { AuditEntryBody, HeldThingsBody, HoldAnswerBody } from '../../src/contract/held-things.ts';
 import {
+  type FailureClassName,
+  failureClassNames,
   type RolloutEventBody,
   RolloutStateName,
   RolloutStatusBody,
+  type RolloutVerbName,
+  rolloutVerbNames,
   type UpgradeStateName,
   upgradeStateNames,
   type WaveStateName,
 } from '../../src/contract/rollout-status.ts';
+import type { ExplainResult, HeldThings, HoldResult } from '../../src/orchestrator/operations.ts';
+import type { AuditEntry } from '../../src/orchestrator/ports.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { type RolloutState, rolloutStates, type WaveState } from '../../src/rollout/rollout.ts';
-import type { RolloutStatus } from '../../src/rollout/status.ts';
-import { type UpgradeState, upgradeStates } from '../../src/rollout/upgrade.ts';
-import { aRolloutStatus } from '../support/fake-operations.ts';
+import type { RolloutStatus, WaveStatus } from '../../src/rollout/status.ts';
+import {
+  type UpgradeFailureClass,
+  type UpgradeState,
+  upgradeFailureClasses,
+  upgradeStates,
+} from '../../src/rollout/upgrade.ts';
+import { type RolloutVerb, rolloutVerbs } from '../../src/rollout/verbs.ts';
+import { startedAt } from '../support/builders.ts';
+import { aRolloutStatus, aWaveStatus } from '../support/fake-operations.ts';
 
 /** Both directions, so that neither side can gain or lose a field alone; judged by the compiler. */
 type Agree<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
@@ -22,21 +37,92 @@ describe('the contract of our own API', () => {
     expectTypeOf<Agree<z.input<typeof RolloutStatusBody>, RolloutStatus>>().toEqualTypeOf<true>();
     expectTypeOf<Agree<RolloutStatusBody, RolloutStatus>>().toEqualTypeOf<true>();
     expectTypeOf<Agree<keyof RolloutStatusBody, keyof RolloutStatus>>().toEqualTypeOf<true>();
+    // A field that one side has more is still assignable to the other: names are compared at each depth.
+    type WaveBody = RolloutStatusBody['waves'][number];
+    expectTypeOf<Agree<keyof WaveBody, keyof WaveStatus>>().toEqualTypeOf<true>();
+    type Gate = keyof WaveStatus['gates'][number];
+    expectTypeOf<Agree<keyof WaveBody['gates'][number], Gate>>().toEqualTypeOf<true>();
+    type Part = 'window' | 'buildHold' | 'drift' | 'eta' | 'strata';
+    type Names<T> = { [P in Part]: P extends keyof T ? keyof NonNullable<T[P]> : never };
+    expectTypeOf<Agree<Names<RolloutStatusBody>, Names<RolloutStatus>>>().toEqualTypeOf<true>();
+    type Held<T extends { strata: { held: readonly object[] } }> = keyof T['strata']['held'][number];
+    expectTypeOf<Agree<Held<RolloutStatusBody>, Held<RolloutStatus>>>().toEqualTypeOf<true>();
     expectTypeOf<Agree<keyof RolloutEventBody, keyof RolloutEvent>>().toEqualTypeOf<true>();
     // Names of events are open on the wire: a daemon newer than its reader has more of them (P13).
     expectTypeOf<RolloutEvent>().toExtend<RolloutEventBody>();
     expectTypeOf<Agree<z.infer<typeof UpgradeStateName>, UpgradeState>>().toEqualTypeOf<true>();
     expectTypeOf<Agree<z.infer<typeof WaveStateName>, WaveState>>().toEqualTypeOf<true>();
     expectTypeOf<Agree<z.infer<typeof RolloutStateName>, RolloutState>>().toEqualTypeOf<true>();
+    expectTypeOf<Agree<z.infer<typeof RolloutVerbName>, RolloutVerb>>().toEqualTypeOf<true>();
+    expectTypeOf<Agree<z.infer<typeof FailureClassName>, UpgradeFailureClass>>().toEqualTypeOf<true>();
+  });
+
+  it('tells of holds and collectors exactly what operations answer', () => {
+    expectTypeOf<Agree<HeldThingsBody, HeldThings>>().toEqualTypeOf<true>();
+    expectTypeOf<Agree<AuditEntryBody, AuditEntry>>().toEqualTypeOf<true>();
+    expectTypeOf<Agree<keyof AuditEntryBody, keyof AuditEntry>>().toEqualTypeOf<true>();
+    type Held<T extends { readonly [K in keyof T]: readonly object[] }> = {
+      [K in keyof T]: keyof T[K][number];
+    };
+    expectTypeOf<Agree<Held<HeldThingsBody>, Held<HeldThings>>>().toEqualTypeOf<true>();
+    type Done = Extract<HoldResult, { readonly kind: 'done' | 'unchanged' }>;
+    expectTypeOf<Agree<HoldAnswerBody, Done>>().toEqualTypeOf<true>();
+    type Explained = Omit<Extract<ExplainResult, { readonly kind: 'explained' }>, 'kind'>;
+    expectTypeOf<Agree<CollectorExplanationBody, Explained>>().toEqualTypeOf<true>();
   });
 
   it('names the same states, in the same order', () => {
     expect(upgradeStateNames).toEqual(upgradeStates);
     expect(RolloutStateName.options).toEqual(rolloutStates);
+    expect(rolloutVerbNames).toEqual(rolloutVerbs);
+    expect(failureClassNames).toEqual(upgradeFailureClasses);
   });
 
   it('reads back what was told, with nothing lost', () => {
-    const status = aRolloutStatus();
+    const status = aRolloutStatus({
+      rollbackId: 'production-20260302-2',
+      drift: { from: '11aa', joined: 1, left: 2, words: '1 came, 2 went' },
+      window: { isOpen: true, until: startedAt, reason: 'open', timeZone: 'UTC', ownZones: true },
+      buildHold: { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: startedAt },
+      strata: {
+        total: 2,
+        held: [{ label: 'Linux', reason: '3 of 4 failed', by: 'daemon', at: startedAt, waiting: 7 }],
+        uncovered: { count: 1, labels: ['Windows'] },
+      },
+      waves: [
+        aWaveStatus({
+          gates: [{ name: 'errors', verdict: 'fail', words: 'errors 0.93', value: 0.93, dryRun: false }],
+        }),
+      ],
+    });
     expect(RolloutStatusBody.parse(JSON.parse(JSON.stringify(status)))).toEqual(status);
+  });
+
+  it('reads back what is held, who held it, and where a collector stands', () => {
+    const word = { by: 'alice', reason: 'its disk is full', at: startedAt };
+    const held: HeldThings = {
+      builds: [{ build: '19.536-4', ...word }],
+      collectors: [{ collectorId: 7, ...word }],
+      strata: [{ rolloutId: 'production-20260302-1', label: 'Linux', ...word }],
+    };
+    const entry: AuditEntry = { event: 'collector.held', subject: '7', ...word };
+    const answers: HoldAnswerBody[] = [
+      { kind: 'done', subject: { kind: 'build', build: '19.536-4' } },
+      { kind: 'unchanged', subject: { kind: 'collector', collectorId: 7, name: 'web-7' } },
+      { kind: 'done', subject: { kind: 'stratum', label: 'Linux', rolloutId: 'production-20260302-1' } },
+    ];
+    const explanation: CollectorExplanationBody = {
+      collectorId: 7,
+      collectorName: 'web-7',
+      build: '19.441-2',
+      explanations: [
+        { policy: 'a', rollout: 'a-1', wave: 'rest', state: 'pending', reason: 'waits', until: startedAt },
+        { policy: 'b', rollout: null, wave: null, state: null, reason: 'not selected', until: null },
+      ],
+    };
+    expect(HeldThingsBody.parse(held)).toEqual(held);
+    expect(AuditEntryBody.parse(entry)).toEqual(entry);
+    for (const answer of answers) expect(HoldAnswerBody.parse(answer)).toEqual(answer);
+    expect(CollectorExplanationBody.parse(explanation)).toEqual(explanation);
   });
 });

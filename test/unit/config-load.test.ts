@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the config's own syntax for variables
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -8,6 +8,8 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { problemsOf, readConfig, withRollout, withSection, withService } from '../support/config-fixtures.ts';
 
 const examples = new URL('../../config/', import.meta.url);
+/** What a wave has that needs no operator and no gate. */
+const withoutQuestions = { approval: false, gates: [] };
 const environment = { UPWAVE_ACCESS_ID: 'the-id', UPWAVE_ACCESS_KEY: 'the-key' };
 
 describe('the example configs', () => {
@@ -36,15 +38,34 @@ describe('the example configs', () => {
       {
         name: 'all',
         select: { include: {}, exclude: [{ osName: ['Mac*'] }, { name: ['collector_container-*'] }] },
-        target: { version: 'latest', allowDowngrade: false },
+        target: { version: 'latest', allowDowngrade: false, minimumAgeMs: 0, supersede: false },
         schedule: '*/15 * * * *',
         timeZone: 'UTC',
+        approval: false,
+        windows: [],
+        freezes: [],
         concurrency: 10,
+        maxInFlightPer: [],
+        spreadBy: ['osName', 'osArch', 'collectorVersion'],
+        isolateStrata: true,
         waves: [
-          { name: 'canary', size: percent(1), soakMs: 1_800_000, maxFailures: count(0) },
-          { name: 'early', size: percent(10), soakMs: 3_600_000, maxFailures: percent(1) },
-          { name: 'rest', size: percent(100), soakMs: 0, maxFailures: percent(2) },
+          {
+            name: 'canary',
+            size: { kind: 'perStratum', count: 1 },
+            soakMs: 1_800_000,
+            maxFailures: count(0),
+            ...withoutQuestions,
+          },
+          {
+            name: 'early',
+            size: percent(10),
+            soakMs: 3_600_000,
+            maxFailures: percent(1),
+            ...withoutQuestions,
+          },
+          { name: 'rest', size: percent(100), soakMs: 0, maxFailures: percent(2), ...withoutQuestions },
         ],
+        onBreach: 'hold',
         lostWeight: 3,
         upgrade: { deadlineMs: 2_100_000, verifyWithinMs: 600_000, expectMs: 300_000 },
         retry: { maxAttempts: 3, backoff: { initialMs: 120_000, factor: 3, maxMs: 3_600_000, jitter: 0.2 } },
@@ -52,6 +73,37 @@ describe('the example configs', () => {
         messageRules: [],
       },
     ]);
+  });
+
+  it('production.yaml shows every key of a policy', () => {
+    const [production] = loadConfig(new URL('production.yaml', examples).pathname, environment).rollouts;
+    expect(production).toMatchObject({
+      target: { minimumAgeMs: 259_200_000, supersede: false },
+      windows: [
+        { days: [1, 2, 3, 4], fromMinute: 1_320, toMinute: 300, timeZone: 'collector' },
+        { days: [7], fromMinute: 720, toMinute: 1_440, timeZone: 'Europe/Berlin' },
+      ],
+      freezes: [
+        { from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: 'holidays', timeZone: 'Europe/Berlin' },
+        { from: '2027-03-31T12:00', to: '2027-04-02T08:00', timeZone: 'America/New_York' },
+      ],
+      maxInFlightPer: [
+        { key: 'fields.cluster', cap: 1 },
+        { key: 'hostName', cap: 5 },
+      ],
+    });
+    expect(production?.waves.map(({ name, gates }) => [name, gates.map((gate) => gate.kind)])).toEqual([
+      ['canary', []],
+      ['our-own', []],
+      ['early', ['prometheus', 'webhook']],
+      ['half', []],
+      ['rest', []],
+    ]);
+    const keys = Object.keys(
+      loadConfig(new URL('minimal.yaml', examples).pathname, environment).rollouts[0] ?? {},
+    );
+    const text = readFileSync(new URL('production.yaml', examples), 'utf8');
+    expect(keys.filter((key) => !new RegExp(`^ {4}(- )?${key}:|^ {2}- ${key}:`, 'm').test(text))).toEqual([]);
   });
 
   it('reference-speed-100.yaml is scaled to the service it names', () => {
@@ -167,8 +219,8 @@ describe('a rollout', () => {
   it('fills in what a wave leaves out: soak 30m but for the last, 1% failures, the rest of the plan', () => {
     const waves = readConfig(withRollout('waves: [{ name: a, size: 3 }, { name: b }]')).rollouts[0]?.waves;
     expect(waves).toEqual([
-      { name: 'a', size: count(3), soakMs: 1_800_000, maxFailures: percent(1) },
-      { name: 'b', size: percent(100), soakMs: 0, maxFailures: percent(1) },
+      { name: 'a', size: count(3), soakMs: 1_800_000, maxFailures: percent(1), ...withoutQuestions },
+      { name: 'b', size: percent(100), soakMs: 0, maxFailures: percent(1), ...withoutQuestions },
     ]);
   });
 

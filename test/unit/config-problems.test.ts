@@ -10,8 +10,8 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
     'config.yaml:4:5 rollouts[0].time-zone: unknown key "time-zone"; did you mean "timeZone"?',
   ],
   [
-    'windows: []',
-    'config.yaml:4:5 rollouts[0].windows: unknown key "windows", not known in this release; known here: name, select, target, schedule, timeZone, concurrency, waves, lostWeight, upgrade, retry, defer, messageRules',
+    'account: eu',
+    'config.yaml:4:5 rollouts[0].account: unknown key "account", not known in this release; known here: name, select, target, schedule, timeZone, approval, windows, freezes, concurrency, maxInFlightPer, spreadBy, isolateStrata, waves, onBreach, lostWeight, upgrade, retry, defer, messageRules',
   ],
   ['name: x', 'config.yaml:4:5 name: the key "name" is given twice, first on line 3; keep one'],
   [
@@ -68,8 +68,71 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
     'config.yaml:4:24 rollouts[0].target.version: "newest" is no build; write latest, or a build such as 19.455-2',
   ],
   [
-    'target: { minimumAge: 3d }',
-    'config.yaml:4:15 rollouts[0].target.minimumAge: unknown key "minimumAge", not known in this release; known here: version, allowDowngrade',
+    'target: { channel: beta }',
+    'config.yaml:4:15 rollouts[0].target.channel: unknown key "channel", not known in this release; known here: version, minimumAge, supersede, allowDowngrade',
+  ],
+  [
+    'target: { minimumAge: young }',
+    'config.yaml:4:27 rollouts[0].target.minimumAge: "young" is no duration; write one such as 250ms, 30s, 15m, 12h or 7d',
+  ],
+  [
+    'target: { version: 19.455-2, minimumAge: 3d }',
+    'config.yaml:4:46 rollouts[0].target.minimumAge: is for latest only, and version names one build; remove it',
+  ],
+  [
+    'target: { version: 19.455-2, supersede: true }',
+    'config.yaml:4:45 rollouts[0].target.supersede: is for latest only, and version names one build; remove it',
+  ],
+  [
+    'target: { supersede: 1 }',
+    'config.yaml:4:26 rollouts[0].target.supersede: must be true or false, not a number',
+  ],
+  ['approval: yes', 'config.yaml:4:15 rollouts[0].approval: must be true or false, not text'],
+  ['isolateStrata: 0', 'config.yaml:4:20 rollouts[0].isolateStrata: must be true or false, not a number'],
+  [
+    'onBreach: rolback',
+    'config.yaml:4:15 rollouts[0].onBreach: must be one of "hold", "abort", "rollback"; did you mean "rollback"?',
+  ],
+  [
+    'maxInFlightPer: { fields.cluster: 0 }',
+    'config.yaml:4:39 rollouts[0].maxInFlightPer["fields.cluster"]: must be at least 1',
+  ],
+  [
+    'maxInFlightPer: { fields.cluster: 1.5 }',
+    'config.yaml:4:39 rollouts[0].maxInFlightPer["fields.cluster"]: must be a whole number, not a number with a fraction',
+  ],
+  [
+    'maxInFlightPer: { hostname: 1 }',
+    'config.yaml:4:23 rollouts[0].maxInFlightPer.hostname: unknown key "hostname"; did you mean "hostName"?',
+  ],
+  [
+    'maxInFlightPer: { fields: { cluster: 1 } }',
+    'config.yaml:4:23 rollouts[0].maxInFlightPer.fields: unknown key "fields"; did you mean "fields.<name>"?',
+  ],
+  [
+    'maxInFlightPer: [hostName]',
+    'config.yaml:4:5 rollouts[0].maxInFlightPer: must be a mapping of keys, not a list',
+  ],
+  ['spreadBy: osName', 'config.yaml:4:15 rollouts[0].spreadBy: must be a list, not text'],
+  [
+    'spreadBy: [osName, hostName, osName]',
+    'config.yaml:4:34 rollouts[0].spreadBy[2]: "osName" stands there twice; keep one',
+  ],
+  [
+    'spreadBy: [version]',
+    'config.yaml:4:16 rollouts[0].spreadBy[0]: unknown key "version"; did you mean "collectorVersion"?',
+  ],
+  [
+    'spreadBy: [field.team]',
+    'config.yaml:4:16 rollouts[0].spreadBy[0]: unknown key "field.team"; did you mean "fields.<name>"?',
+  ],
+  [
+    'spreadBy: [fields.]',
+    'config.yaml:4:16 rollouts[0].spreadBy[0]: unknown key "fields."; did you mean "fields.<name>"?',
+  ],
+  [
+    'spreadBy: [colour]',
+    'config.yaml:4:16 rollouts[0].spreadBy[0]: unknown key "colour"; known here: osName, osArch, collectorVersion, category, hostName, timeZone, sourceSyncMode, ephemeral, fields.<name>',
   ],
   [
     'schedule: hourly',
@@ -91,13 +154,37 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
     'config.yaml:4:5 rollouts[0].waves: is an empty list; give at least one wave, or remove the key for the default ones',
   ],
   [
-    'waves: [{ name: a, size: 1 per stratum }]',
-    'config.yaml:4:30 rollouts[0].waves[0].size: "1 per stratum" is no amount; it must be a count such as 5, or a percentage such as "2%"',
+    'waves: [{ name: a, size: 1 per host }]',
+    'config.yaml:4:30 rollouts[0].waves[0].size: "1 per host" is no amount; it must be a count such as 5, a percentage such as "2%", or "1 per stratum"',
+  ],
+  [
+    'waves: [{ name: a, size: 0 per stratum }]',
+    'config.yaml:4:30 rollouts[0].waves[0].size: must be more than 0',
+  ],
+  [
+    'waves: [{ name: a, maxFailures: 1 per stratum }]',
+    'config.yaml:4:37 rollouts[0].waves[0].maxFailures: "1 per stratum" is no amount; it must be a count such as 5, or a percentage such as "2%"',
+  ],
+  [
+    'waves: [{ name: a, approval: later }]',
+    'config.yaml:4:34 rollouts[0].waves[0].approval: must be true or false, not text',
+  ],
+  [
+    'waves: [{ name: a, match: {} }, { name: b }]',
+    'config.yaml:4:24 rollouts[0].waves[0].match: is empty, which would take every collector; give a key, or remove it',
+  ],
+  [
+    'waves: [{ name: a, match: { os: Linux } }, { name: b }]',
+    'config.yaml:4:33 rollouts[0].waves[0].match.os: unknown key "os", not known in this release; known here: name, category, hostName, osName, osArch, sourceSyncMode, id, version, ephemeral, fields',
+  ],
+  [
+    'waves: [{ name: a, size: 1 }, { name: b, match: { osName: Linux } }]',
+    'config.yaml:4:46 rollouts[0].waves[1].match: the last wave takes what is left; remove match, or put a wave after it',
   ],
   ['waves: [{ name: a, size: 0 }]', 'config.yaml:4:30 rollouts[0].waves[0].size: must be more than 0'],
   [
     'waves: [{ name: a, size: -1 }]',
-    'config.yaml:4:30 rollouts[0].waves[0].size: must be a count such as 5, or a percentage such as "2%"',
+    'config.yaml:4:30 rollouts[0].waves[0].size: must be a count such as 5, a percentage such as "2%", or "1 per stratum"',
   ],
   [
     'waves: [{ name: a, maxFailures: 101% }]',

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { attemptClasses, makeMetrics } from '../../src/observability/metrics.ts';
 import { endStates } from '../../src/rollout/upgrade.ts';
-import { aRolloutStatus } from '../support/fake-operations.ts';
+import { aRolloutStatus, aWaveStatus } from '../support/fake-operations.ts';
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
 const dashboardPath = 'grafana/upwave-dashboard.json';
@@ -157,10 +157,11 @@ interface Exposed {
 /** Lets the daemon's metrics observe one of everything. */
 async function exposeEverything(): Promise<Exposed> {
   const policy = 'production';
+  const met = { name: 'errors', verdict: 'pass', words: '', value: 0.998, dryRun: false } as const;
   const metrics = makeMetrics({
     policies: [policy],
     sharedState: async () => ({
-      statuses: [aRolloutStatus({ policy })],
+      statuses: [aRolloutStatus({ policy, waves: [aWaveStatus({ gates: [met] })] })],
       queueJobs: { waiting: 1, delayed: 2 },
       fleet: [
         { version: '19.441-2', alive: true, collectors: 9 },

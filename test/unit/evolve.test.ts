@@ -3,7 +3,7 @@ import { evolve } from '../../src/rollout/evolve.ts';
 import type { CollectorSighting, UpgradeFact } from '../../src/rollout/facts.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
 import { freshForMs, nextStep } from '../../src/rollout/next-step.ts';
-import type { Upgrade } from '../../src/rollout/upgrade.ts';
+import { type EndState, endStates, type Upgrade } from '../../src/rollout/upgrade.ts';
 import {
   aContext,
   anUpgrade,
@@ -22,12 +22,17 @@ function seen(changes: Partial<CollectorSighting> = {}, at = t): UpgradeFact {
   return { kind: 'collectorSeen', at, ...sighting, ...changes };
 }
 
+/** On its old build, heard from right now, and on offer: the service would start an upgrade of it. */
+function offered(at: number): UpgradeFact {
+  return seen({ upgradable: true, lastSeenAlive: at }, at);
+}
+
 function apply(upgrade: Upgrade, ...facts: readonly UpgradeFact[]): Upgrade {
   return facts.reduce((current, fact) => evolve(current, fact, aContext()), upgrade);
 }
 
-const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t });
-const starting = anUpgrade({ state: 'starting', sentAt: t, dueAt: t });
+const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
+const starting = anUpgrade({ state: 'starting', sentAt: t, dueAt: t, startBy: null });
 const createFailed = (failure: ServiceFailure): UpgradeFact => ({
   kind: 'createFailed',
   at: t + 1_000,
@@ -47,7 +52,7 @@ describe('an upgrade on its good way', () => {
     const states: string[] = [];
     let upgrade = anUpgrade({ state: 'pending' });
     const facts: UpgradeFact[] = [
-      { kind: 'admitted', at: t },
+      { kind: 'admitted', at: t, startBy: null },
       { kind: 'createSent', at: t },
       { kind: 'created', at: t + 100, taskId: '77' },
       taskSeen(0),
@@ -92,7 +97,7 @@ describe('an upgrade on its good way', () => {
       taskSeen(3),
       refused('collector.not.alive'),
       seen({}),
-      { kind: 'admitted', at: t } as const,
+      { kind: 'admitted', at: t, startBy: null } as const,
     ]) {
       expect(evolve(ended, fact, aContext())).toBe(ended);
     }
@@ -236,8 +241,18 @@ describe('a create in doubt (P1)', () => {
   });
 
   it('is sent again only when the service would start one, and the first can no longer arrive', () => {
-    expect(apply(starting, seen({ upgradable: true }, t + 34_000)).state).toBe('starting');
-    expect(apply(starting, seen({ upgradable: true }, t + 36_000)).state).toBe('queued');
+    expect(apply(starting, offered(t + 34_000)).state).toBe('starting');
+    expect(apply(starting, offered(t + 36_000)).state).toBe('queued');
+  });
+
+  it('is not sent again while the collector may be restarting from it, and only after another look', () => {
+    const later = t + 5 * minutes;
+    const silent = { upgradable: true, serviceAt: later, lastSeenAlive: later - 21_000 };
+    expect(apply(starting, seen(silent, later)).state).toBe('starting');
+    expect(apply(starting, seen({ upgradable: true, alive: false }, later)).state).toBe('starting');
+    const requeued = apply(starting, offered(later));
+    expect(requeued).toMatchObject({ state: 'queued', freshAt: 0, dueAt: later + 30_000 });
+    expect(nextStep(requeued, later + 30_000)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
   });
 
   it('learns its task when the answer comes after someone else had adopted it', () => {
@@ -251,7 +266,7 @@ describe('a create in doubt (P1)', () => {
   it('gives up a collector whose creates never do anything', () => {
     let upgrade: Upgrade = starting;
     for (let n = 0; n < 10; n += 1) {
-      upgrade = apply(upgrade, seen({ upgradable: true }, t + (n + 1) * minutes));
+      upgrade = apply(upgrade, offered(t + (n + 1) * minutes));
       if (upgrade.state === 'queued') upgrade = apply(upgrade, { kind: 'createSent', at: t });
     }
     expect(upgrade.state).toBe('failed');
@@ -313,6 +328,7 @@ describe('a task that failed', () => {
     const admitted = apply(failed('timed out'), {
       kind: 'admitted',
       at: t + 8 * minutes,
+      startBy: null,
     });
     expect(nextStep(admitted, t + 8 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
     expect(apply(admitted, seen({ build: targetBuild }, t + 8 * minutes)).state).toBe('verifying');
@@ -387,7 +403,7 @@ describe('nextStep', () => {
 
 describe('a collector that is silent before its create (P1)', () => {
   const beatAgo = (ageMs: number) => seen({ lastSeenAlive: t + minutes - ageMs }, t + minutes);
-  const stale = anUpgrade({ state: 'queued', dueAt: t, freshAt: 0 });
+  const stale = anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null });
 
   it('goes on when its heartbeat is at most one beat old', () => {
     expect(nextStep(apply(stale, beatAgo(15_000)), t + minutes)).toEqual({ do: 'start' });
@@ -408,8 +424,187 @@ describe('a collector that is silent before its create (P1)', () => {
 
   it('needs no look when the plan heard from it a moment ago, and one when it did not', () => {
     const admitted = (fitAt: number) =>
-      apply(anUpgrade({ state: 'pending' }, { fitAt }), { kind: 'admitted', at: t + 1_000 });
+      apply(anUpgrade({ state: 'pending' }, { fitAt }), { kind: 'admitted', at: t + 1_000, startBy: null });
     expect(nextStep(admitted(t), t + 1_000)).toEqual({ do: 'start' });
     expect(nextStep(admitted(0), t + 1_000)).toMatchObject({ why: 'recheck' });
+  });
+});
+
+describe('a window that closes (P7)', () => {
+  const startBy = t + 5 * minutes;
+  const inTime = apply(anUpgrade({ state: 'pending' }), { kind: 'admitted', at: t, startBy });
+
+  it('lets a create leave at its last instant, and gives the slot back after it', () => {
+    const stale = apply(inTime, seen({ lastSeenAlive: startBy }, startBy));
+    expect(nextStep(stale, startBy)).toEqual({ do: 'start' });
+    expect(nextStep(stale, startBy + 1)).toEqual({
+      do: 'giveBack',
+      reason: 'the window closes too soon to start it',
+    });
+  });
+
+  it('gives back before it looks, and an upgrade without a last instant never', () => {
+    expect(nextStep(anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: t }), t + 1)).toMatchObject({
+      do: 'giveBack',
+    });
+    expect(
+      nextStep(anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null }), t + 1),
+    ).toMatchObject({
+      do: 'lookAtCollector',
+    });
+  });
+
+  it('is kept in mind whatever delays the create', () => {
+    const starting = apply(inTime, { kind: 'createSent', at: t });
+    const unsent: ServiceFailure = { kind: 'unavailable', sent: false, detail: '' };
+    const inDoubt: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
+    const lookFailed: UpgradeFact = { kind: 'lookFailed', at: t, of: 'collector', failure: unsent };
+    const kept: ReadonlyArray<readonly [string, Upgrade]> = [
+      ['admitted', inTime],
+      ['looked at', apply(inTime, seen({ lastSeenAlive: t }, t))],
+      ['late heartbeat', apply(inTime, seen({ lastSeenAlive: t - 30_000 }, t))],
+      ['look failed', apply(inTime, lookFailed)],
+      ['sent', starting],
+      ['not sent', apply(starting, { kind: 'createNotSent', at: t })],
+      ['refused for now', apply(starting, createFailed(unsent))],
+      ['in doubt', apply(starting, createFailed(inDoubt))],
+      ['in doubt, look failed', apply(starting, createFailed(inDoubt), lookFailed)],
+      ['settled: never arrived', apply(starting, seen({ upgradable: true }, t + minutes))],
+    ];
+    for (const [words, upgrade] of kept) expect(upgrade, words).toMatchObject({ startBy });
+  });
+
+  it('puts one that is given back at its place in the plan, or among the retries', () => {
+    const putBack: UpgradeFact = { kind: 'putBack', at: startBy + 1, reason: 'the window closes' };
+    expect(apply(inTime, putBack)).toMatchObject({
+      state: 'pending',
+      reason: 'the window closes',
+      attempts: 0,
+    });
+    expect(apply({ ...inTime, attempts: 1 }, putBack)).toMatchObject({
+      state: 'retrying',
+      dueAt: startBy + 1,
+    });
+  });
+});
+
+describe('a collector that goes bad while its wave soaks', () => {
+  const succeeded = anUpgrade({ state: 'succeeded', endedAt: t, reason: 'ok', weight: 0, lost: false });
+  const at = t + 30 * minutes;
+
+  it('is unconfirmed; dead, it weighs as one that did not come back', () => {
+    expect(apply(succeeded, { kind: 'regressed', at, reason: 'died', lost: true })).toMatchObject({
+      state: 'unconfirmed',
+      endedAt: at,
+      reason: 'died',
+      weight: 3,
+      lost: true,
+      failureClass: 'unconfirmed',
+    });
+    expect(apply(succeeded, { kind: 'regressed', at, reason: 'left the build', lost: false })).toMatchObject({
+      state: 'unconfirmed',
+      weight: 1,
+      lost: false,
+      failureClass: 'unconfirmed',
+    });
+  });
+});
+
+describe('a failed one that an operator wants tried again', () => {
+  const spent = anUpgrade(
+    { state: 'failed', endedAt: t, reason: 'no', weight: 1, lost: false, failureClass: 'retry' },
+    { attempts: 3, misses: 4 },
+  );
+  const asked: UpgradeFact = { kind: 'retryAsked', at: t + minutes, reason: 'by ann' };
+
+  it('is due at once, counts as no failure, and is looked at before its create (P1)', () => {
+    const retrying = apply(spent, asked);
+    expect(retrying).toMatchObject({ state: 'retrying', dueAt: t + minutes, reason: 'by ann', misses: 0 });
+    expect(retrying).not.toHaveProperty('weight');
+    const queued = apply(retrying, { kind: 'admitted', at: t + minutes, startBy: null });
+    expect(nextStep(queued, t + minutes)).toMatchObject({ why: 'recheck' });
+  });
+
+  it('gets one attempt more than the policy gives, and no second one', () => {
+    const running = apply(
+      spent,
+      asked,
+      { kind: 'admitted', at: t + minutes, startBy: null },
+      seen({ lastSeenAlive: t + minutes }, t + minutes),
+      { kind: 'createSent', at: t + minutes },
+      { kind: 'created', at: t + minutes, taskId: '78' },
+    );
+    expect(running).toMatchObject({ state: 'upgrading', attempts: 4 });
+    const failed = apply(running, taskSeen(3, 'download failed'), seen({}, t + 6 * minutes));
+    expect(failed).toMatchObject({ state: 'failed', weight: 1 });
+  });
+
+  it('may have timed out, or not come back', () => {
+    for (const state of ['timedOut', 'unconfirmed'] as const)
+      expect(apply(anUpgrade({ state, endedAt: t, reason: '', weight: 3, lost: true }), asked).state).toBe(
+        'retrying',
+      );
+  });
+});
+
+describe('a withdrawn one that is eligible again', () => {
+  it('waits at its old place, and is looked at before its create (P1)', () => {
+    const withdrawn = anUpgrade(
+      { state: 'withdrawn', endedAt: t, reason: 'gone', weight: 0, lost: false },
+      { order: 7 },
+    );
+    const pending = apply(withdrawn, { kind: 'rejoined', at: t + 1, reason: 'is back' });
+    expect(pending).toMatchObject({ state: 'pending', reason: 'is back', order: 7, fitAt: 0 });
+    const queued = apply(pending, { kind: 'admitted', at: t + 2, startBy: null });
+    expect(nextStep(queued, t + 2)).toMatchObject({ why: 'recheck' });
+  });
+});
+
+describe('facts and states that do not belong together', () => {
+  const ended = (state: EndState) => anUpgrade({ state, endedAt: t, reason: 'why', weight: 0, lost: false });
+  const upgrades: readonly Upgrade[] = [
+    anUpgrade({ state: 'pending' }),
+    queued,
+    starting,
+    anUpgradingOne(),
+    apply(anUpgradingOne(), taskSeen(2)),
+    anUpgrade({ state: 'retrying', dueAt: t, reason: 'why' }),
+    anUpgrade({ state: 'deferred', condition: 'notAlive', since: t, dueAt: t, reason: 'why' }),
+    ...endStates.map(ended),
+  ];
+  const at = t + minutes;
+  const rows: ReadonlyArray<readonly [UpgradeFact, readonly string[]]> = [
+    [{ kind: 'admitted', at, startBy: null }, ['pending', 'retrying']],
+    [{ kind: 'putBack', at, reason: 'r' }, ['queued']],
+    [{ kind: 'createSent', at }, ['queued']],
+    [{ kind: 'createNotSent', at }, ['starting']],
+    [{ kind: 'withdrawn', at, reason: 'r' }, ['pending', 'queued', 'retrying', 'deferred']],
+    [{ kind: 'regressed', at, reason: 'r', lost: true }, ['succeeded']],
+    [{ kind: 'retryAsked', at, reason: 'r' }, ['failed', 'timedOut', 'unconfirmed']],
+    [{ kind: 'rejoined', at, reason: 'r' }, ['withdrawn']],
+    [{ kind: 'rolledBack', at, reason: 'r' }, ['succeeded', 'failed', 'timedOut', 'unconfirmed']],
+  ];
+
+  it.each(rows)('%o changes only those it is about, each once', (fact, states) => {
+    for (const upgrade of upgrades) {
+      const after = evolve(upgrade, fact, aContext());
+      expect(after !== upgrade, upgrade.state).toBe(states.includes(upgrade.state));
+      if (after === upgrade) continue;
+      expect(after.rev).toBe(upgrade.rev + 1);
+      expect(evolve(after, fact, aContext())).toBe(after);
+      const { collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains } = upgrade;
+      expect(after).toMatchObject({ collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains });
+    }
+  });
+
+  it('counts a collector that was taken back as no failure any more', () => {
+    const fact: UpgradeFact = { kind: 'rolledBack', at, reason: 'taken back' };
+    const lost = anUpgrade({ state: 'unconfirmed', endedAt: t, reason: '', weight: 3, lost: true });
+    expect(apply(lost, fact)).toMatchObject({
+      state: 'rolledBack',
+      weight: 0,
+      lost: false,
+      reason: 'taken back',
+    });
   });
 });

@@ -11,6 +11,7 @@ const everythingBelowCli = [
   'queue',
   'observability',
   'admin-api',
+  'gates',
   'reference-service',
   'daemon',
 ];
@@ -26,6 +27,7 @@ const mayImport: Record<string, readonly string[]> = {
   queue: pureFloors,
   observability: pureFloors,
   'admin-api': floors0to2,
+  gates: floors0to2,
   'reference-service': ['http', 'contract', 'base'],
   daemon: everythingBelowCli,
   cli: everythingBelowCli,
@@ -47,7 +49,18 @@ const homes: Record<string, readonly string[]> = {
   commander: ['cli', 'main.ts'],
   'cli-progress': ['cli'],
   'cli-table3': ['cli'],
-  zod: ['contract', 'config', 'http', 'collector-api', 'redis', 'admin-api', 'reference-service', 'cli'],
+  'temporal-polyfill': ['base'],
+  zod: [
+    'contract',
+    'config',
+    'http',
+    'collector-api',
+    'redis',
+    'admin-api',
+    'gates',
+    'reference-service',
+    'cli',
+  ],
 };
 
 // Fewer than this means that the scanner saw nothing, and would have praised us for it.

@@ -53,14 +53,23 @@ describe('makeEventSink', () => {
 
   it('calls for a person when something stays broken, and only then', () => {
     const { sink, written } = aSink();
-    for (const event of ['rollout.held', 'wave.tripped', 'upgrade.unconfirmed', 'upgrade.failed'] as const) {
+    for (const event of ['rollout.held', 'stratum.held', 'upgrade.unconfirmed', 'upgrade.failed'] as const) {
       sink.tell(aRolloutEvent({ event }));
     }
     expect(written.map(({ level }) => level)).toEqual(['error', 'error', 'error', 'error']);
     written.length = 0;
-    for (const event of ['upgrade.retrying', 'upgrade.deferred'] as const)
-      sink.tell(aRolloutEvent({ event }));
-    expect(written.map(({ level }) => level)).toEqual(['warn', 'warn']);
+    const passing = [
+      'upgrade.retrying',
+      'upgrade.deferred',
+      'rollout.rollingBack',
+      'rollout.drifted',
+    ] as const;
+    for (const event of passing) sink.tell(aRolloutEvent({ event }));
+    expect(written.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn', 'warn']);
+    written.length = 0;
+    const plain = ['rollout.approved', 'rollout.joined', 'wave.soakSkipped', 'stratum.released'] as const;
+    for (const event of plain) sink.tell(aRolloutEvent({ event }));
+    expect(written.map(({ level }) => level)).toEqual(['info', 'info', 'info', 'info']);
   });
 
   it('knows a level for every state that can be reached', () => {
@@ -113,6 +122,7 @@ describe('makeEventSink', () => {
       { event: 'service.throttled', reason: '429', pauseMs: 5_000 },
       { event: 'step.failed', rollout: 'r', collectorId: 7, error: new Error('a bug') },
       { event: 'reconcile.failed', rollout: 'r', error: 'a bug' },
+      { event: 'look.failed', rollout: 'r', reason: 'the service does not answer' },
       { event: 'daemon.started', detail: '0.1.0' },
     ];
     for (const note of notes) sink.note(note);
@@ -126,12 +136,34 @@ describe('makeEventSink', () => {
       'warn service.throttled',
       'error step.failed',
       'error reconcile.failed',
+      'warn look.failed',
       'info daemon.started',
     ]);
     expect(await count('upwave_leader')).toBe(1);
     expect(await count('upwave_api_throttled_total{reason="429"}')).toBe(1);
     sink.note({ event: 'leader.lost' });
     expect(await count('upwave_leader')).toBe(0);
+  });
+
+  it('logs what was held and released, and calls for a person when the daemon held a build', () => {
+    const { sink, written } = aSink();
+    const entry = { at: 1, by: 'alice', reason: 'its disk is full' };
+    sink.note({ event: 'build.held', subject: '19.536-4', ...entry });
+    sink.note({ event: 'build.held', subject: '19.536-4', ...entry, by: 'daemon', policy: 'production' });
+    sink.note({ event: 'build.released', subject: '19.536-4', ...entry });
+    sink.note({ event: 'collector.held', subject: '7', ...entry });
+    sink.note({ event: 'collector.released', subject: '7', ...entry });
+    const { reason } = entry;
+    expect(written).toEqual([
+      { level: 'info', fields: { event: 'build.held', build: '19.536-4', reason, by: 'alice' } },
+      {
+        level: 'error',
+        fields: { event: 'build.held', policy: 'production', build: '19.536-4', reason, by: 'daemon' },
+      },
+      { level: 'info', fields: { event: 'build.released', build: '19.536-4', reason, by: 'alice' } },
+      { level: 'info', fields: { event: 'collector.held', collectorId: 7, reason, by: 'alice' } },
+      { level: 'info', fields: { event: 'collector.released', collectorId: 7, reason, by: 'alice' } },
+    ]);
   });
 
   it('never throws, and one broken projection leaves the others alone', async () => {

@@ -58,6 +58,10 @@ describe('makeMetrics', () => {
         'rollout_eta_timestamp_seconds gauge',
         'gate_failures gauge',
         'gate_failures_allowed gauge',
+        'gate_value gauge',
+        'strata_held gauge',
+        'build_held gauge',
+        'window_open gauge',
         'fleet_collectors gauge',
         'api_requests_total counter',
         'api_request_duration_seconds histogram',
@@ -75,7 +79,11 @@ describe('makeMetrics', () => {
   it.skipIf(!promtool)(
     'leaves promtool nothing to say (skipped where promtool is not installed)',
     async () => {
-      const metrics = someMetrics();
+      const gate = { name: 'errors', verdict: 'pass', words: '', value: 0.99, dryRun: false } as const;
+      const waves = [aWaveStatus({ gates: [gate] })];
+      const metrics = someMetrics({
+        sharedState: async () => aSharedState({ statuses: [aRolloutStatus({ waves })] }),
+      });
       metrics.upgradeEnded({
         policy: 'production',
         outcome: 'succeeded',
@@ -153,6 +161,74 @@ describe('makeMetrics', () => {
     expect(await series(both, 'rollout_state', { state: 'succeeded' })).toBe(0);
     const none = someMetrics({ sharedState: async () => aSharedState({ statuses: [older, ended] }) });
     expect(await series(none, 'rollout_state', { state: 'succeeded' })).toBe(1);
+  });
+
+  it('shows a rollback under way beside what it takes back, and in the end how that went', async () => {
+    const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: 1 };
+    const original = aRolloutStatus({
+      id: 'a',
+      state: 'rollingBack',
+      rollbackId: 'b',
+      createdAt: 1,
+      buildHold,
+    });
+    const rollback = aRolloutStatus({
+      id: 'b',
+      kind: 'rollback',
+      rollbackOf: 'a',
+      state: 'held',
+      createdAt: 2,
+      inFlight: 7,
+      waves: [aWaveStatus({ name: 'rollback' })],
+    });
+    const during = someMetrics({ sharedState: async () => aSharedState({ statuses: [original, rollback] }) });
+    expect(await series(during, 'rollout_state', { state: 'rollingBack' })).toBe(1);
+    expect(await series(during, 'rollout_state', { state: 'held' })).toBe(1);
+    expect(await series(during, 'rollout_state', { state: 'running' })).toBe(0);
+    expect(await series(during, 'in_flight')).toBe(7);
+    expect(await series(during, 'build_held')).toBe(1);
+    expect(await series(during, 'upgrades', { wave: 'canary' })).toBeUndefined();
+    const statuses = [
+      { ...original, state: 'rolledBack' as const, endedAt: 9 },
+      { ...rollback, state: 'succeeded' as const, endedAt: 8 },
+    ];
+    const after = someMetrics({ sharedState: async () => aSharedState({ statuses }) });
+    expect(await series(after, 'rollout_state', { state: 'rolledBack' })).toBe(1);
+    expect(await series(after, 'rollout_state', { state: 'succeeded' })).toBe(0);
+  });
+
+  it('shows what is held, and whether the window is open', async () => {
+    const free = someMetrics();
+    expect(await series(free, 'strata_held', { policy: 'production' })).toBe(0);
+    expect(await series(free, 'build_held', { policy: 'production' })).toBe(0);
+    expect(await series(free, 'window_open', { policy: 'production' })).toBe(1);
+    const held = { label: 'Linux', reason: '3 of 4 failed', by: 'daemon', at: 1, waiting: 7 };
+    const status = aRolloutStatus({
+      strata: { total: 3, held: [held, held], uncovered: { count: 0, labels: [] } },
+      buildHold: { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: 1 },
+      window: { isOpen: false, until: null, reason: 'frozen: holidays', timeZone: 'UTC', ownZones: false },
+    });
+    const stopped = someMetrics({ sharedState: async () => aSharedState({ statuses: [status] }) });
+    expect(await series(stopped, 'strata_held', { policy: 'production' })).toBe(2);
+    expect(await series(stopped, 'build_held', { policy: 'production' })).toBe(1);
+    expect(await series(stopped, 'window_open', { policy: 'production' })).toBe(0);
+    const open = aRolloutStatus({
+      window: { isOpen: true, until: 5, reason: 'open', timeZone: 'UTC', ownZones: false },
+    });
+    const going = someMetrics({ sharedState: async () => aSharedState({ statuses: [open] }) });
+    expect(await series(going, 'window_open', { policy: 'production' })).toBe(1);
+  });
+
+  it('shows the value of a gate once one is known', async () => {
+    const gate = { name: 'errors', verdict: 'pass', words: '', value: 0.93, dryRun: true } as const;
+    const waves = [aWaveStatus({ gates: [gate, { ...gate, name: 'approver', value: null }] })];
+    const metrics = someMetrics({
+      sharedState: async () => aSharedState({ statuses: [aRolloutStatus({ waves })] }),
+    });
+    expect(
+      await series(metrics, 'gate_value', { policy: 'production', wave: 'canary', gate: 'errors' }),
+    ).toBe(0.93);
+    expect(await series(metrics, 'gate_value', { gate: 'approver' })).toBeUndefined();
   });
 
   it('adds up: the states of a wave sum to its size', async () => {

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareBuildVersions } from '../../src/base/build-version.ts';
-import { failuresAllowed, membersOf } from '../../src/rollout/amount.ts';
-import { freezePlan } from '../../src/rollout/freeze-plan.ts';
-import { makePlan } from '../../src/rollout/plan.ts';
+import { failuresAllowed, formatAmount, membersOf } from '../../src/rollout/amount.ts';
+import { countLeftOut } from '../../src/rollout/freeze-plan.ts';
+import { makePlan, type Plan } from '../../src/rollout/plan.ts';
 import type { Selector } from '../../src/rollout/policy.ts';
 import { compileSelector } from '../../src/rollout/selector.ts';
-import { chooseTarget } from '../../src/rollout/target.ts';
-import { aCollector, aFleet, aPolicy, aWaveRule, startedAt, targetBuild } from '../support/builders.ts';
+import { aCollector, aFleet, aPolicy, aTarget, aWaveRule, targetBuild } from '../support/builders.ts';
 
 const threeWaves = aPolicy({
   waves: [
@@ -42,25 +41,6 @@ describe('selection', () => {
   });
 });
 
-describe('the target (P6)', () => {
-  const builds = [
-    { version: '19.999-1', latest: false },
-    { version: targetBuild, latest: true },
-  ];
-  it('is the build marked latest, not the highest number', () => {
-    expect(chooseTarget({ version: 'latest', allowDowngrade: false }, builds)).toEqual({
-      kind: 'chosen',
-      build: targetBuild,
-    });
-  });
-  it('is the named build where it is offered', () => {
-    expect(chooseTarget({ version: '19.999-1', allowDowngrade: false }, builds)).toMatchObject({
-      build: '19.999-1',
-    });
-    expect(chooseTarget({ version: '19.1-1', allowDowngrade: false }, builds).kind).toBe('none');
-  });
-});
-
 describe('the size of a wave', () => {
   it('rounds shares of the plan up, and is never 0', () => {
     expect(membersOf({ kind: 'percent', percent: 1 }, 30)).toBe(1);
@@ -71,39 +51,68 @@ describe('the size of a wave', () => {
     expect(failuresAllowed({ kind: 'percent', percent: 5 }, 10)).toBe(0);
     expect(failuresAllowed({ kind: 'percent', percent: 1 }, 100)).toBe(1);
   });
+  it('is written as in the config', () => {
+    expect(formatAmount({ kind: 'count', count: 5 })).toBe('5');
+    expect(formatAmount({ kind: 'percent', percent: 2 })).toBe('2%');
+    expect(formatAmount({ kind: 'perStratum', count: 1 })).toBe('1 per stratum');
+  });
 });
 
+const idsOf = (plan: Plan): number[] =>
+  plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.id));
+
 describe('the plan (P5)', () => {
-  it('leaves out with a reason whoever it does not take', () => {
-    const changes = [
-      { name: 'other' },
+  it('leaves out with a reason whoever it does not take; the first reason counts', () => {
+    const changes: ReadonlyArray<Parameters<typeof aCollector>[0]> = [
+      { name: 'other', osName: 'Mac OS X' },
       { osName: 'Mac OS X' },
+      {},
       { build: targetBuild },
       { build: '19.999-9' },
+      {},
+      {},
+      {},
       { alive: false },
       {},
       {},
-      {},
     ];
-    const fleet = aFleet(8, (id) => ({ name: 'prod-1', ...changes[id - 1] }));
-    const upgradable = { ...fleet, upgradableIds: new Set([1, 2, 3, 4, 5, 7, 8]) };
+    const asked = new Set([1, 2, 4, 5, 6, 7, 8, 9, 10, 11]);
+    const fleet = aFleet(11, (id) => ({ name: 'prod-1', ...changes[id - 1] }));
+    const upgradable = { ...fleet, upgradableIds: new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 11]) };
     const policy = aPolicy({ select: { include: { name: ['prod-*'] }, exclude: [{ osName: ['Mac*'] }] } });
-    const plan = makePlan(policy, targetBuild, upgradable, 'seed', new Set([8]));
+    const plan = makePlan(policy, targetBuild, upgradable, 'seed', {
+      only: asked,
+      heldCollectors: new Set([4, 6]),
+      claimed: new Set([6, 7]),
+      failedBefore: new Set([7, 8]),
+    });
     expect(plan.leftOut.map(({ collector, reason }) => [collector.id, reason])).toEqual([
       [1, 'notSelected'],
       [2, 'excluded'],
-      [3, 'atTarget'],
-      [4, 'newer'],
-      [5, 'notAlive'],
-      [6, 'notOffered'],
+      [3, 'notAsked'],
+      [4, 'atTarget'],
+      [5, 'newer'],
+      [6, 'held'],
+      [7, 'claimed'],
       [8, 'failedBefore'],
+      [9, 'notAlive'],
+      [10, 'notOffered'],
     ]);
-    expect(plan.waves.flatMap(({ members }) => members.map(({ id }) => id))).toEqual([7]);
+    expect(idsOf(plan)).toEqual([11]);
+    expect(countLeftOut(plan.leftOut)).toMatchObject({
+      'not asked for': 1,
+      'held by an operator': 1,
+      'is in the rollout of another policy': 1,
+    });
+  });
+
+  it('takes nobody when nobody is asked for', () => {
+    expect(idsOf(makePlan(aPolicy(), targetBuild, aFleet(3), 'seed', { only: new Set() }))).toEqual([]);
   });
 
   it('downgrades only where that is allowed', () => {
     const fleet = aFleet(3, () => ({ build: '19.999-9' }));
-    const policy = aPolicy({ target: { version: targetBuild, allowDowngrade: true } });
+    const policy = aPolicy({ target: aTarget({ version: targetBuild, allowDowngrade: true }) });
     expect(makePlan(policy, targetBuild, fleet, 'seed').waves[0]?.members.length).toBe(3);
   });
 
@@ -113,10 +122,7 @@ describe('the plan (P5)', () => {
   });
 
   it('spreads members by hash: repeatable, another order for another rollout, and not by name', () => {
-    const ids = (seed: string) =>
-      makePlan(threeWaves, targetBuild, aFleet(200), seed).waves.flatMap(({ members }) =>
-        members.map(({ id }) => id),
-      );
+    const ids = (seed: string) => idsOf(makePlan(threeWaves, targetBuild, aFleet(200), seed));
     expect(ids('a')).toEqual(ids('a'));
     expect(ids('a')).not.toEqual(ids('b'));
     expect(ids('a')).not.toEqual([...ids('a')].sort((x, y) => x - y));
@@ -136,47 +142,25 @@ describe('the plan (P5)', () => {
           ];
           const fleet = aFleet(size, (id) => ({ alive: id % 7 !== 0 }));
           const plan = makePlan(aPolicy({ waves }), targetBuild, fleet, 'seed');
-          const all = [
-            ...plan.waves.flatMap(({ members }) => members),
-            ...plan.leftOut.map(({ collector }) => collector),
-          ];
-          expect(all.map(({ id }) => id).sort((a, b) => a - b)).toEqual(fleet.collectors.map(({ id }) => id));
+          const all = [...idsOf(plan), ...plan.leftOut.map(({ collector }) => collector.id)];
+          expect(all.sort((a, b) => a - b)).toEqual(fleet.collectors.map(({ id }) => id));
         },
       ),
     );
   });
 
-  it('freezes one pending record for each member, in plan order', () => {
-    const plan = makePlan(threeWaves, targetBuild, aFleet(20), 'seed');
-    const origin = {
-      id: 'r-20260302-1',
-      policy: threeWaves,
-      startedBy: 'schedule',
-      createdAt: startedAt,
-      fleet: { readAt: startedAt, serviceAt: startedAt },
-    };
-    const { rollout, upgrades } = freezePlan(plan, origin);
-    expect(rollout.waves.map(({ size }) => size)).toEqual([3, 2, 15]);
-    expect(upgrades.map(({ order }) => order)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
-    expect(new Set(upgrades.map(({ state }) => state))).toEqual(new Set(['pending']));
-  });
-});
-
-describe('what the plan knows of each collector', () => {
-  it('takes only those it heard from for fit without another look (P1)', () => {
-    const fleet = aFleet(2, (id) => ({ lastSeenAlive: id === 1 ? startedAt - 15_000 : startedAt - 30_000 }));
-    const plan = makePlan(aPolicy(), targetBuild, fleet, 'seed');
-    const origin = {
-      id: 'r-20260302-1',
-      policy: aPolicy(),
-      startedBy: 'schedule',
-      createdAt: startedAt,
-      fleet,
-    };
-    const { upgrades } = freezePlan(plan, origin);
-    const fitAt = new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade.fitAt]));
-    expect(fitAt.get(1)).toBe(startedAt);
-    expect(fitAt.get(2)).toBe(0);
+  it('is named by target, waves and members, in whatever order the inventory comes', () => {
+    const fleet = aFleet(40);
+    const hash = (policy = threeWaves, changed = fleet, build = targetBuild, seed = 'seed') =>
+      makePlan(policy, build, changed, seed).hash;
+    expect(hash()).toMatch(/^[0-9a-f]{8}$/);
+    expect(hash(threeWaves, { ...fleet, collectors: fleet.collectors.toReversed() })).toBe(hash());
+    expect(hash(threeWaves, aFleet(39))).not.toBe(hash());
+    expect(hash(threeWaves, fleet, '19.537-1')).not.toBe(hash());
+    expect(hash(threeWaves, fleet, targetBuild, 'other')).not.toBe(hash());
+    expect(hash(aPolicy())).not.toBe(hash());
+    const renamed = threeWaves.waves.map((rule) => ({ ...rule, name: `${rule.name}!` }));
+    expect(hash({ ...threeWaves, waves: renamed })).not.toBe(hash());
   });
 });
 

@@ -1,0 +1,139 @@
+/** Part of the page's program: one rollout with all that an operator wants to see of it, and the verbs that are legal. */
+export const pageCard = `
+  // Which verbs are legal, the daemon says; here is only what they look like.
+  const verbPaths = { skipSoak: 'skip-soak' };
+  const verbNames = { skipSoak: 'skip soak', rollback: 'roll back' };
+  const stopping = ['abort', 'rollback'];
+
+  function fact(name, ...value) {
+    return make('div', {}, make('dt', {}, name), make('dd', {}, ...value));
+  }
+
+  function facts(rollout) {
+    const leftOut = Object.entries(rollout.leftOut);
+    const total = leftOut.reduce((all, [, count]) => all + count, 0);
+    const why = leftOut.map(([reason, count]) => count + ': ' + reason).join(' · ');
+    const list = make('dl', { class: 'facts' },
+      fact('In flight', rollout.inFlight + ' of ' + rollout.concurrency),
+      fact('Collectors', String(rollout.planned), total > 0 ? make('span', { title: why }, ', ' + total + ' left out') : null));
+    if (rollout.endedAt !== null) list.append(fact('Ended', clock(rollout.endedAt)));
+    else if (rollout.eta) list.append(fact('Done about', clock(rollout.eta.at), ' ± ' + span(rollout.eta.plusMinusMs),
+      make('span', { class: 'quiet small' }, ', ' + rollout.eta.requests + ' requests')));
+    else list.append(fact('Done about', 'not known yet'));
+    list.append(fact('Started', clock(rollout.createdAt), ' by ' + rollout.startedBy));
+    list.append(fact('Plan', rollout.planHash));
+    if (rollout.window) list.append(windowFact(rollout.window));
+    if (rollout.strata.total > 1) list.append(strataFact(rollout.strata));
+    if (rollout.rollbackOf !== null) list.append(fact('Takes back', rollout.rollbackOf));
+    if (rollout.rollbackId !== null) list.append(fact('Taken back by', rollout.rollbackId));
+    return list;
+  }
+
+  function windowFact(opening) {
+    const until = opening.until === null ? [] : [' until ', clock(opening.until, opening.timeZone)];
+    const own = opening.ownZones ? ", also by each collector's own time zone" : '';
+    return fact('Window', make('span', { class: opening.isOpen ? undefined : 'late' }, opening.isOpen ? 'open' : 'closed'),
+      ...until, ' ' + opening.timeZone, make('span', { class: 'quiet small' }, own, ' (' + opening.reason + ')'));
+  }
+
+  function strataFact({ total, uncovered }) {
+    const few = uncovered.labels.join(' · ') + (uncovered.count > uncovered.labels.length ? ' · …' : '');
+    return fact('Strata', String(total), uncovered.count === 0 ? null
+      : make('span', { title: few }, ', ' + uncovered.count + ' in the last wave only'));
+  }
+
+  // What of this rollout waits for an operator's release.
+  function heldList(rollout) {
+    const { buildHold, strata } = rollout;
+    const line = (kind, name, held, more) => make('li', {}, kind + ' ', named(name), ': ' + held.reason + more,
+      make('span', { class: 'quiet' }, ' (held by ' + held.by + ', ', clock(held.at), '; upwave release ', named(name), ')'));
+    const lines = strata.held.map((held) => line('stratum', held.label, held, ', ' + held.waiting + ' wait'));
+    if (buildHold !== null) lines.unshift(line('build', buildHold.build, buildHold, ''));
+    return lines.length === 0 ? null
+      : make('ul', { class: 'holds bad', 'aria-label': 'Held until an operator releases it' }, ...lines);
+  }
+
+  function approvalNote(rollout) {
+    if (rollout.state !== 'awaitingApproval') return null;
+    const drift = rollout.drift === null ? ''
+      : 'The fleet moved since plan ' + rollout.drift.from + ' was shown: ' + rollout.drift.words + '. ';
+    return make('p', { class: 'holds' }, drift + 'Look at it, then approve plan ' + rollout.planHash + '.');
+  }
+
+  function gateList(rollout) {
+    const wave = rollout.waves.find((each) => each.state !== 'passed');
+    if (wave === undefined || wave.gates.length === 0) return [];
+    return [make('h3', {}, 'Gates of ', named(wave.name)), make('ul', { class: 'gates' },
+      ...wave.gates.map((gate) => make('li', {}, badge(gate.verdict), make('span', {}, gate.words))))];
+  }
+
+  function waveRow(wave, total) {
+    const until = wave.state === 'soaking' && wave.soakEndsAt !== null;
+    const why = make('span', { class: 'quiet small' });
+    if (until) add(why, ' until ', clock(wave.soakEndsAt));
+    else if (wave.passedAt !== null) add(why, ' ', clock(wave.passedAt));
+    else if (wave.waits) add(why, ' ' + wave.waits);
+    if (wave.setAside > 0) add(why, ' · ' + wave.setAside + ' set aside');
+    if (wave.joined > 0) add(why, ' · ' + wave.joined + ' joined late');
+    const over = wave.failures > wave.failuresAllowed;
+    const allowed = 'weighted failures, of those allowed';
+    return make('tr', {},
+      make('th', { scope: 'row' }, named(wave.name)),
+      make('td', {}, badge(wave.state), why),
+      make('td', {}, bar(wave.counts, wave.size, wave.name + ': ' + describe(wave.counts))),
+      make('td', { class: 'number' }, sum(wave.counts, ['succeeded']) + ' / ' + wave.size),
+      make('td', { class: 'number' }, make('span', { class: over ? 'error' : undefined, title: allowed }, wave.failures + ' of ' + wave.failuresAllowed)),
+      make('td', { class: 'number' }, String(wave.lost)),
+      make('td', { class: 'number' }, wave.strata + ' / ' + total));
+  }
+
+  function waveTable(rollout) {
+    const head = (text, kind) => make('th', { scope: 'col', class: kind }, text);
+    return make('div', { class: 'scroll' }, make('table', {},
+      make('thead', {}, make('tr', {}, head('Wave', 'name'), head('State', 'state'), head('Progress', 'progress'),
+        head('Succeeded', 'number'), head('Failures', 'number'), head('Lost', 'number'), head('Strata', 'number'))),
+      make('tbody', {}, ...rollout.waves.map((wave) => waveRow(wave, rollout.strata.total)))));
+  }
+
+  function eventRow(event) {
+    const last = event.event.split('.').pop();
+    const what = make('span', { class: 'what' });
+    if (event.collectorName !== undefined) add(what, named(event.collectorName), ' ');
+    else if (event.wave !== undefined) add(what, named(event.wave), ' ');
+    const by = event.by === 'daemon' ? '' : ' (by ' + event.by + ')';
+    add(what, make('span', { class: 'quiet' }, event.reason + by));
+    return make('li', {}, clock(event.at),
+      make('span', { class: 'name ' + (last === 'passed' || last === 'succeeded' ? 'good' : toneOf(last)) }, event.event), what);
+  }
+
+  function verbLabel(verb, rollout) {
+    if (verb !== 'approve') return verbNames[verb] || verb;
+    if (rollout.state === 'awaitingApproval') return 'approve plan ' + rollout.planHash;
+    const wave = rollout.waves.find((each) => each.state === 'awaitingApproval');
+    return wave === undefined ? 'approve' : 'approve wave ' + wave.name;
+  }
+
+  function card({ rollout, verbs, events }) {
+    const title = 'rollout-' + rollout.id;
+    const buttons = verbs.map((verb) => make('button', {
+      type: 'button', class: stopping.includes(verb) ? 'bad' : undefined, 'data-key': verb + ' ' + rollout.id,
+      'aria-label': verbLabel(verb, rollout) + ' of ' + rollout.id, onclick: () => askVerb(verb, rollout),
+    }, verbLabel(verb, rollout)));
+    const article = make('article', { class: 'card', 'aria-labelledby': title },
+      make('div', { class: 'title' }, make('h2', { id: title }, rollout.id), badge(rollout.state),
+        make('span', { class: 'builds' }, rollout.fromBuilds.join(', ') + ' → ', make('strong', {}, rollout.targetBuild)),
+        make('div', { class: 'verbs' }, ...buttons)),
+      make('p', { class: 'quiet' }, rollout.reason));
+    if (rollout.holds.length > 0) {
+      article.append(make('ul', { class: 'holds' + (rollout.state === 'held' ? ' bad' : ''), 'aria-label': 'Nothing more starts because' },
+        ...rollout.holds.map((hold) => make('li', {}, hold.reason, ...(hold.until === null ? [] : [', until ', clock(hold.until)])))));
+    }
+    add(article, approvalNote(rollout), heldList(rollout));
+    article.append(bar(rollout.counts, rollout.planned, describe(rollout.counts)), key(rollout.counts), facts(rollout),
+      make('h3', {}, 'Waves'), waveTable(rollout), ...gateList(rollout));
+    if (events.length > 0) {
+      article.append(make('h3', {}, 'Latest events'), make('ol', { class: 'events' }, ...events.map(eventRow)));
+    }
+    return article;
+  }
+`;

@@ -1,0 +1,72 @@
+import type { Config } from '../config/config.ts';
+import { makeFleetAccess } from '../daemon/fleet-access.ts';
+import { makeLocalApiBudget } from '../daemon/local-api-budget.ts';
+import { toPrintable } from '../observability/printable.ts';
+import type { FleetService } from '../orchestrator/ports.ts';
+import { noMemory, type PlanReading, readPlan } from '../orchestrator/read-plan.ts';
+import { describeFailure } from '../rollout/failure-classes.ts';
+import type { Policy } from '../rollout/policy.ts';
+import { CommandFailure } from './command-failure.ts';
+import { exitCodes } from './exit-codes.ts';
+import { unreachableWords } from './unreachable-words.ts';
+
+/** What a rollout of a policy would do now. */
+export interface PolicyPlan {
+  readonly policy: Policy;
+  readonly reading: PlanReading;
+}
+
+/** Reads the service, and makes the plan of each of these policies. It writes nothing. @throws CommandFailure */
+export async function readPlans(
+  config: Config,
+  policies: readonly Policy[],
+  stop: AbortSignal,
+): Promise<readonly PolicyPlan[]> {
+  const access = makeFleetAccess({
+    service: config.service,
+    budget: makeLocalApiBudget(requestsPerSecondOf(config)),
+    clock: { now: () => Date.now() },
+  });
+  const fleet = readOnce(access.fleet);
+  const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+  try {
+    const plans: PolicyPlan[] = [];
+    for (const policy of policies) {
+      const reading = await readPlan(fleet, policy, `${policy.name}-${today}-1`, noMemory, stop);
+      if (!reading.ok) {
+        const reason = toPrintable(describeFailure(reading.failure));
+        if (reading.failure.kind === 'misconfigured') {
+          throw new CommandFailure(exitCodes.usageOrConfig, reason);
+        }
+        throw new CommandFailure(exitCodes.unreachable, unreachableWords(config, reason));
+      }
+      plans.push({ policy, reading: reading.value });
+    }
+    return plans;
+  } finally {
+    await access.close();
+  }
+}
+
+/** The share of the budget that is ours (DESIGN §4). */
+export function requestsPerSecondOf({ service }: Pick<Config, 'service'>): number {
+  return service.requestsPerSecond * service.budgetShare;
+}
+
+/** The same inventory for all policies: it costs a request for each thousand collectors, and plans can be compared. */
+function readOnce(fleet: FleetService): FleetService {
+  let builds: ReturnType<FleetService['listBuilds']> | undefined;
+  const snapshots = new Map<string, ReturnType<FleetService['readFleet']>>();
+  return {
+    ...fleet,
+    listBuilds: (signal) => {
+      builds ??= fleet.listBuilds(signal);
+      return builds;
+    },
+    readFleet: (targetBuild, signal) => {
+      const snapshot = snapshots.get(targetBuild) ?? fleet.readFleet(targetBuild, signal);
+      snapshots.set(targetBuild, snapshot);
+      return snapshot;
+    },
+  };
+}

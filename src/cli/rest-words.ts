@@ -1,0 +1,27 @@
+import type { EpochMs } from '../base/time.ts';
+import type { RolloutStatus } from '../rollout/status.ts';
+import { quoteArgument } from './quote-argument.ts';
+import type { Rest } from './rest.ts';
+import { showInstant } from './show-instant.ts';
+
+/**
+ * What has to happen until a rollout goes on, for who ran it once; undefined where its status says enough. An approval
+ * is heard by a daemon alone, and this one ends.
+ */
+export function restWords(
+  { id, policy, planHash, state }: RolloutStatus,
+  rest: Rest | undefined,
+  now: EpochMs,
+): string | undefined {
+  if (state === 'rollingBack') return undefined;
+  switch (rest?.kind) {
+    case 'awaitsApproval': {
+      const command = `upwave approve ${quoteArgument(policy)} --plan ${quoteArgument(planHash)}`;
+      return `${id} waits for approval: ${command}, while \`upwave run\` is running`;
+    }
+    case 'windowClosed':
+      return `${id}: the window is closed until ${showInstant(rest.until, now)}; run it again then, or with --wait`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+import type { RolloutVerb } from '../rollout/verbs.ts';
+
+/** How each verb of a rollout is called on the command line, and what it does. */
+export const verbTable: Readonly<
+  Record<RolloutVerb, { readonly name: string; readonly description: string }>
+> = {
+  pause: {
+    name: 'pause',
+    description: 'start nothing more until resumed; what runs is watched to its end',
+  },
+  resume: {
+    name: 'resume',
+    description: 'go on; failures seen so far are acknowledged, only new ones count',
+  },
+  approve: {
+    name: 'approve',
+    description:
+      'let a plan, or a wave, that waits for approval begin; a plan that changed meanwhile is refused',
+  },
+  skipSoak: {
+    name: 'skip-soak',
+    description: 'end the soak of the wave that soaks now; its other gates still count',
+  },
+  abort: {
+    name: 'abort',
+    description: 'end the rollout: nothing more starts, what runs is watched to its end',
+  },
+  rollback: {
+    name: 'rollback',
+    description: 'end the rollout, and take each upgraded collector back to the build it had before',
+  },
+  retry: { name: 'retry', description: 'give collectors that failed another turn' },
+};
+
+/** What an operator types for a verb. */
+export function commandOf(verb: RolloutVerb): string {
+  return verbTable[verb].name;
+}

@@ -1,0 +1,116 @@
+import { type Command, Option } from 'commander';
+import { type UpgradeFailureClass, upgradeFailureClasses } from '../rollout/upgrade.ts';
+import { type RolloutVerb, rolloutVerbs } from '../rollout/verbs.ts';
+import type { CommandRunner } from './command-runner.ts';
+import { explainCommand } from './explain-command.ts';
+import { holdCommand } from './hold-command.ts';
+import { holdsCommand } from './holds-command.ts';
+import { statusCommand } from './status-command.ts';
+import { verbCommand } from './verb-command.ts';
+import { verbTable } from './verb-table.ts';
+
+const urlOption = [
+  '--url <url>',
+  'the daemon, e.g. http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN',
+] as const;
+const reasonOption = ['--reason <text>', 'why, for the events and for whoever looks next'] as const;
+const held = [
+  '<what...>',
+  'a collector by its id or name, a build, or a stratum by its label, such as "Linux / amd64 / 19.441-2"',
+] as const;
+
+/** What some verbs take beside a reason. */
+const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
+  approve: [
+    new Option('--plan <hash>', 'the plan that you saw; without it, the one that the daemon shows now'),
+  ],
+  retry: [
+    new Option('--class <class>', 'only those that failed like this').choices([...upgradeFailureClasses]),
+  ],
+};
+
+const whichByVerb: Partial<Record<RolloutVerb, string>> = {
+  approve: 'not needed when only one waits',
+  rollback: 'not needed when only one is on its way, or there is only one policy',
+  retry: 'not needed when only one is on its way, or there is only one policy',
+};
+
+interface DaemonOptions {
+  readonly reason?: string;
+  readonly url?: string;
+}
+
+/** Adds what is asked of a running daemon: `upwave status`, the verbs, `hold`, `release`, `holds` and `explain`. */
+export function addVerbsProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('status')
+    .argument('[rollout]', 'its id, or its policy')
+    .description('rollouts in one glance, from the daemon')
+    .option('-w, --watch', 'show it again every second', false)
+    .option(...urlOption)
+    .action(
+      run(
+        ({ config, json }, output, rollout: string | undefined, options: { watch: boolean; url?: string }) =>
+          statusCommand(rollout, { config, json, ...options }, output),
+      ),
+    );
+  program
+    .command('explain')
+    .argument('<collector>', 'its id, or its name')
+    .description('why a collector is not upgraded now, and when: where it stands with each policy')
+    .option(...urlOption)
+    .action(
+      run(({ config, json }, output, collector: string, options: { url?: string }) =>
+        explainCommand(collector, { config, json, ...options }, output),
+      ),
+    );
+  for (const verb of rolloutVerbs) addVerb(program, run, verb);
+  for (const verb of ['hold', 'release'] as const) {
+    program
+      .command(verb)
+      .argument(...held)
+      .description(
+        verb === 'hold'
+          ? 'start no upgrade of a collector, to a build, or in a stratum, until it is released'
+          : 'let what was held be upgraded again',
+      )
+      .option(...reasonOption)
+      .option(...urlOption)
+      .action(
+        run(({ config, json }, output, words: readonly string[], options: DaemonOptions) =>
+          holdCommand(verb, words.join(' '), { config, json, ...options }, output),
+        ),
+      );
+  }
+  program
+    .command('holds')
+    .description('builds, collectors and strata that are held: by whom, since when, and why')
+    .option(...urlOption)
+    .action(
+      run(({ config, json }, output, options: { url?: string }) =>
+        holdsCommand({ config, json, ...options }, output),
+      ),
+    );
+}
+
+function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void {
+  const { name, description } = verbTable[verb];
+  const which = whichByVerb[verb] ?? 'not needed when only one is on its way';
+  const command = program
+    .command(name)
+    .argument('[rollout]', `its id, or its policy; ${which}`)
+    .description(description)
+    .option(...reasonOption)
+    .option(...urlOption);
+  for (const option of verbOptions[verb] ?? []) command.addOption(option);
+  command.action(
+    run(
+      (
+        { config, json },
+        output,
+        rollout: string | undefined,
+        options: DaemonOptions & { plan?: string; class?: UpgradeFailureClass },
+      ) => verbCommand(verb, rollout, { config, json, ...options }, output),
+    ),
+  );
+}

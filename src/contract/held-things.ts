@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { BuildHoldBody, Instant } from './rollout-status.ts';
+
+/** What our own API tells about holds; the shapes are those of the core, as in `rollout-status.ts`. */
+const HeldSubjectBody = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('build'), build: z.string() }),
+    z.object({ kind: z.literal('collector'), collectorId: z.number(), name: z.string() }),
+    z.object({ kind: z.literal('stratum'), label: z.string(), rolloutId: z.string() }),
+  ])
+  .meta({ id: 'HeldSubject', description: 'What the word of an operator was found to name.' });
+
+export const HoldAnswerBody = z
+  .object({
+    kind: z
+      .enum(['done', 'unchanged'])
+      .meta({ description: '`unchanged`: it was so before, and the first word stands.' }),
+    subject: HeldSubjectBody,
+  })
+  .meta({ id: 'HoldAnswer' });
+export type HoldAnswerBody = z.infer<typeof HoldAnswerBody>;
+
+export const HeldThingsBody = z
+  .object({
+    builds: z.array(BuildHoldBody).readonly(),
+    collectors: z
+      .array(z.object({ collectorId: z.number(), by: z.string(), reason: z.string(), at: Instant }))
+      .readonly(),
+    strata: z
+      .array(
+        z.object({
+          rolloutId: z.string(),
+          label: z.string(),
+          reason: z.string(),
+          by: z.string(),
+          at: Instant,
+        }),
+      )
+      .readonly(),
+  })
+  .meta({ id: 'HeldThings', description: 'Everything that is held, and by whom.' });
+export type HeldThingsBody = z.infer<typeof HeldThingsBody>;
+
+export const AuditEntryBody = z
+  .object({
+    at: Instant,
+    event: z.enum(['build.held', 'build.released', 'collector.held', 'collector.released']),
+    subject: z.string().meta({ description: "The build, or the collector's id." }),
+    by: z.string(),
+    reason: z.string(),
+  })
+  .meta({ id: 'AuditEntry', description: 'What was held or released beside rollouts: who, why, when.' });
+export type AuditEntryBody = z.infer<typeof AuditEntryBody>;

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { defineOperation } from './operation.ts';
+import { rolloutId } from './rollout-operations.ts';
+import { FailureClassName, RolloutStatusBody } from './rollout-status.ts';
+import { VerbBody, whyAndWho } from './verb-body.ts';
+
+const planHashLengthMax = 100;
+
+const ApproveBody = z
+  .object({
+    ...whyAndWho,
+    planHash: z
+      .string()
+      .trim()
+      .min(1)
+      .max(planHashLengthMax)
+      .exactOptional()
+      .meta({ description: 'The plan that was looked at; another one is refused.' }),
+  })
+  .prefault({});
+
+const RetryBody = z
+  .object({
+    ...whyAndWho,
+    failureClass: FailureClassName.exactOptional().meta({ description: 'Only failures of this kind.' }),
+  })
+  .prefault({});
+
+/** When a verb answers, it holds: after `pause` and `abort` no create leaves from any daemon (P4). */
+const verb = <const Name extends string, Body>(draft: {
+  readonly name: Name;
+  readonly segment: string;
+  readonly body: z.ZodType<Body>;
+  readonly source: string;
+}) =>
+  defineOperation({
+    name: draft.name,
+    method: 'POST',
+    path: `/rollouts/{id}/${draft.segment}`,
+    params: rolloutId,
+    body: draft.body,
+    answer: { status: 200, body: RolloutStatusBody },
+    errors: ['notFound', 'refused', 'unavailable'],
+    // Repeating a verb changes nothing (DESIGN §5, HTTP).
+    idempotent: true,
+    source: draft.source,
+  });
+
+export const pauseRollout = verb({
+  name: 'pauseRollout',
+  segment: 'pause',
+  body: VerbBody,
+  source: 'P4: starts nothing more; what runs is watched to its end',
+});
+export const resumeRollout = verb({
+  name: 'resumeRollout',
+  segment: 'resume',
+  body: VerbBody,
+  source: 'DESIGN §5: goes on after a pause or a hold; the failures until then are accepted',
+});
+export const approveRollout = verb({
+  name: 'approveRollout',
+  segment: 'approve',
+  body: ApproveBody,
+  source:
+    'P14: the plan, after the fleet was read again, or the wave that waits for approval; may take minutes',
+});
+export const skipRolloutSoak = verb({
+  name: 'skipRolloutSoak',
+  segment: 'skip-soak',
+  body: VerbBody,
+  source: 'DESIGN §5: ends the soak of the wave that soaks; its gates are still judged',
+});
+export const abortRollout = verb({
+  name: 'abortRollout',
+  segment: 'abort',
+  body: VerbBody,
+  source: 'P4: ends the rollout; what runs is watched to its end',
+});
+export const rollBackRollout = verb({
+  name: 'rollBackRollout',
+  segment: 'rollback',
+  body: VerbBody,
+  source: 'DESIGN §4, Rollback: takes its collectors back, each to the build it had before',
+});
+export const retryRollout = verb({
+  name: 'retryRollout',
+  segment: 'retry',
+  body: RetryBody,
+  source: 'DESIGN §5: gives its failed collectors another turn',
+});

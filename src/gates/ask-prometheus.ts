@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import type { RawAnswer } from '../http/exchange.ts';
+import { readJson } from '../http/json-text.ts';
+import type { SingleRequest } from '../http/request-once.ts';
+import type { GateAnswer } from '../orchestrator/ports.ts';
+import { writeExpectation, writeGateValue } from '../rollout/gate-standing.ts';
+import type { GateRule } from '../rollout/policy.ts';
+import { refusal } from './refusal.ts';
+import type { Say } from './say.ts';
+
+type PrometheusGate = Extract<GateRule, { kind: 'prometheus' }>;
+
+const queryPath = '/api/v1/query';
+
+/** The instant query of Prometheus's HTTP API. The gate's URL may name the server, or the query's own path. */
+export function writePrometheusQuery(
+  gate: PrometheusGate,
+  base: URL,
+): Pick<SingleRequest, 'method' | 'url' | 'body'> {
+  const url = new URL(base);
+  const path = url.pathname.replace(/\/+$/, '');
+  url.pathname = path.endsWith(queryPath) ? path : `${path}${queryPath}`;
+  url.searchParams.set('query', gate.query);
+  return { method: 'GET', url, body: null };
+}
+
+/** One number, or an error that says why there is none (P14). */
+export function readPrometheusAnswer(gate: PrometheusGate, answer: RawAnswer, say: Say): GateAnswer {
+  const read = readJson(answer.text);
+  const refused = refusalOf(answer, read.kind === 'json' ? read.value : undefined, say);
+  if (refused !== undefined) return error(refused);
+  if (read.kind !== 'json') return error('the answer is no JSON');
+  const parsed = successBody.safeParse(read.value);
+  if (!parsed.success) return error('the answer is not of the shape that Prometheus gives');
+  const { resultType, result } = parsed.data.data;
+  switch (resultType) {
+    case 'scalar':
+      return judgeValue(gate, result[1], say);
+    case 'vector':
+      return judgeVector(gate, result, say);
+    default:
+      return error(`the query gives a ${resultType}, and a gate needs one number`);
+  }
+}
+
+/** A time, and a number as text. */
+const sample = z.tuple([z.unknown(), z.string()]);
+/** Histograms have no `value`. */
+const series = z.object({ value: sample.optional() });
+
+const successBody = z.object({
+  status: z.literal('success'),
+  data: z.discriminatedUnion('resultType', [
+    z.object({ resultType: z.literal('scalar'), result: sample }),
+    z.object({ resultType: z.literal('vector'), result: z.array(series) }),
+    z.object({ resultType: z.enum(['matrix', 'string']), result: z.unknown() }),
+  ]),
+});
+
+const errorBody = z.object({
+  status: z.literal('error'),
+  errorType: z.string().optional(),
+  error: z.string().optional(),
+});
+
+/** Prometheus tells errors with a 4xx or 5xx, and in its body why. */
+function refusalOf(answer: RawAnswer, body: unknown, say: Say): string | undefined {
+  const told = errorBody.safeParse(body);
+  const { errorType, error: reason } = told.data ?? {};
+  const words = [errorType, reason].filter((part) => part !== undefined && part !== '').join(': ');
+  const isRedirect = answer.status >= 300 && answer.status <= 399;
+  if (told.success && !isRedirect) return words === '' ? 'an error without a word' : say(words);
+  return refusal(answer.status);
+}
+
+function judgeVector(
+  gate: PrometheusGate,
+  vector: ReadonlyArray<z.output<typeof series>>,
+  say: Say,
+): GateAnswer {
+  const [first] = vector;
+  if (first === undefined) return error('the query gives no data');
+  if (vector.length > 1) {
+    return error(`the query gives ${vector.length} series, and a gate needs one: aggregate it`);
+  }
+  if (first.value === undefined) return error('the query gives a histogram, and a gate needs one number');
+  return judgeValue(gate, first.value[1], say);
+}
+
+// Stricter than `Number`, which takes an empty text for 0.
+const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+function judgeValue(gate: PrometheusGate, text: string, say: Say): GateAnswer {
+  const value = number.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) return error(`the query gives ${say(text) || 'nothing'}, which is no number`);
+  const detail = `${writeGateValue(gate.expect, value)} (${writeExpectation(gate.expect)})`;
+  return { kind: 'value', value, detail };
+}
+
+function error(detail: string): GateAnswer {
+  return { kind: 'error', detail };
+}

@@ -1,0 +1,22 @@
+import type { RawAnswer } from '../http/exchange.ts';
+import type { SingleRequest } from '../http/request-once.ts';
+import type { GateAnswer, GateQuestion } from '../orchestrator/ports.ts';
+import { refusal } from './refusal.ts';
+import type { Say } from './say.ts';
+
+/** Tells the webhook how the wave does. */
+export function writeWebhookCall(
+  summary: GateQuestion['summary'],
+  url: URL,
+): Pick<SingleRequest, 'method' | 'url' | 'body'> {
+  return { method: 'POST', url, body: JSON.stringify(summary) };
+}
+
+/** 2xx is a pass, 409 a hold with its reason in the body; anything else says neither (P14). */
+export function readWebhookAnswer({ status, text }: RawAnswer, say: Say): GateAnswer {
+  if (status === 409) return { kind: 'verdict', verdict: 'hold', detail: say(text) };
+  const refused = refusal(status);
+  return refused === undefined
+    ? { kind: 'verdict', verdict: 'pass', detail: `answered ${status}` }
+    : { kind: 'error', detail: refused };
+}

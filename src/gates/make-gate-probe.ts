@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { formatDuration } from '../base/duration.ts';
+import type { Secret } from '../base/secret.ts';
+import type { DurationMs } from '../base/time.ts';
+import { requestOnce, type SingleRequest } from '../http/request-once.ts';
+import type { GateAnswer, GateProbe, GateQuestion } from '../orchestrator/ports.ts';
+import { readPrometheusAnswer, writePrometheusQuery } from './ask-prometheus.ts';
+import { readWebhookAnswer, writeWebhookCall } from './ask-webhook.ts';
+import { describeFault } from './describe-fault.ts';
+import { parseGateUrl } from './gate-url.ts';
+import { type ReadFile, readToken } from './read-token.ts';
+import { makeSay } from './say.ts';
+
+export interface GateProbeParts {
+  /** From the question to the answer's last byte, the token's file included; 10 s when left out. */
+  readonly timeoutMs?: DurationMs;
+  /** Reads a token's file as text; the machine's own when left out. */
+  readonly readFile?: ReadFile;
+}
+
+const timeoutMsDefault = 10_000;
+
+/** One number, or a sentence: more means that the URL leads somewhere else. */
+const bodyBytesMax = 1_000_000;
+
+/**
+ * Asks Prometheus and webhooks, each time over a connection of its own. Whatever goes wrong is an `error` answer
+ * (P14). Tokens go to the gate's own host, and stand in no answer's detail (P12).
+ */
+export function makeGateProbe(parts: GateProbeParts = {}): GateProbe {
+  const timeoutMs = parts.timeoutMs ?? timeoutMsDefault;
+  const read = parts.readFile ?? readFromDisk;
+
+  return {
+    async ask(question, signal) {
+      const limit = new AbortController();
+      const timer = setTimeout(() => limit.abort(), timeoutMs);
+      const either = signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]);
+      try {
+        return await askWithin(question, { timeoutMs, read, signal: either });
+      } catch (error) {
+        if (limit.signal.aborted) return noAnswerIn(timeoutMs);
+        if (signal?.aborted === true) return { kind: 'error', detail: 'the question was given up' };
+        return { kind: 'error', detail: describeFault(error) };
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+function noAnswerIn(timeoutMs: DurationMs): GateAnswer {
+  return { kind: 'error', detail: `no complete answer within ${formatDuration(timeoutMs)}` };
+}
+
+async function askWithin(
+  { gate, summary }: GateQuestion,
+  bounds: { readonly timeoutMs: DurationMs; readonly read: ReadFile; readonly signal: AbortSignal },
+): Promise<GateAnswer> {
+  const url = parseGateUrl(gate.url);
+  if (!url.ok) return { kind: 'error', detail: url.detail };
+  const { tokenFile } = gate;
+  const token = tokenFile === undefined ? undefined : await readToken(tokenFile, bounds.read, bounds.signal);
+  if (token?.ok === false) return { kind: 'error', detail: token.detail };
+  const send = (call: Omit<SingleRequest, 'name' | 'headers'>) =>
+    requestOnce(
+      { ...call, name: 'gate', headers: headersOf(call.body !== null, token?.value) },
+      { totalMs: bounds.timeoutMs, bodyBytesMax },
+      bounds.signal,
+    );
+  const say = makeSay(token?.value);
+  if (gate.kind === 'prometheus') {
+    return readPrometheusAnswer(gate, await send(writePrometheusQuery(gate, url.value)), say);
+  }
+  return readWebhookAnswer(await send(writeWebhookCall(summary, url.value)), say);
+}
+
+function headersOf(hasBody: boolean, token: Secret | undefined): Readonly<Record<string, string>> {
+  return {
+    accept: 'application/json',
+    'user-agent': 'upwave',
+    ...(hasBody ? { 'content-type': 'application/json' } : {}),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
+  };
+}
+
+function readFromDisk(path: string, signal: AbortSignal): Promise<string> {
+  return readFile(path, { encoding: 'utf8', signal });
+}

@@ -1,0 +1,50 @@
+import { Secret } from '../base/secret.ts';
+
+export type ReadFile = (path: string, signal: AbortSignal) => Promise<string>;
+
+type Token = { readonly ok: true; readonly value: Secret } | { readonly ok: false; readonly detail: string };
+
+/** Long for a token, and short for a header: servers refuse headers from 8 KB on. */
+const charactersMax = 7_000;
+
+/**
+ * Reads a bearer token; blanks around it do not count. The words name the file, never what is in it (P12).
+ * @throws the signal's reason when it is aborted first
+ */
+export async function readToken(path: string, read: ReadFile, signal: AbortSignal): Promise<Token> {
+  const text = await untilAborted(read(path, signal), signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    return { code: codeOf(error) };
+  });
+  if (typeof text !== 'string') {
+    const reason = text.code === 'ENOENT' ? 'does not exist' : `cannot be read (${text.code})`;
+    return { ok: false, detail: `the token file ${path} ${reason}` };
+  }
+  const token = text.trim();
+  if (token === '') return { ok: false, detail: `the token file ${path} is empty` };
+  if (token.length > charactersMax || !/^[\x21-\x7e]+$/.test(token)) {
+    return { ok: false, detail: `the token file ${path} holds something else than a token` };
+  }
+  return { ok: true, value: new Secret(token) };
+}
+
+/** Opening a pipe, or a file of a network that is away, may never end, and no signal reaches it. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'no reason';
+}

@@ -1,0 +1,32 @@
+import { Client } from 'undici';
+import { exchange, type RawAnswer, type RawRequest } from './exchange.ts';
+
+export interface SingleRequest extends Omit<RawRequest, 'target'> {
+  readonly url: URL;
+}
+
+interface SingleRequestLimits {
+  /** From the call to the answer's last byte. */
+  readonly totalMs: number;
+  readonly bodyBytesMax: number;
+}
+
+/**
+ * Sends one request over a connection of its own, and reads the whole answer, whatever its status. No retry, and no
+ * redirect: a 3xx is an answer, so its headers reach no other host (P12).
+ * @throws HttpFault for everything that a network or a server can do
+ */
+export async function requestOnce(
+  request: SingleRequest,
+  { totalMs, bodyBytesMax }: SingleRequestLimits,
+  signal?: AbortSignal,
+): Promise<RawAnswer> {
+  const { url, ...rest } = request;
+  const client = new Client(url.origin, { connectTimeout: totalMs, pipelining: 1 });
+  try {
+    const limits = { totalMs, headersMs: totalMs, bodyMs: totalMs, bodyBytesMax };
+    return await exchange(client, { ...rest, target: `${url.pathname}${url.search}` }, limits, signal);
+  } finally {
+    await client.destroy();
+  }
+}

@@ -1,0 +1,95 @@
+import type { UpgradeFact } from '../rollout/facts.ts';
+import { total } from '../rollout/gate.ts';
+import type { RolloutView } from '../rollout/rollout.ts';
+import type { UpgradeState } from '../rollout/upgrade.ts';
+import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../rollout/verbs.ts';
+import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
+import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
+import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
+import { listAllUpgrades } from './list-all-upgrades.ts';
+import { loadRolloutSummary } from './load-view.ts';
+import type { VerbRequest } from './operations.ts';
+
+// After these nothing may leave any more (P4).
+const stoppingVerbs: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'rollback']);
+
+const failedStates: readonly UpgradeState[] = ['failed', 'timedOut', 'unconfirmed'];
+
+/** Makes the way a verb takes: judged from what is now, saved, and in force when it returns. undefined: no such rollout. */
+export function makeApplyVerb(parts: ApprovePlanParts & ChangeUpgradeParts) {
+  return async (request: VerbRequest): Promise<VerbJudgement | undefined> => {
+    if (request.verb === 'approve') {
+      const refused = await refusePlan(parts, request);
+      if (refused !== undefined) return { kind: 'refused', reason: refused };
+    }
+    const taken = await refuseReopening(parts, request);
+    if (taken !== undefined) return { kind: 'refused', reason: taken };
+    if (request.verb === 'retry') {
+      const refused = await retryFailed(parts, request);
+      if (refused !== undefined) return refused;
+    }
+    let judgement: VerbJudgement | undefined;
+    const judge = (current: RolloutView) => {
+      judgement = judgeVerb(current, request.verb, wordsOf(parts, request));
+      return judgement.kind === 'change' ? judgement.fact : undefined;
+    };
+    const view = await changeRollout(parts, request.rolloutId, request.by, judge);
+    if (view === undefined) return undefined;
+    if (judgement?.kind === 'refused') return judgement;
+    if (stoppingVerbs.has(request.verb)) await waitForLeavingCreates(parts, request.rolloutId);
+    if (request.verb !== 'retry') return judgement;
+    // Its records are the change; the rollout itself may have been open all the time.
+    return { kind: 'change', fact: { kind: 'reopened', ...wordsOf(parts, request) } };
+  };
+}
+
+function wordsOf({ clock }: ApprovePlanParts, { by, reason }: VerbRequest) {
+  return { by, reason, at: clock.now() };
+}
+
+/** A rollout that is over takes its policy's place again, which another one may have. */
+async function refuseReopening(
+  { store }: ApprovePlanParts,
+  { rolloutId, verb }: VerbRequest,
+): Promise<string | undefined> {
+  if (verb !== 'retry' && verb !== 'rollback') return undefined;
+  const rollout = await store.loadRollout(rolloutId);
+  if (rollout === undefined || rollout.endedAt === null) return undefined;
+  const [active] = await store.activeRolloutIds([rollout.policy.name]);
+  return active === undefined ? undefined : `it is over, and ${active} is on its way`;
+}
+
+async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promise<string | undefined> {
+  const rollout = await parts.store.loadRollout(request.rolloutId);
+  if (rollout?.state !== 'awaitingApproval') return undefined;
+  return refuseApproval(parts, rollout, request.planHash);
+}
+
+/**
+ * Gives the failed ones another turn, before the rollout is open again: one that was over acts on nothing, so that it
+ * can't end anew in between. After a crash half-way the verb is repeated.
+ * @returns why not
+ */
+async function retryFailed(
+  parts: ApprovePlanParts & ChangeUpgradeParts,
+  request: VerbRequest,
+): Promise<VerbJudgement | undefined> {
+  const { rolloutId, failureClass, by, reason } = request;
+  const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
+  if (view === undefined) return undefined;
+  const judgement = judgeVerb(view, 'retry', wordsOf(parts, request));
+  if (judgement.kind === 'refused') return judgement;
+  let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
+  const words = reason === '' ? `asked for by ${by}` : `asked for by ${by}: ${reason}`;
+  for (const state of failedStates) {
+    for (const upgrade of await listAllUpgrades(parts.store, rolloutId, { state })) {
+      if (!('failureClass' in upgrade)) continue;
+      if (failureClass !== undefined && upgrade.failureClass !== failureClass) continue;
+      const fact: UpgradeFact = { kind: 'retryAsked', at: parts.clock.now(), reason: words };
+      const after = await recordFact(parts, view.rollout, upgrade, fact);
+      if (after.state === 'retrying') changed += 1;
+    }
+  }
+  if (changed > 0) return undefined;
+  return { kind: 'refused', reason: `nothing of it has failed as ${failureClass ?? 'that'}` };
+}

@@ -1,0 +1,181 @@
+import { parseBuildVersion } from '../base/build-version.ts';
+import type { UpgradeFact } from '../rollout/facts.ts';
+import { describeFailure } from '../rollout/failure-classes.ts';
+import type { RolloutView } from '../rollout/rollout.ts';
+import { findStratum } from '../rollout/verbs.ts';
+import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
+import { recordFact } from './change-upgrade.ts';
+import type { OperationsParts } from './make-operations.ts';
+import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
+import type { AuditEntry } from './ports.ts';
+
+type Found =
+  | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[] }
+  | Extract<HoldResult, { kind: 'refused' | 'unavailable' }>;
+
+/** Holds a build over all policies, a collector over all rollouts, or a stratum in the rollouts that have it. */
+export async function hold(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+  const found = await findSubjects(parts, request.subject);
+  if (found.kind !== 'found') return found;
+  const results: HoldResult[] = [];
+  for (const subject of found.subjects) results.push(await holdOne(parts, subject, request));
+  return together(results, request);
+}
+
+/** The other way round; failures of a released stratum that were seen until now speak against it no more. */
+export async function release(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+  const found = await findSubjects(parts, request.subject);
+  if (found.kind !== 'found') return found;
+  const results: HoldResult[] = [];
+  for (const subject of found.subjects) results.push(await releaseOne(parts, subject, request));
+  return together(results, request);
+}
+
+export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
+  const { builds, collectors } = await parts.register.holds();
+  const strata: Array<HeldThings['strata'][number]> = [];
+  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+    const rollout = await parts.store.loadRollout(rolloutId);
+    for (const { label, reason, by, at } of rollout?.heldStrata ?? [])
+      strata.push({ rolloutId, label, reason, by, at });
+  }
+  return { builds, collectors, strata };
+}
+
+/** What an operator's word names: a build by its form, a stratum by its label, anything else a collector. */
+async function findSubjects(parts: OperationsParts, text: string): Promise<Found> {
+  if (/-/.test(text) && parseBuildVersion(text) !== undefined)
+    return { kind: 'found', subjects: [{ kind: 'build', build: text.trim() }] };
+  const strata: HeldSubject[] = [];
+  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+    const groups = await parts.store.loadGroups(rolloutId);
+    const found = groups === undefined ? { kind: 'none' as const } : findStratum({ groups }, text);
+    if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId });
+  }
+  if (strata.length > 0) return { kind: 'found', subjects: strata };
+  const collector = await parts.fleet.findCollector(text);
+  if (collector.ok && collector.value !== undefined) {
+    const { id, name } = collector.value;
+    return { kind: 'found', subjects: [{ kind: 'collector', collectorId: id, name }] };
+  }
+  // One that is gone from the service, or that can't be asked for now, can still be named by the id it is held by.
+  const { collectors } = await parts.register.holds();
+  const isHeld = collectors.some(({ collectorId }) => String(collectorId) === text.trim());
+  if (isHeld || (!collector.ok && /^\d{1,16}$/.test(text)))
+    return { kind: 'found', subjects: [{ kind: 'collector', collectorId: Number(text), name: text.trim() }] };
+  if (!collector.ok) return { kind: 'unavailable', reason: describeFailure(collector.failure) };
+  const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector`;
+  return { kind: 'refused', reason };
+}
+
+async function holdOne(
+  parts: OperationsParts,
+  subject: HeldSubject,
+  { by, reason }: HoldRequest,
+): Promise<HoldResult> {
+  const at = parts.clock.now();
+  switch (subject.kind) {
+    case 'build': {
+      const did = await parts.register.holdBuild({ build: subject.build, by, reason, at });
+      if (did === 'unchanged') return { kind: 'unchanged', subject };
+      await audit(parts, { at, event: 'build.held', subject: subject.build, by, reason });
+      for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+        await changeRollout(parts, rolloutId, by, (view) => holdForBuild(view, at));
+        await waitForLeavingCreates(parts, rolloutId);
+      }
+      return { kind: 'done', subject };
+    }
+    case 'collector': {
+      const { collectorId } = subject;
+      const did = await parts.register.holdCollector({ collectorId, by, reason, at });
+      if (did === 'held')
+        await audit(parts, { at, event: 'collector.held', subject: String(collectorId), by, reason });
+      // Also when it was held before: whoever held it may have died right after writing that down.
+      await withdraw(parts, collectorId, `held by ${by}: ${reason}`);
+      return { kind: did === 'held' ? 'done' : 'unchanged', subject };
+    }
+    case 'stratum': {
+      let did = false;
+      await changeRollout(parts, subject.rolloutId, by, ({ rollout, groups }) => {
+        const found = findStratum({ groups }, subject.label);
+        did = found.kind === 'found' && !rollout.heldStrata.some(({ stratum }) => stratum === found.stratum);
+        if (found.kind === 'none' || !did) return undefined;
+        const words = `by ${by}: ${reason}`;
+        const held = { stratum: found.stratum, label: found.label, reason: words, by, at };
+        return { kind: 'strataHeld', at, strata: [held], reason: `${found.label}: ${words}` };
+      });
+      await waitForLeavingCreates(parts, subject.rolloutId);
+      return { kind: did ? 'done' : 'unchanged', subject };
+    }
+    default:
+      return subject satisfies never;
+  }
+}
+
+async function releaseOne(
+  parts: OperationsParts,
+  subject: HeldSubject,
+  { by, reason }: HoldRequest,
+): Promise<HoldResult> {
+  const at = parts.clock.now();
+  switch (subject.kind) {
+    case 'build': {
+      if ((await parts.register.releaseBuild(subject.build)) === 'unchanged')
+        return { kind: 'unchanged', subject };
+      await audit(parts, { at, event: 'build.released', subject: subject.build, by, reason });
+      return { kind: 'done', subject };
+    }
+    case 'collector': {
+      const { collectorId } = subject;
+      if ((await parts.register.releaseCollector(collectorId)) === 'unchanged')
+        return { kind: 'unchanged', subject };
+      await audit(parts, { at, event: 'collector.released', subject: String(collectorId), by, reason });
+      return { kind: 'done', subject };
+    }
+    case 'stratum': {
+      let did = false;
+      await changeRollout(parts, subject.rolloutId, by, (view) => {
+        const held = view.rollout.heldStrata.find(({ label }) => label === subject.label);
+        did = held !== undefined;
+        if (held === undefined) return undefined;
+        const words = `${held.label}, by ${by}: ${reason}`;
+        return { kind: 'stratumReleased', at, stratum: held.stratum, reason: words, view };
+      });
+      return { kind: did ? 'done' : 'unchanged', subject };
+    }
+    default:
+      return subject satisfies never;
+  }
+}
+
+function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
+  if (rollout.state !== 'running' || buildHold === null) return undefined;
+  return { kind: 'held', at, reason: `build ${buildHold.build} is held: ${buildHold.reason}` } as const;
+}
+
+/** Takes it out of every rollout in which it has not started; what runs is watched to its end (P5). */
+async function withdraw(parts: OperationsParts, collectorId: number, reason: string): Promise<void> {
+  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+    const rollout = await parts.store.loadRollout(rolloutId);
+    const upgrade = await parts.store.loadUpgrade(rolloutId, collectorId);
+    if (rollout === undefined || upgrade === undefined) continue;
+    const fact: UpgradeFact = { kind: 'withdrawn', at: parts.clock.now(), reason };
+    await recordFact(parts, rollout, upgrade, fact);
+    if (upgrade.state === 'starting' || upgrade.state === 'queued')
+      await waitForLeavingCreates(parts, rolloutId);
+  }
+}
+
+async function audit(parts: OperationsParts, entry: AuditEntry): Promise<void> {
+  await parts.register.audit(entry);
+  parts.sink.note(entry);
+  parts.bell.ring();
+}
+
+/** One word about all of them: done when any changed. */
+function together(results: readonly HoldResult[], { subject }: HoldRequest): HoldResult {
+  return (
+    results.find(({ kind }) => kind === 'done') ??
+    results[0] ?? { kind: 'refused', reason: `nothing is called ${subject}` }
+  );
+}

@@ -1,0 +1,33 @@
+import { isSameBuild } from '../base/build-version.ts';
+import type { EpochMs } from '../base/time.ts';
+import type { RolloutView } from '../rollout/rollout.ts';
+import type { FleetRegister, RolloutStore } from './ports.ts';
+
+export interface ViewParts {
+  readonly store: RolloutStore;
+  readonly register: FleetRegister;
+}
+
+/** Reads all that `decide` sees of a rollout; undefined when there is none. */
+export async function loadRolloutView(
+  { store, register }: ViewParts,
+  rolloutId: string,
+  at: { readonly now: EpochMs; readonly overdueBefore: EpochMs; readonly pageSize: number },
+): Promise<RolloutView | undefined> {
+  const stored = await store.loadView(rolloutId, at);
+  if (stored === undefined) return undefined;
+  const { kind, targetBuild, rollbackId, endedAt } = stored.rollout;
+  // What was held while it was on its way does not matter once it is over; a rollback goes to builds that were fine.
+  const { builds } = endedAt === null && kind === 'upgrade' ? await register.holds() : { builds: [] };
+  const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
+  return {
+    ...stored,
+    buildHold: builds.find(({ build }) => isSameBuild(build, targetBuild)) ?? null,
+    rollback: rollback ?? null,
+  };
+}
+
+/** The same for a change or a status, which need no candidates and no overdue steps. */
+export function loadRolloutSummary(parts: ViewParts, rolloutId: string, now: EpochMs) {
+  return loadRolloutView(parts, rolloutId, { now, overdueBefore: 0, pageSize: 1 });
+}

@@ -1,0 +1,124 @@
+import type { EpochMs } from '../base/time.ts';
+import type { FleetSnapshot } from '../rollout/collector.ts';
+import { makePlan, type Plan, type PlanOptions } from '../rollout/plan.ts';
+import type { Policy } from '../rollout/policy.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+import { type BuildAges, chooseTarget } from '../rollout/target.ts';
+import { isEnd, isFailed, type UpgradeState } from '../rollout/upgrade.ts';
+import { listAllUpgrades } from './list-all-upgrades.ts';
+import type { Answer, FleetRegister, FleetService, RolloutStore } from './ports.ts';
+
+export type PlanReading =
+  | { readonly kind: 'planned'; readonly plan: Plan; readonly fleet: FleetSnapshot }
+  | { readonly kind: 'noTarget'; readonly reason: string };
+
+/** What a plan takes into account beside the policy and the service. */
+export interface PlanMemory {
+  /** When builds were seen first, and which are held. */
+  recallBuilds(
+    builds: readonly string[],
+  ): Promise<{ readonly seen?: BuildAges; readonly held: ReadonlyMap<string, string> }>;
+  /** Which collectors stay out of a plan for this build. */
+  recallCollectors(targetBuild: string, fleet: FleetSnapshot): Promise<PlanOptions>;
+}
+
+/** Takes nothing into account: what a plan without a store can know. */
+export const noMemory: PlanMemory = {
+  recallBuilds: async () => ({ held: new Map() }),
+  recallCollectors: async () => ({}),
+};
+
+/** Reads the service and makes the plan of a policy; writes nothing to it. */
+export async function readPlan(
+  fleet: FleetService,
+  policy: Policy,
+  seed: string,
+  memory: PlanMemory,
+  signal?: AbortSignal,
+): Promise<Answer<PlanReading>> {
+  const builds = await fleet.listBuilds(signal);
+  if (!builds.ok) return builds;
+  const { seen, held } = await memory.recallBuilds(builds.value.map(({ version }) => version));
+  const target = chooseTarget(policy.target, builds.value, seen, held);
+  if (target.kind === 'none') return { ok: true, value: { kind: 'noTarget', reason: target.reason } };
+  const snapshot = await fleet.readFleet(target.build, signal);
+  if (!snapshot.ok) return snapshot;
+  const options = await memory.recallCollectors(target.build, snapshot.value);
+  const plan = makePlan(policy, target.build, snapshot.value, seed, options);
+  return { ok: true, value: { kind: 'planned', plan, fleet: snapshot.value } };
+}
+
+/** What the store and the register remember for a plan of this policy. */
+export function makePlanMemory(
+  parts: { readonly store: RolloutStore; readonly register: FleetRegister },
+  of: {
+    readonly policy: string;
+    /** All policies of the config: their rollouts claim collectors. */
+    readonly policies: readonly string[];
+    /** Earlier rollouts whose failures are left out of the next plan. */
+    readonly history: readonly Rollout[];
+    readonly at: EpochMs;
+  },
+): PlanMemory {
+  return {
+    recallBuilds: async (builds) => {
+      const holds = await parts.register.holds();
+      const firstSeen = await parts.register.firstSeen(builds, of.at);
+      const held = new Map(holds.builds.map(({ build, reason }) => [build, reason]));
+      return { seen: { firstSeen, at: of.at }, held };
+    },
+    recallCollectors: async (targetBuild, fleet) => {
+      const { collectors } = await parts.register.holds();
+      return {
+        heldCollectors: new Set(collectors.map(({ collectorId }) => collectorId)),
+        failedBefore: await failedBefore(parts.store, of.history, targetBuild),
+        claimed: await claimedByOthers(parts.store, of, fleet),
+      };
+    },
+  };
+}
+
+const failedStates: readonly UpgradeState[] = ['failed', 'timedOut', 'unconfirmed'];
+
+/** Collectors that an earlier rollout of this build failed on: not tried again at every tick of the schedule. */
+async function failedBefore(
+  store: RolloutStore,
+  history: readonly Rollout[],
+  targetBuild: string,
+): Promise<ReadonlySet<number>> {
+  const failed = new Set<number>();
+  for (const rollout of history) {
+    if (rollout.kind === 'rollback' || rollout.targetBuild !== targetBuild) continue;
+    if (rollout.state === 'succeeded') continue;
+    for (const state of failedStates) {
+      for (const { collectorId } of await listAllUpgrades(store, rollout.id, { state }))
+        failed.add(collectorId);
+    }
+  }
+  return failed;
+}
+
+// A bounded read of records at a time.
+const idsPerRead = 1_000;
+
+/** Collectors that have their turn, or failed, in another policy's rollout that is on its way (P1). */
+export async function claimedByOthers(
+  store: RolloutStore,
+  { policy, policies }: { readonly policy: string; readonly policies: readonly string[] },
+  fleet: Pick<FleetSnapshot, 'collectors'>,
+): Promise<ReadonlySet<number>> {
+  const claimed = new Set<number>();
+  const others = await store.activeRolloutIds(policies.filter((name) => name !== policy));
+  const ids = fleet.collectors.map(({ id }) => id);
+  for (const rolloutId of others) {
+    for (let from = 0; from < ids.length; from += idsPerRead) {
+      for (const { collectorId, state } of await store.loadUpgrades(
+        rolloutId,
+        ids.slice(from, from + idsPerRead),
+      )) {
+        if (!isEnd(state) || isFailed(state)) claimed.add(collectorId);
+      }
+    }
+  }
+  return claimed;
+}

@@ -1,0 +1,101 @@
+import { isSameBuild } from '../base/build-version.ts';
+import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
+import { freezeRollback } from '../rollout/freeze-rollback.ts';
+import type { Rollout, RolloutView } from '../rollout/rollout.ts';
+import { isOffered } from '../rollout/target.ts';
+import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
+import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
+import { listAllUpgrades } from './list-all-upgrades.ts';
+import { nextRolloutId } from './next-rollout-id.ts';
+import type { FleetService } from './ports.ts';
+import { claimedByOthers } from './read-plan.ts';
+
+export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {
+  readonly fleet: FleetService;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
+}
+
+/**
+ * Begins the rollback of a rollout whose upgrades have all ended: a rollout of its own that takes each collector that
+ * runs the build back to the one it had before, where the service still offers that (DESIGN §4, Rollback). Its id is
+ * written down first, so that a crash in between neither forgets nor doubles it.
+ */
+export async function beginRollback(
+  parts: RollbackParts,
+  view: RolloutView,
+  signal: AbortSignal,
+): Promise<'done' | 'again'> {
+  const { store, clock, fleet } = parts;
+  const { rollout } = view;
+  const builds = await fleet.listBuilds(signal);
+  if (!builds.ok) return failed(parts, rollout, builds.failure);
+  const inventory = await fleet.readInventory(signal);
+  if (!inventory.ok) return failed(parts, rollout, inventory.failure);
+  const collectors = new Map(inventory.value.collectors.map((collector) => [collector.id, collector]));
+  const upgraded = [
+    ...(await listAllUpgrades(store, rollout.id, { state: 'succeeded' })),
+    ...(await listAllUpgrades(store, rollout.id, { state: 'unconfirmed' })),
+  ];
+  const runsIt = upgraded.filter(({ collectorId, toBuild }) =>
+    isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
+  );
+  const of = { policy: rollout.policy.name, policies: parts.policies };
+  const claimed = await claimedByOthers(store, of, inventory.value);
+  const takenBack = runsIt.filter(
+    ({ collectorId, fromBuild }) => isOffered(fromBuild, builds.value) && !claimed.has(collectorId),
+  );
+  const left = runsIt.length - takenBack.length;
+  const leftWords =
+    left === 0
+      ? ''
+      : `; ${left} can't be: the service no longer offers their old builds, or another rollout has them`;
+  if (takenBack.length === 0) {
+    const reason = `no collector could be taken back${leftWords}`;
+    await changeRollout(parts, rollout.id, 'daemon', (current) =>
+      current.rollout.state === 'rollingBack' ? { kind: 'rolledBack', at: clock.now(), reason } : undefined,
+    );
+    return 'done';
+  }
+  const id = rollout.rollbackId ?? (await nextRolloutId(store, rollout.policy.name, clock.now()));
+  let named: string | null = id;
+  await changeRollout(parts, rollout.id, 'daemon', (current) => {
+    named = current.rollout.rollbackId ?? (current.rollout.state === 'rollingBack' ? id : null);
+    if (current.rollout.rollbackId !== null || named === null) return undefined;
+    return { kind: 'rollbackNamed', at: clock.now(), rollbackId: named };
+  });
+  if (named === null) return 'done';
+  const origin = { id: named, startedBy: rollout.id, createdAt: clock.now(), fleet: inventory.value };
+  const frozen = freezeRollback(rollout, takenBack, collectors, origin);
+  const event = {
+    at: clock.now(),
+    event: 'rollout.planned',
+    policy: rollout.policy.name,
+    rollout: named,
+    reason: `rollback of ${rollout.id}: ${takenBack.length} collectors${leftWords}`,
+    by: 'daemon',
+  } as const;
+  if ((await store.freeze({ ...frozen, events: [event] })) === 'frozen') parts.sink.tell(event);
+  parts.bell.ring();
+  return 'done';
+}
+
+/** Marks what the rollback took back. */
+export async function endRollback(parts: RollbackParts, view: RolloutView): Promise<void> {
+  const { rollout, rollback } = view;
+  if (rollback === null) return;
+  for (const { collectorId, toBuild } of await listAllUpgrades(parts.store, rollback.id, {
+    state: 'succeeded',
+  })) {
+    const upgrade = await parts.store.loadUpgrade(rollout.id, collectorId);
+    if (upgrade === undefined) continue;
+    const reason = `taken back to ${toBuild} by ${rollback.id}`;
+    await recordFact(parts, rollout, upgrade, { kind: 'rolledBack', at: parts.clock.now(), reason });
+  }
+}
+
+function failed(parts: RollbackParts, rollout: Rollout, failure: ServiceFailure): 'again' {
+  const reason = `the rollback could not be planned: ${describeFailure(failure)}`;
+  parts.sink.note({ event: 'look.failed', rollout: rollout.id, reason });
+  return 'again';
+}

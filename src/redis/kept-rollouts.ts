@@ -1,0 +1,38 @@
+import type { Rollout } from '../rollout/rollout.ts';
+import type { RedisCommands } from './connection.ts';
+import { keepEndedMs } from './freeze-plan.ts';
+import { parseRolloutId, policyKeys, rolloutKeys } from './rollout-keys.ts';
+import { decodeRollout } from './stored-rollout.ts';
+
+interface Redis {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+}
+
+// A policy looked at every 15 minutes that found work each time would make this many in ten days.
+export const rolloutsListedMax = 1_000;
+
+export async function loadRollout(redis: Redis, rolloutId: string): Promise<Rollout | undefined> {
+  const key = rolloutKeys(redis.keyPrefix, rolloutId).rollout;
+  const [json, rev] = await redis.commands.hmget(key, 'json', 'rev');
+  return typeof json === 'string' ? decodeRollout(json, Number(rev), rolloutId) : undefined;
+}
+
+/** The kept rollouts of a policy, newest first, rollbacks among them. */
+export async function listKept(redis: Redis, policy: string): Promise<readonly Rollout[]> {
+  const key = policyKeys(redis.keyPrefix, policy).rollouts;
+  const ids = await redis.commands.zrevrange(key, 0, rolloutsListedMax - 1);
+  const rollouts = await Promise.all(ids.map((id) => loadRollout(redis, id)));
+  return rollouts.filter((rollout) => rollout !== undefined);
+}
+
+/** Takes rollouts whose keys have expired out of the policy's list. */
+export async function forgetExpired(redis: Redis, next: Rollout): Promise<void> {
+  const { commands, keyPrefix } = redis;
+  const { rollouts } = policyKeys(keyPrefix, parseRolloutId(next.id).policy);
+  const eldest = next.createdAt - keepEndedMs;
+  const old = await commands.zrangebyscore(rollouts, '-inf', eldest, 'LIMIT', 0, rolloutsListedMax);
+  const kept = await Promise.all(old.map((id) => commands.exists(rolloutKeys(keyPrefix, id).rollout)));
+  const gone = old.filter((_id, index) => kept[index] === 0);
+  if (gone.length > 0) await commands.zrem(rollouts, ...gone);
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import type { EpochMs } from '../base/time.ts';
+import type { AuditEntry, CollectorHold, FleetRegister } from '../orchestrator/ports.ts';
+import type { BuildHold } from '../rollout/rollout.ts';
+import { BrokenRecordError } from './broken-record.ts';
+import type { RedisCommands } from './connection.ts';
+import { makeScript, runScript } from './script.ts';
+import { makeWriteMarks } from './write-mark.ts';
+
+// A command is sent again within seconds of a lost connection; after this nobody repeats it.
+const marksKeptMs = 600_000;
+
+/**
+ * Sets a field that is not there, or removes one. Answers 1 when this call changed something, also when it is sent
+ * again: without its mark a repeated release would undo a hold that came after it.
+ * KEYS: hash, mark. ARGV: field, then the text for a hold.
+ */
+const changeFieldScript = makeScript(`
+if redis.call('EXISTS', KEYS[2]) == 1 then return 1 end
+local changed
+if ARGV[2] then changed = redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
+else changed = redis.call('HDEL', KEYS[1], ARGV[1]) end
+if changed == 1 then redis.call('SET', KEYS[2], '1', 'PX', '${marksKeptMs}') end
+return changed
+`);
+
+// Years of what operators say.
+const auditKeptMax = 10_000;
+
+/** Appends once, also when it is sent again. KEYS: stream, mark. ARGV: entry. */
+const auditScript = makeScript(`
+if redis.call('EXISTS', KEYS[2]) == 1 then return 1 end
+redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${auditKeptMax}, '*', 'entry', ARGV[1])
+redis.call('SET', KEYS[2], '1', 'PX', '${marksKeptMs}')
+return 1
+`);
+
+const word = { by: z.string(), reason: z.string(), at: z.number() };
+const buildHold = z.object({ build: z.string(), ...word }) satisfies z.ZodType<BuildHold>;
+const collectorHold = z.object({ collectorId: z.number(), ...word }) satisfies z.ZodType<CollectorHold>;
+const auditEntry = z.object({
+  event: z.enum(['build.held', 'build.released', 'collector.held', 'collector.released']),
+  subject: z.string(),
+  ...word,
+}) satisfies z.ZodType<AuditEntry>;
+
+/** What belongs to no rollout, in two hashes and a stream that all daemons share. */
+export function makeRedisFleetRegister(redis: {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+}): FleetRegister {
+  const { commands, keyPrefix } = redis;
+  const nextMark = makeWriteMarks();
+  const base = `${keyPrefix}:{fleet}`;
+  /** Hash: `build:<build>` or `collector:<id>` → the hold. */
+  const holdsKey = `${base}:holds`;
+  /** Hash: build → when it was seen first. */
+  const buildsKey = `${base}:builds`;
+  /** Stream: what operators said, oldest first. */
+  const auditKey = `${base}:audit`;
+  const nextMarkKey = () => `${base}:mark:${nextMark()}`;
+
+  const change = async (field: string, hold?: BuildHold | CollectorHold) => {
+    const args = hold === undefined ? [field] : [field, JSON.stringify(hold)];
+    const keys = [holdsKey, nextMarkKey()];
+    return (await runScript(commands, changeFieldScript, { keys, args })) === 1;
+  };
+
+  return {
+    holds: async () => {
+      const builds: BuildHold[] = [];
+      const collectors: CollectorHold[] = [];
+      for (const [field, text] of Object.entries(await commands.hgetall(holdsKey))) {
+        if (field.startsWith('build:')) builds.push(decode(buildHold, holdName(field), text));
+        else collectors.push(decode(collectorHold, holdName(field), text));
+      }
+      return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };
+    },
+    holdBuild: async (hold) => ((await change(`build:${hold.build}`, hold)) ? 'held' : 'unchanged'),
+    holdCollector: async (hold) =>
+      (await change(`collector:${hold.collectorId}`, hold)) ? 'held' : 'unchanged',
+    releaseBuild: async (build) => ((await change(`build:${build}`)) ? 'released' : 'unchanged'),
+    releaseCollector: async (id) => ((await change(`collector:${id}`)) ? 'released' : 'unchanged'),
+    audit: async (entry) => {
+      const keys = [auditKey, nextMarkKey()];
+      await runScript(commands, auditScript, { keys, args: [JSON.stringify(entry)] });
+    },
+    readAudit: async (limit) => {
+      if (limit <= 0) return [];
+      const entries = await commands.xrevrange(auditKey, '+', '-', 'COUNT', limit);
+      return entries.map(([id, fields]) => decode(auditEntry, `entry ${id} of the audit`, fields[1] ?? ''));
+    },
+    firstSeen: async (builds, at) => {
+      if (builds.length === 0) return new Map<string, EpochMs>();
+      const known = await commands.hmget(buildsKey, ...builds);
+      const unseen = builds.filter((_build, index) => known[index] === null);
+      // Another daemon may note them at the same time: the first word stands, and is read back.
+      await Promise.all(unseen.map((build) => commands.hsetnx(buildsKey, build, String(at))));
+      const instants = unseen.length === 0 ? known : await commands.hmget(buildsKey, ...builds);
+      return new Map(builds.map((build, index) => [build, decodeInstant(instants[index] ?? '', build)]));
+    },
+  };
+}
+
+function byInstant(a: { readonly at: EpochMs }, b: { readonly at: EpochMs }): number {
+  return a.at - b.at;
+}
+
+function holdName(field: string): string {
+  return `the hold of ${field.replace(':', ' ')}`;
+}
+
+function decode<T>(schema: z.ZodType<T>, what: string, text: string): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new BrokenRecordError(what, error);
+  }
+}
+
+function decodeInstant(text: string, build: string): EpochMs {
+  const at = Number(text === '' ? Number.NaN : text);
+  if (!Number.isFinite(at)) throw new BrokenRecordError(`when build ${build} was seen first`, text);
+  return at;
+}

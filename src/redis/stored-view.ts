@@ -1,0 +1,59 @@
+import type { PlanGroups } from '../rollout/plan-groups.ts';
+import type { Candidate, LaneQueue, StoredView } from '../rollout/rollout.ts';
+import { counterField, groupSummariesOf, parseCounters, waveSummaryOf } from './counter-fields.ts';
+import { parsePendingScore } from './plan-place.ts';
+import { decodeRollout } from './stored-rollout.ts';
+
+/** What the view script answers. */
+export type ViewReply = readonly [
+  json: string,
+  rev: string,
+  brake: string,
+  counters: readonly string[],
+  pending: readonly string[],
+  retries: readonly string[],
+  nextRetryAt: string,
+  overdue: readonly string[],
+  groupsMark: string,
+  groups: string,
+];
+
+/** Reads a view. @throws BrokenRecordError */
+export function decodeView(reply: ViewReply, rolloutId: string, groups: PlanGroups): StoredView {
+  const [json, rev, brake, counterReply, pending, retries, nextRetryAt, overdue] = reply;
+  const rollout = decodeRollout(json, Number(rev), rolloutId);
+  const counters = parseCounters(counterReply);
+  const count = counters.get(counterField.learnedCount) ?? 0;
+  const sumMs = counters.get(counterField.learnedSumMs) ?? 0;
+  return {
+    rollout,
+    waves: rollout.waves.map((_wave, index) => waveSummaryOf(counters, index)),
+    groups,
+    slotsTaken: counters.get(counterField.slots) ?? 0,
+    ...groupSummariesOf(counters),
+    candidates: decodeCandidates(pending, retries),
+    nextRetryAt: nextRetryAt === '' ? null : Number(nextRetryAt),
+    overdue: overdue.map(Number),
+    braked: brake === '1',
+    learned: { count, meanMs: count === 0 ? 0 : sumMs / count },
+  };
+}
+
+/** Candidates by lane, lanes in order; within a lane as the script found them: by wave and place, or by instant. */
+function decodeCandidates(pending: readonly string[], retries: readonly string[]): readonly LaneQueue[] {
+  const lanes = new Map<number, { retries: Candidate[]; pending: Candidate[] }>();
+  const laneOf = (lane: number) => {
+    const queue = lanes.get(lane) ?? { retries: [], pending: [] };
+    lanes.set(lane, queue);
+    return queue;
+  };
+  for (let at = 0; at + 1 < pending.length; at += 2) {
+    const { lane, order } = parsePendingScore(Number(pending[at + 1]));
+    laneOf(lane).pending.push({ collectorId: Number(pending[at]), order });
+  }
+  for (let at = 0; at + 1 < retries.length; at += 2) {
+    const [collectorId, lane] = (retries[at] ?? '').split(':');
+    laneOf(Number(lane)).retries.push({ collectorId: Number(collectorId), order: Number(retries[at + 1]) });
+  }
+  return [...lanes].sort(([a], [b]) => a - b).map(([lane, queue]) => ({ lane, ...queue }));
+}

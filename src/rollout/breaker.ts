@@ -1,0 +1,57 @@
+import type { Action } from './decision.ts';
+import { assessed, hasBegun, heldStrataOf, tripAbove } from './gate.ts';
+import type { RolloutView } from './rollout.ts';
+import { findCulprits, findStandOuts, mayFindCulprits } from './stand-out.ts';
+
+/** What the failures so far ask for; undefined: nothing. */
+export type Alarm =
+  | { readonly kind: 'act'; readonly action: Extract<Action, { do: 'breach' | 'isolate' }> }
+  /** Nothing may start until those that run have shown whether a few strata alone are to blame. */
+  | { readonly kind: 'wait'; readonly reason: string };
+
+/**
+ * The breaker: any wave that has begun may trip, also one that has passed and whose late ones fail. When a few strata
+ * explain the failures, they alone are held (DESIGN §4, Failures and Strata).
+ */
+export function raiseAlarm(view: RolloutView): Alarm | undefined {
+  const tripped = findTripped(view);
+  if (tripped === undefined) {
+    const strata = findStandOuts(view);
+    return strata.length === 0 ? undefined : { kind: 'act', action: { do: 'isolate', strata } };
+  }
+  const trip = {
+    triesEachStratum: view.rollout.policy.waves[tripped.wave]?.size.kind === 'perStratum',
+    isWithinBoundsWithout: (strata: ReadonlySet<number>) => isWithinBounds(view, strata),
+  };
+  const culprits = findCulprits(view, trip);
+  if (culprits !== undefined) return { kind: 'act', action: { do: 'isolate', strata: culprits } };
+  if (mayFindCulprits(view, trip)) {
+    const reason = `${tripped.reason}: nothing starts until those on their way show whether the rest is well`;
+    return { kind: 'wait', reason };
+  }
+  return { kind: 'act', action: tripped };
+}
+
+function findTripped(view: RolloutView): Extract<Action, { do: 'breach' }> | undefined {
+  for (const [index, { wave, assessment }] of assessed(view).entries()) {
+    if (!hasBegun(wave) || !assessment.tripped) continue;
+    const { failures, failuresAllowed } = assessment;
+    const lost = view.waves[index]?.lost ?? 0;
+    const lostWords = lost > 0 ? `, ${lost} of them did not come back` : '';
+    const reason = `wave ${wave.name}: failures ${failures}, allowed ${failuresAllowed}${lostWords}`;
+    return { do: 'breach', wave: index, reason, holdsBuild: isCanary(view, index) };
+  }
+  return undefined;
+}
+
+/** A build that fails in the first of several waves is refused for every policy (DESIGN §4, Quarantine). */
+export function isCanary(view: RolloutView, wave: number): boolean {
+  return view.rollout.kind === 'upgrade' && wave === 0 && view.rollout.waves.length > 1;
+}
+
+function isWithinBounds(view: RolloutView, more: ReadonlySet<number>): boolean {
+  const strata = new Set([...heldStrataOf(view), ...more]);
+  return assessed(view, strata).every(
+    ({ wave, rule, assessment }) => !hasBegun(wave) || assessment.failures <= tripAbove(wave, rule),
+  );
+}

@@ -1,0 +1,81 @@
+import type { EpochMs } from '../base/time.ts';
+import { judgeLane } from './admission.ts';
+import { decide } from './decide.ts';
+import type { Action } from './decision.ts';
+import { hasBegun } from './gate.ts';
+import type { Hold } from './hold.ts';
+import type { RolloutView } from './rollout.ts';
+import type { Upgrade } from './upgrade.ts';
+import { soakWords, waveWaits } from './wave-words.ts';
+
+/**
+ * Why one collector is where it is, and when that changes, from the very rules that the daemon acts on (DESIGN §3).
+ * An end says how it ended; a collector on its way, what is looked at next.
+ */
+export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold {
+  switch (upgrade.state) {
+    case 'pending':
+      return explainWaiting(view, upgrade, now);
+    case 'retrying':
+      return upgrade.dueAt > now && mayStart(view, upgrade)
+        ? { reason: `is tried again: ${upgrade.reason}`, until: upgrade.dueAt }
+        : explainWaiting(view, upgrade, now);
+    case 'deferred':
+      return { reason: `deferred: ${upgrade.reason}; looked at again`, until: upgrade.dueAt };
+    case 'queued':
+      return { reason: 'has a slot, and starts as soon as the request rate allows', until: null };
+    case 'starting':
+      return { reason: 'its upgrade was asked for, and the answer is awaited or looked for', until: null };
+    case 'upgrading':
+      return {
+        reason: `is being upgraded; its ${upgrade.taskId === null ? 'build' : `task ${upgrade.taskId}`} is looked at`,
+        until: upgrade.dueAt,
+      };
+    case 'verifying':
+      return {
+        reason: 'has been upgraded, and has to show the build and a heartbeat',
+        until: upgrade.verifyBy,
+      };
+    default:
+      return { reason: `${upgrade.state}: ${upgrade.reason}`, until: null };
+  }
+}
+
+function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold {
+  const { rollout } = view;
+  const held = heldStratumOf(view, upgrade);
+  if (held !== undefined) return { reason: `its stratum ${held.label} is held: ${held.reason}`, until: null };
+  const { actions, holds } = decide(view, now);
+  if (rollout.state !== 'running')
+    return holds[0] ?? { reason: `the rollout is ${rollout.state}`, until: null };
+  const wave = rollout.waves[upgrade.wave];
+  if (wave !== undefined && !hasBegun(wave)) {
+    const words = waveWaits(view, upgrade.wave) ?? 'its turn';
+    return { reason: `its wave ${wave.name} waits for: ${words}`, until: soakEndOf(holds, rollout) };
+  }
+  const stopped = actions.some((action) => stoppingActions.has(action.do)) || view.braked;
+  if (stopped && holds[0] !== undefined) return holds[0];
+  const verdict = judgeLane(view, upgrade.lane, now);
+  if (verdict.kind === 'blocked') return { reason: verdict.reason, until: verdict.until };
+  const { concurrency } = rollout.policy;
+  if (view.slotsTaken >= concurrency) return { reason: `all ${concurrency} slots are taken`, until: null };
+  return { reason: 'is next in turn', until: null };
+}
+
+/** What stops everybody; any other hold may stand in the way of others only. */
+const stoppingActions: ReadonlySet<Action['do']> = new Set(['hold', 'breach', 'isolate', 'setBrake']);
+
+/** When the soak before it ends, where one is on its way: the only wait of a wave whose end is known. */
+function soakEndOf(holds: readonly Hold[], { waves }: RolloutView['rollout']): EpochMs | null {
+  const current = waves.find(({ state }) => state !== 'passed');
+  if (current?.state !== 'soaking') return null;
+  return holds.find(({ reason }) => reason === soakWords(current))?.until ?? null;
+}
+
+function mayStart(view: RolloutView, upgrade: Upgrade): boolean {
+  return view.rollout.state === 'running' && heldStratumOf(view, upgrade) === undefined;
+}
+
+function heldStratumOf({ rollout }: RolloutView, upgrade: Upgrade) {
+  return rollout.heldStrata.find(({ stratum }) => stratum === upgrade.stratum);
+}

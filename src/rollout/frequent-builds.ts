@@ -1,0 +1,9 @@
+/** The most frequent of these builds, at most `max`; the same for the same builds in whatever order they come. */
+export function frequentBuilds(builds: readonly string[], max: number): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const build of builds) counts.set(build, (counts.get(build) ?? 0) + 1);
+  return [...counts]
+    .sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1))
+    .slice(0, max)
+    .map(([build]) => build);
+}

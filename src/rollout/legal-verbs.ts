@@ -1,0 +1,37 @@
+import { isRolloutEnd } from './rollout.ts';
+import type { RolloutStatus } from './status.ts';
+import { isFailed, upgradeStates } from './upgrade.ts';
+import { type RolloutVerb, rolloutVerbs } from './verbs.ts';
+
+/** What an operator can do now (DESIGN §5, Status): the verbs that would change something. `judgeVerb` has the last word. */
+export function legalVerbs(status: RolloutStatus): readonly RolloutVerb[] {
+  return rolloutVerbs.filter((verb) => isLegal[verb](status));
+}
+
+const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>> = {
+  pause: ({ state }) => state === 'running',
+  resume: ({ state, buildHold }) => (state === 'paused' || state === 'held') && buildHold === null,
+  approve: (status) => status.state === 'awaitingApproval' || (isUnderWay(status) && hasWaitingWave(status)),
+  skipSoak: (status) => isUnderWay(status) && status.waves.some(({ state }) => state === 'soaking'),
+  abort: isUnderWay,
+  rollback: ({ kind, state }) =>
+    kind === 'upgrade' && state !== 'awaitingApproval' && state !== 'rollingBack' && state !== 'rolledBack',
+  retry: isRetryUseful,
+};
+
+function isUnderWay({ state }: RolloutStatus): boolean {
+  return !isRolloutEnd(state) && state !== 'rollingBack';
+}
+
+/** One that has its approval waits for nothing any more, and opens with the next pass. */
+function hasWaitingWave({ waves }: RolloutStatus): boolean {
+  return waves.some(({ state, waits }) => state === 'awaitingApproval' && waits !== null);
+}
+
+function isRetryUseful(status: RolloutStatus): boolean {
+  const { state, counts } = status;
+  const failed = upgradeStates.some((each) => isFailed(each) && counts[each] > 0);
+  // One that is over, and yet tries again: whoever asked for it died before the rollout was open again.
+  if (state === 'finishedWithFailures') return failed || counts.retrying > 0;
+  return failed && isUnderWay(status) && state !== 'awaitingApproval';
+}

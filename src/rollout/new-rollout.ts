@@ -1,0 +1,73 @@
+import type { EpochMs } from '../base/time.ts';
+import type { PlannedMember, PlannedWave } from './arrange-plan.ts';
+import { longestChain } from './chain.ts';
+import type { FleetSnapshot } from './collector.ts';
+import { freshStanding } from './gate-standing.ts';
+import type { PlanGroups } from './plan-groups.ts';
+import type { Policy, WaveRule } from './policy.ts';
+import type { Rollout, Wave } from './rollout.ts';
+
+/** Where a rollout comes from. */
+export interface RolloutOrigin {
+  readonly id: string;
+  readonly startedBy: string;
+  readonly createdAt: EpochMs;
+  /** The inventory behind the plan. */
+  readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'collectors'>;
+}
+
+/** A rollout before anything of it has begun. */
+export function newRollout(
+  { id, startedBy, createdAt, fleet }: RolloutOrigin,
+  policy: Policy,
+  about: Pick<
+    Rollout,
+    'kind' | 'rollbackOf' | 'targetBuild' | 'fromBuilds' | 'planHash' | 'state' | 'reason' | 'leftOut'
+  > & {
+    readonly planned: readonly PlannedWave[];
+    readonly groups: PlanGroups;
+  },
+): Rollout {
+  const { planned, groups, ...named } = about;
+  return {
+    ...named,
+    id,
+    rollbackId: null,
+    policy,
+    groupsRev: 1,
+    startedBy,
+    createdAt,
+    fleetReadAt: fleet.readAt,
+    fleetSize: fleet.collectors.length,
+    waves: policy.waves.map((rule, wave) => unopenedWave(rule, planned[wave]?.members ?? [], groups)),
+    heldStrata: [],
+    acknowledgedStrata: [],
+    endsWithoutHeld: false,
+    drift: null,
+    endedAt: null,
+    rev: 1,
+  };
+}
+
+function unopenedWave(
+  { name, gates }: WaveRule,
+  members: readonly PlannedMember[],
+  { domains }: PlanGroups,
+): Wave {
+  return {
+    name,
+    size: members.length,
+    chain: longestChain(members, domains),
+    joined: 0,
+    state: 'waiting',
+    openedAt: null,
+    soakEndsAt: null,
+    passedAt: null,
+    approvedAt: null,
+    soakSkippedAt: null,
+    soakCheck: null,
+    gates: gates.map(() => freshStanding()),
+    acknowledgedWeight: 0,
+    acceptedWithoutEvidence: false,
+  };
+}

@@ -1,0 +1,129 @@
+import type { PlannedMember } from './arrange-plan.ts';
+import { longestChain } from './chain.ts';
+import type { FleetCollector, FleetSnapshot } from './collector.ts';
+import type { FrozenRollout } from './freeze-plan.ts';
+import { inHashOrder } from './group-collectors.ts';
+import { domainLabel, stratumLabel } from './group-labels.ts';
+import { makeLaneBook } from './lane-book.ts';
+import { pendingUpgrade } from './pending-upgrade.ts';
+import { makeJudge, type PlanOptions } from './plan.ts';
+import type { CapDomain, PlanGroups, Stratum } from './plan-groups.ts';
+import type { Policy } from './policy.ts';
+import type { Rollout, Wave } from './rollout.ts';
+import type { Upgrade } from './upgrade.ts';
+
+export interface JoinOptions extends PlanOptions {
+  /** Collectors of this rollout whose upgrades have not ended. */
+  readonly onTheirWay?: ReadonlySet<number>;
+}
+
+/**
+ * Plans the collectors that came to the fleet, or to the policy, after the plan was frozen (DESIGN §4, Late joiners).
+ * They enter the last wave that has passed or is open, after all others, so that none runs ahead of the gates. Groups
+ * keep their indexes, and new ones are added behind them.
+ * @param policy chooses them; how they group is the frozen policy's word
+ * @param known collectors with a record in this rollout
+ * @returns only the new records, with the rollout and groups that know them; null when nobody joins
+ */
+export function planJoiners(
+  rollout: Rollout,
+  groups: PlanGroups,
+  policy: Pick<Policy, 'select' | 'target'>,
+  fleet: FleetSnapshot,
+  known: ReadonlySet<number>,
+  options: JoinOptions = {},
+): FrozenRollout | null {
+  // A rollback takes back what the original changed, and nobody else.
+  if (rollout.kind === 'rollback') return null;
+  const judge = makeJudge(policy, rollout.targetBuild, fleet.upgradableIds, options);
+  const mustWait = makeMustWait(rollout, groups, fleet, options.onTheirWay ?? new Set());
+  const joiners = fleet.collectors.filter(
+    (each) => !known.has(each.id) && judge(each) === undefined && !mustWait(each),
+  );
+  if (joiners.length === 0) return null;
+  const wave = waveToJoin(rollout.waves);
+  const planned = rollout.waves.reduce((sum, { size, joined }) => sum + size + joined, 0);
+  const extended = extendGroups(rollout, groups, wave);
+  const upgrades = inHashOrder(joiners, rollout.id).map((collector, index): Upgrade => {
+    const member = { ...extended.add(collector), order: planned + index + 1 };
+    return pendingUpgrade(member, { wave, toBuild: rollout.targetBuild }, { rolloutId: rollout.id, fleet });
+  });
+  return {
+    upgrades,
+    groups: extended.groups,
+    rollout: {
+      ...rollout,
+      waves: rollout.waves.map((each, index) =>
+        index === wave
+          ? {
+              ...each,
+              joined: each.joined + upgrades.length,
+              chain: Math.max(each.chain, longestChain(upgrades, extended.groups.domains)),
+            }
+          : each,
+      ),
+      groupsRev: rollout.groupsRev + 1,
+      rev: rollout.rev + 1,
+    },
+  };
+}
+
+/**
+ * A planned collector that was alone with its value is in no domain of that cap: whoever shares the value joins when
+ * that one's upgrade has ended (P2).
+ */
+function makeMustWait(
+  { policy }: Rollout,
+  groups: PlanGroups,
+  fleet: FleetSnapshot,
+  onTheirWay: ReadonlySet<number>,
+): (collector: FleetCollector) => boolean {
+  const known = new Set(groups.domains.map(({ label }) => label));
+  const labelsOf = (collector: FleetCollector) =>
+    policy.maxInFlightPer.flatMap(({ key }) => {
+      const label = domainLabel(collector, key);
+      return label === undefined || known.has(label) ? [] : [label];
+    });
+  const taken = new Set(fleet.collectors.filter(({ id }) => onTheirWay.has(id)).flatMap(labelsOf));
+  return (collector) => labelsOf(collector).some((label) => taken.has(label));
+}
+
+function waveToJoin(waves: readonly Wave[]): number {
+  const begun = waves.findLastIndex(
+    ({ state }) => state === 'passed' || state === 'open' || state === 'soaking',
+  );
+  return begun === -1 ? waves.length - 1 : begun;
+}
+
+/** Finds or adds what joiners belong to. */
+function extendGroups({ policy, waves }: Rollout, groups: PlanGroups, wave: number) {
+  const strata = groups.strata.map(({ label, sizes }) => ({ label, sizes: [...sizes] }));
+  const domains = [...groups.domains];
+  const book = makeLaneBook(policy, groups.lanes);
+  const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
+  const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
+  const extended: PlanGroups = { strata, domains, lanes: book.lanes };
+  const add = (collector: FleetCollector): Omit<PlannedMember, 'order'> => {
+    const label = stratumLabel(collector, policy.spreadBy);
+    const stratum = indexIn<Stratum>(stratumOf, strata, { label, sizes: waves.map(() => 0) });
+    const sizes = strata[stratum]?.sizes;
+    if (sizes !== undefined) sizes[wave] = (sizes[wave] ?? 0) + 1;
+    const inDomains = policy.maxInFlightPer.flatMap(({ key, cap }) => {
+      const name = domainLabel(collector, key);
+      return name === undefined ? [] : indexIn<CapDomain>(domainOf, domains, { label: name, cap });
+    });
+    return { collector, stratum, domains: inDomains, lane: book.laneOf(collector, stratum, inDomains) };
+  };
+  return { groups: extended, add };
+}
+
+function indexIn<Group extends { readonly label: string }>(
+  indexOf: Map<string, number>,
+  groups: Group[],
+  group: Group,
+): number {
+  const index = indexOf.get(group.label);
+  if (index !== undefined) return index;
+  indexOf.set(group.label, groups.length);
+  return groups.push(group) - 1;
+}

@@ -1,0 +1,40 @@
+import { isSameBuild } from '../base/build-version.ts';
+import { formatDuration } from '../base/duration.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import { assessHeartbeat } from './collector.ts';
+
+/** How an upgraded collector does while its wave soaks (DESIGN §4, Gate). */
+export type SoakVerdict =
+  | { readonly kind: 'well' }
+  /** It missed heartbeats: a restart, or the beginning of the end. It is looked at again. */
+  | { readonly kind: 'silent' }
+  /** It counts as a failure of its wave. `lost`: it died, so it weighs as one that did not come back. */
+  | { readonly kind: 'regressed'; readonly lost: boolean; readonly reason: string };
+
+// `alive` stays true for up to 30 minutes after a death (field-facts.md, Upgrades); a host restarts in less than this.
+const deadAfterMs: DurationMs = 5 * 60_000;
+
+/** @param serviceAt the service's own clock at the answer, where it told */
+export function assessSoak(
+  toBuild: string,
+  seen: {
+    readonly build: string;
+    readonly alive: boolean;
+    readonly lastSeenAlive: EpochMs | null | undefined;
+  },
+  serviceAt: EpochMs | null,
+): SoakVerdict {
+  if (!isSameBuild(seen.build, toBuild)) {
+    return {
+      kind: 'regressed',
+      lost: false,
+      reason: `left the build while its wave soaked: it shows ${seen.build || 'none'}`,
+    };
+  }
+  if (!seen.alive) return { kind: 'regressed', lost: true, reason: 'died while its wave soaked' };
+  if (assessHeartbeat(seen.lastSeenAlive, serviceAt) !== 'silent') return { kind: 'well' };
+  const silentForMs = (serviceAt ?? 0) - (seen.lastSeenAlive ?? 0);
+  if (silentForMs <= deadAfterMs) return { kind: 'silent' };
+  const words = formatDuration(Math.round(silentForMs / 1_000) * 1_000);
+  return { kind: 'regressed', lost: true, reason: `died while its wave soaked: silent for ${words}` };
+}

@@ -1,0 +1,101 @@
+import { membersOf } from './amount.ts';
+import { domainSizes, tightestDomain } from './domain-chains.ts';
+import { inDomainOrder } from './domain-order.ts';
+import type { GroupedCollector, Grouping } from './group-collectors.ts';
+import type { WaveRule } from './policy.ts';
+import { compileSelector } from './selector.ts';
+import { shareSeats } from './share-seats.ts';
+
+/** What the waves have left so far; changes as seats are taken. */
+interface Seating {
+  readonly grouping: Grouping;
+  /** The tightest domain of each collector over the whole plan. */
+  readonly chainOf: ReadonlyMap<GroupedCollector, number>;
+  /** Members of each stratum without a wave, by rank. */
+  left: ReadonlyArray<readonly GroupedCollector[]>;
+  /** Strata that have a member in a wave. */
+  readonly covered: boolean[];
+  /** Members of each domain without a wave. */
+  readonly unplanned: number[];
+}
+
+/**
+ * Gives every collector its wave (DESIGN §4, Waves): each rule takes its seats from what is left, spread over the strata;
+ * the last one takes the rest. No cap domain is wholly inside the waves before the last one, so a seat that only the
+ * last member of a domain could take stays empty.
+ * @returns the members of each wave
+ */
+export function takeSeats(
+  grouping: Grouping,
+  rules: readonly WaveRule[],
+): ReadonlyArray<readonly GroupedCollector[]> {
+  const seating = beginSeating(grouping);
+  return rules.map((rule, index) =>
+    index === rules.length - 1 ? seating.left.flat() : fillWave(seating, rule),
+  );
+}
+
+function beginSeating(grouping: Grouping): Seating {
+  const { collectors, strata, domains } = grouping;
+  const left: GroupedCollector[][] = strata.map(() => []);
+  const unplanned = domainSizes(collectors, domains);
+  const chainOf = new Map<GroupedCollector, number>();
+  for (const member of collectors) {
+    left[member.stratum]?.push(member);
+    const chain = tightestDomain(member.domains, domains, unplanned);
+    if (chain !== undefined) chainOf.set(member, chain);
+  }
+  return { grouping, chainOf, left, covered: strata.map(() => false), unplanned };
+}
+
+function fillWave(seating: Seating, rule: WaveRule): readonly GroupedCollector[] {
+  const { unplanned, covered, chainOf } = seating;
+  const { domains } = seating.grouping;
+  const matches = rule.match === undefined ? undefined : compileSelector(rule.match);
+  const isTheLast = (member: GroupedCollector) =>
+    member.domains.some((domain) => (unplanned[domain] ?? 0) < 2);
+  const open = seating.left.map((members) =>
+    members.filter((member) => !isTheLast(member) && (matches === undefined || matches(member.collector))),
+  );
+  const seats = seatsOf(seating, rule, open);
+  const inWave = unplanned.map(() => 0);
+  const taken = new Set<GroupedCollector>();
+  const inOrder = (members: readonly GroupedCollector[]) =>
+    domains.length === 0 ? members : inDomainOrder(members, { domains, chainOf, inWave });
+  const take = (members: readonly GroupedCollector[], wanted: number): void => {
+    let free = wanted;
+    for (const member of members) {
+      if (free === 0) return;
+      if (isTheLast(member)) continue;
+      taken.add(member);
+      free -= 1;
+      for (const domain of member.domains) {
+        unplanned[domain] = (unplanned[domain] ?? 0) - 1;
+        inWave[domain] = (inWave[domain] ?? 0) + 1;
+      }
+    }
+  };
+  // Small strata choose first, since they have the fewest others to fall back on; and each gets its first seat before
+  // any gets its second, which could take the last free place of a domain from them.
+  const strata = seats
+    .map((wanted, stratum) => ({ wanted, stratum, members: open[stratum] ?? [] }))
+    .filter(({ wanted }) => wanted > 0)
+    .sort((a, b) => a.members.length - b.members.length || a.stratum - b.stratum);
+  for (const { members } of strata) take(inOrder(members), 1);
+  for (const { members, wanted } of strata) {
+    if (wanted > 1) take(inOrder(members.filter((member) => !taken.has(member))), wanted - 1);
+  }
+  for (const { stratum } of taken) covered[stratum] = true;
+  seating.left = seating.left.map((members) => members.filter((member) => !taken.has(member)));
+  return [...taken];
+}
+
+function seatsOf(
+  { grouping, covered }: Seating,
+  { size }: WaveRule,
+  open: ReadonlyArray<readonly GroupedCollector[]>,
+): readonly number[] {
+  if (size.kind === 'perStratum') return open.map((members) => Math.min(size.count, members.length));
+  const claims = open.map((members, index) => ({ left: members.length, covered: covered[index] ?? false }));
+  return shareSeats(membersOf(size, grouping.collectors.length), claims);
+}

@@ -1,0 +1,28 @@
+import { answerParent, startChild } from '../child-process.ts';
+import { runInLanes } from '../lanes.ts';
+import { runTrial, type Trial, type TrialBrief } from './trial.ts';
+
+/** Runs trials in processes of their own, so many at once; the results stand in the order of the briefs. */
+export async function runTrials(briefs: readonly TrialBrief[], processes: number): Promise<readonly Trial[]> {
+  const idle = Array.from({ length: processes }, () => startChild(new URL(import.meta.url)));
+  const all = [...idle];
+  const run = async (brief: TrialBrief): Promise<Trial> => {
+    const child = idle.pop();
+    if (child === undefined) throw new Error('more trials at once than processes');
+    const trial = await child.ask<Trial>(brief);
+    idle.push(child);
+    return trial;
+  };
+  try {
+    return await runInLanes(
+      briefs.map((brief) => () => run(brief)),
+      processes,
+    );
+  } finally {
+    await Promise.all(all.map((child) => child.stop()));
+  }
+}
+
+if (process.send !== undefined && process.argv[1] === new URL(import.meta.url).pathname) {
+  answerParent<TrialBrief>(runTrial);
+}

@@ -1,0 +1,121 @@
+import type { Clock, EpochMs } from '../../../src/base/time.ts';
+import type { Answer, FleetService } from '../../../src/orchestrator/ports.ts';
+import type { FleetCollector, FleetSnapshot } from '../../../src/rollout/collector.ts';
+import type { ServiceFailure } from '../../../src/rollout/failure-classes.ts';
+import { targetBuild } from './draw-fleet.ts';
+import type { Fate, FateOf } from './fates.ts';
+
+/** The service on a virtual clock, and its own account of what was asked of it. */
+export interface VirtualService {
+  readonly fleet: FleetService;
+  /** Tasks created for each collector. */
+  readonly creates: ReadonlyMap<number, number>;
+  /** Promises that were broken, each once: P1 and P2. */
+  readonly brokenPromises: ReadonlySet<string>;
+}
+
+interface Task {
+  readonly collectorId: number;
+  readonly createdAt: EpochMs;
+  readonly endsAt: EpochMs;
+  readonly fate: Fate;
+}
+
+const heartbeatMs = 15_000;
+const deadAfterMs = 30 * 60_000;
+const receivedForMs = 5_000;
+
+/** @param slots tasks that may run at one instant */
+export function makeVirtualService(given: {
+  readonly snapshot: FleetSnapshot;
+  readonly fateOf: FateOf;
+  readonly clock: Clock;
+  readonly slots: number;
+}): VirtualService {
+  const { snapshot, fateOf, clock, slots } = given;
+  const collectors = new Map(snapshot.collectors.map((collector) => [collector.id, collector]));
+  const tasks: Task[] = [];
+  const lastTasks = new Map<number, Task>();
+  const creates = new Map<number, number>();
+  const brokenPromises = new Set<string>();
+  let running: EpochMs[] = [];
+
+  const isBusy = (id: number, now: EpochMs) => (lastTasks.get(id)?.endsAt ?? 0) > now;
+  const look = (collector: FleetCollector, now: EpochMs) => {
+    const task = lastTasks.get(collector.id);
+    const ended = task !== undefined && task.endsAt <= now ? task : undefined;
+    const upUntil = Math.min(now, downFrom(ended));
+    const lastSeenAlive = Math.floor(upUntil / heartbeatMs) * heartbeatMs;
+    const isUpgraded = ended !== undefined && ended.fate.ends.kind !== 'failed';
+    return {
+      build: isUpgraded ? targetBuild : collector.build,
+      alive: now - lastSeenAlive < deadAfterMs,
+      lastSeenAlive,
+    };
+  };
+  const readInventory = async () => {
+    const now = clock.now();
+    const seen = snapshot.collectors.map((collector) => ({ ...collector, ...look(collector, now) }));
+    return ok({ readAt: now, serviceAt: now, collectors: seen });
+  };
+
+  const fleet: FleetService = {
+    listBuilds: async () => ok([{ version: targetBuild, latest: true }]),
+    readInventory,
+    readFleet: async () => ok(snapshot),
+    findCollector: async () => failed({ kind: 'notFound', detail: 'not asked for here' }),
+    createTask: async ({ collectorId }, beforeSend) => {
+      if (!(await beforeSend())) return failed({ kind: 'cancelled', sent: false });
+      const now = clock.now();
+      const collector = collectors.get(collectorId);
+      if (collector === undefined) return failed({ kind: 'notFound', detail: 'no such collector' });
+      const { build, alive } = look(collector, now);
+      running = running.filter((endsAt) => endsAt > now);
+      if (isBusy(collectorId, now)) brokenPromises.add(`a second task beside an open one: ${collectorId}`);
+      if (build === targetBuild) brokenPromises.add(`a task for the build it runs: ${collectorId}`);
+      if (running.length >= slots) brokenPromises.add(`more than ${slots} tasks at once`);
+      if (!alive) return failed({ kind: 'refused', code: 'collector.not.alive', detail: '' });
+      const attempt = (creates.get(collectorId) ?? 0) + 1;
+      creates.set(collectorId, attempt);
+      const fate = fateOf(collectorId, attempt);
+      const task = { collectorId, createdAt: now, endsAt: now + fate.durationMs, fate };
+      tasks.push(task);
+      lastTasks.set(collectorId, task);
+      running.push(task.endsAt);
+      return ok({ taskId: String(tasks.length) });
+    },
+    lookAtTask: async (taskId) => {
+      const now = clock.now();
+      const task = tasks[Number(taskId) - 1];
+      if (task === undefined) return failed({ kind: 'notFound', detail: 'no such task' });
+      if (task.endsAt > now)
+        return ok({ status: now - task.createdAt < receivedForMs ? 1 : 6, message: '', serviceAt: now });
+      const { ends } = task.fate;
+      if (ends.kind === 'failed') return ok({ status: 3, message: ends.message, serviceAt: now });
+      return ok({ status: 2, message: '', serviceAt: now });
+    },
+    lookAtCollector: async ({ collectorId, upgradableTo }) => {
+      const now = clock.now();
+      const collector = collectors.get(collectorId);
+      if (collector === undefined) return failed({ kind: 'notFound', detail: 'no such collector' });
+      const seen = look(collector, now);
+      const isUpgradable = seen.alive && !isBusy(collectorId, now) && seen.build !== targetBuild;
+      return ok({ ...seen, serviceAt: now, upgradable: upgradableTo === null ? null : isUpgradable });
+    },
+  };
+  return { fleet, creates, brokenPromises };
+}
+
+function downFrom(ended: Task | undefined): EpochMs {
+  if (ended?.fate.ends.kind === 'lost') return ended.endsAt;
+  if (ended?.fate.ends.kind === 'dies') return ended.endsAt + ended.fate.ends.afterMs;
+  return Number.POSITIVE_INFINITY;
+}
+
+function ok<T>(value: T): Answer<T> {
+  return { ok: true, value };
+}
+
+function failed(failure: ServiceFailure): Answer<never> {
+  return { ok: false, failure };
+}

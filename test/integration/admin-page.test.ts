@@ -1,0 +1,221 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type RunningAdminApi, startAdminApi } from '../../src/admin-api/admin-api.ts';
+import type { HeldThings } from '../../src/orchestrator/operations.ts';
+import type { RolloutStatus } from '../../src/rollout/status.ts';
+import { startedAt } from '../support/builders.ts';
+import {
+  aRolloutEvent,
+  aRolloutStatus,
+  aWaveStatus,
+  countsOf,
+  makeFakeOperations,
+} from '../support/fake-operations.ts';
+import { openFakePage } from '../support/fake-page.ts';
+
+const word = { by: 'alice', reason: 'its disk is full', at: startedAt };
+const gate = {
+  name: 'errors',
+  verdict: 'fail',
+  words: 'errors 0.93, expected >= 0.99',
+  value: 0.93,
+} as const;
+
+describe('the page', () => {
+  let api: RunningAdminApi | undefined;
+
+  const open = async (rollouts: readonly RolloutStatus[], held?: HeldThings) => {
+    const operations = makeFakeOperations({
+      rollouts,
+      events: [aRolloutEvent({ collectorName: 'web-<b>7</b>\u202e' })],
+      ...(held !== undefined && { held }),
+    });
+    api = await startAdminApi({
+      host: '127.0.0.1',
+      port: 0,
+      token: undefined,
+      operations,
+      metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
+      readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
+      version: '0.1.0',
+      clock: { now: () => startedAt },
+      tellError: () => {},
+    });
+    const page = await openFakePage(`${api.url}/api/v1`);
+    return { page, operations, card: page.byId('rollouts') };
+  };
+
+  afterEach(async () => {
+    await api?.close();
+    api = undefined;
+  });
+
+  it('shows the window, by the time zone of the policy', async () => {
+    const window = { isOpen: false, until: startedAt, reason: 'frozen: holidays', ownZones: true } as const;
+    const { card } = await open([aRolloutStatus({ window: { ...window, timeZone: 'Asia/Tokyo' } })]);
+    // 21:00 UTC is six in the morning there.
+    expect(card.textContent).toMatch(/Windowclosed until .*06:00 Asia\/Tokyo/);
+    expect(card.textContent).toContain('frozen: holidays');
+    expect(card.textContent).toContain('own time zone');
+  });
+
+  it('shows no window where upgrades may start at any time', async () => {
+    const { card } = await open([aRolloutStatus()]);
+    expect(card.textContent).not.toContain('Window');
+  });
+
+  it('shows the gates of the wave that is current, in words', async () => {
+    const waves = [
+      aWaveStatus({ state: 'passed', gates: [{ ...gate, words: 'over and done', dryRun: false }] }),
+      aWaveStatus({ name: 'early', state: 'soaking', gates: [{ ...gate, dryRun: false }] }),
+      aWaveStatus({ name: 'rest', state: 'waiting' }),
+    ];
+    const { card } = await open([aRolloutStatus({ waves })]);
+    expect(card.textContent).toContain('Gates of earlyfailerrors 0.93, expected >= 0.99');
+    expect(card.textContent).not.toContain('over and done');
+  });
+
+  it('shows strata: covered by each wave, uncovered, held with their figures, and what is set aside', async () => {
+    const { card } = await open([
+      aRolloutStatus({
+        strata: {
+          total: 12,
+          held: [
+            { label: 'Windows / amd64', ...word, reason: '3 of 4 failed, 1 of 80 elsewhere', waiting: 7 },
+          ],
+          uncovered: { count: 2, labels: ['AIX / ppc'] },
+        },
+        waves: [aWaveStatus({ strata: 10, setAside: 5, joined: 1 })],
+      }),
+    ]);
+    const text = card.textContent;
+    expect(text).toContain('10 / 12');
+    expect(text).toContain('5 set aside');
+    expect(text).toContain('1 joined late');
+    expect(text).toContain('stratum Windows / amd64: 3 of 4 failed, 1 of 80 elsewhere, 7 wait');
+    expect(text).toContain('2 in the last wave only');
+    expect(card.all().some((element) => element.getAttribute('title') === 'AIX / ppc · …')).toBe(true);
+  });
+
+  it('shows builds and collectors that are held, and nothing where none is', async () => {
+    const buildHold = { build: '19.536-4', ...word, reason: 'it tripped a canary' };
+    const held = { builds: [buildHold], collectors: [{ collectorId: 7, ...word }], strata: [] };
+    const { page, card } = await open([aRolloutStatus({ buildHold })], held);
+    expect(card.textContent).toContain('build 19.536-4: it tripped a canary (held by alice');
+    expect(page.byId('held').hidden).toBe(false);
+    expect(page.byId('held-rows').textContent).toContain('build 19.536-4it tripped a canaryalice');
+    expect(page.byId('held-rows').textContent).toContain('collector 7its disk is fullalice');
+    await api?.close();
+    const free = await open([aRolloutStatus()]);
+    expect(free.page.byId('held').hidden).toBe(true);
+    expect(free.card.textContent).not.toContain('held');
+  });
+
+  it('shows a rollback and what it takes back', async () => {
+    const { card } = await open([
+      aRolloutStatus({ id: 'b', kind: 'rollback', rollbackOf: 'a' }),
+      aRolloutStatus({ id: 'a', state: 'rollingBack', rollbackId: 'b' }),
+    ]);
+    expect(card.textContent).toContain('Takes backa');
+    expect(card.textContent).toContain('Taken back byb');
+  });
+
+  it('asks for the approval of the very plan that it shows, with how the fleet moved', async () => {
+    const drift = { from: '11aa', joined: 1, left: 0, words: '1 came (web-9)' };
+    const { page, operations, card } = await open([
+      aRolloutStatus({ state: 'awaitingApproval', planHash: '7f3a', drift }),
+    ]);
+    expect(card.textContent).toContain('The fleet moved since plan 11aa was shown: 1 came (web-9)');
+    expect(card.textContent).toContain('approve plan 7f3a.');
+    await page.button('approve plan 7f3a').dispatch('click');
+    const form = page.body.all().find(({ tag }) => tag === 'form');
+    const reason = form?.all().find(({ tag }) => tag === 'input');
+    if (reason !== undefined) reason.value = 'looked at it';
+    await form?.dispatch('submit');
+    expect(operations.requests).toEqual([
+      {
+        rolloutId: 'production-20260302-1',
+        verb: 'approve',
+        by: 'operator',
+        reason: 'looked at it',
+        planHash: '7f3a',
+      },
+    ]);
+  });
+
+  const soaking = [aWaveStatus({ state: 'soaking' })];
+  const waiting = [aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' })];
+  it.each([
+    ['pause', 'pause', {}],
+    ['resume', 'resume', { state: 'paused' }],
+    ['approve wave rest', 'approve', { waves: waiting }],
+    ['skip soak', 'skipSoak', { waves: soaking }],
+    ['abort', 'abort', {}],
+    ['roll back', 'rollback', {}],
+    ['retry', 'retry', { counts: countsOf({ failed: 1 }) }],
+  ] as const)('has a button to %s', async (label, verb, changes) => {
+    const { page, operations } = await open([aRolloutStatus(changes)]);
+    await page.button(label).dispatch('click');
+    await page.body
+      .all()
+      .find(({ tag }) => tag === 'form')
+      ?.dispatch('submit');
+    expect(operations.requests).toEqual([
+      { rolloutId: 'production-20260302-1', verb, by: 'operator', reason: 'no reason given' },
+    ]);
+  });
+
+  it('has buttons for legal verbs only', async () => {
+    const { page } = await open([aRolloutStatus({ state: 'awaitingApproval' })]);
+    for (const label of ['pause', 'resume', 'skip soak', 'roll back', 'retry'])
+      expect(() => page.button(label)).toThrow(`no button ${label}`);
+  });
+
+  it('says why a verb was refused', async () => {
+    const { page } = await open([aRolloutStatus({ state: 'succeeded', endedAt: startedAt })]);
+    await page.button('roll back').dispatch('click');
+    await page.body
+      .all()
+      .find(({ tag }) => tag === 'form')
+      ?.dispatch('submit');
+    expect(page.body.textContent).toContain('it has ended: succeeded');
+  });
+
+  it('shows texts from machines as what they are: nothing turns the reading direction', async () => {
+    const odd = '<img src=x onerror=alert(1)>\u202e\u0007';
+    const shown = '<img src=x onerror=alert(1)>\\u202e\\u0007';
+    const { page, card } = await open(
+      [
+        aRolloutStatus({
+          reason: `reason ${odd}`,
+          leftOut: { [`left out ${odd}`]: 2 },
+          holds: [{ reason: `hold ${odd}`, until: null }],
+          drift: { from: '1', joined: 0, left: 0, words: `drift ${odd}` },
+          state: 'awaitingApproval',
+          strata: {
+            total: 2,
+            held: [{ label: `label ${odd}`, ...word, reason: `figures ${odd}`, waiting: 1 }],
+            uncovered: { count: 1, labels: [`uncovered ${odd}`] },
+          },
+          buildHold: { build: '19.536-4', ...word, reason: `build ${odd}` },
+          window: { isOpen: true, until: null, reason: `window ${odd}`, timeZone: 'UTC', ownZones: false },
+          waves: [
+            aWaveStatus({
+              name: `wave ${odd}`,
+              waits: `waits ${odd}`,
+              gates: [{ ...gate, words: `gate ${odd}`, dryRun: true }],
+            }),
+          ],
+        }),
+      ],
+      { builds: [], collectors: [{ collectorId: 7, ...word, reason: `collector ${odd}` }], strata: [] },
+    );
+    const elements = [card, page.byId('held-rows')].flatMap((element) => element.all());
+    const texts = elements.flatMap(({ textContent, attributes }) => [textContent, ...attributes.values()]);
+    const whole = texts.join('\n');
+    const names = ['reason', 'left out', 'hold', 'drift', 'label', 'figures', 'uncovered', 'build', 'window'];
+    for (const name of [...names, 'wave', 'waits', 'gate', 'collector'])
+      expect(whole).toContain(`${name} ${shown}`);
+    expect(whole).toContain('web-<b>7</b>\\u202e');
+    for (const character of ['\u202e', '\u0007']) expect(whole).not.toContain(character);
+  });
+});

@@ -1,0 +1,217 @@
+import { PassThrough } from 'node:stream';
+import { Command } from 'commander';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startAdminApi } from '../../src/admin-api/admin-api.ts';
+import type { CommandRunner } from '../../src/cli/command-runner.ts';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { addVerbsProgram } from '../../src/cli/verbs-program.ts';
+import type { RolloutStatus } from '../../src/rollout/status.ts';
+import { startedAt } from '../support/builders.ts';
+import { aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
+
+const running = 'production-20260302-1';
+const build = '19.455-2';
+const label = 'Linux / amd64 / 19.441-2';
+const since = { by: 'alice', reason: 'broken disk', at: startedAt };
+
+describe('the commands that speak to a daemon', () => {
+  const closers: Array<() => Promise<void>> = [];
+
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close();
+  });
+
+  /** A daemon's API over plain data, and the command line in front of it. */
+  const setUp = async (...rollouts: readonly RolloutStatus[]) => {
+    const operations = makeFakeOperations({
+      rollouts: rollouts.length > 0 ? rollouts : [aRolloutStatus()],
+      held: { builds: [{ build, ...since }], collectors: [], strata: [] },
+      holdResults: {
+        [build]: { kind: 'done', subject: { kind: 'build', build } },
+        [label]: { kind: 'unchanged', subject: { kind: 'stratum', label, rolloutId: running } },
+        'web-7': { kind: 'done', subject: { kind: 'collector', collectorId: 7, name: 'web-7' } },
+        'web-8': { kind: 'unavailable', reason: 'the service does not answer' },
+      },
+      explanations: {
+        'web-7': {
+          kind: 'explained',
+          collectorId: 7,
+          collectorName: 'web-7',
+          build: '19.441-2',
+          explanations: [
+            {
+              policy: 'production',
+              rollout: running,
+              wave: 'rest',
+              state: 'pending',
+              reason: 'all 50 slots are taken',
+              until: null,
+            },
+          ],
+        },
+      },
+    });
+    const api = await startAdminApi({
+      host: '127.0.0.1',
+      port: 0,
+      token: undefined,
+      operations,
+      metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
+      readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
+      version: '0.1.0',
+      clock: { now: () => startedAt },
+      tellError: () => {},
+    });
+    closers.push(() => api.close());
+    const upwave = async (...args: readonly string[]) => {
+      const output = {
+        out: new PassThrough(),
+        err: new PassThrough(),
+        isLive: false,
+        paint: (_format: unknown, text: string) => text,
+      };
+      let code: number | undefined;
+      const json = args.includes('--json');
+      const run: CommandRunner =
+        (action) =>
+        async (...given) => {
+          code = await action({ config: '/no/such/upwave.yaml', json, color: false }, output, ...given);
+        };
+      const program = new Command().option('--json').exitOverride();
+      program.configureOutput({ writeErr: (text) => output.err.write(text) });
+      addVerbsProgram(program, run);
+      for (const command of program.commands) command.exitOverride().copyInheritedSettings(program);
+      const failure: unknown = await program.parseAsync([...args, '--url', api.url], { from: 'user' }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const text = (stream: PassThrough) => String(stream.read() ?? '');
+      return { code, failure, out: text(output.out), err: text(output.err) };
+    };
+    return { operations, upwave };
+  };
+
+  it.each([
+    ['pause', 'pause'],
+    ['resume', 'resume'],
+    ['skip-soak', 'skipSoak'],
+    ['abort', 'abort'],
+    ['rollback', 'rollback'],
+    ['retry', 'retry'],
+  ] as const)('%s asks for it, with its reason, and shows what came of it', async (name, verb) => {
+    const { operations, upwave } = await setUp();
+    const { code, out } = await upwave(name, '--reason', 'lunch');
+    expect(operations.requests).toEqual([
+      { rolloutId: running, verb, by: expect.stringMatching(/./), reason: 'lunch' },
+    ]);
+    expect(out).toMatch(new RegExp(`^${running} .*\n(.*\n)*you can `));
+    expect(code).toBe(exitCodes.done);
+  });
+
+  it('approves the plan that was just read, and prints which', async () => {
+    const { operations, upwave } = await setUp(aRolloutStatus({ state: 'awaitingApproval' }));
+    const { err } = await upwave('approve', '--json');
+    expect(operations.requests).toMatchObject([{ verb: 'approve', planHash: '7f3a' }]);
+    expect(err).toBe(`approves plan 7f3a of ${running}\n`);
+  });
+
+  it('approves the plan that is named, of the rollout that is named', async () => {
+    const { operations, upwave } = await setUp(aRolloutStatus(), aRolloutStatus({ id: 'b', policy: 'test' }));
+    const { err } = await upwave('approve', 'test', '--plan', 'abcd');
+    expect(operations.requests).toMatchObject([{ rolloutId: 'b', planHash: 'abcd' }]);
+    expect(err).toBe('approves plan abcd of b\n');
+  });
+
+  it('retries one class of failures, or all', async () => {
+    const { operations, upwave } = await setUp();
+    await upwave('retry', '--class', 'timedOut');
+    await upwave('retry', 'production');
+    expect(operations.requests).toMatchObject([{ failureClass: 'timedOut' }, { verb: 'retry' }]);
+    expect(operations.requests[1]).not.toHaveProperty('failureClass');
+  });
+
+  it.each([
+    [['retry', '--class', 'later'], /Allowed choices are permanent, retry, timedOut, unconfirmed/],
+    [['pause', '--plan', 'x'], /unknown option '--plan'/],
+    [['approve', '--class', 'retry'], /unknown option '--class'/],
+    [['hold'], /missing required argument 'what'/],
+    [['release'], /missing required argument 'what'/],
+    [['explain'], /missing required argument 'collector'/],
+    [['skipSoak'], /unknown command 'skipSoak'/],
+  ])('%j is a usage error', async (args, words) => {
+    const { operations, upwave } = await setUp();
+    const { code, failure, err } = await upwave(...args);
+    expect(err).toMatch(words);
+    expect(failure).toMatchObject({ name: 'CommanderError' });
+    expect(code).toBeUndefined();
+    expect(operations.requests).toEqual([]);
+  });
+
+  it('ends with 3 where the daemon refuses a verb', async () => {
+    const { upwave } = await setUp(aRolloutStatus({ state: 'succeeded', endedAt: startedAt }));
+    const { failure } = await upwave('pause', running);
+    expect(failure).toMatchObject({ exitCode: exitCodes.heldOrNeedsAPerson, message: /it has ended/ });
+  });
+
+  it('holds and releases what its words name, joined by a blank', async () => {
+    const { operations, upwave } = await setUp();
+    const held = await upwave('hold', 'Linux', '/', 'amd64', '/', '19.441-2', '--reason', 'smoke');
+    const released = await upwave('release', build);
+    const collector = await upwave('release', 'web-7', '--json');
+    expect(operations.holdRequests).toMatchObject([
+      { did: 'hold', subject: label, reason: 'smoke' },
+      { did: 'release', subject: build },
+      { did: 'release', subject: 'web-7' },
+    ]);
+    expect(held.out).toBe(`stratum ${label} of ${running}: was held already\n`);
+    expect(released.out).toBe(`build ${build}: released\n`);
+    expect(JSON.parse(collector.out)).toMatchObject({ kind: 'done', subject: { collectorId: 7 } });
+    expect([held.code, released.code]).toEqual([0, 0]);
+  });
+
+  it('ends with 3 for what is nothing that can be held, and with 4 where the service has no answer', async () => {
+    const { upwave } = await setUp();
+    const nothing = await upwave('hold', 'nothing', 'at', 'all');
+    expect(nothing.failure).toMatchObject({ exitCode: exitCodes.heldOrNeedsAPerson });
+    const away = await upwave('hold', 'web-8');
+    expect(away.failure).toMatchObject({ exitCode: exitCodes.unreachable });
+  });
+
+  it('lists what is held', async () => {
+    const { upwave } = await setUp();
+    expect((await upwave('holds')).out).toMatch(/^build 19\.455-2 {3}by alice, since .*: broken disk\n$/);
+    expect(JSON.parse((await upwave('holds', '--json')).out)).toMatchObject({
+      builds: [{ build, by: 'alice' }],
+    });
+  });
+
+  it('explains a collector, and ends with 2 for an unknown one', async () => {
+    const { upwave } = await setUp();
+    const { out, code } = await upwave('explain', 'web-7');
+    expect(out.split('\n')).toEqual([
+      'collector 7 web-7   build 19.441-2',
+      `  production  ${running}, wave rest, pending: all 50 slots are taken`,
+      '',
+    ]);
+    expect(code).toBe(exitCodes.done);
+    const json = await upwave('explain', 'web-7', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ collectorId: 7, explanations: [{ policy: 'production' }] });
+    expect((await upwave('explain', 'nobody')).failure).toMatchObject({ exitCode: exitCodes.usageOrConfig });
+  });
+
+  it('status ends with 3 while a person is needed', async () => {
+    for (const state of ['held', 'awaitingApproval'] as const) {
+      const { upwave } = await setUp(aRolloutStatus({ state }));
+      expect((await upwave('status')).code).toBe(exitCodes.heldOrNeedsAPerson);
+    }
+    const { upwave } = await setUp();
+    expect((await upwave('status')).code).toBe(exitCodes.done);
+  });
+
+  it('status --json is one document, in which nothing moves a terminal', async () => {
+    const { upwave } = await setUp(aRolloutStatus({ reason: 'x\u202ey', counts: countsOf({ failed: 1 }) }));
+    const { out } = await upwave('status', '--json');
+    expect(out).not.toContain('\u202e');
+    expect(JSON.parse(out)).toMatchObject({ rollouts: [{ id: running, reason: 'x\u202ey' }] });
+  });
+});

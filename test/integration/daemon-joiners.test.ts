@@ -1,0 +1,131 @@
+import { describe, it } from 'vitest';
+import {
+  aDaemonNight,
+  brokenPromises,
+  nightPolicy,
+  scan,
+  statusOf,
+  untilEnded,
+  upgradesOf,
+} from '../support/daemon-night.ts';
+import { lossless } from '../support/lossless.ts';
+import { useRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const redis = useRedis();
+
+describe.concurrent('late joiners', () => {
+  const waves = [
+    { name: 'canary', size: 4, soak: '0s' },
+    { name: 'rest', approval: true },
+  ];
+
+  it('enter the last wave that has begun, at the next look for work, and end like the others', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight({ redis: redis.config(), rollout: { waves } }, onTestFinished);
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    await until('the wave to wait', async () => {
+      const status = await statusOf(daemon, rolloutId);
+      return status.waves[1]?.state === 'awaitingApproval';
+    });
+    const before = new Set((await upgradesOf(daemon, rolloutId)).map(({ collectorId }) => collectorId));
+    const world = night.service.world;
+    // Newcomers run any build; some need the upgrade.
+    for (let made = 0; made < 12; made += 1) world.appear();
+    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
+    const joined = (await upgradesOf(daemon, rolloutId)).filter(
+      ({ collectorId }) => !before.has(collectorId),
+    );
+    expect(joined.length).toBeGreaterThan(2);
+    expect(joined.every(({ wave }) => wave === 0)).toBe(true);
+    const status = await statusOf(daemon, rolloutId);
+    expect(status.waves[0]).toMatchObject({ joined: joined.length, size: 4 + joined.length });
+    const events = (await daemon.operations.readEvents(rolloutId, 100)) ?? [];
+    expect(events.find(({ event }) => event === 'rollout.joined')?.reason).toMatch(
+      new RegExp(`^${joined.length} late joiners: `),
+    );
+    await until('their end', async () => {
+      const { counts } = lossless((await statusOf(daemon, rolloutId)).waves[0]);
+      return counts.succeeded === 4 + joined.length;
+    });
+    await daemon.operations.apply({ rolloutId, verb: 'approve', by: 'test', reason: '' });
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended.state).toBe('succeeded');
+    expect(brokenPromises(night, ended, await upgradesOf(daemon, rolloutId))).toEqual([]);
+  });
+
+  it('that are gone from the fleet when their turn comes are withdrawn', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight({ redis: redis.config(), rollout: { waves } }, onTestFinished);
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const gone = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 1));
+    night.service.world.remove(gone.collectorId);
+    await until('the wave to wait', async () => {
+      const status = await statusOf(daemon, rolloutId);
+      return status.waves[1]?.state === 'awaitingApproval';
+    });
+    await daemon.operations.apply({ rolloutId, verb: 'approve', by: 'test', reason: '' });
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended).toMatchObject({ state: 'succeeded', counts: { withdrawn: 1 } });
+  });
+});
+
+describe.concurrent('a newer build', () => {
+  const waves = [
+    { name: 'canary', size: 4, soak: '0s' },
+    { name: 'rest', approval: true },
+  ];
+
+  it('starts nothing until this rollout has ended (P6)', async ({ expect, onTestFinished }) => {
+    const night = await aDaemonNight({ redis: redis.config(), rollout: { waves } }, onTestFinished);
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    night.service.world.offerBuild('19.600-1');
+    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
+    expect((await statusOf(daemon, rolloutId)).state).toBe('running');
+  });
+
+  it('ends it where the policy says so, and the next rollout takes it up', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      { redis: redis.config(), rollout: { waves, target: { supersede: true } } },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    night.service.world.offerBuild('19.600-1');
+    await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended).toMatchObject({ state: 'superseded', reason: expect.stringContaining('19.600-1') });
+    const next = await statusOf(daemon, await scan(daemon));
+    expect(next.targetBuild).toBe('19.600-1');
+  });
+
+  it('is not taken before it has its minimum age, counted from when it was first seen', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      { redis: redis.config(), rollout: { target: { minimumAge: '3s' }, waves: [{ name: 'all' }] } },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    expect(await daemon.daemon.scanNow(nightPolicy, 'operator')).toMatchObject({
+      kind: 'nothing',
+      reason: expect.stringMatching(/^build 19\.536-4 is known since .*Z, and will be 3s old at .*Z$/),
+    });
+    const started = await until('its age', async () => {
+      const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
+      return result.kind === 'started' && result;
+    });
+    expect((await untilEnded(daemon, started.rolloutId)).state).toBe('succeeded');
+  });
+});

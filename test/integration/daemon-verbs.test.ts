@@ -1,0 +1,348 @@
+import { describe, it } from 'vitest';
+import { settleCollector } from '../../src/reference-service/simulated-collector.ts';
+import {
+  activeOf,
+  aDaemonNight,
+  brokenPromises,
+  type Night,
+  type NightDaemon,
+  nightPolicy,
+  scan,
+  statusOf,
+  untilEnded,
+  untilState,
+  upgradesOf,
+} from '../support/daemon-night.ts';
+import { lossless } from '../support/lossless.ts';
+import { useRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const redis = useRedis();
+const by = { by: 'test', reason: 'a test' };
+const oneWave = [{ name: 'all', maxFailures: '20%' }];
+
+function buildsOf({ service }: Night): ReadonlyMap<number, string> {
+  const world = service.world;
+  return new Map(
+    world.collectors().map((each) => [each.facts.id, settleCollector(each, world.now()).version]),
+  );
+}
+
+async function eventsOf({ operations }: NightDaemon, rolloutId: string) {
+  return (await operations.readEvents(rolloutId, 1_000)) ?? [];
+}
+
+describe.concurrent('a policy with approval', () => {
+  it('waits with its plan, and starts when that is approved', async ({ expect, onTestFinished }) => {
+    const night = await aDaemonNight(
+      { redis: redis.config(), rollout: { approval: true, waves: oneWave } },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const waiting = await statusOf(daemon, rolloutId);
+    expect(waiting.state).toBe('awaitingApproval');
+    expect(waiting.holds[0]?.reason).toBe('awaitingApproval: waits for approval');
+    for (const verb of ['resume', 'pause', 'rollback'] as const)
+      expect(await daemon.operations.apply({ rolloutId, verb, ...by })).toMatchObject({ kind: 'refused' });
+    expect(
+      await daemon.operations.apply({ rolloutId, verb: 'approve', planHash: 'another', ...by }),
+    ).toMatchObject({ kind: 'refused', reason: expect.stringContaining(waiting.planHash) });
+    expect(night.record().creates).toEqual([]);
+    const approve = { rolloutId, verb: 'approve', planHash: waiting.planHash, ...by } as const;
+    expect(await daemon.operations.apply(approve)).toMatchObject({
+      kind: 'done',
+      status: { state: 'running', reason: 'by test: a test' },
+    });
+    expect(await daemon.operations.apply(approve)).toMatchObject({ kind: 'unchanged' });
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended.state).toBe('succeeded');
+  });
+
+  it('shows how the fleet moved meanwhile, and asks for approval anew (P14)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      { redis: redis.config(), rollout: { approval: true, waves: oneWave } },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const [gone] = await upgradesOf(daemon, rolloutId);
+    const first = await statusOf(daemon, rolloutId);
+    night.service.world.remove(lossless(gone).collectorId);
+    const refused = await daemon.operations.apply({ rolloutId, verb: 'approve', ...by });
+    expect(refused).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/1 went \(/) });
+    const renewed = await statusOf(daemon, rolloutId);
+    expect(renewed).toMatchObject({
+      state: 'awaitingApproval',
+      planned: first.planned - 1,
+      drift: { from: first.planHash, joined: 0, left: 1 },
+    });
+    expect(renewed.planHash).not.toBe(first.planHash);
+    expect(night.record().creates).toEqual([]);
+    const again = { rolloutId, verb: 'approve', planHash: renewed.planHash, ...by } as const;
+    expect(await daemon.operations.apply(again)).toMatchObject({ kind: 'done' });
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended).toMatchObject({ state: 'succeeded', planned: first.planned - 1 });
+    expect(brokenPromises(night, ended, await upgradesOf(daemon, rolloutId))).toEqual([]);
+  });
+
+  it('of a wave: opens it only when that is given', async ({ expect, onTestFinished }) => {
+    const waves = [
+      { name: 'canary', size: 4, soak: '0s' },
+      { name: 'rest', approval: true },
+    ];
+    const night = await aDaemonNight({ redis: redis.config(), rollout: { waves } }, onTestFinished);
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const status = await until('the wave to wait', async () => {
+      const now = await statusOf(daemon, rolloutId);
+      return now.waves[1]?.state === 'awaitingApproval' && now;
+    });
+    expect(status.holds).toContainEqual({ reason: 'wave rest waits for approval', until: null });
+    expect(status.waves[1]?.waits).toBe('approval');
+    expect(night.record().creates.length).toBe(4);
+    expect(await daemon.operations.apply({ rolloutId, verb: 'approve', ...by })).toMatchObject({
+      kind: 'done',
+    });
+    expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
+  });
+});
+
+describe.concurrent('a rollback', () => {
+  it('takes what was upgraded back to the build it had, when a wave breaks its bounds', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        // What is no longer offered can't be gone back to.
+        scenario: {
+          fleet: { shares: { withinOneYear: 0.9, oneToThreeYears: 0 } },
+          failures: [{ match: { osName: 'Linux' }, outcome: 'failed', message: 'permission denied' }],
+        },
+        rollout: {
+          waves: [
+            { name: 'windows', match: { osName: 'Windows*' }, soak: '0s' },
+            { name: 'rest', maxFailures: 1 },
+          ],
+          onBreach: 'rollback',
+          isolateStrata: false,
+        },
+      },
+      onTestFinished,
+    );
+    const before = buildsOf(night);
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended.state).toBe('rolledBack');
+    const rollback = await statusOf(daemon, lossless(ended.rollbackId ?? undefined));
+    expect(rollback).toMatchObject({ kind: 'rollback', rollbackOf: rolloutId, state: 'succeeded' });
+    expect(ended.counts.rolledBack).toBe(rollback.planned);
+    expect(ended.counts.rolledBack).toBeGreaterThan(3);
+    const after = buildsOf(night);
+    for (const { collectorId, state, fromBuild } of await upgradesOf(daemon, rolloutId)) {
+      if (state !== 'rolledBack') continue;
+      expect(after.get(collectorId)).toBe(fromBuild);
+      expect(after.get(collectorId)).toBe(before.get(collectorId));
+    }
+    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({
+      kind: 'nothing',
+      reason: expect.stringContaining('was rolled back; only an operator starts it again'),
+    });
+  });
+
+  it('can be asked for when all is over, and once', async ({ expect, onTestFinished }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: { fleet: { size: 15, shares: { withinOneYear: 0.9, oneToThreeYears: 0 } } },
+        rollout: { waves: oneWave },
+      },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    await untilEnded(daemon, rolloutId);
+    const ask = { rolloutId, verb: 'rollback', ...by } as const;
+    expect(await daemon.operations.apply(ask)).toMatchObject({ kind: 'done' });
+    expect(await daemon.operations.apply(ask)).toMatchObject({ kind: 'unchanged' });
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended.state).toBe('rolledBack');
+    const running = ended.counts.succeeded;
+    expect(ended.counts.rolledBack + running).toBe(ended.planned);
+    expect(ended.counts.rolledBack).toBeGreaterThan(0);
+  });
+});
+
+describe.concurrent('a build that tripped a canary', () => {
+  it('is refused for every policy until it is released', async ({ expect, onTestFinished }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: { failures: [{ match: { osName: 'Linux' }, outcome: 'failed', message: 'not supported' }] },
+        rollout: {
+          select: { include: { osName: 'Linux' }, exclude: [] },
+          waves: [{ name: 'canary', size: 3, maxFailures: 0 }, { name: 'rest' }],
+        },
+        moreRollouts: [
+          {
+            name: 'windows',
+            select: { include: { osName: 'Windows*' }, exclude: [] },
+            upgrade: { deadline: '15s', verifyWithin: '5s', expect: '600ms' },
+            waves: oneWave,
+          },
+        ],
+      },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const held = await untilState(daemon, rolloutId, 'held');
+    await until('the end of what runs', async () => activeOf(await statusOf(daemon, rolloutId)) === 0);
+    const build = held.targetBuild;
+    expect(await daemon.daemon.scanNow('windows', 'operator')).toMatchObject({
+      kind: 'nothing',
+      reason: expect.stringContaining(`build ${build} is held: ${rolloutId}, wave canary: failures`),
+    });
+    expect(await daemon.operations.apply({ rolloutId, verb: 'resume', ...by })).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining(`release ${build} first`),
+    });
+    expect(await daemon.operations.release({ subject: build, ...by })).toMatchObject({ kind: 'done' });
+    expect(await daemon.operations.release({ subject: build, ...by })).toMatchObject({ kind: 'unchanged' });
+    expect(await daemon.operations.readAudit(10)).toMatchObject([
+      { event: 'build.released', subject: build, by: 'test' },
+      { event: 'build.held', subject: build, by: 'daemon' },
+    ]);
+    const windows = await untilEnded(daemon, await scan(daemon, 'windows'));
+    expect(windows.state).toBe('succeeded');
+
+    expect(await daemon.operations.hold({ subject: build, ...by })).toMatchObject({ kind: 'done' });
+    expect(await daemon.daemon.scanNow('windows', 'operator')).toMatchObject({ kind: 'nothing' });
+  });
+});
+
+describe.concurrent('failed ones', () => {
+  it('are tried again when an operator says so, also when all is over', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: {
+          failures: [
+            { match: { osName: 'Linux', count: 2 }, attempts: [1], outcome: 'failed', message: 'disabled' },
+          ],
+        },
+        rollout: { waves: oneWave },
+      },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended).toMatchObject({ state: 'finishedWithFailures', counts: { failed: 2 } });
+    const retry = { rolloutId, verb: 'retry', ...by } as const;
+    expect(await daemon.operations.apply({ ...retry, failureClass: 'timedOut' })).toMatchObject({
+      kind: 'refused',
+    });
+    await untilEnded(daemon, rolloutId);
+    expect(await daemon.operations.apply({ ...retry, failureClass: 'permanent' })).toMatchObject({
+      kind: 'done',
+    });
+    const again = await until('the second end', async () => {
+      const status = await statusOf(daemon, rolloutId);
+      return status.endedAt !== null && status.counts.failed === 0 && status;
+    });
+    expect(again.state).toBe('succeeded');
+    expect((await eventsOf(daemon, rolloutId)).some(({ event }) => event === 'rollout.reopened')).toBe(true);
+  });
+});
+
+describe.concurrent('a collector that an operator holds', () => {
+  it('leaves the rollout, stays out of it, and comes back when it is released', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        rollout: {
+          waves: [
+            { name: 'canary', size: 4, soak: '0s' },
+            { name: 'rest', approval: true },
+          ],
+        },
+      },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const held = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 1));
+    const subject = held.collectorName;
+    const { operations } = daemon;
+    expect(await operations.hold({ subject, ...by })).toMatchObject({
+      kind: 'done',
+      subject: { kind: 'collector', collectorId: held.collectorId },
+    });
+    expect(await operations.hold({ subject, ...by })).toMatchObject({ kind: 'unchanged' });
+    expect(await operations.listHolds()).toMatchObject({ collectors: [{ collectorId: held.collectorId }] });
+    const now = async () =>
+      (await upgradesOf(daemon, rolloutId)).find(({ collectorId }) => collectorId === held.collectorId);
+    expect(await now()).toMatchObject({ state: 'withdrawn', reason: 'held by test: a test' });
+
+    await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    expect(await now()).toMatchObject({ state: 'withdrawn' });
+    expect(await operations.release({ subject, ...by })).toMatchObject({ kind: 'done' });
+    await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    expect(await now()).toMatchObject({ state: 'pending' });
+    await until('the wave to wait', async () => {
+      const status = await statusOf(daemon, rolloutId);
+      return status.waves[1]?.state === 'awaitingApproval';
+    });
+    await operations.apply({ rolloutId, verb: 'approve', ...by });
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended).toMatchObject({ state: 'succeeded', counts: { succeeded: ended.planned } });
+  });
+
+  it('is refused with words when nothing is called that', async ({ expect, onTestFinished }) => {
+    const night = await aDaemonNight({ redis: redis.config() }, onTestFinished);
+    const daemon = await night.startDaemon();
+    expect(await daemon.operations.hold({ subject: 'no-such-thing', ...by })).toEqual({
+      kind: 'refused',
+      reason:
+        'no-such-thing is no build, no stratum of a rollout that is on its way, and no installed collector',
+    });
+    expect(await daemon.operations.explain('no-such-thing')).toEqual({ kind: 'unknownCollector' });
+  });
+});
+
+describe.concurrent('a stratum that an operator holds', () => {
+  it('waits until it is released, while the rest goes on', async ({ expect, onTestFinished }) => {
+    const night = await aDaemonNight(
+      { redis: redis.config(), rollout: { spreadBy: ['osName'], approval: true, waves: oneWave } },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const { operations } = daemon;
+    expect(await operations.hold({ subject: 'linux', ...by })).toMatchObject({
+      kind: 'done',
+      subject: { kind: 'stratum', label: 'Linux', rolloutId },
+    });
+    await operations.apply({ rolloutId, verb: 'approve', ...by });
+    const held = await untilState(daemon, rolloutId, 'held');
+    expect(held.reason).toMatch(/^all else is done: \d+ collectors of held strata wait \(Linux\)/);
+    const os = new Map(night.service.world.collectors().map(({ facts }) => [facts.id, facts.osName]));
+    expect(night.record().creates.filter(({ collectorId }) => os.get(collectorId) === 'Linux')).toEqual([]);
+    expect(await operations.release({ subject: 'Linux', ...by })).toMatchObject({ kind: 'done' });
+    await operations.apply({ rolloutId, verb: 'resume', ...by });
+    expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
+  });
+});

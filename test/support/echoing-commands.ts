@@ -1,0 +1,39 @@
+import type { RedisCommands } from '../../src/redis/connection.ts';
+
+/** A connection that sends each script twice, as ioredis does when the answer to the first was lost. */
+export function echoingCommands(
+  commands: RedisCommands,
+  between: () => Promise<unknown> = async () => undefined,
+): { readonly commands: RedisCommands; repeats(): number } {
+  let repeats = 0;
+  const echoing = onScripts(commands, async (send) => {
+    await send();
+    await between();
+    repeats += 1;
+    return send();
+  });
+  return { commands: echoing, repeats: () => repeats };
+}
+
+/** A connection whose daemon dies before it sends a script that names a key with this ending. */
+export function dyingCommands(commands: RedisCommands, ending: string): RedisCommands {
+  return onScripts(commands, (send, args) => {
+    const isLast = args.some((arg) => typeof arg === 'string' && arg.endsWith(ending));
+    return isLast ? Promise.reject(new Error('killed')) : send();
+  });
+}
+
+/** A connection on which each script can be handled otherwise. */
+export function onScripts(
+  commands: RedisCommands,
+  handle: (send: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>,
+): RedisCommands {
+  return new Proxy(commands, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (name !== 'evalsha' || typeof value !== 'function') return value;
+      return (...args: unknown[]) =>
+        handle(async () => (await Reflect.apply(value, target, args)) as unknown, args);
+    },
+  });
+}

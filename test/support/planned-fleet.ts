@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import type { FleetSnapshot } from '../../src/rollout/collector.ts';
+import type { Plan } from '../../src/rollout/plan.ts';
+import { aFleet } from './builders.ts';
+
+/** A collector by what plans tell it apart by; empty texts are absent values. */
+export interface Kin {
+  readonly osName: string;
+  readonly cluster: string;
+  readonly host: string;
+}
+
+/** A fleet of these collectors, with ids from 1. */
+export function fleetOf(kin: readonly Kin[]): FleetSnapshot {
+  return aFleet(kin.length, (id) => {
+    const { osName = '', cluster = '', host: hostName = '' } = kin[id - 1] ?? {};
+    return { osName, hostName, fields: cluster === '' ? {} : { cluster } };
+  });
+}
+
+/** Fleets in which strata and domains cut across each other, some without a value. */
+export const someKin: fc.Arbitrary<readonly Kin[]> = fc.array(
+  fc.record({
+    osName: fc.constantFrom('', 'Linux', 'Linux', 'Linux', 'Windows', 'Windows', 'Solaris', 'AIX'),
+    cluster: fc.constantFrom('', '', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6'),
+    host: fc.constantFrom('', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'h7', 'h8', 'h9'),
+  }),
+  { maxLength: 120 },
+);
+
+/** Ids of the members of each wave, in their order. */
+export function idsByWave(plan: Pick<Plan, 'waves'>): number[][] {
+  return plan.waves.map(({ members }) => members.map(({ collector }) => collector.id));
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../src/rollout/decide.ts';
+import { evolveRollout } from '../../src/rollout/evolve-rollout.ts';
+import type { Rollout, RolloutView } from '../../src/rollout/rollout.ts';
+import { judgeVerb } from '../../src/rollout/verbs.ts';
+import { aPolicy, aRollout, aSummary, aView, aWave, aWaveRule, startedAt } from '../support/builders.ts';
+
+const at = startedAt + 3_600_000;
+const words = { by: 'ann', reason: '', at };
+
+function view(rollout: Partial<Rollout> = {}): RolloutView {
+  const waves = [aWaveRule({ name: 'canary' }), aWaveRule({ name: 'rest', approval: true })];
+  return aView({
+    rollout: aRollout({
+      policy: aPolicy({ waves }),
+      waves: [
+        aWave({ name: 'canary', size: 5, state: 'passed' }),
+        aWave({ name: 'rest', size: 20, state: 'waiting' }),
+      ],
+      ...rollout,
+    }),
+    waves: [aSummary({ succeeded: 5 }), aSummary({ pending: 20 })],
+    candidates: [{ lane: 0, retries: [], pending: [] }],
+  });
+}
+
+function approve(of: RolloutView): RolloutView {
+  const judgement = judgeVerb(of, 'approve', words);
+  if (judgement.kind !== 'change') throw new Error('approve changed nothing');
+  return { ...of, rollout: evolveRollout(of.rollout, judgement.fact) };
+}
+
+const withRest = (of: RolloutView, changes: Parameters<typeof aWave>[0]): RolloutView => {
+  const waves = of.rollout.waves.map((wave, index) => (index === 1 ? { ...wave, ...changes } : wave));
+  return { ...of, rollout: { ...of.rollout, waves } };
+};
+
+describe('a plan that waits for approval', () => {
+  const drift = { from: '1a2b', joined: 1, left: 0, words: 'one more' };
+  const plan = view({ state: 'awaitingApproval', reason: 'the policy asks for it', drift });
+
+  it('starts nothing, and says what it waits for', () => {
+    expect(decide(plan, at)).toEqual({
+      actions: [],
+      holds: [{ reason: 'awaitingApproval: the policy asks for it', until: null }],
+      wakeAt: null,
+    });
+  });
+
+  it('runs once it is approved, and its drift is seen', () => {
+    expect(approve(plan).rollout).toMatchObject({ state: 'running', reason: 'by ann', drift: null });
+  });
+
+  it('is not approved twice', () => {
+    const approved = approve({ ...plan, rollout: { ...plan.rollout, policy: aPolicy({ approval: true }) } });
+    expect(judgeVerb(approved, 'approve', words).kind).toBe('unchanged');
+  });
+});
+
+describe('a wave that waits for approval', () => {
+  it('is not opened before, though its turn has come', () => {
+    expect(decide(view(), at).actions).toEqual([{ do: 'awaitApproval', wave: 1 }]);
+    const waiting = withRest(view(), { state: 'awaitingApproval' });
+    expect(decide(waiting, at)).toEqual({
+      actions: [],
+      holds: [{ reason: 'wave rest waits for approval', until: null }],
+      wakeAt: null,
+    });
+  });
+
+  it('is opened once it is approved', () => {
+    const approved = approve(withRest(view(), { state: 'awaitingApproval' }));
+    expect(approved.rollout.waves[1]).toMatchObject({ approvedAt: at, state: 'awaitingApproval' });
+    expect(decide(approved, at).actions).toEqual([{ do: 'openWave', wave: 1 }]);
+    expect(judgeVerb(approved, 'approve', words).kind).toBe('unchanged');
+  });
+
+  it('needs no second one', () => {
+    expect(decide(withRest(view(), { approvedAt: startedAt }), at).actions).toEqual([
+      { do: 'openWave', wave: 1 },
+    ]);
+  });
+
+  it('needs none when it has no members', () => {
+    expect(decide(withRest(view(), { size: 0 }), at).actions).toEqual([{ do: 'openWave', wave: 1 }]);
+  });
+
+  it('may be approved while the rollout is held, and opens only when it is resumed', () => {
+    const held = approve({
+      ...withRest(view(), { state: 'awaitingApproval' }),
+      rollout: { ...withRest(view(), { state: 'awaitingApproval' }).rollout, state: 'held' },
+    });
+    expect(held.rollout.state).toBe('held');
+    expect(decide(held, at).actions).toEqual([]);
+  });
+
+  it('is not approved before its turn, nor when nothing waits', () => {
+    expect(judgeVerb(view(), 'approve', words)).toEqual({
+      kind: 'refused',
+      reason: 'nothing of it waits for approval',
+    });
+  });
+
+  it('does not take an approval of the wave before for its own', () => {
+    const of = view();
+    const waves = of.rollout.waves.map((wave, index) =>
+      index === 0 ? { ...wave, approvedAt: startedAt } : wave,
+    );
+    expect(decide({ ...of, rollout: { ...of.rollout, waves } }, at).actions).toEqual([
+      { do: 'awaitApproval', wave: 1 },
+    ]);
+  });
+});
