@@ -5,7 +5,7 @@ import { planJoiners } from '../rollout/plan-joiners.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
 import { chooseTarget, isOffered } from '../rollout/target.ts';
-import { isEnd, type Upgrade } from '../rollout/upgrade.ts';
+import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, changeRollout, holdRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
 import type { Build, FleetService } from './ports.ts';
@@ -75,11 +75,7 @@ async function takeIn(
   const options = await memory.recallCollectors(rollout.targetBuild, fleet.value);
   const known = await loadKnown(parts, rollout, fleet.value);
   await bringBack(parts, policy, { rollout, fleet: fleet.value, known, options });
-  const onTheirWay = new Set(
-    [...known.values()].flatMap(({ collectorId, state }) => (isEnd(state) ? [] : [collectorId])),
-  );
-  const ids = new Set(known.keys());
-  const joined = planJoiners(rollout, groups, policy, fleet.value, ids, { ...options, onTheirWay });
+  const joined = planJoiners(rollout, groups, policy, fleet.value, new Set(known.keys()), options);
   if (joined === null) return;
   const names = joined.upgrades.slice(0, namesShown).map(({ collectorName }) => collectorName);
   const more = joined.upgrades.length > namesShown ? ', …' : '';

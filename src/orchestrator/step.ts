@@ -16,6 +16,8 @@ import type { CollectorHold, FleetService } from './ports.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
 }
 
 /** What the job does next: come back at an instant, or end. */
@@ -102,6 +104,11 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     const reason = `held by ${hold.by}: ${hold.reason}`;
     return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
   }
+  const rival = await findRival(parts, rollout, upgrade.collectorId);
+  if (rival !== undefined) {
+    const reason = `the collector is being upgraded by ${rival}`;
+    return record(run, upgrade, { kind: 'claimed', at: parts.clock.now(), reason });
+  }
   const startBy = upgrade.state === 'queued' ? upgrade.startBy : null;
   let current = upgrade;
   let isBraked = false;
@@ -142,6 +149,25 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
 async function findHold({ register }: StepParts, collectorId: number): Promise<CollectorHold | undefined> {
   const { collectors } = await register.holds();
   return collectors.find((hold) => hold.collectorId === collectorId);
+}
+
+/**
+ * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
+ * of each other. While it restarts it still shows its old build, and a look alone would not tell (P1).
+ */
+async function findRival(
+  { store, policies }: StepParts,
+  rollout: Rollout,
+  collectorId: number,
+): Promise<string | undefined> {
+  const others = policies.filter((name) => name !== rollout.policy.name);
+  for (const rolloutId of await store.activeRolloutIds(others)) {
+    const upgrade = await store.loadUpgrade(rolloutId, collectorId);
+    const isUnderWay =
+      upgrade?.state === 'starting' || upgrade?.state === 'upgrading' || upgrade?.state === 'verifying';
+    if (isUnderWay) return rolloutId;
+  }
+  return undefined;
 }
 
 function putBack(run: Run, upgrade: Upgrade, reason: string): Promise<Upgrade> {

@@ -43,6 +43,10 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
       });
     case 'putBack':
       return upgrade.state === 'queued' ? putBack(upgrade, fact.at, fact.reason) : upgrade;
+    case 'claimed':
+      return upgrade.state === 'queued'
+        ? defer(upgrade, 'inUpgrade', fact.at, fact.reason, context)
+        : upgrade;
     case 'createSent':
       // From here until its answer is stored the create is in doubt, and whoever gets the job next may settle it.
       if (upgrade.state !== 'queued') return upgrade;

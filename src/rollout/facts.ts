@@ -6,6 +6,8 @@ export type UpgradeFact = { readonly at: EpochMs } /** The reconciler gave it a 
   | { readonly kind: 'admitted'; readonly startBy: EpochMs | null }
   /** It could not start now (brake, hold): its slot goes back. */
   | { readonly kind: 'putBack'; readonly reason: string }
+  /** Another rollout is upgrading it right now. */
+  | { readonly kind: 'claimed'; readonly reason: string }
   /** The intent is written down; the create leaves right after. */
   | { readonly kind: 'createSent' }
   /** The create was stopped before it left. */

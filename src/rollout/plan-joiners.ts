@@ -12,11 +12,6 @@ import type { Policy } from './policy.ts';
 import type { Rollout, Wave } from './rollout.ts';
 import type { Upgrade } from './upgrade.ts';
 
-export interface JoinOptions extends PlanOptions {
-  /** Collectors of this rollout whose upgrades have not ended. */
-  readonly onTheirWay?: ReadonlySet<number>;
-}
-
 /**
  * Plans the collectors that came to the fleet, or to the policy, after the plan was frozen (DESIGN §4, Late joiners).
  * They enter the last wave that has passed or is open, after all others, so that none runs ahead of the gates. Groups
@@ -31,12 +26,12 @@ export function planJoiners(
   policy: Pick<Policy, 'select' | 'target'>,
   fleet: FleetSnapshot,
   known: ReadonlySet<number>,
-  options: JoinOptions = {},
+  options: PlanOptions = {},
 ): FrozenRollout | null {
   // A rollback takes back what the original changed, and nobody else.
   if (rollout.kind === 'rollback') return null;
   const judge = makeJudge(policy, rollout.targetBuild, fleet.upgradableIds, options);
-  const mustWait = makeMustWait(rollout, groups, fleet, options.onTheirWay ?? new Set());
+  const mustWait = makeMustWait(rollout, groups, fleet, known);
   const joiners = fleet.collectors.filter(
     (each) => !known.has(each.id) && judge(each) === undefined && !mustWait(each),
   );
@@ -69,22 +64,22 @@ export function planJoiners(
 }
 
 /**
- * A planned collector that was alone with its value is in no domain of that cap: whoever shares the value joins when
- * that one's upgrade has ended (P2).
+ * A planned collector that was alone with its value is in no domain of that cap, and may be tried again at any time:
+ * whoever shares the value is left to the next rollout (P2).
  */
 function makeMustWait(
   { policy }: Rollout,
   groups: PlanGroups,
   fleet: FleetSnapshot,
-  onTheirWay: ReadonlySet<number>,
+  known: ReadonlySet<number>,
 ): (collector: FleetCollector) => boolean {
-  const known = new Set(groups.domains.map(({ label }) => label));
+  const domains = new Set(groups.domains.map(({ label }) => label));
   const labelsOf = (collector: FleetCollector) =>
     policy.maxInFlightPer.flatMap(({ key }) => {
       const label = domainLabel(collector, key);
-      return label === undefined || known.has(label) ? [] : [label];
+      return label === undefined || domains.has(label) ? [] : [label];
     });
-  const taken = new Set(fleet.collectors.filter(({ id }) => onTheirWay.has(id)).flatMap(labelsOf));
+  const taken = new Set(fleet.collectors.filter(({ id }) => known.has(id)).flatMap(labelsOf));
   return (collector) => labelsOf(collector).some((label) => taken.has(label));
 }
 

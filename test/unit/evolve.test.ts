@@ -278,6 +278,22 @@ describe('a create in doubt (P1)', () => {
   });
 });
 
+describe('a collector that another rollout upgrades', () => {
+  it('is deferred before its create, and not once that has left (P1)', () => {
+    const claimed: UpgradeFact = {
+      kind: 'claimed',
+      at: t,
+      reason: 'the collector is being upgraded by other-1',
+    };
+    expect(apply(queued, claimed)).toMatchObject({
+      state: 'deferred',
+      condition: 'inUpgrade',
+      reason: 'the collector is being upgraded by other-1',
+    });
+    expect(apply(starting, claimed)).toBe(starting);
+  });
+});
+
 describe('a task that failed', () => {
   const failed = (message: string, upgrade: Upgrade = anUpgradingOne()) =>
     apply(upgrade, taskSeen(3, message), seen({}, t + 5 * minutes));

@@ -115,15 +115,15 @@ describe('late joiners', () => {
   it('belong to the groups that are there, and add those that are not behind them', () => {
     const result = joined([
       { id: 11, fields: { cluster: 'c1' } },
-      { id: 12, fields: { cluster: 'c4' } },
-      { id: 13, fields: { cluster: 'c4' } },
+      { id: 12, fields: { cluster: 'c5' } },
+      { id: 13, fields: { cluster: 'c5' } },
       { id: 14, osName: 'AIX' },
     ]);
     const byId = new Map(result?.upgrades.map((each) => [each.collectorId, each]));
     expect(frozen.groups.domains.length).toBe(1);
     expect(result?.groups.domains).toEqual([
       ...frozen.groups.domains,
-      { label: 'fields.cluster = c4', cap: 2 },
+      { label: 'fields.cluster = c5', cap: 2 },
     ]);
     expect([11, 12, 13, 14].map((id) => byId.get(id)?.domains)).toEqual([[0], [1], [1], []]);
     expect(result?.groups.strata).toEqual([
@@ -137,6 +137,12 @@ describe('late joiners', () => {
       expect(result?.groups.lanes[lane]).toEqual({ stratum, domains, timeZone: '' });
     }
     expect(byId.get(11)?.lane).toBe(frozen.upgrades.find(({ collectorId }) => collectorId === 1)?.lane);
+  });
+
+  it('are left to the next rollout when they share the value of one that was planned alone with it (P2)', () => {
+    const result = joined([{ id: 11, fields: { cluster: 'c4' } }, { id: 12 }]);
+    expect(result?.upgrades.map(({ collectorId }) => collectorId)).toEqual([12]);
+    expect(joined([{ fields: { cluster: 'c4' } }])).toBeNull();
   });
 
   it('make a wave wait for the chain that they form under a cap', () => {
@@ -185,12 +191,19 @@ describe('late joiners', () => {
         const now = fleetOf([...first, ...second]);
         const ids = new Set(before.upgrades.map(({ collectorId }) => collectorId));
         const after = planJoiners({ ...before.rollout, waves: states }, before.groups, policy, now, ids);
-        if (second.length === 0) {
+        const clusters = new Map(now.collectors.map(({ id, fields }) => [id, fields['cluster']]));
+        const isLeft = (id: number) => {
+          const cluster = clusters.get(id) ?? '';
+          const isCapped = before.groups.domains.some(({ label }) => label === `fields.cluster = ${cluster}`);
+          return cluster !== '' && !isCapped && [...ids].some((each) => clusters.get(each) === cluster);
+        };
+        const newcomers = [...clusters.keys()].filter((id) => !ids.has(id) && !isLeft(id));
+        if (newcomers.length === 0) {
           expect(after).toBeNull();
           return;
         }
         const { groups, rollout, upgrades } = after ?? before;
-        expect(upgrades.length).toBe(second.length);
+        expect(upgrades.map(({ collectorId }) => collectorId).toSorted((a, b) => a - b)).toEqual(newcomers);
         expect(groups.lanes.slice(0, before.groups.lanes.length)).toEqual(before.groups.lanes);
         expect(groups.domains.slice(0, before.groups.domains.length)).toEqual(before.groups.domains);
         const labels = groups.strata.map(({ label }) => label);

@@ -1,0 +1,185 @@
+import { makeOperations } from '../../src/orchestrator/make-operations.ts';
+import type { Operations } from '../../src/orchestrator/operations.ts';
+import type { Bell, Errands, EventSink } from '../../src/orchestrator/ports.ts';
+import { reconcile } from '../../src/orchestrator/reconcile.ts';
+import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/scan.ts';
+import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';
+import type { Policy } from '../../src/rollout/policy.ts';
+import { makeChances } from './chances.ts';
+import { makeFleetPort } from './fleet-port.ts';
+import type { JobModel } from './job-model.ts';
+import { InjectedFault, type Night } from './night.ts';
+import { plantInFleet, plantInRegister, plantInStore } from './planted-bugs.ts';
+import type { ProcessModel } from './process-model.ts';
+import { makeRegisterPort, makeStorePort } from './store-port.ts';
+
+/** One life of a daemon: the real engine on ports of the world. */
+export interface DaemonModel {
+  readonly process: ProcessModel;
+  readonly operations: Operations;
+  run(of: { readonly rolloutId: string; readonly collectorId: number }): Promise<StepOutcome>;
+  scanNow(policy: Policy, origin: ScanOrigin): Promise<ScanResult | undefined>;
+  /** Leads from now on, under this fence, until the lease is another's. */
+  lead(fence: number, isStillLeader: () => boolean): Promise<void>;
+  /** The bell was rung. */
+  hear(): void;
+  errandsOut(): number;
+}
+
+/** As in the daemon's composition: request time-out and a little for the way. */
+const answerWithinMs = 35_000;
+const overdueMs = 3_000;
+const againMs = 5_000;
+
+// A leader looks every second even without news. Where nothing can have been lost, the looks between are skipped.
+const lookMinMs = 1_000;
+const lookMaxMs = 600_000;
+const lookWhileLostMs = 3_000;
+
+export const requestsPerSecond = 1_000;
+
+export function makeDaemonModel(
+  night: Night,
+  process: ProcessModel,
+  parts: { readonly bell: Bell; readonly jobs: JobModel },
+): DaemonModel {
+  const { scheduler, setup, verdicts, policies } = night;
+  const { bell, jobs } = parts;
+  const chances = makeChances(setup.seed, `daemon/${process.name}`);
+  const port = makeStorePort(night, process);
+  const { fleet: fleetPort, createFor } = makeFleetPort(night, process);
+  const registerPort = makeRegisterPort(night, process);
+  const { clock } = process;
+  const isExpected = (error: unknown) => error instanceof InjectedFault;
+  const failed = (where: string, error: unknown): void =>
+    verdicts.check(
+      'no error',
+      isExpected(error),
+      () => `${where} in ${process.name}: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
+    );
+  const sink: EventSink = {
+    tell: (event) => {
+      night.trace(
+        process.name,
+        () =>
+          `${event.event} ${event.rollout} ${event.collectorId ?? event.wave ?? ''} ${event.reason} (${event.by})`,
+      );
+    },
+    note: (note) => {
+      if ('error' in note) failed(note.event, note.error);
+    },
+  };
+  let rung = false;
+  // More than one for a moment, when a stalled leader leads again.
+  const sleepers = new Set<() => void>();
+  let errandsOut = 0;
+  const running = new Set<string>();
+  const errands: Errands = {
+    run: async (key, work) => {
+      if (running.has(key)) return;
+      running.add(key);
+      errandsOut += 1;
+      void (async () => {
+        await process.wait(1);
+        try {
+          if ((await work(never)) === 'again') await process.wait(againMs);
+        } catch (error) {
+          failed(`errand ${key}`, error);
+          await process.wait(againMs);
+        }
+        running.delete(key);
+        errandsOut -= 1;
+      })();
+    },
+  };
+  const partsOf = (context: 'lead' | 'step' | 'operator' | 'scan') => ({
+    store: plantInStore(night.plant, port, context),
+    register: plantInRegister(night.plant, registerPort, context),
+    fleet: plantInFleet(night.plant, fleetPort),
+    clock,
+    sink,
+    bell,
+    sleep: (forMs: number) => process.wait(forMs),
+    answerWithinMs,
+    random: chances.next,
+    policies: policies.map(({ name }) => name),
+    rollouts: policies,
+    requestsPerSecond,
+  });
+  const leadParts = {
+    ...partsOf('lead'),
+    queue: jobs.queueOf(process),
+    errands,
+    gates: night.gates.probeOf(process, night.isTroubled),
+  };
+  const stepParts = partsOf('step');
+  const scanParts = partsOf('scan');
+
+  /** @returns when to look again at the latest */
+  const reconcileAll = async (fence: number, isFirst: boolean): Promise<number> => {
+    let wakeAt = Number.POSITIVE_INFINITY;
+    try {
+      for (const rolloutId of await leadParts.store.activeRolloutIds(leadParts.policies)) {
+        const at = await reconcile(leadParts, rolloutId, fence, isFirst ? 0 : overdueMs).catch(
+          (error: unknown) => {
+            failed(`reconcile ${rolloutId}`, error);
+            return clock.now() + lookMinMs;
+          },
+        );
+        wakeAt = Math.min(wakeAt, at ?? Number.POSITIVE_INFINITY);
+      }
+    } catch (error) {
+      failed('reconcile', error);
+      return clock.now() + lookMinMs;
+    }
+    return wakeAt;
+  };
+  const waitFor = (forMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      const awake = () => {
+        if (sleepers.delete(awake)) process.goOn(resolve);
+      };
+      sleepers.add(awake);
+      scheduler.at(scheduler.now() + forMs, awake);
+    });
+
+  return {
+    process,
+    operations: makeOperations(partsOf('operator')),
+    run: (of) => {
+      const fleet = plantInFleet(night.plant, createFor(of.rolloutId));
+      return runStep({ ...stepParts, fleet }, of, never);
+    },
+    scanNow: async (policy, origin) => {
+      try {
+        return await scan(scanParts, policy, origin);
+      } catch (error) {
+        failed('scan', error);
+        return undefined;
+      }
+    },
+    lead: async (fence, isStillLeader) => {
+      let isFirst = true;
+      let lookMs = lookMinMs;
+      while (isStillLeader()) {
+        rung = false;
+        const wakeAt = await reconcileAll(fence, isFirst);
+        isFirst = false;
+        if (rung) {
+          await process.wait(5);
+          continue;
+        }
+        const mostMs = jobs.isAnyLost() ? lookWhileLostMs : lookMs;
+        await waitFor(Math.min(mostMs, Math.max(5, wakeAt - clock.now())));
+        lookMs = rung ? lookMinMs : Math.min(lookMaxMs, lookMs * 2);
+      }
+    },
+    hear: () => {
+      rung = true;
+      for (const awake of [...sleepers]) awake();
+    },
+    errandsOut: () => (process.isAlive() ? errandsOut : 0),
+  };
+}
+
+const never = new AbortController().signal;

@@ -1,0 +1,172 @@
+import type { Answer, FleetService } from '../../src/orchestrator/ports.ts';
+import type { FleetCollector } from '../../src/rollout/collector.ts';
+import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
+import { type Chances, makeChances } from './chances.ts';
+import type { Night } from './night.ts';
+import type { ProcessModel } from './process-model.ts';
+import type { CollectorModel, CreateResult } from './service-model.ts';
+
+const refusals = [
+  'collector.not.alive',
+  'collector.type.invalid',
+  'who.knows',
+  'collector.in.upgrading',
+] as const;
+
+// The client gives up on an answer after this long (the default of `requestTimeout`).
+const timeoutMs = 30_000;
+
+/** A daemon's way to the service. `createFor`: the same for the steps of one rollout, so that its creates can be told apart. */
+export interface FleetPort {
+  readonly fleet: FleetService;
+  createFor(rolloutId: string): FleetService;
+}
+
+export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
+  const { service, setup, scheduler } = night;
+  const chances = makeChances(setup.seed, `calls/${process.name}`);
+  const travelMs = () =>
+    night.strikes('slowAnswer', chances) ? chances.int(1_000, 12_000) : chances.int(5, 150);
+  /** One exchange: there, what it reads there, and back. */
+  const read = async <T>(look: () => Answer<T>): Promise<Answer<T>> => {
+    await night.point(process);
+    await process.wait(travelMs());
+    if (night.strikes('readFails', chances)) return unavailable('HTTP 503');
+    const answer = look();
+    await process.wait(travelMs());
+    return answer;
+  };
+  const shown = (collector: CollectorModel): FleetCollector => ({
+    ...collector.about,
+    build: collector.build,
+    alive: service.isShownAlive(collector),
+    lastSeenAlive: service.lastHeartbeat(collector),
+  });
+  const present = () => [...service.collectors.values()].filter(({ deletedAt }) => deletedAt === null);
+  const inventory = () => ({
+    readAt: process.clock.now(),
+    serviceAt: scheduler.now(),
+    collectors: present().map(shown),
+  });
+
+  const fleet: FleetService = {
+    listBuilds: () => read(() => ok(service.builds())),
+    readFleet: (build) =>
+      read(() => {
+        const upgradable = present().filter((collector) => service.isUpgradable(collector, build));
+        return ok({ ...inventory(), upgradableIds: new Set(upgradable.map(({ about }) => about.id)) });
+      }),
+    readInventory: () => read(() => ok(inventory())),
+    findCollector: (idOrName) =>
+      read(() => {
+        const found = present().find(({ about }) => String(about.id) === idOrName || about.name === idOrName);
+        return ok(found === undefined ? undefined : shown(found));
+      }),
+    createTask: async () => unavailable('creates belong to a rollout'),
+    lookAtTask: (taskId) =>
+      read(() => {
+        const task = service.tasks.get(taskId);
+        if (task === undefined) return { ok: false, failure: { kind: 'notFound', detail: 'no such task' } };
+        const serviceAt = scheduler.now();
+        if (!task.isOver)
+          return ok({ status: serviceAt - task.createdAt < 5_000 ? 1 : 6, message: '', serviceAt });
+        return ok({ status: task.succeeds ? 2 : 3, message: task.message, serviceAt });
+      }),
+    lookAtCollector: ({ collectorId, upgradableTo }) =>
+      read(() => {
+        night.judge.looked(collectorId);
+        const collector = service.collectors.get(collectorId);
+        if (collector === undefined || collector.deletedAt !== null)
+          return { ok: false, failure: { kind: 'notFound', detail: 'no such collector' } };
+        const { build, alive, lastSeenAlive } = shown(collector);
+        const upgradable = upgradableTo === null ? null : service.isUpgradable(collector, upgradableTo);
+        return ok({
+          build,
+          alive,
+          lastSeenAlive: lastSeenAlive ?? null,
+          serviceAt: scheduler.now(),
+          upgradable,
+        });
+      }),
+  };
+  return {
+    fleet,
+    createFor: (rolloutId) => ({
+      ...fleet,
+      createTask: async ({ collectorId, toBuild }, beforeSend) => {
+        await night.point(process);
+        // Its place in the API budget.
+        await process.wait(
+          night.strikes('slowAnswer', chances) ? chances.int(1_000, 90_000) : chances.int(0, 400),
+        );
+        if (!(await beforeSend())) return { ok: false, failure: { kind: 'cancelled', sent: false } };
+        return send(
+          night,
+          process,
+          chances,
+          { rolloutId, collectorId, toBuild, daemon: process.name },
+          travelMs,
+        );
+      },
+    }),
+  };
+}
+
+/** From here on the request is on its way, whatever becomes of the daemon. */
+function send(
+  night: Night,
+  process: ProcessModel,
+  chances: Chances,
+  create: Parameters<Night['judge']['leaves']>[0],
+  travelMs: () => number,
+): Promise<Answer<{ readonly taskId: string }>> {
+  const { scheduler, service, judge } = night;
+  judge.leaves(create);
+  night.trace(process.name, () => `create of ${create.collectorId} for ${create.rolloutId} leaves`);
+  const leftAt = scheduler.now();
+  const isNotDone = night.strikes('createNotDone', chances);
+  const isLost = night.strikes('createAnswerLost', chances);
+  const refusal = night.strikes('createRefused', chances) ? chances.pick(refusals) : null;
+  return new Promise((resolve) => {
+    let isAnswered = false;
+    const answer = (given: Answer<{ readonly taskId: string }>) =>
+      process.goOn(() => {
+        if (isAnswered) return;
+        isAnswered = true;
+        if (given.ok || given.failure.kind === 'refused') judge.answered(create);
+        resolve(given);
+      });
+    scheduler.at(leftAt + timeoutMs, () => answer(unavailable('no answer within 30s')));
+    scheduler.at(leftAt + travelMs(), () => {
+      if (isNotDone) return answer(unavailable('HTTP 503'));
+      const result: CreateResult = refusal !== null ? { kind: 'refused', code: refusal } : arrive();
+      night.trace(
+        'service',
+        () =>
+          `create of ${create.collectorId}: ${result.kind}${result.kind === 'refused' ? ` ${result.code}` : ` task ${result.task.id} until ${result.task.endsAt - scheduler.now()} ms`}`,
+      );
+      if (isLost) return undefined;
+      return scheduler.at(scheduler.now() + travelMs(), () =>
+        answer(
+          result.kind === 'created'
+            ? ok({ taskId: result.task.id })
+            : { ok: false, failure: { kind: 'refused', code: result.code, detail: '' } },
+        ),
+      );
+    });
+  });
+  function arrive(): CreateResult {
+    judge.arrives(create);
+    const result = service.create(create);
+    if (result.kind === 'created') judge.started(create);
+    return result;
+  }
+}
+
+function ok<T>(value: T): Answer<T> {
+  return { ok: true, value };
+}
+
+function unavailable(detail: string): { readonly ok: false; readonly failure: ServiceFailure } {
+  return { ok: false, failure: { kind: 'unavailable', sent: true, detail } };
+}

@@ -1,0 +1,120 @@
+import type { StepQueue } from '../../src/orchestrator/ports.ts';
+import type { StepOutcome } from '../../src/orchestrator/step.ts';
+import { makeChances } from './chances.ts';
+import { InjectedFault, type Night } from './night.ts';
+import type { ProcessModel } from './process-model.ts';
+
+interface Job {
+  readonly rolloutId: string;
+  readonly collectorId: number;
+  /** `lost`: it exists, but in no list from which it could be taken. */
+  state: 'waiting' | 'active' | 'lost';
+  /** Counts its deliveries: what an earlier one says afterwards is not listened to. */
+  turn: number;
+}
+
+/** The queue of steps: it may lose a job, or deliver one twice. */
+export interface JobModel {
+  queueOf(process: ProcessModel): StepQueue;
+  /** Jobs that are waiting or active. */
+  open(): number;
+  isAnyLost(): boolean;
+}
+
+export interface StepRunner {
+  readonly process: ProcessModel;
+  run(of: { readonly rolloutId: string; readonly collectorId: number }): Promise<StepOutcome>;
+}
+
+// BullMQ takes a job from a worker that does not renew its lock for so long.
+const stalledAfterMs = 30_000;
+
+export function makeJobModel(night: Night, runners: () => readonly StepRunner[]): JobModel {
+  const { scheduler, setup, verdicts } = night;
+  const chances = makeChances(setup.seed, 'jobs');
+  const jobs = new Map<string, Job>();
+
+  const enqueue = (key: string, job: Job, at: number): void => {
+    job.state = night.strikes('jobLost', chances) ? 'lost' : 'waiting';
+    job.turn += 1;
+    const { turn } = job;
+    if (job.state === 'waiting')
+      scheduler.at(at, () => {
+        if (jobs.get(key) === job && job.turn === turn && job.state === 'waiting') start(key, job);
+      });
+  };
+  const start = (key: string, job: Job): void => {
+    const able = runners().filter(
+      ({ process }) => process.isAlive() && process.stalledUntil() <= scheduler.now(),
+    );
+    const runner = chances.some(able);
+    if (runner === undefined) {
+      scheduler.at(scheduler.now() + 1_000, () => {
+        if (jobs.get(key) === job && job.state === 'waiting') start(key, job);
+      });
+      return;
+    }
+    job.state = 'active';
+    job.turn += 1;
+    const { turn } = job;
+    const isMine = () => jobs.get(key) === job && job.turn === turn;
+    const { process } = runner;
+    const watch = (): void => {
+      if (!isMine()) return;
+      const isStuck = !process.isAlive() || process.stalledUntil() > scheduler.now();
+      if (isStuck) enqueue(key, job, scheduler.now());
+      else scheduler.at(scheduler.now() + stalledAfterMs, watch);
+    };
+    if (night.isTroubled()) scheduler.at(scheduler.now() + stalledAfterMs, watch);
+    void runOnce(runner, job).then((outcome) => {
+      if (!isMine()) return;
+      if (outcome?.job === 'end') jobs.delete(key);
+      // The job's own clock is that of the process that ran it.
+      else
+        enqueue(
+          key,
+          job,
+          scheduler.now() + (outcome === undefined ? 2_000 : outcome.at - process.clock.now()),
+        );
+    });
+    const second = night.strikes('jobDoubled', chances) ? chances.some(able) : undefined;
+    if (second !== undefined)
+      scheduler.at(scheduler.now() + chances.int(0, 2_000), () => void runOnce(second, job));
+  };
+  const runOnce = async ({ process, run }: StepRunner, { rolloutId, collectorId }: Job) => {
+    try {
+      return await run({ rolloutId, collectorId });
+    } catch (error) {
+      const isInjected = error instanceof InjectedFault;
+      verdicts.check(
+        'no error',
+        isInjected,
+        () => `step of ${collectorId} in ${process.name}: ${String(error)}`,
+      );
+      return undefined;
+    }
+  };
+  const deliver = async (rolloutId: string, ids: readonly number[], isAnew: boolean): Promise<void> => {
+    for (const collectorId of ids) {
+      const key = `${rolloutId}/${collectorId}`;
+      const job = jobs.get(key) ?? { rolloutId, collectorId, state: 'lost' as const, turn: 0 };
+      const isNew = !jobs.has(key);
+      jobs.set(key, job);
+      if (isNew || (isAnew && job.state === 'lost')) enqueue(key, job, scheduler.now());
+    }
+  };
+  return {
+    queueOf: (process) => ({
+      deliver: async (rolloutId, ids) => {
+        await night.point(process);
+        await deliver(rolloutId, ids, false);
+      },
+      redeliver: async (rolloutId, ids) => {
+        await night.point(process);
+        await deliver(rolloutId, ids, true);
+      },
+    }),
+    open: () => [...jobs.values()].filter(({ state }) => state !== 'lost').length,
+    isAnyLost: () => [...jobs.values()].some(({ state }) => state === 'lost'),
+  };
+}

@@ -1,0 +1,211 @@
+import { isSameBuild } from '../../src/base/build-version.ts';
+import { freshForMs } from '../../src/rollout/next-step.ts';
+import { isOpenByLuxon } from './calendar-oracle.ts';
+import { failuresOf } from './judge-waves.ts';
+import type { Orders } from './orders.ts';
+import type { SeenRollouts } from './seen-rollouts.ts';
+import type { CollectorModel, ServiceModel } from './service-model.ts';
+import type { Verdicts } from './verdicts.ts';
+
+export interface CreateOf {
+  readonly rolloutId: string;
+  readonly collectorId: number;
+  readonly toBuild: string;
+  readonly daemon: string;
+}
+
+/** Judges each create when it leaves its daemon, and when it arrives at the service. */
+export interface CreateJudge {
+  leaves(create: CreateOf): void;
+  arrives(create: CreateOf): void;
+  /** After the service has acted on it. */
+  started(create: CreateOf): void;
+  answered(create: CreateOf): void;
+  looked(collectorId: number): void;
+}
+
+// A create leaves within a second of its intent (src/README.md), or not at all.
+const leavesWithinMs = 1_500;
+
+// Ten durations of a stratum take the place of the policy's own word.
+const learnedMin = 10;
+
+export function makeCreateJudge(parts: {
+  readonly now: () => number;
+  readonly verdicts: Verdicts;
+  readonly seen: SeenRollouts;
+  readonly service: ServiceModel;
+  readonly orders: Orders;
+  /** Daemons' clocks are at most so far from the true one. */
+  readonly skewMs: number;
+  /** Also those that were alone with their value when the plan was made. */
+  readonly countsLoneMembers: boolean;
+}): CreateJudge {
+  const { now, verdicts, seen, service, orders, skewMs, countsLoneMembers } = parts;
+  const inDoubt = new Map<string, { looked: boolean }>();
+  const keyOf = ({ rolloutId, collectorId }: CreateOf) => `${rolloutId}/${collectorId}`;
+
+  return {
+    leaves: (create) => {
+      const { rolloutId, collectorId, toBuild, daemon } = create;
+      const of = seen.all.get(rolloutId);
+      const upgrade = of?.upgrades.get(collectorId);
+      const collector = service.collectors.get(collectorId);
+      const who = `${daemon}: create of ${collectorId} for ${rolloutId}`;
+      verdicts.check('P5', of !== undefined && upgrade !== undefined, () => `${who}, which is not planned`);
+      if (of === undefined || upgrade === undefined || collector === undefined) return;
+      const { rollout } = of;
+      const { policy } = rollout;
+
+      const doubt = inDoubt.get(keyOf(create));
+      verdicts.check(
+        'P1',
+        doubt === undefined || doubt.looked,
+        () => `${who} while an earlier one is in doubt and nobody looked`,
+      );
+      inDoubt.set(keyOf(create), { looked: false });
+
+      // Whoever got the job as well may have looked meanwhile.
+      const intentAt = of.lastIntentAt.get(collectorId) ?? Number.NEGATIVE_INFINITY;
+      verdicts.check(
+        'P1',
+        now() - intentAt <= leavesWithinMs,
+        () => `${who} without an intent: it is ${upgrade.state}`,
+      );
+      const stratum = of.groups.strata[upgrade.stratum]?.label ?? '';
+      const order = orders.forbidding({
+        rolloutId,
+        kind: rollout.kind,
+        collectorId,
+        build: toBuild,
+        stratum,
+      });
+      verdicts.check('P4', order === undefined, () => `${who} after ${order} was answered`);
+      const isStopped = rollout.state !== 'running' && now() - of.stateSince > leavesWithinMs;
+      verdicts.check(
+        'P4',
+        !isStopped,
+        () => `${who}, which is ${rollout.state} for ${now() - of.stateSince} ms`,
+      );
+      const heldSince = of.strataHeldSince.get(upgrade.stratum);
+      const isHeld = heldSince !== undefined && now() - heldSince > leavesWithinMs;
+      verdicts.check('P4', !isHeld, () => `${who}, whose stratum ${stratum} is held`);
+
+      const waves = rollout.waves.slice(0, upgrade.wave);
+      const unpassed = waves.find(({ state }) => state !== 'passed');
+      verdicts.check(
+        'P3',
+        unpassed === undefined,
+        () => `${who} in wave ${upgrade.wave} before ${unpassed?.name} passed`,
+      );
+      const own = rollout.waves[upgrade.wave];
+      const isOpen = own !== undefined && own.state !== 'waiting' && own.state !== 'awaitingApproval';
+      verdicts.check('P3', isOpen, () => `${who} in a wave that is ${own?.state}`);
+      const tripped = rollout.waves.findIndex((_wave, index) => {
+        const { failures, allowed } = failuresOf(of, index);
+        return failures > allowed && now() - (of.lastFailureAt.get(index) ?? now()) > leavesWithinMs;
+      });
+      verdicts.check(
+        'P3',
+        of.isForgiven || tripped < 0,
+        () => `${who} although wave ${tripped} has too many failures`,
+      );
+
+      const isExcluded = policy.select.exclude.some(
+        ({ osName, id, fields }) =>
+          (osName !== undefined && collector.about.osName.startsWith('Mac')) ||
+          id?.includes(collectorId) === true ||
+          fields?.['cluster']?.includes(collector.about.fields['cluster'] ?? '') === true,
+      );
+      verdicts.check('P5', !isExcluded, () => `${who}, which the policy excludes`);
+      const pinned =
+        rollout.kind === 'upgrade' ? rollout.targetBuild : buildBefore(seen, rollout.rollbackOf, collectorId);
+      verdicts.check('P6', isSameBuild(toBuild, pinned ?? ''), () => `${who} to ${toBuild}, not ${pinned}`);
+      if (policy.windows.length + policy.freezes.length > 0) {
+        const needsMs = (of.successes.get(upgrade.stratum) ?? 0) < learnedMin ? policy.upgrade.expectMs : 0;
+        for (const share of needsMs > 0 ? [0, 0.5, 1] : [0]) {
+          const slackMs = skewMs + leavesWithinMs;
+          const at = now() + Math.max(0, share * needsMs - slackMs);
+          const edges = [at - slackMs, at, at + slackMs].map((edge) =>
+            isOpenByLuxon(policy, collector.about.timeZone, edge),
+          );
+          const opens = share === 0 ? edges.some((open) => open !== false) : edges[1] !== false;
+          verdicts.check(
+            'P7',
+            opens,
+            () => `${who} outside its window (${share} of the expected time later)`,
+          );
+        }
+      }
+    },
+    arrives: ({ rolloutId, collectorId, toBuild, daemon }) => {
+      const collector = service.collectors.get(collectorId);
+      const who = `${daemon}: create of ${collectorId} for ${rolloutId}`;
+      const running = collector?.task ?? null;
+      verdicts.check(
+        'P1',
+        running?.rolloutId !== rolloutId,
+        () => `${who} while task ${running?.id} of ours runs`,
+      );
+      // A person's upgrade that ended between our look and the create can't be known of.
+      const isUnknowable =
+        collector?.isBuildSomeoneElses === true &&
+        now() - collector.buildSince <= freshForMs + leavesWithinMs;
+      const isThere = collector !== undefined && isSameBuild(collector.build, toBuild) && !isUnknowable;
+      verdicts.check(
+        'P1',
+        !isThere,
+        () => `${who}, which runs ${toBuild} since ${now() - (collector?.buildSince ?? 0)} ms`,
+      );
+    },
+    started: ({ rolloutId, collectorId }) => {
+      const of = seen.all.get(rolloutId);
+      const collector = service.collectors.get(collectorId);
+      if (of === undefined || collector === undefined) return;
+      const { policy } = of.rollout;
+      // One that shows the build already has no more to do.
+      const running = [...service.running()].filter(
+        (task) =>
+          task.rolloutId === rolloutId && service.collectors.get(task.collectorId)?.build !== task.toBuild,
+      );
+      verdicts.check(
+        'P2',
+        running.length <= policy.concurrency,
+        () => `${running.length} of ${policy.concurrency} run in ${rolloutId}`,
+      );
+      for (const { key, cap } of policy.maxInFlightPer) {
+        const value = sharedValue(collector, key);
+        if (value === '') continue;
+        const beside = running.filter((task) => {
+          const other = service.collectors.get(task.collectorId);
+          const domains = of.upgrades.get(task.collectorId)?.domains ?? [];
+          const isKnown = domains.some((domain) => of.groups.domains[domain]?.label === `${key} = ${value}`);
+          return other !== undefined && sharedValue(other, key) === value && (isKnown || countsLoneMembers);
+        });
+        verdicts.check(
+          'P2',
+          beside.length <= cap,
+          () =>
+            `${beside.length} of ${cap} run with ${key} ${value} in ${rolloutId}: ${beside.map((task) => task.collectorId).join(', ')}`,
+        );
+      }
+    },
+    answered: (create) => {
+      inDoubt.delete(keyOf(create));
+    },
+    looked: (collectorId) => {
+      for (const [key, doubt] of inDoubt) if (key.endsWith(`/${collectorId}`)) doubt.looked = true;
+    },
+  };
+}
+
+function buildBefore(seen: SeenRollouts, rolloutId: string | null, collectorId: number): string | undefined {
+  return rolloutId === null ? undefined : seen.all.get(rolloutId)?.upgrades.get(collectorId)?.fromBuild;
+}
+
+/** What a collector has under a key of a cap, as far as worlds have caps. */
+function sharedValue({ about }: CollectorModel, key: string): string {
+  if (key === 'osName') return about.osName;
+  if (key === 'category') return about.category;
+  return about.fields[key.replace('fields.', '')] ?? '';
+}

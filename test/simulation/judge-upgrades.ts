@@ -1,0 +1,41 @@
+import { isSameBuild } from '../../src/base/build-version.ts';
+import type { UpgradeChange } from '../../src/orchestrator/ports.ts';
+import { isEnd } from '../../src/rollout/upgrade.ts';
+import type { Night } from './night.ts';
+
+// A look's answer may be on its way for so long, before what it showed is written down.
+const lookAgeMs = 60_000;
+
+/** Judges each change of a record: P9 (ends have reasons) and P10 (a success is on the build, and was up after its task). */
+export function judgeUpgrade(
+  { verdicts, service, scheduler, staleMs }: Night,
+  { before, after }: UpgradeChange,
+): void {
+  const who = `${after.collectorId} of ${after.rolloutId}`;
+  if (isEnd(after.state) && 'endedAt' in after)
+    verdicts.check('P9', after.reason.trim() !== '', () => `${who} ended ${after.state} without a reason`);
+  verdicts.check(
+    'P9',
+    after.rev === before.rev + 1,
+    () => `${who} went from rev ${before.rev} to ${after.rev}`,
+  );
+  const collector = service.collectors.get(after.collectorId);
+  if (after.state !== 'succeeded' || before.state === 'succeeded' || collector === undefined) return;
+  const slackMs = lookAgeMs + staleMs;
+  const now = scheduler.now();
+  const shows =
+    isSameBuild(collector.build, after.toBuild) ||
+    (isSameBuild(collector.buildBefore, after.toBuild) && now - collector.buildSince <= slackMs);
+  verdicts.check('P10', shows, () => `${who} succeeded, but runs ${collector.build}, not ${after.toBuild}`);
+  const heartbeatAt = service.lastHeartbeat(collector);
+  const isBack =
+    heartbeatAt > Math.min(collector.lastTaskEndedAt, collector.buildSince) - 1 ||
+    collector.deletedAt !== null;
+  verdicts.check('P10', isBack, () => `${who} succeeded, but was silent since its task ended`);
+  const isUp = collector.downSince === null || now - collector.downSince <= slackMs;
+  verdicts.check(
+    'P10',
+    isUp,
+    () => `${who} succeeded, but is down for ${now - (collector.downSince ?? now)} ms`,
+  );
+}

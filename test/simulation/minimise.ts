@@ -1,0 +1,71 @@
+import type { PlantedBug } from './planted-bugs.ts';
+import { runNight } from './run-night.ts';
+import { changeSetup, drawSetup, faultKinds, featureKinds, type Setup, type SetupChanges } from './setup.ts';
+import type { Violation } from './verdicts.ts';
+
+export interface Minimised {
+  readonly changes: SetupChanges;
+  readonly setup: Setup;
+  readonly violation: Violation;
+}
+
+// Each plays a night: more than this makes nobody wait for what a person can do from there.
+const attemptsMax = 250;
+
+/**
+ * Shrinks a night that breaks a promise: fewer collectors and daemons, fewer kinds of faults, a simpler policy, a
+ * shorter night, as long as the same promise is still broken. @returns undefined when the night breaks none
+ */
+export async function minimise(
+  seed: number,
+  from: SetupChanges,
+  plant: PlantedBug | null,
+  tell: (words: string) => void = () => {},
+): Promise<Minimised | undefined> {
+  const drawn = drawSetup(seed);
+  const play = async (changes: SetupChanges) =>
+    (await runNight(changeSetup(drawn, changes), { plant, stopsEarly: true })).violations[0];
+  const first = await play(from);
+  if (first === undefined) return undefined;
+  let best: { changes: SetupChanges; violation: Violation } = { changes: from, violation: first };
+  let attempts = 0;
+  const attempt = async (changes: SetupChanges): Promise<boolean> => {
+    if (attempts >= attemptsMax) return false;
+    attempts += 1;
+    const violation = await play(changes);
+    if (violation?.promise !== first.promise) return false;
+    best = { changes, violation };
+    tell(`${attempts}: ${JSON.stringify(changes)}`);
+    return true;
+  };
+  for (let shrunk = true; shrunk; ) {
+    shrunk = false;
+    const setup = changeSetup(drawn, best.changes);
+    const smaller: SetupChanges[] = [
+      { collectors: Math.max(1, Math.floor(setup.collectors / 2)) },
+      { collectors: Math.max(1, setup.collectors - 1) },
+      { daemons: Math.max(1, setup.daemons - 1) },
+      { operators: 1 },
+      { words: 0 },
+      { words: Math.floor(setup.words / 2) },
+      { words: Math.max(0, setup.words - 1) },
+      { troubleMs: Math.floor(setup.troubleMs / 2) },
+    ];
+    for (const change of smaller) {
+      const isSmaller = Object.entries(change).some(
+        ([name, value]) => changeSetup(drawn, best.changes)[name as keyof Setup] !== value,
+      );
+      if (isSmaller && (await attempt({ ...best.changes, ...change }))) shrunk = true;
+    }
+    for (const kind of [...faultKinds, ...featureKinds]) {
+      const now = changeSetup(drawn, best.changes);
+      const isOn =
+        kind in now.faults
+          ? now.faults[kind as keyof typeof now.faults] > 0
+          : now.features[kind as keyof typeof now.features];
+      if (!isOn || best.changes.with?.some((added) => added === kind)) continue;
+      if (await attempt({ ...best.changes, without: [...(best.changes.without ?? []), kind] })) shrunk = true;
+    }
+  }
+  return { ...best, setup: changeSetup(drawn, best.changes) };
+}

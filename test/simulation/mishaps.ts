@@ -1,0 +1,65 @@
+import { makeChances } from './chances.ts';
+import type { Night } from './night.ts';
+import { type CollectorModel, firstTarget, newerBuild } from './service-model.ts';
+import type { FaultKind } from './setup.ts';
+
+const minuteMs = 60_000;
+
+/** What happens to the fleet and the builds during the night, at instants drawn beforehand. */
+export function planMishaps(night: Night): void {
+  const { setup, scheduler, service } = night;
+  const chances = makeChances(setup.seed, 'mishaps');
+  const builds = makeChances(setup.seed, 'withdrawn builds');
+  const startsAt = scheduler.now();
+  const times = (kind: FaultKind, happen: () => void): void => {
+    const count = Math.round(setup.faults[kind]);
+    for (let index = 0; index < count; index += 1) {
+      scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
+        night.struck(kind);
+        night.trace('world', () => kind);
+        happen();
+      });
+    }
+  };
+  const anyone = (): CollectorModel | undefined =>
+    chances.some([...service.collectors.values()].filter(({ deletedAt }) => deletedAt === null));
+  const soon = (happen: () => void, most: number) =>
+    scheduler.at(scheduler.now() + chances.int(1, most) * minuteMs, happen);
+
+  times('collectorDies', () => {
+    const collector = anyone();
+    if (collector === undefined) return;
+    service.goDown(collector);
+    if (chances.hit(0.7)) soon(() => service.comeUp(collector), 300);
+  });
+  times('collectorAppears', () => service.appear());
+  times('collectorLeaves', () => {
+    const collector = anyone();
+    if (collector === undefined) return;
+    service.goDown(collector);
+    collector.deletedAt = scheduler.now();
+  });
+  times('someoneElse', () => {
+    const collector = anyone();
+    if (collector === undefined) return;
+    const toBuild = chances.pick([firstTarget, firstTarget, '19.441-2']);
+    service.create({ collectorId: collector.about.id, toBuild, rolloutId: null });
+  });
+  times('buildWithdrawn', () => {
+    const before = service.builds();
+    const gone = builds.pick([firstTarget, firstTarget, '19.441-2']);
+    service.setBuilds(
+      before
+        .filter(({ version }) => version !== gone)
+        .map((build, index, all) => ({ ...build, latest: index === all.length - 1 })),
+    );
+    if (chances.hit(0.6)) soon(() => service.setBuilds(before), 240);
+  });
+  times('buildNewer', () => {
+    const before = service.builds().map((build) => ({ ...build, latest: false }));
+    service.setBuilds([
+      ...before.filter(({ version }) => version !== newerBuild),
+      { version: newerBuild, latest: true },
+    ]);
+  });
+}

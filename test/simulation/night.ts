@@ -1,0 +1,45 @@
+import type { FleetRegister, RolloutStore } from '../../src/orchestrator/ports.ts';
+import type { Policy } from '../../src/rollout/policy.ts';
+import type { Chances } from './chances.ts';
+import type { GateModel } from './gate-model.ts';
+import type { CreateJudge } from './judge-creates.ts';
+import type { Orders } from './orders.ts';
+import type { PlantedBug } from './planted-bugs.ts';
+import type { ProcessModel } from './process-model.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { SeenRollout, SeenRollouts } from './seen-rollouts.ts';
+import type { ServiceModel } from './service-model.ts';
+import type { FaultKind, Setup } from './setup.ts';
+import type { Verdicts } from './verdicts.ts';
+
+/** A fault that the world put in; anything else that is thrown is a bug. */
+export class InjectedFault extends Error {}
+
+/** All that the parts of one simulated world share. */
+export interface Night {
+  readonly setup: Setup;
+  readonly plant: PlantedBug | null;
+  readonly policies: readonly Policy[];
+  readonly scheduler: Scheduler;
+  readonly service: ServiceModel;
+  readonly store: RolloutStore;
+  readonly register: FleetRegister;
+  readonly gates: GateModel;
+  readonly seen: SeenRollouts;
+  readonly verdicts: Verdicts;
+  readonly orders: Orders;
+  readonly judge: CreateJudge;
+  readonly skewMs: number;
+  readonly staleMs: number;
+  /** Things may still go wrong. */
+  isTroubled(): boolean;
+  /** Whether this fault happens now; counted when it does. */
+  strikes(kind: FaultKind, chances: Chances): boolean;
+  /** Counts one that was planned beforehand. */
+  struck(kind: FaultKind): void;
+  trace(who: string, words: () => string): void;
+  /** A call of a daemon: it may give way, stall or crash here. */
+  point(process: ProcessModel): Promise<void>;
+  /** The store was written: something may have come to rest, or may be worth a look. */
+  wrote(of: SeenRollout | undefined): void;
+}

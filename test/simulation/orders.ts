@@ -1,0 +1,60 @@
+import { isSameBuild } from '../../src/base/build-version.ts';
+
+/** What people said that forbids creates: in force from the answer to it until someone asks for the contrary (P4). */
+export interface Orders {
+  asks(keys: readonly string[]): () => void;
+  /** Begins an order; call the result when it was answered. */
+  forbids(keys: readonly string[]): () => void;
+  forbidding(create: {
+    readonly rolloutId: string;
+    readonly kind: 'upgrade' | 'rollback';
+    readonly collectorId: number;
+    readonly build: string;
+    readonly stratum: string;
+  }): string | undefined;
+}
+
+export function makeOrders(): Orders {
+  const inForce = new Set<string>();
+  const lifting = new Map<string, number>();
+  const lifted = new Map<string, number>();
+  let moment = 0;
+  return {
+    asks: (keys) => {
+      for (const key of keys) {
+        inForce.delete(key);
+        lifting.set(key, (lifting.get(key) ?? 0) + 1);
+      }
+      return () => {
+        moment += 1;
+        for (const key of keys) {
+          lifting.set(key, (lifting.get(key) ?? 1) - 1);
+          lifted.set(key, moment);
+        }
+      };
+    },
+    forbids: (keys) => {
+      moment += 1;
+      const askedAt = moment;
+      return () => {
+        // Who asks for both at once gets one of them.
+        for (const key of keys) {
+          if ((lifting.get(key) ?? 0) === 0 && (lifted.get(key) ?? 0) <= askedAt) inForce.add(key);
+        }
+      };
+    },
+    forbidding: ({ rolloutId, kind, collectorId, build, stratum }) => {
+      for (const key of [
+        `rollout/${rolloutId}`,
+        `collector/${collectorId}`,
+        `stratum/${rolloutId}/${stratum}`,
+      ]) {
+        if (inForce.has(key)) return key;
+      }
+      if (kind === 'rollback') return undefined;
+      return [...inForce].find(
+        (key) => key.startsWith('build/') && isSameBuild(key.slice('build/'.length), build),
+      );
+    },
+  };
+}

@@ -1,0 +1,243 @@
+import type { Operations } from '../../src/orchestrator/operations.ts';
+import { isRolloutEnd } from '../../src/rollout/rollout.ts';
+import type { Upgrade } from '../../src/rollout/upgrade.ts';
+import type { RolloutVerb } from '../../src/rollout/verbs.ts';
+import { type Chances, makeChances } from './chances.ts';
+import type { DaemonModel } from './daemon-model.ts';
+import { InjectedFault, type Night } from './night.ts';
+import type { SeenRollout } from './seen-rollouts.ts';
+
+/** Someone who speaks to the daemons at random moments. @returns when everything was said, or its daemon died */
+export async function speakAtRandom(
+  night: Night,
+  name: string,
+  words: number,
+  daemons: () => readonly DaemonModel[],
+): Promise<void> {
+  const { setup, scheduler } = night;
+  const chances = makeChances(setup.seed, `person/${name}`);
+  for (let word = 0; word < words; word += 1) {
+    const pauseMs = (-Math.log(1 - chances.next()) * setup.troubleMs) / (words + 2);
+    await later(night, pauseMs);
+    if (!night.isTroubled()) return;
+    const daemon = chances.some(daemons());
+    const rollout = choose(night, chances);
+    if (daemon === undefined || rollout === undefined) continue;
+    const said = speak(night, daemon, chances, rollout, name);
+    // Whoever speaks to a daemon that dies gives up after a while.
+    await Promise.race([said, later(night, 600_000)]);
+  }
+  night.trace(name, () => `has said everything at ${scheduler.now()}`);
+}
+
+/** Lets go of what is held and says that everything may go on, once. @returns whether there was anything to say */
+export async function helpOut(
+  night: Night,
+  { operations }: Pick<DaemonModel, 'operations'>,
+): Promise<boolean> {
+  let spoke = false;
+  const { builds, collectors } = await night.register.holds();
+  for (const { build } of builds) {
+    spoke = true;
+    await letGo(night, operations, build, [`build/${build}`]);
+  }
+  for (const { collectorId } of collectors) {
+    spoke = true;
+    await letGo(night, operations, String(collectorId), [`collector/${collectorId}`]);
+  }
+  for (const of of night.seen.all.values()) {
+    const { rollout } = of;
+    if (rollout.endedAt !== null) continue;
+    const verb = helpingVerb(of);
+    if (verb === undefined) continue;
+    spoke = true;
+    await say(night, operations, of, verb, 'helper');
+    for (const { label } of rollout.heldStrata) {
+      await letGo(night, operations, label, stratumKeys(night, label));
+    }
+  }
+  return spoke;
+}
+
+/** What a build that is gone leaves held: only an abort ends it. */
+export async function endWhatCannot(night: Night, { operations }: DaemonModel): Promise<boolean> {
+  let spoke = false;
+  for (const of of night.seen.all.values()) {
+    const { rollout } = of;
+    const isGone = /no longer offered|no target/.test(rollout.reason) || rollout.state === 'awaitingApproval';
+    if (rollout.endedAt !== null || !isGone) continue;
+    spoke = true;
+    await say(night, operations, of, 'abort', 'helper');
+  }
+  return spoke || helpOut(night, { operations });
+}
+
+function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
+  if (rollout.state === 'awaitingApproval') return 'approve';
+  if (rollout.state === 'held' || rollout.state === 'paused') return 'resume';
+  return rollout.waves.some(({ state }) => state === 'awaitingApproval') ? 'approve' : undefined;
+}
+
+function choose(night: Night, chances: Chances): SeenRollout | undefined {
+  const all = [...night.seen.all.values()];
+  const active = all.filter(({ rollout }) => rollout.endedAt === null);
+  return chances.hit(0.9) && active.length > 0 ? chances.some(active) : chances.some(all);
+}
+
+async function speak(
+  night: Night,
+  { operations }: DaemonModel,
+  chances: Chances,
+  of: SeenRollout,
+  by: string,
+): Promise<void> {
+  const { rollout } = of;
+  const draw = chances.next();
+  const waits =
+    rollout.state === 'awaitingApproval' || rollout.waves.some(({ state }) => state === 'awaitingApproval');
+  if (waits && draw < 0.7) return say(night, operations, of, 'approve', by, chances.hit(0.4));
+  if (rollout.waves.some(({ state }) => state === 'soaking') && draw < 0.2)
+    return say(night, operations, of, 'skipSoak', by);
+  if (rollout.state === 'held' || rollout.state === 'paused') {
+    if (draw < 0.55) return say(night, operations, of, 'resume', by);
+    if (draw < 0.6) return say(night, operations, of, 'abort', by);
+    if (draw < 0.67) return say(night, operations, of, 'rollback', by);
+    if (draw < 0.75) return say(night, operations, of, 'retry', by);
+    return release(night, operations, chances, of);
+  }
+  if (isRolloutEnd(rollout.state)) {
+    if (draw < 0.4) return say(night, operations, of, 'retry', by);
+    if (draw < 0.6) return say(night, operations, of, 'rollback', by);
+    return release(night, operations, chances, of);
+  }
+  if (draw < 0.3) return say(night, operations, of, 'pause', by);
+  if (draw < 0.35) return say(night, operations, of, 'abort', by);
+  if (draw < 0.42) return say(night, operations, of, 'rollback', by);
+  if (draw < 0.5) return say(night, operations, of, 'retry', by);
+  if (draw < 0.55) return say(night, operations, of, 'resume', by);
+  if (draw < 0.85) return hold(night, operations, chances, of);
+  return release(night, operations, chances, of);
+}
+
+const stopping: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'rollback']);
+const lifting: ReadonlySet<RolloutVerb> = new Set(['resume', 'approve', 'retry']);
+
+async function say(
+  night: Night,
+  operations: Operations,
+  of: SeenRollout,
+  verb: RolloutVerb,
+  by: string,
+  withHash = false,
+): Promise<void> {
+  const { rollout } = of;
+  const keys = [`rollout/${rollout.id}`];
+  of.isDisturbed = true;
+  if (verb === 'approve') of.isApproveAsked = true;
+  if (verb === 'resume' || verb === 'retry') of.isForgiven = true;
+  if (verb === 'skipSoak') of.soaksSkipped.add(rollout.waves.findIndex(({ state }) => state === 'soaking'));
+  const lifted = lifting.has(verb) ? night.orders.asks(keys) : undefined;
+  const forbidden = stopping.has(verb) ? night.orders.forbids(keys) : undefined;
+  night.trace(by, () => `${verb} ${rollout.id}`);
+  const seenHash = withHash ? { planHash: rollout.planHash } : {};
+  const result = await expectFaults(night, verb, () =>
+    operations.apply({ rolloutId: rollout.id, verb, by, reason: '', ...seenHash }),
+  );
+  night.trace(
+    by,
+    () =>
+      `${verb} ${rollout.id}: ${result?.kind ?? 'no answer'} ${result?.kind === 'refused' ? result.reason : ''}`,
+  );
+  lifted?.();
+  if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden?.();
+}
+
+async function hold(night: Night, operations: Operations, chances: Chances, of: SeenRollout): Promise<void> {
+  const { rollout } = of;
+  const { strataHeldBeforeApproval, heldWhileInDoubt } = night.setup.features;
+  const awaits = [...night.seen.all.values()].some((each) => each.rollout.state === 'awaitingApproval');
+  const kind = awaits && !strataHeldBeforeApproval ? chances.int(0, 2) : chances.int(0, 4);
+  of.isDisturbed = true;
+  const isSafe = (id: number) =>
+    heldWhileInDoubt || [...night.seen.all.values()].every(({ upgrades }) => !isInDoubt(upgrades.get(id)));
+  const collector = chances.some([...of.upgrades.keys()].filter(isSafe));
+  const stratum = chances.some(of.groups.strata)?.label;
+  const [subject, keys] =
+    kind === 0
+      ? [rollout.targetBuild, [`build/${rollout.targetBuild}`]]
+      : kind < 3 && collector !== undefined
+        ? [String(collector), [`collector/${collector}`]]
+        : [awaits && !strataHeldBeforeApproval ? '' : (stratum ?? ''), stratumKeys(night, stratum ?? '')];
+  if (subject === '') return;
+  const forbidden = night.orders.forbids(keys);
+  night.trace('person', () => `hold ${subject}`);
+  const result = await expectFaults(night, 'hold', () =>
+    operations.hold({ subject, by: 'person', reason: 'careful' }),
+  );
+  night.trace('person', () => `hold ${subject}: ${result?.kind ?? 'no answer'}`);
+  if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden();
+}
+
+function isInDoubt(upgrade: Upgrade | undefined): boolean {
+  return upgrade?.state === 'starting' || upgrade?.state === 'queued';
+}
+
+async function release(
+  night: Night,
+  operations: Operations,
+  chances: Chances,
+  of: SeenRollout,
+): Promise<void> {
+  const { builds, collectors } = await night.register.holds();
+  const things = [
+    ...builds.map(({ build }) => [build, [`build/${build}`]] as const),
+    ...collectors.map(({ collectorId }) => [String(collectorId), [`collector/${collectorId}`]] as const),
+    ...of.rollout.heldStrata.map(({ label }) => [label, stratumKeys(night, label)] as const),
+  ];
+  const thing = chances.some(things);
+  if (thing === undefined) return;
+  await letGo(night, operations, thing[0], thing[1]);
+}
+
+async function letGo(
+  night: Night,
+  operations: Operations,
+  subject: string,
+  keys: readonly string[],
+): Promise<void> {
+  if (keys.some((key) => key.startsWith('stratum/')))
+    for (const of of night.seen.all.values()) of.isForgiven = true;
+  const lifted = night.orders.asks(keys);
+  night.trace('person', () => `release ${subject}`);
+  await expectFaults(night, 'release', () => operations.release({ subject, by: 'person', reason: 'fine' }));
+  lifted();
+}
+
+/** A stratum is held, or released, in every rollout on its way that has it. */
+function stratumKeys(night: Night, label: string): readonly string[] {
+  const ids: string[] = [];
+  for (const [id, of] of night.seen.all) {
+    if (of.rollout.endedAt !== null || !of.groups.strata.some((stratum) => stratum.label === label)) continue;
+    of.isDisturbed = true;
+    ids.push(`stratum/${id}/${label}`);
+  }
+  return ids;
+}
+
+async function expectFaults<T>(night: Night, verb: string, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    const isInjected = error instanceof InjectedFault;
+    night.verdicts.check(
+      'no error',
+      isInjected,
+      () => `${verb}: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
+    );
+    return undefined;
+  }
+}
+
+function later({ scheduler }: Night, forMs: number): Promise<void> {
+  return new Promise((resolve) => scheduler.at(scheduler.now() + forMs, resolve));
+}

@@ -1,0 +1,203 @@
+import type { FleetRegister, FleetService, RolloutStore } from '../../src/orchestrator/ports.ts';
+import type { Policy } from '../../src/rollout/policy.ts';
+import type { Rollout } from '../../src/rollout/rollout.ts';
+
+/** Bugs that are put in on purpose, to see that the simulation finds each. */
+export const plantedBugs = [
+  'slotLeak',
+  'blindSecondCreate',
+  'gateOffByOne',
+  'pauseNotFinal',
+  'capIgnored',
+  'windowIgnored',
+  'heldCollectorStarted',
+  'driftApproved',
+  'soakSkipped',
+  'isolationForgotten',
+  'gateUnasked',
+  'targetMoved',
+  'toldNotSeen',
+] as const;
+export type PlantedBug = (typeof plantedBugs)[number];
+
+type Context = 'lead' | 'step' | 'operator' | 'scan';
+
+/** What a daemon sees of the store when it has this bug. */
+export function plantInStore(bug: PlantedBug | null, store: RolloutStore, context: Context): RolloutStore {
+  switch (bug) {
+    case 'slotLeak':
+      return {
+        ...store,
+        admit: (admission, fence) => store.admit({ ...admission, slots: admission.slots + 1 }, fence),
+        loadView: async (id, at) => {
+          const view = await store.loadView(id, at);
+          return view === undefined ? undefined : { ...view, slotsTaken: view.slotsTaken - 1 };
+        },
+      };
+    case 'capIgnored':
+      return {
+        ...store,
+        admit: (admission, fence) =>
+          store.admit(
+            { ...admission, domains: admission.domains.map((domain) => ({ ...domain, cap: 1_000 })) },
+            fence,
+          ),
+        loadView: async (id, at) => {
+          const view = await store.loadView(id, at);
+          if (view === undefined) return undefined;
+          const domains = view.groups.domains.map((domain) => ({ ...domain, cap: 1_000 }));
+          return { ...view, groups: { ...view.groups, domains } };
+        },
+      };
+    case 'gateOffByOne':
+      return {
+        ...withPolicy(store, (policy) => ({
+          ...policy,
+          waves: policy.waves.map((wave) => {
+            const { maxFailures } = wave;
+            const more = maxFailures.kind === 'count' ? maxFailures.count + 1 : 0;
+            return maxFailures.kind === 'count'
+              ? { ...wave, maxFailures: { kind: 'count', count: more } }
+              : wave;
+          }),
+        })),
+        saveUpgrade: (change, tripAbove) =>
+          store.saveUpgrade(change, tripAbove === null ? null : tripAbove + 1),
+      };
+    case 'pauseNotFinal':
+      if (context !== 'step') return store;
+      return {
+        ...store,
+        loadRollout: async (id) => {
+          const rollout = await store.loadRollout(id);
+          return rollout === undefined ? undefined : { ...rollout, state: 'running' };
+        },
+        saveIntent: async (change, rev) => {
+          const result = await store.saveIntent(change, rev);
+          return result === 'saved' ? result : store.saveUpgrade(change, null);
+        },
+      };
+    case 'windowIgnored':
+      return withPolicy(store, (policy) => ({ ...policy, windows: [], freezes: [] }));
+    case 'soakSkipped':
+      return withPolicy(store, (policy) => ({
+        ...policy,
+        waves: policy.waves.map((wave) => ({ ...wave, soakMs: 0 })),
+      }));
+    case 'gateUnasked':
+      return withPolicy(store, (policy) => ({
+        ...policy,
+        waves: policy.waves.map((wave) => ({ ...wave, gates: [] })),
+      }));
+    case 'isolationForgotten':
+      return withRollout(
+        store,
+        (rollout) => ({ ...rollout, heldStrata: [] }),
+        (seen, truth) => ({
+          ...seen,
+          heldStrata: seen.heldStrata.length === 0 ? truth.heldStrata : seen.heldStrata,
+        }),
+      );
+    case 'heldCollectorStarted':
+      if (context !== 'operator') return store;
+      return {
+        ...store,
+        saveUpgrade: async (change, tripAbove) =>
+          change.after.state === 'withdrawn' ? 'saved' : store.saveUpgrade(change, tripAbove),
+      };
+    case 'driftApproved':
+      // The plan seems to have been made, and shown with its drift, this very moment.
+      if (context !== 'operator') return store;
+      return {
+        ...store,
+        loadRollout: async (id) => {
+          const rollout = await store.loadRollout(id);
+          const drift = { from: '', joined: 0, left: 0, words: '' };
+          return rollout === undefined
+            ? undefined
+            : { ...rollout, drift, fleetReadAt: Number.POSITIVE_INFINITY };
+        },
+      };
+    case 'targetMoved':
+      return context === 'step'
+        ? store
+        : {
+            ...store,
+            freeze: (plan) =>
+              store.freeze({
+                ...plan,
+                upgrades: plan.upgrades.map((upgrade, index) =>
+                  index === 0 ? { ...upgrade, toBuild: '19.506-1' } : upgrade,
+                ),
+              }),
+          };
+    default:
+      return store;
+  }
+}
+
+export function plantInRegister(
+  bug: PlantedBug | null,
+  register: FleetRegister,
+  context: Context,
+): FleetRegister {
+  if (bug !== 'heldCollectorStarted' || context === 'operator') return register;
+  return { ...register, holds: async () => ({ ...(await register.holds()), collectors: [] }) };
+}
+
+export function plantInFleet(bug: PlantedBug | null, fleet: FleetService): FleetService {
+  if (bug === 'blindSecondCreate') {
+    return {
+      ...fleet,
+      createTask: async (task, beforeSend, signal) => {
+        const answer = await fleet.createTask(task, beforeSend, signal);
+        if (answer.ok || answer.failure.kind !== 'unavailable') return answer;
+        return fleet.createTask(task, async () => true, signal);
+      },
+    };
+  }
+  if (bug === 'toldNotSeen') {
+    return {
+      ...fleet,
+      lookAtCollector: async (look, signal) => {
+        const answer = await fleet.lookAtCollector(look, signal);
+        if (!answer.ok || look.upgradableTo !== null || !look.urgent) return answer;
+        const soon = (answer.value.serviceAt ?? 0) + 1;
+        return { ok: true, value: { ...answer.value, alive: true, lastSeenAlive: soon } };
+      },
+    };
+  }
+  return fleet;
+}
+
+/** A store whose rollouts seem to have another policy; what is written has the true one. */
+function withPolicy(store: RolloutStore, change: (policy: Policy) => Policy): RolloutStore {
+  return withRollout(
+    store,
+    (rollout) => ({ ...rollout, policy: change(rollout.policy) }),
+    (seen, truth) => ({ ...seen, policy: truth.policy }),
+  );
+}
+
+function withRollout(
+  store: RolloutStore,
+  show: (rollout: Rollout) => Rollout,
+  restore: (seen: Rollout, truth: Rollout) => Rollout,
+): RolloutStore {
+  return {
+    ...store,
+    loadRollout: async (id) => {
+      const rollout = await store.loadRollout(id);
+      return rollout === undefined ? undefined : show(rollout);
+    },
+    loadView: async (id, at) => {
+      const view = await store.loadView(id, at);
+      return view === undefined ? undefined : { ...view, rollout: show(view.rollout) };
+    },
+    saveRollout: async (change, fence) => {
+      const truth = await store.loadRollout(change.rollout.id);
+      const rollout = truth === undefined ? change.rollout : restore(change.rollout, truth);
+      return store.saveRollout({ ...change, rollout }, fence);
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import type {
+  Amount,
+  CapRule,
+  CollectorKey,
+  FreezeRule,
+  GateRule,
+  Policy,
+  Selector,
+  WaveRule,
+  WaveSize,
+  WindowRule,
+} from '../../src/rollout/policy.ts';
+import { aPolicy, aWaveRule } from '../support/builders.ts';
+import { type Chances, makeChances } from './chances.ts';
+import type { FeatureKind, Setup } from './setup.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+export const zones = [
+  'Europe/Berlin',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Asia/Kolkata',
+  'America/Sao_Paulo',
+  'UTC',
+] as const;
+
+/** Draws a policy over all of DESIGN §4; what a feature is switched off for has its default. */
+export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy {
+  const draw = (concern: string) => makeChances(setup.seed, `${name}/${concern}`);
+  const when = <T>(
+    feature: FeatureKind,
+    probability: number,
+    value: (chances: Chances) => T,
+    otherwise: T,
+  ) => {
+    const chances = draw(feature);
+    return chances.hit(probability) && setup.features[feature] ? value(chances) : otherwise;
+  };
+  const basics = draw('basics');
+  const concurrency = basics.pick([1, 2, 3, 5, 8, 20]);
+  const expectMs = basics.pick([3, 5, 5, 8]) * minuteMs;
+  return aPolicy({
+    name,
+    timeZone: basics.pick(zones),
+    concurrency,
+    select: { include: {}, exclude: when('exclude', 0.4, drawExclusions, []) },
+    target: {
+      version: 'latest',
+      allowDowngrade: basics.hit(0.3),
+      minimumAgeMs: when('minimumAge', 0.1, (chances) => chances.int(1, 4) * hourMs, 0),
+      supersede: when('supersede', 0.3, () => true, false),
+    },
+    spreadBy: when('strata', 0.6, drawSpread, []),
+    isolateStrata: when('isolate', 0.75, () => true, false),
+    maxInFlightPer: when('caps', 0.5, drawCaps, []),
+    approval: when('planApproval', 0.2, () => true, false),
+    windows: when('windows', 0.25, drawWindows, []),
+    freezes: when('freezes', 0.15, (chances) => drawFreezes(chances, startsAt), []),
+    onBreach: when(
+      'onBreach',
+      0.5,
+      (chances) => chances.pick(['abort', 'rollback', 'rollback'] as const),
+      'hold',
+    ),
+    lostWeight: basics.pick([1, 3, 2.5]),
+    upgrade: {
+      deadlineMs: basics.pick([35, 45]) * minuteMs,
+      verifyWithinMs: basics.pick([5, 10, 20]) * minuteMs,
+      expectMs,
+    },
+    retry: {
+      maxAttempts: basics.int(1, 4),
+      backoff: {
+        initialMs: basics.pick([1, 2, 10]) * minuteMs,
+        factor: basics.pick([1, 2, 3]),
+        maxMs: hourMs,
+        jitter: basics.pick([0, 0.2]),
+      },
+    },
+    defer: { upToMs: basics.pick([1, 4, 12]) * hourMs },
+    waves: drawWaves(draw, when),
+  });
+}
+
+function drawWaves(
+  draw: (concern: string) => Chances,
+  when: <T>(feature: FeatureKind, probability: number, value: (chances: Chances) => T, otherwise: T) => T,
+): readonly WaveRule[] {
+  const count = when('waves', 0.85, (chances) => chances.int(2, 4), 1);
+  const names = ['canary', 'early', 'most', 'rest'];
+  return Array.from({ length: count }, (_, index) => {
+    const chances = draw(`wave ${index}`);
+    const isLast = index === count - 1;
+    const soaks = draw(`soak ${index}`).hit(0.6);
+    const gates = draw(`gates ${index}`);
+    const approves = draw(`approval ${index}`).hit(0.12);
+    const isMatch = draw(`match ${index}`).hit(0.15);
+    const rule: WaveRule = {
+      ...aWaveRule({ name: isLast ? 'rest' : (names[index] ?? `wave ${index}`) }),
+      size: isLast ? { kind: 'percent', percent: 100 } : drawSize(chances),
+      soakMs: when('soak', 1, () => (soaks ? chances.pick([1, 10, 30, 120]) * minuteMs : 0), 0),
+      maxFailures: drawAmount(chances),
+      approval: when('waveApproval', 1, () => approves, false),
+      gates: when('gates', 1, () => (gates.hit(0.2) ? drawGates(gates) : []), []),
+    };
+    const match: Selector = { osName: ['Linux'] };
+    return !isLast && when('match', 1, () => isMatch, false) ? { ...rule, match } : rule;
+  });
+}
+
+function drawSize(chances: Chances): WaveSize {
+  const kind = chances.int(0, 3);
+  if (kind === 0) return { kind: 'perStratum', count: chances.int(1, 2) };
+  if (kind === 1) return { kind: 'percent', percent: chances.pick([2, 10, 33.3]) };
+  return { kind: 'count', count: chances.int(1, 5) };
+}
+
+function drawAmount(chances: Chances): Amount {
+  if (chances.hit(0.4)) return { kind: 'percent', percent: chances.pick([1, 5, 20, 50]) };
+  return { kind: 'count', count: chances.pick([0, 0, 1, 2, 5, 30]) };
+}
+
+function drawGates(chances: Chances): readonly GateRule[] {
+  return Array.from({ length: chances.int(1, 2) }, (_, index): GateRule => {
+    const shared = {
+      name: `gate ${index}`,
+      dryRun: chances.hit(0.15),
+      everyMs: chances.pick([30_000, 60_000]),
+      url: 'http://gate.example',
+    };
+    if (chances.hit(0.4)) return { ...shared, kind: 'webhook' };
+    const expect = { operator: '>=', value: 0.99 } as const;
+    return {
+      ...shared,
+      kind: 'prometheus',
+      query: 'up',
+      expect,
+      forMs: chances.pick([0, 2 * minuteMs, 10 * minuteMs]),
+    };
+  });
+}
+
+function drawExclusions(chances: Chances): readonly Selector[] {
+  return [
+    chances.pick<Selector>([{ osName: ['Mac*'] }, { id: [3, 7, 11] }, { fields: { cluster: ['c1'] } }]),
+  ];
+}
+
+function drawSpread(chances: Chances): readonly CollectorKey[] {
+  const keys: readonly CollectorKey[] = ['osName', 'osArch', 'collectorVersion'];
+  return chances.hit(0.2) ? ['fields.cluster'] : keys.slice(0, chances.int(1, 3));
+}
+
+function drawCaps(chances: Chances): readonly CapRule[] {
+  const first: CapRule = {
+    key: chances.pick(['fields.cluster', 'fields.cluster', 'category'] as const),
+    cap: chances.int(1, 3),
+  };
+  return chances.hit(0.3) ? [first, { key: 'osName', cap: chances.int(1, 6) }] : [first];
+}
+
+function drawWindows(chances: Chances): readonly WindowRule[] {
+  return Array.from({ length: chances.int(1, 2) }, () => {
+    const fromMinute = chances.int(0, 47) * 30;
+    const lastsMinutes = chances.int(4, 24) * 30;
+    const days = chances.hit(0.5)
+      ? [1, 2, 3, 4, 5, 6, 7]
+      : [1, 2, 3, 4, 5, 6, 7].filter(() => chances.hit(0.7));
+    return {
+      days: days.length === 0 ? [1] : days,
+      fromMinute,
+      toMinute: (fromMinute + lastsMinutes) % 1440,
+      timeZone: chances.hit(0.5) ? 'collector' : chances.pick(zones),
+    };
+  });
+}
+
+function drawFreezes(chances: Chances, startsAt: number): readonly FreezeRule[] {
+  const from = startsAt + chances.int(-12, 12) * hourMs;
+  const text = (at: number) => new Date(at).toISOString().slice(0, 16);
+  return [
+    {
+      from: text(from),
+      to: text(from + chances.int(1, 36) * hourMs),
+      reason: 'holidays',
+      timeZone: chances.hit(0.4) ? 'collector' : chances.pick(zones),
+    },
+  ];
+}

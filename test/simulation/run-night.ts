@@ -1,0 +1,279 @@
+import { isEnd } from '../../src/rollout/upgrade.ts';
+import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { makeChances } from './chances.ts';
+import { type DaemonModel, makeDaemonModel } from './daemon-model.ts';
+import { makeGateModel } from './gate-model.ts';
+import { inspect, noteEstimate } from './inspect.ts';
+import { makeJobModel } from './job-model.ts';
+import { makeCreateJudge } from './judge-creates.ts';
+import { planMishaps } from './mishaps.ts';
+import type { Night } from './night.ts';
+import { makeOrders } from './orders.ts';
+import { speakAtRandom } from './people.ts';
+import type { PlantedBug } from './planted-bugs.ts';
+import { makeProcess } from './process-model.ts';
+import { drawPolicy } from './random-policy.ts';
+import { makeScheduler } from './scheduler.ts';
+import { seeToEnd } from './see-to-end.ts';
+import { makeSeenRollouts, type SeenRollout } from './seen-rollouts.ts';
+import { makeServiceModel } from './service-model.ts';
+import type { FaultKind, Setup } from './setup.ts';
+import { makeVerdicts, type Violation } from './verdicts.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** What one night came to. */
+export interface NightReport {
+  readonly seed: number;
+  readonly rollouts: number;
+  readonly ended: number;
+  readonly events: number;
+  readonly tasks: number;
+  readonly faults: ReadonlyMap<FaultKind, number>;
+  readonly checks: ReadonlyMap<string, number>;
+  readonly violations: readonly Violation[];
+  /** |estimated - actual| / actual of each rollout that ended undisturbed. */
+  readonly estimateErrors: readonly number[];
+}
+
+export interface NightOptions {
+  readonly plant?: PlantedBug | null;
+  readonly trace?: (at: number, who: string, words: string) => void;
+  /** Ends the night at the first violation. */
+  readonly stopsEarly?: boolean;
+}
+
+// Windows open at least once a week, and a frozen time lasts less than two days.
+const restWithinMs = 40 * dayMs;
+
+// Several times what the longest of the nights takes: more is a loop that goes round without getting anywhere.
+const eventsMax = 3_000_000;
+
+const leaseMs = 3_000;
+
+/** Plays one world from its setup: everything that happens follows from it, so that a replay is exact. */
+export async function runNight(setup: Setup, options: NightOptions = {}): Promise<NightReport> {
+  const chances = makeChances(setup.seed, 'night');
+  const startsAt = Date.parse('2026-01-01T00:00:00Z') + chances.int(0, 360 * 24 * 60) * minuteMs;
+  const scheduler = makeScheduler(startsAt);
+  const troubleEndsAt = startsAt + setup.troubleMs;
+  const names = setup.features.secondPolicy && chances.hit(0.25) ? ['first', 'second'] : ['first'];
+  const policies = names.map((name) => drawPolicy(setup, name, startsAt));
+  const expectMs = policies[0]?.upgrade.expectMs ?? 5 * minuteMs;
+  const store = makeMemoryRolloutStore();
+  const register = makeMemoryFleetRegister();
+  const faults = new Map<FaultKind, number>();
+  const struck = (kind: FaultKind) => faults.set(kind, (faults.get(kind) ?? 0) + 1);
+  const service = makeServiceModel(setup, scheduler, expectMs, struck);
+  const isTroubled = () => scheduler.now() < troubleEndsAt;
+  const trace: Night['trace'] = (who, words) => options.trace?.(scheduler.now(), who, words());
+  let isOver = false;
+  const verdicts = makeVerdicts(scheduler.now, ({ promise, words }) => {
+    trace('judge', () => `VIOLATION ${promise}: ${words}`);
+    if (options.stopsEarly === true) isOver = true;
+  });
+  const seen = makeSeenRollouts(scheduler.now);
+  const orders = makeOrders();
+  const gates = makeGateModel(setup, scheduler.now, struck);
+  const skewMs = setup.faults.clockJump > 0 ? 5_000 : 0;
+  const staleMs =
+    setup.faults.stall > 0 || setup.faults.slowAnswer > 0 || setup.faults.crash > 0 ? 300_000 : 60_000;
+  const judge = makeCreateJudge({
+    now: scheduler.now,
+    verdicts,
+    seen,
+    service,
+    orders,
+    skewMs,
+    countsLoneMembers: setup.features.capsForLoneMembers,
+  });
+  const pointChances = makeChances(setup.seed, 'points');
+  const inspectChances = makeChances(setup.seed, 'inspections');
+  let isChanged = true;
+
+  const night: Night = {
+    setup,
+    plant: options.plant ?? null,
+    policies,
+    scheduler,
+    service,
+    store,
+    register,
+    gates,
+    seen,
+    verdicts,
+    orders,
+    judge,
+    skewMs,
+    staleMs,
+    isTroubled,
+    strikes: (kind, by) => {
+      const hits = isTroubled() && by.hit(setup.faults[kind]);
+      if (hits) struck(kind);
+      return hits;
+    },
+    struck,
+    trace,
+    point: async (process) => {
+      if (night.strikes('crash', pointChances)) crash(process.name);
+      else if (night.strikes('stall', pointChances))
+        stall(process.name, pointChances.pick([500, 1_500, 5_000, 60_000, 150_000]));
+      if (night.strikes('storeSlow', pointChances)) await process.wait(pointChances.int(50, 1_500));
+      const isStopped = !process.isAlive() || process.stalledUntil() > scheduler.now();
+      if (isStopped || pointChances.hit(setup.givesWay)) await process.wait(pointChances.int(0, 8));
+    },
+    wrote: (of) => {
+      isChanged = true;
+      if (of !== undefined && inspectChances.hit(0.01))
+        scheduler.at(scheduler.now(), () => void inspect(night, of));
+      if (of !== undefined && of.estimatedEnd === null && of.frozenAt === scheduler.now())
+        void noteEstimate(night, of);
+    },
+  };
+
+  const daemons: DaemonModel[] = [];
+  const alive = () => daemons.filter(({ process }) => process.isAlive());
+  const jobs = makeJobModel(night, alive);
+  const bell = {
+    ring: () => {
+      for (const daemon of alive()) {
+        if (night.strikes('bellLost', pointChances)) continue;
+        scheduler.at(scheduler.now() + 1, daemon.hear);
+      }
+    },
+  };
+  let leader: DaemonModel | undefined;
+  let fence = 0;
+  const elect = (): void => {
+    const able = alive().filter(({ process }) => process.stalledUntil() <= scheduler.now());
+    const next = chances.some(able);
+    if (next === undefined) {
+      scheduler.at(scheduler.now() + 1_000, elect);
+      return;
+    }
+    leader = next;
+    fence += 1;
+    const term = fence;
+    trace(next.process.name, () => `leads with fence ${term}`);
+    void next.lead(term, () => leader === next && fence === term);
+  };
+  const deposeLater = (name: string): void => {
+    if (leader?.process.name !== name) return;
+    const deposed = leader;
+    scheduler.at(scheduler.now() + leaseMs + 500, () => {
+      const isAble = deposed.process.isAlive() && deposed.process.stalledUntil() <= scheduler.now();
+      if (leader === deposed && !isAble) elect();
+    });
+  };
+  let lives = 0;
+  const startDaemon = (): void => {
+    lives += 1;
+    const offset = chances.int(-1, 1) * (skewMs / 5);
+    const process = makeProcess(`daemon-${lives}`, scheduler, Math.round(offset));
+    daemons.push(makeDaemonModel(night, process, { bell, jobs }));
+    if (leader === undefined || !leader.process.isAlive()) elect();
+  };
+  const crash = (name: string): void => {
+    const daemon = daemons.find(({ process }) => process.name === name);
+    trace(name, () => 'crashes');
+    daemon?.process.crash();
+    deposeLater(name);
+    scheduler.at(scheduler.now() + chances.int(1_000, 60_000), startDaemon);
+  };
+  const stall = (name: string, forMs: number): void => {
+    trace(name, () => `stalls for ${forMs} ms`);
+    daemons.find(({ process }) => process.name === name)?.process.stall(forMs);
+    if (forMs > leaseMs) deposeLater(name);
+  };
+  for (let count = 0; count < setup.daemons; count += 1) startDaemon();
+
+  planMishaps(night);
+  for (let jump = 0; jump < Math.round(setup.faults.clockJump); jump += 1) {
+    scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
+      struck('clockJump');
+      chances.some(alive())?.process.setClock(chances.int(-skewMs, skewMs));
+    });
+  }
+  for (const policy of policies) {
+    const everyMs = chances.pick([30, 60, 240]) * minuteMs;
+    const tick = (): void => {
+      const daemon = chances.some(alive());
+      if (daemon !== undefined) void daemon.scanNow(policy, 'schedule');
+      if (isTroubled()) scheduler.at(scheduler.now() + everyMs, tick);
+    };
+    scheduler.at(startsAt + chances.int(0, 30_000), tick);
+  }
+  for (let person = 1; person <= (setup.words === 0 ? 0 : setup.operators); person += 1)
+    void speakAtRandom(night, `person-${person}`, Math.ceil(setup.words / setup.operators), alive);
+
+  const isAtRest = (): boolean => {
+    if (scheduler.events() > eventsMax) return true;
+    if (isTroubled() || !isChanged || jobs.open() > 0 || alive().some((daemon) => daemon.errandsOut() > 0))
+      return false;
+    isChanged = false;
+    return [...seen.all.values()].every((of) => isResting(of, seen.all));
+  };
+  const rest = async (): Promise<boolean> => {
+    isChanged = true;
+    const end = await scheduler.run(
+      scheduler.now() + setup.troubleMs + restWithinMs,
+      () => isOver || isAtRest(),
+    );
+    const isSpinning = scheduler.events() > eventsMax;
+    verdicts.check(
+      'P11',
+      end === 'over' && !isSpinning,
+      () => `no rest ${isSpinning ? `after ${eventsMax} events` : 'in time'}: ${unrest(seen.all)}`,
+    );
+    return end === 'over' && !isSpinning;
+  };
+  const rests = await rest();
+  if (rests && !isOver && setup.words > 0) await seeToEnd(night, () => alive()[0], rest);
+  for (const of of seen.all.values()) await inspect(night, of);
+  return {
+    seed: setup.seed,
+    rollouts: seen.all.size,
+    ended: [...seen.all.values()].filter(({ rollout }) => rollout.endedAt !== null).length,
+    events: scheduler.events(),
+    tasks: service.tasks.size,
+    faults,
+    checks: verdicts.checks,
+    violations: verdicts.violations,
+    estimateErrors: [...seen.all.values()].flatMap(estimateError),
+  };
+}
+
+/** Ended, or stopped with a reason and nothing on its way, or waiting for a person's word. */
+function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): boolean {
+  const { rollout } = of;
+  if (rollout.endedAt !== null) return true;
+  const isQuiet = [...of.upgrades.values()].every(
+    ({ state }) => isEnd(state) || state === 'pending' || state === 'retrying',
+  );
+  if (rollout.state === 'awaitingApproval') return true;
+  if (rollout.state === 'held' || rollout.state === 'paused') return isQuiet;
+  if (rollout.state === 'rollingBack') {
+    const rollback = all.get(rollout.rollbackId ?? '');
+    return rollback !== undefined && rollback.rollout.endedAt === null && isResting(rollback, all);
+  }
+  return isQuiet && rollout.waves.find(({ state }) => state !== 'passed')?.state === 'awaitingApproval';
+}
+
+function unrest(all: ReadonlyMap<string, SeenRollout>): string {
+  return [...all.values()]
+    .filter((of) => !isResting(of, all))
+    .map(({ rollout, upgrades }) => {
+      const open = [...upgrades.values()].filter(({ state }) => !isEnd(state));
+      const some = open.slice(0, 3).map(({ collectorId, state }) => `${collectorId} ${state}`);
+      return `${rollout.id} is ${rollout.state} (${rollout.reason}), waves ${rollout.waves.map(({ state }) => state).join(' ')}, open ${open.length}: ${some.join(', ')}`;
+    })
+    .join('; ');
+}
+
+function estimateError({ rollout, isDisturbed, estimatedEnd, frozenAt }: SeenRollout): readonly number[] {
+  if (isDisturbed || estimatedEnd === null || rollout.endedAt === null) return [];
+  const actualMs = rollout.endedAt - frozenAt;
+  return actualMs <= 0 ? [] : [Math.abs(estimatedEnd - rollout.endedAt) / actualMs];
+}

@@ -1,0 +1,124 @@
+import type { FrozenPlan, UpgradeChange } from '../../src/orchestrator/ports.ts';
+import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
+import type { Rollout } from '../../src/rollout/rollout.ts';
+import { isEnd, isFailed, type Upgrade } from '../../src/rollout/upgrade.ts';
+
+/** A rollout as its writes to the store were seen, with instants of true time. */
+export interface SeenRollout {
+  rollout: Rollout;
+  groups: PlanGroups;
+  upgrades: Map<number, Upgrade>;
+  readonly frozenAt: number;
+  /** Since when it is in its state. */
+  stateSince: number;
+  readonly strataHeldSince: Map<number, number>;
+  readonly lastSuccessAt: Map<number, number>;
+  readonly lastFailureAt: Map<number, number>;
+  /** When somebody of the wave came back from an end or from being deferred. */
+  readonly lastReturnAt: Map<number, number>;
+  /** When the last intent of a collector was stored. */
+  readonly lastIntentAt: Map<number, number>;
+  /** Successes by stratum. */
+  readonly successes: Map<number, number>;
+  /** An operator has accepted failures, or wants failed ones tried again. */
+  isForgiven: boolean;
+  /** Somebody spoke, or it stopped: its estimate is no longer measured. */
+  isDisturbed: boolean;
+  readonly soaksSkipped: Set<number>;
+  isApproveAsked: boolean;
+  /** The end that was estimated when it was seen first. */
+  estimatedEnd: number | null;
+}
+
+/** Keeps up with all rollouts. */
+export interface SeenRollouts {
+  readonly all: ReadonlyMap<string, SeenRollout>;
+  frozen(plan: FrozenPlan): SeenRollout;
+  replanned(plan: FrozenPlan): void;
+  joined(plan: FrozenPlan): void;
+  rolloutSaved(rollout: Rollout): { readonly seen: SeenRollout; readonly before: Rollout } | undefined;
+  upgradeSaved(change: UpgradeChange): SeenRollout | undefined;
+}
+
+export function makeSeenRollouts(now: () => number): SeenRollouts {
+  const all = new Map<string, SeenRollout>();
+  const recordsOf = ({ upgrades }: FrozenPlan) =>
+    new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
+  return {
+    all,
+    frozen: (plan) => {
+      const seen: SeenRollout = {
+        rollout: plan.rollout,
+        groups: plan.groups,
+        upgrades: recordsOf(plan),
+        frozenAt: now(),
+        stateSince: now(),
+        strataHeldSince: new Map(),
+        lastSuccessAt: new Map(),
+        lastFailureAt: new Map(),
+        lastReturnAt: new Map(),
+        lastIntentAt: new Map(),
+        successes: new Map(),
+        isForgiven: false,
+        isDisturbed: false,
+        soaksSkipped: new Set(),
+        isApproveAsked: false,
+        estimatedEnd: null,
+      };
+      all.set(plan.rollout.id, seen);
+      return seen;
+    },
+    replanned: (plan) => {
+      const seen = all.get(plan.rollout.id);
+      if (seen === undefined) return;
+      seen.rollout = plan.rollout;
+      seen.groups = plan.groups;
+      seen.upgrades = recordsOf(plan);
+      seen.strataHeldSince.clear();
+      seen.isApproveAsked = false;
+    },
+    joined: (plan) => {
+      const seen = all.get(plan.rollout.id);
+      if (seen === undefined) return;
+      seen.rollout = plan.rollout;
+      seen.groups = plan.groups;
+      for (const upgrade of plan.upgrades) {
+        if (seen.upgrades.has(upgrade.collectorId)) continue;
+        seen.upgrades.set(upgrade.collectorId, upgrade);
+        seen.lastReturnAt.set(upgrade.wave, now());
+      }
+      seen.isDisturbed = true;
+    },
+    rolloutSaved: (rollout) => {
+      const seen = all.get(rollout.id);
+      if (seen === undefined) return undefined;
+      const before = seen.rollout;
+      if (before.state !== rollout.state) seen.stateSince = now();
+      for (const { stratum } of rollout.heldStrata)
+        if (!seen.strataHeldSince.has(stratum)) seen.strataHeldSince.set(stratum, now());
+      for (const stratum of seen.strataHeldSince.keys())
+        if (!rollout.heldStrata.some((held) => held.stratum === stratum))
+          seen.strataHeldSince.delete(stratum);
+      if (rollout.state !== 'running' && rollout.endedAt === null) seen.isDisturbed = true;
+      if (rollout.heldStrata.length > 0) seen.isDisturbed = true;
+      seen.rollout = rollout;
+      return { seen, before };
+    },
+    upgradeSaved: ({ before, after }) => {
+      const seen = all.get(after.rolloutId);
+      if (seen === undefined) return undefined;
+      seen.upgrades.set(after.collectorId, after);
+      const { wave, stratum } = after;
+      if (after.state === 'starting' && before.state === 'queued')
+        seen.lastIntentAt.set(after.collectorId, now());
+      if (after.state === 'succeeded' && before.state !== 'succeeded') {
+        seen.lastSuccessAt.set(wave, after.endedAt);
+        seen.successes.set(stratum, (seen.successes.get(stratum) ?? 0) + 1);
+      }
+      if (isFailed(after.state) && !isFailed(before.state)) seen.lastFailureAt.set(wave, now());
+      if ((isEnd(before.state) && !isEnd(after.state)) || before.state === 'deferred')
+        seen.lastReturnAt.set(wave, now());
+      return seen;
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util';
+import { minimise } from './minimise.ts';
+import { type PlantedBug, plantedBugs } from './planted-bugs.ts';
+import { playIn } from './play-in-processes.ts';
+import { runNight } from './run-night.ts';
+import { changeSetup, drawSetup, type SetupChanges } from './setup.ts';
+import { describeTotals } from './totals.ts';
+
+const usage = `npm run simulate -- --seeds N [--from S] [--workers 2]   plays N nights and reports
+npm run simulate -- --seed S [--trace]                    plays one again, and tells all that happened
+npm run simulate -- --minimise S                          the smallest night that still breaks the same promise
+  --plant BUG       with a bug put in on purpose: ${plantedBugs.join(', ')}; or all
+  --changes JSON    e.g. '{"collectors":5,"without":["crash"],"with":["offeredWhileRestarting"]}'`;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string' },
+    from: { type: 'string', default: '1' },
+    workers: { type: 'string', default: '2' },
+    seed: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    minimise: { type: 'string' },
+    plant: { type: 'string' },
+    changes: { type: 'string', default: '{}' },
+  },
+});
+const changes = JSON.parse(values.changes) as SetupChanges;
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  if (values.plant === 'all') return findAll();
+  const plant = plantedBugs.find((bug) => bug === values.plant) ?? null;
+  if (values.plant !== undefined && plant === null) return refuse(`there is no bug ${values.plant} to plant`);
+  if (values.seed !== undefined) return replay(Number(values.seed), plant);
+  if (values.minimise !== undefined) return shrink(Number(values.minimise), plant);
+  if (values.seeds !== undefined) return playMany(Number(values.seeds), plant);
+  return refuse(usage);
+}
+
+function refuse(words: string): number {
+  process.stderr.write(`${words}\n`);
+  return 2;
+}
+
+async function replay(seed: number, plant: PlantedBug | null): Promise<number> {
+  const setup = changeSetup(drawSetup(seed), changes);
+  if (values.trace) say(JSON.stringify(setup));
+  const trace = (at: number, who: string, words: string) =>
+    say(`${new Date(at).toISOString()} ${who}  ${words}`);
+  const night = await runNight(setup, { plant, ...(values.trace ? { trace } : {}) });
+  for (const { promise, words, at } of night.violations)
+    say(`${new Date(at).toISOString()}  ${promise}  ${words}`);
+  say(
+    `seed ${seed}: ${night.rollouts} rollouts, ${night.events} events, ${night.violations.length} violations`,
+  );
+  return night.violations.length === 0 ? 0 : 1;
+}
+
+async function shrink(seed: number, plant: PlantedBug | null): Promise<number> {
+  const found = await minimise(seed, changes, plant, (words) => process.stderr.write(`${words}\n`));
+  if (found === undefined) {
+    say(`seed ${seed} breaks no promise`);
+    return 0;
+  }
+  const { violation, setup } = found;
+  const on = [...Object.entries(setup.faults), ...Object.entries(setup.features)].flatMap(([kind, is]) =>
+    is === 0 || is === false ? [] : [kind],
+  );
+  say(`${violation.promise}  ${violation.words}`);
+  say(
+    `${setup.collectors} collectors, ${setup.daemons} daemons, ${setup.words} words of ${setup.operators}, ${setup.troubleMs / 3_600_000} h; ${on.join(' ')}`,
+  );
+  say(`npm run simulate -- --seed ${seed} --trace --changes '${JSON.stringify(found.changes)}'`);
+  return 1;
+}
+
+/** Each planted bug has to be found. */
+async function findAll(): Promise<number> {
+  let missed = 0;
+  for (const plant of plantedBugs) {
+    const count = Number(values.seeds ?? '300');
+    const { totals } = await playIn(1, {
+      from: Number(values.from),
+      count,
+      plant,
+      changes,
+      untilFound: true,
+    });
+    const [found] = totals.violations;
+    if (found === undefined) missed += 1;
+    say(
+      `${plant.padEnd(22)} ${found === undefined ? `not found in ${totals.nights} nights` : `seed ${found.seed}: ${found.promise}  ${found.words}`}`,
+    );
+  }
+  return missed === 0 ? 0 : 1;
+}
+
+async function playMany(count: number, plant: PlantedBug | null): Promise<number> {
+  const begunAt = performance.now();
+  const { totals, cpuMs } = await playIn(Number(values.workers), {
+    from: Number(values.from),
+    count,
+    plant,
+    changes,
+    untilFound: false,
+  });
+  for (const line of describeTotals(totals, { tookMs: performance.now() - begunAt, cpuMs })) say(line);
+  return totals.violations.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,135 @@
+import type { FleetRegister, FrozenPlan, RolloutStore, UpgradeChange } from '../../src/orchestrator/ports.ts';
+import type { Rollout } from '../../src/rollout/rollout.ts';
+import { makeChances } from './chances.ts';
+import { judgeApproval } from './judge-approval.ts';
+import { judgeRollout } from './judge-rollouts.ts';
+import { judgeUpgrade } from './judge-upgrades.ts';
+import { judgeWaves } from './judge-waves.ts';
+import { InjectedFault, type Night } from './night.ts';
+import type { ProcessModel } from './process-model.ts';
+
+type Call = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+
+/** A daemon's connection to the store: each call may be late, lost, or be answered to nobody; each write is judged. */
+export function makeStorePort(night: Night, process: ProcessModel): RolloutStore {
+  const { store, seen } = night;
+  const call = makeCall(night, process);
+  const saved = (change: UpgradeChange): void => {
+    const { before, after } = change;
+    night.trace(
+      process.name,
+      () => `${after.rolloutId} ${after.collectorId}: ${before.state} -> ${after.state}`,
+    );
+    judgeUpgrade(night, change);
+    night.wrote(seen.upgradeSaved(change));
+  };
+  const savedRollout = (rollout: Rollout): void => {
+    const found = seen.rolloutSaved(rollout);
+    if (found === undefined) return;
+    const { seen: of, before } = found;
+    night.trace(
+      process.name,
+      () =>
+        `${rollout.id}: ${before.state} -> ${rollout.state} (${rollout.reason}) ${rollout.waves.map(({ state }) => state).join(' ')}`,
+    );
+    const countsLostEvidence = night.setup.features.evidenceLostInSoak;
+    judgeWaves({ ...night, now: night.scheduler.now, countsLostEvidence }, of, before);
+    judgeRollout(night, of, before);
+    judgeApproval(night, of, before);
+    night.wrote(of);
+  };
+  const told = (word: string, plan: FrozenPlan): void =>
+    night.trace(process.name, () => `${word} ${plan.rollout.id}: ${plan.upgrades.length} collectors`);
+  return {
+    activeRolloutIds: (policies) => call('activeRolloutIds', () => store.activeRolloutIds(policies)),
+    listRollouts: (policies) => call('listRollouts', () => store.listRollouts(policies)),
+    loadRollout: (id) => call('loadRollout', () => store.loadRollout(id)),
+    nextRolloutNumber: (policy, day) => call('nextRolloutNumber', () => store.nextRolloutNumber(policy, day)),
+    freeze: (plan) =>
+      call('freeze', async () => {
+        const result = await store.freeze(plan);
+        if (result === 'frozen') {
+          told('froze', plan);
+          night.wrote(seen.frozen(plan));
+        }
+        return result;
+      }),
+    replan: (plan, rev) =>
+      call('replan', async () => {
+        const result = await store.replan(plan, rev);
+        if (result === 'saved') {
+          told('replanned', plan);
+          seen.replanned(plan);
+        }
+        return result;
+      }),
+    join: (plan, rev, fence) =>
+      call('join', async () => {
+        const result = await store.join(plan, rev, fence);
+        if (result === 'saved') {
+          told('joined', plan);
+          seen.joined(plan);
+        }
+        return result;
+      }),
+    loadGroups: (id) => call('loadGroups', () => store.loadGroups(id)),
+    loadView: (id, at) => call('loadView', () => store.loadView(id, at)),
+    saveRollout: (change, fence) =>
+      call('saveRollout', async () => {
+        const result = await store.saveRollout(change, fence);
+        if (result === 'saved') savedRollout(change.rollout);
+        return result;
+      }),
+    loadUpgrade: (id, collectorId) => call('loadUpgrade', () => store.loadUpgrade(id, collectorId)),
+    loadUpgrades: (id, ids) => call('loadUpgrades', () => store.loadUpgrades(id, ids)),
+    listUpgrades: (id, page) => call('listUpgrades', () => store.listUpgrades(id, page)),
+    admit: (admission, fence) =>
+      call('admit', async () => {
+        const admitted = await store.admit(admission, fence);
+        for (const change of admission.changes)
+          if (admitted.includes(change.after.collectorId)) saved(change);
+        return admitted;
+      }),
+    saveUpgrade: (change, tripAbove) =>
+      call('saveUpgrade', async () => {
+        const result = await store.saveUpgrade(change, tripAbove);
+        if (result === 'saved') saved(change);
+        return result;
+      }),
+    saveIntent: (change, rev) =>
+      call('saveIntent', async () => {
+        const result = await store.saveIntent(change, rev);
+        if (result === 'saved') saved(change);
+        return result;
+      }),
+    countFreshIntents: (id, since) => call('countFreshIntents', () => store.countFreshIntents(id, since)),
+    readEvents: (id, page) => call('readEvents', () => store.readEvents(id, page)),
+  };
+}
+
+export function makeRegisterPort(night: Night, process: ProcessModel): FleetRegister {
+  const { register } = night;
+  const call = makeCall(night, process);
+  return {
+    holds: () => call('holds', () => register.holds()),
+    holdBuild: (hold) => call('holdBuild', () => register.holdBuild(hold)),
+    holdCollector: (hold) => call('holdCollector', () => register.holdCollector(hold)),
+    releaseBuild: (build) => call('releaseBuild', () => register.releaseBuild(build)),
+    releaseCollector: (id) => call('releaseCollector', () => register.releaseCollector(id)),
+    audit: (entry) => call('audit', () => register.audit(entry)),
+    readAudit: (limit) => call('readAudit', () => register.readAudit(limit)),
+    firstSeen: (builds, at) => call('firstSeen', () => register.firstSeen(builds, at)),
+  };
+}
+
+function makeCall(night: Night, process: ProcessModel): Call {
+  const chances = makeChances(night.setup.seed, `store/${process.name}`);
+  return async (name, work) => {
+    await night.point(process);
+    if (night.strikes('storeFails', chances)) throw new InjectedFault(`${name}: the store is away`);
+    const result = await work();
+    await night.point(process);
+    if (night.strikes('storeAnswerLost', chances)) throw new InjectedFault(`${name}: the answer was lost`);
+    return result;
+  };
+}
