@@ -75,10 +75,11 @@ export async function refuseApproval(
 
 /** What an operator held of the plan before stays held: strata are told by their labels. */
 function heldIn({ heldStrata }: Rollout, { strata }: PlanGroups): readonly HeldStratum[] {
-  return heldStrata.flatMap((held) => {
-    const stratum = strata.findIndex(({ label }) => label === held.label);
-    return stratum < 0 ? [] : [{ ...held, stratum }];
-  });
+  // One that has no members now may have some when the next plan is made.
+  return heldStrata.map((held) => ({
+    ...held,
+    stratum: strata.findIndex(({ label }) => label === held.label),
+  }));
 }
 
 /** An operator's rollout tried earlier failures again; one by schedule left them out, and still does. */

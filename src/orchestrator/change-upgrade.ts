@@ -18,7 +18,10 @@ export interface ChangeUpgradeParts {
 // Rivals for one record are the job's own earlier run, the leader, and an operator.
 const rivalsMax = 5;
 
-/** Stores what a fact makes of the record; when someone else changed it meanwhile, the fact is weighed anew. */
+/**
+ * Stores what a fact makes of the record. When someone else changed it meanwhile, the fact is weighed anew, if it can
+ * still be about this record: what a look showed before that change may be true no more, and is looked for again.
+ */
 export async function recordFact(
   parts: ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'bell'>,
   rollout: Rollout,
@@ -38,9 +41,26 @@ export async function recordFact(
     }
     const fresh = await parts.store.loadUpgrade(rollout.id, upgrade.collectorId);
     if (fresh === undefined) return current;
+    if (!isStillAbout(fact, upgrade, fresh)) return fresh;
     current = fresh;
   }
   return current;
+}
+
+function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boolean {
+  switch (fact.kind) {
+    case 'collectorSeen':
+    case 'taskSeen':
+    case 'lookFailed':
+      return false;
+    case 'createFailed':
+    case 'createNotSent':
+    case 'versionRefused':
+      // The answer to an earlier create says nothing about one that was sent since (P1).
+      return !(before.state === 'starting' && fresh.state === 'starting' && fresh.sentAt !== before.sentAt);
+    default:
+      return true;
+  }
 }
 
 /** What a fact makes of a record, with the events it brings; `after` is `before` when it changes nothing. */

@@ -49,7 +49,10 @@ async function findSubjects(parts: OperationsParts, text: string): Promise<Found
   const strata: HeldSubject[] = [];
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
     const groups = await parts.store.loadGroups(rolloutId);
-    const found = groups === undefined ? { kind: 'none' as const } : findStratum({ groups }, text);
+    const rollout = await parts.store.loadRollout(rolloutId);
+    // A held one may have lost its last member.
+    const labels = [...(groups?.strata ?? []), ...(rollout?.heldStrata ?? [])];
+    const found = findStratum(labels, text);
     if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId });
   }
   if (strata.length > 0) return { kind: 'found', subjects: strata };
@@ -97,7 +100,7 @@ async function holdOne(
     case 'stratum': {
       let did = false;
       await changeRollout(parts, subject.rolloutId, by, ({ rollout, groups }) => {
-        const found = findStratum({ groups }, subject.label);
+        const found = findStratum(groups.strata, subject.label);
         did = found.kind === 'found' && !rollout.heldStrata.some(({ stratum }) => stratum === found.stratum);
         if (found.kind === 'none' || !did) return undefined;
         const words = `by ${by}: ${reason}`;
@@ -139,7 +142,8 @@ async function releaseOne(
         did = held !== undefined;
         if (held === undefined) return undefined;
         const words = `${held.label}, by ${by}: ${reason}`;
-        return { kind: 'stratumReleased', at, stratum: held.stratum, reason: words, view };
+        const { stratum, label } = held;
+        return { kind: 'stratumReleased', at, stratum, label, reason: words, view };
       });
       return { kind: did ? 'done' : 'unchanged', subject };
     }

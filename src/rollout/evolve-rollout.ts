@@ -34,6 +34,7 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | {
       readonly kind: 'stratumReleased';
       readonly stratum: number;
+      readonly label: string;
       readonly reason: string;
       readonly view: RolloutView;
     }
@@ -86,7 +87,7 @@ export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'strataHeld':
       return { ...next, heldStrata: [...rollout.heldStrata, ...fact.strata] };
     case 'stratumReleased': {
-      const heldStrata = rollout.heldStrata.filter(({ stratum }) => stratum !== fact.stratum);
+      const heldStrata = rollout.heldStrata.filter(({ label }) => label !== fact.label);
       const view = { ...fact.view, rollout: { ...rollout, heldStrata } };
       const acknowledgedStrata = acknowledgeStrata(view, ({ stratum }) => stratum === fact.stratum);
       return { ...next, heldStrata, waves: acknowledge(view), acknowledgedStrata };

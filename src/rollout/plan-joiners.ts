@@ -57,6 +57,11 @@ export function planJoiners(
             }
           : each,
       ),
+      // A stratum that was held while nobody belonged to it may have its first members now.
+      heldStrata: rollout.heldStrata.map((held) => ({
+        ...held,
+        stratum: extended.groups.strata.findIndex(({ label }) => label === held.label),
+      })),
       groupsRev: rollout.groupsRev + 1,
       rev: rollout.rev + 1,
     },

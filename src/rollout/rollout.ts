@@ -65,6 +65,7 @@ export interface Rollout {
 
 /** A stratum that is held alone, across the waves, with what led to it. */
 export interface HeldStratum {
+  /** Its index; -1 while nobody in the plan belongs to it. */
   readonly stratum: number;
   readonly label: string;
   /** With the figures: `3 of 4 failed, 1 of 80 elsewhere`. */

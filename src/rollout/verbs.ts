@@ -139,12 +139,12 @@ function refuse(reason: string): VerbJudgement {
 
 /** Finds a stratum by its label, whatever the case and the blanks around its parts. */
 export function findStratum(
-  view: Pick<RolloutView, 'groups'>,
+  strata: ReadonlyArray<{ readonly label: string }>,
   label: string,
 ): { readonly kind: 'found'; readonly stratum: number; readonly label: string } | { readonly kind: 'none' } {
   const wanted = normalize(label);
-  const index = view.groups.strata.findIndex((each) => normalize(each.label) === wanted);
-  const found = view.groups.strata[index];
+  const index = strata.findIndex((each) => normalize(each.label) === wanted);
+  const found = strata[index];
   return found === undefined ? { kind: 'none' } : { kind: 'found', stratum: index, label: found.label };
 }
 

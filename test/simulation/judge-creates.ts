@@ -166,7 +166,10 @@ export function makeCreateJudge(parts: {
       // One that shows the build already has no more to do.
       const running = [...service.running()].filter(
         (task) =>
-          task.rolloutId === rolloutId && service.collectors.get(task.collectorId)?.build !== task.toBuild,
+          task.rolloutId === rolloutId &&
+          service.collectors.get(task.collectorId)?.build !== task.toBuild &&
+          // On one that is gone nothing runs, whatever the service still says of its task.
+          service.collectors.get(task.collectorId)?.deletedAt === null,
       );
       verdicts.check(
         'P2',

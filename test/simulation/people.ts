@@ -217,7 +217,8 @@ async function letGo(
 function stratumKeys(night: Night, label: string): readonly string[] {
   const ids: string[] = [];
   for (const [id, of] of night.seen.all) {
-    if (of.rollout.endedAt !== null || !of.groups.strata.some((stratum) => stratum.label === label)) continue;
+    const labels = [...of.groups.strata, ...of.rollout.heldStrata];
+    if (of.rollout.endedAt !== null || !labels.some((stratum) => stratum.label === label)) continue;
     of.isDisturbed = true;
     ids.push(`stratum/${id}/${label}`);
   }

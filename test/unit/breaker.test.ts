@@ -360,6 +360,7 @@ describe('failures in general', () => {
       at: now,
       reason: '',
       stratum: 0,
+      label: held(0).label,
       view: bad(2),
     });
     expect(rollout.acknowledgedStrata).toEqual([{ stratum: 0, failed: 3 }]);
@@ -379,6 +380,7 @@ describe('failures in general', () => {
           at: now,
           reason: '',
           stratum: first.stratum,
+          label: first.label,
           view: of,
         } as const;
         const rollout = evolveRollout(of.rollout, fact);

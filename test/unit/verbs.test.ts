@@ -310,16 +310,16 @@ describe('a stratum named by an operator', () => {
   });
 
   it('is found whatever the case and the blanks', () => {
-    expect(findStratum({ groups }, 'windows/AMD64')).toEqual({
+    expect(findStratum(groups.strata, 'windows/AMD64')).toEqual({
       kind: 'found',
       stratum: 1,
       label: 'Windows / amd64',
     });
-    expect(findStratum({ groups }, ' Linux  /amd64 ')).toMatchObject({ stratum: 0 });
+    expect(findStratum(groups.strata, ' Linux  /amd64 ')).toMatchObject({ stratum: 0 });
   });
 
   it('is not found by a part of its name', () => {
-    expect(findStratum({ groups }, 'linux')).toEqual({ kind: 'none' });
-    expect(findStratum({ groups }, '')).toEqual({ kind: 'none' });
+    expect(findStratum(groups.strata, 'linux')).toEqual({ kind: 'none' });
+    expect(findStratum(groups.strata, '')).toEqual({ kind: 'none' });
   });
 });
