@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-const setupFiles = ['test/support/seed-setup.ts'];
+const secretWatch = 'test/support/secret-watch-setup.ts';
+const setupFiles = ['test/support/seed-setup.ts', secretWatch];
 
 export default defineConfig({
   test: {
@@ -30,8 +31,21 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'chaos',
+          include: ['test/chaos/**/*.test.ts'],
+          setupFiles,
+          globalSetup: ['test/support/dist-global-setup.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          // Each has enough processes of its own.
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
           name: 'containers',
           include: ['test/containers/**/*.test.ts'],
+          setupFiles: [secretWatch],
           testTimeout: 300_000,
           hookTimeout: 600_000,
         },

@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import type { Clock } from '../base/time.ts';
 import type { HttpAnswer, HttpRequest } from '../http/http-exchange.ts';
 import { faultAnswer } from './admin-fault.ts';
+import { withoutMapping } from './remote-network.ts';
 import { makeWrongTokens } from './wrong-tokens.ts';
 
 /** Says why a request may not go on; undefined when it may. */
@@ -37,24 +38,27 @@ loopback.addAddress('::1', 'ipv6');
 function judgeLocal(request: HttpRequest): HttpAnswer | undefined {
   const { headers, remoteAddress } = request;
   // A proxy on this machine would make the whole world look like this machine.
-  const forwarded = headers['forwarded'] !== undefined || headers['x-forwarded-for'] !== undefined;
-  if (!isLoopback(remoteAddress) || forwarded) {
+  if (!isLoopback(remoteAddress) || Object.keys(headers).some(isOfProxy)) {
     return faultAnswer('forbidden', 'without a token only this machine may connect; set http.token');
   }
   // A page of a stranger whose name was pointed at 127.0.0.1 has our origin, but not our name.
   if (!isOwnName(headers.host)) {
     return faultAnswer(
       'forbidden',
-      'without a token the host must be localhost or an address; set http.token',
+      'without a token the host must be localhost or a loopback address; set http.token',
     );
   }
   return undefined;
 }
 
 function isLoopback(address: string): boolean {
-  const plain = address.replace(/^::ffff:/i, '');
+  const plain = withoutMapping(address);
   const family = isIP(plain);
   return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+function isOfProxy(header: string): boolean {
+  return /^(forwarded|via|x-real-ip|x-forwarded-.+)$/.test(header);
 }
 
 function isOwnName(host: string | undefined): boolean {
@@ -63,7 +67,7 @@ function isOwnName(host: string | undefined): boolean {
     .replace(/:\d+$/, '')
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase();
-  return isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost');
+  return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost');
 }
 
 function makeTokenJudge(token: string, clock: Clock): Access {
@@ -91,12 +95,24 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** A browser names the page that makes it post; only our own page may. Other clients name none. */
+/**
+ * A browser names the page that makes it post, and how far from ours the page is that makes it read; only our own page
+ * may do either. Other clients name none.
+ */
 function judgeOrigin(request: HttpRequest): HttpAnswer | undefined {
-  if (request.method === 'GET' || request.method === 'HEAD') return undefined;
   const { origin, host } = request.headers;
-  if (origin === undefined || (host !== undefined && hostOf(origin) === host.toLowerCase())) return undefined;
-  return faultAnswer('forbidden', 'a page of another origin may not do this');
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const isOurs = isRead
+    ? !isReadByAnotherSite(request)
+    : origin === undefined || (host !== undefined && hostOf(origin) === host.toLowerCase());
+  return isOurs ? undefined : faultAnswer('forbidden', 'a page of another origin may not do this');
+}
+
+/** Its answer would be kept from that page, but a read costs, too: an explanation asks the service. A link may lead here. */
+function isReadByAnotherSite({ headers }: HttpRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  const isFollowedLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  return (site === 'cross-site' || site === 'same-site') && !isFollowedLink;
 }
 
 function hostOf(origin: string): string | undefined {

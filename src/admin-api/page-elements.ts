@@ -21,8 +21,8 @@ export const pageElements = String.raw`
     { tone: 'rest', label: 'withdrawn', states: ['withdrawn', 'rolledBack'] },
   ];
   // Characters that would turn the reading direction or be invisible are shown as what they are.
-  const printable = (text) => text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
-    (character) => '\\u' + character.charCodeAt(0).toString(16).padStart(4, '0'));
+  const printable = (text) => text.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.split('').map((unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join(''));
   const words = (name) => String(name).replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   const toneOf = (name) => tones[name] || 'rest';
   const sum = (counts, states) => states.reduce((total, state) => total + (counts[state] || 0), 0);

@@ -1,17 +1,24 @@
 import type { Config } from '../config/config.ts';
 import { redisConfigOf } from '../daemon/redis-connections.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
+import { CommandFailure } from './command-failure.ts';
+import { defaultRedis } from './default-redis.ts';
+import { exitCodes } from './exit-codes.ts';
 
-/** Where Redis is when neither the config nor the command line says so (DESIGN §4). */
-const defaultRedisUrl = 'redis://127.0.0.1:6379';
-const defaultKeyPrefix = 'upwave';
-
-/** The Redis to use: the command line's word goes first, then the config's, then this machine's. */
+/**
+ * The Redis to use: the command line's word goes first, then the config's, then this machine's.
+ * @throws CommandFailure for a password on the command line
+ */
 export function chooseRedis(config: Config, option: string | undefined): RedisConfig | 'embedded' {
   if (option === 'embedded') return 'embedded';
-  const keyPrefix = config.redis?.keyPrefix ?? defaultKeyPrefix;
-  if (option !== undefined) return { keyPrefix, url: option };
-  return config.redis === undefined ? { keyPrefix, url: defaultRedisUrl } : redisConfigOf(config.redis);
+  const configured = config.redis ?? defaultRedis;
+  if (option === undefined) return redisConfigOf(configured);
+  if (passwordsIn(option).length > 0) {
+    // Whoever may list processes sees it (P12).
+    const message = 'a password on the command line is seen in the process list; set redis.url in the config';
+    throw new CommandFailure(exitCodes.usageOrConfig, message);
+  }
+  return { keyPrefix: configured.keyPrefix, url: option };
 }
 
 /** Every secret of a config, so that no log line shows one (P12). */
@@ -20,12 +27,20 @@ export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): read
   const basic = Buffer.from(`${accessId.reveal()}:${accessKey.reveal()}`).toString('base64');
   const secrets = [accessKey.reveal(), basic, config.http.token?.reveal() ?? ''];
   if (redis !== 'embedded') {
-    if ('url' in redis) secrets.push(passwordIn(redis.url));
+    if ('url' in redis) secrets.push(...passwordsIn(redis.url));
     else secrets.push(redis.password ?? '');
   }
   return secrets.filter((secret) => secret !== '');
 }
 
-function passwordIn(url: string): string {
-  return URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';
+/** The password of a URL, as it stands there and as it is meant. */
+function passwordsIn(url: string): readonly string[] {
+  const written = URL.canParse(url) ? new URL(url).password : '';
+  if (written === '') return [];
+  try {
+    return [written, decodeURIComponent(written)];
+  } catch {
+    // Not percent-encoded after all.
+    return [written];
+  }
 }

@@ -1,9 +1,12 @@
 import { formatDuration } from '../base/duration.ts';
 import type { Config } from '../config/config.ts';
+import { effectiveConfig, renderEffectiveConfig } from '../config/effective-config.ts';
 import { findOverlappingPolicies } from '../config/overlapping-policies.ts';
+import { toPrintable } from '../observability/printable.ts';
 import { formatAmount } from '../rollout/amount.ts';
 import type { Policy } from '../rollout/policy.ts';
 import type { ConsoleOutput } from './console-output.ts';
+import { defaultRedis } from './default-redis.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { checkFleet, type FleetCheck } from './fleet-check.ts';
 import { openConfig } from './open-config.ts';
@@ -16,14 +19,20 @@ export interface ConfigCheckOptions {
   readonly json: boolean;
   /** Also hold the policies against the inventory. */
   readonly fleet: boolean;
+  /** Show the whole config instead, with its defaults. */
+  readonly print: boolean;
 }
 
-/** `upwave config check`: every problem at once, each with its line; or what the file says, in short. */
+/** `upwave config check`: every problem at once, each with its line; or what the file says, in short or as a whole. */
 export async function configCheckCommand(
   options: ConfigCheckOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const config = openConfig(options.config);
+  if (options.print) {
+    printEffective(config, options, output);
+    return exitCodes.done;
+  }
   const fleet = options.fleet
     ? checkFleet(await readPlans(config, config.rollouts, stopSignal()))
     : undefined;
@@ -32,6 +41,12 @@ export async function configCheckCommand(
   if (options.json) printJson(output, { ...config, overlapping, ...(fleet && { fleet }) });
   else output.out.write(`${render(options.config, config, fleet)}\n`);
   return exitCodes.done;
+}
+
+function printEffective(config: Config, { json }: ConfigCheckOptions, output: ConsoleOutput): void {
+  const effective = { ...config, redis: config.redis ?? defaultRedis };
+  if (json) printJson(output, effectiveConfig(effective));
+  else output.out.write(renderEffectiveConfig(effective).split('\n').map(toPrintable).join('\n'));
 }
 
 function render(path: string, config: Config, fleet: FleetCheck | undefined): string {

@@ -9,6 +9,7 @@ import { positiveNumber, wholeNumber } from './option-values.ts';
 import { planCommand } from './plan-command.ts';
 import type { ServiceOptions } from './service-command.ts';
 import { addSourcesProgram } from './sources-program.ts';
+import { addStateProgram } from './state-program.ts';
 import { addVerbsProgram } from './verbs-program.ts';
 import { readVersion } from './version.ts';
 
@@ -89,6 +90,7 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
   addVerbsProgram(program, run);
   addCollectorsProgram(program, run);
   addSourcesProgram(program, run);
+  addStateProgram(program, run);
   program
     .command('config')
     .description('about the config file')
@@ -99,9 +101,10 @@ function makeProgram(setExitCode: (code: ExitCode) => void): Command {
       'also read the inventory: which policy matches nothing, and which two claim the same collectors',
       false,
     )
+    .option('--print', 'show the whole config as it is understood: defaults filled in, secrets masked', false)
     .action(
-      run(({ config, json }, output, { fleet }: { fleet: boolean }) =>
-        configCheckCommand({ config, json, fleet }, output),
+      run(({ config, json }, output, options: { fleet: boolean; print: boolean }) =>
+        configCheckCommand({ config, json, ...options }, output),
       ),
     );
   program

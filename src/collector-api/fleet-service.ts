@@ -239,23 +239,40 @@ function isInstalled(collector: Collector): boolean {
 
 /** What real answers leave out is empty here (field-facts.md, The wire). */
 function fleetCollectorOf(collector: Collector): FleetCollector {
+  const text = (value: string | null | undefined) => boundText(value ?? '');
   return {
     id: collector.id,
-    name: collector.name,
-    category: collector.category ?? '',
-    hostName: collector.hostName ?? '',
-    osName: collector.osName ?? '',
-    osArch: collector.osArch ?? '',
-    build: collector.collectorVersion ?? '',
+    name: text(collector.name),
+    category: text(collector.category),
+    hostName: text(collector.hostName),
+    osName: text(collector.osName),
+    osArch: text(collector.osArch),
+    build: text(collector.collectorVersion),
     alive: collector.alive ?? false,
     lastSeenAlive: collector.lastSeenAlive ?? undefined,
     ephemeral: collector.ephemeral ?? false,
-    sourceSyncMode: collector.sourceSyncMode ?? '',
-    timeZone: collector.timeZone ?? '',
+    sourceSyncMode: text(collector.sourceSyncMode),
+    timeZone: text(collector.timeZone),
     fields: textsOf(collector.fields ?? {}),
   };
 }
 
 function textsOf(fields: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, String(value)]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [boundText(key), boundText(textOf(value))]),
+  );
+}
+
+/** An object may bring a `toString` of its own, so only scalars are asked for their text. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+/** The longest text that the service keeps of a collector is a description. Longer ones would fill Redis, page and terminal. */
+const textLengthMax = serviceLimits.descriptionLengthMax;
+
+function boundText(text: string): string {
+  if (text.length <= textLengthMax) return text;
+  // No half of a character is left at the end.
+  return `${text.slice(0, textLengthMax).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -1,15 +1,19 @@
 import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
 import type { Operation } from '../contract/operation.ts';
+import { listUpgradeTargets } from '../contract/upgrade-operations.ts';
 import type { CallInput, HttpResult } from '../http/client.ts';
 import { HttpFault, type HttpFaultKind } from '../http/http-fault.ts';
-import type { ApiBudget, BudgetClass, BudgetGrant } from '../orchestrator/api-budget.ts';
+import type { ApiBudget, BudgetClass, BudgetGrant, KeyMemory } from '../orchestrator/api-budget.ts';
 import type { Answer } from '../orchestrator/ports.ts';
-import type { ServiceFailure } from '../rollout/failure-classes.ts';
+import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { baseUrlFromLocation, mayFollow, normalBaseUrl } from './moved-base-url.ts';
+import { type CircuitMark, isUnanswered, makeServiceCircuit } from './service-circuit.ts';
 import { retryAfterMsOf, serviceFailureOf, serviceTimeOf } from './service-failure.ts';
 import { basicCredentials, openServiceSession, type ServiceSession } from './service-session.ts';
+import { takeGrant } from './take-grant.ts';
 import { makeThrottle, type ThrottleMark } from './throttle.ts';
 import { unauthorizedFailure } from './unauthorized-failure.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 export interface ServiceClientParts {
   readonly baseUrl: string;
@@ -27,8 +31,10 @@ export interface ServiceClientParts {
   readonly random: () => number;
   /** Shortens pauses for a service whose time runs faster; 1 in production. */
   readonly pauseScale?: number;
-  /** True when this key is known to have worked before, so that a first 401 is taken for a throttle. */
-  readonly keyWorkedBefore?: boolean;
+  /** Without it, a first 401 is always taken for a wrong key. */
+  readonly keyMemory?: KeyMemory;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly ca?: string | undefined;
   readonly observer?: ServiceObserver;
 }
 
@@ -88,6 +94,9 @@ export interface ServiceClient {
 /** One move brings to the right deployment; a chain of them is a mistake in someone's setup. */
 const movesMax = 3;
 
+/** A service that comes back may go down again right after a probe; more often than this, the call's owner decides. */
+const probesMax = 3;
+
 type Sent<Result> = ServedAnswer<Result> | { readonly ok: 'moved'; readonly to: string };
 
 /** @throws when the base URL is no http(s) URL or carries credentials */
@@ -97,9 +106,10 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     budget,
     random: parts.random,
     pauseScale: parts.pauseScale ?? 1,
-    keyWorkedBefore: parts.keyWorkedBefore ?? false,
+    keyMemory: parts.keyMemory,
     onThrottled: (throttled) => observer.onThrottled?.(throttled),
   });
+  const circuit = makeServiceCircuit(budget);
   const sessions: ServiceSession[] = [];
   const sessionAt = (baseUrl: string): ServiceSession => {
     const open = sessions.find((session) => session.baseUrl === baseUrl);
@@ -110,6 +120,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
       accessKey,
       requestTimeoutMs: parts.requestTimeoutMs,
       connectionsMax: parts.connectionsMax ?? 16,
+      ca: parts.ca,
       clock,
     });
     sessions.push(session);
@@ -133,37 +144,61 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   async function send<Result>(
     session: ServiceSession,
     operation: Operation,
-    { budgetClass, beforeSend, signal }: ServiceCall,
+    call: ServiceCall,
     request: () => Promise<HttpResult<Result>>,
   ): Promise<Sent<Result>> {
-    const grant = await unlessAborted(budget.take(budgetClass, signal), signal);
-    if (grant === undefined) return failed({ kind: 'cancelled', sent: false });
-    try {
-      if (beforeSend !== undefined && !(await beforeSend()))
-        return failed({ kind: 'cancelled', sent: false });
-      const mark = throttle.begin();
-      const startedAt = performance.now();
-      const tell = (status: number | HttpFaultKind): void =>
-        observer.onRequest?.({
-          operation: operation.name,
-          status,
-          durationMs: performance.now() - startedAt,
-          budgetWaitMs: grant.waitedMs,
-          budgetClass,
-        });
+    for (let probes = 0; probes < probesMax; probes += 1) {
+      const taken = await takeGrant(budget, call);
+      if (!taken.ok) return taken;
+      const grant = taken.value;
       try {
-        const { status, headers, body } = await request();
-        tell(status);
-        session.signedIn();
-        await throttle.succeeded(mark, grant);
-        return { ok: true, value: { body, serviceAt: serviceTimeOf(headers), etag: headers.etag ?? null } };
-      } catch (error) {
-        if (!(error instanceof HttpFault)) throw error;
-        tell(error.kind === 'status' ? (error.status ?? error.kind) : error.kind);
-        return await understand(session, operation, error, mark, grant);
+        if (grant.isProbe !== true || operation.idempotent) {
+          if (call.beforeSend !== undefined && !(await call.beforeSend()))
+            return failed({ kind: 'cancelled', sent: false });
+          return await sendGranted(session, operation, call, grant, request);
+        }
+        // What may not be sent twice is no means to find out whether anyone is there: a question goes first.
+        const probed = await sendGranted(session, listUpgradeTargets, call, grant, () =>
+          session.http.call(listUpgradeTargets, {}, { signal: call.signal }),
+        );
+        if (probed.ok === 'moved') return probed;
+        if (!probed.ok) return failed(unsent(probed.failure));
+      } finally {
+        grant.giveBack();
       }
-    } finally {
-      grant.giveBack();
+    }
+    const detail = `${operation.name}: the service answers, and is down again, in turn.`;
+    return failed({ kind: 'unavailable', sent: false, detail });
+  }
+
+  async function sendGranted<Result>(
+    session: ServiceSession,
+    operation: Operation,
+    { budgetClass }: ServiceCall,
+    grant: BudgetGrant,
+    request: () => Promise<HttpResult<Result>>,
+  ): Promise<Sent<Result>> {
+    const marks = { throttle: throttle.begin(), circuit: circuit.begin() };
+    const startedAt = performance.now();
+    const tell = (status: number | HttpFaultKind): void =>
+      observer.onRequest?.({
+        operation: operation.name,
+        status,
+        durationMs: performance.now() - startedAt,
+        budgetWaitMs: grant.waitedMs,
+        budgetClass,
+      });
+    try {
+      const { status, headers, body } = await request();
+      tell(status);
+      session.signedIn();
+      await circuit.answered(marks.circuit, grant);
+      await throttle.succeeded(marks.throttle, grant);
+      return { ok: true, value: { body, serviceAt: serviceTimeOf(headers), etag: headers.etag ?? null } };
+    } catch (error) {
+      if (!(error instanceof HttpFault)) throw error;
+      tell(error.kind === 'status' ? (error.status ?? error.kind) : error.kind);
+      return await understand(session, operation, error, marks, grant);
     }
   }
 
@@ -172,21 +207,24 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     session: ServiceSession,
     operation: Operation,
     fault: HttpFault,
-    mark: ThrottleMark,
+    marks: { readonly throttle: ThrottleMark; readonly circuit: CircuitMark },
     grant: BudgetGrant,
   ): Promise<Sent<never>> {
+    const failure = serviceFailureOf(fault, operation, hide);
+    if (isUnanswered(fault)) await circuit.unanswered(marks.circuit, grant, describeFailure(failure));
+    else if (fault.kind !== 'aborted') await circuit.answered(marks.circuit, grant);
     // These are told by the status alone, also where the body was cut off.
     const status = fault.kind === 'aborted' ? undefined : fault.status;
     if (status === 301 || status === 308) return understandMove(session, operation, fault);
     if (status === 401) {
-      return failed(unauthorizedFailure(await throttle.unauthorized(mark)));
+      return failed(unauthorizedFailure(await throttle.unauthorized(marks.throttle)));
     }
-    const failure = serviceFailureOf(fault, operation, hide);
     if (failure.kind === 'throttled') {
-      await throttle.rateLimited(mark, retryAfterMsOf(fault.headers, clock.now()));
+      await throttle.rateLimited(marks.throttle, retryAfterMsOf(fault.headers, clock.now()));
     }
     // The service itself judged the request, so it knows the key.
-    if (failure.kind === 'refused' || failure.kind === 'notFound') await throttle.succeeded(mark, grant);
+    if (failure.kind === 'refused' || failure.kind === 'notFound')
+      await throttle.succeeded(marks.throttle, grant);
     return failed(failure);
   }
 
@@ -244,8 +282,18 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   };
 }
 
-function failed(failure: ServiceFailure): { readonly ok: false; readonly failure: ServiceFailure } {
+interface Failed {
+  readonly ok: false;
+  readonly failure: ServiceFailure;
+}
+
+function failed(failure: ServiceFailure): Failed {
   return { ok: false, failure };
+}
+
+/** What the failure of a question means for the request that was to follow it. */
+function unsent(failure: ServiceFailure): ServiceFailure {
+  return 'sent' in failure ? { ...failure, sent: false } : failure;
 }
 
 function movedCreate(to: string): ServiceFailure {
@@ -254,14 +302,4 @@ function movedCreate(to: string): ServiceFailure {
     sent: false,
     detail: `The service moved to ${to}, which is used from now on.`,
   };
-}
-
-/** @returns undefined when the wait was aborted, by this signal or by the daemon's own stop */
-async function unlessAborted<T>(wait: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
-  try {
-    return await wait;
-  } catch (error) {
-    if (signal?.aborted === true || (error instanceof Error && error.name === 'AbortError')) return undefined;
-    throw error;
-  }
 }

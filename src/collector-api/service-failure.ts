@@ -4,6 +4,7 @@ import type { Operation } from '../contract/operation.ts';
 import { parseServiceError } from '../contract/service-errors.ts';
 import type { HttpFault } from '../http/http-fault.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
+import { certificateFailureOf } from './certificate-failure.ts';
 
 const messageLengthMax = 200;
 
@@ -22,6 +23,8 @@ export function serviceFailureOf(
   // Told by the status alone, also where the body was cut off: certainly not acted on.
   if (fault.status === 429)
     return { kind: 'throttled', detail: `${operation.name}: rate limit exceeded (429).` };
+  const refusedCertificate = certificateFailureOf(fault, operation.name);
+  if (refusedCertificate !== undefined) return refusedCertificate;
   switch (fault.kind) {
     case 'connect':
     case 'timeout':
@@ -94,7 +97,7 @@ function whatItSaid(fault: HttpFault, hide: (text: string) => string): string {
 export function retryAfterMsOf(headers: HttpFault['headers'], now: EpochMs): DurationMs | null {
   const text = headers['retry-after'];
   if (text === undefined) return null;
-  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1_000;
+  if (/^\d+$/.test(text.trim())) return Number(text) * 1_000;
   const at = Date.parse(text);
   return Number.isNaN(at) ? null : Math.max(0, at - (serviceTimeOf(headers) ?? now));
 }

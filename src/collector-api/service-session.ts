@@ -20,6 +20,8 @@ export interface ServiceSessionParts {
   readonly accessKey: string;
   readonly requestTimeoutMs: number;
   readonly connectionsMax: number;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly ca: string | undefined;
   readonly clock: Clock;
 }
 
@@ -37,6 +39,7 @@ export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
     baseUrl: `${parts.baseUrl}${versionPath}`,
     timeouts: { totalMs: parts.requestTimeoutMs },
     connections: parts.connectionsMax,
+    ca: parts.ca,
     hooks: {
       headers: (operation) => {
         const cookie = jar.headerFor(`${basePath}${versionPath}${operation.path}`);

@@ -53,6 +53,7 @@ export function makeSignInGate(needsSignIn: () => boolean): SignInGate {
 /** What a failed sign-in means for those who waited: they have sent nothing. Trying each in turn would not go better. */
 function sharedFailure(failure: ServiceFailure | undefined): ServiceFailure | undefined {
   if (failure?.kind === 'unavailable') return { ...failure, sent: false };
-  const isShared = failure?.kind === 'misconfigured' || failure?.kind === 'signInThrottled';
+  const isShared =
+    failure?.kind === 'misconfigured' || failure?.kind === 'signInThrottled' || failure?.kind === 'throttled';
   return isShared ? failure : undefined;
 }

@@ -1,5 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
-import type { ApiBudget, BudgetGrant } from '../orchestrator/api-budget.ts';
+import type { ApiBudget, BudgetGrant, KeyMemory } from '../orchestrator/api-budget.ts';
 
 /**
  * What refusals by limits mean for the whole key (P8). Requests that were already on their way when a pause began say
@@ -31,8 +31,8 @@ export interface ThrottleParts {
   readonly random: () => number;
   /** Shortens the pauses for a service whose time runs faster; 1 in production. */
   readonly pauseScale: number;
-  /** True when the key is known to have worked before this process began. */
-  readonly keyWorkedBefore: boolean;
+  /** Whether the key worked before this process began; left out: it is not known. */
+  readonly keyMemory: KeyMemory | undefined;
   readonly onThrottled: (throttled: { readonly reason: '429' | '401'; readonly pauseMs: DurationMs }) => void;
 }
 
@@ -50,8 +50,8 @@ const signInPauseSpreadMs = 30_000;
 const unauthorizedMax = 3;
 
 export function makeThrottle(parts: ThrottleParts): Throttle {
-  const { budget, random, pauseScale, onThrottled } = parts;
-  let keyHasWorked = parts.keyWorkedBefore;
+  const { budget, random, pauseScale, keyMemory, onThrottled } = parts;
+  let keyHasWorked = false;
   let rateEpoch = 0;
   let signInEpoch = 0;
   let limitedInRow = 0;
@@ -65,6 +65,7 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
 
     async succeeded(mark, grant) {
       keyHasWorked = true;
+      await keyMemory?.worked();
       const isFresh = mark.rateEpoch === rateEpoch && mark.signInEpoch === signInEpoch;
       if (!isFresh) return;
       const wasPaused = limitedInRow > 0 || unauthorizedInRow > 0;
@@ -88,6 +89,7 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
     },
 
     async unauthorized(mark) {
+      keyHasWorked ||= (await keyMemory?.hasWorked()) ?? false;
       if (!keyHasWorked) return { kind: 'neverWorked' };
       if (mark.signInEpoch === signInEpoch) {
         signInEpoch += 1;

@@ -15,7 +15,7 @@ export function unauthorizedFailure(verdict: SignInVerdict): ServiceFailure {
         kind: 'signInThrottled',
         retryAfterMs: verdict.retryAfterMs,
         detail:
-          'The service refused an access key that worked before (401): sign-ins are throttled for about a minute.',
+          'The service refused an access key that worked before (401): sign-ins are throttled for about a minute, or it was revoked.',
       };
     case 'worksNoMore':
       return {

@@ -4,6 +4,7 @@ import { PolicySchema } from './policy-schema.ts';
 import { RedisSchema } from './redis-schema.ts';
 import { reportRepeatedNames } from './repeated-names.ts';
 import { ServiceSchema } from './service-schema.ts';
+import { duration } from './value-schemas.ts';
 
 const Rollouts = z
   .array(PolicySchema)
@@ -37,6 +38,11 @@ export const ConfigFile = z
       })
       .prefault({})
       .describe('The log.'),
+    history: duration('1d')
+      .prefault('90d')
+      .describe(
+        'How long an ended rollout is kept, with the outcome of each collector. A change counts for rollouts that end after it.',
+      ),
     rollouts: Rollouts,
   })
   .describe("upwave's configuration.");

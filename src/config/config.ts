@@ -9,6 +9,8 @@ export interface Config {
   /** Undefined when the file names none: a command-line option decides. */
   readonly redis: RedisConfig | undefined;
   readonly http: HttpConfig;
+  /** How long an ended rollout is kept. */
+  readonly historyMs: DurationMs;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
   readonly rollouts: readonly Policy[];
 }
@@ -18,17 +20,21 @@ export interface ServiceConfig {
   readonly baseUrl: string;
   readonly accessId: Secret;
   readonly accessKey: Secret;
-  /** In small letters; `*.` at the front stands for any one or more labels, `:port` may follow. */
+  /** In small letters; `*.` at the front stands for one label, `:port` may follow. */
   readonly allowedHosts: readonly string[];
   readonly requestsPerSecond: number;
   readonly concurrentRequests: number;
   /** Above 0, up to 1. */
   readonly budgetShare: number;
   readonly requestTimeoutMs: DurationMs;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly ca?: string | undefined;
 }
 
 export type RedisConfig = {
   readonly keyPrefix: string;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly ca?: string | undefined;
 } & (
   | {
       readonly kind: 'single';

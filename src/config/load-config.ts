@@ -7,6 +7,7 @@ import { ConfigError, formatPath, quote } from './config-error.ts';
 import { ConfigFile } from './config-file.ts';
 import { type PlacedIssue, placeIssue, placeProblems } from './describe-problems.ts';
 import { explainIssue } from './explain-issue.ts';
+import { type CaFiles, readCaFiles } from './read-ca-files.ts';
 import { withPassword } from './redis-schema.ts';
 import {
   plainScalarOf,
@@ -39,9 +40,15 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   const substitution = substituteEnvironment(source.value, environment);
   const { parsed, issues } = parseFile(substitution);
   const secrets = readSecretFiles(substitution, source.file);
-  const allIssues = [...issues, ...secrets.issues];
+  const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
+  const authorities = readCaFiles((section) => {
+    if (unresolved.has(formatPath([section, 'caFile']))) return undefined;
+    const given = partOf(partOf(substitution.value, section), 'caFile');
+    return typeof given === 'string' ? given : undefined;
+  }, source.file);
+  const allIssues = [...issues, ...secrets.issues, ...authorities.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
-  return assemble(parsed, secrets.byKey, dirname(source.file));
+  return assemble(parsed, secrets.byKey, authorities.ca, dirname(source.file));
 }
 
 interface ParsedFile {
@@ -126,7 +133,12 @@ function secretProblem(value: string, key: string): string | undefined {
   return pattern.test(value) ? `it ${sentence}` : undefined;
 }
 
-function assemble(file: ConfigFile, secrets: ReadonlyMap<string, Secret>, folder: string): Config {
+function assemble(
+  file: ConfigFile,
+  secrets: ReadonlyMap<string, Secret>,
+  ca: CaFiles,
+  folder: string,
+): Config {
   const { service, redis, http } = file;
   const accessId = service.accessId ?? secrets.get('accessIdFile');
   const accessKey = service.accessKey ?? secrets.get('accessKeyFile');
@@ -141,19 +153,29 @@ function assemble(file: ConfigFile, secrets: ReadonlyMap<string, Secret>, folder
       concurrentRequests: service.concurrentRequests,
       budgetShare: service.budgetShare,
       requestTimeoutMs: service.requestTimeout,
+      ca: ca.service,
     },
-    redis: redis === undefined ? undefined : redisOf(redis, redis.password ?? secrets.get('passwordFile')),
+    redis:
+      redis === undefined
+        ? undefined
+        : redisOf(redis, redis.password ?? secrets.get('passwordFile'), ca.redis),
     http: { host: http.host, port: http.port, token: http.token ?? secrets.get('tokenFile') },
+    historyMs: file.history,
     log: file.log,
     rollouts: file.rollouts.map((policy) => withTokenFiles(policy, folder)),
   };
 }
 
-function redisOf(redis: NonNullable<ConfigFile['redis']>, password: Secret | undefined): RedisConfig {
+function redisOf(
+  redis: NonNullable<ConfigFile['redis']>,
+  password: Secret | undefined,
+  ca: string | undefined,
+): RedisConfig {
   const { keyPrefix, username, tls } = redis;
-  if (redis.url !== undefined) return { kind: 'single', url: withPassword(redis.url, password), keyPrefix };
+  if (redis.url !== undefined)
+    return { kind: 'single', url: withPassword(redis.url, password), keyPrefix, ca };
   if (redis.cluster !== undefined)
-    return { kind: 'cluster', nodes: redis.cluster, username, password, tls, keyPrefix };
+    return { kind: 'cluster', nodes: redis.cluster, username, password, tls, keyPrefix, ca };
   invariant(
     redis.sentinels !== undefined && redis.name !== undefined,
     'the schema wants url, cluster, or sentinels with name',
@@ -166,5 +188,6 @@ function redisOf(redis: NonNullable<ConfigFile['redis']>, password: Secret | und
     password,
     tls,
     keyPrefix,
+    ca,
   };
 }

@@ -14,9 +14,16 @@ const RedisUrl = z.string().transform((text, context): Secret => {
   // Never shown in the message: it may hold a password.
   if (!isRedisUrl(text)) {
     context.addIssue('is no Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path');
+  } else if (hasPasswordInQuery(text)) {
+    context.addIssue('must not hold a password in its query ("?…"); use password or passwordFile');
   }
   return new Secret(text);
 });
+
+/** The client takes any of its settings from there, where nobody would look for a secret (P12). */
+function hasPasswordInQuery(text: string): boolean {
+  return URL.canParse(text) && [...new URL(text).searchParams.keys()].some((key) => /passw/i.test(key));
+}
 
 function isRedisUrl(text: string): boolean {
   if (text.startsWith('/')) return text.length > 1;
@@ -73,6 +80,11 @@ export const RedisSchema = z
       .exactOptional()
       .describe('A file that holds the password, instead of password; relative to the config file.'),
     tls: z.boolean().default(false).describe('TLS to sentinels or cluster; with url, write rediss://.'),
+    caFile: filePath()
+      .exactOptional()
+      .describe(
+        'With TLS: a PEM file with certificates of authorities to trust beside the public ones; relative to the config file.',
+      ),
     keyPrefix: z
       .string()
       .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"')
@@ -81,7 +93,7 @@ export const RedisSchema = z
   })
   .check(
     wholeCheck((redis, report) => {
-      const { url, sentinels, name, username, password, passwordFile, tls } = redis;
+      const { url, sentinels, name, username, password, passwordFile, tls, caFile } = redis;
       const ways = ['url', 'sentinels', 'cluster'].filter((key) => redis[key] !== undefined);
       if (ways.length === 0) report('needs url, or sentinels with name, or cluster');
       if (ways.length > 1) report(`${ways.join(' and ')} are given; keep one of them`, ways.slice(-1));
@@ -91,6 +103,10 @@ export const RedisSchema = z
       if (sentinels === undefined && name !== undefined) report('is for sentinels only; remove it', ['name']);
       if (password !== undefined && passwordFile !== undefined) {
         report('both password and passwordFile are given; keep one', ['passwordFile']);
+      }
+      const isTls = url instanceof Secret ? url.reveal().startsWith('rediss:') : tls === true;
+      if (caFile !== undefined && !isTls) {
+        report(`is for TLS; ${url === undefined ? 'set tls: true' : 'write rediss:// in url'}`, ['caFile']);
       }
       if (url === undefined) return;
       if (tls === true) report('is for sentinels and cluster; write rediss:// in url', ['tls']);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { compilePattern, parseVersionRange } from '../rollout/selector.ts';
+import { compilePattern, parseRegularExpression, parseVersionRange } from '../rollout/selector.ts';
 import { quote } from './config-error.ts';
+import { isSlowPattern } from './slow-pattern.ts';
 import { oneOrMany } from './value-schemas.ts';
 
 /** A fleet has at most 10,000 collectors (field-facts.md), so no list of them needs more entries. */
@@ -26,6 +27,13 @@ const Pattern = z
       // What stands before the last colon repeats the expression.
       const reason = String(error).split(': ').at(-1) ?? '';
       context.addIssue(`${quote(text)} is no regular expression: ${reason}`);
+      return;
+    }
+    const expression = parseRegularExpression(text);
+    if (expression !== undefined && isSlowPattern(expression)) {
+      context.addIssue(
+        `${quote(text)} would take for ever on some names; write it with fewer repetitions ("*", "+"), and none inside another`,
+      );
     }
   });
 

@@ -62,6 +62,11 @@ export const ServiceSchema = z
     accessKeyFile: filePath()
       .exactOptional()
       .describe('A file that holds the access key, instead of accessKey; relative to the config file.'),
+    caFile: filePath()
+      .exactOptional()
+      .describe(
+        "A PEM file with certificates of authorities to trust beside the public ones, such as your company's; relative to the config file. Certificates are always checked.",
+      ),
     allowedHosts: z
       .array(HostPattern)
       .max(100)

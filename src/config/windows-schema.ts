@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { quote } from './config-error.ts';
 import { CalendarZoneSchema } from './time-zone-schemas.ts';
 
-const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+/** In the order of their numbers in a rule, which count from 1. */
+export const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 const WeekDay = z.enum(weekDays);
 

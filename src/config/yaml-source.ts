@@ -32,6 +32,8 @@ interface Position {
 const fileBytesMax = 1024 * 1024;
 /** Deeper than any key of ours, shallow enough for recursion. */
 const nestingMax = 64;
+/** Each anchor makes all others slower. */
+const anchorsMax = 1_000;
 const aliasesMax = 1_000;
 /** How often one anchor may be repeated, nested repetition multiplied: yaml's guard against expansion bombs. */
 const aliasExpansionsMax = 100;
@@ -124,6 +126,7 @@ function structureProblems(
     problems.push({ file, ...positionAt(offset), path, message });
   };
   const anchorsSeen = new Set<string>();
+  let anchorCount = 0;
   let aliasCount = 0;
 
   visit(document, {
@@ -133,6 +136,11 @@ function structureProblems(
         return visit.BREAK;
       }
       if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchorCount += 1;
+        if (anchorCount > anchorsMax) {
+          report(node, '', `more than ${anchorsMax} anchors (&name); write the values out`);
+          return visit.BREAK;
+        }
         if (node.anchor !== undefined) anchorsSeen.add(node.anchor);
         if (isMap(node))
           checkKeys(

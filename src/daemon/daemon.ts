@@ -22,11 +22,13 @@ import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
 import { makeRedisBell } from '../redis/redis-bell.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
 import { makeRedisFleetRegister } from '../redis/redis-fleet-register.ts';
+import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
 import { makeErrands } from './errands.ts';
-import { makeFleetAccess } from './fleet-access.ts';
+import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
+import { makeQueueComplaints } from './queue-complaints.ts';
 import { makeRedisConnections } from './redis-connections.ts';
 import { makeRingSignal } from './ring-signal.ts';
 import { makeStoppableBudget } from './stoppable-budget.ts';
@@ -71,6 +73,7 @@ const clock: Clock = { now: () => Date.now() };
 export function makeDaemon(parts: DaemonParts): Daemon {
   const { config, logger } = parts;
   const { keyPrefix } = parts.redis;
+  const { historyMs } = config;
   const policies = config.rollouts.map(({ name }) => name);
   const requestsPerSecond = config.service.requestsPerSecond * config.service.budgetShare;
   const stopping = new AbortController();
@@ -88,8 +91,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
 
   const redis = makeRedisConnections(parts.redis, sink);
-  const store = makeRedisRolloutStore({ commands: redis.worker.commands, keyPrefix });
-  const handlerStore = makeRedisRolloutStore({ commands: redis.handler.commands, keyPrefix });
+  const store = makeRedisRolloutStore({ commands: redis.worker.commands, keyPrefix, historyMs });
+  const handlerStore = makeRedisRolloutStore({ commands: redis.handler.commands, keyPrefix, historyMs });
   const bell = makeRedisBell({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
   const budget = makeRedisApiBudget({
     commands: redis.worker.commands,
@@ -98,24 +101,32 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     requestsPerSecond,
     concurrentRequests: config.service.concurrentRequests,
     permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
+    onStanding: (standing) => access.setStanding(standing),
   });
   const fleetCounts = makeFleetCounts();
-  const access = makeFleetAccess({
+  const access: FleetAccess = makeFleetAccess({
     service: config.service,
     budget: makeStoppableBudget(budget, stopping.signal),
     clock,
+    keyMemory: makeRedisKeyMemory({
+      commands: redis.worker.commands,
+      keyPrefix,
+      accessId: config.service.accessId.reveal(),
+      accessKey: config.service.accessKey.reveal(),
+      now: clock.now,
+    }),
     metrics,
     sink,
   });
   const fleet = fleetCounts.watch(access.fleet);
-  const register = makeRedisFleetRegister({ commands: redis.worker.commands, keyPrefix });
-  const handlerRegister = makeRedisFleetRegister({ commands: redis.handler.commands, keyPrefix });
+  const register = makeRedisFleetRegister({ commands: redis.worker.commands, keyPrefix, historyMs });
+  const handlerRegister = makeRedisFleetRegister({ commands: redis.handler.commands, keyPrefix, historyMs });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
   const shared = { ...changes, store, register, fleet, policies };
 
   const names = makeQueueNames(keyPrefix);
-  const onQueueError = (error: Error) => logger.write('debug', { event: 'queue.failed', error });
+  const onQueueError = makeQueueComplaints(logger, clock);
   const queue = makeStepQueue(redis.queue.client, names, onQueueError);
   const operations = makeOperations({
     ...shared,

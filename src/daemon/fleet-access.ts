@@ -4,7 +4,7 @@ import { makeFleetService } from '../collector-api/fleet-service.ts';
 import { makeServiceClient } from '../collector-api/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { ApiBudget } from '../orchestrator/api-budget.ts';
+import type { ApiBudget, KeyMemory, ServiceStanding } from '../orchestrator/api-budget.ts';
 import type { EventSink, FleetService } from '../orchestrator/ports.ts';
 import { clientSettings } from './client-settings.ts';
 
@@ -12,6 +12,7 @@ export interface FleetAccessParts {
   readonly service: ServiceConfig;
   readonly budget: ApiBudget;
   readonly clock: Clock;
+  readonly keyMemory?: KeyMemory;
   readonly metrics?: Metrics;
   readonly sink?: EventSink;
 }
@@ -19,19 +20,24 @@ export interface FleetAccessParts {
 /** The way to the service: the port the loops know, and whether it answers. */
 export interface FleetAccess {
   readonly fleet: FleetService;
-  /** What the last request told; true before the first one. */
+  /** What the daemons of this key, or else our last request, found; true before the first one. */
   readiness(): { readonly ok: boolean; readonly reason: string };
+  /** Takes the daemons' common word, tells log and metrics, and shows it in the readiness. */
+  setStanding(standing: ServiceStanding): void;
   close(): Promise<void>;
 }
 
 /** Builds the client of the configured service, and tells metrics and log of its traffic. */
 export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
-  const { service, budget, clock, metrics, sink } = parts;
+  const { service, budget, clock, keyMemory, metrics, sink } = parts;
   let last: { readonly ok: boolean; readonly reason: string } = { ok: true, reason: 'not asked yet' };
+  let downReason: string | undefined;
+  const movesTold = new Set<string>();
   const client = makeServiceClient({
     ...clientSettings(service),
     budget,
     clock,
+    ...(keyMemory === undefined ? {} : { keyMemory }),
     observer: {
       onRequest: ({ operation, status, durationMs, budgetWaitMs, budgetClass }) => {
         const isAnswer = typeof status === 'number';
@@ -41,12 +47,28 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
         metrics?.budgetTaken({ class: budgetClass, waitedMs: budgetWaitMs });
       },
       onThrottled: ({ reason, pauseMs }) => sink?.note({ event: 'service.throttled', reason, pauseMs }),
+      onMoved: (baseUrl) => {
+        if (movesTold.has(baseUrl)) return;
+        movesTold.add(baseUrl);
+        sink?.note({ event: 'service.moved', baseUrl });
+      },
     },
   });
   const fleet = makeFleetService({ client, clock, sleep: sleepForReal });
   return {
     fleet,
-    readiness: () => last,
+    readiness: () => (downReason === undefined ? last : { ok: false, reason: downReason }),
+    setStanding: (standing) => {
+      if (standing.isUp) {
+        downReason = undefined;
+        // Our own last request may be from before.
+        last = { ok: true, reason: 'answers' };
+        sink?.note({ event: 'service.up', reason: 'the service answers again' });
+      } else {
+        downReason = `down: one request at a time tries it. ${standing.reason}`;
+        sink?.note({ event: 'service.down', reason: standing.reason });
+      }
+    },
     close: async () => {
       await fleet.close();
       await client.close();

@@ -1,8 +1,12 @@
 import { sleepForReal } from '../base/sleep.ts';
-import type { ApiBudget } from '../orchestrator/api-budget.ts';
+import type { DurationMs } from '../base/time.ts';
+import { type ApiBudget, PausedTooLong } from '../orchestrator/api-budget.ts';
 
 // A little more than 1/R apart, as in the shared budget, so that no second holds more than R requests.
 const marginShare = 0.04;
+
+// Who typed a command rather hears that he must wait than wait this long.
+const pauseMaxMs: DurationMs = 90_000;
 
 /**
  * An API budget of this process alone, for commands that need no Redis: one request at a time, evenly spaced. It knows
@@ -21,6 +25,11 @@ export function makeLocalApiBudget(requestsPerSecond: number): ApiBudget {
         giveBack = resolve;
       });
       await before;
+      const pauseMs = nextAt - performance.now();
+      if (pauseMs > pauseMaxMs) {
+        giveBack();
+        throw new PausedTooLong(`The service asked for a pause of ${Math.ceil(pauseMs / 60_000)} minutes.`);
+      }
       await sleepForReal(Math.max(0, nextAt - performance.now()), signal);
       if (signal?.aborted === true) {
         giveBack();
@@ -32,6 +41,9 @@ export function makeLocalApiBudget(requestsPerSecond: number): ApiBudget {
     pause: async ({ forMs }) => {
       nextAt = Math.max(nextAt, performance.now() + forMs);
     },
+    // A command tries a few times, tells, and ends: nobody else waits behind it.
+    serviceDown: async () => undefined,
+    serviceUp: async () => undefined,
     succeeded: async () => undefined,
   };
 }

@@ -43,14 +43,17 @@ export function makeRedisConnections(config: RedisConfig, sink: EventSink): Redi
 
 /** The configured Redis as the adapter wants it, with its secrets revealed. */
 export function redisConfigOf(configured: ConfiguredRedis): RedisConfig {
-  const { keyPrefix } = configured;
-  if (configured.kind === 'single') return { keyPrefix, url: configured.url.reveal() };
+  const common = {
+    keyPrefix: configured.keyPrefix,
+    ...(configured.ca === undefined ? {} : { ca: configured.ca }),
+  };
+  if (configured.kind === 'single') return { ...common, url: configured.url.reveal() };
   const { username, password, tls } = configured;
   const credentials = {
     tls,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password: password.reveal() }),
   };
-  if (configured.kind === 'cluster') return { keyPrefix, cluster: configured.nodes, ...credentials };
-  return { keyPrefix, sentinels: configured.sentinels, name: configured.name, ...credentials };
+  if (configured.kind === 'cluster') return { ...common, cluster: configured.nodes, ...credentials };
+  return { ...common, sentinels: configured.sentinels, name: configured.name, ...credentials };
 }

@@ -9,6 +9,8 @@ export function makeStoppableBudget(budget: ApiBudget, stopping: AbortSignal): A
     take: (budgetClass, signal) =>
       budget.take(budgetClass, signal === undefined ? stopping : AbortSignal.any([signal, stopping])),
     pause: (pause) => budget.pause(pause),
+    serviceDown: (reason) => budget.serviceDown(reason),
+    serviceUp: () => budget.serviceUp(),
     succeeded: () => budget.succeeded(),
   };
 }

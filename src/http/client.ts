@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { rootCertificates } from 'node:tls';
 import { Pool } from 'undici';
 import type { Operation } from '../contract/operation.ts';
 import { type ExchangeLimits, exchange, type RawAnswer } from './exchange.ts';
@@ -15,6 +16,8 @@ export interface HttpClientParts {
   /** How long an unused connection is kept; the server's own hint goes first. */
   readonly keepAliveMs?: number;
   readonly bodyBytesMax?: number;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly ca?: string | undefined;
   readonly hooks?: HttpClientHooks;
 }
 
@@ -104,6 +107,11 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
     keepAliveTimeout: parts.keepAliveMs ?? 4_000,
     connectTimeout: parts.timeouts.connectMs ?? totalMs,
     pipelining: 1,
+    connect: {
+      // Said here, so that no variable of the environment turns it off.
+      rejectUnauthorized: true,
+      ...(parts.ca === undefined ? {} : { ca: [...rootCertificates, parts.ca] }),
+    },
   });
 
   return {

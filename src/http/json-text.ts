@@ -18,12 +18,40 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-// Strings are matched first, so that digits inside them are left alone. 16 digits: 2^53 has as many.
-const stringOrLargeInteger = /"(?:[^"\\]|\\.)*"|-?\b\d{16,}\b(?![.eE])/g;
+// 2^53 has 16 digits, a long 19. Numbers of more than a hundred are nobody's id, and a bound keeps the stack small.
+const largeInteger = /-?\b\d{16,100}\b(?![.eE])/g;
 
+/**
+ * Goes from string to string, since digits inside of one are left alone. One expression for both would try each quote of
+ * a broken text anew, and need a stack as deep as the longest string.
+ */
 function quoteLargeIntegers(text: string): string {
   if (!/\d{16}/.test(text)) return text;
-  return text.replace(stringOrLargeInteger, (token) =>
-    token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${token}"`,
-  );
+  const parts: string[] = [];
+  let from = 0;
+  while (from < text.length) {
+    const opening = text.indexOf('"', from);
+    const stringAt = opening === -1 ? text.length : opening;
+    const afterString = endOfString(text, stringAt);
+    parts.push(text.slice(from, stringAt).replace(largeInteger, quoted), text.slice(stringAt, afterString));
+    from = afterString;
+  }
+  return parts.join('');
+}
+
+function quoted(digits: string): string {
+  return Number.isSafeInteger(Number(digits)) ? digits : `"${digits}"`;
+}
+
+/** Where the string that opens here is over: after its closing quote, or at the end of a text that was cut off. */
+function endOfString(text: string, opening: number): number {
+  let closing = text.indexOf('"', opening + 1);
+  while (closing !== -1 && isEscaped(text, closing)) closing = text.indexOf('"', closing + 1);
+  return closing === -1 ? text.length : closing + 1;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === '\\') first -= 1;
+  return (at - first) % 2 === 1;
 }

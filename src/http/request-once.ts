@@ -22,7 +22,12 @@ export async function requestOnce(
   signal?: AbortSignal,
 ): Promise<RawAnswer> {
   const { url, ...rest } = request;
-  const client = new Client(url.origin, { connectTimeout: totalMs, pipelining: 1 });
+  const client = new Client(url.origin, {
+    connectTimeout: totalMs,
+    pipelining: 1,
+    // Said here, so that no variable of the environment turns it off.
+    connect: { rejectUnauthorized: true },
+  });
   try {
     const limits = { totalMs, headersMs: totalMs, bodyMs: totalMs, bodyBytesMax };
     return await exchange(client, { ...rest, target: `${url.pathname}${url.search}` }, limits, signal);

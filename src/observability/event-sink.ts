@@ -126,6 +126,14 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       return { level: 'warn', fields: { event, reason: note.reason } };
     case 'redis.reachable':
       return { level: 'info', fields: { event, reason: note.reason } };
+    case 'service.down':
+      return { level: 'warn', fields: { event, reason: note.reason } };
+    case 'service.up':
+      return { level: 'info', fields: { event, reason: note.reason } };
+    case 'service.moved': {
+      const reason = `This account is served at ${note.baseUrl}, which is used from now on: set service.baseUrl to it.`;
+      return { level: 'warn', fields: { event, reason } };
+    }
     case 'service.throttled':
       return { level: 'warn', fields: { event, reason: note.reason, durationMs: note.pauseMs } };
     case 'step.failed': {
@@ -166,6 +174,8 @@ function auditLine(note: Extract<DaemonNote, AuditEntry>): {
 function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'leader.acquired') metrics.setLeader('leading');
   if (note.event === 'leader.lost') metrics.setLeader('following');
+  if (note.event === 'service.down') metrics.setService('down');
+  if (note.event === 'service.up') metrics.setService('up');
   if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);
 }
 

@@ -41,6 +41,8 @@ export interface Metrics {
   apiThrottled(reason: '429' | '401'): void;
   notified(result: 'delivered' | 'failed'): void;
   setLeader(state: 'leading' | 'following'): void;
+  /** `down`: request after request brought no usable answer, and one at a time tries. */
+  setService(standing: 'up' | 'down'): void;
   /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out. */
   expose(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -136,6 +138,12 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     help: 'Whether this daemon leads (1) or follows (0).',
     registers,
   });
+  const service = new Gauge({
+    name: 'upwave_service_up',
+    help: 'Whether the Collector Management API answers (1), or one request at a time tries it (0).',
+    registers,
+  });
+  service.set(1);
   collectDefaultMetrics({ register: own });
   for (const name of misnamedDefaults) own.removeSingleMetric(name);
 
@@ -170,6 +178,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     apiThrottled: (reason) => throttled.inc({ reason }),
     notified: (result) => notifications.inc({ result }),
     setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
+    setService: (standing) => service.set(standing === 'up' ? 1 : 0),
     expose: async () => {
       const sharedBody = await shared.expose();
       const body = await own.metrics();

@@ -3,6 +3,7 @@ import type { DurationMs } from '../base/time.ts';
 import { rolloutStates } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { upgradeStates } from '../rollout/upgrade.ts';
+import { toPrintable } from './printable.ts';
 
 /** State that all daemons share, so that only the leader tells it: else sums over daemons would count it many times. */
 export interface SharedState {
@@ -146,7 +147,8 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
       }
     }
     for (const count of boundVersions(state.fleet)) {
-      fleet.inc({ version: count.version, alive: String(count.alive) }, count.collectors);
+      // A collector says itself what it runs.
+      fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);
     }
     for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
   };

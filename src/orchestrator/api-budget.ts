@@ -8,12 +8,38 @@ export type BudgetClass = 'operator' | 'verify' | 'create' | 'look' | 'page';
  * concurrent requests; it is taken last, right before the send, and given back when the answer is in.
  */
 export interface ApiBudget {
-  /** Waits for a grant. @throws the signal's reason when it is aborted first */
+  /**
+   * Waits for a grant.
+   * @throws the signal's reason when it is aborted first
+   * @throws PausedTooLong when all calls stand still, and this one has waited for as long as one may
+   */
   take(budgetClass: BudgetClass, signal?: AbortSignal): Promise<BudgetGrant>;
   /** Pauses every daemon on this key. `single`: after the pause one request at a time, until one succeeds. */
   pause(pause: { readonly forMs: DurationMs; readonly single: boolean }): Promise<void>;
+  /**
+   * Tells that request after request brought no usable answer: all daemons wait, and one request at a time tries, after
+   * waits that grow, until `serviceUp`. `reason` is shown to people: no secrets in it.
+   */
+  serviceDown(reason: string): Promise<void>;
+  /** Tells that the service answers, if only to refuse: ends what `serviceDown` began. */
+  serviceUp(): Promise<void>;
   /** Tells that the service answers normally: ends a `single` phase, and resets the growth of pauses. */
   succeeded(): Promise<void>;
+}
+
+/** Whether the service answers, as far as the daemons of one access key know. */
+export type ServiceStanding = { readonly isUp: true } | { readonly isUp: false; readonly reason: string };
+
+/** Thrown instead of a grant: nothing was sent. */
+export class PausedTooLong extends Error {
+  override readonly name = 'PausedTooLong';
+}
+
+/** Remembers over restarts that an access key has worked, so that its first 401 is known for a throttled sign-in. */
+export interface KeyMemory {
+  hasWorked(): Promise<boolean>;
+  /** Tells that it works now; cheap to repeat. */
+  worked(): Promise<void>;
 }
 
 export interface BudgetGrant {
@@ -21,5 +47,7 @@ export interface BudgetGrant {
   readonly waitedMs: DurationMs;
   /** Given in a `single` phase, which another daemon may have begun: a success must be told with `succeeded`. */
   readonly single?: boolean;
+  /** Given while the service is down, to the one request that tries for all daemons. */
+  readonly isProbe?: boolean;
   giveBack(): void;
 }

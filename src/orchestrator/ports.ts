@@ -269,6 +269,10 @@ export type DaemonNote =
   | { readonly event: 'leader.acquired' | 'leader.lost' }
   | { readonly event: 'redis.unreachable' | 'redis.reachable'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
+  /** Told once, by each daemon, when it learns of it. */
+  | { readonly event: 'service.down' | 'service.up'; readonly reason: string }
+  /** A redirect to an allowed host was followed; told once for each address, which carries no credentials. */
+  | { readonly event: 'service.moved'; readonly baseUrl: string }
   | { readonly event: 'service.throttled'; readonly reason: '429' | '401'; readonly pauseMs: DurationMs }
   | {
       readonly event: 'step.failed';

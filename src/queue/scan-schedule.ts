@@ -31,6 +31,9 @@ export interface RunningScanSchedule {
 // Kept for a day, an id that ran keeps a late daemon from running the same tick again.
 const tickKeptSeconds = 86_400;
 
+// And no more than these, whatever the schedules are: minutes of a hundred policies that tick each second.
+const ticksKeptMax = 10_000;
+
 const lockDurationMs = 10_000;
 
 /**
@@ -61,7 +64,7 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
 
   const tick = async (policy: string, origin: ScanTick['origin'], at: Date): Promise<void> => {
     const second = at.toISOString().slice(0, 19).replaceAll(':', '');
-    const kept = { age: tickKeptSeconds };
+    const kept = { age: tickKeptSeconds, count: ticksKeptMax };
     const opts = { jobId: `${policy}.${origin}.${second}`, removeOnComplete: kept, removeOnFail: kept };
     await queue.add('scan', { policy, origin }, opts);
   };

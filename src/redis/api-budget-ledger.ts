@@ -1,9 +1,11 @@
 import { hashHex } from '../base/hash.ts';
 import type { DurationMs } from '../base/time.ts';
-import { pauseScript, reserveScript, succeededScript } from './api-budget-scripts.ts';
+import type { ServiceStanding } from '../orchestrator/api-budget.ts';
+import { pauseScript, reserveScript, serviceUpScript, succeededScript } from './api-budget-scripts.ts';
 import type { RedisCommands } from './connection.ts';
 import { makeRedisTime } from './redis-time.ts';
 import { runScript } from './script.ts';
+import { makeStandingWatch, serviceIsDown } from './standing-watch.ts';
 import { makeWriteMarks } from './write-mark.ts';
 
 export interface ApiBudgetLedgerParts {
@@ -18,6 +20,8 @@ export interface ApiBudgetLedgerParts {
   readonly permitLifeMs?: DurationMs;
   /** The growth of pauses that no `Retry-After` sets. */
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
+  /** Told when this daemon learns that the service is down, or answers again; whichever daemon found it. */
+  readonly onStanding?: (standing: ServiceStanding) => void;
 }
 
 /** A permit with its place in the rate. `at`: when it may leave, by this process's monotonic clock. */
@@ -26,10 +30,27 @@ export interface Slot {
   readonly at: number;
 }
 
-/** `single`: a success would end a phase in which one request at a time may try. `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. */
 export type Reservation =
-  | { readonly kind: 'granted'; readonly slots: readonly Slot[]; readonly single: boolean }
-  | { readonly kind: 'full' | 'far' | 'paused' | 'away'; readonly retryInMs: DurationMs };
+  /** `single`: a success would end a phase in which one request at a time may try. `isProbe`: the service is down. */
+  | {
+      readonly kind: 'granted';
+      readonly slots: readonly Slot[];
+      readonly single: boolean;
+      readonly isProbe: boolean;
+    }
+  /**
+   * `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. `standstill`: in
+   * words, why nobody gets on; null while the line moves.
+   */
+  | {
+      readonly kind: 'full' | 'far' | 'paused' | 'away';
+      readonly retryInMs: DurationMs;
+      readonly standstill: string | null;
+    };
+
+type Pause =
+  | { readonly kind: 'rate' | 'single'; readonly forMs: DurationMs }
+  | { readonly kind: 'down'; readonly reason: string };
 
 /** What all daemons on one access key share, in Redis: slots, permits and pauses. */
 export interface ApiBudgetLedger {
@@ -37,8 +58,9 @@ export interface ApiBudgetLedger {
   reserve(count: number): Promise<Reservation>;
   giveBack(permit: string): void;
   /** @returns how long the pause lasts */
-  pause(pause: { readonly forMs: DurationMs; readonly single: boolean }): Promise<DurationMs>;
+  pause(pause: Pause): Promise<DurationMs>;
   succeeded(): Promise<void>;
+  serviceUp(): Promise<void>;
   /** Gives back all that is held. */
   close(): Promise<void>;
 }
@@ -72,18 +94,27 @@ const pausedRetryMaxMs = 5_000;
 // After a failed call; the connection itself reconnects at its own pace.
 const awayRetryMs = 200;
 
+/** All that belongs to one access key: one hash tag, and no trace of its id but a hash (P12). */
+export function apiBudgetKeys(keyPrefix: string, accessId: string) {
+  const base = `${keyPrefix}:{budget:${hashHex(accessId, 16)}}`;
+  return { state: `${base}:state`, permits: `${base}:permits`, worked: `${base}:worked` };
+}
+
 /** Makes the ledger. Slots are evenly spaced by Redis's own clock, so daemons need not agree on the time. */
 export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedger {
   const { commands, requestsPerSecond, concurrentRequests = 10, permitLifeMs = 60_000 } = parts;
   const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
-  const base = `${parts.keyPrefix}:{budget:${hashHex(parts.accessId, 16)}}`;
-  const keys = { state: `${base}:state`, permits: `${base}:permits` };
+  const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   const spacingMs = 1_000 / requestsPerSecond;
   const redisTime = makeRedisTime();
   const nextPermit = makeWriteMarks();
   const held = new Set<string>();
   let returned: string[] = [];
   let tellSuccess = false;
+  const standing = makeStandingWatch({
+    readDown: async () => (await commands.hget(keys.state, 'down')) ?? '',
+    onStanding: parts.onStanding,
+  });
 
   const terms = {
     spacingUs: spacingMs * 1_000,
@@ -108,13 +139,20 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     if (given.length > 0) await commands.zrem(keys.permits, ...given).catch(noop);
   }
 
-  function judge(kind: string | undefined, waitMs: DurationMs): Reservation {
+  function judge(kind: string | undefined, waitMs: DurationMs, down: string): Reservation {
+    // When one request at a time may go, a full house is a standstill too.
+    const standstill = down === '' ? 'The service asked for a pause.' : serviceIsDown(down);
     if (kind === 'full') {
-      return { kind, retryInMs: Math.min(Math.max(spacingMs, fullRetryMs.min), fullRetryMs.max) };
+      const retryInMs = Math.min(Math.max(spacingMs, fullRetryMs.min), fullRetryMs.max);
+      return { kind, retryInMs, standstill: tellSuccess ? standstill : null };
     }
-    if (kind === 'paused') return { kind, retryInMs: Math.min(waitMs + 1, pausedRetryMaxMs) };
+    if (kind === 'paused') return { kind, retryInMs: Math.min(waitMs + 1, pausedRetryMaxMs), standstill };
     // Spread, so that of several daemons not always the same one asks first.
-    return { kind: 'far', retryInMs: waitMs - horizonMs * (0.5 + Math.random() * 0.25) };
+    return {
+      kind: 'far',
+      retryInMs: waitMs - horizonMs * (0.5 + Math.random() * 0.25),
+      standstill: null,
+    };
   }
 
   return {
@@ -125,20 +163,21 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       const sentAt = performance.now();
       try {
         const reply = await runScript(commands, reserveScript, { keys: [keys.state, keys.permits], args });
-        const [nowUs, kind, waitUs, tell, ...slotsUs] = reply as readonly string[];
+        const [nowUs, kind, waitUs, tell, down = '', ...slotsUs] = reply as readonly string[];
         redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: Number(nowUs) / 1_000 });
         tellSuccess = tell === '1';
-        if (kind !== 'granted') return judge(kind, Number(waitUs) / 1_000);
+        standing.learn(down);
+        if (kind !== 'granted') return judge(kind, Number(waitUs) / 1_000, down);
         const slots = slotsUs.map((us, index) => {
           const permit = permits[index] ?? '';
           held.add(permit);
           return { permit, at: redisTime.toMonotonic(Number(us) / 1_000) };
         });
-        return { kind, slots, single: tellSuccess };
+        return { kind, slots, single: tellSuccess, isProbe: down !== '' };
       } catch {
         // The connection tells why. What waits goes on waiting.
         returned.push(...given);
-        return { kind: 'away', retryInMs: awayRetryMs };
+        return { kind: 'away', retryInMs: awayRetryMs, standstill: null };
       }
     },
 
@@ -149,13 +188,14 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       if (returned.length === 1) setImmediate(() => void flushReturned());
     },
 
-    pause: async ({ forMs, single }) => {
-      const ask = { forMs, single, firstMs, maxMs, ...extraMargin };
+    pause: async (pause) => {
+      const ask = { forMs: 0, ...pause, firstMs, maxMs, ...extraMargin };
       const lastsMs = await runScript(commands, pauseScript, {
         keys: [keys.state],
         args: [JSON.stringify(ask)],
       });
       tellSuccess = true;
+      if (pause.kind === 'down') standing.learn(pause.reason);
       return Number(lastsMs);
     },
 
@@ -163,10 +203,17 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       // Nearly every request succeeds, and nearly never does that change anything.
       if (!tellSuccess) return;
       tellSuccess = false;
-      await runScript(commands, succeededScript, { keys: [keys.state], args: [] });
+      const counts = await runScript(commands, succeededScript, { keys: [keys.state], args: [] });
+      if (counts === '1') standing.learn('');
+    },
+
+    serviceUp: async () => {
+      const counts = await runScript(commands, serviceUpScript, { keys: [keys.state], args: [] });
+      if (counts === '1') standing.learn('');
     },
 
     close: async () => {
+      standing.close();
       returned.push(...held);
       held.clear();
       const late = new Promise((resolve) => setTimeout(resolve, awayRetryMs).unref());

@@ -1,19 +1,29 @@
+import type { DurationMs } from '../base/time.ts';
 import { makeScript } from './script.ts';
+
+/** The longest pause, whatever a service asks for: an hour of waiting is an outage, which the next refusal tells again. */
+const pauseMaxMs: DurationMs = 3_600_000;
 
 /**
  * State of a budget, a hash. Instants are microseconds of Redis's clock: at 400 requests a second a slot is 2,500 µs.
  *
- * nextUs: the next free slot · pausedUntilUs · single: '1' while one request at a time may try · growthMs: the last
- * pause · extra, extraAtUs: what 429s have added to the margin, and when; it halves with time.
+ * nextUs: the next free slot · pausedUntilUs · single: '1' while one request at a time may try to sign in · down: why
+ * the service is taken for down; while it is, too, one request at a time tries · growthMs: the last pause · extra,
+ * extraAtUs: what 429s have added to the margin, and when; it halves with time.
  */
 const stateLua = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local pauseMaxUs = ${pauseMaxMs} * 1000
 local function whole(number) return string.format('%.0f', number) end
 local function read()
-  local s = redis.call('HMGET', KEYS[1], 'nextUs', 'pausedUntilUs', 'single', 'growthMs', 'extra', 'extraAtUs')
+  local s = redis.call('HMGET', KEYS[1], 'nextUs', 'pausedUntilUs', 'single', 'growthMs', 'extra', 'extraAtUs', 'down')
+  local down = s[7] or ''
+  local pausedUntilUs = tonumber(s[2] or '0')
+  -- No pause is longer than that: the clock was set back.
+  if pausedUntilUs - now > pauseMaxUs then pausedUntilUs = 0 end
   return {
-    nextUs = tonumber(s[1] or '0'), pausedUntilUs = tonumber(s[2] or '0'), isSingle = s[3] == '1',
+    nextUs = tonumber(s[1] or '0'), pausedUntilUs = pausedUntilUs, isSingle = s[3] == '1' or down ~= '', down = down,
     growthMs = tonumber(s[4] or '0'), extra = tonumber(s[5] or '0'), extraAtUs = tonumber(s[6] or '0')
   }
 end
@@ -29,7 +39,7 @@ end
  * KEYS: state, permits. ARGV[1]: `{ spacingUs, marginShare, missedMaxUs, horizonUs, moreHorizonUs, halfLifeMs, permits,
  * permitLifeMs, given }`; then `given` permits that come back, then the permits wanted.
  * Answers now, `granted` | `full` | `far` | `paused`, how long to wait in µs, '1' when a success would change
- * something, and the slots in µs, one for each of the first permits.
+ * something, why the service is down (empty: it is not), and the slots in µs, one for each of the first permits.
  *
  * Sent twice, it may waste a slot that nobody uses, and never gives one slot to two.
  */
@@ -41,10 +51,10 @@ redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(' .. whole(now / 1000))
 local state = read()
 local tellSuccess = (state.isSingle or state.growthMs > 0) and '1' or '0'
 if state.pausedUntilUs > now then
-  return { whole(now), 'paused', whole(state.pausedUntilUs - now), tellSuccess }
+  return { whole(now), 'paused', whole(state.pausedUntilUs - now), tellSuccess, state.down }
 end
 local free = (state.isSingle and 1 or ask.permits) - redis.call('ZCARD', KEYS[2])
-if free <= 0 then return { whole(now), 'full', '0', tellSuccess } end
+if free <= 0 then return { whole(now), 'full', '0', tellSuccess, state.down } end
 
 local spacing = ask.spacingUs * (1 + ask.marginShare + extraNow(state, ask.halfLifeMs))
 local slot = state.nextUs
@@ -52,15 +62,16 @@ local slot = state.nextUs
 if slot - now > ask.horizonUs + ask.moreHorizonUs + 4 * spacing then slot = now + spacing end
 -- A slot missed by little may still be used; what was missed by more is gone, or it would leave in a burst.
 slot = math.max(slot, now - ask.missedMaxUs)
-local answer = { whole(now), 'granted', '0', tellSuccess }
+local answer = { whole(now), 'granted', '0', tellSuccess, state.down }
+local headSize = #answer
 for at = 2 + ask.given, math.min(#ARGV, 1 + ask.given + free) do
-  local horizon = #answer == 4 and ask.horizonUs or ask.moreHorizonUs
+  local horizon = #answer == headSize and ask.horizonUs or ask.moreHorizonUs
   if slot - now > horizon then break end
   redis.call('ZADD', KEYS[2], whole(now / 1000 + ask.permitLifeMs), ARGV[at])
   answer[#answer + 1] = whole(slot)
   slot = slot + spacing
 end
-if #answer == 4 then return { whole(now), 'far', whole(slot - now), tellSuccess } end
+if #answer == headSize then return { whole(now), 'far', whole(slot - now), tellSuccess, state.down } end
 redis.call('HSET', KEYS[1], 'nextUs', whole(slot))
 return answer
 `);
@@ -68,7 +79,8 @@ return answer
 /**
  * Pauses all. While a pause lasts, another one only makes it longer: ten requests refused at once are one refusal.
  *
- * KEYS: state. ARGV[1]: `{ forMs, single, firstMs, maxMs, extraStep, extraMax, halfLifeMs }`.
+ * KEYS: state. ARGV[1]: `{ forMs, kind, reason, firstMs, maxMs, extraStep, extraMax, halfLifeMs }`. `kind`: `rate`,
+ * `single` for a throttled sign-in, or `down` with its reason.
  * Answers how long the pause lasts from now, in ms.
  */
 export const pauseScript = makeScript(`
@@ -80,23 +92,37 @@ if state.pausedUntilUs <= now then
   local growthMs = math.min(math.max(state.growthMs * 2, ask.firstMs), ask.maxMs)
   redis.call('HSET', KEYS[1], 'growthMs', whole(growthMs))
   untilUs = math.max(untilUs, now + growthMs * 1000)
-  if not ask.single then
+  if ask.kind == 'rate' then
     local extra = math.min(extraNow(state, ask.halfLifeMs) + ask.extraStep, ask.extraMax)
     redis.call('HSET', KEYS[1], 'extra', string.format('%.6f', extra), 'extraAtUs', whole(now))
   end
 end
-untilUs = math.max(untilUs, state.pausedUntilUs)
+untilUs = math.min(math.max(untilUs, state.pausedUntilUs), now + pauseMaxUs)
 redis.call('HSET', KEYS[1], 'pausedUntilUs', whole(untilUs))
-if ask.single then redis.call('HSET', KEYS[1], 'single', '1') end
+if ask.kind == 'single' then redis.call('HSET', KEYS[1], 'single', '1') end
+if ask.kind == 'down' then redis.call('HSET', KEYS[1], 'down', ask.reason) end
 return math.ceil((untilUs - now) / 1000)
 `);
 
 /**
  * The service answers normally. A success that comes in during a pause left before it, and proves nothing.
- * KEYS: state.
+ * KEYS: state. Answers '1' unless it was too early to count.
  */
 export const succeededScript = makeScript(`
 ${stateLua}
-if read().pausedUntilUs > now then return 0 end
-return redis.call('HDEL', KEYS[1], 'single', 'growthMs')
+if read().pausedUntilUs > now then return '0' end
+redis.call('HDEL', KEYS[1], 'single', 'growthMs', 'down')
+return '1'
+`);
+
+/**
+ * The service answers, if only to refuse; what it refused for stays as it is.
+ * KEYS: state. Answers '1' unless it was too early to count.
+ */
+export const serviceUpScript = makeScript(`
+${stateLua}
+local state = read()
+if state.pausedUntilUs > now then return '0' end
+if state.down ~= '' then redis.call('HDEL', KEYS[1], 'growthMs', 'down') end
+return '1'
 `);

@@ -1,4 +1,6 @@
+import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCommander } from 'ioredis';
+import { certificateProblemOf } from '../base/certificate-problem.ts';
 import type { DurationMs } from '../base/time.ts';
 import { type RedisConfig, redactRedisText } from './redis-config.ts';
 
@@ -28,6 +30,10 @@ export interface ReachabilityNotes {
 
 // An operator's page asks again after a second or two; a command that takes longer than this on a healthy Redis is lost.
 const handlerCommandTimeoutMs: DurationMs = 2_000;
+
+// A network may forget a connection without a word, and the system notices only after a quarter of an hour. Longer than
+// the longest command, which is BullMQ's: it waits 10 s for a job.
+const silentMaxMs: DurationMs = 12_000;
 
 // Long enough for a loaded Redis to say goodbye; a close is part of a shutdown and must end.
 const quitWithinMs: DurationMs = 500;
@@ -62,13 +68,15 @@ function connect(config: RedisConfig, kind: ConnectionKind): Redis | Cluster {
   const common = optionsFor(kind);
   const enableOfflineQueue = kind === 'worker';
   if ('url' in config) {
-    return new Redis(socketPathOf(config.url), { ...common, enableOfflineQueue, retryStrategy });
+    const isTls = config.url.startsWith('rediss://');
+    const ownTls = isTls ? { tls: tlsOf(config) } : {};
+    return new Redis(socketPathOf(config.url), { ...common, ...ownTls, enableOfflineQueue, retryStrategy });
   }
   const { username, password, tls } = config;
   const credentials = {
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    ...(tls === true ? { tls: {} } : {}),
+    ...(tls === true ? { tls: tlsOf(config) } : {}),
   };
   if ('sentinels' in config) {
     const { sentinelUsername, sentinelPassword, db } = config;
@@ -82,7 +90,7 @@ function connect(config: RedisConfig, kind: ConnectionKind): Redis | Cluster {
       name: config.name,
       ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
       ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
-      ...(tls === true ? { enableTLSForSentinelMode: true } : {}),
+      ...(tls === true ? { enableTLSForSentinelMode: true, sentinelTLS: tlsOf(config) } : {}),
       ...(db === undefined ? {} : { db }),
     });
   }
@@ -94,10 +102,19 @@ function connect(config: RedisConfig, kind: ConnectionKind): Redis | Cluster {
   });
 }
 
+function tlsOf({ ca }: RedisConfig): ConnectionOptions {
+  return {
+    // Said here, so that no variable of the environment turns it off.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+  };
+}
+
 function optionsFor(kind: ConnectionKind) {
   const shared = {
     // 2: reconnect, and send the failed command again.
     reconnectOnError: (error: Error): 2 | false => (passingErrors.test(error.message) ? 2 : false),
+    socketTimeout: silentMaxMs,
   };
   return (
     kind === 'worker'
@@ -127,7 +144,7 @@ function watchReachability(config: RedisConfig, notes: ReachabilityNotes | undef
     },
     // An emitter without this listener would print or throw; the close that follows tells the reason.
     onError: (error: Error) => {
-      lastError = redactRedisText(error.message, config);
+      lastError = certificateWords(error) ?? redactRedisText(error.message, config);
     },
     onClose: () => {
       if (last === 'unreachable' || stopped) return;
@@ -139,6 +156,19 @@ function watchReachability(config: RedisConfig, notes: ReachabilityNotes | undef
       stopped = true;
     },
   };
+}
+
+function certificateWords(error: Error): string | undefined {
+  switch (certificateProblemOf(error)) {
+    case 'unknownAuthority':
+      return "its certificate is signed by an authority that is not trusted here: set redis.caFile to the authority's certificate (PEM)";
+    case 'otherName':
+      return 'its certificate is for another host name';
+    case 'outOfDate':
+      return 'its certificate has expired, or is not valid yet';
+    case undefined:
+      return undefined;
+  }
 }
 
 async function closeClient(client: Redis | Cluster): Promise<void> {

@@ -9,8 +9,8 @@ import { stagePlan } from './stage-plan.ts';
 import { countPlan } from './upgrade-counters.ts';
 import { encodeCounts } from './upgrade-index.ts';
 
-/** How long an ended rollout is kept: a quarter, so that the last release can be compared with this one. */
-export const keepEndedMs: DurationMs = 90 * 86_400_000;
+// A number is asked for on its day only; the second day is for daemons whose clocks differ.
+const numberKeptMs: DurationMs = 2 * 86_400_000;
 
 /**
  * Writes a plan beside the living keys, then makes it the policy's active rollout of its kind in one step, so that
@@ -50,7 +50,7 @@ async function activate(
     fields: plannedFields(rollout, groups, write),
     records: upgrades.length,
     number,
-    numberKeepMs: String(keepEndedMs),
+    numberKeepMs: String(numberKeptMs),
     createdAt: String(rollout.createdAt),
   };
   const answer = await runScript(redis.commands, activateScript, {

@@ -1,7 +1,6 @@
 import type { Rollout } from '../rollout/rollout.ts';
 import type { RedisCommands } from './connection.ts';
-import { keepEndedMs } from './freeze-plan.ts';
-import { parseRolloutId, policyKeys, rolloutKeys } from './rollout-keys.ts';
+import { policyKeys, rolloutKeys } from './rollout-keys.ts';
 import { decodeRollout } from './stored-rollout.ts';
 
 interface Redis {
@@ -26,12 +25,11 @@ export async function listKept(redis: Redis, policy: string): Promise<readonly R
   return rollouts.filter((rollout) => rollout !== undefined);
 }
 
-/** Takes rollouts whose keys have expired out of the policy's list. */
-export async function forgetExpired(redis: Redis, next: Rollout): Promise<void> {
+/** Takes rollouts whose keys have expired out of the policy's list; the eldest go first, so that none stays. */
+export async function forgetExpired(redis: Redis, policy: string): Promise<void> {
   const { commands, keyPrefix } = redis;
-  const { rollouts } = policyKeys(keyPrefix, parseRolloutId(next.id).policy);
-  const eldest = next.createdAt - keepEndedMs;
-  const old = await commands.zrangebyscore(rollouts, '-inf', eldest, 'LIMIT', 0, rolloutsListedMax);
+  const { rollouts } = policyKeys(keyPrefix, policy);
+  const old = await commands.zrange(rollouts, '0', String(rolloutsListedMax - 1));
   const kept = await Promise.all(old.map((id) => commands.exists(rolloutKeys(keyPrefix, id).rollout)));
   const gone = old.filter((_id, index) => kept[index] === 0);
   if (gone.length > 0) await commands.zrem(rollouts, ...gone);

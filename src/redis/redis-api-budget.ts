@@ -1,6 +1,12 @@
 import type { DurationMs } from '../base/time.ts';
-import type { ApiBudget, BudgetGrant } from '../orchestrator/api-budget.ts';
-import { type ApiBudgetLedgerParts, lateMaxMs, makeApiBudgetLedger, type Slot } from './api-budget-ledger.ts';
+import { type ApiBudget, type BudgetGrant, PausedTooLong } from '../orchestrator/api-budget.ts';
+import {
+  type ApiBudgetLedgerParts,
+  lateMaxMs,
+  makeApiBudgetLedger,
+  type Reservation,
+  type Slot,
+} from './api-budget-ledger.ts';
 import { makeWaitingLine } from './waiting-line.ts';
 
 export interface RedisApiBudget extends ApiBudget {
@@ -8,8 +14,18 @@ export interface RedisApiBudget extends ApiBudget {
   close(): Promise<void>;
 }
 
+export interface RedisApiBudgetParts extends ApiBudgetLedgerParts {
+  /** How long a request waits at most while all stand still, before it is refused with `PausedTooLong`. */
+  readonly standstillWaitMaxMs?: DurationMs;
+}
+
+// A request that waits occupies a worker, a person, or the scan; after this its owner decides anew what to do.
+const standstillWaitMaxMsDefault: DurationMs = 30_000;
+
 // Slots asked for in one call; only near ones are given, so more would not come anyway.
 const slotsPerCallMax = 8;
+
+type Phase = Pick<Extract<Reservation, { kind: 'granted' }>, 'single' | 'isProbe'>;
 
 interface Waiter {
   readonly since: number;
@@ -21,7 +37,8 @@ interface Waiter {
  * The API budget over all daemons, in Redis (P8). One dispatcher per process reserves a permit and a near slot, waits
  * for the slot's instant, and only then chooses which of its waiting requests gets it.
  */
-export function makeRedisApiBudget(parts: ApiBudgetLedgerParts): RedisApiBudget {
+export function makeRedisApiBudget(parts: RedisApiBudgetParts): RedisApiBudget {
+  const { standstillWaitMaxMs = standstillWaitMaxMsDefault } = parts;
   const ledger = makeApiBudgetLedger(parts);
   const line = makeWaitingLine<Waiter>();
   let pausedUntil = 0;
@@ -43,13 +60,31 @@ export function makeRedisApiBudget(parts: ApiBudgetLedgerParts): RedisApiBudget 
     while (line.size > 0 && !closed) {
       const reservation = await ledger.reserve(Math.min(line.size, slotsPerCallMax));
       if (reservation.kind === 'granted') {
-        for (const slot of reservation.slots) await use(slot, reservation.single);
-      } else await sleep(reservation.retryInMs, reservation.kind === 'full');
+        for (const slot of reservation.slots) await use(slot, reservation);
+      } else await waitOut(reservation);
     }
   }
 
+  async function waitOut(reservation: Exclude<Reservation, { kind: 'granted' }>): Promise<void> {
+    const { kind, retryInMs, standstill } = reservation;
+    const patienceMs = standstill === null ? retryInMs : refuseWhoWaitedLong(standstill);
+    if (line.size > 0) await sleep(Math.min(retryInMs, patienceMs), kind === 'full');
+  }
+
+  /** @returns after how long the next one will have waited long enough */
+  function refuseWhoWaitedLong(standstill: string): DurationMs {
+    const now = performance.now();
+    let patienceMs = standstillWaitMaxMs;
+    for (const waiter of line.all()) {
+      const leftMs = waiter.since + standstillWaitMaxMs - now;
+      if (leftMs <= 0) waiter.refuse(new PausedTooLong(standstill));
+      else patienceMs = Math.min(patienceMs, leftMs);
+    }
+    return patienceMs;
+  }
+
   /** Waits for the slot's instant, and gives it to whoever is first in line then. */
-  async function use(slot: Slot, single: boolean): Promise<void> {
+  async function use(slot: Slot, phase: Phase): Promise<void> {
     for (let left = slot.at - performance.now(); left > 0 && !closed; left = slot.at - performance.now()) {
       await sleep(left, false);
     }
@@ -57,7 +92,19 @@ export function makeRedisApiBudget(parts: ApiBudgetLedgerParts): RedisApiBudget 
     const isMissed = now - slot.at > lateMaxMs || now < pausedUntil || closed;
     const waiter = isMissed ? undefined : line.takeNext();
     if (waiter === undefined) ledger.giveBack(slot.permit);
-    else waiter.grant({ waitedMs: now - waiter.since, single, giveBack: () => giveBack(slot.permit) });
+    else {
+      const { single, isProbe } = phase;
+      const waitedMs = now - waiter.since;
+      waiter.grant({ waitedMs, single, isProbe, giveBack: () => giveBack(slot.permit) });
+    }
+  }
+
+  /** @param atOnceMs what is known of its length before Redis has answered */
+  async function pause(ask: Parameters<typeof ledger.pause>[0], atOnceMs: DurationMs): Promise<void> {
+    // At once here; the other daemons learn it with their next reservation, at most one slot later.
+    pausedUntil = Math.max(pausedUntil, performance.now() + atOnceMs);
+    const lastsMs = await ledger.pause(ask);
+    pausedUntil = Math.max(pausedUntil, performance.now() + lastsMs);
   }
 
   function giveBack(permit: string): void {
@@ -102,13 +149,9 @@ export function makeRedisApiBudget(parts: ApiBudgetLedgerParts): RedisApiBudget 
         dispatch();
       }),
 
-    pause: async ({ forMs, single }) => {
-      // At once here; the other daemons learn it with their next reservation, at most one slot later.
-      pausedUntil = Math.max(pausedUntil, performance.now() + forMs);
-      const lastsMs = await ledger.pause({ forMs, single });
-      pausedUntil = Math.max(pausedUntil, performance.now() + lastsMs);
-    },
-
+    pause: ({ forMs, single }) => pause({ kind: single ? 'single' : 'rate', forMs }, forMs),
+    serviceDown: (reason) => pause({ kind: 'down', reason }, 0),
+    serviceUp: () => ledger.serviceUp(),
     succeeded: () => ledger.succeeded(),
 
     close: async () => {

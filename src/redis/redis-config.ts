@@ -14,6 +14,8 @@ interface Credentials {
 export type RedisConfig = {
   /** Begins every key and channel, so that several installations can share one Redis. */
   readonly keyPrefix: string;
+  /** PEM of authorities that are trusted beside the public ones, where the connection is TLS. */
+  readonly ca?: string;
 } & (
   | {
       /** `redis://user:password@host:port/db`, `rediss://…` for TLS, `unix:///path` or a bare `/path` to a socket. */

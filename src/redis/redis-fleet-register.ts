@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { EpochMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { AuditEntry, CollectorHold, FleetRegister } from '../orchestrator/ports.ts';
 import type { BuildHold } from '../rollout/rollout.ts';
 import { BrokenRecordError } from './broken-record.ts';
 import type { RedisCommands } from './connection.ts';
+import { defaultHistoryMs } from './history.ts';
 import { makeScript, runScript } from './script.ts';
 import { makeWriteMarks } from './write-mark.ts';
 
@@ -35,6 +36,25 @@ redis.call('SET', KEYS[2], '1', 'PX', '${marksKeptMs}')
 return 1
 `);
 
+/**
+ * Notes builds on offer, and forgets those that have not been on offer for long. The first word on a build stands.
+ * KEYS: hash of first sightings, sorted set of last ones. ARGV: the instant, the one before which a last sighting is
+ * forgotten, then the builds. Answers when each was seen first.
+ */
+const seeBuildsScript = makeScript(`
+for at = 3, #ARGV do
+  redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[1])
+  redis.call('ZADD', KEYS[2], 'GT', ARGV[1], ARGV[at])
+end
+for _, build in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. ARGV[2])) do
+  redis.call('HDEL', KEYS[1], build)
+  redis.call('ZREM', KEYS[2], build)
+end
+local first = {}
+for at = 3, #ARGV do first[at - 2] = redis.call('HGET', KEYS[1], ARGV[at]) or '' end
+return first
+`);
+
 const word = { by: z.string(), reason: z.string(), at: z.number() };
 const buildHold = z.object({ build: z.string(), ...word }) satisfies z.ZodType<BuildHold>;
 const collectorHold = z.object({ collectorId: z.number(), ...word }) satisfies z.ZodType<CollectorHold>;
@@ -44,18 +64,22 @@ const auditEntry = z.object({
   ...word,
 }) satisfies z.ZodType<AuditEntry>;
 
-/** What belongs to no rollout, in two hashes and a stream that all daemons share. */
+/** What belongs to no rollout, in keys that all daemons share. */
 export function makeRedisFleetRegister(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
+  /** How long a build that is no longer on offer is remembered. */
+  readonly historyMs?: DurationMs;
 }): FleetRegister {
-  const { commands, keyPrefix } = redis;
+  const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
   const nextMark = makeWriteMarks();
   const base = `${keyPrefix}:{fleet}`;
   /** Hash: `build:<build>` or `collector:<id>` → the hold. */
   const holdsKey = `${base}:holds`;
   /** Hash: build → when it was seen first. */
   const buildsKey = `${base}:builds`;
+  /** Sorted set: builds by when they were last on offer. */
+  const offeredKey = `${base}:offered`;
   /** Stream: what operators said, oldest first. */
   const auditKey = `${base}:audit`;
   const nextMarkKey = () => `${base}:mark:${nextMark()}`;
@@ -92,11 +116,10 @@ export function makeRedisFleetRegister(redis: {
     },
     firstSeen: async (builds, at) => {
       if (builds.length === 0) return new Map<string, EpochMs>();
-      const known = await commands.hmget(buildsKey, ...builds);
-      const unseen = builds.filter((_build, index) => known[index] === null);
-      // Another daemon may note them at the same time: the first word stands, and is read back.
-      await Promise.all(unseen.map((build) => commands.hsetnx(buildsKey, build, String(at))));
-      const instants = unseen.length === 0 ? known : await commands.hmget(buildsKey, ...builds);
+      const instants = (await runScript(commands, seeBuildsScript, {
+        keys: [buildsKey, offeredKey],
+        args: [at, at - historyMs, ...builds],
+      })) as readonly string[];
       return new Map(builds.map((build, index) => [build, decodeInstant(instants[index] ?? '', build)]));
     },
   };

@@ -1,10 +1,11 @@
+import type { DurationMs } from '../base/time.ts';
 import type { RolloutStore, UpgradeChange } from '../orchestrator/ports.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
 import type { CapDomain } from '../rollout/plan-groups.ts';
-import { BrokenRecordError } from './broken-record.ts';
 import type { RedisCommands } from './connection.ts';
-import { freezePlan, keepEndedMs } from './freeze-plan.ts';
+import { freezePlan } from './freeze-plan.ts';
 import { makeGroupsCache } from './groups-cache.ts';
+import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
 import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
 import { listUpgrades, readUpgrades } from './list-upgrades.ts';
@@ -13,6 +14,7 @@ import { rolloutFields } from './rollout-fields.ts';
 import { parseRolloutId, policyKeys, recordKeyList, rolloutKeys } from './rollout-keys.ts';
 import { saveRolloutScript } from './save-rollout-script.ts';
 import { runScript } from './script.ts';
+import { decodeEvent } from './stored-event.ts';
 import { decodeGroups } from './stored-groups.ts';
 import { decodeView, type ViewReply } from './stored-view.ts';
 import { transitionScript } from './transition-script.ts';
@@ -24,8 +26,10 @@ import { makeWriteMarks } from './write-mark.ts';
 export function makeRedisRolloutStore(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
+  /** How long an ended rollout is kept. */
+  readonly historyMs?: DurationMs;
 }): RolloutStore {
-  const { commands, keyPrefix } = redis;
+  const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
   const nextMark = makeWriteMarks();
   const knownGroups = makeGroupsCache();
   const ofPolicy = (policy: string) => policyKeys(keyPrefix, policy);
@@ -56,7 +60,7 @@ export function makeRedisRolloutStore(redis: {
       Number((await commands.get(ofPolicy(policy).number(yyyymmdd))) ?? 0) + 1,
 
     freeze: async (frozen) => {
-      await forgetExpired(redis, frozen.rollout);
+      await forgetExpired(redis, parseRolloutId(frozen.rollout.id).policy);
       return freezePlan(redis, frozen, nextMark());
     },
 
@@ -97,7 +101,7 @@ export function makeRedisRolloutStore(redis: {
         fields: rolloutFields(rollout, write),
         brake,
         ended: rollout.endedAt !== null,
-        keepMs: String(keepEndedMs),
+        keepMs: String(historyMs),
         ...(fence === null ? {} : { fence }),
       };
       const answer = await runScript(commands, saveRolloutScript, {
@@ -176,12 +180,4 @@ export function makeRedisRolloutStore(redis: {
 
 function encodeEvents(events: readonly RolloutEvent[]): readonly string[] {
   return events.map((event) => JSON.stringify(event));
-}
-
-function decodeEvent(text: string, rolloutId: string, entryId: string): RolloutEvent {
-  try {
-    return JSON.parse(text) as RolloutEvent;
-  } catch (error) {
-    throw new BrokenRecordError(`event ${entryId} of rollout ${rolloutId}`, error);
-  }
 }

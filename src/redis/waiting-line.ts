@@ -5,6 +5,8 @@ export interface WaitingLine<T> {
   readonly size: number;
   add(budgetClass: BudgetClass, waiter: T): void;
   remove(waiter: T): void;
+  /** Everyone in it, in no order. */
+  all(): readonly T[];
   /** Takes the next one out. */
   takeNext(): T | undefined;
 }
@@ -39,6 +41,7 @@ export function makeWaitingLine<T>(): WaitingLine<T> {
     remove: (waiter) => {
       for (const queue of [...urgentFirst, looks]) queue.delete(waiter);
     },
+    all: () => [...urgentFirst, looks].flatMap((queue) => [...queue]),
     takeNext: () => {
       const isLooksTurn = turnsSinceLook >= turnsBeforeLook;
       const order = isLooksTurn ? [looks, ...urgentFirst] : [...urgentFirst, looks];

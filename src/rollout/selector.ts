@@ -31,18 +31,45 @@ export function compileSelector(selector: Selector): (collector: FleetCollector)
 
 /** Makes a test out of a glob (`*` any characters, `?` one; in any case), or of a `/regular expression/`. */
 export function compilePattern(pattern: string): (text: string) => boolean {
-  const regex = /^\/(.*)\/(i?)$/s.exec(pattern);
-  if (regex !== null) {
-    const compiled = new RegExp(regex[1] ?? '', `u${regex[2] ?? ''}`);
-    return (text) => compiled.test(text);
+  const expression = parseRegularExpression(pattern);
+  return expression === undefined ? compileGlob(pattern) : (text) => expression.test(text);
+}
+
+/** @returns undefined for a glob. @throws SyntaxError */
+export function parseRegularExpression(pattern: string): RegExp | undefined {
+  const [, source, flags] = /^\/(.*)\/(i?)$/s.exec(pattern) ?? [];
+  return source === undefined ? undefined : new RegExp(source, `u${flags ?? ''}`);
+}
+
+/**
+ * What stands between the stars is looked for from left to right, each part as early as it can be. As one regular
+ * expression a glob of many stars would try every way to share a long text out among them, which never ends.
+ */
+function compileGlob(glob: string): (text: string) => boolean {
+  const [first = '', ...rest] = glob.split(/\*+/);
+  const last = rest.pop();
+  if (last === undefined) {
+    const whole = new RegExp(`^${globSource(first)}$`, 'isu');
+    return (text) => whole.test(text);
   }
-  if (pattern === '*') return () => true;
-  const source = pattern
-    .replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&')
-    .replaceAll(/\*+/g, '.*')
-    .replaceAll('?', '.');
-  const compiled = new RegExp(`^${source}$`, 'isu');
-  return (text) => compiled.test(text);
+  const start = new RegExp(`^${globSource(first)}`, 'isu');
+  const middle = rest.map((part) => new RegExp(globSource(part), 'gisu'));
+  const end = new RegExp(`${globSource(last)}$`, 'gisu');
+  return (text) => {
+    let from = start.exec(text)?.[0].length;
+    for (const part of middle) from = from === undefined ? undefined : endOfMatch(part, text, from);
+    return from !== undefined && endOfMatch(end, text, from) !== undefined;
+  };
+}
+
+function globSource(part: string): string {
+  return part.replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&').replaceAll('?', '.');
+}
+
+/** Where the first match from there on ends. */
+function endOfMatch(part: RegExp, text: string, from: number): number | undefined {
+  part.lastIndex = from;
+  return part.test(text) ? part.lastIndex : undefined;
 }
 
 /** One comparison of a version range. */

@@ -74,6 +74,7 @@ function configOf(brief: ContestantBrief): Config {
       requestTimeoutMs: 30_000,
     },
     redis: undefined,
+    historyMs: 86_400_000,
     http: { host: '127.0.0.1', port: 0, token: undefined },
     log: { level: 'info' },
     rollouts: [benchPolicy(brief)],

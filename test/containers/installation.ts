@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { GenericContainer, Network, Wait } from 'testcontainers';
 import { type AdminClient, makeAdminClient } from '../../src/admin-api/admin-client.ts';
 import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
+import { testSecrets } from '../support/test-secrets.ts';
 import { docker, inspect } from './docker.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -14,8 +15,7 @@ export const baseImage = 'node:24-bookworm-slim';
 
 /** None of them may be seen in a log. */
 export const credentials = {
-  accessId: 'containers-id',
-  accessKey: 'containers-key-2b9f',
+  ...testSecrets.containers,
   token: 'containers-token-7c41',
 } as const;
 

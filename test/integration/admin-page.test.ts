@@ -181,8 +181,8 @@ describe('the page', () => {
   });
 
   it('shows texts from machines as what they are: nothing turns the reading direction', async () => {
-    const odd = '<img src=x onerror=alert(1)>\u202e\u0007';
-    const shown = '<img src=x onerror=alert(1)>\\u202e\\u0007';
+    const odd = '<img src=x onerror=alert(1)>\u202e\u0007\u061c\u200b\u{e0041}';
+    const shown = '<img src=x onerror=alert(1)>\\u202e\\u0007\\u061c\\u200b\\udb40\\udc41';
     const { page, card } = await open(
       [
         aRolloutStatus({
@@ -216,6 +216,7 @@ describe('the page', () => {
     for (const name of [...names, 'wave', 'waits', 'gate', 'collector'])
       expect(whole).toContain(`${name} ${shown}`);
     expect(whole).toContain('web-<b>7</b>\\u202e');
-    for (const character of ['\u202e', '\u0007']) expect(whole).not.toContain(character);
+    for (const character of ['\u202e', '\u0007', '\u061c', '\u200b', '\u{e0041}'])
+      expect(whole).not.toContain(character);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { testSecrets } from '../support/test-secrets.ts';
 import { until } from '../support/until.ts';
 import { aFolder, type Folder, runUpwave, startUpwave } from '../support/upwave-process.ts';
 
 const service = {
   baseUrl: 'https://api.example.com/api',
-  accessId: 'anId',
-  accessKey: 'aKey-not-to-be-shown',
+  ...testSecrets.commandLine,
 };
 const noStack = /^\s+at /m;
 
@@ -96,6 +96,59 @@ describe.concurrent('the config file', () => {
       });
       expect([text.code, json.code]).toEqual([0, 0]);
       expect(text.all + json.all).not.toContain(service.accessKey);
+    });
+  });
+});
+
+describe.concurrent('secrets on the command line (P12)', () => {
+  it('`config check --print` shows the whole config, with every secret masked', async () => {
+    await withFolder(async ({ write }) => {
+      const token = '$'.concat('{UPWAVE_TOKEN}');
+      write('redis-password', 'Rr-thePasswordOfRedis\n');
+      const file = write('right.yaml', {
+        service,
+        redis: { url: 'redis://user@db.example.com:6379', passwordFile: 'redis-password' },
+        http: { token },
+        rollouts: [{ name: 'all', select: { include: { name: 'web\u202e*' } } }],
+      });
+      const env = { UPWAVE_TOKEN: testSecrets.bearerToken };
+      const args = ['config', 'check', '--print', '--config', file];
+      const text = await runUpwave({ args, env });
+      const json = await runUpwave({ args: [...args, '--json'], env });
+      expect(text.out).toContain('accessKey: "***"');
+      expect(text.out).toContain('url: redis://user:***@db.example.com:6379');
+      expect(text.out).toContain('schedule: "*/15 * * * *"');
+      expect(JSON.parse(json.out)).toMatchObject({
+        service: { accessId: '***', accessKey: '***' },
+        http: { token: '***', port: 9464 },
+        rollouts: [{ name: 'all', concurrency: 10 }],
+      });
+      expect([text.code, json.code]).toEqual([0, 0]);
+      for (const secret of [service.accessKey, testSecrets.bearerToken, 'Rr-thePasswordOfRedis', '\u202e'])
+        expect(text.all + json.all).not.toContain(secret);
+      const again = write('again.yaml', text.out);
+      const second = await runUpwave({ args: ['config', 'check', '--print', '--config', again] });
+      expect(second.out).toBe(text.out);
+    });
+  });
+
+  it('`config check --print` names the Redis that is taken where the file names none', async () => {
+    await withFolder(async ({ write }) => {
+      const file = write('right.yaml', { service, rollouts: [{ name: 'all' }] });
+      const { out } = await runUpwave({ args: ['config', 'check', '--print', '--config', file] });
+      expect(out).toContain('url: redis://127.0.0.1:6379');
+      expect(out).toContain('keyPrefix: upwave');
+    });
+  });
+
+  it('`run --redis` takes no password there: everybody may list processes', async () => {
+    await withFolder(async ({ write }) => {
+      const file = write('right.yaml', { service, rollouts: [{ name: 'all' }] });
+      const args = ['run', '--redis', 'redis://:Rr-thePasswordOfRedis@127.0.0.1:1', '--config', file];
+      const { code, err, all } = await runUpwave({ args });
+      expect(err).toMatch(/^upwave: a password on the command line is seen in the process list/);
+      expect(all).not.toContain('Rr-thePasswordOfRedis');
+      expect(code).toBe(2);
     });
   });
 });

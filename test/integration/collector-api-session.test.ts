@@ -170,7 +170,7 @@ describe('the session with the service', () => {
 
     it('is a throttled sign-in at once for a key known to have worked, with a scaled pause', async () => {
       const { fleet, budget } = await setup((_request, response) => sendJson(response, 401, unauthorized), {
-        keyWorkedBefore: true,
+        keyMemory: { hasWorked: async () => true, worked: async () => undefined },
         pauseScale: 0.01,
       });
       expect(await fleet.listBuilds()).toMatchObject({
@@ -180,7 +180,37 @@ describe('the session with the service', () => {
     });
   });
 
+  it('remembers that the key has worked, and asks its memory only about a 401', async () => {
+    let status = 200;
+    const told: string[] = [];
+    const keyMemory = {
+      hasWorked: async () => {
+        told.push('asked');
+        return false;
+      },
+      worked: async () => {
+        told.push('worked');
+      },
+    };
+    const { fleet } = await setup(
+      (_request, response) => sendJson(response, status, status === 200 ? targets : unauthorized),
+      { keyMemory },
+    );
+    status = 401;
+    expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
+    status = 200;
+    await fleet.listBuilds();
+    expect(told).toEqual(['asked', 'worked']);
+  });
+
   describe('a 429', () => {
+    it('at the sign-in sends all who waited for it home, instead of pausing for each in turn', async () => {
+      const { fleet, server } = await setup((_request, response) => sendText(response, 429, ''));
+      const answers = await Promise.all(['1', '2', '3', '4'].map((id) => fleet.lookAtTask(id)));
+      expect(answers.map((answer) => !answer.ok && answer.failure.kind)).toEqual(Array(4).fill('throttled'));
+      expect(server.requests).toHaveLength(1);
+    });
+
     it('pauses the whole budget, longer each time, until a success', async () => {
       let status = 429;
       const { fleet, budget, throttled } = await setup((_request, response) =>

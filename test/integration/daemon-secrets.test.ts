@@ -1,13 +1,26 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'undici';
 import { describe, it } from 'vitest';
 import type { RedisCommands } from '../../src/redis/connection.ts';
-import { aDaemonNight, nightCredentials, scan, untilEnded } from '../support/daemon-night.ts';
+import {
+  aDaemonNight,
+  nightConfig,
+  nightCredentials,
+  nightPolicy,
+  scan,
+  untilEnded,
+} from '../support/daemon-night.ts';
 import { useRedis } from '../support/redis.ts';
+import { sendJson, sendText, startScriptedServer } from '../support/scripted-server.ts';
+import { testSecrets } from '../support/test-secrets.ts';
+import { until } from '../support/until.ts';
+import { aFolder, daemonUrl, runUpwave, startUpwave } from '../support/upwave-process.ts';
 import { startWayToService, type WayToService } from '../support/way-to-service.ts';
 
 const redis = useRedis();
 
-const token = 'Tt-theBearerToken-0815';
+const token = testSecrets.bearerToken;
+const { gateToken } = testSecrets;
 const basicToken = Buffer.from(`${nightCredentials.accessId}:${nightCredentials.accessKey}`).toString(
   'base64',
 );
@@ -113,4 +126,148 @@ describe('secrets stay (P12)', () => {
       expect(everything.includes(encodeURIComponent(secret))).toBe(false);
     }
   });
+
+  it('shows none of them in a whole rollout of processes: arguments, log, commands, audit, holds, export', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const config = redis.config();
+    const { commands } = redis.connect();
+    const night = await aDaemonNight({ redis: config, scenario: { fleet: { size: 12 } } }, onTestFinished);
+    let way: WayToService | undefined;
+    onTestFinished(async () => way?.close());
+    way = await startWayToService(night.service.url);
+    // Repeats whatever it was told, as a careless service does: in a refusal, in what it holds for, in a pass.
+    const gateSaid: string[] = [];
+    const gate = await startScriptedServer((seen, response) => {
+      const said = `you are ${seen.headers.authorization}`;
+      gateSaid.push(said);
+      if (seen.path === '/shown') return sendJson(response, 409, { reason: said });
+      return gateSaid.length < 4 ? sendText(response, 401, said) : sendJson(response, 200, { reason: said });
+    });
+    onTestFinished(() => gate.close());
+
+    const folder = aFolder(onTestFinished);
+    folder.write('access-key', `${nightCredentials.accessKey}\n`);
+    folder.write('gate-token', `${gateToken}\n`);
+    const webhook = { url: gate.url, every: '100ms', tokenFile: 'gate-token' };
+    const shown = { name: 'shown', dryRun: true, webhook: { ...webhook, url: `${gate.url}/shown` } };
+    const base = nightConfig(`${way.url}/api`, {
+      rollout: {
+        waves: [
+          { name: 'canary', size: 2, soak: '200ms', maxFailures: 1, gates: [{ webhook }, shown] },
+          { name: 'rest', maxFailures: '50%' },
+        ],
+      },
+    }) as { service: Record<string, unknown> };
+    const { accessKey: _inItsFile, ...service } = base.service;
+    const file = folder.write('upwave.yaml', {
+      ...base,
+      service: { ...service, accessKeyFile: 'access-key' },
+      redis: config,
+      http: { port: 0, token: '$'.concat('{UPWAVE_TOKEN}') },
+    });
+    const input = { cwd: folder.path, env: { UPWAVE_TOKEN: token } };
+    const daemon = startUpwave({ ...input, args: ['run', '--config', file] });
+    onTestFinished(() => daemon.kill('SIGKILL'));
+    const url = await daemonUrl(daemon);
+
+    const told: string[] = [];
+    const port = Number(new URL(url).port);
+    // The commands find the daemon where the config says.
+    const desk = folder.write('desk.yaml', {
+      ...base,
+      service: { ...service, accessKeyFile: 'access-key' },
+      redis: config,
+      http: { port, token: '$'.concat('{UPWAVE_TOKEN}') },
+    });
+    const upwave = async (...args: readonly string[]) => {
+      const { code, all } = await runUpwave({ ...input, args: [...args, '--config', desk] });
+      told.push(`upwave ${args.join(' ')} → ${code}\n${all}`);
+      return { code, all };
+    };
+    const rolloutId = await until('a rollout', async () => {
+      const answer = await request(`${url}/api/v1/rollouts`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const { rollouts = [] } = (await answer.body.json()) as { rollouts?: ReadonlyArray<{ id: string }> };
+      return rollouts[0]?.id;
+    });
+    told.push(...argumentsOf(daemon.pid));
+    told.push(await dump(commands, config.keyPrefix));
+    const build = '19.1-1';
+    expect((await upwave('hold', build, '--reason', 'too new')).code).toBe(0);
+    expect((await upwave('holds')).all).toContain(build);
+    expect((await upwave('release', build)).code).toBe(0);
+    const collector = String(night.record().creates[0]?.collectorId ?? '');
+    expect((await upwave('explain', collector)).all).toContain(nightPolicy);
+    await upwave('pause', rolloutId, '--reason', 'a look');
+    await upwave('resume', rolloutId);
+    await until('the end', async () => {
+      const { all } = await upwave('status', rolloutId, '--json');
+      return /"state": "(succeeded|finishedWithFailures)"/.test(all) ? true : undefined;
+    });
+    for (const args of [
+      ['status', rolloutId],
+      ['plan', '--members'],
+      ['collectors', 'list', '--json'],
+      ['builds'],
+      ['export', rolloutId],
+      ['config', 'check'],
+      ['config', 'check', '--json'],
+      ['config', 'check', '--print'],
+      ['config', 'check', '--print', '--json'],
+    ])
+      expect((await upwave(...args)).code, args.join(' ')).toBe(0);
+    const paths = ['/', '/readyz', '/metrics', '/api/v1/holds', '/api/v1/audit', '/api/v1/rollouts'];
+    const ofRollout = ['', '/collectors', '/events', '/verbs'].map(
+      (part) => `/api/v1/rollouts/${rolloutId}${part}`,
+    );
+    for (const path of [...paths, ...ofRollout, `/api/v1/collectors/${collector}/explanation`]) {
+      const answer = await request(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+      told.push(`${path} ${JSON.stringify(answer.headers)} ${await answer.body.text()}`);
+      expect(answer.statusCode, path).toBe(200);
+    }
+    told.push(await dump(commands, config.keyPrefix));
+    daemon.kill('SIGTERM');
+    told.push((await daemon.ended).all);
+
+    const everything = told.join('\n');
+    // The test looks at the right things: all of these were there, and the gate was told its token.
+    for (const words of [
+      rolloutId,
+      '"event":"upgrade.succeeded"',
+      'too new',
+      'main.js run',
+      'accessKey: "***"',
+    ])
+      expect(everything).toContain(words);
+    expect(gateSaid.at(-1)).toBe(`you are Bearer ${gateToken}`);
+    expect(everything).toContain('you are Bearer ***');
+    expect(way.cookies.size).toBeGreaterThan(0);
+    const basicOf = (secret: string) => Buffer.from(secret).toString('base64');
+    const secrets = [nightCredentials.accessKey, basicToken, token, gateToken, ...way.cookies];
+    for (const secret of [...secrets, ...secrets.map(basicOf), ...secrets.map(encodeURIComponent)])
+      expect(everything.includes(secret), `${secret.slice(0, 3)}… is shown`).toBe(false);
+  });
 });
+
+/** The command lines of a process and all below it, as everybody on the machine may read them. */
+function argumentsOf(pid: number): readonly string[] {
+  // Only where the kernel shows them so.
+  if (!existsSync('/proc/self/cmdline')) return [];
+  const read = (path: string) => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      // It has ended meanwhile.
+      return '';
+    }
+  };
+  const children = readdirSync('/proc').filter((entry) => {
+    const parent = /^\d+$/.test(entry) ? /\) \S (\d+) /.exec(read(`/proc/${entry}/stat`))?.[1] : undefined;
+    return Number(parent) === pid;
+  });
+  const own = read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+  return [own, ...children.flatMap((child) => argumentsOf(Number(child)))];
+}

@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { BudgetClass, BudgetGrant } from '../../src/orchestrator/api-budget.ts';
-import type { ApiBudgetLedgerParts } from '../../src/redis/api-budget-ledger.ts';
-import { makeRedisApiBudget, type RedisApiBudget } from '../../src/redis/redis-api-budget.ts';
+import {
+  type BudgetClass,
+  type BudgetGrant,
+  PausedTooLong,
+  type ServiceStanding,
+} from '../../src/orchestrator/api-budget.ts';
+import {
+  makeRedisApiBudget,
+  type RedisApiBudget,
+  type RedisApiBudgetParts,
+} from '../../src/redis/redis-api-budget.ts';
 import { useRedis } from '../support/redis.ts';
 
 const redis = useRedis();
@@ -12,7 +20,7 @@ afterEach(async () => {
   await Promise.all(budgets.splice(0).map((budget) => budget.close()));
 });
 
-function aBudget(keyPrefix: string, parts: Partial<ApiBudgetLedgerParts> = {}): RedisApiBudget {
+function aBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {}): RedisApiBudget {
   const budget = makeRedisApiBudget({
     commands: redis.connect().commands,
     keyPrefix,
@@ -248,6 +256,179 @@ describe('a pause', () => {
     await two.succeeded();
     await Promise.all(takers);
     for (const grant of granted) grant.giveBack();
+  });
+});
+
+async function stateOf(keyPrefix: string): Promise<{ key: string; fields: Record<string, string> }> {
+  const commands = redis.connect().commands;
+  const [key = ''] = await commands.keys(`${keyPrefix}:*:state`);
+  return { key, fields: await commands.hgetall(key) };
+}
+
+describe('the length of a pause', () => {
+  it('is an hour at most, whatever a service asks for', async () => {
+    const { keyPrefix } = redis.config();
+    const budget = aBudget(keyPrefix);
+    await budget.pause({ forMs: 400 * 86_400_000, single: false });
+    const { key, fields } = await stateOf(keyPrefix);
+    const leftMs = Number(fields['pausedUntilUs']) / 1_000 - Date.now();
+    expect(leftMs).toBeGreaterThan(3_500_000);
+    expect(leftMs).toBeLessThan(3_700_000);
+    await redis.connect().commands.del(key);
+  });
+
+  it('is nothing when a clock that was set back made it longer than that', async () => {
+    const { keyPrefix } = redis.config();
+    const budget = aBudget(keyPrefix);
+    await takeMany(budget, 1);
+    const { key } = await stateOf(keyPrefix);
+    const aDayAhead = String((Date.now() + 86_400_000) * 1_000);
+    await redis.connect().commands.hset(key, { pausedUntilUs: aDayAhead, single: '1', growthMs: '1000' });
+    await takeMany(budget, 1);
+    await budget.succeeded();
+    expect((await stateOf(keyPrefix)).fields).not.toHaveProperty('single');
+  });
+
+  it('is waited out up to a bound by each, counted from when he came', async () => {
+    const { keyPrefix } = redis.config();
+    const parts = { pauseGrowth: { firstMs: 900, maxMs: 900 }, standstillWaitMaxMs: 300 };
+    const budget = aBudget(keyPrefix, parts);
+    await budget.pause({ forMs: 0, single: false });
+    const pausedAt = performance.now();
+    const waited = async (): Promise<number> => {
+      const since = performance.now();
+      await expect(budget.take('create')).rejects.toThrow(PausedTooLong);
+      return performance.now() - since;
+    };
+    const first = waited();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const [waits, grant] = await Promise.all([
+      Promise.all([first, waited()]),
+      new Promise((resolve) => setTimeout(resolve, 700)).then(() => budget.take('look')),
+    ]);
+    for (const wait of waits) {
+      expect(wait).toBeGreaterThanOrEqual(295);
+      expect(wait).toBeLessThan(450);
+    }
+    expect(performance.now() - pausedAt).toBeGreaterThanOrEqual(895);
+    grant.giveBack();
+  });
+});
+
+describe('a busy budget', () => {
+  it('lets everyone wait for his turn, however long it takes', async () => {
+    const { keyPrefix } = redis.config();
+    const budget = aBudget(keyPrefix, { concurrentRequests: 1, standstillWaitMaxMs: 50 });
+    const first = await budget.take('look');
+    const second = budget.take('look');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    first.giveBack();
+    const grant = await second;
+    expect(grant.waitedMs).toBeGreaterThan(150);
+    expect(grant.isProbe).toBe(false);
+    grant.giveBack();
+  });
+});
+
+describe('a service that is down', () => {
+  const reason = 'getUpgradeTask: answered 503.';
+  const pauseGrowth = { firstMs: 10, maxMs: 35 };
+
+  function aWatchedBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {}) {
+    const told: ServiceStanding[] = [];
+    const budget = aBudget(keyPrefix, {
+      pauseGrowth,
+      onStanding: (standing) => told.push(standing),
+      ...parts,
+    });
+    return { budget, told };
+  }
+
+  it('is tried by one request at a time over all daemons, until it answers; each daemon tells it once', async () => {
+    const { keyPrefix } = redis.config();
+    const [one, two] = [aWatchedBudget(keyPrefix), aWatchedBudget(keyPrefix)];
+    await one.budget.serviceDown(reason);
+    const granted: BudgetGrant[] = [];
+    const takers = [one, two, one, two].map(async ({ budget }) => {
+      granted.push(await budget.take('look'));
+    });
+    await expect.poll(() => granted.length).toBe(1);
+    expect(granted[0]?.isProbe).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect(granted).toHaveLength(1);
+    await two.budget.serviceDown(reason);
+    granted[0]?.giveBack();
+    await expect.poll(() => granted.length).toBe(2);
+    await two.budget.serviceUp();
+    await Promise.all(takers);
+    expect(granted.map(({ isProbe }) => isProbe)).toEqual([true, true, false, false]);
+    const story = [{ isUp: false, reason }, { isUp: true }];
+    expect(one.told).toEqual(story);
+    expect(two.told).toEqual(story);
+    for (const grant of granted) grant.giveBack();
+  });
+
+  it('is left alone for longer after each try, up to a bound, and from the start after an answer', async () => {
+    const { keyPrefix } = redis.config();
+    const { budget } = aWatchedBudget(keyPrefix);
+    const growths: Array<string | undefined> = [];
+    for (let count = 0; count < 4; count += 1) {
+      await budget.serviceDown(reason);
+      await takeMany(budget, 1);
+      growths.push((await stateOf(keyPrefix)).fields['growthMs']);
+    }
+    expect(growths).toEqual(['10', '20', '35', '35']);
+    // An outage says nothing about the rate.
+    expect((await stateOf(keyPrefix)).fields).not.toHaveProperty('extra');
+    await budget.serviceUp();
+    expect((await stateOf(keyPrefix)).fields).not.toHaveProperty('growthMs');
+  });
+
+  it('is up again with a success too, and not with one that left before the pause', async () => {
+    const { keyPrefix } = redis.config();
+    const { budget, told } = aWatchedBudget(keyPrefix, { pauseGrowth: { firstMs: 150, maxMs: 150 } });
+    await budget.serviceDown(reason);
+    await budget.succeeded();
+    await budget.serviceUp();
+    expect(told).toEqual([{ isUp: false, reason }]);
+    await takeMany(budget, 1);
+    await budget.succeeded();
+    expect(told.at(-1)).toEqual({ isUp: true });
+  });
+
+  it('that refuses a sign-in is up, and still wants one sign-in at a time', async () => {
+    const { keyPrefix } = redis.config();
+    const { budget, told } = aWatchedBudget(keyPrefix);
+    await budget.serviceDown(reason);
+    await takeMany(budget, 1);
+    await budget.serviceUp();
+    await budget.pause({ forMs: 5, single: true });
+    await takeMany(budget, 1);
+    await budget.serviceUp();
+    expect((await stateOf(keyPrefix)).fields['single']).toBe('1');
+    expect(told.at(-1)).toEqual({ isUp: true });
+  });
+
+  it('keeps nobody longer than a bound, also while one request tries, and says why', async () => {
+    const { keyPrefix } = redis.config();
+    const { budget } = aWatchedBudget(keyPrefix, { standstillWaitMaxMs: 150 });
+    await budget.serviceDown(reason);
+    const probe = await budget.take('look');
+    const since = performance.now();
+    await expect(budget.take('create')).rejects.toThrow(
+      `The service is down, and one request at a time tries it. ${reason}`,
+    );
+    expect(performance.now() - since).toBeGreaterThanOrEqual(145);
+    expect(performance.now() - since).toBeLessThan(1_000);
+    probe.giveBack();
+  });
+
+  it('is known to a daemon that starts meanwhile', async () => {
+    const { keyPrefix } = redis.config();
+    await aWatchedBudget(keyPrefix).budget.serviceDown(reason);
+    const late = aWatchedBudget(keyPrefix);
+    expect((await late.budget.take('look')).isProbe).toBe(true);
+    expect(late.told).toEqual([{ isUp: false, reason }]);
   });
 });
 

@@ -4,16 +4,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { BackupPart } from '../../src/redis/backup-lines.ts';
 import { makeRedisConnection, type RedisConnection } from '../../src/redis/connection.ts';
 import { exchangeLine } from '../../src/redis/embedded/exchange-line.ts';
 import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
 import { findFreePort } from '../../src/redis/embedded/free-port.ts';
+import { findKeptKeys, removeKeys } from '../../src/redis/kept-keys.ts';
 import { makeRedisApiBudget } from '../../src/redis/redis-api-budget.ts';
 import { makeRedisBell } from '../../src/redis/redis-bell.ts';
 import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts';
 import { makeRedisLeaderLease } from '../../src/redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
-import { anUpgrade, aRollout, someGroups, startedAt } from '../support/builders.ts';
+import { restoreBackup } from '../../src/redis/restore-backup.ts';
+import { takeBackup } from '../../src/redis/take-backup.ts';
+import { anUpgrade, aPolicy, aRollout, someGroups, startedAt } from '../support/builders.ts';
 
 const command = await findOnPath('redis-server');
 const keyPrefix = 'upwave';
@@ -123,5 +127,27 @@ describe.skipIf(command === undefined)('on a Redis Cluster', () => {
         return rings;
       })
       .toBeGreaterThan(0);
+  });
+
+  it('is backed up and restored wherever its keys are', async () => {
+    const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+    const policies = ['first', 'second', 'third'];
+    for (const name of policies) {
+      const rollout = aRollout({ id: `${name}-20260302-1`, policy: aPolicy({ name }) });
+      const upgrade = anUpgrade({ state: 'pending' }, { rolloutId: rollout.id });
+      await store.freeze({ rollout, upgrades: [upgrade], groups: someGroups(), events: [] });
+    }
+    const source = { connection, keyPrefix };
+    const parts: BackupPart[] = [];
+    for await (const part of takeBackup(source)) parts.push(part);
+    await removeKeys(connection, await findKeptKeys(connection, keyPrefix));
+    expect(await store.listRollouts(policies)).toEqual([]);
+    const stream = async function* () {
+      yield* parts;
+    };
+    const backup = { parts: stream(), replaces: false, now: Date.now() };
+    expect(await restoreBackup(source, backup)).toMatchObject({ kind: 'restored' });
+    expect(await store.activeRolloutIds(policies)).toHaveLength(3);
+    expect(await store.loadUpgrade('second-20260302-1', 1)).toMatchObject({ state: 'pending' });
   });
 });

@@ -7,6 +7,7 @@ import {
 } from '../../src/collector-api/service-client.ts';
 import type { ApiBudget, BudgetClass } from '../../src/orchestrator/api-budget.ts';
 import { type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
+import { testSecrets } from './test-secrets.ts';
 
 /** A budget that grants at once and writes down what it was told. */
 interface BudgetFake extends ApiBudget {
@@ -15,6 +16,12 @@ interface BudgetFake extends ApiBudget {
   readonly held: () => number;
   readonly heldMax: () => number;
   readonly successes: () => number;
+  /** What was told of the service, in turn: a reason, or `up`. */
+  readonly standings: string[];
+  /** Grants are given while the service is down from now on. */
+  markProbe(isProbe: boolean): void;
+  /** Calls are refused from now on; undefined: no longer. */
+  refuse(reason: Error | undefined): void;
   /** Grants are marked as given in a `single` phase from now on. */
   markSingle(single: boolean): void;
 }
@@ -26,7 +33,23 @@ function aBudget(): BudgetFake {
   let heldMax = 0;
   let successes = 0;
   let single = false;
+  let isProbe = false;
+  let refusal: Error | undefined;
+  const standings: string[] = [];
   return {
+    standings,
+    markProbe: (value) => {
+      isProbe = value;
+    },
+    refuse: (reason) => {
+      refusal = reason;
+    },
+    serviceDown: async (reason) => {
+      standings.push(reason);
+    },
+    serviceUp: async () => {
+      standings.push('up');
+    },
     taken,
     pauses,
     held: () => held,
@@ -37,12 +60,14 @@ function aBudget(): BudgetFake {
     },
     take: async (budgetClass, signal) => {
       signal?.throwIfAborted();
+      if (refusal !== undefined) throw refusal;
       taken.push(budgetClass);
       held += 1;
       heldMax = Math.max(heldMax, held);
       return {
         waitedMs: 7,
         single,
+        isProbe,
         giveBack: () => {
           held -= 1;
         },
@@ -71,8 +96,7 @@ function aClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): SettableClock {
   };
 }
 
-export const accessId = 'suAccessId01';
-export const accessKey = 'aVerySecretAccessKey';
+export const { accessId, accessKey } = testSecrets.scripted;
 
 export interface CollectorApiSetup {
   readonly server: ScriptedServer;

@@ -12,6 +12,8 @@ import {
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import { readConfig } from './config-fixtures.ts';
+import { watchOutput } from './secret-watch.ts';
+import { testSecrets } from './test-secrets.ts';
 import { until } from './until.ts';
 
 /** The service's clock runs so many times as fast as ours: 5 minutes are a second. */
@@ -23,7 +25,7 @@ const requestsPerSecond = 240;
 const budgetShare = '80%';
 
 export const nightPolicy = 'night';
-export const nightCredentials = { accessId: 'anAccessId', accessKey: 'Zz9-theAccessKey-4711' };
+export const nightCredentials = testSecrets.night;
 
 export interface NightInput {
   readonly redis: RedisConfig;
@@ -159,6 +161,7 @@ async function startDaemon(config: Config, input: NightInput): Promise<NightDaem
   const log: LogLine[] = [];
   const destination = {
     write: (line: string) => {
+      watchOutput('the log of a daemon', line);
       lines.push(line);
       log.push(JSON.parse(line) as LogLine);
     },
@@ -243,7 +246,7 @@ export function createsOf(record: RecordSnapshot): ReadonlyMap<number, number> {
 
 /** What must be true of every night, whatever happened in it, and was not: judged by the service's own record. */
 export function brokenPromises(
-  night: Night,
+  night: Pick<Night, 'record' | 'config'>,
   status: RolloutStatus,
   upgrades: readonly Upgrade[],
 ): readonly string[] {

@@ -3,18 +3,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { watchOutput } from './secret-watch.ts';
 import { until } from './until.ts';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 // A command that hangs must not hang the tests.
-const killAfterMs = 90_000;
+const killAfterDefaultMs = 90_000;
 
 export interface ProcessInput {
   readonly args: readonly string[];
   /** Beside PATH and HOME, nothing of our own environment reaches it. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** A bound for what hangs; a minute and a half where left out. */
+  readonly killAfterMs?: number;
 }
 
 export interface ProcessResult {
@@ -36,7 +39,12 @@ export interface UpwaveProcess {
 }
 
 /** Starts `upwave` with these arguments. */
-export function startUpwave({ args, env, cwd }: ProcessInput): UpwaveProcess {
+export function startUpwave({
+  args,
+  env,
+  cwd,
+  killAfterMs = killAfterDefaultMs,
+}: ProcessInput): UpwaveProcess {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(process.execPath, [main, ...args], {
     env: { PATH, HOME, ...env },
@@ -49,7 +57,7 @@ export function startUpwave({ args, env, cwd }: ProcessInput): UpwaveProcess {
     pid: child.pid ?? 0,
     out,
     err,
-    ended: ended(child, out, err),
+    ended: ended(child, { out, err, killAfterMs }),
     kill: (signal) => child.kill(signal),
   };
 }
@@ -93,12 +101,16 @@ function collect(stream: NodeJS.ReadableStream | null): () => string {
   return () => text;
 }
 
-function ended(child: ChildProcess, out: () => string, err: () => string): Promise<ProcessResult> {
+function ended(
+  child: ChildProcess,
+  { out, err, killAfterMs }: Pick<UpwaveProcess, 'out' | 'err'> & { readonly killAfterMs: number },
+): Promise<ProcessResult> {
   const giveUp = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       clearTimeout(giveUp);
+      watchOutput('upwave', out() + err());
       resolve({ code, signal, out: out(), err: err(), all: out() + err() });
     });
   });

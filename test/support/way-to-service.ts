@@ -9,18 +9,31 @@ export interface WayToService {
   close(): Promise<void>;
 }
 
+interface InsteadAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /**
  * Passes on every request and answer as they are.
  * @param delayMs how long a request is on its way
+ * @param answerInstead gives an answer itself, and the service gets nothing; undefined passes the request on
  */
 export async function startWayToService(
   serviceUrl: string,
   delayMs: (method: string) => number = () => 0,
+  answerInstead: (url: string) => InsteadAnswer | undefined = () => undefined,
 ): Promise<WayToService> {
   const cookies = new Set<string>();
   const server = createServer((incoming, outgoing) => {
     const { method = 'GET', headers, url } = incoming;
     const pass = () => {
+      const instead = answerInstead(url ?? '/');
+      if (instead !== undefined) {
+        incoming.resume();
+        outgoing.writeHead(instead.status, instead.headers).end('<html>not the service</html>');
+        return;
+      }
       const onward = request(`${serviceUrl}${url}`, { method, headers }, (answer) => {
         for (const cookie of answer.headers['set-cookie'] ?? []) {
           cookies.add(/=([^;]+)/.exec(cookie)?.[1] ?? '');

@@ -92,6 +92,8 @@ describe('parseYaml', () => {
     expect(problemsOf(() => parse(bomb))[0]).toContain('expand more than 100 times');
     const many = `a: &a 1\nb: [${'*a, '.repeat(1_001)}]`;
     expect(problemsOf(() => parse(many))[0]).toContain('more than 1000 aliases');
+    const anchors = Array.from({ length: 30_000 }, (_, i) => `a${i}: &a${i} [x]`).join('\n');
+    expect(problemsOf(() => parse(anchors))[0]).toContain('more than 1000 anchors');
     const wide = `${Array.from({ length: 99 }, () => '- *a').join('\n')}`;
     expect(problemsOf(() => readConfig(`x: &a [${'1, '.repeat(10_000)}]\ny:\n${wide}`)).join()).toContain(
       'more than 200000 values',

@@ -120,6 +120,9 @@ describe('makeEventSink', () => {
       { event: 'redis.reachable', reason: 'after 4s' },
       { event: 'redis.risk', reason: 'no append-only file' },
       { event: 'service.throttled', reason: '429', pauseMs: 5_000 },
+      { event: 'service.down', reason: 'getCollector: answered 503.' },
+      { event: 'service.up', reason: 'it answers again' },
+      { event: 'service.moved', baseUrl: 'https://eu.example.com/api' },
       { event: 'step.failed', rollout: 'r', collectorId: 7, error: new Error('a bug') },
       { event: 'reconcile.failed', rollout: 'r', error: 'a bug' },
       { event: 'look.failed', rollout: 'r', reason: 'the service does not answer' },
@@ -134,6 +137,9 @@ describe('makeEventSink', () => {
       'info redis.reachable',
       'warn redis.risk',
       'warn service.throttled',
+      'warn service.down',
+      'info service.up',
+      'warn service.moved',
       'error step.failed',
       'error reconcile.failed',
       'warn look.failed',
@@ -143,6 +149,12 @@ describe('makeEventSink', () => {
     expect(await count('upwave_api_throttled_total{reason="429"}')).toBe(1);
     sink.note({ event: 'leader.lost' });
     expect(await count('upwave_leader')).toBe(0);
+    expect(written.find(({ fields }) => fields.event === 'service.moved')?.fields.reason).toContain(
+      'https://eu.example.com/api',
+    );
+    expect(await count('upwave_service_up')).toBe(1);
+    sink.note({ event: 'service.down', reason: 'getCollector: answered 503.' });
+    expect(await count('upwave_service_up')).toBe(0);
   });
 
   it('logs what was held and released, and calls for a person when the daemon held a build', () => {

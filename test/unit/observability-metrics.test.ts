@@ -69,6 +69,7 @@ describe('makeMetrics', () => {
         'api_throttled_total counter',
         'queue_jobs gauge',
         'leader gauge',
+        'service_up gauge',
         'notifications_total counter',
       ].sort(),
     );
@@ -274,6 +275,12 @@ describe('makeMetrics', () => {
     expect(body.match(/^upwave_fleet_collectors\{/gm)).toHaveLength(21);
     const rest = fleet.slice(20).reduce((sum, { collectors }) => sum + collectors, 0);
     expect(await series(metrics, 'fleet_collectors', { version: 'other' })).toBe(rest);
+  });
+
+  it('shows a version that a machine made up as what it is', async () => {
+    const fleet = [{ version: '19\u001b[2J\u202e', alive: true, collectors: 1 }];
+    const { body } = await someMetrics({ sharedState: async () => aSharedState({ fleet }) }).expose();
+    expect(body).toMatch(/upwave_fleet_collectors\{version="19\\+u001b\[2J\\+u202e"/);
   });
 
   it('starts counters of its policies at zero', async () => {

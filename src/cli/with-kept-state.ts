@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { sleepForReal } from '../base/sleep.ts';
+import type { Config } from '../config/config.ts';
+import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
+import { startEmbeddedRedis } from '../redis/embedded/start-embedded-redis.ts';
+import { describeRedis, type RedisConfig } from '../redis/redis-config.ts';
+import { chooseRedis } from './choose-redis.ts';
+import { CommandFailure } from './command-failure.ts';
+import { exitCodes } from './exit-codes.ts';
+import { openConfig } from './open-config.ts';
+import { embeddedDataDir } from './with-redis.ts';
+
+/** Where state is: as `run` finds it. */
+export interface StateTarget {
+  readonly config: string;
+  readonly redis?: string;
+}
+
+export interface KeptState {
+  readonly config: Config;
+  readonly connection: RedisConnection;
+  readonly keyPrefix: string;
+  /** In words without credentials. */
+  readonly place: string;
+}
+
+// A Redis that is there answers at once; a Sentinel fail-over may be under way.
+const answersWithinMs = 5_000;
+
+/**
+ * Gives a command the state in Redis itself, without a daemon, and leaves nothing open.
+ * @throws CommandFailure when Redis can't be reached, or keeps nothing
+ */
+export async function withKeptState<T>(
+  target: StateTarget,
+  use: (state: KeptState) => Promise<T>,
+): Promise<T> {
+  const config = openConfig(target.config);
+  const chosen = chooseRedis(config, target.redis);
+  if (chosen !== 'embedded') return withConnection(config, chosen, use);
+  return withEmbedded((redis) => withConnection(config, redis, use));
+}
+
+async function withConnection<T>(
+  config: Config,
+  redis: RedisConfig,
+  use: (state: KeptState) => Promise<T>,
+): Promise<T> {
+  const connection = makeRedisConnection(redis, 'worker');
+  const place = describeRedis(redis);
+  try {
+    const giveUpAt = performance.now() + answersWithinMs;
+    while (!connection.isReady() && performance.now() < giveUpAt) await sleepForReal(20);
+    if (!connection.isReady()) {
+      const message = `cannot reach Redis at ${place}; start it, or correct redis.url`;
+      throw new CommandFailure(exitCodes.unreachable, message);
+    }
+    return await use({ config, connection, keyPrefix: redis.keyPrefix, place });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** What `run --redis embedded` left on the disk; while a daemon runs, it is that daemon's alone. */
+async function withEmbedded<T>(use: (redis: RedisConfig) => Promise<T>): Promise<T> {
+  const dataDir = embeddedDataDir();
+  if (!existsSync(dataDir)) throw nothingKept(`there is no ${dataDir}`);
+  const server = await startEmbedded(dataDir);
+  try {
+    if (!server.persistent) throw nothingKept('without redis-server or valkey-server it is in memory');
+    return await use({ keyPrefix: 'upwave', url: server.url });
+  } finally {
+    await server.close();
+  }
+}
+
+async function startEmbedded(dataDir: string) {
+  try {
+    return await startEmbeddedRedis({ dataDir, log: () => undefined });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(exitCodes.unreachable, `${why}; stop the daemon first`, { cause: error });
+  }
+}
+
+function nothingKept(why: string): CommandFailure {
+  return new CommandFailure(exitCodes.usageOrConfig, `the embedded Redis keeps nothing here: ${why}`);
+}

@@ -1,0 +1,45 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { CommandFailure } from './command-failure.ts';
+import { exitCodes } from './exit-codes.ts';
+
+/** Texts of a line each, without its end. */
+export type Lines = AsyncIterable<string>;
+
+/**
+ * Writes a file that has its name only when it is whole, and that nobody else may read.
+ * @throws CommandFailure when it can't be written
+ */
+export async function writeLinesToFile(path: string, lines: Lines): Promise<void> {
+  const unfinished = `${path}.part`;
+  try {
+    // Flushed before it gets its name: a name must not survive a power cut that its content does not.
+    const file = createWriteStream(unfinished, { mode: 0o600, flush: true });
+    await pipeline(Readable.from(withEnds(lines)), file);
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    if (!isFileError(error)) throw error;
+    const message = `cannot write ${path}: ${error.code ?? error.message}`;
+    throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+  }
+}
+
+/** Writes to where results go; whoever reads may stop in the middle. */
+export async function writeLines(stream: NodeJS.WritableStream, lines: Lines): Promise<void> {
+  try {
+    await pipeline(Readable.from(withEnds(lines)), stream, { end: false });
+  } catch (error) {
+    if (!isFileError(error) || error.code !== 'EPIPE') throw error;
+  }
+}
+
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
+}
+
+async function* withEnds(lines: Lines): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`;
+}

@@ -1,0 +1,70 @@
+import { formatAmount } from '../rollout/amount.ts';
+import type { GateRule, Policy, WaveRule, WindowRule } from '../rollout/policy.ts';
+import { maskedUrl } from './masked-url.ts';
+import { weekDays } from './windows-schema.ts';
+import { writeDuration } from './write-duration.ts';
+
+/** A policy in the form of the file, with nothing left out that has a default. */
+export function effectivePolicy(policy: Policy): object {
+  const { target, windows, maxInFlightPer, waves, upgrade, retry, defer, ...asWritten } = policy;
+  const { minimumAgeMs, ...targetRule } = target;
+  const { initialMs, maxMs, ...backoff } = retry.backoff;
+  return {
+    ...asWritten,
+    target: { ...targetRule, minimumAge: writeDuration(minimumAgeMs) },
+    windows: windows.map(effectiveWindow),
+    maxInFlightPer: Object.fromEntries(maxInFlightPer.map(({ key, cap }) => [key, cap])),
+    waves: waves.map(effectiveWave),
+    upgrade: {
+      deadline: writeDuration(upgrade.deadlineMs),
+      verifyWithin: writeDuration(upgrade.verifyWithinMs),
+      expect: writeDuration(upgrade.expectMs),
+    },
+    retry: {
+      ...retry,
+      backoff: { ...backoff, initial: writeDuration(initialMs), max: writeDuration(maxMs) },
+    },
+    defer: { upTo: writeDuration(defer.upToMs) },
+  };
+}
+
+function effectiveWindow({ days, fromMinute, toMinute, timeZone }: WindowRule): object {
+  return {
+    days: days.map((day) => weekDays[day - 1]),
+    from: writeTimeOfDay(fromMinute),
+    to: writeTimeOfDay(toMinute),
+    timeZone,
+  };
+}
+
+function writeTimeOfDay(minuteOfDay: number): string {
+  const [hours, minutes] = [Math.floor(minuteOfDay / 60), minuteOfDay % 60];
+  return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function effectiveWave({ size, soakMs, maxFailures, gates, ...asWritten }: WaveRule): object {
+  return {
+    ...asWritten,
+    size: formatAmount(size),
+    soak: writeDuration(soakMs),
+    maxFailures: formatAmount(maxFailures),
+    gates: gates.map(effectiveGate),
+  };
+}
+
+function effectiveGate({ name, dryRun, ...rule }: GateRule): object {
+  const tokenFile = rule.tokenFile === undefined ? {} : { tokenFile: rule.tokenFile };
+  const asking = { url: maskedUrl(rule.url), every: writeDuration(rule.everyMs), ...tokenFile };
+  if (rule.kind === 'webhook') return { name, dryRun, webhook: asking };
+  const { query, expect, forMs } = rule;
+  return {
+    name,
+    dryRun,
+    prometheus: {
+      ...asking,
+      query,
+      expect: `${expect.operator} ${expect.value}`,
+      for: writeDuration(forMs),
+    },
+  };
+}

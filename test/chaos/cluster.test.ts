@@ -1,0 +1,63 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { createsOf } from '../support/daemon-night.ts';
+import { makeRedisProcess, type RedisProcess, redisServerCommand } from '../support/redis-process.ts';
+import { until } from '../support/until.ts';
+import { aChaosNight, isShort, report } from './chaos-night.ts';
+import { quietAfter, timesText } from './quiet-after.ts';
+
+const slots = ['0 5460', '5461 10922', '10923 16383'] as const;
+const downMs = 1_000;
+
+describe.skipIf(redisServerCommand === undefined || isShort)('a Redis Cluster of three', () => {
+  let nodes: readonly RedisProcess[] = [];
+
+  beforeAll(async () => {
+    const args = [
+      '--cluster-enabled',
+      'yes',
+      '--cluster-announce-ip',
+      '127.0.0.1',
+      '--cluster-node-timeout',
+      '2000',
+    ];
+    nodes = await Promise.all(slots.map(() => makeRedisProcess({ args })));
+    await Promise.all(nodes.map((node) => node.start()));
+    for (const [index, range] of slots.entries()) await nodes[index]?.ask(`CLUSTER ADDSLOTSRANGE ${range}`);
+    for (const { port } of nodes.slice(1)) await nodes[0]?.ask(`CLUSTER MEET 127.0.0.1 ${port}`);
+    // A write is answered with OK or with the way to the right node once all slots are served.
+    await until('the cluster to be whole', async () => {
+      const answers = await Promise.all(nodes.map((node) => node.ask('SET whole yes')));
+      return answers.every((answer) => answer === '+OK' || answer?.startsWith('-MOVED') === true);
+    });
+  });
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  it('carries a whole rollout, while each node is killed and comes back with its append-only file (P1, P11)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const cluster = nodes.map(({ port }) => ({ host: '127.0.0.1', port }));
+    const night = await aChaosNight(
+      { redis: { cluster, keyPrefix: 'cluster' }, scenario: { fleet: { size: 120 } } },
+      onTestFinished,
+    );
+    await night.startDaemon();
+    const quiet: Array<number | null> = [];
+    for (const node of nodes) {
+      await night.createsReach(night.record().creates.length + 15);
+      await node.kill();
+      await wait(downMs);
+      await node.start();
+      quiet.push((await quietAfter(night)).createMs);
+    }
+    const { broken } = await night.end();
+    report(
+      `each of three cluster nodes killed for ${downMs} ms: next create ${timesText(quiet)} after it was back`,
+    );
+    expect(broken).toEqual([]);
+    expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
+  });
+});

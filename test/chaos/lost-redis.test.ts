@@ -1,0 +1,121 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, it } from 'vitest';
+import { createsOf } from '../support/daemon-night.ts';
+import { makeRedisProcess, type RedisProcess, redisServerCommand } from '../support/redis-process.ts';
+import { aChaosNight, isShort, report } from './chaos-night.ts';
+import { quietAfter, timesText } from './quiet-after.ts';
+
+const downMs = 1_000;
+const fullMs = 4_000;
+const scanEveryMs = 5_000;
+
+const isError = (line: string) => line.includes('"level":"error"');
+
+describe.skipIf(redisServerCommand === undefined)('Redis', () => {
+  let redis: RedisProcess;
+
+  beforeEach(async () => {
+    redis = await makeRedisProcess();
+    await redis.start();
+  });
+  afterEach(async () => {
+    await redis?.close();
+  });
+
+  it('is killed and comes back with its append-only file, again and again: the wave goes on where it stood', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aChaosNight(
+      {
+        redis: { url: redis.url, keyPrefix: 'aof' },
+        scenario: { fleet: { size: isShort ? 100 : 130 } },
+      },
+      onTestFinished,
+    );
+    await Promise.all([night.startDaemon(), night.startDaemon()]);
+    const quiet: Array<number | null> = [];
+    for (let turn = 0; turn < (isShort ? 2 : 3); turn += 1) {
+      await night.createsReach(night.record().creates.length + 15);
+      await redis.kill();
+      await wait(downMs);
+      await redis.start();
+      quiet.push((await quietAfter(night)).createMs);
+    }
+    const { broken } = await night.end();
+    report(`Redis killed ${quiet.length} times: next create ${timesText(quiet)} after it was back`);
+    expect(broken).toEqual([]);
+    expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
+    for (const daemon of night.daemons()) {
+      expect(daemon.logged('redis.unreachable').length).toBeGreaterThan(0);
+      expect(daemon.logged('redis.reachable').length).toBeGreaterThan(quiet.length);
+    }
+  });
+
+  it.skipIf(isShort)(
+    'loses everything: what runs gets no second task, and the next scan finds what is left (P1, P11)',
+    async ({ expect, onTestFinished }) => {
+      const night = await aChaosNight(
+        {
+          redis: { url: redis.url, keyPrefix: 'flushed' },
+          // Collectors are back at once: one that is silent between its task's end and its return looks as if it had
+          // never been upgraded, and without our records nobody can know better.
+          scenario: { fleet: { size: 150 }, durations: { restartMin: '0s', restartMax: '0s' } },
+          rollout: { schedule: '*/5 * * * * *' },
+        },
+        onTestFinished,
+      );
+      await Promise.all([night.startDaemon(), night.startDaemon()]);
+      await night.createsReach(20);
+      // Right between two scans: a create that is on its way when the records go is at the service long before the
+      // next plan is made.
+      await wait((scanEveryMs * 3) / 2 - (Date.now() % scanEveryMs));
+      const lost = await night.upgrades();
+      const running = night.record().tasksInFlight;
+      const before = night.record().creates.length;
+      expect(await redis.ask('FLUSHALL')).toBe('+OK');
+      const { createMs } = await quietAfter(night);
+      const { status } = await night.end();
+      const record = night.record();
+      report(
+        `Redis emptied with ${running} tasks running and ${before} created: next create ${timesText([createMs])} later`,
+      );
+      expect(running).toBeGreaterThan(3);
+      expect(status.state).toBe('succeeded');
+      expect([...createsOf(record).values()].every((count) => count === 1)).toBe(true);
+      expect(record.needlessCreates).toBe(0);
+      expect(record.refusedCreates['collector.in.upgrading']).toBeUndefined();
+      const { world } = night.service.now();
+      for (const { collectorId } of lost) {
+        expect(world.collector(collectorId)?.life.version).toBe(status.targetBuild);
+      }
+    },
+  );
+
+  it.skipIf(isShort)(
+    'has no room for a write: the daemons say so, and go on when there is',
+    async ({ expect, onTestFinished }) => {
+      const night = await aChaosNight(
+        { redis: { url: redis.url, keyPrefix: 'full' }, scenario: { fleet: { size: 90 } } },
+        onTestFinished,
+      );
+      await Promise.all([night.startDaemon(), night.startDaemon()]);
+      await night.createsReach(20);
+      // Less than it holds already.
+      expect(await redis.ask('CONFIG SET maxmemory 1')).toBe('+OK');
+      await wait(fullMs);
+      const said = night.daemons().map((daemon) => daemon.logged('OOM').filter(isError).length);
+      expect(await redis.ask('CONFIG SET maxmemory 0')).toBe('+OK');
+      const quiet = await quietAfter(night);
+      const { broken } = await night.end();
+      report(
+        `Redis full for ${fullMs / 1_000} s: said in ${said.join(' and ')} lines, next create ${timesText([quiet.createMs])} after`,
+      );
+      expect(broken).toEqual([]);
+      expect(Math.min(...said)).toBeGreaterThan(0);
+      // A log that fills the disk, too, helps nobody.
+      expect(Math.max(...said)).toBeLessThan(200);
+      expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
+    },
+  );
+});

@@ -1,0 +1,157 @@
+import { request } from 'undici';
+import { describe, it } from 'vitest';
+import {
+  aDaemonNight,
+  brokenPromises,
+  createsOf,
+  type NightDaemon,
+  nightCredentials,
+  nightPolicy,
+  scan,
+  untilEnded,
+  upgradesOf,
+} from '../support/daemon-night.ts';
+import { useRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import { startWayToService, type WayToService } from '../support/way-to-service.ts';
+
+const redis = useRedis();
+const rollout = { waves: [{ name: 'all', maxFailures: '100%' }] };
+// A create without an answer is settled when its answer can't come any more, so a short time-out makes a short test.
+const service = { requestTimeout: '500ms' };
+
+type Instead = Parameters<typeof startWayToService>[2];
+
+async function aNight(
+  instead: Instead,
+  {
+    onTestFinished,
+    ...more
+  }: { onTestFinished: (work: () => Promise<void>) => void; allowedHosts?: string[] },
+  config = redis.config(),
+) {
+  let way: WayToService | undefined;
+  onTestFinished(async () => way?.close());
+  const night = await aDaemonNight(
+    {
+      redis: config,
+      rollout,
+      service: { ...service, ...more },
+      through: async (serviceUrl) => {
+        way = await startWayToService(serviceUrl, () => 0, instead);
+        return way.url;
+      },
+    },
+    onTestFinished,
+  );
+  return { night, way };
+}
+
+const told = ({ log }: NightDaemon, event: string) => log.filter((line) => line.event === event);
+
+async function ask({ url }: NightDaemon, path: string): Promise<{ status: number; text: string }> {
+  const answer = await request(`${url}${path}`);
+  return { status: answer.statusCode, text: await answer.body.text() };
+}
+
+describe.concurrent('a service that is down for a while', () => {
+  it('is told of once by each daemon, in log, readiness and metric; the rollout goes on by itself, and well', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    let isDown = false;
+    let triesWhileDown = 0;
+    const { night } = await aNight(
+      () => {
+        if (!isDown) return undefined;
+        triesWhileDown += 1;
+        return { status: 503 };
+      },
+      { onTestFinished },
+    );
+    const daemons = [await night.startDaemon(), await night.startDaemon()] as const;
+    const [daemon] = daemons;
+    const rolloutId = await scan(daemon);
+    await until('the first creates', () => createsOf(night.record()).size > 4);
+    isDown = true;
+    // Whatever each of them happens to have to do, it asks for something now.
+    const scans = daemons.map((each) => each.daemon.scanNow(nightPolicy, 'operator'));
+    await until('both daemons to know', () => daemons.every((each) => told(each, 'service.down').length > 0));
+    const triesBefore = triesWhileDown;
+    for (const each of daemons) {
+      const ready = await ask(each, '/readyz');
+      expect(ready.status).toBe(503);
+      expect(ready.text).toContain('one request at a time tries it');
+      expect(ready.text).toContain('answered 503');
+      expect((await ask(each, '/metrics')).text).toContain('upwave_service_up 0');
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(triesWhileDown - triesBefore).toBeLessThan(6);
+    isDown = false;
+    const status = await untilEnded(daemon, rolloutId);
+    expect(status.state).toBe('succeeded');
+    await until('both daemons to know', () => daemons.every((each) => told(each, 'service.up').length > 0));
+    for (const each of daemons) {
+      expect(told(each, 'service.down')).toMatchObject([
+        { level: 'warn', reason: expect.stringContaining('answered 503') },
+      ]);
+      expect(told(each, 'service.up')).toMatchObject([{ level: 'info' }]);
+      expect((await ask(each, '/readyz')).status).toBe(200);
+      expect((await ask(each, '/metrics')).text).toContain('upwave_service_up 1');
+    }
+    await Promise.all(scans);
+    const upgrades = await upgradesOf(daemon, rolloutId);
+    // Nothing that happened meanwhile has cost anyone an attempt.
+    expect(upgrades.every(({ attempts }) => attempts === 1)).toBe(true);
+    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+  });
+});
+
+describe.concurrent('an access key that is refused', () => {
+  it('after it has worked is taken for throttled by a daemon that just started', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    let isRefused = false;
+    const { night } = await aNight(() => (isRefused ? { status: 401 } : undefined), { onTestFinished });
+    const first = await night.startDaemon();
+    await untilEnded(first, await scan(first));
+    await first.close();
+    isRefused = true;
+    const second = await night.startDaemon();
+    const result = await second.daemon.scanNow(nightPolicy, 'operator');
+    expect(result).toMatchObject({ kind: 'failed', reason: expect.stringContaining('worked before') });
+    expect(told(second, 'service.throttled')).toMatchObject([{ reason: '401' }]);
+  });
+
+  it('and never worked is wrong at its first use', async ({ expect, onTestFinished }) => {
+    const { night } = await aNight(() => ({ status: 401 }), { onTestFinished });
+    const daemon = await night.startDaemon();
+    const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
+    expect(result).toMatchObject({ kind: 'failed', cause: 'misconfigured' });
+    expect(told(daemon, 'service.throttled')).toEqual([]);
+  });
+});
+
+describe.concurrent('an account that has moved', () => {
+  it('to an allowed host is followed, and the right address told once', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    let serviceUrl = '';
+    const { night } = await aNight(
+      (url) => ({
+        status: 301,
+        headers: { location: `${serviceUrl}${url}?key=${nightCredentials.accessKey}` },
+      }),
+      { onTestFinished, allowedHosts: ['127.0.0.1'] },
+    );
+    serviceUrl = night.service.url;
+    const daemon = await night.startDaemon();
+    const status = await untilEnded(daemon, await scan(daemon));
+    expect(status.state).toBe('succeeded');
+    const notes = told(daemon, 'service.moved');
+    expect(notes).toMatchObject([{ level: 'warn', reason: expect.stringContaining(`${serviceUrl}/api,`) }]);
+    expect(notes[0]?.reason).not.toContain('key=');
+  });
+});

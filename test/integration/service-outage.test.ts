@@ -1,0 +1,143 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ServiceStanding } from '../../src/orchestrator/api-budget.ts';
+import { makeRedisApiBudget } from '../../src/redis/redis-api-budget.ts';
+import { aCollectorApi, accessId, type CollectorApiSetup } from '../support/collector-api-setup.ts';
+import { useRedis } from '../support/redis.ts';
+import {
+  type Script,
+  type SeenRequest,
+  sendJson,
+  sendText,
+  startScriptedServer,
+} from '../support/scripted-server.ts';
+
+const redis = useRedis();
+const task = { upgrade: { id: 1, status: 1 } };
+const answerAfterMs = 15;
+
+/** A service that answers after a moment, and writes down how many requests it had open at once. */
+async function aService() {
+  let answer: Script = (_request, response) => sendJson(response, 200, task, { 'set-cookie': 'session=abc' });
+  let open = 0;
+  let openMax = 0;
+  const server = await startScriptedServer((request: SeenRequest, response: ServerResponse) => {
+    open += 1;
+    openMax = Math.max(openMax, open);
+    setTimeout(() => {
+      open -= 1;
+      void answer(request, response);
+    }, answerAfterMs);
+  });
+  return {
+    server,
+    follow: (next: Script) => {
+      answer = next;
+    },
+    /** @returns the most since the last time */
+    takeOpenMax: () => {
+      const most = openMax;
+      openMax = open;
+      return most;
+    },
+  };
+}
+
+describe('two daemons on one access key', () => {
+  const opened: Array<() => Promise<void>> = [];
+  afterEach(async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  });
+
+  async function twoDaemons() {
+    const service = await aService();
+    opened.push(() => service.server.close());
+    const { keyPrefix } = redis.config();
+    const daemon = async () => {
+      const told: ServiceStanding[] = [];
+      const budget = makeRedisApiBudget({
+        commands: redis.connect().commands,
+        keyPrefix,
+        accessId,
+        requestsPerSecond: 400,
+        pauseGrowth: { firstMs: 20, maxMs: 40 },
+        standstillWaitMaxMs: 10_000,
+        onStanding: (standing) => told.push(standing),
+      });
+      const api: CollectorApiSetup = await aCollectorApi(() => undefined, {
+        baseUrl: `${service.server.url}/api`,
+        budget,
+        pauseScale: 0.001,
+      });
+      opened.push(async () => {
+        await api.close();
+        await budget.close();
+      });
+      return { fleet: api.fleet, told, throttled: api.throttled };
+    };
+    const daemons = [await daemon(), await daemon()] as const;
+    const lookAll = (count: number) =>
+      Promise.all(daemons.flatMap(({ fleet }) => Array.from({ length: count }, () => fleet.lookAtTask('1'))));
+    // Everyone has signed in.
+    await lookAll(2);
+    service.takeOpenMax();
+    return { service, daemons, lookAll };
+  }
+
+  it('try a service that is down with one request at a time, and all go on when it answers', async () => {
+    const { service, daemons, lookAll } = await twoDaemons();
+    service.follow((_request, response) => sendText(response, 502, '<html>'));
+    await lookAll(10);
+    for (const { told } of daemons) expect(told).toMatchObject([{ isUp: false }]);
+    service.takeOpenMax();
+    const before = service.server.requests.length;
+    await lookAll(3);
+    expect(service.server.requests.length - before).toBe(6);
+    expect(service.takeOpenMax()).toBe(1);
+    service.follow((_request, response) => sendJson(response, 200, task));
+    const answers = await lookAll(20);
+    expect(answers.every(({ ok }) => ok)).toBe(true);
+    expect(service.takeOpenMax()).toBeGreaterThan(2);
+    for (const { told } of daemons) expect(told).toMatchObject([{ isUp: false }, { isUp: true }]);
+  });
+
+  it('after a 401 try one request at a time, until one is accepted', async () => {
+    const { service, daemons, lookAll } = await twoDaemons();
+    service.follow((_request, response) => sendJson(response, 401, { code: 'unauthorized' }));
+    await daemons[0].fleet.lookAtTask('1');
+    service.takeOpenMax();
+    let tries = 0;
+    service.follow((_request, response) => {
+      tries += 1;
+      return tries > 1
+        ? sendJson(response, 200, task, { 'set-cookie': 'session=new' })
+        : sendJson(response, 401, {});
+    });
+    const openAtEachTry: number[] = [];
+    const answers = lookAll(5);
+    await expect
+      .poll(() => {
+        openAtEachTry.push(service.takeOpenMax());
+        return tries;
+      })
+      .toBeGreaterThan(0);
+    expect(Math.max(...openAtEachTry)).toBe(1);
+    expect((await answers).filter(({ ok }) => ok).length).toBeGreaterThan(3);
+    for (const { told } of daemons) expect(told).toEqual([]);
+  });
+
+  it('pause together at a 429, and take it for no outage', async () => {
+    const { service, daemons, lookAll } = await twoDaemons();
+    service.follow((_request, response) => sendText(response, 429, '', { 'retry-after': '1' }));
+    expect(await daemons[0].fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'throttled' } });
+    service.follow((_request, response) => sendJson(response, 200, task));
+    const since = performance.now();
+    const before = service.server.requests.length;
+    const answers = lookAll(3);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(service.server.requests.length).toBe(before);
+    expect((await answers).every(({ ok }) => ok)).toBe(true);
+    expect(performance.now() - since).toBeGreaterThanOrEqual(950);
+    for (const { told } of daemons) expect(told).toEqual([]);
+  });
+});

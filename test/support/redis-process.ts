@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exchangeLine } from '../../src/redis/embedded/exchange-line.ts';
+import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
+import { findFreePort } from '../../src/redis/embedded/free-port.ts';
+import { until } from './until.ts';
+
+/** Undefined where there is none; whoever needs one is skipped then. */
+export const redisServerCommand = await findOnPath('redis-server');
+
+/** A `redis-server` that a test may kill; its folder stays until `close`. */
+export interface RedisProcess {
+  readonly port: number;
+  readonly url: string;
+  /** Starts it, again after a kill; it answers when this returns. */
+  start(): Promise<void>;
+  /** Like a power cut of the process. */
+  kill(): Promise<void>;
+  /** Sends one inline command. @returns the first line of the answer */
+  ask(command: string): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+export interface RedisProcessInput {
+  /** More arguments, after those of a server that loses nothing. */
+  readonly args?: readonly string[];
+  /** Started as a sentinel, with this configuration. */
+  readonly sentinel?: string;
+}
+
+// A cluster's own bus listens 10,000 ports higher, and there must be such a port.
+const portMax = 55_000;
+
+/** A Redis that writes its append-only file with every command. It is not started yet. */
+export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<RedisProcess> {
+  let port = await findFreePort();
+  while (port > portMax) port = await findFreePort();
+  const folder = await mkdtemp(join(tmpdir(), 'upwave-chaos-redis-'));
+  const args = await argumentsFor(input, { port, folder });
+  let child: ChildProcess | undefined;
+
+  const ask = (command: string) => exchangeLine(port, command, 1_000);
+  const kill = async () => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    ask,
+    kill,
+    start: async () => {
+      child = spawn(redisServerCommand ?? '', args, { stdio: 'ignore' });
+      await until('Redis to answer', async () => (await ask('PING')) === '+PONG', 10_000);
+    },
+    close: async () => {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function argumentsFor(
+  { args = [], sentinel }: RedisProcessInput,
+  { port, folder }: { readonly port: number; readonly folder: string },
+): Promise<readonly string[]> {
+  const shared = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+  if (sentinel !== undefined) {
+    const file = join(folder, 'sentinel.conf');
+    await writeFile(file, sentinel);
+    return [file, '--sentinel', ...shared];
+  }
+  const lossless = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+  return [...shared, ...lossless, '--maxmemory-policy', 'noeviction', ...args];
+}

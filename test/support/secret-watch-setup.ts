@@ -1,0 +1,26 @@
+import { format } from 'node:util';
+import { afterAll } from 'vitest';
+import { takeLeaks, watchOutput } from './secret-watch.ts';
+
+// Everything that a test file prints is looked through, whoever prints it; a secret in it fails the file (P12).
+for (const name of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+  // biome-ignore lint/suspicious/noConsole: it is what is watched
+  const print = console[name].bind(console);
+  console[name] = (...values: unknown[]) => {
+    watchOutput(`console.${name}`, format(...values));
+    print(...values);
+  };
+}
+for (const name of ['stdout', 'stderr'] as const) {
+  const stream = process[name];
+  const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+    watchOutput(name, typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
+    return write(chunk, ...rest);
+  };
+}
+
+afterAll(() => {
+  const leaks = takeLeaks();
+  if (leaks.length > 0) throw new Error(`secrets were printed:\n${leaks.join('\n')}`);
+});

@@ -1,0 +1,72 @@
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** A way through which TCP goes, and which can be cut. */
+export interface TcpGate {
+  readonly port: number;
+  /**
+   * `refuse`: what is open is reset, and nothing new comes through, as with a host that is down. `swallow`: everything
+   * stays open and nothing arrives, as with a cable that is cut.
+   */
+  cut(how: 'refuse' | 'swallow'): void;
+  /**
+   * @param whom `all`: what was open is reset, so that everybody connects anew. `newcomers`: what was open stays silent
+   * for ever, as behind a firewall that has forgotten it; only new connections come through.
+   */
+  heal(whom: 'all' | 'newcomers'): void;
+  close(): Promise<void>;
+}
+
+/** Opens a gate to a port of this machine. */
+export async function openTcpGate(targetPort: number): Promise<TcpGate> {
+  const pairs = new Set<readonly [inner: Socket, outer: Socket]>();
+  let state: 'open' | 'refuse' | 'swallow' = 'open';
+
+  const join = (inner: Socket) => {
+    if (state === 'refuse') {
+      inner.destroy();
+      return;
+    }
+    const outer = connect({ host: '127.0.0.1', port: targetPort });
+    const pair = [inner, outer] as const;
+    pairs.add(pair);
+    const end = () => {
+      pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    for (const socket of pair) socket.on('error', end).on('close', end);
+    inner.pipe(outer);
+    outer.pipe(inner);
+    if (state === 'swallow') block(pair);
+  };
+  const server = createServer(join);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  const endAll = () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut: (how) => {
+      state = how;
+      if (how === 'refuse') endAll();
+      else for (const pair of pairs) block(pair);
+    },
+    heal: (whom) => {
+      // What was sent into a cut cable is never delivered: both ends start anew, or wait in vain.
+      if (whom === 'all') endAll();
+      state = 'open';
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        endAll();
+      }),
+  };
+}
+
+function block([inner, outer]: readonly [inner: Socket, outer: Socket]): void {
+  inner.unpipe(outer);
+  outer.unpipe(inner);
+  for (const socket of [inner, outer]) socket.pause();
+}

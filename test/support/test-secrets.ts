@@ -1,0 +1,12 @@
+/**
+ * The secrets that tests hand out. Each is odd enough to occur nowhere by chance: `secret-watch.ts` looks for them in
+ * whatever any test prints (P12).
+ */
+export const testSecrets = {
+  night: { accessId: 'anAccessId', accessKey: 'Zz9-theAccessKey-4711' },
+  scripted: { accessId: 'suAccessId01', accessKey: 'aVerySecretAccessKey' },
+  commandLine: { accessId: 'anId', accessKey: 'aKey-not-to-be-shown' },
+  containers: { accessId: 'containers-id', accessKey: 'containers-key-2b9f' },
+  bearerToken: 'Tt-theBearerToken-0815',
+  gateToken: 'Gg-theTokenOfTheGate-1234',
+} as const;

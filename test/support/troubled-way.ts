@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What happens to one request on its way. */
+export type Trouble =
+  | { readonly kind: 'pass'; readonly delayMs?: number }
+  /** Answered by something in between; the service never sees it. */
+  | { readonly kind: 'answer'; readonly status: number; readonly type: string; readonly body: string }
+  /** The service does the work, and the answer breaks off in its middle. */
+  | { readonly kind: 'half' }
+  /** The service does the work, and no answer comes. */
+  | { readonly kind: 'lose' }
+  /** The service never sees it, and no answer comes. */
+  | { readonly kind: 'swallow' };
+
+export interface OnTheWay {
+  readonly method: string;
+  readonly path: string;
+  /** Starts an upgrade task. */
+  readonly isCreate: boolean;
+}
+
+/** A way to the service on which things go wrong. */
+export interface TroubledWay {
+  readonly url: string;
+  /** Decides about every request from now on. */
+  behave(manner: (passing: OnTheWay) => Trouble): void;
+  close(): Promise<void>;
+}
+
+/** Opens a way on which nothing goes wrong yet. @param serviceUrl asked anew for each request */
+export async function openTroubledWay(serviceUrl: () => string): Promise<TroubledWay> {
+  let manner: (passing: OnTheWay) => Trouble = () => ({ kind: 'pass' });
+  const server = createServer((incoming, outgoing) => {
+    const { method = 'GET', url = '' } = incoming;
+    const isCreate = method === 'POST' && /\/collectors\/upgrades\/?$/.test(url);
+    const trouble = manner({ method, path: url, isCreate });
+    switch (trouble.kind) {
+      case 'swallow':
+        incoming.resume();
+        break;
+      case 'answer':
+        incoming.resume();
+        outgoing.writeHead(trouble.status, { 'content-type': trouble.type }).end(trouble.body);
+        break;
+      case 'pass':
+        setTimeout(() => forward(serviceUrl(), incoming, outgoing, 'pass'), trouble.delayMs ?? 0);
+        break;
+      default:
+        forward(serviceUrl(), incoming, outgoing, trouble.kind);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    behave: (next) => {
+      manner = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function forward(
+  serviceUrl: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  how: 'pass' | 'half' | 'lose',
+): void {
+  const { method = 'GET', headers, url = '' } = incoming;
+  const onward = request(`${serviceUrl}${url}`, { method, headers }, (answer) => {
+    if (how === 'lose') {
+      answer.resume();
+      return;
+    }
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    if (how === 'pass') {
+      answer.pipe(outgoing);
+      return;
+    }
+    answer.once('data', (bytes: Buffer) => {
+      outgoing.write(bytes.subarray(0, bytes.length / 2), () => outgoing.destroy());
+    });
+    answer.once('end', () => outgoing.destroy());
+  });
+  // The service is down, or whoever asked is gone.
+  onward.on('error', () => outgoing.destroy());
+  incoming.pipe(onward);
+}

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ServiceStanding } from '../../src/orchestrator/api-budget.ts';
+import { makeStandingWatch } from '../../src/redis/standing-watch.ts';
+
+describe('the watch over the service', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  function aWatch(readDown: () => Promise<string>) {
+    const told: ServiceStanding[] = [];
+    const watch = makeStandingWatch({ readDown, onStanding: (standing) => told.push(standing), everyMs: 50 });
+    return { watch, told };
+  }
+
+  it('tells what is new, and nothing twice', () => {
+    const { watch, told } = aWatch(async () => 'still down');
+    for (const down of ['', 'broken', 'more broken', '', '']) watch.learn(down);
+    expect(told).toEqual([{ isUp: false, reason: 'broken' }, { isUp: true }]);
+  });
+
+  it('finds out by itself that another daemon found the service up, and looks no more then', async () => {
+    let looks = 0;
+    const { watch, told } = aWatch(async () => {
+      looks += 1;
+      if (looks === 2) throw new Error('Redis is away');
+      return looks < 4 ? 'down' : '';
+    });
+    watch.learn('down');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(looks).toBe(4);
+    expect(told).toEqual([{ isUp: false, reason: 'down' }, { isUp: true }]);
+  });
+
+  it('ends with a close', async () => {
+    let looks = 0;
+    const { watch } = aWatch(async () => {
+      looks += 1;
+      return 'down';
+    });
+    watch.learn('down');
+    watch.close();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(looks).toBe(0);
+  });
+});

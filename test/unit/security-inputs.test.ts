@@ -1,0 +1,232 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { remoteNetwork, withoutMapping } from '../../src/admin-api/remote-network.ts';
+import { makeWrongTokens } from '../../src/admin-api/wrong-tokens.ts';
+import { chooseRedis, secretsOf } from '../../src/cli/choose-redis.ts';
+import { CommandFailure } from '../../src/cli/command-failure.ts';
+import { retryAfterMsOf } from '../../src/collector-api/service-failure.ts';
+import { isSlowPattern } from '../../src/config/slow-pattern.ts';
+import { readJson } from '../../src/http/json-text.ts';
+import { toPrintable } from '../../src/observability/printable.ts';
+import { valueUnder } from '../../src/rollout/collector-key.ts';
+import { compilePattern, compileSelector } from '../../src/rollout/selector.ts';
+import { aCollector } from '../support/builders.ts';
+import { problemsOf, readConfig, withRollout, withSection } from '../support/config-fixtures.ts';
+
+/** Inputs that are larger or odder than anybody would write. What hangs runs into the time limit of its test. */
+const mebibyte = 1024 * 1024;
+
+describe('a glob', () => {
+  /** What a glob means, as one expression; it may take for ever on long texts. */
+  const oracle = (glob: string) => {
+    const escaped = glob.replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&');
+    return new RegExp(`^${escaped.replaceAll(/\*+/g, '.*').replaceAll('?', '.')}$`, 'isu');
+  };
+  const characters = fc.constantFrom('a', 'B', 'b', '*', '*', '?', '.', '\n', '😀', '\ud83d', 'ſ');
+
+  it('matches what one expression would', () => {
+    const texts = fc.array(characters, { maxLength: 9 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(texts, texts, (glob, text) => {
+        expect(compilePattern(glob)(text)).toBe(oracle(glob).test(text));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('of many stars is soon done with a long text', { timeout: 5_000 }, () => {
+    const matches = compilePattern(`${'*a'.repeat(200)}*b`);
+    expect(matches('a'.repeat(mebibyte))).toBe(false);
+    expect(matches(`${'a'.repeat(mebibyte)}b`)).toBe(true);
+  });
+});
+
+describe('a regular expression of the config', () => {
+  it.each(['^(a+)+$', '^(\\w+\\s?)*$', '(x+x+)+y', '(a|aa)+$', '^web-(\\d+)+$', '^(.*)*$', '^([^,]+)+,'])(
+    'is slow: %s',
+    (source) => {
+      expect(isSlowPattern(new RegExp(source, 'u'))).toBe(true);
+    },
+  );
+
+  it.each([
+    '^web-\\d+$',
+    '^(prod|dev)-[a-z]+-\\d{1,3}$',
+    'db',
+    '^(?!db-).*\\.example\\.com$',
+    '[😀-😎]+',
+    '',
+  ])('is quick: %s', (source) => {
+    expect(isSlowPattern(new RegExp(source, 'u'))).toBe(false);
+  });
+
+  it('is tried so quickly that thousands of them are no reason to wait', { timeout: 20_000 }, () => {
+    for (let index = 0; index < 5_000; index += 1)
+      expect(isSlowPattern(new RegExp(`^web-${index}[0-9]+$`, 'u'))).toBe(false);
+  });
+
+  it('is refused when it would stop the process, with its place', () => {
+    const problems = problemsOf(() => readConfig(withRollout('select: { include: { name: "/^(a+)+$/" } }')));
+    expect(problems.join()).toMatch(/rollouts\[0\]\.select\.include\.name.*would take for ever/);
+  });
+});
+
+describe('a config that is made to hurt', () => {
+  it('is refused for keys that mean something to JavaScript, at any depth', () => {
+    const texts = [
+      withSection('__proto__: { x: 1 }'),
+      withRollout('select: { include: { fields: { __proto__: x } } }'),
+      withRollout('select: { exclude: [{ __proto__: { name: "*" } }] }'),
+      withRollout('"__proto__": { approval: true }'),
+      withRollout('maxInFlightPer: { __proto__: 1 }'),
+    ];
+    for (const text of texts) expect(problemsOf(() => readConfig(text)).join()).toContain('__proto__');
+    expect(problemsOf(() => readConfig(withRollout('constructor: 1'))).join()).toContain('constructor');
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
+  it('may select by a field of any name, which only collectors that have it match', () => {
+    const config = readConfig(
+      withRollout(
+        'select: { include: { fields: { constructor: x } } }\nspreadBy: [fields.constructor]\nmaxInFlightPer: { fields.toString: 1 }',
+      ),
+    );
+    const matches = compileSelector(config.rollouts[0]?.select.include ?? {});
+    expect(matches(aCollector({ fields: {} }))).toBe(false);
+    expect(matches(aCollector({ fields: { constructor: 'x' } }))).toBe(true);
+    for (const key of ['fields.constructor', 'fields.__proto__', 'fields.toString'] as const)
+      expect(valueUnder(aCollector({ fields: {} }), key)).toBe('');
+  });
+
+  it('is refused for a password in the query of a Redis URL, which is not repeated', () => {
+    const problems = problemsOf(() =>
+      readConfig(withSection('redis: { url: "redis://db.example.com?password=Rr-thePassword" }')),
+    );
+    expect(problems.join()).toContain('must not hold a password in its query');
+    expect(problems.join()).not.toContain('Rr-thePassword');
+  });
+});
+
+describe('a password for Redis', () => {
+  const config = readConfig(withSection('redis: { keyPrefix: mine }'.replace('{', '{ url: "redis://a",')));
+
+  it('is refused on the command line, where the process list shows it', () => {
+    const choose = () => chooseRedis(config, 'redis://:Rr-thePassword@db');
+    expect(choose).toThrow(CommandFailure);
+    expect(choose).not.toThrow(/Rr-thePassword/);
+    expect(chooseRedis(config, 'redis://db:1')).toEqual({ keyPrefix: 'mine', url: 'redis://db:1' });
+  });
+
+  it.each([
+    ['p%40ss-word', ['p%40ss-word', 'p@ss-word']],
+    ['100%-sure', ['100%-sure']],
+  ])('is kept out of the log as it is written and as it is meant: %s', (written, secrets) => {
+    const known = secretsOf(config, { keyPrefix: 'x', url: `redis://u:${written}@db` });
+    expect(known).toEqual(expect.arrayContaining(secrets));
+  });
+});
+
+describe('readJson', () => {
+  const id = '12345678901234567';
+
+  it.each([
+    ['a long string', `{"n":${id},"x":"${'y'.repeat(4 * mebibyte)}"}`, 'json'],
+    ['a long string of escapes', `{"n":${id},"x":"${'\\"'.repeat(4 * mebibyte)}"}`, 'json'],
+    ['a long string that is cut off', `{"n":${id},"x":"${'y'.repeat(4 * mebibyte)}`, 'other'],
+    ['escapes that are cut off', `{"n":${id},"x":"${'\\"'.repeat(4 * mebibyte)}`, 'other'],
+    ['many quotes', `${id}${'"'.repeat(mebibyte)}`, 'other'],
+    ['many digits', `[${'1'.repeat(4 * mebibyte)}]`, 'json'],
+  ] as const)('is soon done with %s', { timeout: 10_000 }, (_name, text, kind) => {
+    expect(readJson(text).kind).toBe(kind);
+  });
+
+  it('keeps each digit of ids, and leaves what looks like one inside a string alone', () => {
+    const text = `{"a":${id},"b":"${id}","c":"\\\\","d":"\\"${id},","e":[-${id}, ${id}.5, 1234567890123456]}`;
+    expect(readJson(text)).toEqual({
+      kind: 'json',
+      value: {
+        a: id,
+        b: id,
+        c: '\\',
+        d: `"${id},`,
+        e: [`-${id}`, Number(`${id}.5`), 1_234_567_890_123_456],
+      },
+    });
+  });
+
+  it('reads whatever JSON.parse reads', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        // A number beyond 2^53 becomes a text, which is the point of it.
+        const text = JSON.stringify(['0'.repeat(20), value], (_key, part: unknown) =>
+          typeof part === 'number' ? Math.round(part % 1_000) : part,
+        );
+        expect(readJson(text)).toEqual({ kind: 'json', value: JSON.parse(text) });
+      }),
+    );
+  });
+});
+
+describe('toPrintable', () => {
+  it.each([
+    ['an escape', '\u001b[2J', '\\u001b[2J'],
+    ['a C1 control', '\u009b31m', '\\u009b31m'],
+    ['the mark for Arabic letters', 'a\u061cb', 'a\\u061cb'],
+    ['overrides and isolates', '\u202e\u2066', '\\u202e\\u2066'],
+    ['what has no width', 'web\u200b-1\ufeff\u00ad', 'web\\u200b-1\\ufeff\\u00ad'],
+    ['hidden tags', '\u{e0041}', '\\udb40\\udc41'],
+    ['separators of lines', '\u2028\u2029', '\\u2028\\u2029'],
+  ])('shows %s as what it is', (_name, text, shown) => {
+    expect(toPrintable(text)).toBe(shown);
+    // In JSON the escape means the very same text.
+    expect(JSON.parse(toPrintable(JSON.stringify(text)))).toBe(text);
+  });
+
+  it('leaves texts of any script and emoji alone', () => {
+    for (const text of ['grün ✓', '東京-web-01', 'نمی‌خواهم', '👨‍👩‍👧', 'e\u0301'])
+      expect(toPrintable(text)).toBe(text);
+  });
+});
+
+describe('retryAfterMsOf', () => {
+  it.each([
+    ['7', 7_000],
+    [' 7 ', 7_000],
+    ['999999999', 999_999_999_000],
+    ['99999999999999999999', 1e23],
+    ['9'.repeat(400), Number.POSITIVE_INFINITY],
+    ['-5', null],
+    ['1e9', null],
+    ['soon', null],
+  ])('reads %s', (text, expected) => {
+    const read = retryAfterMsOf({ 'retry-after': text }, Date.UTC(2026, 10, 21));
+    // What is no number may still be some date; never one that means a wait.
+    expect(expected === null ? (read ?? 0) <= 0 : read === expected).toBe(true);
+  });
+});
+
+describe('wrong tokens', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:0001:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+  ])('of %s count for %s', (address, network) => {
+    expect(remoteNetwork(address)).toBe(network);
+  });
+
+  it('takes nothing for an IPv4 address that is none', () => {
+    expect(withoutMapping('::ffff:1')).toBe('::ffff:1');
+  });
+
+  it('are counted over a whole IPv6 network, where each guess may come from another address', () => {
+    const tokens = makeWrongTokens({ now: () => 0 });
+    for (let guess = 0; guess < 20; guess += 1) tokens.count(`2001:db8:1:2::${guess.toString(16)}`);
+    expect(tokens.refusedForMs('2001:db8:1:2:ffff::1')).toBe(60_000);
+    expect(tokens.refusedForMs('2001:db8:1:3::1')).toBe(0);
+  });
+});
