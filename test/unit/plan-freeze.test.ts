@@ -233,7 +233,9 @@ describe('a rollback', () => {
 
   it('leaves out who left the fleet, and who runs that build already', () => {
     const frozen = take([...upgrades, upgraded(5, oldBuild), upgraded(77, oldBuild)]);
-    expect(frozen.upgrades.map(({ collectorId }) => collectorId).toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
+    expect(frozen.upgrades.map(({ collectorId }) => collectorId).toSorted((a, b) => a - b)).toEqual([
+      1, 2, 3,
+    ]);
     expect(frozen.rollout.leftOut).toEqual({
       'left the fleet': 1,
       'runs the target build already': 1,
