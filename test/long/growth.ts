@@ -8,6 +8,7 @@ export interface Sample {
   readonly jobsDelayed: number;
   /** Kept for as long as `history` says: they grow with the rollouts, and with nothing else. */
   readonly keysOfRollouts: number;
+  /** All others, but for the ticks of the schedule. */
   readonly keysBeside: number;
   readonly redisBytes: number;
 }

@@ -23,6 +23,8 @@ export async function takeSample(
   };
   const keys = await commands.keys('*');
   const isOfRollout = (key: string) => /:[a-z]+-\d{8}-\d+:/.test(key);
+  // Ticks of the schedule are kept for a day, 10,000 at most, so that each runs once (src/README.md).
+  const isTick = (key: string) => /:scans:.*\.schedule\./.test(key);
   const memory = /used_memory:(\d+)/.exec(await commands.info('memory'))?.[1];
   return {
     rolloutsEnded: rollouts.length,
@@ -31,7 +33,7 @@ export async function takeSample(
     handles: readdirSync(`/proc/${pid}/fd`).length,
     jobsDelayed: seriesSum(/upwave_queue_jobs\{[^}]*state="delayed"[^}]*\}/),
     keysOfRollouts: keys.filter(isOfRollout).length,
-    keysBeside: keys.filter((key) => !isOfRollout(key)).length,
+    keysBeside: keys.filter((key) => !isOfRollout(key) && !isTick(key)).length,
     redisBytes: Number(memory ?? 0),
   };
 }
