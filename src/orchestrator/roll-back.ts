@@ -3,6 +3,7 @@ import { describeFailure, type ServiceFailure } from '../rollout/failure-classes
 import { freezeRollback } from '../rollout/freeze-rollback.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import { isOffered } from '../rollout/target.ts';
+import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
@@ -33,11 +34,13 @@ export async function beginRollback(
   const inventory = await fleet.readInventory(signal);
   if (!inventory.ok) return failed(parts, rollout, inventory.failure);
   const collectors = new Map(inventory.value.collectors.map((collector) => [collector.id, collector]));
-  const upgraded = [
-    ...(await listAllUpgrades(store, rollout.id, { state: 'succeeded' })),
-    ...(await listAllUpgrades(store, rollout.id, { state: 'unconfirmed' })),
-  ];
-  const runsIt = upgraded.filter(({ collectorId, toBuild }) =>
+  // By id: one may go from the first list to the second between the two readings.
+  const upgraded = new Map<number, Upgrade>();
+  for (const state of ['succeeded', 'unconfirmed'] as const) {
+    for (const upgrade of await listAllUpgrades(store, rollout.id, { state }))
+      upgraded.set(upgrade.collectorId, upgrade);
+  }
+  const runsIt = [...upgraded.values()].filter(({ collectorId, toBuild }) =>
     isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
   );
   const of = { policy: rollout.policy.name, policies: parts.policies };
