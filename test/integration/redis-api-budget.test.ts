@@ -308,7 +308,8 @@ describe('the length of a pause', () => {
     ]);
     for (const wait of waits) {
       expect(wait).toBeGreaterThanOrEqual(295);
-      expect(wait).toBeLessThan(450);
+      // Long before the pause is over, which takes 900.
+      expect(wait).toBeLessThan(800);
     }
     expect(performance.now() - pausedAt).toBeGreaterThanOrEqual(895);
     grant.giveBack();
