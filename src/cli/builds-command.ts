@@ -11,7 +11,7 @@ export async function buildsCommand(
   { config, json }: GlobalOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const targets = await withManagement(config, async ({ management, stop, orFail }) =>
+  const targets = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
     orFail(await management.upgrades.listTargets(stop)),
   );
   const builds = targets

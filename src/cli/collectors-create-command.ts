@@ -21,7 +21,7 @@ export async function collectorsCreateCommand(
   if (typeof name !== 'string' || name === '') {
     throw new CommandFailure(exitCodes.usageOrConfig, 'a collector needs a name: --set name=…');
   }
-  const collector = await withManagement(config, async ({ management, stop, orFail }) =>
+  const collector = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
     orFail(await management.collectors.create({ ...draft, name }, stop)),
   );
   if (json) printJson(output, { collector });

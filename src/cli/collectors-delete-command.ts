@@ -15,7 +15,7 @@ export async function collectorsDeleteCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const ask = makeConsent({ yes, input: process.stdin, output: output.err });
-  return withManagement(config, async (desk) => {
+  return withManagement({ config, output }, async (desk) => {
     const { id, name } = await findCollector(desk, idOrName);
     const label = toPrintable(`collector ${id} ${name}`);
     if (!(await ask(`delete ${label} with all its sources?`, desk.stop))) {

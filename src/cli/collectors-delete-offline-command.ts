@@ -15,7 +15,7 @@ export async function collectorsDeleteOfflineCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const ask = makeConsent({ yes, input: process.stdin, output: output.err });
-  return withManagement(config, async ({ management, stop, orFail }) => {
+  return withManagement({ config, output }, async ({ management, stop, orFail }) => {
     const offline = orFail(await management.collectors.listOffline(days, stop));
     if (offline.length === 0) {
       if (json) printJson(output, { matching: 0, message: null });

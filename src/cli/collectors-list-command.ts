@@ -23,7 +23,7 @@ export async function collectorsListCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const matches = readPattern(match);
-  const all = await withManagement(config, async ({ management, stop, orFail }) =>
+  const all = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
     orFail(
       offlineDays === undefined
         ? await management.collectors.list(filter, stop)

@@ -12,7 +12,7 @@ export async function collectorsShowCommand(
   { config, json }: GlobalOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const collector = await withManagement(config, (desk) => findCollector(desk, idOrName));
+  const collector = await withManagement({ config, output }, (desk) => findCollector(desk, idOrName));
   if (json) printJson(output, { collector });
   else output.out.write(`${renderFields(collector)}\n`);
   return exitCodes.done;

@@ -19,7 +19,7 @@ export async function collectorsUpdateCommand(
   const [file = {}, ...others] = readStatedFields(stated, 'collector');
   if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one collector at a time');
   const transientFields = collectorAccess.transient;
-  const changed = await withManagement(config, async (desk) => {
+  const changed = await withManagement({ config, output }, async (desk) => {
     const { id } = await findCollector(desk, idOrName);
     return desk.orFail(
       await desk.management.collectors.change(

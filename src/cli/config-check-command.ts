@@ -12,6 +12,7 @@ import { checkFleet, type FleetCheck } from './fleet-check.ts';
 import { openConfig } from './open-config.ts';
 import { printJson } from './print-json.ts';
 import { readPlans } from './read-plans.ts';
+import { makeMoveTeller } from './tell-moved.ts';
 import { stopSignal } from './until-signal.ts';
 
 export interface ConfigCheckOptions {
@@ -34,7 +35,9 @@ export async function configCheckCommand(
     return exitCodes.done;
   }
   const fleet = options.fleet
-    ? checkFleet(await readPlans(config, config.rollouts, stopSignal()))
+    ? checkFleet(
+        await readPlans(config, config.rollouts, { stop: stopSignal(), onMoved: makeMoveTeller(output) }),
+      )
     : undefined;
   const overlapping = findOverlappingPolicies(config.rollouts);
   // Secrets print themselves as ***.

@@ -11,6 +11,7 @@ import { planJson } from './plan-json.ts';
 import { printJson } from './print-json.ts';
 import { type PolicyPlan, readPlans, requestsPerSecondOf } from './read-plans.ts';
 import { overlapWords, renderMembers, renderPlan } from './render-plan.ts';
+import { makeMoveTeller } from './tell-moved.ts';
 import { stopSignal } from './until-signal.ts';
 
 export interface PlanOptions {
@@ -28,7 +29,10 @@ export async function planCommand(
 ): Promise<ExitCode> {
   const stop = stopSignal();
   const config = openConfig(path);
-  const plans = await readPlans(config, choosePolicies(config, named), stop);
+  const plans = await readPlans(config, choosePolicies(config, named), {
+    stop,
+    onMoved: makeMoveTeller(output),
+  });
   const of = { now: Date.now(), requestsPerSecond: requestsPerSecondOf(config) };
   const overlaps = findOverlaps(plans.map(claimOf));
   if (json) {

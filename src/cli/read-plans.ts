@@ -20,12 +20,13 @@ export interface PolicyPlan {
 export async function readPlans(
   config: Config,
   policies: readonly Policy[],
-  stop: AbortSignal,
+  { stop, onMoved }: { readonly stop: AbortSignal; readonly onMoved: (baseUrl: string) => void },
 ): Promise<readonly PolicyPlan[]> {
   const access = makeFleetAccess({
     service: config.service,
     budget: makeLocalApiBudget(requestsPerSecondOf(config)),
     clock: { now: () => Date.now() },
+    onMoved,
   });
   const fleet = readOnce(access.fleet);
   const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');

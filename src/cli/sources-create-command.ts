@@ -25,7 +25,7 @@ export async function sourcesCreateCommand(
   );
   const created: Source[] = [];
   try {
-    await withManagement(config, async (desk) => {
+    await withManagement({ config, output }, async (desk) => {
       const { id } = await findCollector(desk, collectorIdOrName);
       for (const draft of drafts) {
         created.push(desk.orFail(await desk.management.sources.create(id, draft, desk.stop)));

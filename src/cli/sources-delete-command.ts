@@ -15,7 +15,7 @@ export async function sourcesDeleteCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const ask = makeConsent({ yes, input: process.stdin, output: output.err });
-  return withManagement(config, async (desk) => {
+  return withManagement({ config, output }, async (desk) => {
     const collector = await findCollector(desk, named.collector);
     const { id, name } = await findSource(desk, collector, named.source);
     const label = toPrintable(`source ${id} ${name} of collector ${collector.id} ${collector.name}`);

@@ -11,7 +11,7 @@ export async function sourcesExportCommand(
   { config }: GlobalOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const document = await withManagement(config, async (desk) => {
+  const document = await withManagement({ config, output }, async (desk) => {
     const { sources } = desk.management;
     const collector = await findCollector(desk, named.collector);
     if (named.source === undefined) return desk.orFail(await sources.downloadAll(collector.id, desk.stop));

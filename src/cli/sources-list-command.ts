@@ -12,7 +12,7 @@ export async function sourcesListCommand(
   { config, json }: GlobalOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const sources = await withManagement(config, async (desk) => {
+  const sources = await withManagement({ config, output }, async (desk) => {
     const { id } = await findCollector(desk, collectorIdOrName);
     return desk.orFail(await desk.management.sources.list(id, desk.stop));
   });

@@ -12,7 +12,7 @@ export async function sourcesShowCommand(
   { config, json }: GlobalOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const source = await withManagement(config, async (desk) =>
+  const source = await withManagement({ config, output }, async (desk) =>
     findSource(desk, await findCollector(desk, named.collector), named.source),
   );
   if (json) printJson(output, { source });

@@ -19,7 +19,7 @@ export async function sourcesUpdateCommand(
   const [file = {}, ...others] = readStatedFields(stated, 'source');
   if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one source at a time');
   const transientFields = sourceAccess.transient;
-  const changed = await withManagement(config, async (desk) => {
+  const changed = await withManagement({ config, output }, async (desk) => {
     const collector = await findCollector(desk, named.collector);
     const source = await findSource(desk, collector, named.source);
     return desk.orFail(

@@ -6,8 +6,10 @@ import { toPrintable } from '../observability/printable.ts';
 import type { Answer } from '../orchestrator/ports.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { CommandFailure } from './command-failure.ts';
+import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
+import { makeMoveTeller } from './tell-moved.ts';
 import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
 
@@ -22,11 +24,11 @@ export interface ServiceDesk {
 
 /** Opens the configured service for one command, and leaves nothing open. @throws CommandFailure */
 export async function withManagement<T>(
-  configPath: string,
+  at: { readonly config: string; readonly output: ConsoleOutput },
   work: (desk: ServiceDesk) => Promise<T>,
 ): Promise<T> {
-  const config = openConfig(configPath);
-  const access = makeManagementAccess(config.service);
+  const config = openConfig(at.config);
+  const access = makeManagementAccess(config.service, makeMoveTeller(at.output));
   const orFail = <V>(answer: Answer<V>): V => {
     if (answer.ok) return answer.value;
     throw commandFailure(answer.failure, config);

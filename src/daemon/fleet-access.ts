@@ -15,6 +15,8 @@ export interface FleetAccessParts {
   readonly keyMemory?: KeyMemory;
   readonly metrics?: Metrics;
   readonly sink?: EventSink;
+  /** Hears each address that the service sends a request on to, once. */
+  readonly onMoved?: (baseUrl: string) => void;
 }
 
 /** The way to the service: the port the loops know, and whether it answers. */
@@ -51,6 +53,7 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
         if (movesTold.has(baseUrl)) return;
         movesTold.add(baseUrl);
         sink?.note({ event: 'service.moved', baseUrl });
+        parts.onMoved?.(baseUrl);
       },
     },
   });

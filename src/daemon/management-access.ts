@@ -10,12 +10,19 @@ export interface ManagementAccess {
   close(): Promise<void>;
 }
 
-/** The whole API of the configured service, for one command of one person: no Redis, a budget of this process alone. */
-export function makeManagementAccess(service: ServiceConfig): ManagementAccess {
+/**
+ * The whole API of the configured service, for one command of one person: no Redis, a budget of this process alone.
+ * @param onMoved hears each address that the service sends a request on to
+ */
+export function makeManagementAccess(
+  service: ServiceConfig,
+  onMoved: (baseUrl: string) => void,
+): ManagementAccess {
   const client = makeServiceClient({
     ...clientSettings(service),
     budget: makeLocalApiBudget(service.requestsPerSecond * service.budgetShare),
     clock: { now: () => Date.now() },
+    observer: { onMoved },
   });
   return {
     management: makeManagementClient({ client, sleep: sleepForReal }),

@@ -4,6 +4,9 @@ import { makeScript } from './script.ts';
 /** The longest pause, whatever a service asks for: an hour of waiting is an outage, which the next refusal tells again. */
 const pauseMaxMs: DurationMs = 3_600_000;
 
+/** A budget that nobody asked for so long has nothing left to tell: longer than any pause, permit or margin lasts. */
+const keptMs: DurationMs = 7 * 24 * 3_600_000;
+
 /**
  * State of a budget, a hash. Instants are microseconds of Redis's clock: at 400 requests a second a slot is 2,500 µs.
  *
@@ -15,6 +18,7 @@ const stateLua = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local pauseMaxUs = ${pauseMaxMs} * 1000
+local function keep(key) redis.call('PEXPIRE', key, ${keptMs}) end
 local function whole(number) return string.format('%.0f', number) end
 local function read()
   local s = redis.call('HMGET', KEYS[1], 'nextUs', 'pausedUntilUs', 'single', 'growthMs', 'extra', 'extraAtUs', 'down')
@@ -73,6 +77,8 @@ for at = 2 + ask.given, math.min(#ARGV, 1 + ask.given + free) do
 end
 if #answer == headSize then return { whole(now), 'far', whole(slot - now), tellSuccess, state.down } end
 redis.call('HSET', KEYS[1], 'nextUs', whole(slot))
+keep(KEYS[1])
+keep(KEYS[2])
 return answer
 `);
 
@@ -101,6 +107,7 @@ untilUs = math.min(math.max(untilUs, state.pausedUntilUs), now + pauseMaxUs)
 redis.call('HSET', KEYS[1], 'pausedUntilUs', whole(untilUs))
 if ask.kind == 'single' then redis.call('HSET', KEYS[1], 'single', '1') end
 if ask.kind == 'down' then redis.call('HSET', KEYS[1], 'down', ask.reason) end
+keep(KEYS[1])
 return math.ceil((untilUs - now) / 1000)
 `);
 

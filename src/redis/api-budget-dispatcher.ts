@@ -1,0 +1,168 @@
+import type { DurationMs } from '../base/time.ts';
+import { type ApiBudget, type BudgetGrant, PausedTooLong } from '../orchestrator/api-budget.ts';
+import { type ApiBudgetLedger, lateMaxMs, type Reservation, type Slot } from './api-budget-ledger.ts';
+import { makeWaitingLine } from './waiting-line.ts';
+
+export interface ApiBudgetDispatcher extends ApiBudget {
+  /** Refuses who waits, gives back what is held. */
+  close(): Promise<void>;
+}
+
+export interface ApiBudgetDispatcherParts {
+  readonly ledger: ApiBudgetLedger;
+  /** How long a request waits at most while all stand still, before it is refused with `PausedTooLong`. */
+  readonly standstillWaitMaxMs?: DurationMs;
+}
+
+// A request that waits occupies a worker, a person, or the scan; after this its owner decides anew what to do.
+const standstillWaitMaxMsDefault: DurationMs = 30_000;
+
+// Slots asked for in one call; only near ones are given, so more would not come anyway.
+const slotsPerCallMax = 8;
+
+type Phase = Pick<Extract<Reservation, { kind: 'granted' }>, 'single' | 'isProbe'>;
+
+interface Waiter {
+  readonly since: number;
+  readonly grant: (grant: BudgetGrant) => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+/**
+ * One dispatcher per process reserves a permit and a near slot, waits for the slot's instant, and only then chooses
+ * which of its waiting requests gets it.
+ */
+export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBudgetDispatcher {
+  const { ledger, standstillWaitMaxMs = standstillWaitMaxMsDefault } = parts;
+  const line = makeWaitingLine<Waiter>();
+  let pausedUntil = 0;
+  let dispatching = false;
+  let closed = false;
+  let nap: { readonly wake: () => void; readonly endsWithPermit: boolean } | undefined;
+
+  function dispatch(): void {
+    if (dispatching || closed) return;
+    dispatching = true;
+    void dispatchWhileWaiting().finally(() => {
+      dispatching = false;
+      // One may have come between the last look at the line and here.
+      if (line.size > 0) dispatch();
+    });
+  }
+
+  async function dispatchWhileWaiting(): Promise<void> {
+    while (line.size > 0 && !closed) {
+      const reservation = await ledger.reserve(Math.min(line.size, slotsPerCallMax));
+      if (reservation.kind === 'granted') {
+        for (const slot of reservation.slots) await use(slot, reservation);
+      } else await waitOut(reservation);
+    }
+  }
+
+  async function waitOut(reservation: Exclude<Reservation, { kind: 'granted' }>): Promise<void> {
+    const { kind, retryInMs, standstill } = reservation;
+    const patienceMs = standstill === null ? retryInMs : refuseWhoWaitedLong(standstill);
+    if (line.size > 0) await sleep(Math.min(retryInMs, patienceMs), kind === 'full');
+  }
+
+  /** @returns after how long the next one will have waited long enough */
+  function refuseWhoWaitedLong(standstill: string): DurationMs {
+    const now = performance.now();
+    let patienceMs = standstillWaitMaxMs;
+    for (const waiter of line.all()) {
+      const leftMs = waiter.since + standstillWaitMaxMs - now;
+      if (leftMs <= 0) waiter.refuse(new PausedTooLong(standstill));
+      else patienceMs = Math.min(patienceMs, leftMs);
+    }
+    return patienceMs;
+  }
+
+  /** Waits for the slot's instant, and gives it to whoever is first in line then. */
+  async function use(slot: Slot, phase: Phase): Promise<void> {
+    for (let left = slot.at - performance.now(); left > 0 && !closed; left = slot.at - performance.now()) {
+      await sleep(left, false);
+    }
+    const now = performance.now();
+    const isMissed = now - slot.at > lateMaxMs || now < pausedUntil || closed;
+    const waiter = isMissed ? undefined : line.takeNext();
+    if (waiter === undefined) ledger.giveBack(slot.permit);
+    else {
+      const { single, isProbe } = phase;
+      const waitedMs = now - waiter.since;
+      waiter.grant({ waitedMs, single, isProbe, giveBack: () => giveBack(slot.permit) });
+    }
+  }
+
+  /** @param atOnceMs what is known of its length before Redis has answered */
+  async function pause(ask: Parameters<typeof ledger.pause>[0], atOnceMs: DurationMs): Promise<void> {
+    // At once here; the other daemons learn it with their next reservation, at most one slot later.
+    pausedUntil = Math.max(pausedUntil, performance.now() + atOnceMs);
+    const lastsMs = await ledger.pause(ask);
+    pausedUntil = Math.max(pausedUntil, performance.now() + lastsMs);
+  }
+
+  function giveBack(permit: string): void {
+    ledger.giveBack(permit);
+    if (nap?.endsWithPermit === true) nap.wake();
+  }
+
+  function sleep(forMs: DurationMs, endsWithPermit: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        nap = undefined;
+        resolve();
+      };
+      // Rounded up: a slot must not be used before its time.
+      const timer = setTimeout(wake, Math.max(1, Math.ceil(forMs)));
+      nap = { wake, endsWithPermit };
+    });
+  }
+
+  return {
+    take: (budgetClass, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted === true) return reject(reasonOf(signal));
+        if (closed) return reject(closedError());
+        const onAbort = () => waiter.refuse(signal === undefined ? undefined : reasonOf(signal));
+        const settle = () => signal?.removeEventListener('abort', onAbort);
+        const waiter: Waiter = {
+          since: performance.now(),
+          grant: (grant) => {
+            settle();
+            resolve(grant);
+          },
+          refuse: (reason) => {
+            settle();
+            line.remove(waiter);
+            reject(reason);
+          },
+        };
+        signal?.addEventListener('abort', onAbort);
+        line.add(budgetClass, waiter);
+        dispatch();
+      }),
+
+    pause: ({ forMs, single }) => pause({ kind: single ? 'single' : 'rate', forMs }, forMs),
+    serviceDown: (reason) => pause({ kind: 'down', reason }, 0),
+    serviceUp: () => ledger.serviceUp(),
+    succeeded: () => ledger.succeeded(),
+
+    close: async () => {
+      closed = true;
+      for (let waiter = line.takeNext(); waiter !== undefined; waiter = line.takeNext()) {
+        waiter.refuse(closedError());
+      }
+      nap?.wake();
+      await ledger.close();
+    },
+  };
+}
+
+function reasonOf(signal: AbortSignal): unknown {
+  return signal.reason;
+}
+
+function closedError(): Error {
+  return new Error('the API budget is closed');
+}

@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PausedTooLong } from '../../src/orchestrator/api-budget.ts';
+import { makeApiBudgetDispatcher } from '../../src/redis/api-budget-dispatcher.ts';
+import type { ApiBudgetLedger, Reservation } from '../../src/redis/api-budget-ledger.ts';
+
+const asked = 'The service asked for a pause.';
+
+/** A ledger that answers what the instant is worth, by a clock that a test moves. */
+function aLedger(reservationAt: (now: number) => Reservation): ApiBudgetLedger {
+  return {
+    reserve: async () => reservationAt(performance.now()),
+    giveBack: () => undefined,
+    pause: async () => 0,
+    succeeded: async () => undefined,
+    serviceUp: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+const slotAt = (at: number): Reservation => ({
+  kind: 'granted',
+  slots: [{ permit: 'a permit', at }],
+  single: false,
+  isProbe: false,
+});
+
+describe('the dispatcher of the API budget', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  /** A budget in which nobody gets on until an instant. `told`: who was granted or refused, in milliseconds from now. */
+  function aHaltedBudget(
+    halt: Omit<Exclude<Reservation, { kind: 'granted' }>, 'retryInMs'>,
+    endsInMs: number,
+  ) {
+    const since = performance.now();
+    const told: Array<readonly [who: string, what: 'granted' | 'refused', afterMs: number]> = [];
+    const ledger = aLedger((now) => {
+      const leftMs = since + endsInMs - now;
+      return leftMs <= 0 ? slotAt(now) : { ...halt, retryInMs: Math.min(leftMs, 5_000) };
+    });
+    const budget = makeApiBudgetDispatcher({ ledger, standstillWaitMaxMs: 300 });
+    const come = (who: string) => {
+      const tell = (what: 'granted' | 'refused') => told.push([who, what, performance.now() - since]);
+      void budget.take('look').then(
+        () => tell('granted'),
+        (reason: unknown) => {
+          expect(reason).toEqual(new PausedTooLong(asked));
+          tell('refused');
+        },
+      );
+    };
+    return { come, told };
+  }
+
+  it('keeps each for as long as one may wait while all stand still, counted from when he came', async () => {
+    const { come, told } = aHaltedBudget({ kind: 'paused', standstill: asked }, 900);
+    come('first');
+    await vi.advanceTimersByTimeAsync(30);
+    come('second');
+    await vi.advanceTimersByTimeAsync(670);
+    come('late');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(told).toEqual([
+      ['first', 'refused', 300],
+      ['second', 'refused', 330],
+      ['late', 'granted', 900],
+    ]);
+  });
+
+  it('keeps nobody longer while one request tries for all', async () => {
+    const { come, told } = aHaltedBudget({ kind: 'full', standstill: asked }, 60_000);
+    come('first');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(told).toEqual([['first', 'refused', 300]]);
+  });
+
+  it.each(['full', 'far', 'away'] as const)(
+    'refuses nobody while no standstill is known (%s), however long it takes',
+    async (kind) => {
+      const anHour = 3_600_000;
+      const { come, told } = aHaltedBudget({ kind, standstill: null }, anHour);
+      come('first');
+      await vi.advanceTimersByTimeAsync(anHour);
+      expect(told).toEqual([['first', 'granted', anHour]]);
+    },
+  );
+
+  it('gives a slot at its instant, and never before', async () => {
+    const since = performance.now();
+    const budget = makeApiBudgetDispatcher({ ledger: aLedger(() => slotAt(since + 80.5)) });
+    const taking = budget.take('look');
+    await vi.advanceTimersByTimeAsync(80);
+    const grant = await Promise.race([taking, 'none yet']);
+    expect(grant).toBe('none yet');
+    await vi.advanceTimersByTimeAsync(1);
+    expect((await taking).waitedMs).toBeGreaterThanOrEqual(80.5);
+  });
+
+  it('leaves a slot unused that was reserved before a pause, from the moment this process knows of it', async () => {
+    const since = performance.now();
+    let reservations = 0;
+    const ledger = aLedger(() => {
+      reservations += 1;
+      return slotAt(since + (reservations === 1 ? 50 : 2_000));
+    });
+    const budget = makeApiBudgetDispatcher({ ledger: { ...ledger, pause: async () => 1_000 } });
+    const taking = budget.take('create');
+    await vi.advanceTimersByTimeAsync(10);
+    await budget.pause({ forMs: 1_000, single: false });
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect((await taking).waitedMs).toBe(2_000);
+  });
+});
