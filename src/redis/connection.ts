@@ -2,7 +2,9 @@ import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCommander } from 'ioredis';
 import { certificateProblemOf } from '../base/certificate-problem.ts';
 import type { DurationMs } from '../base/time.ts';
+import { makePassingErrors, type PassingErrors } from './passing-errors.ts';
 import { type RedisConfig, redactRedisText } from './redis-config.ts';
+import { settleConnects } from './settle-connects.ts';
 
 /** The commands of one Redis, Sentinel master or Cluster. */
 export type RedisCommands = RedisCommander<{ type: 'default'; mapping: 'resp2' }>;
@@ -26,6 +28,8 @@ export type ConnectionKind = 'worker' | 'handler';
 export interface ReachabilityNotes {
   onReachable(): void;
   onUnreachable(reason: string): void;
+  /** Told each time: commands wait while this server passes its trouble by itself, e.g. as a replica. */
+  onPassing?(error: Error): void;
 }
 
 // An operator's page asks again after a second or two; a command that takes longer than this on a healthy Redis is lost.
@@ -38,21 +42,30 @@ const silentMaxMs: DurationMs = 12_000;
 // Long enough for a loaded Redis to say goodbye; a close is part of a shutdown and must end.
 const quitWithinMs: DurationMs = 500;
 
-// A replica that was just promoted, a server that reads its file, a replica without its master: all pass by themselves,
-// so the command is sent again on a new connection.
-const passingErrors = /^(READONLY|LOADING|MASTERDOWN)\b/;
+const allSentinelsFailed = /^All sentinels are unreachable/;
+
+// A sentinel that is frozen must not keep us from asking the next one; a healthy one answers in a millisecond.
+const sentinelCommandTimeoutMs: DurationMs = 2_000;
 
 /** Connects to Redis. It never throws for an unreachable one: it keeps trying, and tells `notes`. */
 export function makeRedisConnection(
   config: RedisConfig,
   kind: ConnectionKind,
-  notes?: ReachabilityNotes,
+  notes?: Partial<ReachabilityNotes>,
 ): RedisConnection {
-  const client = connect(config, kind);
+  const passing = makePassingErrors((error) => notes?.onPassing?.(error));
+  const client = connect(config, kind, passing);
   const watch = watchReachability(config, notes);
   client.on('ready', watch.onReady);
   client.on('error', watch.onError);
-  client.on('close', watch.onClose);
+  client.on('close', () => {
+    if (!passing.isOwnClose()) watch.onClose();
+  });
+  if ('sentinels' in config) {
+    client.on('sentinelError', watch.onError);
+    // Nothing closes while no sentinel names a master: the library asks them again and again, and tells only this.
+    client.on('error', () => client.status === 'connecting' && watch.onClose());
+  }
   return {
     client,
     commands: client,
@@ -64,13 +77,14 @@ export function makeRedisConnection(
   };
 }
 
-function connect(config: RedisConfig, kind: ConnectionKind): Redis | Cluster {
-  const common = optionsFor(kind);
+function connect(config: RedisConfig, kind: ConnectionKind, passing: PassingErrors): Redis | Cluster {
+  const common = optionsFor(kind, passing);
+  const retries = { retryStrategy: passing.retryStrategy };
   const enableOfflineQueue = kind === 'worker';
   if ('url' in config) {
     const isTls = config.url.startsWith('rediss://');
     const ownTls = isTls ? { tls: tlsOf(config) } : {};
-    return new Redis(socketPathOf(config.url), { ...common, ...ownTls, enableOfflineQueue, retryStrategy });
+    return new Redis(socketPathOf(config.url), { ...common, ...ownTls, ...retries, enableOfflineQueue });
   }
   const { username, password, tls } = config;
   const credentials = {
@@ -83,9 +97,10 @@ function connect(config: RedisConfig, kind: ConnectionKind): Redis | Cluster {
     return new Redis({
       ...common,
       ...credentials,
+      ...retries,
       enableOfflineQueue,
-      retryStrategy,
       sentinelRetryStrategy: retryStrategy,
+      sentinelCommandTimeout: sentinelCommandTimeoutMs,
       sentinels: config.sentinels.map(({ host, port }) => ({ host, port })),
       name: config.name,
       ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
@@ -95,11 +110,13 @@ function connect(config: RedisConfig, kind: ConnectionKind): Redis | Cluster {
     });
   }
   const nodes: ClusterNode[] = config.cluster.map(({ host, port }) => ({ host, port }));
-  return new Cluster(nodes, {
-    enableOfflineQueue,
-    clusterRetryStrategy: retryStrategy,
-    redisOptions: { ...common, ...credentials },
-  });
+  return settleConnects(
+    new Cluster(nodes, {
+      enableOfflineQueue,
+      clusterRetryStrategy: retryStrategy,
+      redisOptions: { ...common, ...credentials },
+    }),
+  );
 }
 
 function tlsOf({ ca }: RedisConfig): ConnectionOptions {
@@ -110,10 +127,9 @@ function tlsOf({ ca }: RedisConfig): ConnectionOptions {
   };
 }
 
-function optionsFor(kind: ConnectionKind) {
+function optionsFor(kind: ConnectionKind, { reconnectOnError }: PassingErrors) {
   const shared = {
-    // 2: reconnect, and send the failed command again.
-    reconnectOnError: (error: Error): 2 | false => (passingErrors.test(error.message) ? 2 : false),
+    reconnectOnError,
     socketTimeout: silentMaxMs,
   };
   return (
@@ -132,7 +148,7 @@ function socketPathOf(url: string): string {
   return url.startsWith('unix://') ? url.slice('unix://'.length) : url;
 }
 
-function watchReachability(config: RedisConfig, notes: ReachabilityNotes | undefined) {
+function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes> | undefined) {
   let last: 'unknown' | 'reachable' | 'unreachable' = 'unknown';
   let lastError = 'the connection was closed';
   let stopped = false;
@@ -140,16 +156,18 @@ function watchReachability(config: RedisConfig, notes: ReachabilityNotes | undef
     onReady: () => {
       if (last === 'reachable' || stopped) return;
       last = 'reachable';
-      notes?.onReachable();
+      notes?.onReachable?.();
     },
     // An emitter without this listener would print or throw; the close that follows tells the reason.
     onError: (error: Error) => {
+      // Of all sentinels together; the error of the last one, which came before it, says more.
+      if (allSentinelsFailed.test(error.message)) return;
       lastError = certificateWords(error) ?? redactRedisText(error.message, config);
     },
     onClose: () => {
       if (last === 'unreachable' || stopped) return;
       last = 'unreachable';
-      notes?.onUnreachable(lastError);
+      notes?.onUnreachable?.(lastError);
       lastError = 'the connection was closed';
     },
     stop: () => {

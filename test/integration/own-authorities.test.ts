@@ -10,6 +10,7 @@ import { redisConfigOf } from '../../src/daemon/redis-connections.ts';
 import { makeRedisConnection, type RedisConnection } from '../../src/redis/connection.ts';
 import type { RedisConfig } from '../../src/redis/redis-config.ts';
 import { aCollectorApi } from '../support/collector-api-setup.ts';
+import { startFakeSentinel } from '../support/fake-sentinel.ts';
 import { hasOpenssl, makeCertificates, type TestCertificates } from '../support/make-certificates.ts';
 import { useRedis } from '../support/redis.ts';
 
@@ -80,8 +81,10 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
 
   describe('of Redis', () => {
     /** Redis behind TLS. */
-    async function startTls(server: TestCertificates): Promise<number> {
-      const target = new URL(redis.config().url);
+    async function startTls(server: TestCertificates, targetPort?: number): Promise<number> {
+      const { hostname, port } = new URL(redis.config().url);
+      const target =
+        targetPort === undefined ? { hostname, port } : { hostname: '127.0.0.1', port: targetPort };
       const sockets = new Set<Socket>();
       const tls = createTlsServer(server.server, (socket) => {
         const behind = connect({ host: target.hostname, port: Number(target.port) });
@@ -96,6 +99,12 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
         await new Promise<void>((resolve) => tls.close(() => resolve()));
       });
       return (tls.address() as AddressInfo).port;
+    }
+
+    async function aSentinel(masterPort: number) {
+      const sentinel = await startFakeSentinel(masterPort);
+      opened.push(() => sentinel.close());
+      return sentinel;
     }
 
     function open(config: RedisConfig): { connection: RedisConnection; reasons: string[] } {
@@ -117,6 +126,34 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
       const url = urlAt(await startTls(made));
       const { connection } = open({ url, keyPrefix: 'x', ca: made.ca });
       expect(await connection.commands.ping()).toBe('PONG');
+    });
+
+    it('are trusted at the sentinels, too, and at the master that they name', async () => {
+      const sentinel = await aSentinel(await startTls(made));
+      const sentinelPort = await startTls(made, sentinel.port);
+      const { password } = new URL(redis.config().url);
+      const { connection } = open({
+        sentinels: [{ host: '127.0.0.1', port: sentinelPort }],
+        name: 'group',
+        keyPrefix: 'x',
+        tls: true,
+        ca: made.ca,
+        ...(password === '' ? {} : { password }),
+      });
+      expect(await connection.commands.ping()).toBe('PONG');
+      expect(sentinel.asked).toContain('get-master-addr-by-name');
+    });
+
+    it('are refused at a sentinel without it, which is asked nothing', async () => {
+      const sentinel = await aSentinel(1);
+      const sentinelPort = await startTls(made, sentinel.port);
+      const sentinels = [{ host: '127.0.0.1', port: sentinelPort }];
+      const { reasons, connection } = open({ sentinels, name: 'group', keyPrefix: 'x', tls: true });
+      await expect
+        .poll(() => reasons)
+        .toEqual([expect.stringContaining(`sentinel 127.0.0.1:${sentinelPort}`)]);
+      expect(connection.isReady()).toBe(false);
+      expect(sentinel.asked).toEqual([]);
     });
 
     it('are refused without it, naming redis.caFile, whatever the environment says', async () => {

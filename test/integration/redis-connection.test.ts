@@ -10,6 +10,7 @@ import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import { startNativeServer } from '../../src/redis/embedded/native-server.ts';
 import { makeRedisApiBudget } from '../../src/redis/redis-api-budget.ts';
 import { describeRedis, redactRedisText } from '../../src/redis/redis-config.ts';
+import { startFakeSentinel } from '../support/fake-sentinel.ts';
 import { useRedis } from '../support/redis.ts';
 import { startProcess, type TestRedis } from '../support/start-test-redis.ts';
 
@@ -52,6 +53,46 @@ describe('a connection', () => {
     expect(handler.isReady()).toBe(false);
     await Promise.all([handler.close(), worker.close()]);
     await expect(waiting).rejects.toThrow();
+  });
+});
+
+describe('sentinels', () => {
+  const local = (port: number) => ({ host: '127.0.0.1', port });
+
+  it('that take questions and answer none are passed over', async () => {
+    const { port, password } = new URL(redis.config().url);
+    const frozen = await startFakeSentinel(null);
+    const sentinel = await startFakeSentinel(Number(port));
+    const connection = makeRedisConnection(
+      {
+        sentinels: [local(frozen.port), local(sentinel.port)],
+        name: 'group',
+        keyPrefix: 'x',
+        ...(password === '' ? {} : { password }),
+      },
+      'worker',
+    );
+    expect(await connection.commands.ping()).toBe('PONG');
+    expect(frozen.asked).not.toEqual([]);
+    await connection.close();
+    await Promise.all([frozen.close(), sentinel.close()]);
+  });
+
+  it('of which none answers are told of, once', async () => {
+    const port = await findFreePort();
+    const reasons: string[] = [];
+    let tries = 0;
+    const connection = makeRedisConnection(
+      { sentinels: [local(port)], name: 'group', keyPrefix: 'x' },
+      'worker',
+      { onReachable: () => undefined, onUnreachable: (reason) => reasons.push(reason) },
+    );
+    connection.client.on('sentinelError', () => {
+      tries += 1;
+    });
+    await expect.poll(() => tries, { timeout: 10_000 }).toBeGreaterThan(2);
+    expect(reasons).toEqual([expect.stringContaining(`sentinel 127.0.0.1:${port}`)]);
+    await connection.close();
   });
 });
 

@@ -1,0 +1,54 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+export interface FakeSentinel {
+  readonly port: number;
+  /** The questions it was asked, in small letters. */
+  readonly asked: readonly string[];
+  close(): Promise<void>;
+}
+
+/** As much of a sentinel as a client asks. @param masterPort null: it takes questions, and answers none */
+export async function startFakeSentinel(masterPort: number | null): Promise<FakeSentinel> {
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (bytes) => {
+      for (const command of bytes.toString().split(/(?=\*\d+\r\n)/)) {
+        const question = (
+          /get-master-addr-by-name|sentinels|hello/i.exec(command)?.[0] ?? 'other'
+        ).toLowerCase();
+        asked.push(question);
+        if (masterPort !== null) socket.write(answerTo(question, masterPort));
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    asked,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function answerTo(question: string, masterPort: number): string {
+  switch (question) {
+    case 'hello':
+      return `%1\r\n${bulk('proto')}:3\r\n`;
+    case 'sentinels':
+      return '*0\r\n';
+    case 'get-master-addr-by-name':
+      return `*2\r\n${bulk('127.0.0.1')}${bulk(String(masterPort))}`;
+    default:
+      return '+OK\r\n';
+  }
+}
+
+function bulk(text: string): string {
+  return `$${text.length}\r\n${text}\r\n`;
+}
