@@ -1,7 +1,7 @@
 import type { DurationMs } from '../base/time.ts';
 
 /** What the daemon needs before it can work. `reason` is for a person, and shown to anybody: no secrets in it. */
-interface ReadinessCheck {
+export interface ReadinessCheck {
   readonly ok: boolean;
   readonly reason: string;
 }

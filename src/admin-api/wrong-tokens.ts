@@ -7,9 +7,9 @@ const windowMs: DurationMs = 60_000;
 /** What an attacker with many addresses can make us remember. */
 const networksMax = 1_000;
 
-/** Counts wrong tokens by remote address, or its whole network with IPv6, so that nobody can try many. */
+/** Counts wrong tokens by remote address, or its whole network with IPv6, so that nobody is told of many whether they are right. */
 export interface WrongTokens {
-  /** How long this address is refused unheard; 0 when it is not. */
+  /** How long this address's wrong tokens are refused with a word to wait; 0 when they are not. */
   refusedForMs(address: string): DurationMs;
   count(address: string): void;
 }

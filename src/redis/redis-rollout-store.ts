@@ -11,7 +11,7 @@ import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-
 import { listUpgrades, readUpgrades } from './list-upgrades.ts';
 import { replacePlan } from './replace-plan.ts';
 import { rolloutFields } from './rollout-fields.ts';
-import { parseRolloutId, policyKeys, recordKeyList, rolloutKeys } from './rollout-keys.ts';
+import { isRolloutId, parseRolloutId, policyKeys, recordKeyList, rolloutKeys } from './rollout-keys.ts';
 import { saveRolloutScript } from './save-rollout-script.ts';
 import { runScript } from './script.ts';
 import { decodeEvent } from './stored-event.ts';
@@ -54,7 +54,7 @@ export function makeRedisRolloutStore(redis: {
         .slice(0, rolloutsListedMax);
     },
 
-    loadRollout: (rolloutId) => loadRollout(redis, rolloutId),
+    loadRollout: async (rolloutId) => (isRolloutId(rolloutId) ? loadRollout(redis, rolloutId) : undefined),
 
     nextRolloutNumber: async (policy, yyyymmdd) =>
       Number((await commands.get(ofPolicy(policy).number(yyyymmdd))) ?? 0) + 1,
@@ -75,6 +75,7 @@ export function makeRedisRolloutStore(redis: {
     },
 
     loadView: async (rolloutId, at) => {
+      if (!isRolloutId(rolloutId)) return undefined;
       const { keys } = ofRollout(rolloutId);
       const known = knownGroups.get(rolloutId);
       const reply = (await runScript(commands, viewScript, {

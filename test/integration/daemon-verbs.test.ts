@@ -32,6 +32,26 @@ async function eventsOf({ operations }: NightDaemon, rolloutId: string) {
   return (await operations.readEvents(rolloutId, 1_000)) ?? [];
 }
 
+describe.concurrent('what has not the shape of a rollout id', () => {
+  it('such as the name of a policy, is a rollout that nobody knows, and no error of ours', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight({ redis: redis.config() }, onTestFinished);
+    const { url, operations } = await night.startDaemon();
+    for (const rolloutId of [nightPolicy, 'x', '..%2f..', '%00', '__proto__', '-20261121-', '20261121-1']) {
+      const path = `${url}/api/v1/rollouts/${rolloutId}`;
+      expect([rolloutId, (await fetch(path)).status]).toEqual([rolloutId, 404]);
+      for (const part of ['collectors', 'events', 'verbs'])
+        expect((await fetch(`${path}/${part}`)).status).toBe(404);
+      expect((await fetch(`${path}/pause`, { method: 'POST' })).status).toBe(404);
+    }
+    expect(await operations.apply({ rolloutId: nightPolicy, verb: 'pause', ...by })).toEqual({
+      kind: 'unknownRollout',
+    });
+  });
+});
+
 describe.concurrent('a policy with approval', () => {
   it('waits with its plan, and starts when that is approved', async ({ expect, onTestFinished }) => {
     const night = await aDaemonNight(
