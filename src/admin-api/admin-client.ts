@@ -1,4 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
+import { withEitherSignal } from '../base/with-either-signal.ts';
 import { adminApiPath } from '../contract/admin-api.ts';
 import type { CollectorExplanationBody } from '../contract/collector-explanation.ts';
 import type { AuditEntryBody, HeldThingsBody, HoldAnswerBody } from '../contract/held-things.ts';
@@ -83,7 +84,7 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
   ): Promise<Body> => {
     const limit = AbortSignal.timeout(limitMs);
     try {
-      return (await call(caller === undefined ? limit : AbortSignal.any([caller, limit]))).body;
+      return (await withEitherSignal([caller, limit], call)).body;
     } catch (error) {
       // Whoever gave up gets back the reason of its own.
       caller?.throwIfAborted();

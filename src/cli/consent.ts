@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { withEitherSignal } from '../base/with-either-signal.ts';
 import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
 
@@ -29,8 +30,9 @@ export function makeConsent({ yes, input, output }: ConsentParts): AskConsent {
     const ended = new AbortController();
     lines.once('close', () => ended.abort());
     try {
-      const signal = AbortSignal.any([stop, ended.signal]);
-      const answer = await lines.question(`${question} [y/N] `, { signal });
+      const answer = await withEitherSignal([stop, ended.signal], (signal) =>
+        lines.question(`${question} [y/N] `, { signal }),
+      );
       return /^\s*y(es)?\s*$/i.test(answer);
     } catch (error) {
       // The end of the input, or Ctrl-C: no answer is no consent.

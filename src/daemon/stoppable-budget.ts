@@ -1,3 +1,4 @@
+import { withEitherSignal } from '../base/with-either-signal.ts';
 import type { ApiBudget } from '../orchestrator/api-budget.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { ApiBudget } from '../orchestrator/api-budget.ts';
 export function makeStoppableBudget(budget: ApiBudget, stopping: AbortSignal): ApiBudget {
   return {
     take: (budgetClass, signal) =>
-      budget.take(budgetClass, signal === undefined ? stopping : AbortSignal.any([signal, stopping])),
+      withEitherSignal([signal, stopping], (either) => budget.take(budgetClass, either)),
     pause: (pause) => budget.pause(pause),
     serviceDown: (reason) => budget.serviceDown(reason),
     serviceUp: () => budget.serviceUp(),

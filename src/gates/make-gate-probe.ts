@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { formatDuration } from '../base/duration.ts';
 import type { Secret } from '../base/secret.ts';
 import type { DurationMs } from '../base/time.ts';
+import { withEitherSignal } from '../base/with-either-signal.ts';
 import { requestOnce, type SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer, GateProbe, GateQuestion } from '../orchestrator/ports.ts';
 import { readPrometheusAnswer, writePrometheusQuery } from './ask-prometheus.ts';
@@ -35,9 +36,10 @@ export function makeGateProbe(parts: GateProbeParts = {}): GateProbe {
     async ask(question, signal) {
       const limit = new AbortController();
       const timer = setTimeout(() => limit.abort(), timeoutMs);
-      const either = signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]);
       try {
-        return await askWithin(question, { timeoutMs, read, signal: either });
+        return await withEitherSignal([signal, limit.signal], (either) =>
+          askWithin(question, { timeoutMs, read, signal: either }),
+        );
       } catch (error) {
         if (limit.signal.aborted) return noAnswerIn(timeoutMs);
         if (signal?.aborted === true) return { kind: 'error', detail: 'the question was given up' };

@@ -1,4 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
+import { withEitherSignal } from '../base/with-either-signal.ts';
 import type { Fence, LeaderLease } from './ports.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 
@@ -49,7 +50,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY,
     );
     const waitMs = Math.min(lookEveryMs, Math.max(breathMs, wakeAt - parts.clock.now()));
-    await parts.sleep(waitMs, AbortSignal.any([ring, signal]));
+    await withEitherSignal([ring, signal], (either) => parts.sleep(waitMs, either));
   }
   await parts.lease.release().catch((error: unknown) => {
     parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
