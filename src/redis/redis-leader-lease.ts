@@ -21,7 +21,9 @@ const safetyShare = 1 / 6;
 
 /**
  * Takes the lease, or renews it. The epoch counts up when it changes hands, and only then, so that while we hold it,
- * it is our fence; sent twice, the second run renews. KEYS: lease, epoch. ARGV: owner, lease in ms.
+ * it is our fence; sent twice, the second run renews. It is at least the second of Redis's clock: policies remember the
+ * highest fence they saw on other nodes of a Cluster, and one that counted from 1 again, after its own key was lost,
+ * would be refused by all of them. KEYS: lease, epoch. ARGV: owner, lease in ms.
  */
 const acquireScript = makeScript(`
 local owner = redis.call('GET', KEYS[1])
@@ -31,7 +33,9 @@ if owner == ARGV[1] then
 end
 if owner then return false end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return redis.call('INCR', KEYS[2])
+local epoch = math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, tonumber(redis.call('TIME')[1]))
+redis.call('SET', KEYS[2], string.format('%.0f', epoch))
+return epoch
 `);
 
 /** Gives it up, if it is ours. KEYS: lease. ARGV: owner. */

@@ -7,7 +7,8 @@ import { makeScript } from './script.ts';
  * KEYS: rollout, records, counters, pending, due, retries, intents, events, fence.
  * ARGV[1]: `{ mode: 'save' | 'intent' | 'admit', write, tripAbove?, rolloutRev?, slots?, fence? }`; then for each
  * change its numbers (`encodeChange`), its record, and its events.
- * Answers one verdict for each change: `saved`, `stale` or `braked`.
+ * Answers one verdict for each change: `saved`, `stale` or `braked`. Where the rollout itself is not there, because its
+ * backup is just being restored, all are stale: what they would count would be overwritten.
  *
  * Safe to send twice: a record that carries the mark of this very call is `saved` already and is not counted again.
  * The same content written by another call is taken for saved too, since the caller may try again after a lost
@@ -21,7 +22,8 @@ ${expireTogetherLua}
 local call = cjson.decode(ARGV[1])
 local rollout = redis.call('HMGET', KEYS[1], 'state', 'rev', 'brake')
 local isRunning = rollout[1] == 'running' and rollout[3] ~= '1'
-local isFencedOff = call.fence ~= nil and isFenced(KEYS[9], call.fence)
+local isThere = rollout[2] ~= false
+local isFencedOff = call.fence ~= nil and isThere and isFenced(KEYS[9], call.fence)
 local isStarted = isRunning and (call.rolloutRev == nil or tonumber(rollout[2]) == call.rolloutRev)
 local marked = ',"write":"'
 local sets = { pending = KEYS[4], due = KEYS[5], retries = KEYS[6], intents = KEYS[7] }
@@ -70,7 +72,7 @@ local function hasRoom(change)
 end
 
 local function verdictOn(change, body, current)
-  if not current then return 'stale' end
+  if not current or not isThere then return 'stale' end
   local isRepeated = isWritten(body, current)
   if not isRepeated then
     local rev, broken = revOf(current, change.id)
