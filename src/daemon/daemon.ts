@@ -30,6 +30,7 @@ import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
 import { makeQueueComplaints } from './queue-complaints.ts';
 import { makeRedisConnections } from './redis-connections.ts';
+import { redisReadiness } from './redis-readiness.ts';
 import { makeRingSignal } from './ring-signal.ts';
 import { makeStoppableBudget } from './stoppable-budget.ts';
 
@@ -86,7 +87,10 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     note: (note) => {
       if (note.event === 'leader.acquired') isLeading = true;
       if (note.event === 'leader.lost') isLeading = false;
-      projections.note(note);
+      // Told once, when Redis began to refuse writes; every step and every pass would tell it again.
+      const isRepetition = 'error' in note && redis.writes.learn(note.error);
+      if (isRepetition) logger.write('debug', { event: note.event, error: note.error });
+      else projections.note(note);
     },
   };
 
@@ -126,7 +130,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const shared = { ...changes, store, register, fleet, policies };
 
   const names = makeQueueNames(keyPrefix);
-  const onQueueError = makeQueueComplaints(logger, clock);
+  const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.writes.learn });
   const queue = makeStepQueue(redis.queue.client, names, onQueueError);
   const operations = makeOperations({
     ...shared,
@@ -143,9 +147,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     return { statuses, queueJobs, fleet: fleetCounts.read() };
   };
   const readiness = async (): Promise<Readiness> => ({
-    redis: redis.worker.isReady()
-      ? { ok: true, reason: 'connected' }
-      : { ok: false, reason: `no connection to ${redis.place}` },
+    redis: redisReadiness(redis),
     service: access.readiness(),
   });
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {

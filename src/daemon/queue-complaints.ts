@@ -1,17 +1,25 @@
 import type { Clock, DurationMs } from '../base/time.ts';
 import type { Logger } from '../observability/logger.ts';
 
-// A Redis without memory or disk refuses a thousand times a second; a person needs to read it now and then.
+// What goes on is met again and again; a person needs to read it now and then.
 const tellEveryMs: DurationMs = 10_000;
 
+export interface QueueComplaintsParts {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is told already then */
+  readonly learnRefusal: (error: Error) => boolean;
+}
+
 /**
- * What the queue complains of. That Redis is away its connection tells, so that is for those who look closely; but
- * what Redis refuses while it is there (no memory, no disk) nobody else may notice, and work stands still meanwhile.
+ * What the queue complains of. That Redis is away, or takes no writes, others tell, so that is for those who look
+ * closely; but what else Redis refuses while it is there nobody may notice, and work stands still meanwhile.
  */
-export function makeQueueComplaints(logger: Logger, clock: Clock): (error: Error) => void {
+export function makeQueueComplaints(parts: QueueComplaintsParts): (error: Error) => void {
+  const { logger, clock, learnRefusal } = parts;
   let toldAt = Number.NEGATIVE_INFINITY;
   return (error) => {
-    if (error.name !== 'ReplyError') {
+    if (learnRefusal(error) || error.name !== 'ReplyError') {
       logger.write('debug', { event: 'queue.failed', error });
       return;
     }

@@ -2,6 +2,7 @@ import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
 import type { EventSink } from '../orchestrator/ports.ts';
 import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
 import { describeRedis, type RedisConfig } from '../redis/redis-config.ts';
+import { makeWriteWatch, type WriteWatch } from '../redis/write-watch.ts';
 
 /** The connections of one daemon: each user of Redis waits in its own way. */
 export interface RedisConnections {
@@ -13,6 +14,8 @@ export interface RedisConnections {
   readonly subscriber: RedisConnection;
   /** BullMQ's own: it makes blocking ones from it. */
   readonly queue: RedisConnection;
+  /** Whether Redis refuses writes; whoever is refused one tells it. */
+  readonly writes: WriteWatch;
   /** Where Redis is, in words without credentials. */
   readonly place: string;
   close(): Promise<void>;
@@ -21,21 +24,36 @@ export interface RedisConnections {
 /** Connects; it never throws for an unreachable Redis, but tells so once, and again when it is back. */
 export function makeRedisConnections(config: RedisConfig, sink: EventSink): RedisConnections {
   const place = describeRedis(config);
+  const onPassing = (error: Error) => {
+    writes.learn(error);
+  };
   const worker = makeRedisConnection(config, 'worker', {
     onReachable: () => sink.note({ event: 'redis.reachable', reason: place }),
-    onUnreachable: (reason) => sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` }),
+    onUnreachable: (reason) => {
+      writes.forget();
+      sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` });
+    },
+    onPassing,
+  });
+  const writes = makeWriteWatch({
+    commands: worker.commands,
+    keyPrefix: config.keyPrefix,
+    onRefused: (reason) => sink.note({ event: 'redis.unwritable', reason: `${place}: ${reason}` }),
+    onAccepted: () => sink.note({ event: 'redis.writable', reason: place }),
   });
   const handler = makeRedisConnection(config, 'handler');
   const subscriber = makeRedisConnection(config, 'worker');
-  const queue = makeRedisConnection(config, 'worker');
+  const queue = makeRedisConnection(config, 'worker', { onPassing });
   const all = [queue, subscriber, handler, worker];
   return {
     worker,
     handler,
     subscriber,
     queue,
+    writes,
     place,
     close: async () => {
+      writes.close();
       await Promise.all(all.map((connection) => connection.close()));
     },
   };

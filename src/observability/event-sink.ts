@@ -124,7 +124,10 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     case 'redis.unreachable':
     case 'redis.risk':
       return { level: 'warn', fields: { event, reason: note.reason } };
+    case 'redis.unwritable':
+      return { level: 'error', fields: { event, reason: note.reason } };
     case 'redis.reachable':
+    case 'redis.writable':
       return { level: 'info', fields: { event, reason: note.reason } };
     case 'service.down':
       return { level: 'warn', fields: { event, reason: note.reason } };

@@ -268,6 +268,8 @@ export type DaemonNote =
   | { readonly event: 'scan.failed'; readonly policy: string; readonly reason: string }
   | { readonly event: 'leader.acquired' | 'leader.lost' }
   | { readonly event: 'redis.unreachable' | 'redis.reachable'; readonly reason: string }
+  /** It is there, and refuses writes: no memory, no disk, a replica. Told once, by each daemon, when it learns of it. */
+  | { readonly event: 'redis.unwritable' | 'redis.writable'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
   /** Told once, by each daemon, when it learns of it. */
   | { readonly event: 'service.down' | 'service.up'; readonly reason: string }

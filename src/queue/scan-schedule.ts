@@ -1,5 +1,7 @@
-import { type ConnectionOptions, type Job, Queue, Worker } from 'bullmq';
+import { type ConnectionOptions, type Job, Queue } from 'bullmq';
 import { schedule } from 'node-cron';
+import { withEitherSignal } from '../base/with-either-signal.ts';
+import { CalmWorker } from './calm-worker.ts';
 import type { QueueNames } from './queue-names.ts';
 
 export interface ScanSchedule {
@@ -44,11 +46,10 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
   const { connection, names } = parts;
   const queue = new Queue<ScanTick>(names.scans, { connection, prefix: names.prefix });
   const stopping = new AbortController();
-  const worker = new Worker<ScanTick>(
+  const worker = new CalmWorker<ScanTick>(
     names.scans,
     async (job: Job<ScanTick>, _token?: string, signal?: AbortSignal) => {
-      const signals = signal === undefined ? [stopping.signal] : [signal, stopping.signal];
-      await parts.runScan(job.data, AbortSignal.any(signals));
+      await withEitherSignal([signal, stopping.signal], (either) => parts.runScan(job.data, either));
     },
     {
       connection,

@@ -1,7 +1,8 @@
-import { type ConnectionOptions, DelayedError, type Job, Worker } from 'bullmq';
+import { type ConnectionOptions, DelayedError, type Job } from 'bullmq';
 import type { DurationMs } from '../base/time.ts';
 import type { StepOutcome } from '../orchestrator/step.ts';
 import type { StepJobData } from './bullmq-step-queue.ts';
+import { CalmWorker } from './calm-worker.ts';
 import type { QueueNames } from './queue-names.ts';
 
 export interface StepWorkerParts {
@@ -31,7 +32,7 @@ const comeBackAfterErrorMs: DurationMs = 2_000;
 
 /** Starts the worker that runs due steps: one call each, then the job moves itself to delayed, so no worker waits. */
 export function startStepWorker(parts: StepWorkerParts): StepWorker {
-  const worker = new Worker<StepJobData>(
+  const worker = new CalmWorker<StepJobData>(
     parts.names.steps,
     // Three parameters: BullMQ passes the signal only to a processor that declares it.
     async (job: Job<StepJobData>, token?: string, signal?: AbortSignal) => {

@@ -26,7 +26,7 @@ export async function removeKeys(connection: RedisConnection, keys: readonly str
 }
 
 function isKept(key: string, keyPrefix: string): boolean {
-  const passing = ['{leader}:lease', '{leader}:epoch', '{budget:', '{fleet}:mark:'];
+  const passing = ['{leader}:lease', '{leader}:epoch', '{leader}:tried', '{budget:', '{fleet}:mark:'];
   return !passing.some((start) => key.startsWith(`${keyPrefix}:${start}`)) && !key.includes(':staging:');
 }
 

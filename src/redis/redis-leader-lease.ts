@@ -11,6 +11,8 @@ export interface LeaderLeaseParts {
   readonly leaseMs?: DurationMs;
   /** Milliseconds that never jump; the machine's monotonic clock unless a test brings its own. */
   readonly monotonicNow?: () => number;
+  /** Told when what we held ran out without a renewal: Redis is away, and whoever leads may hang in a pass until it is back. */
+  readonly onLapsed?: () => void;
 }
 
 // A leader that is killed is followed within this time and one renewal (DESIGN P11: in seconds).
@@ -59,6 +61,9 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   let beating: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let released = false;
+  let expiry: NodeJS.Timeout | undefined;
+  // Whoever asks next is told once that it was lost, though it may have been renewed since.
+  let hasLapsed = false;
 
   const fenceNow = (): Fence | undefined =>
     held !== undefined && monotonicNow() < held.until - leaseMs * safetyShare ? held.fence : undefined;
@@ -71,10 +76,23 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
         args: [owner, Math.round(leaseMs)],
       });
       if (released) await giveUp();
-      else held = typeof answer === 'number' ? { fence: answer, until: sentAt + leaseMs } : undefined;
+      else {
+        held = typeof answer === 'number' ? { fence: answer, until: sentAt + leaseMs } : undefined;
+        if (held !== undefined) watchExpiry();
+      }
     } catch {
       // Redis is away, and the connection tells of it. What we hold runs out by itself.
     }
+  }
+
+  function watchExpiry(): void {
+    clearTimeout(expiry);
+    expiry = setTimeout(() => {
+      // A timer may be early by the other clock, or late by a stopped process.
+      if (released || fenceNow() !== undefined) return;
+      hasLapsed = true;
+      parts.onLapsed?.();
+    }, leaseMs).unref();
   }
 
   function beatOnce(): Promise<void> {
@@ -96,6 +114,10 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
         timer.unref();
         void beatOnce();
       }
+      if (hasLapsed) {
+        hasLapsed = false;
+        return undefined;
+      }
       if (held === undefined && beating !== undefined) await within(beatMs, beating);
       return fenceNow();
     },
@@ -103,6 +125,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       released = true;
       held = undefined;
       clearInterval(timer);
+      clearTimeout(expiry);
       // An attempt that is under way gives up by itself when it lands; when Redis is away, the lease runs out.
       await within(leaseMs, giveUp().then(noop, noop));
     },

@@ -93,7 +93,7 @@ describe.skipIf(redisServerCommand === undefined)('Redis', () => {
   );
 
   it.skipIf(isShort)(
-    'has no room for a write: the daemons say so, and go on when there is',
+    'has no memory for a write: the daemons say so once, and go on when there is',
     async ({ expect, onTestFinished }) => {
       const night = await aChaosNight(
         { redis: { url: redis.url, keyPrefix: 'full' }, scenario: { fleet: { size: 90 } } },
@@ -113,8 +113,8 @@ describe.skipIf(redisServerCommand === undefined)('Redis', () => {
       );
       expect(broken).toEqual([]);
       expect(Math.min(...said)).toBeGreaterThan(0);
-      // A log that fills the disk, too, helps nobody.
-      expect(Math.max(...said)).toBeLessThan(200);
+      // Once when it begins. A log that fills the disk, too, helps nobody.
+      expect(Math.max(...said)).toBeLessThan(5);
       expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
     },
   );

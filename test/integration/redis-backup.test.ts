@@ -119,7 +119,13 @@ describe('a backup', () => {
   it('leaves out what passes by itself: the lease, marks, the API budget, and jobs', async () => {
     await freeze(1);
     const { commands } = connection;
-    const passing = [`{leader}:lease`, '{leader}:epoch', '{budget:0123}:state', '{fleet}:mark:a'];
+    const passing = [
+      `{leader}:lease`,
+      '{leader}:epoch',
+      '{leader}:tried',
+      '{budget:0123}:state',
+      '{fleet}:mark:a',
+    ];
     for (const key of passing) await commands.set(`${keyPrefix}:${key}`, '1');
     await commands.set(`${keyPrefix}:{production}:${idOf(2)}:staging:a:records`, '1');
     await commands.set(`{${keyPrefix}-bull}:steps:1`, '1');

@@ -88,6 +88,28 @@ describe('the leader lease', () => {
     expect(await after.hold()).toBeGreaterThan(fence);
   });
 
+  it('that ran out is told of at once, though whoever leads is waiting, and once to who asks next', async () => {
+    const { keyPrefix } = redis.config();
+    const away = redis.connect();
+    let lapses = 0;
+    const leaseMs = 300;
+    const lease = makeRedisLeaderLease({
+      commands: away.commands,
+      keyPrefix,
+      leaseMs,
+      onLapsed: () => {
+        lapses += 1;
+      },
+    });
+    leases.push(lease);
+    const fence = await lease.hold();
+    expect(fence).toBeGreaterThan(0);
+    await away.close();
+    await expect.poll(() => lapses).toBe(1);
+    expect(await lease.hold()).toBeUndefined();
+    expect(lapses).toBe(1);
+  });
+
   it('is not acted on in its last sixth, by a clock that does not jump', async () => {
     let nowMs = 1_000;
     const lease = aLease(redis.config().keyPrefix, { leaseMs: 60_000, monotonicNow: () => nowMs });

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { exchangeLine } from '../../src/redis/embedded/exchange-line.ts';
 import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
 import { findFreePort } from '../../src/redis/embedded/free-port.ts';
@@ -10,6 +11,11 @@ import { until } from './until.ts';
 
 /** Undefined where there is none; whoever needs one is skipped then. */
 export const redisServerCommand = await findOnPath('redis-server');
+
+/** Of util-linux: changes the limits of a running process. Undefined where there is none. */
+export const prlimitCommand = await findOnPath('prlimit');
+
+const run = promisify(execFile);
 
 /** A `redis-server` that a test may kill; its folder stays until `close`. */
 export interface RedisProcess {
@@ -19,8 +25,15 @@ export interface RedisProcess {
   start(): Promise<void>;
   /** Like a power cut of the process. */
   kill(): Promise<void>;
+  /** False also after it ended by itself. */
+  isRunning(): boolean;
   /** Sends one inline command. @returns the first line of the answer */
   ask(command: string): Promise<string | undefined>;
+  /**
+   * Lets its append-only file grow by so many bytes, and no more: like a disk that is full then, for a process that
+   * nobody has to be root for. Holds until the process ends or is told otherwise. Needs `prlimitCommand`.
+   */
+  leaveRoom(bytes: number | 'unlimited'): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -30,6 +43,9 @@ export interface RedisProcessInput {
   /** Started as a sentinel, with this configuration. */
   readonly sentinel?: string;
 }
+
+// A file at its limit answers a write with an error then, as a full disk does, instead of ending the process.
+const shellText = 'trap "" XFSZ; exec "$@"';
 
 // A cluster's own bus listens 10,000 ports higher, and there must be such a port.
 const portMax = 55_000;
@@ -43,18 +59,26 @@ export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<R
   let child: ChildProcess | undefined;
 
   const ask = (command: string) => exchangeLine(port, command, 1_000);
+  const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
   const kill = async () => {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || !isRunning()) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
   };
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
+    isRunning,
     ask,
     kill,
+    leaveRoom: async (bytes) => {
+      const limit = bytes === 'unlimited' ? bytes : String((await largestFile(folder)) + bytes);
+      await run(prlimitCommand ?? '', ['--pid', String(child?.pid), `--fsize=${limit}:`]);
+    },
     start: async () => {
-      child = spawn(redisServerCommand ?? '', args, { stdio: 'ignore' });
+      child = spawn('/bin/sh', ['-c', shellText, 'redis', redisServerCommand ?? '', ...args], {
+        stdio: 'ignore',
+      });
       await until('Redis to answer', async () => (await ask('PING')) === '+PONG', 10_000);
     },
     close: async () => {
@@ -76,4 +100,13 @@ async function argumentsFor(
   }
   const lossless = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
   return [...shared, ...lossless, '--maxmemory-policy', 'noeviction', ...args];
+}
+
+async function largestFile(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(
+    files.map(async (file) => (await stat(join(file.parentPath, file.name))).size),
+  );
+  return Math.max(0, ...sizes);
 }

@@ -1,0 +1,58 @@
+import { type Processor, Worker, type WorkerOptions } from 'bullmq';
+import type { DurationMs } from '../base/time.ts';
+
+// BullMQ asks again at once when Redis answers with an error. A Redis that refuses writes (no memory, no disk, a replica)
+// is asked again after a second, then a little later each time, but never so late that a person would notice.
+const restMs = { first: 1_000, growth: 1.5, max: 2_000 } as const;
+
+// Refusals further apart than this have nothing to do with each other.
+const forgetAfterMs: DurationMs = 5_000;
+
+const lookEveryMs: DurationMs = 250;
+
+// A worker whose wait for a job was refused waits as long as it can the next time; BullMQ's own bound is 10 s.
+const waitForJobMaxSeconds = 1;
+
+/**
+ * A BullMQ worker that fetches nothing for a while after an error of Redis itself. Jobs that run go on, and keep their
+ * locks. Level-triggered: it looks again and again whether it should be at work, so no rest lasts for ever.
+ */
+export class CalmWorker<Data> extends Worker<Data> {
+  readonly #looking: NodeJS.Timeout;
+  #restMs: DurationMs = restMs.first;
+  #restsUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(name: string, process: Processor<Data>, options: WorkerOptions) {
+    super(name, process, options);
+    this.on('error', (error) => {
+      if (error.name === 'ReplyError') this.#rest();
+    });
+    this.#looking = setInterval(() => this.#look(), lookEveryMs).unref();
+  }
+
+  override get maximumBlockTimeout(): number {
+    return waitForJobMaxSeconds;
+  }
+
+  override async close(force?: boolean): Promise<void> {
+    clearInterval(this.#looking);
+    await super.close(force);
+  }
+
+  #rest(): void {
+    const now = performance.now();
+    // What was under way when the rest began may be refused, too.
+    if (now < this.#restsUntil || this.isPaused()) return;
+    const isNew = now - this.#restsUntil > forgetAfterMs;
+    this.#restMs = isNew ? restMs.first : Math.min(this.#restMs * restMs.growth, restMs.max);
+    this.#restsUntil = now + this.#restMs;
+    // True: without waiting for the jobs that run.
+    this.pause(true).catch((error: Error) => this.emit('error', error));
+  }
+
+  #look(): void {
+    if (performance.now() < this.#restsUntil) return;
+    // Not running: its loop was just ending when it was told to go on, and did not hear it.
+    if (this.isPaused() || !this.isRunning()) void this.resume();
+  }
+}
