@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { isSameBuild } from '../../src/base/build-version.ts';
 import type { Config } from '../../src/config/config.ts';
 import { makeRedisConnection } from '../../src/redis/connection.ts';
@@ -10,7 +11,15 @@ import type { RecordSnapshot } from '../../src/reference-service/service-record.
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import { readConfig } from '../support/config-fixtures.ts';
-import { type AtEnd, brokenPromises, nightConfig } from '../support/daemon-night.ts';
+import {
+  type AtEnd,
+  brokenPromises,
+  createsOf,
+  createsReach,
+  type NightEnd,
+  nightConfig,
+} from '../support/daemon-night.ts';
+import { makeRedisProcess, type RedisProcess } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aFolder } from '../support/upwave-process.ts';
 import { type ChaosDaemon, startChaosDaemon } from './chaos-daemon.ts';
@@ -25,6 +34,10 @@ export interface ChaosInput {
   /** Keys of the policy and of the service section, as in the config file. */
   readonly rollout?: Readonly<Record<string, unknown>>;
   readonly service?: Readonly<Record<string, unknown>>;
+  /** Started with it, all at once; none where left out. */
+  readonly daemons?: number;
+  /** It begins when those daemons have made so many creates. */
+  readonly creates?: number;
 }
 
 /** A service at high speed, daemons as processes, and what the service saw of them. */
@@ -46,11 +59,25 @@ export interface ChaosNight {
   end(withinMs?: number): Promise<NightEnd>;
 }
 
-export interface NightEnd {
-  readonly status: RolloutStatus;
-  readonly upgrades: readonly Upgrade[];
-  /** What must be true of every end, and is not. */
-  readonly broken: readonly string[];
+/** A Redis that the tests of one block share, each under a key prefix of its own. */
+export interface BlockRedis {
+  process(): RedisProcess;
+  config(keyPrefix: string): RedisConfig;
+}
+
+/** Gives a block of tests a Redis process, which is up before its first test and gone after its last. */
+export function useRedisProcess(): BlockRedis {
+  let redis: RedisProcess | undefined;
+  beforeAll(async () => {
+    redis = await makeRedisProcess();
+    await redis.start();
+  });
+  afterAll(() => redis?.close());
+  const running = () => {
+    if (redis === undefined) throw new Error('the Redis of a block is there for its tests alone');
+    return redis;
+  };
+  return { process: running, config: (keyPrefix) => ({ url: running().url, keyPrefix }) };
 }
 
 const rollout = {
@@ -91,7 +118,7 @@ export async function aChaosNight(input: ChaosInput, atEnd: AtEnd): Promise<Chao
     }
     return undefined;
   };
-  return {
+  const night: ChaosNight = {
     service: chaosService,
     config,
     daemons: alive,
@@ -107,9 +134,7 @@ export async function aChaosNight(input: ChaosInput, atEnd: AtEnd): Promise<Chao
       daemons.push(daemon);
       return daemon;
     },
-    createsReach: async (count) => {
-      await until(`${count} creates`, () => record().creates.length >= count);
-    },
+    createsReach: (count) => createsReach({ record }, count),
     status,
     upgrades: async () => readUpgrades(input.redis, (await until('a rollout', () => status())).id),
     end: async (withinMs = 90_000) => {
@@ -129,6 +154,9 @@ export async function aChaosNight(input: ChaosInput, atEnd: AtEnd): Promise<Chao
       return { status: ended, upgrades, broken };
     },
   };
+  await Promise.all(Array.from({ length: input.daemons ?? 0 }, () => night.startDaemon()));
+  await night.createsReach(input.creates ?? 0);
+  return night;
 }
 
 /** One line about what was measured, where a person reads it. */
@@ -147,10 +175,13 @@ function brokenEnds(
     const version = world.collector(collectorId)?.life.version ?? '';
     return !isSameBuild(version, toBuild);
   });
+  const doubled = [...createsOf(chaosService.record())].filter(([, count]) => count > 1);
   const states = upgrades.filter(({ state }) => state !== 'succeeded');
   return [
     ...(status.state === 'succeeded' ? [] : [`the rollout is ${status.state}`]),
     ...states.map((upgrade) => `${upgrade.collectorName} is ${JSON.stringify(upgrade)}`),
+    // In a fleet in which every upgrade goes well, nobody has a reason to try one again.
+    ...doubled.map(([collectorId, count]) => `P1: ${count} tasks for collector ${collectorId}`),
     ...others.map(({ collectorName }) => `${collectorName} does not run the build`),
   ];
 }

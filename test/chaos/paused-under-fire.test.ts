@@ -1,22 +1,14 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, it } from 'vitest';
-import { makeRedisProcess, type RedisProcess, redisServerCommand } from '../support/redis-process.ts';
+import { describe, it } from 'vitest';
+import { activeOf } from '../support/daemon-night.ts';
+import { redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
-import { aChaosNight, type ChaosNight, isShort, report } from './chaos-night.ts';
+import type { ChaosDaemon } from './chaos-daemon.ts';
+import { aChaosNight, type ChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 
 const rounds = isShort ? 2 : 3;
-const stillForMs = 2_000;
 
 describe.skipIf(redisServerCommand === undefined)('a pause while daemons are killed', () => {
-  let redis: RedisProcess;
-
-  beforeAll(async () => {
-    redis = await makeRedisProcess();
-    await redis.start();
-  });
-  afterAll(async () => {
-    await redis?.close();
-  });
+  const redis = useRedisProcess();
 
   it('lets no create leave once it is answered, and the rollout goes on when it is resumed (P4)', async ({
     expect,
@@ -24,7 +16,7 @@ describe.skipIf(redisServerCommand === undefined)('a pause while daemons are kil
   }) => {
     const night = await aChaosNight(
       {
-        redis: { url: redis.url, keyPrefix: 'paused' },
+        redis: redis.config('paused'),
         scenario: { fleet: { size: isShort ? 120 : 150 } },
         rollout: { concurrency: 20 },
       },
@@ -47,8 +39,8 @@ describe.skipIf(redisServerCommand === undefined)('a pause while daemons are kil
       answeredAfterMs.push(Math.round(performance.now() - sentAt));
       expect(paused.state).toBe('paused');
       // Who starts now must find the brake as well.
-      await Promise.all([night.startDaemon(), killAnother(night, asked.name)]);
-      await wait(stillForMs);
+      const [fresh] = await Promise.all([night.startDaemon(), killAnother(night, asked.name)]);
+      await untilIdle(fresh, rolloutId);
       late.push(night.record().creates.length - before);
       await night.startDaemon();
       await asked.api.apply({ ...order, verb: 'resume' });
@@ -59,6 +51,15 @@ describe.skipIf(redisServerCommand === undefined)('a pause while daemons are kil
     expect(broken).toEqual([]);
   });
 });
+
+/** Waits until what runs has been watched to its end, also what a killed one had begun; its jobs are done anew then. */
+async function untilIdle({ api }: ChaosDaemon, rolloutId: string): Promise<void> {
+  await until('what runs to end', async () => {
+    // Refused until the daemon, just started, has its connection to Redis.
+    const status = await api.rolloutStatus(rolloutId).catch(() => undefined);
+    return status !== undefined && activeOf(status) === 0;
+  });
+}
 
 async function killAnother(night: ChaosNight, spared: string): Promise<void> {
   await night

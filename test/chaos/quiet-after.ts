@@ -10,17 +10,28 @@ export interface Quiet {
 const lookEveryMs = 5;
 const giveUpAfterDefaultMs = 20_000;
 
-/** Begins to measure at the call. */
-export async function quietAfter(night: ChaosNight, giveUpAfterMs = giveUpAfterDefaultMs): Promise<Quiet> {
+/** A create leaves within this time of its intent, or not at all. */
+export const straysMs = 1_000;
+
+/**
+ * Begins to measure at the call.
+ * @param options.ignoreMs creates of so long a time were on their way already, and end no quiet
+ */
+export async function quietAfter(
+  night: ChaosNight,
+  options: { readonly giveUpAfterMs?: number; readonly ignoreMs?: number } = {},
+): Promise<Quiet> {
+  const { giveUpAfterMs = giveUpAfterDefaultMs, ignoreMs = 0 } = options;
   const since = performance.now();
-  const before = night.record();
-  const requestsBefore = requestsIn(before);
+  let createsBefore = night.record().creates.length;
+  const requestsBefore = requestsIn(night.record());
   let requestMs: number | null = null;
   while (performance.now() - since < giveUpAfterMs) {
     const record = night.record();
     const passedMs = performance.now() - since;
     if (requestMs === null && requestsIn(record) > requestsBefore) requestMs = passedMs;
-    if (record.creates.length > before.creates.length) return { createMs: passedMs, requestMs };
+    if (passedMs < ignoreMs) createsBefore = record.creates.length;
+    if (record.creates.length > createsBefore) return { createMs: passedMs, requestMs };
     await wait(lookEveryMs);
   }
   return { createMs: null, requestMs };

@@ -1,11 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type AdminApiParts, startAdminApi } from '../../src/admin-api/admin-api.ts';
+import type { AdminApiParts } from '../../src/admin-api/admin-api.ts';
 import { makeAdminClient } from '../../src/admin-api/admin-client.ts';
 import { rolloutVerbs } from '../../src/rollout/verbs.ts';
 import { anUpgrade, startedAt } from '../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, makeFakeOperations } from '../support/fake-operations.ts';
+import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
 const running = 'production-20260302-1';
 const word = { by: 'alice', reason: 'its disk is full' };
@@ -41,18 +42,7 @@ describe('makeAdminClient', () => {
         },
       },
     });
-    const api = await startAdminApi({
-      host: '127.0.0.1',
-      port: 0,
-      token: undefined,
-      operations,
-      metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
-      readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
-      version: '0.1.0',
-      clock: { now: () => startedAt },
-      tellError: () => {},
-      ...parts,
-    });
+    const api = await startFakeAdminApi(operations, parts);
     const client = clientOf(api.url, token);
     closers.push(() => api.close());
     return { client, operations, api };

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type RunningAdminApi, startAdminApi } from '../../src/admin-api/admin-api.ts';
+import type { RunningAdminApi } from '../../src/admin-api/admin-api.ts';
 import type { HeldThings } from '../../src/orchestrator/operations.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { startedAt } from '../support/builders.ts';
@@ -11,6 +11,7 @@ import {
   makeFakeOperations,
 } from '../support/fake-operations.ts';
 import { openFakePage } from '../support/fake-page.ts';
+import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
 const word = { by: 'alice', reason: 'its disk is full', at: startedAt };
 const gate = {
@@ -29,17 +30,7 @@ describe('the page', () => {
       events: [aRolloutEvent({ collectorName: 'web-<b>7</b>\u202e' })],
       ...(held !== undefined && { held }),
     });
-    api = await startAdminApi({
-      host: '127.0.0.1',
-      port: 0,
-      token: undefined,
-      operations,
-      metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
-      readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
-      version: '0.1.0',
-      clock: { now: () => startedAt },
-      tellError: () => {},
-    });
+    api = await startFakeAdminApi(operations);
     const page = await openFakePage(`${api.url}/api/v1`);
     return { page, operations, card: page.byId('rollouts') };
   };

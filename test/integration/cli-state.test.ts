@@ -13,7 +13,7 @@ import {
   aDaemonNight,
   brokenPromises,
   createsOf,
-  type Night,
+  createsReach,
   nightConfig,
   nightCredentials,
   nightPolicy,
@@ -23,16 +23,12 @@ import {
   upgradesOf,
 } from '../support/daemon-night.ts';
 import { useRedis } from '../support/redis.ts';
-import { until } from '../support/until.ts';
 import { aFolder, type Folder, runUpwave } from '../support/upwave-process.ts';
 
 const redis = useRedis();
 const rollout = { waves: [{ name: 'all', maxFailures: '5%' }] };
 const scenario = { fleet: { size: 60 } };
 const noStack = /^\s+at /m;
-
-const createsReach = (night: Night, count: number) =>
-  until(`${count} creates`, () => night.record().creates.length >= count);
 
 /** Removes everything of one installation at once, as a flush does it; the Redis is shared with other tests. */
 async function flush(keyPrefix: string): Promise<void> {

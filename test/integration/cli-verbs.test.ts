@@ -1,13 +1,13 @@
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startAdminApi } from '../../src/admin-api/admin-api.ts';
 import type { CommandRunner } from '../../src/cli/command-runner.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { addVerbsProgram } from '../../src/cli/verbs-program.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { startedAt } from '../support/builders.ts';
 import { aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
+import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
 const running = 'production-20260302-1';
 const build = '19.455-2';
@@ -51,17 +51,7 @@ describe('the commands that speak to a daemon', () => {
         },
       },
     });
-    const api = await startAdminApi({
-      host: '127.0.0.1',
-      port: 0,
-      token: undefined,
-      operations,
-      metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
-      readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
-      version: '0.1.0',
-      clock: { now: () => startedAt },
-      tellError: () => {},
-    });
+    const api = await startFakeAdminApi(operations);
     closers.push(() => api.close());
     const upwave = async (...args: readonly string[]) => {
       const output = {

@@ -1,41 +1,24 @@
 import { describe, it } from 'vitest';
 import {
-  activeOf,
   aDaemonNight,
+  aStartedNight,
   brokenPromises,
   createsOf,
-  type Night,
-  type NightDaemon,
+  createsReach,
   nightPolicy,
   scan,
   statusOf,
   untilEnded,
+  untilIdle,
+  untilState,
+  untilWave,
   upgradesOf,
 } from '../support/daemon-night.ts';
 import { useRedis } from '../support/redis.ts';
-import { until } from '../support/until.ts';
 import { startWayToService, type WayToService } from '../support/way-to-service.ts';
 
 const redis = useRedis();
 const oneWave = (maxFailures: number | string) => [{ name: 'all', maxFailures }];
-
-function untilHeld(daemon: NightDaemon, rolloutId: string) {
-  return until('the hold', async () => {
-    const status = await statusOf(daemon, rolloutId);
-    return status.state === 'held' && status;
-  });
-}
-
-/** What runs is watched to its end, whatever brakes the rollout. */
-function untilIdle(daemon: NightDaemon, rolloutId: string) {
-  return until('the end of what runs', async () => {
-    const status = await statusOf(daemon, rolloutId);
-    return activeOf(status) === 0 && status;
-  });
-}
-
-const createsReach = (night: Night, count: number) =>
-  until(`${count} creates`, () => night.record().creates.length >= count);
 
 const by = { by: 'test', reason: 'a test' };
 
@@ -54,7 +37,7 @@ describe.concurrent('the breaker', () => {
     );
     const daemons = [await night.startDaemon(), await night.startDaemon()] as const;
     const rolloutId = await scan(daemons[0]);
-    await untilHeld(daemons[1], rolloutId);
+    await untilState(daemons[1], rolloutId, 'held');
     const createdBefore = night.record().creates.length;
     const status = await untilIdle(daemons[1], rolloutId);
     expect(night.record().creates.length).toBe(createdBefore);
@@ -69,7 +52,7 @@ describe.concurrent('the breaker', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { daemon, rolloutId, end } = await aStartedNight(
       {
         redis: redis.config(),
         scenario: { failures: [{ match: { count: 2 }, outcome: 'failed', message: 'permission denied' }] },
@@ -78,20 +61,18 @@ describe.concurrent('the breaker', () => {
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    const held = await untilHeld(daemon, rolloutId);
+    const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toBe('wave all: failures 2, allowed 1');
     const resumed = await daemon.operations.apply({ rolloutId, verb: 'resume', ...by });
     expect(resumed).toMatchObject({ kind: 'done', status: { state: 'running' } });
-    const status = await untilEnded(daemon, rolloutId);
+    const { status, broken } = await end();
     expect(status.state).toBe('finishedWithFailures');
     expect(status.counts).toMatchObject({ failed: 2, succeeded: status.planned - 2 });
-    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+    expect(broken).toEqual([]);
   });
 
   it('counts a collector that did not come back as three failures', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight(
+    const { daemon, rolloutId, end } = await aStartedNight(
       {
         redis: redis.config(),
         scenario: {
@@ -106,20 +87,17 @@ describe.concurrent('the breaker', () => {
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    const held = await untilHeld(daemon, rolloutId);
+    const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toBe('wave all: failures 3, allowed 2, 1 of them did not come back');
     await daemon.operations.apply({ rolloutId, verb: 'resume', ...by });
-    const status = await untilEnded(daemon, rolloutId);
+    const { status, upgrades, broken } = await end();
     expect(status.counts).toMatchObject({ unconfirmed: 1, succeeded: status.planned - 1 });
-    const upgrades = await upgradesOf(daemon, rolloutId);
     expect(upgrades.find(({ state }) => state === 'unconfirmed')).toMatchObject({
       weight: 3,
       attempts: 1,
       reason: 'did not come back within 2s',
     });
-    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+    expect(broken).toEqual([]);
   });
 });
 
@@ -208,7 +186,7 @@ describe.concurrent('a build that is withdrawn in mid-rollout (P6)', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId, end } = await aStartedNight(
       {
         redis: redis.config(),
         scenario: { fleet: { size: 25 } },
@@ -218,12 +196,7 @@ describe.concurrent('a build that is withdrawn in mid-rollout (P6)', () => {
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    const { targetBuild } = await until('the soak', async () => {
-      const status = await statusOf(daemon, rolloutId);
-      return status.waves[0]?.state === 'soaking' && status;
-    });
+    const { targetBuild } = await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
     night.service.world.withdrawBuild(targetBuild);
     expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
     expect(await statusOf(daemon, rolloutId)).toMatchObject({
@@ -232,33 +205,31 @@ describe.concurrent('a build that is withdrawn in mid-rollout (P6)', () => {
     });
     night.service.world.offerBuild(targetBuild);
     await daemon.operations.apply({ rolloutId, verb: 'resume', ...by });
-    const status = await untilEnded(daemon, rolloutId);
+    const { status, broken } = await end();
     expect(status).toMatchObject({ state: 'succeeded', targetBuild });
-    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+    expect(broken).toEqual([]);
   });
 
   it('holds it at the first create that is refused for it, and charges no collector with a failure', async ({
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId, end } = await aStartedNight(
       { redis: redis.config(), rollout: { waves: oneWave(0), concurrency: 4 } },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const { targetBuild } = await statusOf(daemon, rolloutId);
     await createsReach(night, 4);
     night.service.world.withdrawBuild(targetBuild);
-    const held = await untilHeld(daemon, rolloutId);
+    const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toBe(`build ${targetBuild} is no longer offered by the service`);
     await untilIdle(daemon, rolloutId);
     // A newer `latest` changes nothing for it.
     night.service.world.offerBuild(targetBuild);
     await daemon.operations.apply({ rolloutId, verb: 'resume', ...by });
-    const status = await untilEnded(daemon, rolloutId);
+    const { status, broken } = await end();
     expect(status).toMatchObject({ state: 'succeeded', targetBuild });
     expect(status.counts.succeeded).toBe(status.planned);
-    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+    expect(broken).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import {
   aDaemonNight,
   brokenPromises,
   createsOf,
-  type Night,
+  createsReach,
   nightConfig,
   scan,
   statusOf,
@@ -18,9 +18,6 @@ import { aFolder, daemonUrl, startUpwave, type UpwaveProcess } from '../support/
 const redis = useRedis();
 const rollout = { waves: [{ name: 'all', maxFailures: '5%' }] };
 const scenario = { fleet: { size: 60 } };
-
-const createsReach = (night: Night, count: number) =>
-  until(`${count} creates`, () => night.record().creates.length >= count);
 
 describe.concurrent('a daemon that stops in the middle (P1, P11)', () => {
   it('is asked to close: the next one goes on where it stood, with one create for each collector', async ({

@@ -1,11 +1,12 @@
 import { describe, it } from 'vitest';
 import {
   aDaemonNight,
-  brokenPromises,
+  aStartedNight,
   nightPolicy,
   scan,
   statusOf,
   untilEnded,
+  untilWave,
   upgradesOf,
 } from '../support/daemon-night.ts';
 import { lossless } from '../support/lossless.ts';
@@ -24,13 +25,11 @@ describe.concurrent('late joiners', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight({ redis: redis.config(), rollout: { waves } }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    await until('the wave to wait', async () => {
-      const status = await statusOf(daemon, rolloutId);
-      return status.waves[1]?.state === 'awaitingApproval';
-    });
+    const { night, daemon, rolloutId, end } = await aStartedNight(
+      { redis: redis.config(), rollout: { waves } },
+      onTestFinished,
+    );
+    await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
     const before = new Set((await upgradesOf(daemon, rolloutId)).map(({ collectorId }) => collectorId));
     const world = night.service.world;
     // Newcomers run any build; some need the upgrade.
@@ -52,24 +51,22 @@ describe.concurrent('late joiners', () => {
       return counts.succeeded === 4 + joined.length;
     });
     await daemon.operations.apply({ rolloutId, verb: 'approve', by: 'test', reason: '' });
-    const ended = await untilEnded(daemon, rolloutId);
+    const { status: ended, broken } = await end();
     expect(ended.state).toBe('succeeded');
-    expect(brokenPromises(night, ended, await upgradesOf(daemon, rolloutId))).toEqual([]);
+    expect(broken).toEqual([]);
   });
 
   it('that are gone from the fleet when their turn comes are withdrawn', async ({
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight({ redis: redis.config(), rollout: { waves } }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: redis.config(), rollout: { waves } },
+      onTestFinished,
+    );
     const gone = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 1));
     night.service.world.remove(gone.collectorId);
-    await until('the wave to wait', async () => {
-      const status = await statusOf(daemon, rolloutId);
-      return status.waves[1]?.state === 'awaitingApproval';
-    });
+    await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
     await daemon.operations.apply({ rolloutId, verb: 'approve', by: 'test', reason: '' });
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended).toMatchObject({ state: 'succeeded', counts: { withdrawn: 1 } });
@@ -83,9 +80,10 @@ describe.concurrent('a newer build', () => {
   ];
 
   it('starts nothing until this rollout has ended (P6)', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight({ redis: redis.config(), rollout: { waves } }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: redis.config(), rollout: { waves } },
+      onTestFinished,
+    );
     night.service.world.offerBuild('19.600-1');
     expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
     expect((await statusOf(daemon, rolloutId)).state).toBe('running');
@@ -95,12 +93,10 @@ describe.concurrent('a newer build', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId } = await aStartedNight(
       { redis: redis.config(), rollout: { waves, target: { supersede: true } } },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     night.service.world.offerBuild('19.600-1');
     await daemon.daemon.scanNow(nightPolicy, 'schedule');
     const ended = await untilEnded(daemon, rolloutId);

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { describe, it } from 'vitest';
+import { apiBudgetKeys } from '../../src/redis/api-budget-ledger.ts';
 import {
   aDaemonNight,
   brokenPromises,
@@ -60,14 +61,16 @@ describe.concurrent('a service that is down for a while', () => {
     onTestFinished,
   }) => {
     let isDown = false;
-    let triesWhileDown = 0;
+    const triesAt: number[] = [];
+    const config = redis.config();
     const { night } = await aNight(
       () => {
         if (!isDown) return undefined;
-        triesWhileDown += 1;
+        triesAt.push(performance.now());
         return { status: 503 };
       },
       { onTestFinished },
+      config,
     );
     const daemons = [await night.startDaemon(), await night.startDaemon()] as const;
     const [daemon] = daemons;
@@ -77,7 +80,12 @@ describe.concurrent('a service that is down for a while', () => {
     // Whatever each of them happens to have to do, it asks for something now.
     const scans = daemons.map((each) => each.daemon.scanNow(nightPolicy, 'operator'));
     await until('both daemons to know', () => daemons.every((each) => told(each, 'service.down').length > 0));
-    const triesBefore = triesWhileDown;
+    const knownAt = performance.now();
+    const { commands } = redis.connect();
+    const { state } = apiBudgetKeys(config.keyPrefix, nightCredentials.accessId);
+    // How long the service is left alone: longer after each try that failed, and the same for all daemons.
+    const pauseMs = async () => Number(await commands.hget(state, 'growthMs'));
+    const firstPauseMs = await pauseMs();
     for (const each of daemons) {
       const ready = await ask(each, '/readyz');
       expect(ready.status).toBe(503);
@@ -85,8 +93,11 @@ describe.concurrent('a service that is down for a while', () => {
       expect(ready.text).toContain('answered 503');
       expect((await ask(each, '/metrics')).text).toContain('upwave_service_up 0');
     }
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(triesWhileDown - triesBefore).toBeLessThan(6);
+    await until('a try to fail', async () => (await pauseMs()) > firstPauseMs);
+    const triesSince = (sinceMs: number) => triesAt.filter((at) => at > knownAt + sinceMs).length;
+    // What had left before anyone knew arrives in the first moments.
+    expect(triesSince(0)).toBeLessThan(6);
+    expect(triesSince(firstPauseMs / 2)).toBeLessThanOrEqual(1);
     isDown = false;
     const status = await untilEnded(daemon, rolloutId);
     expect(status.state).toBe('succeeded');

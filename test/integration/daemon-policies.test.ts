@@ -2,12 +2,14 @@ import { describe, it } from 'vitest';
 import {
   activeOf,
   aDaemonNight,
+  aStartedNight,
   brokenPromises,
   type Night,
   scan,
   statusOf,
   untilEnded,
   untilState,
+  untilWave,
   upgradesOf,
 } from '../support/daemon-night.ts';
 import { lossless } from '../support/lossless.ts';
@@ -61,15 +63,13 @@ describe.concurrent('caps (P2)', () => {
 
 describe.concurrent('windows (P7)', () => {
   it('starts nothing outside, and says until when', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
         rollout: { windows: [{ from: clockIn(120), to: clockIn(300) }] },
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const status = await until('a hold with its end', async () => {
       const now = await statusOf(daemon, rolloutId);
       return now.holds.some(({ until: end }) => end !== null) && now;
@@ -88,7 +88,7 @@ describe.concurrent('windows (P7)', () => {
   });
 
   it('starts nothing that is not expected to end before it closes', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
         rollout: {
@@ -98,8 +98,6 @@ describe.concurrent('windows (P7)', () => {
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const status = await until('a hold', async () => {
       const now = await statusOf(daemon, rolloutId);
       return now.holds.length > 0 && now;
@@ -111,15 +109,14 @@ describe.concurrent('windows (P7)', () => {
   });
 
   it('works inside an open one', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight(
+    const { daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
         rollout: { windows: [{ from: clockIn(-60), to: clockIn(180) }], waves: [{ name: 'all' }] },
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const status = await untilEnded(daemon, await scan(daemon));
+    const status = await untilEnded(daemon, rolloutId);
     expect(status.state).toBe('succeeded');
   });
 });
@@ -129,7 +126,7 @@ describe.concurrent('a build that breaks one stratum', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId, end } = await aStartedNight(
       {
         redis: redis.config(),
         scenario: {
@@ -149,8 +146,6 @@ describe.concurrent('a build that breaks one stratum', () => {
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toMatch(
       /^all else is done: \d+ collectors of held strata wait \(Windows Server 2019\)/,
@@ -171,10 +166,10 @@ describe.concurrent('a build that breaks one stratum', () => {
     });
 
     await daemon.operations.apply({ rolloutId, verb: 'resume', by: 'test', reason: 'without them' });
-    const ended = await untilEnded(daemon, rolloutId);
+    const { status: ended, broken } = await end();
     expect(ended.state).toBe('finishedWithFailures');
     expect(ended.counts.withdrawn).toBeGreaterThan(0);
-    expect(brokenPromises(night, ended, await upgradesOf(daemon, rolloutId))).toEqual([]);
+    expect(broken).toEqual([]);
   });
 });
 
@@ -188,10 +183,11 @@ describe.concurrent('a soak', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight({ redis: redis.config(), rollout: { waves } }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    await until('the soak', async () => (await statusOf(daemon, rolloutId)).waves[0]?.state === 'soaking');
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: redis.config(), rollout: { waves } },
+      onTestFinished,
+    );
+    await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
     const victim = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 0));
     night.service.world.kill(victim.collectorId);
     const held = await untilState(daemon, rolloutId, 'held');
@@ -210,12 +206,10 @@ describe.concurrent('a soak', () => {
     onTestFinished,
   }) => {
     const rollout = { waves: [{ name: 'canary', size: 4, soak: '6h', maxFailures: 0 }, { name: 'rest' }] };
-    const night = await aDaemonNight({ redis: redis.config(), rollout }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
+    const { daemon, rolloutId } = await aStartedNight({ redis: redis.config(), rollout }, onTestFinished);
     const skip = { rolloutId, verb: 'skipSoak', by: 'test', reason: 'in a hurry' } as const;
     expect(await daemon.operations.apply(skip)).toMatchObject({ kind: 'refused' });
-    await until('the soak', async () => (await statusOf(daemon, rolloutId)).waves[0]?.state === 'soaking');
+    await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
     expect(await daemon.operations.apply(skip)).toMatchObject({ kind: 'done' });
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended.state).toBe('succeeded');
@@ -253,9 +247,10 @@ describe.concurrent('gates', () => {
       { prometheus: { url: server.url, query: 'down', expect: '< 0.1' }, name: 'watched', dryRun: true },
       { webhook: { url: `${server.url}/go` } },
     ];
-    const night = await aDaemonNight({ redis: redis.config(), rollout: gated(gates) }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
+    const { daemon, rolloutId } = await aStartedNight(
+      { redis: redis.config(), rollout: gated(gates) },
+      onTestFinished,
+    );
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended.state).toBe('succeeded');
     expect(ended.waves[0]?.gates.map(({ name, value }) => [name, value])).toEqual([
@@ -281,9 +276,10 @@ describe.concurrent('gates', () => {
     onTestFinished(() => server.close());
     const gates = [{ prometheus: { url: server.url, query: 'up', expect: '>= 0.99' } }];
     const rollout = { ...gated(gates), onBreach: 'abort' };
-    const night = await aDaemonNight({ redis: redis.config(), rollout }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: redis.config(), rollout },
+      onTestFinished,
+    );
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended.state).toBe('aborted');
     expect(ended.reason).toBe('wave canary: prometheus 0.5, expected >= 0.99');

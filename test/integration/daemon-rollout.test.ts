@@ -3,6 +3,7 @@ import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import {
   aDaemonNight,
+  aStartedNight,
   brokenPromises,
   createsOf,
   type Night,
@@ -45,20 +46,18 @@ describe.concurrent('a whole rollout, from the first look to the last proof', ()
       ],
     };
     const exclude = [{ osName: 'Mac*' }, { name: '*web*' }];
-    const night = await aDaemonNight(
+    const { night, end } = await aStartedNight(
       { redis: redis.config(), scenario, rollout: { select: { exclude } } },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const status = await untilEnded(daemon, await scan(daemon));
-    const upgrades = await upgradesOf(daemon, status.id);
+    const { status, upgrades, broken } = await end();
     const creates = createsOf(night.record());
 
     expect(status.state).toBe('finishedWithFailures');
     expect(status.counts.failed).toBe(1);
     expect(status.counts.succeeded).toBe(status.planned - 1);
     expect(status.waves.map(({ state }) => state)).toEqual(['passed', 'passed', 'passed']);
-    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+    expect(broken).toEqual([]);
     // One create each, and one more for each that failed for a passing reason.
     const retried = upgrades.filter(({ collectorId }) => creates.get(collectorId) === 2);
     expect(upgrades.filter(({ collectorId }) => creates.get(collectorId) === undefined)).toEqual([]);
@@ -116,9 +115,11 @@ describe.concurrent('a whole rollout, from the first look to the last proof', ()
 
   it('leaves no job and no slot behind', async ({ expect, onTestFinished }) => {
     const config = redis.config();
-    const night = await aDaemonNight({ redis: config, scenario: { fleet: { size: 20 } } }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const status = await untilEnded(daemon, await scan(daemon));
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: config, scenario: { fleet: { size: 20 } } },
+      onTestFinished,
+    );
+    const status = await untilEnded(daemon, rolloutId);
     expect(status.inFlight).toBe(0);
     const { commands } = redis.connect();
     await until('the last job to be gone', async () => {

@@ -3,7 +3,7 @@ import { settleCollector } from '../../src/reference-service/simulated-collector
 import {
   activeOf,
   aDaemonNight,
-  brokenPromises,
+  aStartedNight,
   type Night,
   type NightDaemon,
   nightPolicy,
@@ -11,6 +11,7 @@ import {
   statusOf,
   untilEnded,
   untilState,
+  untilWave,
   upgradesOf,
 } from '../support/daemon-night.ts';
 import { lossless } from '../support/lossless.ts';
@@ -54,12 +55,10 @@ describe.concurrent('what has not the shape of a rollout id', () => {
 
 describe.concurrent('a policy with approval', () => {
   it('waits with its plan, and starts when that is approved', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId } = await aStartedNight(
       { redis: redis.config(), rollout: { approval: true, waves: oneWave } },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const waiting = await statusOf(daemon, rolloutId);
     expect(waiting.state).toBe('awaitingApproval');
     expect(waiting.holds[0]?.reason).toBe('awaitingApproval: waits for approval');
@@ -83,12 +82,10 @@ describe.concurrent('a policy with approval', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId, end } = await aStartedNight(
       { redis: redis.config(), rollout: { approval: true, waves: oneWave } },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const [gone] = await upgradesOf(daemon, rolloutId);
     const first = await statusOf(daemon, rolloutId);
     night.service.world.remove(lossless(gone).collectorId);
@@ -104,9 +101,9 @@ describe.concurrent('a policy with approval', () => {
     expect(night.record().creates).toEqual([]);
     const again = { rolloutId, verb: 'approve', planHash: renewed.planHash, ...by } as const;
     expect(await daemon.operations.apply(again)).toMatchObject({ kind: 'done' });
-    const ended = await untilEnded(daemon, rolloutId);
+    const { status: ended, broken } = await end();
     expect(ended).toMatchObject({ state: 'succeeded', planned: first.planned - 1 });
-    expect(brokenPromises(night, ended, await upgradesOf(daemon, rolloutId))).toEqual([]);
+    expect(broken).toEqual([]);
   });
 
   it('of a wave: opens it only when that is given', async ({ expect, onTestFinished }) => {
@@ -114,13 +111,11 @@ describe.concurrent('a policy with approval', () => {
       { name: 'canary', size: 4, soak: '0s' },
       { name: 'rest', approval: true },
     ];
-    const night = await aDaemonNight({ redis: redis.config(), rollout: { waves } }, onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    const status = await until('the wave to wait', async () => {
-      const now = await statusOf(daemon, rolloutId);
-      return now.waves[1]?.state === 'awaitingApproval' && now;
-    });
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: redis.config(), rollout: { waves } },
+      onTestFinished,
+    );
+    const status = await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
     expect(status.holds).toContainEqual({ reason: 'wave rest waits for approval', until: null });
     expect(status.waves[1]?.waits).toBe('approval');
     expect(night.record().creates.length).toBe(4);
@@ -136,7 +131,7 @@ describe.concurrent('a rollback', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
         // What is no longer offered can't be gone back to.
@@ -156,8 +151,6 @@ describe.concurrent('a rollback', () => {
       onTestFinished,
     );
     const before = buildsOf(night);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended.state).toBe('rolledBack');
     const rollback = await statusOf(daemon, lossless(ended.rollbackId ?? undefined));
@@ -177,7 +170,7 @@ describe.concurrent('a rollback', () => {
   });
 
   it('can be asked for when all is over, and once', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight(
+    const { daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
         scenario: { fleet: { size: 15, shares: { withinOneYear: 0.9, oneToThreeYears: 0 } } },
@@ -185,8 +178,6 @@ describe.concurrent('a rollback', () => {
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     await untilEnded(daemon, rolloutId);
     const ask = { rolloutId, verb: 'rollback', ...by } as const;
     expect(await daemon.operations.apply(ask)).toMatchObject({ kind: 'done' });
@@ -201,7 +192,7 @@ describe.concurrent('a rollback', () => {
 
 describe.concurrent('a build that tripped a canary', () => {
   it('is refused for every policy until it is released', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight(
+    const { daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
         scenario: { failures: [{ match: { osName: 'Linux' }, outcome: 'failed', message: 'not supported' }] },
@@ -220,8 +211,6 @@ describe.concurrent('a build that tripped a canary', () => {
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const held = await untilState(daemon, rolloutId, 'held');
     await until('the end of what runs', async () => activeOf(await statusOf(daemon, rolloutId)) === 0);
     const build = held.targetBuild;
@@ -252,7 +241,7 @@ describe.concurrent('failed ones', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
         scenario: {
@@ -264,8 +253,6 @@ describe.concurrent('failed ones', () => {
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended).toMatchObject({ state: 'finishedWithFailures', counts: { failed: 2 } });
     const retry = { rolloutId, verb: 'retry', ...by } as const;
@@ -290,7 +277,7 @@ describe.concurrent('a collector that an operator holds', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
         rollout: {
@@ -302,8 +289,6 @@ describe.concurrent('a collector that an operator holds', () => {
       },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const held = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 1));
     const subject = held.collectorName;
     const { operations } = daemon;
@@ -322,10 +307,7 @@ describe.concurrent('a collector that an operator holds', () => {
     expect(await operations.release({ subject, ...by })).toMatchObject({ kind: 'done' });
     await daemon.daemon.scanNow(nightPolicy, 'schedule');
     expect(await now()).toMatchObject({ state: 'pending' });
-    await until('the wave to wait', async () => {
-      const status = await statusOf(daemon, rolloutId);
-      return status.waves[1]?.state === 'awaitingApproval';
-    });
+    await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
     await operations.apply({ rolloutId, verb: 'approve', ...by });
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended).toMatchObject({ state: 'succeeded', counts: { succeeded: ended.planned } });
@@ -345,12 +327,10 @@ describe.concurrent('a collector that an operator holds', () => {
 
 describe.concurrent('a stratum that an operator holds', () => {
   it('waits until it is released, while the rest goes on', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, rolloutId } = await aStartedNight(
       { redis: redis.config(), rollout: { spreadBy: ['osName'], approval: true, waves: oneWave } },
       onTestFinished,
     );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
     const { operations } = daemon;
     expect(await operations.hold({ subject: 'linux', ...by })).toMatchObject({
       kind: 'done',

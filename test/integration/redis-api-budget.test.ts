@@ -59,13 +59,14 @@ function aHeardBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {
   return { budget, heard };
 }
 
-/** Waits until Redis was asked for a place, after the call, and had none. */
+/** Waits until Redis was asked for a place, after the call, and had none. @throws when it had one */
 async function untilRefused(daemons: readonly HeardBudget[]): Promise<void> {
-  const refusals = () =>
-    daemons.reduce((sum, { heard }) => sum + heard.filter(({ kind }) => kind === 'full').length, 0);
-  const before = refusals();
+  const before = daemons.map(({ heard }) => heard.length);
+  const news = () =>
+    daemons.flatMap(({ heard }, index) => heard.slice(before[index]).map(({ kind }) => kind));
   // Each asks one thing at a time, so of more answers than there are daemons one was asked for after the call.
-  await until('a place to be refused', () => refusals() > before + daemons.length);
+  await until('places to be refused', () => news().length > daemons.length, 10_000);
+  expect(new Set(news())).toEqual(new Set(['full']));
 }
 
 /** Takes and gives back at once, so many times. @returns the instants of the grants */

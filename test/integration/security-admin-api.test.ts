@@ -1,10 +1,10 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type RunningAdminApi, startAdminApi } from '../../src/admin-api/admin-api.ts';
+import type { RunningAdminApi } from '../../src/admin-api/admin-api.ts';
 import { adminApi } from '../../src/contract/admin-api.ts';
-import { startedAt } from '../support/builders.ts';
 import { aRolloutStatus, makeFakeOperations } from '../support/fake-operations.ts';
+import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
 const rolloutId = 'production-20260302-1';
 const token = 'Tt-theBearerToken-0815';
@@ -42,15 +42,8 @@ describe('the admin API against strangers', () => {
   const start = async (given: { readonly token?: string } = {}) => {
     const operations = makeFakeOperations({ rollouts: [aRolloutStatus({ id: rolloutId })] });
     const told: unknown[] = [];
-    api = await startAdminApi({
-      host: '127.0.0.1',
-      port: 0,
+    api = await startFakeAdminApi(operations, {
       token: given.token,
-      operations,
-      metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
-      readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
-      version: '0.1.0',
-      clock: { now: () => startedAt },
       tellError: (error) => void told.push(error),
     });
     return { operations, told, url: api.url, v1: `${api.url}/api/v1` };

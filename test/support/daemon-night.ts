@@ -9,6 +9,7 @@ import {
   type ReferenceService,
   startReferenceService,
 } from '../../src/reference-service/start-reference-service.ts';
+import type { WaveState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import { readConfig } from './config-fixtures.ts';
@@ -102,6 +103,44 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Nig
       return daemon;
     },
     close,
+  };
+}
+
+/** A night in which a daemon has just started a rollout. */
+export interface StartedNight {
+  readonly night: Night;
+  /** The one that started it. */
+  readonly daemon: NightDaemon;
+  readonly rolloutId: string;
+  /** Waits for the rollout's end. */
+  end(): Promise<NightEnd>;
+}
+
+export interface NightEnd {
+  readonly status: RolloutStatus;
+  readonly upgrades: readonly Upgrade[];
+  /** What must be true of every end, and is not. */
+  readonly broken: readonly string[];
+}
+
+/** A night with so many daemons (one where left out), of which the first has looked for work as an operator does. */
+export async function aStartedNight(
+  input: NightInput & { readonly daemons?: number },
+  atEnd: AtEnd,
+): Promise<StartedNight> {
+  const night = await aDaemonNight(input, atEnd);
+  const daemon = await night.startDaemon();
+  for (let started = 1; started < (input.daemons ?? 1); started += 1) await night.startDaemon();
+  const rolloutId = await scan(daemon);
+  return {
+    night,
+    daemon,
+    rolloutId,
+    end: async () => {
+      const status = await untilEnded(daemon, rolloutId);
+      const upgrades = await upgradesOf(daemon, rolloutId);
+      return { status, upgrades, broken: brokenPromises(night, status, upgrades) };
+    },
   };
 }
 
@@ -217,6 +256,31 @@ export function untilState(
     const status = await statusOf(daemon, rolloutId).catch(() => undefined);
     return status?.state === state ? status : undefined;
   });
+}
+
+/** Waits until the wave at this index is in this state. */
+export function untilWave(
+  daemon: NightDaemon,
+  rolloutId: string,
+  { index, state }: { readonly index: number; readonly state: WaveState },
+): Promise<RolloutStatus> {
+  return until(`wave ${index} of ${rolloutId} to be ${state}`, async () => {
+    const status = await statusOf(daemon, rolloutId);
+    return status.waves[index]?.state === state && status;
+  });
+}
+
+/** Waits until nothing of the rollout runs at the service or waits for its proof. */
+export function untilIdle(daemon: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
+  return until(`the end of what runs of ${rolloutId}`, async () => {
+    const status = await statusOf(daemon, rolloutId);
+    return activeOf(status) === 0 && status;
+  });
+}
+
+/** Waits until the service has accepted so many creates. */
+export async function createsReach({ record }: Pick<Night, 'record'>, count: number): Promise<void> {
+  await until(`${count} creates`, () => record().creates.length >= count);
 }
 
 /** Waits until the rollout has ended, and nothing of it is watched any more. */

@@ -1,0 +1,21 @@
+import { type AdminApiParts, type RunningAdminApi, startAdminApi } from '../../src/admin-api/admin-api.ts';
+import { startedAt } from './builders.ts';
+
+/** A daemon's API on a free port, without a daemon behind it: it is well, and its clock stands still. */
+export function startFakeAdminApi(
+  operations: AdminApiParts['operations'],
+  parts: Partial<AdminApiParts> = {},
+): Promise<RunningAdminApi> {
+  return startAdminApi({
+    host: '127.0.0.1',
+    port: 0,
+    token: undefined,
+    operations,
+    metrics: { expose: async () => ({ contentType: 'text/plain', body: '' }) },
+    readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
+    version: '0.1.0',
+    clock: { now: () => startedAt },
+    tellError: () => {},
+    ...parts,
+  });
+}
