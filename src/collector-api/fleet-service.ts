@@ -1,13 +1,13 @@
 import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
-import type { Collector } from '../contract/collector.ts';
-import { getCollector, getCollectorByName, listCollectors } from '../contract/collector-operations.ts';
-import { serviceLimits } from '../contract/service-limits.ts';
 import {
-  createUpgradeTask,
-  getUpgradeTask,
-  listUpgradableCollectors,
-  listUpgradeTargets,
-} from '../contract/upgrade-operations.ts';
+  type SeenCollector,
+  seeCollector,
+  seeCollectorByName,
+  seeCollectors,
+  seeUpgradableCollectors,
+} from '../contract/seen-collector.ts';
+import { serviceLimits } from '../contract/service-limits.ts';
+import { createUpgradeTask, getUpgradeTask, listUpgradeTargets } from '../contract/upgrade-operations.ts';
 import type { BudgetClass } from '../orchestrator/api-budget.ts';
 import type { Answer, FleetService } from '../orchestrator/ports.ts';
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
@@ -24,6 +24,8 @@ export interface FleetServiceParts {
   readonly pageSize?: number;
   /** The first wait before a page that failed in passing is read again. */
   readonly backoffMs?: DurationMs;
+  /** Told with each inventory: how many of its rows have no id or no name that we can read. */
+  readonly onUnreadable?: (rows: number) => void;
 }
 
 export interface RunningFleetService extends FleetService {
@@ -38,7 +40,7 @@ const pageRequestsMax = 400;
 const pageAttemptsMax = 5;
 const backoffMsDefault = 1_000;
 
-type Pages = Omit<PagedList<Collector>, 'readPage' | 'idOf' | 'requestsMax' | 'attemptsMax'>;
+type Pages = Omit<PagedList<SeenCollector>, 'readPage' | 'requestsMax' | 'attemptsMax'>;
 
 /** The Collector Management Service behind the port that the loops know. */
 export function makeFleetService(parts: FleetServiceParts): RunningFleetService {
@@ -48,6 +50,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
     sleep: parts.sleep,
     backoffMs: parts.backoffMs ?? backoffMsDefault,
+    // A row without an id stays in the list until the list is whole: the next page is found by how long this one is.
+    idOf: (row) => row.id ?? JSON.stringify(row),
   };
 
   async function readUpgradable(
@@ -55,15 +59,14 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     onStart: () => void,
     signal: AbortSignal | undefined,
   ): Promise<Answer<UpgradableIds>> {
-    const rows = await readWholeList<Collector>({
+    const rows = await readWholeList<SeenCollector>({
       ...pages,
       signal,
-      idOf: ({ id }) => id,
       requestsMax: pageRequestsMax,
       attemptsMax: reading.attemptsMax,
       readPage: async (page) => {
         const answer = await client.call(
-          listUpgradableCollectors,
+          seeUpgradableCollectors,
           { query: { toVersion: reading.toBuild, ...page } },
           {
             budgetClass: reading.budgetClass,
@@ -77,7 +80,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         return answer.ok ? { ok: true, value: answer.value.body.collectors } : answer;
       },
     });
-    return rows.ok ? { ok: true, value: new Set(rows.value.map(({ id }) => id)) } : rows;
+    return rows.ok ? { ok: true, value: new Set(rows.value.filter(hasId).map(({ id }) => id)) } : rows;
   }
 
   // A look that fails comes back by itself, so its pages are tried once.
@@ -110,7 +113,9 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         signal,
       );
       if (!upgradable.ok) return upgradable;
-      return { ok: true, value: { ...inventory.value, upgradableIds: upgradable.value } };
+      // Without its name nobody can tell whether it is excluded (P5).
+      const collectors = inventory.value.collectors.filter(({ name }) => name !== '');
+      return { ok: true, value: { ...inventory.value, collectors, upgradableIds: upgradable.value } };
     },
 
     readInventory,
@@ -120,12 +125,12 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       if (!isId && !isNameAskable(idOrName)) return unaskableName(idOrName);
       const answer = isId
         ? await client.call(
-            getCollector,
+            seeCollector,
             { params: { id: Number(idOrName) } },
             { budgetClass: 'operator', signal },
           )
         : await client.call(
-            getCollectorByName,
+            seeCollectorByName,
             { params: { name: idOrName } },
             // A name with a period (collector-api.md §4.1, Rules for Get by name).
             { budgetClass: 'operator', trailingSlash: idOrName.includes('.'), signal },
@@ -135,7 +140,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         return !gone.ok && gone.failure.kind === 'notFound' ? { ok: true, value: undefined } : gone;
       }
       const { collector } = answer.value.body;
-      return { ok: true, value: isInstalled(collector) ? fleetCollectorOf(collector) : undefined };
+      const isOurs = hasId(collector) && isInstalled(collector);
+      return { ok: true, value: isOurs ? fleetCollectorOf(collector) : undefined };
     },
 
     async createTask({ collectorId, toBuild }, beforeSend, signal) {
@@ -162,7 +168,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     async lookAtCollector({ collectorId, upgradableTo, urgent }, signal) {
       const budgetClass = urgent ? 'verify' : 'look';
       const answer = await client.call(
-        getCollector,
+        seeCollector,
         { params: { id: collectorId } },
         { budgetClass, signal },
       );
@@ -192,22 +198,22 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     const readAt = clock.now();
     // The last page's: against it no heartbeat looks younger than it is.
     let serviceAt: EpochMs | null = null;
-    const inventory = await readWholeList<Collector>({
+    const inventory = await readWholeList<SeenCollector>({
       ...pages,
       signal,
-      idOf: ({ id }) => id,
       requestsMax: pageRequestsMax,
       attemptsMax: pageAttemptsMax,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
-        const answer = await client.call(listCollectors, { query }, { budgetClass: 'page', signal });
+        const answer = await client.call(seeCollectors, { query }, { budgetClass: 'page', signal });
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
         return { ok: true, value: answer.value.body.collectors };
       },
     });
     if (!inventory.ok) return inventory;
-    const collectors = inventory.value.filter(isInstalled).map(fleetCollectorOf);
+    parts.onUnreadable?.(inventory.value.filter((row) => !hasId(row) || row.name === '').length);
+    const collectors = inventory.value.filter(hasId).filter(isInstalled).map(fleetCollectorOf);
     return { ok: true, value: { readAt, serviceAt, collectors } };
   }
 
@@ -233,12 +239,18 @@ function withGoneCollector<T>(answer: Answer<T> & { readonly ok: false }): Answe
 }
 
 /** `filter=installed` asks for no other; a service that ignores it must not get hosted ones into a plan. */
-function isInstalled(collector: Collector): boolean {
+function isInstalled(collector: SeenCollector): boolean {
   return collector.collectorType !== 'Hosted';
 }
 
+type KnownCollector = SeenCollector & { readonly id: number };
+
+function hasId(row: SeenCollector): row is KnownCollector {
+  return row.id !== null;
+}
+
 /** What real answers leave out is empty here (field-facts.md, The wire). */
-function fleetCollectorOf(collector: Collector): FleetCollector {
+function fleetCollectorOf(collector: KnownCollector): FleetCollector {
   const text = (value: string | null | undefined) => boundText(value ?? '');
   return {
     id: collector.id,

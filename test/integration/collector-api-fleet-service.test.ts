@@ -163,6 +163,20 @@ describe('the fleet service', () => {
       ]);
     });
 
+    it('needs no more of a task than its status, and of a build than its version (P13)', async () => {
+      const odd = { requestTime: 'today', message: { text: 'x' }, toVersion: 1, collectorId: '7' };
+      const { fleet } = await setup((request, response) =>
+        request.path.endsWith('/targets')
+          ? sendJson(response, 200, { targets: [{ version: '19.1-1', latest: null }] })
+          : request.method === 'POST'
+            ? sendJson(response, 202, { id: 5, link: null })
+            : sendJson(response, 200, { upgrade: { id: 1, status: 3, ...odd } }),
+      );
+      expect(await fleet.lookAtTask('1')).toMatchObject({ value: { status: 3, message: '' } });
+      expect(await fleet.listBuilds()).toMatchObject({ value: [{ version: '19.1-1', latest: false }] });
+      expect(await fleet.createTask(target, send)).toEqual({ ok: true, value: { taskId: '5' } });
+    });
+
     it('reads no clock from an unreadable Date', async () => {
       const { fleet } = await setup((_request, response) =>
         sendJson(response, 200, { upgrade: { id: '1', status: 2 } }, { date: 'yesterday' }),
@@ -333,6 +347,69 @@ describe('the fleet service', () => {
           fields: {},
         },
       ]);
+    });
+
+    it.each<[string, object]>([
+      ['alive', { alive: null }],
+      ['ephemeral', { ephemeral: 'no' }],
+      ['links', { links: null }],
+      ['collectorType', { collectorType: 7 }],
+      ['osTime', { osTime: 'a while' }],
+      ['targetCpu', { targetCpu: '20%' }],
+      ['lastSeenAlive', { lastSeenAlive: 'yesterday' }],
+      ['fields', { fields: ['a', 1] }],
+      ['category', { category: { a: 1 } }],
+    ])('takes an odd value of %s for none, and reads all others (P13)', async (name, odd) => {
+      const rows = [collector(1), collector(2, odd)];
+      const { fleet } = await setup((request, response) =>
+        request.path.endsWith('/2')
+          ? sendJson(response, 200, { collector: rows[1] })
+          : sendJson(response, 200, pageOf(rows, request)),
+      );
+      const plain = await fleet.readFleet('19.500-1');
+      expect(plain.ok && plain.value.collectors.map(({ id }) => id)).toEqual([1, 2]);
+      expect(plain.ok && plain.value.upgradableIds).toEqual(new Set([1, 2]));
+      expect(await fleet.findCollector('2')).toMatchObject({ ok: true, value: { id: 2, name: 'c2' } });
+      const look = { collectorId: 2, upgradableTo: null, urgent: false };
+      expect(await fleet.lookAtCollector(look)).toMatchObject({
+        value: { build: '19.1-1', alive: name !== 'alive', lastSeenAlive: null },
+      });
+    });
+
+    it('leaves rows without an id or a name out of plans, tells how many, and misses none behind them', async () => {
+      const rows: unknown[] = Array.from({ length: 25 }, (_, index) => collector(index + 1));
+      rows[3] = { name: 'no id' };
+      rows[9] = { id: 'ten', name: 'c10' };
+      rows[12] = null;
+      rows[20] = collector(21, { name: null });
+      const { fleet, unreadable } = await setup(
+        (request, response) =>
+          sendJson(response, 200, pageOf(rows as object[], request), { 'set-cookie': 's=1' }),
+        { pageSize: 10 },
+      );
+      const ids = Array.from({ length: 25 }, (_, index) => index + 1).filter(
+        (id) => ![4, 10, 13].includes(id),
+      );
+      const answer = await fleet.readFleet('19.500-1');
+      expect(answer.ok && answer.value.collectors.map(({ id }) => id)).toEqual(ids.filter((id) => id !== 21));
+      expect(answer.ok && [...answer.value.upgradableIds]).toEqual(ids);
+      expect(unreadable).toEqual([4]);
+      // One that is looked after needs no name.
+      const inventory = await fleet.readInventory();
+      expect(inventory.ok && inventory.value.collectors.map(({ id }) => id)).toEqual(ids);
+    });
+
+    it('takes a page that is nested without end for unreadable, and stays alive (P13)', async () => {
+      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+      const { fleet, budget } = await setup((_request, response) =>
+        sendText(response, 200, `{"collectors":[{"id":1,"name":"c1","fields":{"a":${deep}}}]}`),
+      );
+      const answer = await fleet.readInventory();
+      expect(answer).toMatchObject({
+        failure: { kind: 'unavailable', detail: expect.stringContaining('nested too deep') },
+      });
+      // The service is there.
+      expect(budget.standings).toEqual([]);
     });
 
     it('reads a page again that fails in passing', async () => {

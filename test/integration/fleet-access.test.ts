@@ -68,6 +68,22 @@ describe('the way to the service', () => {
     ]);
   });
 
+  it('tells of collectors that no plan takes in, when their number changes (P13)', async () => {
+    let collectors: unknown[] = [{ id: 1, name: 'a' }, { id: 'x' }];
+    const server = await aServer((_request, response) => sendJson(response, 200, { collectors }));
+    const { access, notes } = anAccess(`${server.url}/api`);
+    await access.fleet.readInventory();
+    await access.fleet.readInventory();
+    collectors = [{ id: 1, name: 'a' }];
+    await access.fleet.readInventory();
+    collectors = [{ id: 1 }, { name: 'b' }];
+    await access.fleet.readInventory();
+    expect(notes).toEqual([
+      { event: 'inventory.incomplete', reason: expect.stringMatching(/^1 collector has no id or name/) },
+      { event: 'inventory.incomplete', reason: expect.stringMatching(/^2 collectors have no id or name/) },
+    ]);
+  });
+
   it('shows what all daemons know of the service, before what its own last answer was', async () => {
     const server = await aServer((_request, response) => sendJson(response, 503, {}));
     const { access, notes } = anAccess(`${server.url}/api`);
