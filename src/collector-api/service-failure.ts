@@ -5,6 +5,7 @@ import { parseServiceError } from '../contract/service-errors.ts';
 import type { HttpFault } from '../http/http-fault.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
 import { certificateFailureOf } from './certificate-failure.ts';
+import { isPage } from './is-page.ts';
 
 const messageLengthMax = 200;
 
@@ -47,6 +48,7 @@ function refusal(
 ): ServiceFailure {
   const said = whatItSaid(fault, hide);
   const detail = `${operation.name}: answered ${status}${said}.`;
+  if (isPage(fault)) return { kind: 'unavailable', sent: true, detail };
   const { code } = parseServiceError(fault.body);
   // A refusal of this very request, under whatever status: which one comes with it is not documented (§7.4, end).
   const isOwnCode = code !== undefined && operation.errors.includes(code);
@@ -63,24 +65,22 @@ function refusal(
     };
   }
   if (status < 400 || status >= 500 || status === 408) return { kind: 'unavailable', sent: true, detail };
-  if (status === 404) return notFound(fault, operation, detail);
+  if (status === 404) return notFound(code, operation, detail);
   return { kind: 'refused', code: code ?? `status.${status}`, status, detail };
 }
 
-function notFound(fault: HttpFault, operation: Operation, detail: string): ServiceFailure {
-  if (!fault.isJson) return { kind: 'unavailable', sent: true, detail: `${detail} It was a page, no JSON.` };
+function notFound(code: string | undefined, operation: Operation, detail: string): ServiceFailure {
   if (operation.method === 'GET' && !operation.path.includes('{')) {
     return {
       kind: 'misconfigured',
       detail: `${detail} The service has no ${operation.path} below this base URL: check the path in service.baseUrl.`,
     };
   }
-  const { code } = parseServiceError(fault.body);
   return { kind: 'notFound', detail, ...(code === undefined ? {} : { code }) };
 }
 
 function whatItSaid(fault: HttpFault, hide: (text: string) => string): string {
-  if (!fault.isJson) return ' with a page that is no JSON';
+  if (isPage(fault)) return ' with a page that is no JSON';
   const { code, message } = parseServiceError(fault.body);
   const words = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
   if (words === '') return '';

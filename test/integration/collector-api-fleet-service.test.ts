@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { unansweredMax } from '../../src/collector-api/service-circuit.ts';
 import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
 import { aCollectorApi, type CollectorApiSetup } from '../support/collector-api-setup.ts';
 import { type Script, type SeenRequest, sendCutOff, sendJson, sendText } from '../support/scripted-server.ts';
@@ -133,6 +134,52 @@ describe('the fleet service', () => {
       expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
       expect(JSON.stringify(answer)).toMatch(/Give|Check/);
     });
+
+    it.each([
+      [400, 'text/html'],
+      [403, 'text/html; charset=utf-8'],
+      [403, 'text/plain'],
+      [409, 'text/html'],
+      [413, undefined],
+      [415, 'text/html'],
+    ])(
+      'is in doubt when something in between answers %i with %s, and spends no attempt (P13)',
+      async (status, type) => {
+        const { fleet, budget } = await setup((_request, response) =>
+          sendText(
+            response,
+            status,
+            '<html>Request blocked</html>',
+            type === undefined ? {} : { 'content-type': type },
+          ),
+        );
+        for (let time = 1; time <= unansweredMax; time += 1) {
+          const answer = await fleet.createTask(target, send);
+          expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
+          expect(JSON.stringify(answer)).not.toContain('capability');
+        }
+        expect(budget.standings).toEqual([expect.stringContaining(`answered ${status} with a page`)]);
+      },
+    );
+
+    it.each([
+      [403, '', 'text/html'],
+      [403, '', undefined],
+      [415, '', undefined],
+      [403, 'Forbidden', undefined],
+      [415, 'Unsupported Media Type', undefined],
+    ])(
+      'takes a %i of the text "%s" and the type %s for the service\'s own word',
+      async (status, text, type) => {
+        const { fleet, budget } = await setup((_request, response) =>
+          sendText(response, status, text, type === undefined ? {} : { 'content-type': type }),
+        );
+        for (let time = 1; time <= unansweredMax; time += 1) {
+          expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'misconfigured' } });
+        }
+        expect(budget.standings).toEqual([]);
+      },
+    );
 
     it('says whether it had been sent when it is given up', async () => {
       const giveUp = new AbortController();
