@@ -11,9 +11,11 @@ import { createUpgradeTask, getUpgradeTask, listUpgradeTargets } from '../contra
 import type { BudgetClass } from '../orchestrator/api-budget.ts';
 import type { Answer, FleetService } from '../orchestrator/ports.ts';
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
+import { boundText } from './bound-text.ts';
 import { isNameAskable, unaskableName } from './collector-name.ts';
 import { type PagedList, readWholeList } from './paging.ts';
 import type { ServiceClient } from './service-client.ts';
+import type { TextKind } from './service-secrets.ts';
 import { makeUpgradableReadings, type UpgradableIds } from './upgradable-readings.ts';
 
 export interface FleetServiceParts {
@@ -39,6 +41,11 @@ const pageRequestsMax = 400;
 // A scan comes back in minutes by itself, so a page is tried for half a minute at most: 1 + 2 + 4 + 8 s.
 const pageAttemptsMax = 5;
 const backoffMsDefault = 1_000;
+
+// A 64-bit number has 20 digits, a UUID 36 characters. A cut one would name another task, so a longer one is none.
+const taskIdLengthMax = 64;
+
+type Say = (text: string) => string;
 
 type Pages = Omit<PagedList<SeenCollector>, 'readPage' | 'requestsMax' | 'attemptsMax'>;
 
@@ -96,8 +103,9 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     async listBuilds(signal) {
       const answer = await client.call(listUpgradeTargets, {}, { budgetClass: 'look', signal });
       if (!answer.ok) return answer;
+      const say = sayer('values');
       const builds = answer.value.body.targets.map(({ version, latest }) => ({
-        version,
+        version: say(version),
         latest: latest === true,
       }));
       return { ok: true, value: builds };
@@ -141,7 +149,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       }
       const { collector } = answer.value.body;
       const isOurs = hasId(collector) && isInstalled(collector);
-      return { ok: true, value: isOurs ? fleetCollectorOf(collector) : undefined };
+      return { ok: true, value: isOurs ? fleetCollectorOf(collector, sayer('values')) : undefined };
     },
 
     async createTask({ collectorId, toBuild }, beforeSend, signal) {
@@ -151,7 +159,13 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         { body },
         { budgetClass: 'create', beforeSend, signal },
       );
-      return answer.ok ? { ok: true, value: { taskId: answer.value.body.id } } : answer;
+      if (!answer.ok) return answer;
+      const taskId = answer.value.body.id;
+      if (taskId.length > taskIdLengthMax || sayer('values')(taskId) !== taskId) {
+        const detail = `createUpgradeTask: answered ${taskId.length} characters that can be no id of a task.`;
+        return { ok: false, failure: { kind: 'unavailable', sent: true, detail } };
+      }
+      return { ok: true, value: { taskId } };
     },
 
     async lookAtTask(upgradeTaskId, signal) {
@@ -161,7 +175,11 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       const { body, serviceAt } = answer.value;
       return {
         ok: true,
-        value: { status: body.upgrade.status, message: body.upgrade.message ?? '', serviceAt },
+        value: {
+          status: body.upgrade.status,
+          message: sayer('words')(body.upgrade.message ?? ''),
+          serviceAt,
+        },
       };
     },
 
@@ -175,7 +193,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       if (!answer.ok) return withGoneCollector(answer);
       const { collector } = answer.value.body;
       const sighting = {
-        build: collector.collectorVersion ?? '',
+        build: sayer('values')(collector.collectorVersion ?? ''),
         alive: collector.alive ?? false,
         lastSeenAlive: collector.lastSeenAlive ?? null,
         serviceAt: answer.value.serviceAt,
@@ -213,8 +231,18 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     });
     if (!inventory.ok) return inventory;
     parts.onUnreadable?.(inventory.value.filter((row) => !hasId(row) || row.name === '').length);
-    const collectors = inventory.value.filter(hasId).filter(isInstalled).map(fleetCollectorOf);
+    const say = sayer('values');
+    const collectors = inventory.value
+      .filter(hasId)
+      .filter(isInstalled)
+      .map((row) => fleetCollectorOf(row, say));
     return { ok: true, value: { readAt, serviceAt, collectors } };
+  }
+
+  /** Makes a text of an answer fit to be kept (P12). */
+  function sayer(kind: TextKind): Say {
+    const hide = client.hider(kind);
+    return (text) => boundText(hide(text));
   }
 
   async function askUpgradable(
@@ -250,8 +278,8 @@ function hasId(row: SeenCollector): row is KnownCollector {
 }
 
 /** What real answers leave out is empty here (field-facts.md, The wire). */
-function fleetCollectorOf(collector: KnownCollector): FleetCollector {
-  const text = (value: string | null | undefined) => boundText(value ?? '');
+function fleetCollectorOf(collector: KnownCollector, say: Say): FleetCollector {
+  const text = (value: string | null | undefined) => say(value ?? '');
   return {
     id: collector.id,
     name: text(collector.name),
@@ -265,26 +293,15 @@ function fleetCollectorOf(collector: KnownCollector): FleetCollector {
     ephemeral: collector.ephemeral ?? false,
     sourceSyncMode: text(collector.sourceSyncMode),
     timeZone: text(collector.timeZone),
-    fields: textsOf(collector.fields ?? {}),
+    fields: textsOf(collector.fields ?? {}, say),
   };
 }
 
-function textsOf(fields: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [boundText(key), boundText(textOf(value))]),
-  );
+function textsOf(fields: Readonly<Record<string, unknown>>, say: Say): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [say(key), say(textOf(value))]));
 }
 
 /** An object may bring a `toString` of its own, so only scalars are asked for their text. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-}
-
-/** The longest text that the service keeps of a collector is a description. Longer ones would fill Redis, page and terminal. */
-const textLengthMax = serviceLimits.descriptionLengthMax;
-
-function boundText(text: string): string {
-  if (text.length <= textLengthMax) return text;
-  // No half of a character is left at the end.
-  return `${text.slice(0, textLengthMax).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -6,9 +6,11 @@ import { HttpFault, type HttpFaultKind } from '../http/http-fault.ts';
 import type { ApiBudget, BudgetClass, BudgetGrant, KeyMemory } from '../orchestrator/api-budget.ts';
 import type { Answer } from '../orchestrator/ports.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
+import { boundText } from './bound-text.ts';
 import { baseUrlFromLocation, mayFollow, normalBaseUrl } from './moved-base-url.ts';
 import { type CircuitMark, isUnanswered, makeServiceCircuit } from './service-circuit.ts';
 import { retryAfterMsOf, serviceFailureOf, serviceTimeOf } from './service-failure.ts';
+import { makeHider, type TextKind } from './service-secrets.ts';
 import { basicCredentials, openServiceSession, type ServiceSession } from './service-session.ts';
 import { takeGrant } from './take-grant.ts';
 import { makeThrottle, type ThrottleMark } from './throttle.ts';
@@ -87,6 +89,8 @@ export interface ServiceClient {
     input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
     call: ServiceCall,
   ): Promise<ServedAnswer<Result>>;
+  /** Makes what keeps credentials, and the cookies of now, out of texts that came in an answer (P12). */
+  hider(kind: TextKind): (text: string) => string;
   /** Cuts what is open; those calls end as `cancelled`. */
   close(): Promise<void>;
 }
@@ -128,17 +132,10 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   };
   let current = sessionAt(normalBaseUrl(parts.baseUrl));
 
-  /** Keeps credentials and cookies out of what the service's own words say (P12). */
-  const hide = (text: string): string =>
-    [
-      accessId,
-      accessKey,
-      basicCredentials(accessId, accessKey).slice(6),
-      ...sessions.flatMap((s) => s.jar.secrets()),
-    ]
-      // A secret this short would blacken ordinary words, and is none in production.
-      .filter((secret) => secret.length >= 4)
-      .reduce((hidden, secret) => hidden.replaceAll(secret, '***'), text);
+  const hider = (kind: TextKind): ((text: string) => string) => {
+    const credentials = [accessId, accessKey, basicCredentials(accessId, accessKey).slice(6)];
+    return makeHider([...credentials, ...sessions.flatMap(({ jar }) => jar.secrets())], kind);
+  };
 
   /** Takes the place in the budget last, sends at once, and gives it back with the answer. */
   async function send<Result>(
@@ -210,7 +207,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     marks: { readonly throttle: ThrottleMark; readonly circuit: CircuitMark },
     grant: BudgetGrant,
   ): Promise<Sent<never>> {
-    const failure = serviceFailureOf(fault, operation, hide);
+    const failure = serviceFailureOf(fault, operation, hider('words'));
     if (isUnanswered(fault)) await circuit.unanswered(marks.circuit, grant, describeFailure(failure));
     else if (fault.kind !== 'aborted') await circuit.answered(marks.circuit, grant);
     // These are told by the status alone, also where the body was cut off.
@@ -234,10 +231,13 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
       const detail = `${operation.name}: answered ${fault.status} without saying where to. Check service.baseUrl.`;
       return failed({ kind: 'misconfigured', detail });
     }
-    if (to !== session.baseUrl && mayFollow({ from: session.baseUrl, to }, parts.allowedHosts)) {
+    const shown = boundText(hider('values')(to));
+    // An address that can't be shown as it is would be told and used all the same.
+    const isShown = shown === to;
+    if (isShown && to !== session.baseUrl && mayFollow({ from: session.baseUrl, to }, parts.allowedHosts)) {
       return { ok: 'moved', to };
     }
-    const detail = `This account is served at ${to}: set service.baseUrl to it, or allow its host in service.allowedHosts.`;
+    const detail = `This account is served at ${shown}: set service.baseUrl to it, or allow its host in service.allowedHosts.`;
     return failed({ kind: 'misconfigured', detail });
   }
 
@@ -276,6 +276,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
       const detail = `The service redirected ${movesMax + 1} times in a row, last from ${current.baseUrl}. Check service.baseUrl.`;
       return failed({ kind: 'misconfigured', detail });
     },
+    hider,
     close: async () => {
       await Promise.all(sessions.map(({ http }) => http.close()));
     },

@@ -65,8 +65,8 @@ function refusal(
     };
   }
   if (status < 400 || status >= 500 || status === 408) return { kind: 'unavailable', sent: true, detail };
-  if (status === 404) return notFound(code, operation, detail);
-  return { kind: 'refused', code: code ?? `status.${status}`, status, detail };
+  if (status === 404) return notFound(code === undefined ? undefined : say(code, hide), operation, detail);
+  return { kind: 'refused', code: say(code ?? `status.${status}`, hide), status, detail };
 }
 
 function notFound(code: string | undefined, operation: Operation, detail: string): ServiceFailure {
@@ -83,11 +83,14 @@ function whatItSaid(fault: HttpFault, hide: (text: string) => string): string {
   if (isPage(fault)) return ' with a page that is no JSON';
   const { code, message } = parseServiceError(fault.body);
   const words = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
-  if (words === '') return '';
+  return words === '' ? '' : ` (${say(words, hide)})`;
+}
+
+function say(words: string, hide: (text: string) => string): string {
   // Control characters have no place in a log line or a terminal.
-  return ` (${hide(words)
+  return hide(words)
     .replace(/\p{Cc}+/gu, ' ')
-    .slice(0, messageLengthMax)})`;
+    .slice(0, messageLengthMax);
 }
 
 /**

@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../src/collector-api/service-circuit.ts';
 import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
-import { aCollectorApi, type CollectorApiSetup } from '../support/collector-api-setup.ts';
+import {
+  aCollectorApi,
+  accessId,
+  accessKey,
+  type CollectorApiSetup,
+} from '../support/collector-api-setup.ts';
 import { type Script, type SeenRequest, sendCutOff, sendJson, sendText } from '../support/scripted-server.ts';
 
 const date = 'Sat, 21 Nov 2026 12:00:05 GMT';
@@ -498,6 +503,72 @@ describe('the fleet service', () => {
       );
       expect(await fleet.readFleet('19.500-1')).toMatchObject({ failure: { kind: 'misconfigured' } });
       expect(server.requests).toHaveLength(1);
+    });
+  });
+
+  describe('texts that are kept', () => {
+    const basic = Buffer.from(`${accessId}:${accessKey}`).toString('base64');
+    const secret = `${accessKey} ${basic} ${encodeURIComponent(basic)} theSessionCookie-1`;
+    const long = `a ${secret} ${'x'.repeat(200_000)}`;
+    const cookie = { 'set-cookie': 'session=theSessionCookie-1' };
+    const row = collector(1, {
+      name: long,
+      collectorVersion: long,
+      fields: { [long]: { deep: long } },
+    });
+    const script: Script = ({ path }, response) => {
+      if (path.endsWith('/targets')) return sendJson(response, 200, { targets: [{ version: long }] }, cookie);
+      if (path.includes('/upgrades/t'))
+        return sendJson(response, 200, { upgrade: { id: 1, status: 3, message: long } });
+      return sendJson(response, 200, path.endsWith('/1') ? { collector: row } : { collectors: [row] });
+    };
+
+    it.each<[string, (fleet: CollectorApiSetup['fleet']) => Promise<unknown>]>([
+      ['a build on offer', (fleet) => fleet.listBuilds()],
+      ['a message', (fleet) => fleet.lookAtTask('t')],
+      ['a sighting', (fleet) => fleet.lookAtCollector({ collectorId: 1, upgradableTo: null, urgent: false })],
+      ['an inventory', (fleet) => fleet.readInventory()],
+      ['a found collector', (fleet) => fleet.findCollector('1')],
+    ])('of %s hold no secret, and are bounded (P12)', async (_what, ask) => {
+      const { fleet } = await setup(script);
+      await fleet.listBuilds();
+      const answer = await ask(fleet);
+      expect(answer).toMatchObject({ ok: true });
+      const text = JSON.stringify(answer);
+      expect(text).toContain('a *** *** *** *** xxx');
+      expect(text.length).toBeLessThan(6_000);
+      for (const hidden of [accessKey, basic, 'theSessionCookie']) expect(text).not.toContain(hidden);
+    });
+
+    it('keep a name that holds a short cookie by chance, so that it is still chosen by it (P5)', async () => {
+      const { fleet } = await setup((_request, response) =>
+        sendJson(
+          response,
+          200,
+          { collectors: [collector(1, { name: 'db-web1' })] },
+          { 'set-cookie': 'lb=web1' },
+        ),
+      );
+      const inventory = await fleet.readInventory();
+      expect(inventory.ok && inventory.value.collectors.map(({ name }) => name)).toEqual(['db-web1']);
+    });
+
+    it.each([
+      ['too long', '7'.repeat(65)],
+      ['a secret', accessKey],
+    ])('are no id of a task when %s: its create is in doubt (P1, P12)', async (_why, id) => {
+      const { fleet } = await setup((_request, response) => sendJson(response, 202, { id }));
+      const answer = await fleet.createTask(target, send);
+      expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
+      expect(JSON.stringify(answer)).not.toContain(id);
+    });
+
+    it('are the code of a refusal too', async () => {
+      const { fleet } = await setup((_request, response) => sendJson(response, 400, { code: long }));
+      const text = JSON.stringify(await fleet.createTask(target, send));
+      expect(text).toContain('"refused"');
+      expect(text).not.toContain(accessKey);
+      expect(text.length).toBeLessThan(1_000);
     });
   });
 

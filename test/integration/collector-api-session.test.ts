@@ -326,6 +326,20 @@ describe('the session with the service', () => {
       expect(server.requests.length + other.requests.length).toBeLessThanOrEqual(4);
     });
 
+    it.each([
+      ['a secret', accessKey],
+      ['too much', 'x'.repeat(9_000)],
+    ])('to an address that holds %s is not followed, and told without it (P12)', async (_what, words) => {
+      const other = await elsewhere((_request, response) => sendJson(response, 200, targets));
+      const { fleet, moved } = await setup(moveTo(`${other.url}/${words}`), { allowedHosts: ['127.0.0.1'] });
+      const answer = await fleet.listBuilds();
+      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(JSON.stringify(answer)).not.toContain(words);
+      expect(JSON.stringify(answer).length).toBeLessThan(1_500);
+      expect(moved).toEqual([]);
+      expect(other.requests).toEqual([]);
+    });
+
     it('without a Location is a misconfiguration too', async () => {
       const { fleet } = await setup((_request, response) => sendText(response, 301, ''));
       expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
