@@ -48,7 +48,7 @@ export function makeServiceCircuit(budget: ApiBudget): ServiceCircuit {
 }
 
 /** Told by the status alone, whatever the body; a gateway that is up in front of a service that is down sends none of them. */
-const toldByStatus: readonly (number | undefined)[] = [301, 308, 401, 429];
+const toldByStatus: readonly (number | undefined)[] = [301, 308, 401, 429, 431];
 
 /** Whether a fault says that nobody is there who could answer. */
 export function isUnanswered(fault: HttpFault): boolean {

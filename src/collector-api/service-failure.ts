@@ -24,6 +24,10 @@ export function serviceFailureOf(
   // Told by the status alone, also where the body was cut off: certainly not acted on.
   if (fault.status === 429)
     return { kind: 'throttled', detail: `${operation.name}: rate limit exceeded (429).` };
+  if (fault.status === 431) {
+    const detail = `${operation.name}: the request's header is too long for the server (431); its cookies are forgotten.`;
+    return { kind: 'unavailable', sent: false, detail };
+  }
   const refusedCertificate = certificateFailureOf(fault, operation.name);
   if (refusedCertificate !== undefined) return refusedCertificate;
   switch (fault.kind) {

@@ -25,14 +25,17 @@ describe('the way to the service', () => {
     return server;
   }
 
-  function anAccess(baseUrl: string): { access: FleetAccess; notes: DaemonNote[] } {
+  function anAccess(
+    baseUrl: string,
+    allowedHosts: readonly string[] = [],
+  ): { access: FleetAccess; notes: DaemonNote[] } {
     const notes: DaemonNote[] = [];
     const access = makeFleetAccess({
       service: {
         baseUrl,
         accessId: new Secret('id'),
         accessKey: new Secret('key'),
-        allowedHosts: ['127.0.0.1'],
+        allowedHosts,
         requestsPerSecond: 1_000,
         concurrentRequests: 10,
         budgetShare: 1,
@@ -53,7 +56,7 @@ describe('the way to the service', () => {
     );
     const other = await aServer(answer);
     there = other.url;
-    const { access, notes } = anAccess(`${here.url}/api`);
+    const { access, notes } = anAccess(`${here.url}/api`, [`127.0.0.1:${other.port}`]);
     expect((await access.fleet.listBuilds()).ok).toBe(true);
     let bounces = 1;
     other.follow((request, response) => {
