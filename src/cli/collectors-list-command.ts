@@ -63,8 +63,8 @@ function render(collectors: readonly Collector[]): string {
   return `${table}\n${collectors.length} ${collectors.length === 1 ? 'collector' : 'collectors'}`;
 }
 
-function showAlive(alive: boolean | undefined): string {
-  if (alive === undefined) return '';
+function showAlive(alive: boolean | null | undefined): string {
+  if (alive === undefined || alive === null) return '';
   return alive ? 'yes' : 'no';
 }
 

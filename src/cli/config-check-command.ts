@@ -12,7 +12,6 @@ import { checkFleet, type FleetCheck } from './fleet-check.ts';
 import { openConfig } from './open-config.ts';
 import { printJson } from './print-json.ts';
 import { readPlans } from './read-plans.ts';
-import { makeMoveTeller } from './tell-moved.ts';
 import { stopSignal } from './until-signal.ts';
 
 export interface ConfigCheckOptions {
@@ -35,9 +34,7 @@ export async function configCheckCommand(
     return exitCodes.done;
   }
   const fleet = options.fleet
-    ? checkFleet(
-        await readPlans(config, config.rollouts, { stop: stopSignal(), onMoved: makeMoveTeller(output) }),
-      )
+    ? checkFleet(await readPlans(config, config.rollouts, { stop: stopSignal(), output }))
     : undefined;
   const overlapping = findOverlappingPolicies(config.rollouts);
   // Secrets print themselves as ***.

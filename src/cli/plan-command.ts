@@ -11,7 +11,6 @@ import { planJson } from './plan-json.ts';
 import { printJson } from './print-json.ts';
 import { type PolicyPlan, readPlans, requestsPerSecondOf } from './read-plans.ts';
 import { overlapWords, renderMembers, renderPlan } from './render-plan.ts';
-import { makeMoveTeller } from './tell-moved.ts';
 import { stopSignal } from './until-signal.ts';
 
 export interface PlanOptions {
@@ -31,7 +30,7 @@ export async function planCommand(
   const config = openConfig(path);
   const plans = await readPlans(config, choosePolicies(config, named), {
     stop,
-    onMoved: makeMoveTeller(output),
+    output,
   });
   const of = { now: Date.now(), requestsPerSecond: requestsPerSecondOf(config) };
   const overlaps = findOverlaps(plans.map(claimOf));

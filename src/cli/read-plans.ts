@@ -7,7 +7,9 @@ import { noMemory, type PlanReading, readPlan } from '../orchestrator/read-plan.
 import { describeFailure } from '../rollout/failure-classes.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { CommandFailure } from './command-failure.ts';
+import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
+import { makeMoveTeller } from './tell-moved.ts';
 import { unreachableWords } from './unreachable-words.ts';
 
 /** What a rollout of a policy would do now. */
@@ -16,17 +18,21 @@ export interface PolicyPlan {
   readonly reading: PlanReading;
 }
 
-/** Reads the service, and makes the plan of each of these policies. It writes nothing. @throws CommandFailure */
+/**
+ * Reads the service, and makes the plan of each of these policies. It writes nothing there; a person is told where the
+ * account moved, and what the inventory leaves out. @throws CommandFailure
+ */
 export async function readPlans(
   config: Config,
   policies: readonly Policy[],
-  { stop, onMoved }: { readonly stop: AbortSignal; readonly onMoved: (baseUrl: string) => void },
+  { stop, output }: { readonly stop: AbortSignal; readonly output: Pick<ConsoleOutput, 'err'> },
 ): Promise<readonly PolicyPlan[]> {
   const access = makeFleetAccess({
     service: config.service,
     budget: makeLocalApiBudget(requestsPerSecondOf(config)),
     clock: { now: () => Date.now() },
-    onMoved,
+    onMoved: makeMoveTeller(output),
+    onIncomplete: (reason) => output.err.write(`note: ${reason}\n`),
   });
   const fleet = readOnce(access.fleet);
   const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');

@@ -11,7 +11,7 @@ export interface CookieJar {
   /** The `Cookie` header for a path; undefined when there is none to send. */
   headerFor(path: string): string | undefined;
   hasCookie(): boolean;
-  /** Forgets everything, unless the jar has changed since this header was sent. */
+  /** Forgets the cookies of a header that was sent, but for those that have changed since. */
   forgetSent(header: string | undefined): void;
   /** The values, to keep them out of messages. */
   secrets(): readonly string[];
@@ -25,6 +25,8 @@ interface Cookie {
 }
 
 const cookiesMax = 20;
+/** Servers refuse longer headers, many beyond 8 KiB, some with all of them together. */
+const lengthMax = 8_000;
 const cookieLengthMax = 4_096;
 
 export function makeCookieJar(clock: Clock): CookieJar {
@@ -35,9 +37,16 @@ export function makeCookieJar(clock: Clock): CookieJar {
     for (const [name, cookie] of cookies) if (cookie.expiresAt <= now) cookies.delete(name);
     return [...cookies];
   };
+  /** The oldest go: what is still in use is set anew. */
+  const makeRoom = (): void => {
+    for (const [name] of live()) {
+      if (cookies.size <= cookiesMax && lengthOf([...cookies]) <= lengthMax) return;
+      cookies.delete(name);
+    }
+  };
   const header = (isSent: (cookie: Cookie) => boolean): string | undefined => {
     const sent = live().filter(([, cookie]) => isSent(cookie));
-    return sent.length === 0 ? undefined : sent.map(([name, { value }]) => `${name}=${value}`).join('; ');
+    return sent.length === 0 ? undefined : sent.map(pairOf).join('; ');
   };
 
   return {
@@ -46,19 +55,26 @@ export function makeCookieJar(clock: Clock): CookieJar {
         const parsed = parseSetCookie(line, clock.now());
         if (parsed === undefined) continue;
         cookies.delete(parsed.name);
-        if (parsed.cookie.expiresAt > clock.now() && cookies.size < cookiesMax) {
-          cookies.set(parsed.name, parsed.cookie);
-        }
+        if (parsed.cookie.expiresAt > clock.now()) cookies.set(parsed.name, parsed.cookie);
       }
+      makeRoom();
     },
     headerFor: (path) => header((cookie) => isUnder(path, cookie.path)),
     hasCookie: () => live().length > 0,
     forgetSent: (sent) => {
-      const current = header(() => true);
-      if (sent !== undefined && sent === current) cookies.clear();
+      const pairs = new Set(sent?.split('; '));
+      for (const [name, cookie] of cookies) if (pairs.has(pairOf([name, cookie]))) cookies.delete(name);
     },
     secrets: () => [...cookies.values()].map(({ value }) => value),
   };
+}
+
+function pairOf([name, { value }]: readonly [string, Cookie]): string {
+  return `${name}=${value}`;
+}
+
+function lengthOf(cookies: ReadonlyArray<readonly [string, Cookie]>): number {
+  return cookies.map(pairOf).join('; ').length;
 }
 
 function parseSetCookie(line: string, now: EpochMs): { name: string; cookie: Cookie } | undefined {

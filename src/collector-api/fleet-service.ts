@@ -1,19 +1,21 @@
 import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
-import type { Collector } from '../contract/collector.ts';
-import { getCollector, getCollectorByName, listCollectors } from '../contract/collector-operations.ts';
-import { serviceLimits } from '../contract/service-limits.ts';
 import {
-  createUpgradeTask,
-  getUpgradeTask,
-  listUpgradableCollectors,
-  listUpgradeTargets,
-} from '../contract/upgrade-operations.ts';
+  type SeenCollector,
+  seeCollector,
+  seeCollectorByName,
+  seeCollectors,
+  seeUpgradableCollectors,
+} from '../contract/seen-collector.ts';
+import { serviceLimits } from '../contract/service-limits.ts';
+import { createUpgradeTask, getUpgradeTask, listUpgradeTargets } from '../contract/upgrade-operations.ts';
 import type { BudgetClass } from '../orchestrator/api-budget.ts';
 import type { Answer, FleetService } from '../orchestrator/ports.ts';
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
+import { boundText } from './bound-text.ts';
 import { isNameAskable, unaskableName } from './collector-name.ts';
 import { type PagedList, readWholeList } from './paging.ts';
 import type { ServiceClient } from './service-client.ts';
+import type { TextKind } from './service-secrets.ts';
 import { makeUpgradableReadings, type UpgradableIds } from './upgradable-readings.ts';
 
 export interface FleetServiceParts {
@@ -24,6 +26,8 @@ export interface FleetServiceParts {
   readonly pageSize?: number;
   /** The first wait before a page that failed in passing is read again. */
   readonly backoffMs?: DurationMs;
+  /** Told with each inventory: how many of its rows have no id or no name that we can read. */
+  readonly onUnreadable?: (rows: number) => void;
 }
 
 export interface RunningFleetService extends FleetService {
@@ -38,7 +42,12 @@ const pageRequestsMax = 400;
 const pageAttemptsMax = 5;
 const backoffMsDefault = 1_000;
 
-type Pages = Omit<PagedList<Collector>, 'readPage' | 'idOf' | 'requestsMax' | 'attemptsMax'>;
+// A 64-bit number has 20 digits, a UUID 36 characters. A cut one would name another task, so a longer one is none.
+const taskIdLengthMax = 64;
+
+type Say = (text: string) => string;
+
+type Pages = Omit<PagedList<SeenCollector>, 'readPage' | 'requestsMax' | 'attemptsMax'>;
 
 /** The Collector Management Service behind the port that the loops know. */
 export function makeFleetService(parts: FleetServiceParts): RunningFleetService {
@@ -48,6 +57,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
     sleep: parts.sleep,
     backoffMs: parts.backoffMs ?? backoffMsDefault,
+    // A row without an id stays in the list until the list is whole: the next page is found by how long this one is.
+    idOf: (row) => row.id ?? JSON.stringify(row),
   };
 
   async function readUpgradable(
@@ -55,15 +66,14 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     onStart: () => void,
     signal: AbortSignal | undefined,
   ): Promise<Answer<UpgradableIds>> {
-    const rows = await readWholeList<Collector>({
+    const rows = await readWholeList<SeenCollector>({
       ...pages,
       signal,
-      idOf: ({ id }) => id,
       requestsMax: pageRequestsMax,
       attemptsMax: reading.attemptsMax,
       readPage: async (page) => {
         const answer = await client.call(
-          listUpgradableCollectors,
+          seeUpgradableCollectors,
           { query: { toVersion: reading.toBuild, ...page } },
           {
             budgetClass: reading.budgetClass,
@@ -77,7 +87,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         return answer.ok ? { ok: true, value: answer.value.body.collectors } : answer;
       },
     });
-    return rows.ok ? { ok: true, value: new Set(rows.value.map(({ id }) => id)) } : rows;
+    return rows.ok ? { ok: true, value: new Set(rows.value.filter(hasId).map(({ id }) => id)) } : rows;
   }
 
   // A look that fails comes back by itself, so its pages are tried once.
@@ -93,8 +103,9 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     async listBuilds(signal) {
       const answer = await client.call(listUpgradeTargets, {}, { budgetClass: 'look', signal });
       if (!answer.ok) return answer;
+      const say = sayer('values');
       const builds = answer.value.body.targets.map(({ version, latest }) => ({
-        version,
+        version: say(version),
         latest: latest === true,
       }));
       return { ok: true, value: builds };
@@ -110,7 +121,9 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         signal,
       );
       if (!upgradable.ok) return upgradable;
-      return { ok: true, value: { ...inventory.value, upgradableIds: upgradable.value } };
+      // Without its name nobody can tell whether it is excluded (P5).
+      const collectors = inventory.value.collectors.filter(({ name }) => name !== '');
+      return { ok: true, value: { ...inventory.value, collectors, upgradableIds: upgradable.value } };
     },
 
     readInventory,
@@ -120,12 +133,12 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       if (!isId && !isNameAskable(idOrName)) return unaskableName(idOrName);
       const answer = isId
         ? await client.call(
-            getCollector,
+            seeCollector,
             { params: { id: Number(idOrName) } },
             { budgetClass: 'operator', signal },
           )
         : await client.call(
-            getCollectorByName,
+            seeCollectorByName,
             { params: { name: idOrName } },
             // A name with a period (collector-api.md §4.1, Rules for Get by name).
             { budgetClass: 'operator', trailingSlash: idOrName.includes('.'), signal },
@@ -135,7 +148,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         return !gone.ok && gone.failure.kind === 'notFound' ? { ok: true, value: undefined } : gone;
       }
       const { collector } = answer.value.body;
-      return { ok: true, value: isInstalled(collector) ? fleetCollectorOf(collector) : undefined };
+      const isOurs = hasId(collector) && isInstalled(collector);
+      return { ok: true, value: isOurs ? fleetCollectorOf(collector, sayer('values')) : undefined };
     },
 
     async createTask({ collectorId, toBuild }, beforeSend, signal) {
@@ -145,7 +159,13 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         { body },
         { budgetClass: 'create', beforeSend, signal },
       );
-      return answer.ok ? { ok: true, value: { taskId: answer.value.body.id } } : answer;
+      if (!answer.ok) return answer;
+      const taskId = answer.value.body.id;
+      if (taskId.length > taskIdLengthMax || sayer('values')(taskId) !== taskId) {
+        const detail = `createUpgradeTask: answered ${taskId.length} characters that can be no id of a task.`;
+        return { ok: false, failure: { kind: 'unavailable', sent: true, detail } };
+      }
+      return { ok: true, value: { taskId } };
     },
 
     async lookAtTask(upgradeTaskId, signal) {
@@ -155,21 +175,25 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       const { body, serviceAt } = answer.value;
       return {
         ok: true,
-        value: { status: body.upgrade.status, message: body.upgrade.message ?? '', serviceAt },
+        value: {
+          status: body.upgrade.status,
+          message: sayer('words')(body.upgrade.message ?? ''),
+          serviceAt,
+        },
       };
     },
 
     async lookAtCollector({ collectorId, upgradableTo, urgent }, signal) {
       const budgetClass = urgent ? 'verify' : 'look';
       const answer = await client.call(
-        getCollector,
+        seeCollector,
         { params: { id: collectorId } },
         { budgetClass, signal },
       );
       if (!answer.ok) return withGoneCollector(answer);
       const { collector } = answer.value.body;
       const sighting = {
-        build: collector.collectorVersion ?? '',
+        build: sayer('values')(collector.collectorVersion ?? ''),
         alive: collector.alive ?? false,
         lastSeenAlive: collector.lastSeenAlive ?? null,
         serviceAt: answer.value.serviceAt,
@@ -192,23 +216,33 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     const readAt = clock.now();
     // The last page's: against it no heartbeat looks younger than it is.
     let serviceAt: EpochMs | null = null;
-    const inventory = await readWholeList<Collector>({
+    const inventory = await readWholeList<SeenCollector>({
       ...pages,
       signal,
-      idOf: ({ id }) => id,
       requestsMax: pageRequestsMax,
       attemptsMax: pageAttemptsMax,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
-        const answer = await client.call(listCollectors, { query }, { budgetClass: 'page', signal });
+        const answer = await client.call(seeCollectors, { query }, { budgetClass: 'page', signal });
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
         return { ok: true, value: answer.value.body.collectors };
       },
     });
     if (!inventory.ok) return inventory;
-    const collectors = inventory.value.filter(isInstalled).map(fleetCollectorOf);
+    parts.onUnreadable?.(inventory.value.filter((row) => !hasId(row) || row.name === '').length);
+    const say = sayer('values');
+    const collectors = inventory.value
+      .filter(hasId)
+      .filter(isInstalled)
+      .map((row) => fleetCollectorOf(row, say));
     return { ok: true, value: { readAt, serviceAt, collectors } };
+  }
+
+  /** Makes a text of an answer fit to be kept (P12). */
+  function sayer(kind: TextKind): Say {
+    const hide = client.hider(kind);
+    return (text) => boundText(hide(text));
   }
 
   async function askUpgradable(
@@ -233,13 +267,19 @@ function withGoneCollector<T>(answer: Answer<T> & { readonly ok: false }): Answe
 }
 
 /** `filter=installed` asks for no other; a service that ignores it must not get hosted ones into a plan. */
-function isInstalled(collector: Collector): boolean {
+function isInstalled(collector: SeenCollector): boolean {
   return collector.collectorType !== 'Hosted';
 }
 
+type KnownCollector = SeenCollector & { readonly id: number };
+
+function hasId(row: SeenCollector): row is KnownCollector {
+  return row.id !== null;
+}
+
 /** What real answers leave out is empty here (field-facts.md, The wire). */
-function fleetCollectorOf(collector: Collector): FleetCollector {
-  const text = (value: string | null | undefined) => boundText(value ?? '');
+function fleetCollectorOf(collector: KnownCollector, say: Say): FleetCollector {
+  const text = (value: string | null | undefined) => say(value ?? '');
   return {
     id: collector.id,
     name: text(collector.name),
@@ -253,26 +293,15 @@ function fleetCollectorOf(collector: Collector): FleetCollector {
     ephemeral: collector.ephemeral ?? false,
     sourceSyncMode: text(collector.sourceSyncMode),
     timeZone: text(collector.timeZone),
-    fields: textsOf(collector.fields ?? {}),
+    fields: textsOf(collector.fields ?? {}, say),
   };
 }
 
-function textsOf(fields: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [boundText(key), boundText(textOf(value))]),
-  );
+function textsOf(fields: Readonly<Record<string, unknown>>, say: Say): Record<string, string> {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [say(key), say(textOf(value))]));
 }
 
 /** An object may bring a `toString` of its own, so only scalars are asked for their text. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-}
-
-/** The longest text that the service keeps of a collector is a description. Longer ones would fill Redis, page and terminal. */
-const textLengthMax = serviceLimits.descriptionLengthMax;
-
-function boundText(text: string): string {
-  if (text.length <= textLengthMax) return text;
-  // No half of a character is left at the end.
-  return `${text.slice(0, textLengthMax).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -27,18 +27,23 @@ export function baseUrlFromLocation(location: string, currentBaseUrl: string): s
 
 /**
  * Whether credentials may follow a move (P12): only to a host that the operator allowed, and never from https to http.
- * In a pattern `*` stands for one label of the name; a pattern with a port allows that port alone.
+ * In a pattern `*` stands for one label of the name; a pattern with a port allows that port alone, one without the port of
+ * the configured base URL and the protocol's own: another port is another server.
  */
 export function mayFollow(
-  move: { readonly from: string; readonly to: string },
+  move: { readonly from: string; readonly to: string; readonly configured: string },
   allowedHosts: readonly string[],
 ): boolean {
   const from = new URL(move.from);
   const to = new URL(move.to);
+  const configured = new URL(move.configured);
   if (from.protocol === 'https:' && to.protocol !== 'https:') return false;
+  // A way back: credentials go there anyway.
+  if (to.origin === configured.origin) return true;
   return allowedHosts.some((pattern) => {
-    const name = /:\d+$/.test(pattern) ? `${to.hostname}:${portOf(to)}` : to.hostname;
-    return hostPattern(pattern).test(name);
+    if (/:\d+$/.test(pattern)) return hostPattern(pattern).test(`${to.hostname}:${portOf(to)}`);
+    const isUsualPort = to.port === '' || portOf(to) === portOf(configured);
+    return isUsualPort && hostPattern(pattern).test(to.hostname);
   });
 }
 

@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assert.ts';
 import type { HttpFault } from '../http/http-fault.ts';
 import type { ApiBudget, BudgetGrant } from '../orchestrator/api-budget.ts';
+import { isPage } from './is-page.ts';
 
 /**
  * Tells the budget when request after request brings no usable answer, and when one does again: every call to a service
@@ -47,10 +48,11 @@ export function makeServiceCircuit(budget: ApiBudget): ServiceCircuit {
 }
 
 /** Told by the status alone, whatever the body; a gateway that is up in front of a service that is down sends none of them. */
-const toldByStatus: readonly (number | undefined)[] = [301, 308, 401, 429];
+const toldByStatus: readonly (number | undefined)[] = [301, 308, 401, 429, 431];
 
 /** Whether a fault says that nobody is there who could answer. */
-export function isUnanswered({ kind, status, isJson }: HttpFault): boolean {
+export function isUnanswered(fault: HttpFault): boolean {
+  const { kind, status, isJson } = fault;
   if (toldByStatus.includes(status)) return false;
   switch (kind) {
     case 'connect':
@@ -61,7 +63,7 @@ export function isUnanswered({ kind, status, isJson }: HttpFault): boolean {
       // JSON of another shape is an answer that we do not understand (P13).
       return status === undefined || !isJson;
     case 'status':
-      return status === undefined || status >= 500 || status === 408 || (status === 404 && !isJson);
+      return status === undefined || status >= 500 || status === 408 || isPage(fault);
     case 'tooLarge':
     case 'aborted':
       return false;

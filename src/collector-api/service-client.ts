@@ -6,9 +6,12 @@ import { HttpFault, type HttpFaultKind } from '../http/http-fault.ts';
 import type { ApiBudget, BudgetClass, BudgetGrant, KeyMemory } from '../orchestrator/api-budget.ts';
 import type { Answer } from '../orchestrator/ports.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
-import { baseUrlFromLocation, mayFollow, normalBaseUrl } from './moved-base-url.ts';
+import { normalBaseUrl } from './moved-base-url.ts';
+import { type Move, readMove } from './read-move.ts';
+import { makeServiceAddresses } from './service-addresses.ts';
 import { type CircuitMark, isUnanswered, makeServiceCircuit } from './service-circuit.ts';
 import { retryAfterMsOf, serviceFailureOf, serviceTimeOf } from './service-failure.ts';
+import { makeHider, type TextKind } from './service-secrets.ts';
 import { basicCredentials, openServiceSession, type ServiceSession } from './service-session.ts';
 import { takeGrant } from './take-grant.ts';
 import { makeThrottle, type ThrottleMark } from './throttle.ts';
@@ -87,6 +90,8 @@ export interface ServiceClient {
     input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
     call: ServiceCall,
   ): Promise<ServedAnswer<Result>>;
+  /** Makes what keeps credentials, and the cookies of now, out of texts that came in an answer (P12). */
+  hider(kind: TextKind): (text: string) => string;
   /** Cuts what is open; those calls end as `cancelled`. */
   close(): Promise<void>;
 }
@@ -97,7 +102,11 @@ const movesMax = 3;
 /** A service that comes back may go down again right after a probe; more often than this, the call's owner decides. */
 const probesMax = 3;
 
-type Sent<Result> = ServedAnswer<Result> | { readonly ok: 'moved'; readonly to: string };
+type Sent<Result> =
+  | ServedAnswer<Result>
+  | Move
+  /** A 404 of a place to which a redirect led: perhaps of a wrong one, which knows nothing of what we ask. */
+  | { readonly ok: 'strayed'; readonly failure: ServiceFailure };
 
 /** @throws when the base URL is no http(s) URL or carries credentials */
 export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
@@ -126,19 +135,12 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     sessions.push(session);
     return session;
   };
-  let current = sessionAt(normalBaseUrl(parts.baseUrl));
+  const addresses = makeServiceAddresses(sessionAt(normalBaseUrl(parts.baseUrl)));
 
-  /** Keeps credentials and cookies out of what the service's own words say (P12). */
-  const hide = (text: string): string =>
-    [
-      accessId,
-      accessKey,
-      basicCredentials(accessId, accessKey).slice(6),
-      ...sessions.flatMap((s) => s.jar.secrets()),
-    ]
-      // A secret this short would blacken ordinary words, and is none in production.
-      .filter((secret) => secret.length >= 4)
-      .reduce((hidden, secret) => hidden.replaceAll(secret, '***'), text);
+  const hider = (kind: TextKind): ((text: string) => string) => {
+    const credentials = [accessId, accessKey, basicCredentials(accessId, accessKey).slice(6)];
+    return makeHider([...credentials, ...sessions.flatMap(({ jar }) => jar.secrets())], kind);
+  };
 
   /** Takes the place in the budget last, sends at once, and gives it back with the answer. */
   async function send<Result>(
@@ -162,6 +164,10 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
           session.http.call(listUpgradeTargets, {}, { signal: call.signal }),
         );
         if (probed.ok === 'moved') return probed;
+        if (probed.ok === 'strayed') {
+          const detail = describeFailure(probed.failure);
+          return failed({ kind: 'unavailable', sent: false, detail });
+        }
         if (!probed.ok) return failed(unsent(probed.failure));
       } finally {
         grant.giveBack();
@@ -192,6 +198,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
       const { status, headers, body } = await request();
       tell(status);
       session.signedIn();
+      addresses.answered(session, true);
       await circuit.answered(marks.circuit, grant);
       await throttle.succeeded(marks.throttle, grant);
       return { ok: true, value: { body, serviceAt: serviceTimeOf(headers), etag: headers.etag ?? null } };
@@ -210,12 +217,21 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     marks: { readonly throttle: ThrottleMark; readonly circuit: CircuitMark },
     grant: BudgetGrant,
   ): Promise<Sent<never>> {
-    const failure = serviceFailureOf(fault, operation, hide);
-    if (isUnanswered(fault)) await circuit.unanswered(marks.circuit, grant, describeFailure(failure));
-    else if (fault.kind !== 'aborted') await circuit.answered(marks.circuit, grant);
+    const failure = serviceFailureOf(fault, operation, hider('words'));
+    if (isUnanswered(fault)) {
+      addresses.unanswered(session);
+      await circuit.unanswered(marks.circuit, grant, describeFailure(failure));
+    } else if (fault.kind !== 'aborted') {
+      addresses.answered(session, false);
+      await circuit.answered(marks.circuit, grant);
+    }
     // These are told by the status alone, also where the body was cut off.
     const status = fault.kind === 'aborted' ? undefined : fault.status;
-    if (status === 301 || status === 308) return understandMove(session, operation, fault);
+    if (status === 301 || status === 308) {
+      const { allowedHosts } = parts;
+      const at = { operation: operation.name, from: session.baseUrl, configured: addresses.home.baseUrl };
+      return readMove(fault, { ...at, allowedHosts }, hider('values'));
+    }
     if (status === 401) {
       return failed(unauthorizedFailure(await throttle.unauthorized(marks.throttle)));
     }
@@ -225,33 +241,24 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     // The service itself judged the request, so it knows the key.
     if (failure.kind === 'refused' || failure.kind === 'notFound')
       await throttle.succeeded(marks.throttle, grant);
-    return failed(failure);
-  }
-
-  function understandMove(session: ServiceSession, operation: Operation, fault: HttpFault): Sent<never> {
-    const to = baseUrlFromLocation(fault.headers.location ?? '', session.baseUrl);
-    if (fault.headers.location === undefined || to === undefined) {
-      const detail = `${operation.name}: answered ${fault.status} without saying where to. Check service.baseUrl.`;
-      return failed({ kind: 'misconfigured', detail });
-    }
-    if (to !== session.baseUrl && mayFollow({ from: session.baseUrl, to }, parts.allowedHosts)) {
-      return { ok: 'moved', to };
-    }
-    const detail = `This account is served at ${to}: set service.baseUrl to it, or allow its host in service.allowedHosts.`;
-    return failed({ kind: 'misconfigured', detail });
+    return status === 404 && session !== addresses.home ? { ok: 'strayed', failure } : failed(failure);
   }
 
   return {
     async call(operation, input, call) {
+      let doubted: ServiceFailure | undefined;
       for (let moves = 0; moves <= movesMax; moves += 1) {
-        const session = current;
+        const session = doubted === undefined ? addresses.current() : addresses.home;
         const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
         if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
-        if (entry.kind === 'failed') return failed(entry.failure);
+        if (entry.kind === 'failed') {
+          const kept = failed(entry.failure);
+          return doubted === undefined ? kept : secondOpinion(doubted, kept);
+        }
         let signInFailure: ServiceFailure | undefined;
         try {
           // Another request learned of a move while this one waited at the gate.
-          if (session !== current) continue;
+          if (doubted === undefined && session !== addresses.current()) continue;
           const sent = await send(session, operation, call, () =>
             session.http.call(operation, input, {
               signal: call.signal,
@@ -259,12 +266,20 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
               trailingSlash: call.trailingSlash,
             }),
           );
-          if (sent.ok !== 'moved') {
-            if (!sent.ok) signInFailure = sent.failure;
-            return sent;
+          if (sent.ok === false || sent.ok === 'strayed') signInFailure = sent.failure;
+          if (doubted !== undefined) {
+            if (isOwnWord(sent)) addresses.returnHome();
+            return secondOpinion(doubted, sent);
           }
-          if (current === session) {
-            current = sessionAt(sent.to);
+          if (sent.ok === 'strayed') {
+            // The configured address is asked for a second opinion before its word ends or holds anything (P13).
+            doubted = sent.failure;
+            if (operation.idempotent) continue;
+            return failed(doubted);
+          }
+          if (sent.ok !== 'moved') return sent;
+          if (addresses.current() === session) {
+            addresses.moveTo(sessionAt(sent.to));
             observer.onMoved?.(sent.to);
           }
           // The permission to send was given for one send: a create comes back for a new one (P4).
@@ -273,9 +288,12 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
           if (entry.kind === 'signIn') entry.done(signInFailure);
         }
       }
-      const detail = `The service redirected ${movesMax + 1} times in a row, last from ${current.baseUrl}. Check service.baseUrl.`;
+      if (doubted !== undefined) return failed(doubted);
+      const last = addresses.current().baseUrl;
+      const detail = `The service redirected ${movesMax + 1} times in a row, last from ${last}. Check service.baseUrl.`;
       return failed({ kind: 'misconfigured', detail });
     },
+    hider,
     close: async () => {
       await Promise.all(sessions.map(({ http }) => http.close()));
     },
@@ -289,6 +307,20 @@ interface Failed {
 
 function failed(failure: ServiceFailure): Failed {
   return { ok: false, failure };
+}
+
+/** What is true of a doubted 404: the second answer, or that one tries again; without one, the 404 stands. */
+function secondOpinion<Result>(doubted: ServiceFailure, second: Sent<Result>): ServedAnswer<Result> {
+  if (second.ok === 'moved' || second.ok === 'strayed') return failed(doubted);
+  if (second.ok) return second;
+  const isNone = second.failure.kind === 'unavailable' || second.failure.kind === 'misconfigured';
+  return isNone ? failed(doubted) : second;
+}
+
+/** Whether a place served what was asked for, or judged it. */
+function isOwnWord<Result>(sent: Sent<Result>): sent is ServedAnswer<Result> {
+  if (sent.ok === 'moved' || sent.ok === 'strayed') return false;
+  return sent.ok || sent.failure.kind === 'notFound' || sent.failure.kind === 'refused';
 }
 
 /** What the failure of a question means for the request that was to follow it. */

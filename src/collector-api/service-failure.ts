@@ -5,6 +5,7 @@ import { parseServiceError } from '../contract/service-errors.ts';
 import type { HttpFault } from '../http/http-fault.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
 import { certificateFailureOf } from './certificate-failure.ts';
+import { isPage } from './is-page.ts';
 
 const messageLengthMax = 200;
 
@@ -23,6 +24,10 @@ export function serviceFailureOf(
   // Told by the status alone, also where the body was cut off: certainly not acted on.
   if (fault.status === 429)
     return { kind: 'throttled', detail: `${operation.name}: rate limit exceeded (429).` };
+  if (fault.status === 431) {
+    const detail = `${operation.name}: the request's header is too long for the server (431); its cookies are forgotten.`;
+    return { kind: 'unavailable', sent: false, detail };
+  }
   const refusedCertificate = certificateFailureOf(fault, operation.name);
   if (refusedCertificate !== undefined) return refusedCertificate;
   switch (fault.kind) {
@@ -47,6 +52,7 @@ function refusal(
 ): ServiceFailure {
   const said = whatItSaid(fault, hide);
   const detail = `${operation.name}: answered ${status}${said}.`;
+  if (isPage(fault)) return { kind: 'unavailable', sent: true, detail };
   const { code } = parseServiceError(fault.body);
   // A refusal of this very request, under whatever status: which one comes with it is not documented (§7.4, end).
   const isOwnCode = code !== undefined && operation.errors.includes(code);
@@ -63,31 +69,32 @@ function refusal(
     };
   }
   if (status < 400 || status >= 500 || status === 408) return { kind: 'unavailable', sent: true, detail };
-  if (status === 404) return notFound(fault, operation, detail);
-  return { kind: 'refused', code: code ?? `status.${status}`, status, detail };
+  if (status === 404) return notFound(code === undefined ? undefined : say(code, hide), operation, detail);
+  return { kind: 'refused', code: say(code ?? `status.${status}`, hide), status, detail };
 }
 
-function notFound(fault: HttpFault, operation: Operation, detail: string): ServiceFailure {
-  if (!fault.isJson) return { kind: 'unavailable', sent: true, detail: `${detail} It was a page, no JSON.` };
+function notFound(code: string | undefined, operation: Operation, detail: string): ServiceFailure {
   if (operation.method === 'GET' && !operation.path.includes('{')) {
     return {
       kind: 'misconfigured',
       detail: `${detail} The service has no ${operation.path} below this base URL: check the path in service.baseUrl.`,
     };
   }
-  const { code } = parseServiceError(fault.body);
   return { kind: 'notFound', detail, ...(code === undefined ? {} : { code }) };
 }
 
 function whatItSaid(fault: HttpFault, hide: (text: string) => string): string {
-  if (!fault.isJson) return ' with a page that is no JSON';
+  if (isPage(fault)) return ' with a page that is no JSON';
   const { code, message } = parseServiceError(fault.body);
   const words = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
-  if (words === '') return '';
+  return words === '' ? '' : ` (${say(words, hide)})`;
+}
+
+function say(words: string, hide: (text: string) => string): string {
   // Control characters have no place in a log line or a terminal.
-  return ` (${hide(words)
+  return hide(words)
     .replace(/\p{Cc}+/gu, ' ')
-    .slice(0, messageLengthMax)})`;
+    .slice(0, messageLengthMax);
 }
 
 /**

@@ -46,7 +46,8 @@ export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
         return cookie === undefined ? { authorization } : { authorization, cookie };
       },
       onAnswer: ({ status, headers, sentHeaders }) => {
-        if (status === 401) jar.forgetSent(sentHeaders['cookie']);
+        // 431: the header is too long for this server, and cookies are the part of it that grows.
+        if (status === 401 || status === 431) jar.forgetSent(sentHeaders['cookie']);
         else if (status < 400) jar.store(headers['set-cookie'] ?? []);
       },
     },

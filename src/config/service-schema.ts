@@ -72,7 +72,7 @@ export const ServiceSchema = z
       .max(100)
       .default([])
       .describe(
-        'Other hosts to which a redirect (301) may lead, such as "*.api.example.com"; credentials go nowhere else.',
+        'Other hosts to which a redirect (301) may lead, such as "*.api.example.com", or "api.example.com:8443" where the port is neither that of baseUrl nor the usual one; credentials go nowhere else.',
       ),
     requestsPerSecond: z
       .number()

@@ -12,23 +12,26 @@ export const taskStatus = {
   progressing: 6,
 } as const;
 
-/** An upgrade task's status (collector-api.md §2.3). The request's time bears either of two names. */
+/**
+ * An upgrade task's status (collector-api.md §2.3). The request's time bears either of two names. Only the id and the
+ * status decide, so an odd value of the rest is as good as none (P13).
+ */
 export const UpgradeTask = z
   .looseObject({
     id: OpaqueId,
-    collectorId: z.number().int().optional(),
-    toVersion: z.string().nullish(),
-    requestTime: z.number().nullish(),
-    requestedTime: z.number().nullish(),
+    collectorId: z.number().int().optional().catch(undefined),
+    toVersion: z.string().nullish().catch(undefined),
+    requestTime: z.number().nullish().catch(undefined),
+    requestedTime: z.number().nullish().catch(undefined),
     status: z.number().int(),
-    message: z.string().nullish(),
+    message: z.string().nullish().catch(undefined),
   })
   .meta({ id: 'UpgradeTask' });
 export type UpgradeTask = z.infer<typeof UpgradeTask>;
 
 /** A build on offer (collector-api.md §2.4). */
 export const UpgradeTarget = z
-  .looseObject({ version: z.string(), latest: z.boolean().optional() })
+  .looseObject({ version: z.string(), latest: z.boolean().nullish().catch(undefined) })
   .meta({ id: 'UpgradeTarget' });
 export type UpgradeTarget = z.infer<typeof UpgradeTarget>;
 
@@ -39,9 +42,9 @@ export const CreateUpgrade = z.looseObject({
 });
 export type CreateUpgrade = z.infer<typeof CreateUpgrade>;
 
-/** The answer to a create: the task's id, and its status path. */
+/** The answer to a create: the task's id, and its status path, which nobody needs. */
 export const CreatedUpgrade = z.looseObject({
   id: OpaqueId,
-  link: z.looseObject({ rel: z.string(), href: z.string() }).optional(),
+  link: z.looseObject({ rel: z.string(), href: z.string() }).nullish().catch(undefined),
 });
 export type CreatedUpgrade = z.infer<typeof CreatedUpgrade>;

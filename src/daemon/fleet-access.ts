@@ -17,6 +17,8 @@ export interface FleetAccessParts {
   readonly sink?: EventSink;
   /** Hears each address that the service sends a request on to, once. */
   readonly onMoved?: (baseUrl: string) => void;
+  /** Hears of what an inventory leaves out, in words, when that has changed. */
+  readonly onIncomplete?: (reason: string) => void;
 }
 
 /** The way to the service: the port the loops know, and whether it answers. */
@@ -57,7 +59,20 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
       },
     },
   });
-  const fleet = makeFleetService({ client, clock, sleep: sleepForReal });
+  let unreadableTold = 0;
+  const fleet = makeFleetService({
+    client,
+    clock,
+    sleep: sleepForReal,
+    onUnreadable: (rows) => {
+      if (rows === unreadableTold) return;
+      unreadableTold = rows;
+      if (rows === 0) return;
+      const reason = `${rows} ${rows === 1 ? 'collector has' : 'collectors have'} no id or name that can be read: no plan takes them in.`;
+      sink?.note({ event: 'inventory.incomplete', reason });
+      parts.onIncomplete?.(reason);
+    },
+  });
   return {
     fleet,
     readiness: () => (downReason === undefined ? last : { ok: false, reason: downReason }),

@@ -178,6 +178,10 @@ function judge<Answer>(operation: Operation<unknown, unknown, unknown, Answer>, 
     const message = `${operation.name}: answered ${answer.status} with a body that is no JSON`;
     throw new HttpFault({ ...seen, kind: 'undecodable', message });
   }
+  if (read.kind === 'tooDeep') {
+    const message = `${operation.name}: answered ${answer.status} with JSON that is nested too deep`;
+    throw new HttpFault({ ...seen, kind: 'undecodable', message });
+  }
   const parsed = operation.answer.body.safeParse(read.kind === 'json' ? read.value : undefined);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];

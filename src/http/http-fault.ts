@@ -12,7 +12,7 @@ export type HttpFaultKind =
   | 'aborted'
   /** A complete answer, but not a 2xx. */
   | 'status'
-  /** A 2xx whose body is not what the contract names: HTML, broken JSON, another shape; or no HTTP at all. */
+  /** A 2xx whose body is not what the contract names: HTML, broken JSON, another shape, nested too deep; or no HTTP at all. */
   | 'undecodable'
   /** More bytes than we are willing to hold. */
   | 'tooLarge';

@@ -1,4 +1,4 @@
-/** Deeper than anything our APIs speak of. Writing JSON recurses, so a body nested without end would break the answer. */
+/** Deeper than anything our APIs speak of. Writing JSON recurses, so a body nested without end would break who passes it on. */
 const depthMax = 100;
 
 /** True when objects and arrays are nested deeper than we are willing to follow. Does not recurse itself. */

@@ -1,6 +1,9 @@
-/** What a body's text is: JSON, nothing, or something else such as HTML. */
+import { isTooDeep } from './json-depth.ts';
+
+/** What a body's text is: JSON, JSON nested deeper than we follow, nothing, or something else such as HTML. */
 export type ReadJson =
   | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'tooDeep' }
   | { readonly kind: 'empty' }
   | { readonly kind: 'other' };
 
@@ -11,7 +14,8 @@ export type ReadJson =
 export function readJson(text: string): ReadJson {
   if (text.trim() === '') return { kind: 'empty' };
   try {
-    return { kind: 'json', value: JSON.parse(quoteLargeIntegers(text)) };
+    const value: unknown = JSON.parse(quoteLargeIntegers(text));
+    return isTooDeep(value) ? { kind: 'tooDeep' } : { kind: 'json', value };
   } catch (error) {
     if (error instanceof SyntaxError) return { kind: 'other' };
     throw error;

@@ -111,6 +111,8 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       return { level: 'info', fields: { event, policy: note.policy, reason: note.result } };
     case 'scan.failed':
       return { level: 'warn', fields: { event, policy: note.policy, reason: note.reason } };
+    case 'inventory.incomplete':
+      return { level: 'warn', fields: { event, reason: note.reason } };
     case 'look.failed':
       return { level: 'warn', fields: { event, rollout: note.rollout, reason: note.reason } };
     case 'build.held':

@@ -275,6 +275,8 @@ export type DaemonNote =
   | { readonly event: 'service.down' | 'service.up'; readonly reason: string }
   /** A redirect to an allowed host was followed; told once for each address, which carries no credentials. */
   | { readonly event: 'service.moved'; readonly baseUrl: string }
+  /** Collectors that no plan takes in, since who they are can't be read; told when their number changes. */
+  | { readonly event: 'inventory.incomplete'; readonly reason: string }
   | { readonly event: 'service.throttled'; readonly reason: '429' | '401'; readonly pauseMs: DurationMs }
   | {
       readonly event: 'step.failed';

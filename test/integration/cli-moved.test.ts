@@ -30,7 +30,11 @@ describe('an account that moved to an allowed host', () => {
         await service.close();
       });
       const config = folder.write('upwave.yaml', {
-        service: { ...testSecrets.commandLine, baseUrl: `${old.url}/api`, allowedHosts: ['127.0.0.1'] },
+        service: {
+          ...testSecrets.commandLine,
+          baseUrl: `${old.url}/api`,
+          allowedHosts: [new URL(service.url).host],
+        },
         rollouts: [{ name: 'all' }],
       });
       const { code, out, err } = await runUpwave({ args: [...command.split(' '), '--config', config] });

@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { unansweredMax } from '../../src/collector-api/service-circuit.ts';
 import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
-import { aCollectorApi, type CollectorApiSetup } from '../support/collector-api-setup.ts';
+import {
+  aCollectorApi,
+  accessId,
+  accessKey,
+  type CollectorApiSetup,
+} from '../support/collector-api-setup.ts';
 import { type Script, type SeenRequest, sendCutOff, sendJson, sendText } from '../support/scripted-server.ts';
 
 const date = 'Sat, 21 Nov 2026 12:00:05 GMT';
@@ -134,6 +140,52 @@ describe('the fleet service', () => {
       expect(JSON.stringify(answer)).toMatch(/Give|Check/);
     });
 
+    it.each([
+      [400, 'text/html'],
+      [403, 'text/html; charset=utf-8'],
+      [403, 'text/plain'],
+      [409, 'text/html'],
+      [413, undefined],
+      [415, 'text/html'],
+    ])(
+      'is in doubt when something in between answers %i with %s, and spends no attempt (P13)',
+      async (status, type) => {
+        const { fleet, budget } = await setup((_request, response) =>
+          sendText(
+            response,
+            status,
+            '<html>Request blocked</html>',
+            type === undefined ? {} : { 'content-type': type },
+          ),
+        );
+        for (let time = 1; time <= unansweredMax; time += 1) {
+          const answer = await fleet.createTask(target, send);
+          expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
+          expect(JSON.stringify(answer)).not.toContain('capability');
+        }
+        expect(budget.standings).toEqual([expect.stringContaining(`answered ${status} with a page`)]);
+      },
+    );
+
+    it.each([
+      [403, '', 'text/html'],
+      [403, '', undefined],
+      [415, '', undefined],
+      [403, 'Forbidden', undefined],
+      [415, 'Unsupported Media Type', undefined],
+    ])(
+      'takes a %i of the text "%s" and the type %s for the service\'s own word',
+      async (status, text, type) => {
+        const { fleet, budget } = await setup((_request, response) =>
+          sendText(response, status, text, type === undefined ? {} : { 'content-type': type }),
+        );
+        for (let time = 1; time <= unansweredMax; time += 1) {
+          expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'misconfigured' } });
+        }
+        expect(budget.standings).toEqual([]);
+      },
+    );
+
     it('says whether it had been sent when it is given up', async () => {
       const giveUp = new AbortController();
       const { fleet } = await setup(() => giveUp.abort());
@@ -161,6 +213,20 @@ describe('the fleet service', () => {
       expect(seen).toMatchObject([
         { operation: 'getUpgradeTask', status: 200, budgetWaitMs: 7, budgetClass: 'look' },
       ]);
+    });
+
+    it('needs no more of a task than its status, and of a build than its version (P13)', async () => {
+      const odd = { requestTime: 'today', message: { text: 'x' }, toVersion: 1, collectorId: '7' };
+      const { fleet } = await setup((request, response) =>
+        request.path.endsWith('/targets')
+          ? sendJson(response, 200, { targets: [{ version: '19.1-1', latest: null }] })
+          : request.method === 'POST'
+            ? sendJson(response, 202, { id: 5, link: null })
+            : sendJson(response, 200, { upgrade: { id: 1, status: 3, ...odd } }),
+      );
+      expect(await fleet.lookAtTask('1')).toMatchObject({ value: { status: 3, message: '' } });
+      expect(await fleet.listBuilds()).toMatchObject({ value: [{ version: '19.1-1', latest: false }] });
+      expect(await fleet.createTask(target, send)).toEqual({ ok: true, value: { taskId: '5' } });
     });
 
     it('reads no clock from an unreadable Date', async () => {
@@ -335,6 +401,69 @@ describe('the fleet service', () => {
       ]);
     });
 
+    it.each<[string, object]>([
+      ['alive', { alive: null }],
+      ['ephemeral', { ephemeral: 'no' }],
+      ['links', { links: null }],
+      ['collectorType', { collectorType: 7 }],
+      ['osTime', { osTime: 'a while' }],
+      ['targetCpu', { targetCpu: '20%' }],
+      ['lastSeenAlive', { lastSeenAlive: 'yesterday' }],
+      ['fields', { fields: ['a', 1] }],
+      ['category', { category: { a: 1 } }],
+    ])('takes an odd value of %s for none, and reads all others (P13)', async (name, odd) => {
+      const rows = [collector(1), collector(2, odd)];
+      const { fleet } = await setup((request, response) =>
+        request.path.endsWith('/2')
+          ? sendJson(response, 200, { collector: rows[1] })
+          : sendJson(response, 200, pageOf(rows, request)),
+      );
+      const plain = await fleet.readFleet('19.500-1');
+      expect(plain.ok && plain.value.collectors.map(({ id }) => id)).toEqual([1, 2]);
+      expect(plain.ok && plain.value.upgradableIds).toEqual(new Set([1, 2]));
+      expect(await fleet.findCollector('2')).toMatchObject({ ok: true, value: { id: 2, name: 'c2' } });
+      const look = { collectorId: 2, upgradableTo: null, urgent: false };
+      expect(await fleet.lookAtCollector(look)).toMatchObject({
+        value: { build: '19.1-1', alive: name !== 'alive', lastSeenAlive: null },
+      });
+    });
+
+    it('leaves rows without an id or a name out of plans, tells how many, and misses none behind them', async () => {
+      const rows: unknown[] = Array.from({ length: 25 }, (_, index) => collector(index + 1));
+      rows[3] = { name: 'no id' };
+      rows[9] = { id: 'ten', name: 'c10' };
+      rows[12] = null;
+      rows[20] = collector(21, { name: null });
+      const { fleet, unreadable } = await setup(
+        (request, response) =>
+          sendJson(response, 200, pageOf(rows as object[], request), { 'set-cookie': 's=1' }),
+        { pageSize: 10 },
+      );
+      const ids = Array.from({ length: 25 }, (_, index) => index + 1).filter(
+        (id) => ![4, 10, 13].includes(id),
+      );
+      const answer = await fleet.readFleet('19.500-1');
+      expect(answer.ok && answer.value.collectors.map(({ id }) => id)).toEqual(ids.filter((id) => id !== 21));
+      expect(answer.ok && [...answer.value.upgradableIds]).toEqual(ids);
+      expect(unreadable).toEqual([4]);
+      // One that is looked after needs no name.
+      const inventory = await fleet.readInventory();
+      expect(inventory.ok && inventory.value.collectors.map(({ id }) => id)).toEqual(ids);
+    });
+
+    it('takes a page that is nested without end for unreadable, and stays alive (P13)', async () => {
+      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+      const { fleet, budget } = await setup((_request, response) =>
+        sendText(response, 200, `{"collectors":[{"id":1,"name":"c1","fields":{"a":${deep}}}]}`),
+      );
+      const answer = await fleet.readInventory();
+      expect(answer).toMatchObject({
+        failure: { kind: 'unavailable', detail: expect.stringContaining('nested too deep') },
+      });
+      // The service is there.
+      expect(budget.standings).toEqual([]);
+    });
+
     it('reads a page again that fails in passing', async () => {
       let failures = 3;
       const { fleet, slept } = await setup(
@@ -374,6 +503,72 @@ describe('the fleet service', () => {
       );
       expect(await fleet.readFleet('19.500-1')).toMatchObject({ failure: { kind: 'misconfigured' } });
       expect(server.requests).toHaveLength(1);
+    });
+  });
+
+  describe('texts that are kept', () => {
+    const basic = Buffer.from(`${accessId}:${accessKey}`).toString('base64');
+    const secret = `${accessKey} ${basic} ${encodeURIComponent(basic)} theSessionCookie-1`;
+    const long = `a ${secret} ${'x'.repeat(200_000)}`;
+    const cookie = { 'set-cookie': 'session=theSessionCookie-1' };
+    const row = collector(1, {
+      name: long,
+      collectorVersion: long,
+      fields: { [long]: { deep: long } },
+    });
+    const script: Script = ({ path }, response) => {
+      if (path.endsWith('/targets')) return sendJson(response, 200, { targets: [{ version: long }] }, cookie);
+      if (path.includes('/upgrades/t'))
+        return sendJson(response, 200, { upgrade: { id: 1, status: 3, message: long } });
+      return sendJson(response, 200, path.endsWith('/1') ? { collector: row } : { collectors: [row] });
+    };
+
+    it.each<[string, (fleet: CollectorApiSetup['fleet']) => Promise<unknown>]>([
+      ['a build on offer', (fleet) => fleet.listBuilds()],
+      ['a message', (fleet) => fleet.lookAtTask('t')],
+      ['a sighting', (fleet) => fleet.lookAtCollector({ collectorId: 1, upgradableTo: null, urgent: false })],
+      ['an inventory', (fleet) => fleet.readInventory()],
+      ['a found collector', (fleet) => fleet.findCollector('1')],
+    ])('of %s hold no secret, and are bounded (P12)', async (_what, ask) => {
+      const { fleet } = await setup(script);
+      await fleet.listBuilds();
+      const answer = await ask(fleet);
+      expect(answer).toMatchObject({ ok: true });
+      const text = JSON.stringify(answer);
+      expect(text).toContain('a *** *** *** *** xxx');
+      expect(text.length).toBeLessThan(6_000);
+      for (const hidden of [accessKey, basic, 'theSessionCookie']) expect(text).not.toContain(hidden);
+    });
+
+    it('keep a name that holds a short cookie by chance, so that it is still chosen by it (P5)', async () => {
+      const { fleet } = await setup((_request, response) =>
+        sendJson(
+          response,
+          200,
+          { collectors: [collector(1, { name: 'db-web1' })] },
+          { 'set-cookie': 'lb=web1' },
+        ),
+      );
+      const inventory = await fleet.readInventory();
+      expect(inventory.ok && inventory.value.collectors.map(({ name }) => name)).toEqual(['db-web1']);
+    });
+
+    it.each([
+      ['too long', '7'.repeat(65)],
+      ['a secret', accessKey],
+    ])('are no id of a task when %s: its create is in doubt (P1, P12)', async (_why, id) => {
+      const { fleet } = await setup((_request, response) => sendJson(response, 202, { id }));
+      const answer = await fleet.createTask(target, send);
+      expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
+      expect(JSON.stringify(answer)).not.toContain(id);
+    });
+
+    it('are the code of a refusal too', async () => {
+      const { fleet } = await setup((_request, response) => sendJson(response, 400, { code: long }));
+      const text = JSON.stringify(await fleet.createTask(target, send));
+      expect(text).toContain('"refused"');
+      expect(text).not.toContain(accessKey);
+      expect(text.length).toBeLessThan(1_000);
     });
   });
 

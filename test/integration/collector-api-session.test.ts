@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { unansweredHereMax } from '../../src/collector-api/service-addresses.ts';
 import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
 import {
   aCollectorApi,
@@ -289,7 +290,7 @@ describe('the session with the service', () => {
       );
       const { fleet, server, moved, budget } = await setup(
         (request, response) => moveTo(other.url)(request, response),
-        { allowedHosts: ['127.0.0.*'] },
+        { allowedHosts: [`127.0.0.*:${other.port}`] },
       );
       expect((await fleet.listBuilds()).ok).toBe(true);
       expect((await fleet.listBuilds()).ok).toBe(true);
@@ -320,16 +321,153 @@ describe('the session with the service', () => {
       const other = await elsewhere((request, response) =>
         sendText(response, 301, '', { location: `${first}${request.url}` }),
       );
-      const { fleet, server } = await setup(moveTo(other.url), { allowedHosts: ['127.0.0.1'] });
+      const { fleet, server } = await setup(moveTo(other.url), {
+        allowedHosts: [`127.0.0.1:${other.port}`],
+      });
       const first = server.url;
       expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
       expect(server.requests.length + other.requests.length).toBeLessThanOrEqual(4);
+    });
+
+    it.each([
+      ['a secret', accessKey],
+      ['too much', 'x'.repeat(9_000)],
+    ])('to an address that holds %s is not followed, and told without it (P12)', async (_what, words) => {
+      const other = await elsewhere((_request, response) => sendJson(response, 200, targets));
+      const { fleet, moved } = await setup(moveTo(`${other.url}/${words}`), {
+        allowedHosts: [`127.0.0.1:${other.port}`],
+      });
+      const answer = await fleet.listBuilds();
+      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(JSON.stringify(answer)).not.toContain(words);
+      expect(JSON.stringify(answer).length).toBeLessThan(1_500);
+      expect(moved).toEqual([]);
+      expect(other.requests).toEqual([]);
+    });
+
+    describe('that led to a wrong place', () => {
+      /** Sent elsewhere once by a service that is well again. */
+      async function astray(there: Script) {
+        const other = await elsewhere(() => undefined);
+        let isMoved = true;
+        const { fleet, server, budget } = await setup(
+          (request, response) => {
+            if (isMoved) return moveTo(other.url)(request, response);
+            return request.method === 'POST'
+              ? sendJson(response, 202, { id: '5' })
+              : sendJson(response, 200, request.path.endsWith('/targets') ? targets : task);
+          },
+          { allowedHosts: [`127.0.0.1:${other.port}`], requestTimeoutMs: 200 },
+        );
+        other.follow((_request, response) => sendJson(response, 200, targets));
+        expect((await fleet.listBuilds()).ok).toBe(true);
+        other.follow(there);
+        const cure = (isCured = true) => {
+          isMoved = !isCured;
+        };
+        const seen = () => ({ here: server.requests.length, there: other.requests.length });
+        return { fleet, budget, other, server, cure, seen };
+      }
+      const gone: Script = (_request, response) => sendJson(response, 404, { code: 'notfound' });
+
+      it('is left when that place dies, and the configured address is used again', async () => {
+        const { fleet, cure, other } = await astray((_request, response) => void response.destroy());
+        cure();
+        for (let time = 1; time <= unansweredHereMax; time += 1) {
+          expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'unavailable' } });
+        }
+        const before = other.requests.length;
+        expect((await fleet.lookAtTask('1')).ok).toBe(true);
+        expect((await fleet.listBuilds()).ok).toBe(true);
+        expect(other.requests).toHaveLength(before);
+      });
+
+      it.each([
+        ['JSON', gone],
+        ['a page', (_request: unknown, response) => sendText(response, 404, '<html>')],
+      ] as Array<[string, Script]>)(
+        'is left when it knows nothing (404, %s) of what the configured address has (P13)',
+        async (_what, there) => {
+          const { fleet, cure, other, budget } = await astray(there);
+          cure();
+          const before = other.requests.length;
+          expect((await fleet.lookAtTask('1')).ok).toBe(true);
+          expect((await fleet.listBuilds()).ok).toBe(true);
+          expect(other.requests).toHaveLength(before + 1);
+          expect(budget.held()).toBe(0);
+        },
+      );
+
+      it('is believed when it says 404, and the configured address still sends us there', async () => {
+        const { fleet, seen } = await astray(gone);
+        const before = seen();
+        expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+        expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
+        expect(seen()).toEqual({ here: before.here + 2, there: before.there + 2 });
+      });
+
+      it('is not believed while nobody had the time to ask the configured address', async () => {
+        const { fleet, server } = await astray(gone);
+        server.follow((_request, response) => sendText(response, 429, ''));
+        expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'throttled' } });
+        server.follow((_request, response) => void response.destroy());
+        expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+      });
+
+      it('does not get a create sent twice by itself (P1)', async () => {
+        const { fleet, seen, cure } = await astray(gone);
+        cure();
+        const before = seen();
+        const answer = await fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
+        expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
+        expect(seen()).toEqual({ here: before.here, there: before.there + 1 });
+      });
+
+      it('holds no create when the question that goes before it finds nothing there', async () => {
+        const { fleet, budget } = await astray(gone);
+        budget.markProbe(true);
+        const answer = await fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
+        expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
+        expect(budget.held()).toBe(0);
+      });
+
+      it('is tried in turn with the configured address while neither answers', async () => {
+        const dead: Script = (_request, response) => void response.destroy();
+        const { fleet, server, other, seen } = await astray(dead);
+        server.follow(dead);
+        const before = seen();
+        for (let time = 1; time <= 3 * unansweredHereMax; time += 1) await fleet.lookAtTask('1');
+        expect(seen()).toEqual({
+          here: before.here + unansweredHereMax,
+          there: before.there + 2 * unansweredHereMax,
+        });
+        other.follow((_request, response) => sendJson(response, 200, task));
+        for (let time = 1; time <= unansweredHereMax; time += 1) await fleet.lookAtTask('1');
+        expect((await fleet.lookAtTask('1')).ok).toBe(true);
+      });
     });
 
     it('without a Location is a misconfiguration too', async () => {
       const { fleet } = await setup((_request, response) => sendText(response, 301, ''));
       expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
     });
+  });
+
+  it('forgets the cookies that made the header too long for the server (431), at the cost of no attempt', async () => {
+    const { fleet, server } = await setup((request, response) =>
+      request.headers.cookie === undefined
+        ? sendJson(response, 200, task, { 'set-cookie': `a=${'x'.repeat(3_500)}` })
+        : sendText(response, 431, '<html>'),
+    );
+    expect((await fleet.lookAtTask('1')).ok).toBe(true);
+    const create = fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
+    expect(await create).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
+    expect((await fleet.lookAtTask('1')).ok).toBe(true);
+    expect(server.requests.map(({ headers }) => headers.cookie?.length)).toEqual([
+      undefined,
+      3_502,
+      undefined,
+    ]);
   });
 
   it('tells no secret in any failure, also when the service repeats it', async () => {

@@ -25,14 +25,17 @@ describe('the way to the service', () => {
     return server;
   }
 
-  function anAccess(baseUrl: string): { access: FleetAccess; notes: DaemonNote[] } {
+  function anAccess(
+    baseUrl: string,
+    allowedHosts: readonly string[] = [],
+  ): { access: FleetAccess; notes: DaemonNote[] } {
     const notes: DaemonNote[] = [];
     const access = makeFleetAccess({
       service: {
         baseUrl,
         accessId: new Secret('id'),
         accessKey: new Secret('key'),
-        allowedHosts: ['127.0.0.1'],
+        allowedHosts,
         requestsPerSecond: 1_000,
         concurrentRequests: 10,
         budgetShare: 1,
@@ -53,7 +56,7 @@ describe('the way to the service', () => {
     );
     const other = await aServer(answer);
     there = other.url;
-    const { access, notes } = anAccess(`${here.url}/api`);
+    const { access, notes } = anAccess(`${here.url}/api`, [`127.0.0.1:${other.port}`]);
     expect((await access.fleet.listBuilds()).ok).toBe(true);
     let bounces = 1;
     other.follow((request, response) => {
@@ -65,6 +68,22 @@ describe('the way to the service', () => {
     expect(notes).toEqual([
       { event: 'service.moved', baseUrl: `${other.url}/api` },
       { event: 'service.moved', baseUrl: `${here.url}/api` },
+    ]);
+  });
+
+  it('tells of collectors that no plan takes in, when their number changes (P13)', async () => {
+    let collectors: unknown[] = [{ id: 1, name: 'a' }, { id: 'x' }];
+    const server = await aServer((_request, response) => sendJson(response, 200, { collectors }));
+    const { access, notes } = anAccess(`${server.url}/api`);
+    await access.fleet.readInventory();
+    await access.fleet.readInventory();
+    collectors = [{ id: 1, name: 'a' }];
+    await access.fleet.readInventory();
+    collectors = [{ id: 1 }, { name: 'b' }];
+    await access.fleet.readInventory();
+    expect(notes).toEqual([
+      { event: 'inventory.incomplete', reason: expect.stringMatching(/^1 collector has no id or name/) },
+      { event: 'inventory.incomplete', reason: expect.stringMatching(/^2 collectors have no id or name/) },
     ]);
   });
 

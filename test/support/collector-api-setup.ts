@@ -108,6 +108,8 @@ export interface CollectorApiSetup {
   readonly throttled: Array<{ reason: string; pauseMs: DurationMs }>;
   readonly moved: string[];
   readonly slept: DurationMs[];
+  /** What each inventory told of rows that can't be read. */
+  readonly unreadable: number[];
   close(): Promise<void>;
 }
 
@@ -123,6 +125,7 @@ export async function aCollectorApi(
   const throttled: Array<{ reason: string; pauseMs: DurationMs }> = [];
   const moved: string[] = [];
   const slept: DurationMs[] = [];
+  const unreadable: number[] = [];
   const { pageSize, ...parts } = options;
   const client = makeServiceClient({
     baseUrl: `${server.url}/api`,
@@ -146,6 +149,7 @@ export async function aCollectorApi(
     sleep: async (durationMs) => {
       slept.push(durationMs);
     },
+    onUnreadable: (rows) => unreadable.push(rows),
     ...(pageSize === undefined ? {} : { pageSize }),
   });
   return {
@@ -158,6 +162,7 @@ export async function aCollectorApi(
     throttled,
     moved,
     slept,
+    unreadable,
     close: async () => {
       await fleet.close();
       await server.close();

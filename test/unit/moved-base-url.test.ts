@@ -38,15 +38,30 @@ describe('mayFollow', () => {
     ['https://eu.api.example.com', ['*.api.example.com'], true],
     ['https://EU.api.example.com', ['*.API.example.com'], true],
     ['https://a.b.api.example.com', ['*.api.example.com'], false],
-    ['https://api.example.com', ['*.api.example.com'], false],
+    ['https://api.example.com', ['*.api.example.com'], true],
+    ['https://api.example.com:8443', ['*.api.example.com'], false],
+    ['https://example.com', ['*.example.com'], false],
     ['https://evil.com', ['*.api.example.com'], false],
     ['https://eu.api.example.com.evil.com', ['*.api.example.com'], false],
     ['https://evilXapi.example.com', ['*.api.example.com'], false],
     ['http://eu.api.example.com', ['*.api.example.com'], false],
-    ['https://eu.api.example.com:8443', ['*.api.example.com'], true],
+    ['https://eu.api.example.com:8443', ['*.api.example.com'], false],
+    ['https://eu.api.example.com:8443', ['*.api.example.com:8443'], true],
     ['https://eu.api.example.com:8443', ['eu.api.example.com:443'], false],
     ['https://eu.api.example.com', ['eu.api.example.com:443'], true],
   ])('to %s with %j: %s', (to, allowed, expected) => {
-    expect(mayFollow({ from, to }, allowed)).toBe(expected);
+    expect(mayFollow({ from, to, configured: from }, allowed)).toBe(expected);
+  });
+
+  it.each([
+    ['http://localhost:8081', true],
+    ['http://localhost', true],
+    ['http://localhost:9000', false],
+    ['https://localhost', true],
+    ['https://localhost:8081', true],
+    ['https://localhost:80', false],
+  ])('from port 8081 to %s, with no port allowed by name: %s (P12)', (to, expected) => {
+    const configured = 'http://127.0.0.1:8081/api';
+    expect(mayFollow({ from: 'http://localhost:9000', to, configured }, ['localhost'])).toBe(expected);
   });
 });
