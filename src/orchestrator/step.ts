@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/time.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
+import { isQuestionable } from '../rollout/failed-looks.ts';
 import {
   classifyCreateFailure,
   classifyLookFailure,
@@ -194,7 +195,11 @@ async function lookFailed(
   failure: ServiceFailure,
 ): Promise<Upgrade> {
   if (failure.kind === 'cancelled') return upgrade;
-  const next = await record(run, upgrade, { kind: 'lookFailed', at: run.parts.clock.now(), of, failure });
+  const { fleet, clock } = run.parts;
+  const asked = isQuestionable(upgrade, failure, clock.now(), run.rollout.policy)
+    ? { othersAnswered: (await fleet.listBuilds(run.signal)).ok }
+    : {};
+  const next = await record(run, upgrade, { kind: 'lookFailed', at: clock.now(), of, failure, ...asked });
   if (classifyLookFailure(failure) === 'hold') {
     await holdRollout(run.parts, run.rollout.id, describeFailure(failure));
   }

@@ -43,6 +43,8 @@ export interface UpgradeIdentity {
   readonly unexplained: number;
   /** Looks in a row that brought no answer; the wait before the next grows with it. */
   readonly misses: number;
+  /** Since when the service answers others and not about this one, after its time was up; absent while it does. */
+  readonly unheardSince?: EpochMs;
   /** When the first task was created, for the duration. */
   readonly firstStartedAt: EpochMs | null;
 }
