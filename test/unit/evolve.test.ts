@@ -398,6 +398,12 @@ describe('nextStep', () => {
     expect(nextStep(queued, t + freshForMs + 1)).toMatchObject({ why: 'recheck' });
   });
 
+  it('looks before a create when the reading seems to come from the future: a clock was set (P1)', () => {
+    const soon = (ms: number) => anUpgrade({ state: 'queued', dueAt: t, freshAt: t + ms, startBy: null });
+    expect(nextStep(soon(freshForMs), t)).toEqual({ do: 'start' });
+    expect(nextStep(soon(freshForMs + 1), t)).toMatchObject({ why: 'recheck' });
+  });
+
   it('leaves what waits for the reconciler alone', () => {
     expect(nextStep(anUpgrade({ state: 'pending' }), t)).toEqual({ do: 'rest' });
     expect(nextStep(anUpgrade({ state: 'retrying', dueAt: t, reason: '' }), t + 1)).toEqual({ do: 'rest' });

@@ -5,7 +5,14 @@ import { runStep } from '../../src/orchestrator/step.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
-import { anUpgrade, anUpgradingOne, aRollout, someGroups, startedAt as t } from '../support/builders.ts';
+import {
+  anUpgrade,
+  anUpgradingOne,
+  aPolicy,
+  aRollout,
+  someGroups,
+  startedAt as t,
+} from '../support/builders.ts';
 import { lossless } from '../support/lossless.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 
@@ -101,5 +108,63 @@ describe('an aborted rollout (P9)', () => {
     const job = await aJob(aRollout({ state: 'aborted' }), anUpgradingOne({ dueAt: t }), fleet);
     await job.runOn();
     expect(await job.stored()).toMatchObject({ state: 'upgrading' });
+  });
+});
+
+describe('a create that waits for its place in the API budget', () => {
+  const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
+
+  /** A budget whose place comes after `meanwhile`. */
+  async function aWaitingCreate(meanwhile: (job: Awaited<ReturnType<typeof aJob>>) => unknown) {
+    const rollout = aRollout();
+    const sent: number[] = [];
+    const looked: number[] = [];
+    const job = await aJob(rollout, queued, {
+      createTask: async (_task, beforeSend) => {
+        await meanwhile(job);
+        if (!(await beforeSend())) return { ok: false, failure: { kind: 'cancelled', sent: false } };
+        sent.push(job.clock.at);
+        return { ok: true, value: { taskId: '7' } };
+      },
+      lookAtCollector: async () => {
+        looked.push(job.clock.at);
+        return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
+      },
+    });
+    return { job, sent, looked };
+  }
+
+  it('leaves when its place comes soon', async () => {
+    const { job, sent, looked } = await aWaitingCreate(({ clock }) => (clock.at += 59_000));
+    await job.run();
+    expect({ sent, looked }).toEqual({ sent: [t + 59_000], looked: [] });
+  });
+
+  it('does not leave when it was looked at long ago by then, and is looked at anew (P1)', async () => {
+    const { job, sent, looked } = await aWaitingCreate(({ clock }) => (clock.at += 600_000));
+    await job.run();
+    expect({ sent, looked }).toEqual({ sent: [], looked: [t + 600_000] });
+    expect(await job.stored()).toMatchObject({ state: 'queued' });
+  });
+
+  it('does not leave when the clock was set back (P1)', async () => {
+    const { job, sent } = await aWaitingCreate(({ clock }) => (clock.at -= 600_000));
+    await job.run();
+    expect(sent).toEqual([]);
+  });
+
+  it('does not leave when another rollout has begun to upgrade the collector (P1)', async () => {
+    const { job, sent } = await aWaitingCreate(async ({ store }) => {
+      const rollout = aRollout({ id: 'other-20260302-1', policy: aPolicy({ name: 'other' }) });
+      const upgrades = [{ ...anUpgradingOne(), rolloutId: rollout.id }];
+      await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
+    });
+    await job.run();
+    expect(sent).toEqual([]);
+    expect(await job.stored()).toMatchObject({
+      state: 'deferred',
+      condition: 'inUpgrade',
+      reason: 'the collector is being upgraded by other-20260302-1',
+    });
   });
 });
