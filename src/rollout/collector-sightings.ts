@@ -21,10 +21,14 @@ import {
   to,
   verification,
   verify,
+  waitedInVain,
 } from './upgrade-changes.ts';
 
 // Creates without an answer, each settled by looking, after which something is wrong with this one collector.
 const doubtsMax = 10;
+
+// Looks in a row, each with a newer heartbeat, after which one that comes late is taken for one in time.
+const lateLooksMax = 4;
 
 // A restart keeps a collector silent for up to a minute where an upgrade takes five: seen after half of that.
 const restartShare = 1 / 10;
@@ -80,8 +84,17 @@ function judgeFit(
   if (heartbeat === 'silent') {
     return defer(upgrade, 'notAlive', at, 'the collector is silent: it restarts, or is going away', context);
   }
-  if (heartbeat === 'late') return again(upgrade, at, context);
-  return to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy: upgrade.startBy }, { misses: 0 });
+  const late = heartbeat === 'late' ? countLate(upgrade, seen.lastSeenAlive ?? 0) : undefined;
+  const { startBy } = upgrade;
+  if (late === undefined || late.looks >= lateLooksMax)
+    return to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { misses: 0 });
+  return again({ ...upgrade, late }, at, context);
+}
+
+/** One that restarts shows no newer heartbeat, and is silent soon; with newer ones it is the service that lags. */
+function countLate({ late }: In<'queued'>, heartbeatAt: EpochMs): NonNullable<In<'queued'>['late']> {
+  if (late === undefined) return { looks: 1, heartbeatAt };
+  return heartbeatAt > late.heartbeatAt ? { looks: late.looks + 1, heartbeatAt } : late;
 }
 
 /** A create in doubt, and what the collector shows: done, never arrived, or running (P1). */
@@ -99,7 +112,9 @@ function settle(
   if (at < upgrade.sentAt + context.answerWithinMs) return again(upgrade, at, context);
   // It may have worked after all: a collector that restarts at the end of its upgrade still shows the old build.
   const heartbeat = assessHeartbeat(seen.lastSeenAlive, seen.serviceAt);
-  if (!seen.alive || heartbeat === 'silent' || heartbeat === 'late') return again(upgrade, at, context);
+  const mayRestart = !seen.alive || heartbeat === 'silent' || heartbeat === 'late';
+  if (mayRestart && at < upgrade.sentAt + context.policy.upgrade.deadlineMs)
+    return again(upgrade, at, context);
   if (upgrade.doubts + 1 >= doubtsMax) {
     return fail(upgrade, 'retry', at, `${doubtsMax} creates brought no answer and no upgrade`);
   }
@@ -208,12 +223,10 @@ function judgeDeferred(
     return to(
       upgrade,
       { state: 'retrying', dueAt: at, reason: `was waiting: ${upgrade.reason}` },
-      { misses: 0 },
+      { misses: 0, deferredMs: at - upgrade.since },
     );
   const { upToMs } = context.policy.defer;
-  if (at - upgrade.since >= upToMs) {
-    return end(upgrade, 'withdrawn', at, `${upgrade.reason}, for ${formatDuration(upToMs)}`);
-  }
+  if (at - upgrade.since >= upToMs) return waitedInVain(upgrade, upgrade.reason, at, context);
   const dueAt = Math.min(
     nextDeferredLookAt({ since: upgrade.since, at }, context.policy),
     upgrade.since + upToMs,
