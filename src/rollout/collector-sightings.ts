@@ -188,21 +188,32 @@ function judgeReturn(
       upgrade.late ? 'came late: the collector shows the build' : 'on the build and alive',
     );
   }
-  if (at >= upgrade.verifyBy) {
+  if (at >= upgrade.verifyBy && !isFirstToCompare(upgrade, seen)) {
     const within = formatDuration(context.policy.upgrade.verifyWithinMs);
     if (back && seen.alive)
       return fail(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
     return lose(upgrade, at, `did not come back within ${within}`, context.policy);
   }
+  // A first look that came too late has nothing to compare with: its time to come back begins with it.
+  const verifyBy = at < upgrade.verifyBy ? upgrade.verifyBy : at + context.policy.upgrade.verifyWithinMs;
   return to(
     upgrade,
     {
       ...verification(upgrade),
-      dueAt: nextVerifyLookAt({ verifyBy: upgrade.verifyBy, at }, context.policy),
+      verifyBy,
+      dueAt: nextVerifyLookAt({ verifyBy, at }, context.policy),
       baselineHeartbeatAt: upgrade.baselineHeartbeatAt ?? seen.lastSeenAlive,
     },
     { misses: 0 },
   );
+}
+
+/** Where the service tells no time, the first heartbeat seen proves nothing: only a newer one does. */
+function isFirstToCompare(
+  { endedServiceAt, baselineHeartbeatAt }: VerifyingProgress,
+  { alive, lastSeenAlive }: CollectorSighting,
+): boolean {
+  return alive && lastSeenAlive !== null && endedServiceAt === null && baselineHeartbeatAt === null;
 }
 
 function isHeartbeatNew(upgrade: VerifyingProgress, seen: CollectorSighting): boolean {

@@ -137,6 +137,20 @@ describe('success is seen, not told (P10)', () => {
     );
   });
 
+  it('gives it its time anew when the first look comes after it, and the service tells no time', () => {
+    const ended = { kind: 'taskSeen', at: t, status: 2, message: '', serviceAt: null } as const;
+    const blind = apply(anUpgradingOne(), ended);
+    const late = t + 11 * minutes;
+    const shows = (lastSeenAlive: number | null, at: number, alive = true) =>
+      seen({ build: targetBuild, serviceAt: null, lastSeenAlive, alive }, at);
+    const once = apply(blind, shows(late - 2_000, late));
+    expect(once).toMatchObject({ state: 'verifying', verifyBy: late + 10 * minutes, dueAt: late + 30_000 });
+    expect(apply(once, shows(late + 28_000, late + 30_000)).state).toBe('succeeded');
+    expect(apply(once, shows(late - 2_000, late + 10 * minutes))).toMatchObject({ lost: true });
+    expect(apply(blind, shows(late - 2_000, late, false))).toMatchObject({ lost: true });
+    expect(apply(blind, shows(null, late))).toMatchObject({ lost: true });
+  });
+
   it('takes an intermediate build on the way for no failure', () => {
     const between = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: at }, at));
     expect(apply(between, seen({ build: targetBuild, lastSeenAlive: at + 1 }, at + minutes)).state).toBe(
