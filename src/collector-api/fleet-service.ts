@@ -1,3 +1,4 @@
+import { isSameBuild } from '../base/build-version.ts';
 import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
 import {
   type SeenCollector,
@@ -199,9 +200,14 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         serviceAt: answer.value.serviceAt,
       };
       if (upgradableTo === null) return { ok: true, value: { ...sighting, upgradable: null } };
-      // The list leaves out who is offline, so a dead one needs no reading of it.
-      if (collector.alive === false) return { ok: true, value: { ...sighting, upgradable: false } };
+      // The list leaves out who is offline, and who has the build, so neither needs a reading of it.
+      const isThere = isSameBuild(sighting.build, upgradableTo);
+      if (collector.alive === false || isThere)
+        return { ok: true, value: { ...sighting, upgradable: false } };
       const upgradable = await askUpgradable(upgradableTo, urgent, signal);
+      // 400: a parameter is invalid (collector-api.md §4.3), and only the build can be: it is no longer on offer.
+      if (!upgradable.ok && upgradable.failure.kind === 'refused' && upgradable.failure.status === 400)
+        return { ok: true, value: { ...sighting, upgradable: false } };
       if (!upgradable.ok) return upgradable;
       return { ok: true, value: { ...sighting, upgradable: upgradable.value.has(collectorId) } };
     },

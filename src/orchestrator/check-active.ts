@@ -47,18 +47,23 @@ async function supersede(
   builds: readonly Build[],
   memory: PlanMemory,
 ): Promise<boolean> {
-  if (!policy.target.supersede) return false;
+  if (!policy.target.supersede || !isSupersedable(rollout)) return false;
   const { seen, held } = await memory.recallBuilds(builds.map(({ version }) => version));
   const target = chooseTarget(policy.target, builds, seen, held);
   if (target.kind === 'none') return false;
   if ((compareBuildVersions(target.build, rollout.targetBuild) ?? 0) <= 0) return false;
   const reason = `build ${target.build} is out, and the policy takes it up at once`;
-  await changeRollout(parts, rollout.id, 'daemon', ({ rollout: { state } }) =>
-    isRolloutEnd(state) || state === 'rollingBack'
-      ? undefined
-      : { kind: 'superseded', at: parts.clock.now(), reason },
-  );
-  return true;
+  let did = false;
+  await changeRollout(parts, rollout.id, 'daemon', ({ rollout: current }) => {
+    did = isSupersedable(current);
+    return did ? { kind: 'superseded', at: parts.clock.now(), reason } : undefined;
+  });
+  return did;
+}
+
+/** One that a person or a breach has stopped waits for a word (P4), and a way back is finished first. */
+function isSupersedable({ kind, state }: Rollout): boolean {
+  return kind === 'upgrade' && (state === 'running' || state === 'awaitingApproval');
 }
 
 /** Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners). */

@@ -80,13 +80,15 @@ async function holdOne(
   switch (subject.kind) {
     case 'build': {
       const did = await parts.register.holdBuild({ build: subject.build, by, reason, at });
-      if (did === 'unchanged') return { kind: 'unchanged', subject };
-      await audit(parts, { at, event: 'build.held', subject: subject.build, by, reason });
+      if (did === 'held') await audit(parts, { at, event: 'build.held', subject: subject.build, by, reason });
+      // Also when it was held before: whoever held it may have died right after writing that down.
+      let stopped = false;
       for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
-        await changeRollout(parts, rolloutId, by, (view) => holdForBuild(view, at));
+        const view = await changeRollout(parts, rolloutId, by, (current) => holdForBuild(current, at));
+        stopped ||= view !== undefined && holdForBuild(view, at) !== undefined;
         await waitForLeavingCreates(parts, rolloutId);
       }
-      return { kind: 'done', subject };
+      return { kind: did === 'held' || stopped ? 'done' : 'unchanged', subject };
     }
     case 'collector': {
       const { collectorId } = subject;

@@ -36,13 +36,21 @@ redis.call('SET', KEYS[2], '1', 'PX', '${marksKeptMs}')
 return 1
 `);
 
+// Clocks of daemons and of Redis that differ by less are no trouble where ages are days.
+const clocksDifferMs: DurationMs = 3_600_000;
+
 /**
- * Notes builds on offer, and forgets those that have not been on offer for long. The first word on a build stands.
+ * Notes builds on offer, and forgets those that have not been on offer for long. The first word on a build stands,
+ * unless it lies in the future of Redis's own clock: then it came from a clock that was ahead, and would keep the build
+ * too young for as long. A smaller instant alone is no reason, since it may come from a clock that is behind.
  * KEYS: hash of first sightings, sorted set of last ones. ARGV: the instant, the one before which a last sighting is
  * forgotten, then the builds. Answers when each was seen first.
  */
 const seeBuildsScript = makeScript(`
+local soon = tonumber(redis.call('TIME')[1]) * 1000 + ${clocksDifferMs}
 for at = 3, #ARGV do
+  local first = tonumber(redis.call('HGET', KEYS[1], ARGV[at]) or ARGV[1])
+  if first and first > soon and first > tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], ARGV[at], ARGV[1]) end
   redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[1])
   redis.call('ZADD', KEYS[2], 'GT', ARGV[1], ARGV[at])
 end

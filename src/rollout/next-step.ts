@@ -30,7 +30,7 @@ export function nextStep(upgrade: Upgrade, now: EpochMs): Step {
       if (upgrade.startBy !== null && now > upgrade.startBy) {
         return { do: 'giveBack', reason: 'the window closes too soon to start it' };
       }
-      return now - upgrade.freshAt <= freshForMs
+      return isFresh(upgrade, now)
         ? { do: 'start' }
         : { do: 'lookAtCollector', why: 'recheck', askUpgradable: false };
     case 'starting':
@@ -59,4 +59,12 @@ export function nextStep(upgrade: Upgrade, now: EpochMs): Step {
     default:
       return assertNever(upgrade);
   }
+}
+
+/**
+ * Whether what was last seen of a collector still tells enough for a create at this instant (P1). What was seen in the
+ * future was seen by another clock, or by ours before it was set back: who knows when.
+ */
+function isFresh(upgrade: Extract<Upgrade, { state: 'queued' }>, now: EpochMs): boolean {
+  return Math.abs(now - upgrade.freshAt) <= freshForMs;
 }

@@ -282,6 +282,27 @@ describe('the fleet service', () => {
       expect(server.requests).toHaveLength(1);
     });
 
+    it('asks nothing for a collector that shows the build already: the list may be refused by now', async () => {
+      const { fleet, server } = await setup((_request, response) =>
+        sendJson(response, 200, { collector: collector(1, { collectorVersion: '19.500-1' }) }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({
+        value: { build: '19.500-1', upgradable: false },
+      });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('takes a build that is no longer on offer for a no, and keeps what the collector showed (P9)', async () => {
+      const { fleet } = await setup((request, response) =>
+        isList(request)
+          ? sendJson(response, 400, { errors: [{ code: 'collector.version.invalid', message: 'no' }] })
+          : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({
+        value: { build: collector(1).collectorVersion, upgradable: false },
+      });
+    });
+
     it('shares one reading among those who ask together, and starts another for who comes while it is on its way', async () => {
       const held: Array<() => void> = [];
       const { fleet, server } = await setup((request, response) => {

@@ -111,6 +111,16 @@ describe('the fleet register in Redis', () => {
     expect(instants.size).toBe(1);
   });
 
+  it('believes no clock that was ahead when a build was seen first, and none that is behind', async () => {
+    const { register } = makeRedisRegister();
+    const now = Date.now();
+    const aDay = 86_400_000;
+    await register.firstSeen([build], now + 365 * aDay);
+    expect((await register.firstSeen([build], now)).get(build)).toBe(now);
+    expect((await register.firstSeen([build], now + aDay)).get(build)).toBe(now);
+    expect((await register.firstSeen([build], now - 365 * aDay)).get(build)).toBe(now);
+  });
+
   it('tells clearly what is broken', async () => {
     const { register, keyPrefix, commands } = makeRedisRegister();
     await commands.hset(`${keyPrefix}:{fleet}:holds`, 'build:1-1', '{"build":"1-1"}');
