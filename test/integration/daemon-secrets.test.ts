@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'undici';
 import { describe, it } from 'vitest';
 import type { RedisCommands } from '../../src/redis/connection.ts';
+import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import {
   aDaemonNight,
   nightConfig,
@@ -20,7 +21,7 @@ import { startWayToService, type WayToService } from '../support/way-to-service.
 const redis = useRedis();
 
 const token = testSecrets.bearerToken;
-const { gateToken } = testSecrets;
+const { gateToken, redisPassword } = testSecrets;
 const basicToken = Buffer.from(`${nightCredentials.accessId}:${nightCredentials.accessKey}`).toString(
   'base64',
 );
@@ -249,6 +250,44 @@ describe('secrets stay (P12)', () => {
     const secrets = [nightCredentials.accessKey, basicToken, token, gateToken, ...way.cookies];
     for (const secret of [...secrets, ...secrets.map(basicOf), ...secrets.map(encodeURIComponent)])
       expect(everything.includes(secret), `${secret.slice(0, 3)}… is shown`).toBe(false);
+  });
+});
+
+describe('a password of Redis with an @ in it (P12)', () => {
+  it('is in no log line, no page, and no command, while Redis is away', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const folder = aFolder(onTestFinished);
+    const place = `redis://127.0.0.1:${await findFreePort()}`;
+    const file = folder.write('upwave.yaml', {
+      ...nightConfig('http://127.0.0.1:1/api', {}),
+      redis: { url: place.replace('//', `//:${redisPassword}@`) },
+      http: { port: 0 },
+    });
+    const daemon = startUpwave({ cwd: folder.path, args: ['run', '--config', file] });
+    onTestFinished(() => daemon.kill('SIGKILL'));
+    const url = await daemonUrl(daemon);
+    const told: string[] = [];
+    await until('Redis to be missed', async () => {
+      const answer = await request(`${url}/readyz`);
+      const text = await answer.body.text();
+      told.push(text);
+      return text.includes(new URL(place).host) || undefined;
+    });
+    await until('a log line about it', () => daemon.out().includes('redis.unreachable') || undefined);
+    for (const args of [
+      ['backup', '--out', 'b'],
+      ['config', 'check'],
+      ['config', 'check', '--print'],
+    ])
+      told.push((await runUpwave({ cwd: folder.path, args: [...args, '--config', file] })).all);
+    daemon.kill('SIGTERM');
+    told.push((await daemon.ended).all);
+    const everything = told.join('\n');
+    for (const words of [` ${place}"`, `Redis at ${place}`, `cannot reach Redis at ${place};`])
+      expect(everything.includes(words), words).toBe(true);
+    for (const part of redisPassword.split('@')) expect(everything.includes(part)).toBe(false);
   });
 });
 

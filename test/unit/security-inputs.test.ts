@@ -118,6 +118,20 @@ describe('a password for Redis', () => {
   });
 
   it.each([
+    'redis://h?password=Rr-thePassword',
+    '/run/redis.sock?password=Rr-thePassword',
+    'redis://h?sentinel%50assword=Rr-thePassword',
+    ':Rr-thePassword@db',
+    '//:Rr-thePassword@db',
+    'redis://a:1/Rr-thePassword@db',
+    'redis://a:1#Rr-thePassword@db',
+  ])('is refused there wherever the client would take it from, and not repeated: case %#', (url) => {
+    const choose = () => chooseRedis(config, url);
+    expect(choose).toThrow(CommandFailure);
+    expect(choose).not.toThrow(/Rr-thePassword/);
+  });
+
+  it.each([
     ['p%40ss-word', ['p%40ss-word', 'p@ss-word']],
     ['100%-sure', ['100%-sure']],
   ])('is kept out of the log as it is written and as it is meant: %s', (written, secrets) => {
