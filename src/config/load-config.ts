@@ -42,9 +42,11 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   const secrets = readSecretFiles(substitution, source.file);
   const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
   const authorities = readCaFiles((section) => {
-    if (unresolved.has(formatPath([section, 'caFile']))) return undefined;
-    const given = partOf(partOf(substitution.value, section), 'caFile');
-    return typeof given === 'string' ? given : undefined;
+    const place = formatPath([section, 'caFile']);
+    if (unresolved.has(place)) return undefined;
+    const path = partOf(partOf(substitution.value, section), 'caFile');
+    if (typeof path !== 'string') return undefined;
+    return { path, written: substitution.texts.get(place)?.written ?? path };
   }, source.file);
   const allIssues = [...issues, ...secrets.issues, ...authorities.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Secret } from '../base/secret.ts';
-import { quote } from './config-error.ts';
+import { quote, withoutUserInfo } from './config-error.ts';
 import { redisUrlProblem } from './redis-url.ts';
 import { filePath, secretText, unprintable, type WholeReport, wholeCheck } from './value-schemas.ts';
 
@@ -26,7 +26,8 @@ const Node = z.string().transform((text, context): RedisNode => {
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
   if (host === undefined || port < 1 || port > 65_535) {
-    context.addIssue(`${quote(text)} is no address; write host:port, such as redis-1.example.com:6379`);
+    const shown = quote(withoutUserInfo(text));
+    context.addIssue(`${shown} is no address; write host:port, such as redis-1.example.com:6379`);
     return z.NEVER;
   }
   return { host, port };
