@@ -9,6 +9,7 @@ import { type PlacedIssue, placeIssue, placeProblems } from './describe-problems
 import { explainIssue } from './explain-issue.ts';
 import { type CaFiles, readCaFiles } from './read-ca-files.ts';
 import { withPassword } from './redis-schema.ts';
+import { slowPatternIssues } from './slow-pattern-issues.ts';
 import {
   plainScalarOf,
   redactSubstituted,
@@ -48,7 +49,8 @@ export function configOf(source: YamlSource, environment: Environment): Config {
     if (typeof path !== 'string') return undefined;
     return { path, written: substitution.texts.get(place)?.written ?? path };
   }, source.file);
-  const allIssues = [...issues, ...secrets.issues, ...authorities.issues];
+  const slow = slowPatternIssues(partOf(substitution.value, 'rollouts')).map(redacted(substitution));
+  const allIssues = [...issues, ...slow, ...secrets.issues, ...authorities.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
   return assemble(parsed, secrets.byKey, authorities.ca, dirname(source.file));
 }
@@ -68,11 +70,15 @@ function parseFile(substitution: Substitution): ParsedFile {
   const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
   const found = (result.success ? [] : result.error.issues.flatMap(placeIssue))
     .filter((issue) => !unresolved.has(formatPath(issue.path)))
-    .map((issue) => {
-      const text = substitution.texts.get(formatPath(issue.path));
-      return text === undefined ? issue : { ...issue, message: redactSubstituted(issue.message, text) };
-    });
+    .map(redacted(substitution));
   return { parsed: undefined, issues: [...substitution.issues, ...found] };
+}
+
+function redacted({ texts }: Substitution): (issue: PlacedIssue) => PlacedIssue {
+  return (issue) => {
+    const text = texts.get(formatPath(issue.path));
+    return text === undefined ? issue : { ...issue, message: redactSubstituted(issue.message, text) };
+  };
 }
 
 /** The environment holds texts only; where the schema refused one that spells a number or truth value, that is meant. */
