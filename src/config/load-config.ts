@@ -17,7 +17,7 @@ import {
   substituteEnvironment,
 } from './substitute-environment.ts';
 import { readTextFile } from './text-file.ts';
-import { unfitForId, unprintable } from './value-schemas.ts';
+import { guessable, type Unfit, unfitForId, unprintable } from './value-schemas.ts';
 import { withTokenFiles } from './with-token-files.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
@@ -135,10 +135,16 @@ function partOf(data: unknown, key: PropertyKey): unknown {
     : undefined;
 }
 
+/** Of the keys whose secrets have rules of their own. */
+const unfitFor: Readonly<Record<string, readonly Unfit[]>> = {
+  accessIdFile: [unfitForId],
+  tokenFile: [unprintable, guessable],
+};
+
 function secretProblem(value: string, key: string): string | undefined {
   if (value === '') return 'the file is empty';
-  const { pattern, sentence } = key === 'accessIdFile' ? unfitForId : unprintable;
-  return pattern.test(value) ? `it ${sentence}` : undefined;
+  const unfit = (unfitFor[key] ?? [unprintable]).find(({ pattern }) => pattern.test(value));
+  return unfit === undefined ? undefined : `it ${unfit.sentence}`;
 }
 
 function assemble(

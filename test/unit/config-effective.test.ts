@@ -13,7 +13,7 @@ const production = readFileSync(new URL('../../config/production.yaml', import.m
 const secrets = {
   id: 'suTheAccessId',
   key: 'Zz9-theAccessKey',
-  token: 'Tt-theToken',
+  token: 'Tt-theToken-0123',
   redis: 'Rr-thePassword',
 };
 const environment = { UPWAVE_ACCESS_ID: secrets.id, UPWAVE_ACCESS_KEY: secrets.key };
