@@ -1,4 +1,3 @@
-import { createWriteStream } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
@@ -12,6 +11,7 @@ import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { followRollouts } from './follow-rollouts.ts';
+import { type LogDestination, noLog, openLogFile } from './log-file.ts';
 import { openConfig } from './open-config.ts';
 import { printJson } from './print-json.ts';
 import { renderStatus } from './render-status.ts';
@@ -48,8 +48,9 @@ export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOut
   const stop = stopSignal();
   const config = openConfig(options.config);
   const chosen = chooseRedis(config, options.redis);
+  const log = options.logFile === undefined ? noLog : openLogFile(options.logFile, output);
   const redis = await withRedis(chosen, embeddedDataDir(), (text) => output.err.write(`${text}\n`));
-  const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), options.logFile);
+  const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), log);
   try {
     const { exitCode } = await runOnce(daemon, config, output, options, stop);
     if (stop.aborted) output.err.write('stopped; started again, it goes on where it stands\n');
@@ -64,10 +65,8 @@ export function makeOnceDaemon(
   config: Config,
   redis: Parameters<typeof makeDaemon>[0]['redis'],
   secrets: readonly string[],
-  logFile: string | undefined,
+  destination: LogDestination,
 ): Daemon {
-  const stream = logFile === undefined ? undefined : createWriteStream(logFile, { flags: 'a' });
-  const destination = { write: (line: string) => void stream?.write(line) };
   const logger = makeLogger({ level: config.log.level, secrets, destination });
   return makeDaemon({ config, redis, logger, version: readVersion(), followsSchedule: false });
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { testSecrets } from '../support/test-secrets.ts';
 import { until } from '../support/until.ts';
@@ -39,11 +40,46 @@ describe.concurrent('the command line', () => {
     { args: ['skip-sock'], says: /Did you mean skip-soak\?/ },
     { args: ['service', '--fleet', 'many'], says: /give a whole number/ },
     { args: [], says: /Usage: upwave/ },
+    { args: ['status', '--url', 'foo'], says: /--url must be where the daemon listens, such as/ },
+    { args: ['status', '--url', 'localhost:9464'], says: /--url must be where the daemon listens, such as/ },
+    { args: ['pause', '--url', 'http://h?x=y'], says: /--url must be where the daemon listens, such as/ },
   ])('$args ends with 2', async ({ args, says }) => {
     const { code, err, all } = await runUpwave({ args });
     expect(err).toMatch(says);
     expect(all).not.toMatch(noStack);
     expect(code).toBe(2);
+  });
+});
+
+describe.concurrent('a log that can not be written', () => {
+  const runOnce = async (logFile: string) => {
+    const ends: Array<() => void> = [];
+    const folder = aFolder((end) => ends.push(end));
+    const redis = { url: 'redis://127.0.0.1:1' };
+    const file = folder.write('upwave.yaml', {
+      service,
+      redis,
+      http: { port: 0 },
+      rollouts: [{ name: 'all' }],
+    });
+    const args = ['run', '--once', '--log-file', logFile, '--config', file];
+    const result = await runUpwave({ args, cwd: folder.path });
+    for (const end of ends) end();
+    return result;
+  };
+
+  it('is told before anything is begun, and ends with 2', async () => {
+    const { code, err } = await runOnce('/nonexistent/x');
+    expect(err).toBe('upwave: cannot write the log /nonexistent/x: ENOENT\n');
+    expect(code).toBe(2);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('any more is told once, and stops nothing', async () => {
+    const { code, err, all } = await runOnce('/dev/full');
+    expect(err.match(/the log \/dev\/full can't be written any more: ENOSPC/g)).toHaveLength(1);
+    expect(err).toContain('cannot reach Redis');
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(4);
   });
 });
 
