@@ -1,6 +1,7 @@
 import { formatDuration } from '../base/duration.ts';
 import type { Config } from '../config/config.ts';
 import { effectiveConfig, renderEffectiveConfig } from '../config/effective-config.ts';
+import { maskedPolicy } from '../config/masked-policy.ts';
 import { findOverlappingPolicies } from '../config/overlapping-policies.ts';
 import { toPrintable } from '../observability/printable.ts';
 import { formatAmount } from '../rollout/amount.ts';
@@ -41,7 +42,8 @@ export async function configCheckCommand(
     : undefined;
   const overlapping = findOverlappingPolicies(config.rollouts);
   // Secrets print themselves as ***.
-  if (options.json) printJson(output, { ...config, overlapping, ...(fleet && { fleet }) });
+  const shown = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
+  if (options.json) printJson(output, { ...shown, overlapping, ...(fleet && { fleet }) });
   else output.out.write(`${render(options.config, config, fleet)}\n`);
   return exitCodes.done;
 }

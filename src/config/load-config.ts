@@ -18,7 +18,7 @@ import {
 } from './substitute-environment.ts';
 import { readTextFile } from './text-file.ts';
 import { guessable, type Unfit, unfitForId, unprintable } from './value-schemas.ts';
-import { withTokenFiles } from './with-token-files.ts';
+import { withGateFiles } from './with-gate-files.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -176,7 +176,7 @@ function assemble(
     http: { host: http.host, port: http.port, token: http.token ?? secrets.get('tokenFile') },
     historyMs: file.history,
     log: file.log,
-    rollouts: file.rollouts.map((policy) => withTokenFiles(policy, folder)),
+    rollouts: file.rollouts.map((policy) => withGateFiles(policy, folder)),
   };
 }
 

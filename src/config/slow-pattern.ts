@@ -13,6 +13,8 @@ const sampleLength = 1_024;
 /** A line break, which `.` does not match, and a character that nobody expects. */
 const end = '\n\u{10ffff}';
 
+// One for all: to make one takes longer than a trial.
+const context = createContext({});
 const isOver = new Script('samples.every((sample) => (pattern.test(sample), true))');
 
 /**
@@ -21,8 +23,6 @@ const isOver = new Script('samples.every((sample) => (pattern.test(sample), true
  * what it does not find may still be slow. Make one for all expressions of a config, which then share a bound.
  */
 export function makePatternTrial(): (pattern: RegExp) => boolean {
-  // One for all: to make one takes longer than a trial.
-  const context = createContext({});
   let certainLeftMs = certainAllMs;
 
   const takesLonger = (timeoutMs: number): boolean => {

@@ -21,7 +21,7 @@ import { startWayToService, type WayToService } from '../support/way-to-service.
 const redis = useRedis();
 
 const token = testSecrets.bearerToken;
-const { gateToken, redisPassword } = testSecrets;
+const { gateSignature, gateToken, redisPassword } = testSecrets;
 const basicToken = Buffer.from(`${nightCredentials.accessId}:${nightCredentials.accessKey}`).toString(
   'base64',
 );
@@ -141,9 +141,9 @@ describe('secrets stay (P12)', () => {
     // Repeats whatever it was told, as a careless service does: in a refusal, in what it holds for, in a pass.
     const gateSaid: string[] = [];
     const gate = await startScriptedServer((seen, response) => {
-      const said = `you are ${seen.headers.authorization}`;
+      const said = `you are ${seen.headers.authorization} at ${seen.url}`;
       gateSaid.push(said);
-      if (seen.path === '/shown') return sendJson(response, 409, { reason: said });
+      if (seen.path.startsWith('/shown')) return sendJson(response, 409, { reason: said });
       return gateSaid.length < 4 ? sendText(response, 401, said) : sendJson(response, 200, { reason: said });
     });
     onTestFinished(() => gate.close());
@@ -152,7 +152,9 @@ describe('secrets stay (P12)', () => {
     folder.write('access-key', `${nightCredentials.accessKey}\n`);
     folder.write('gate-token', `${gateToken}\n`);
     const webhook = { url: gate.url, every: '100ms', tokenFile: 'gate-token' };
-    const shown = { name: 'shown', dryRun: true, webhook: { ...webhook, url: `${gate.url}/shown` } };
+    folder.write('gate-url', `${gate.url}/shown?sig=${gateSignature}`);
+    const { url: _inItsFile, ...unplaced } = webhook;
+    const shown = { name: 'shown', dryRun: true, webhook: { ...unplaced, urlFile: 'gate-url' } };
     const base = nightConfig(`${way.url}/api`, {
       rollout: {
         waves: [
@@ -161,7 +163,7 @@ describe('secrets stay (P12)', () => {
         ],
       },
     }) as { service: Record<string, unknown> };
-    const { accessKey: _inItsFile, ...service } = base.service;
+    const { accessKey: _inAFile, ...service } = base.service;
     const file = folder.write('upwave.yaml', {
       ...base,
       service: { ...service, accessKeyFile: 'access-key' },
@@ -243,11 +245,11 @@ describe('secrets stay (P12)', () => {
       'accessKey: "***"',
     ])
       expect(everything).toContain(words);
-    expect(gateSaid.at(-1)).toBe(`you are Bearer ${gateToken}`);
-    expect(everything).toContain('you are Bearer ***');
+    expect(gateSaid).toContain(`you are Bearer ${gateToken} at /shown?sig=${gateSignature}`);
+    expect(everything).toContain('you are Bearer *** at ***');
     expect(way.cookies.size).toBeGreaterThan(0);
     const basicOf = (secret: string) => Buffer.from(secret).toString('base64');
-    const secrets = [nightCredentials.accessKey, basicToken, token, gateToken, ...way.cookies];
+    const secrets = [nightCredentials.accessKey, basicToken, token, gateToken, gateSignature, ...way.cookies];
     for (const secret of [...secrets, ...secrets.map(basicOf), ...secrets.map(encodeURIComponent)])
       expect(everything.includes(secret), `${secret.slice(0, 3)}… is shown`).toBe(false);
   });
