@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
 import { toPrintable } from '../observability/printable.ts';
@@ -48,6 +49,7 @@ export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOut
   const stop = stopSignal();
   const config = openConfig(options.config);
   const chosen = chooseRedis(config, options.redis);
+  for (const words of findRisks(config)) output.err.write(`warning: ${toPrintable(words)}\n`);
   const log = options.logFile === undefined ? noLog : openLogFile(options.logFile, output);
   const redis = await withRedis(chosen, embeddedDataDir(), (text) => output.err.write(`${text}\n`));
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), log);

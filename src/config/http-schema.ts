@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isLoopback } from './is-loopback.ts';
 import { filePath, guessable, secretText, unprintable, wholeCheck } from './value-schemas.ts';
 
 /** Our own HTTP server: health, metrics, the admin API and the page. */
@@ -35,12 +36,6 @@ export const HttpSchema = z
     }),
   )
   .describe('Our own HTTP server: health, metrics, the admin API and the page.');
-
-/** True when only this machine can connect to a server on this host. */
-function isLoopback(host: string): boolean {
-  if (host.toLowerCase() === 'localhost' || host === '::1') return true;
-  return isIP(host) === 4 && host.startsWith('127.');
-}
 
 function isHost(host: string): boolean {
   return (

@@ -52,7 +52,8 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   const slow = slowPatternIssues(partOf(substitution.value, 'rollouts')).map(redacted(substitution));
   const allIssues = [...issues, ...slow, ...secrets.issues, ...authorities.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
-  return assemble(parsed, secrets.byKey, authorities.ca, dirname(source.file));
+  const config = assemble(parsed, secrets.byKey, authorities.ca, dirname(source.file));
+  return secrets.files.length === 0 ? config : { ...config, secretFiles: secrets.files };
 }
 
 interface ParsedFile {
@@ -107,17 +108,21 @@ const secretBytesMax = 16 * 1024;
 /** Looks at the data before it is checked, so that a bad file is told together with all other problems. */
 function readSecretFiles(substitution: Substitution, configFile: string) {
   const byKey = new Map<string, Secret>();
+  const files: string[] = [];
   const issues: PlacedIssue[] = [];
   for (const path of secretFileKeys) {
     const [section, key] = path;
     const given = partOf(partOf(substitution.value, section), key);
     const isUnresolved = substitution.issues.some((issue) => formatPath(issue.path) === formatPath(path));
     if (typeof given !== 'string' || given === '' || isUnresolved) continue;
-    const text = readTextFile(resolve(dirname(configFile), given), secretBytesMax);
+    const file = resolve(dirname(configFile), given);
+    const text = readTextFile(file, secretBytesMax);
     const value = typeof text === 'string' ? text.replace(/[\r\n]+$/, '') : '';
     const problem = typeof text === 'string' ? secretProblem(value, key) : text.problem;
-    if (problem === undefined) byKey.set(key, new Secret(value));
-    else {
+    if (problem === undefined) {
+      byKey.set(key, new Secret(value));
+      files.push(file);
+    } else {
       const written = substitution.texts.get(formatPath(path))?.written ?? given;
       issues.push({
         path,
@@ -126,7 +131,7 @@ function readSecretFiles(substitution: Substitution, configFile: string) {
       });
     }
   }
-  return { byKey, issues };
+  return { byKey, files, issues };
 }
 
 function partOf(data: unknown, key: PropertyKey): unknown {

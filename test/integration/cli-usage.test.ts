@@ -168,6 +168,25 @@ describe.concurrent('secrets on the command line (P12)', () => {
     });
   });
 
+  it('`config check` shows no path of a webhook, and warns of what puts a secret at risk', async () => {
+    await withFolder(async ({ write }) => {
+      const webhook = { url: 'http://hooks.example.com/T0/thePathToken', tokenFile: 'token' };
+      const waves = [{ name: 'a', size: 1, gates: [{ webhook }] }, { name: 'b' }];
+      const file = write('right.yaml', { service, rollouts: [{ name: 'all', waves }] });
+      const check = (...args: string[]) =>
+        runUpwave({ args: ['config', 'check', ...args, '--config', file] });
+      const [text, json, print] = await Promise.all([check(), check('--json'), check('--print')]);
+      const risk = 'the token of gate webhook (all, wave a) goes to its url without TLS; write https://';
+      expect(text.out).toContain(`\n  warning: ${risk}\n`);
+      expect(JSON.parse(json.out)).toMatchObject({ risks: [risk] });
+      for (const { out } of [json, print]) expect(out).toContain('http://hooks.example.com/***');
+      for (const { all, code } of [text, json, print]) {
+        expect(all).not.toContain('thePathToken');
+        expect(code).toBe(0);
+      }
+    });
+  });
+
   it('`config check --print` names the Redis that is taken where the file names none', async () => {
     await withFolder(async ({ write }) => {
       const file = write('right.yaml', { service, rollouts: [{ name: 'all' }] });
