@@ -277,11 +277,18 @@ const sectionCases: ReadonlyArray<readonly [string, string]> = [
     'http: { host: "::" }',
     'config.yaml:3:15 http.host: is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1',
   ],
-  ['http: { host: "a b", token: t }', 'config.yaml:3:15 http.host: is no host name or address'],
+  [
+    'http: { host: "a b", token: sixteen--letters }',
+    'config.yaml:3:15 http.host: is no host name or address',
+  ],
   ['http: { port: 70000 }', 'config.yaml:3:15 http.port: must be at most 65535'],
   [
     'http: { token: "" }',
     'config.yaml:3:16 http.token: is empty; give the credential, or name a file that holds it',
+  ],
+  [
+    'http: { token: hunter2-is-so-l }',
+    'config.yaml:3:16 http.token: is shorter than 16 characters, so it can be guessed; take a random one, as `openssl rand -hex 16` prints',
   ],
   ['http: { token: 123 }', 'config.yaml:3:16 http.token: must be text, not a number; put it in quotes'],
   ['redis: {}', 'config.yaml:3:1 redis: needs url, or sentinels with name, or cluster'],
