@@ -24,7 +24,6 @@ import {
 } from '../support/daemon-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
-import { until } from '../support/until.ts';
 import { aFolder, type Folder, runUpwave } from '../support/upwave-process.ts';
 
 const redis = useRedis();
