@@ -102,6 +102,16 @@ export interface RolloutStore {
    * collector has a record already is left out.
    */
   join(frozen: FrozenPlan, expectedRev: number, fence: Fence | null): Promise<SaveResult>;
+  /**
+   * Saves changes that open a rollout's work again, all made at `rolloutRev`, and raises it, so that whoever was about
+   * to end the rollout judges anew. Nothing is saved when it has moved on; a record that has changed is left out.
+   * @returns the collectors saved
+   */
+  rejoin(
+    rolloutId: string,
+    changes: readonly UpgradeChange[],
+    rolloutRev: number,
+  ): Promise<readonly number[]>;
   /** The groups of its plan. */
   loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
   /**

@@ -69,6 +69,9 @@ export function makeRedisRolloutStore(redis: {
     join: (joining, expectedRev, fence) =>
       joinPlan(redis, joining, { expectedRev, fence, write: nextMark() }),
 
+    rejoin: async (rolloutId, changes, rolloutRev) =>
+      savedOf(changes, await transition(rolloutId, { mode: 'rejoin', rolloutRev }, changes)),
+
     loadGroups: async (rolloutId) => {
       const text = await commands.get(ofRollout(rolloutId).keys.groups);
       return text === null ? undefined : decodeGroups(text, rolloutId);
@@ -129,8 +132,7 @@ export function makeRedisRolloutStore(redis: {
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];
       const call = { mode: 'admit', rolloutRev, slots, fence };
-      const verdicts = await transition(rolloutId, call, changes, domains);
-      return changes.flatMap(({ after }, index) => (verdicts[index] === 'saved' ? [after.collectorId] : []));
+      return savedOf(changes, await transition(rolloutId, call, changes, domains));
     },
 
     saveUpgrade: async (change, tripAbove) => {
@@ -164,7 +166,7 @@ export function makeRedisRolloutStore(redis: {
     call: Readonly<Record<string, string | number>>,
     changes: readonly UpgradeChange[],
     domains?: readonly CapDomain[],
-  ): Promise<ReadonlyArray<'saved' | 'stale' | 'braked'>> {
+  ): Promise<readonly Verdict[]> {
     const { keys } = ofRollout(rolloutId);
     const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
     const { rollout, records, counters, pending, due, retries, intents, events } = keys;
@@ -175,8 +177,14 @@ export function makeRedisRolloutStore(redis: {
         ...changes.flatMap((change) => encodeChange(change, domains)),
       ],
     });
-    return reply as ReadonlyArray<'saved' | 'stale' | 'braked'>;
+    return reply as readonly Verdict[];
   }
+}
+
+type Verdict = 'saved' | 'stale' | 'braked';
+
+function savedOf(changes: readonly UpgradeChange[], verdicts: readonly Verdict[]): readonly number[] {
+  return changes.flatMap(({ after }, index) => (verdicts[index] === 'saved' ? [after.collectorId] : []));
 }
 
 function encodeEvents(events: readonly RolloutEvent[]): readonly string[] {

@@ -72,6 +72,12 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         }
         return result;
       }),
+    rejoin: (id, changes, rev) =>
+      call('rejoin', async () => {
+        const rejoined = await store.rejoin(id, changes, rev);
+        for (const change of changes) if (rejoined.includes(change.after.collectorId)) saved(change);
+        return rejoined;
+      }),
     loadGroups: (id) => call('loadGroups', () => store.loadGroups(id)),
     loadView: (id, at) => call('loadView', () => store.loadView(id, at)),
     saveRollout: (change, fence) =>

@@ -58,7 +58,7 @@ export function makeMemoryRolloutStore(): RolloutStore {
   const transition = (
     change: UpgradeChange,
     call: {
-      readonly mode: 'save' | 'intent' | 'admit';
+      readonly mode: 'save' | 'intent' | 'admit' | 'rejoin';
       readonly rolloutRev?: number;
       readonly tripAbove?: number | null;
       readonly hasRoom?: (of: Kept) => boolean;
@@ -75,6 +75,7 @@ export function makeMemoryRolloutStore(): RolloutStore {
     if (call.mode === 'intent' && !isRunning) return 'braked';
     if (call.mode === 'intent' && !isAsDecided) return 'stale';
     if (isRepeated) return 'saved';
+    if (call.mode === 'rejoin' && !isAsDecided) return 'stale';
     if (call.mode === 'admit' && !(isRunning && isAsDecided && call.hasRoom?.(of))) return 'stale';
     of.upgrades.set(after.collectorId, after);
     of.tally.replace(before, after, changedAtOf(change));
@@ -140,6 +141,17 @@ export function makeMemoryRolloutStore(): RolloutStore {
       of.groups = groups;
       of.events.push(...events);
       return 'saved';
+    },
+    rejoin: async (rolloutId, changes, rolloutRev) => {
+      const of = kept.get(rolloutId);
+      if (of === undefined) return [];
+      const asTheyWere = new Map(of.upgrades);
+      const saved = changes.filter(
+        (change) => transition(change, { mode: 'rejoin', rolloutRev }) === 'saved',
+      );
+      if (saved.some(({ after: { collectorId: each } }) => of.upgrades.get(each) !== asTheyWere.get(each)))
+        of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
+      return saved.map(({ after }) => after.collectorId);
     },
     loadGroups: async (id) => kept.get(id)?.groups,
     loadView: async (id, { now, overdueBefore, pageSize }) => {
