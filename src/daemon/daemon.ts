@@ -18,6 +18,7 @@ import { makeQueueNames } from '../queue/queue-names.ts';
 import { type RunningScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { type StepWorker, startStepWorker } from '../queue/step-worker.ts';
 import { assessRedis } from '../redis/assess-redis.ts';
+import { makeBrokenRecords } from '../redis/broken-records.ts';
 import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
 import { makeRedisBell } from '../redis/redis-bell.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
@@ -95,8 +96,10 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
 
   const redis = makeRedisConnections(parts.redis, sink);
-  const store = makeRedisRolloutStore({ commands: redis.worker.commands, keyPrefix, historyMs });
-  const handlerStore = makeRedisRolloutStore({ commands: redis.handler.commands, keyPrefix, historyMs });
+  const broken = makeBrokenRecords(({ message }) => sink.note({ event: 'record.broken', reason: message }));
+  const state = { keyPrefix, historyMs, broken };
+  const store = makeRedisRolloutStore({ ...state, commands: redis.worker.commands });
+  const handlerStore = makeRedisRolloutStore({ ...state, commands: redis.handler.commands });
   const bell = makeRedisBell({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
   const budget = makeRedisApiBudget({
     commands: redis.worker.commands,
@@ -123,8 +126,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     sink,
   });
   const fleet = fleetCounts.watch(access.fleet);
-  const register = makeRedisFleetRegister({ commands: redis.worker.commands, keyPrefix, historyMs });
-  const handlerRegister = makeRedisFleetRegister({ commands: redis.handler.commands, keyPrefix, historyMs });
+  const register = makeRedisFleetRegister({ ...state, commands: redis.worker.commands });
+  const handlerRegister = makeRedisFleetRegister({ ...state, commands: redis.handler.commands });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
   const shared = { ...changes, store, register, fleet, policies };
@@ -197,6 +200,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       runScan: async ({ policy, origin }, signal) => {
         await scanNow(policy, origin, signal);
       },
+      onScanError: ({ policy }, error) =>
+        sink.note({ event: 'scan.failed', policy, reason: 'it did not come to a result', error }),
       onError: onQueueError,
     });
     await schedule.tickAll(new Date(clock.now()));

@@ -109,10 +109,16 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
   switch (note.event) {
     case 'scan.finished':
       return { level: 'info', fields: { event, policy: note.policy, reason: note.result } };
-    case 'scan.failed':
-      return { level: 'warn', fields: { event, policy: note.policy, reason: note.reason } };
     case 'inventory.incomplete':
       return { level: 'warn', fields: { event, reason: note.reason } };
+    case 'scan.failed': {
+      const { policy, reason, error } = note;
+      return error === undefined
+        ? { level: 'warn', fields: { event, policy, reason } }
+        : { level: 'error', fields: { event, policy, reason, error } };
+    }
+    case 'record.broken':
+      return { level: 'error', fields: { event, reason: note.reason } };
     case 'look.failed':
       return { level: 'warn', fields: { event, rollout: note.rollout, reason: note.reason } };
     case 'build.held':

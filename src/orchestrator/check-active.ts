@@ -82,9 +82,14 @@ async function takeIn(
   const groups = await parts.store.loadGroups(id);
   if (rollout === undefined || groups === undefined || !takesIn(rollout)) return;
   const known = await loadKnown(parts, id, fleet.value);
-  const joined = planJoiners(rollout, groups, policy, fleet.value, new Set(known.keys()), options);
+  const joined = planJoiners(rollout, groups, policy, fleet.value, known.ids, options);
   if (joined !== null && !(await join(parts, policy, rollout.rev, joined))) return;
-  await bringBack(parts, policy, { rollout: joined?.rollout ?? rollout, fleet: fleet.value, known, options });
+  await bringBack(parts, policy, {
+    rollout: joined?.rollout ?? rollout,
+    fleet: fleet.value,
+    known: known.upgrades,
+    options,
+  });
 }
 
 /** A plan that waits for approval is made anew when it is approved. */
@@ -96,18 +101,27 @@ const namesShown = 5;
 const idsPerRead = 1_000;
 const changesPerWrite = 1_000;
 
+interface KnownCollectors {
+  /** Also those whose record can't be read. */
+  readonly ids: ReadonlySet<number>;
+  readonly upgrades: ReadonlyMap<number, Upgrade>;
+}
+
 async function loadKnown(
   parts: CheckActiveParts,
   rolloutId: string,
   fleet: FleetSnapshot,
-): Promise<ReadonlyMap<number, Upgrade>> {
-  const known = new Map<number, Upgrade>();
+): Promise<KnownCollectors> {
+  const upgrades = new Map<number, Upgrade>();
+  const known = new Set<number>();
   const ids = fleet.collectors.map(({ id }) => id);
   for (let from = 0; from < ids.length; from += idsPerRead) {
-    for (const upgrade of await parts.store.loadUpgrades(rolloutId, ids.slice(from, from + idsPerRead)))
-      known.set(upgrade.collectorId, upgrade);
+    const loaded = await parts.store.loadUpgrades(rolloutId, ids.slice(from, from + idsPerRead));
+    for (const upgrade of loaded.upgrades) upgrades.set(upgrade.collectorId, upgrade);
+    for (const id of [...loaded.upgrades.map(({ collectorId }) => collectorId), ...loaded.unreadable])
+      known.add(id);
   }
-  return known;
+  return { ids: known, upgrades };
 }
 
 /** @returns false when the rollout has moved on meanwhile; the next tick finds them again */

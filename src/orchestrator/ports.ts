@@ -73,6 +73,12 @@ export interface UpgradePage {
   readonly wave?: number;
 }
 
+export interface LoadedUpgrades {
+  readonly upgrades: readonly Upgrade[];
+  /** Collectors whose record can't be read: nobody may take them for strangers (P1). */
+  readonly unreadable: readonly number[];
+}
+
 /** The leader's fence: a write under an older one is refused, so a leader that slept past its lease changes nothing. */
 export type Fence = number;
 
@@ -82,7 +88,7 @@ export type SaveResult = 'saved' | 'stale';
 export interface RolloutStore {
   /** Ids of rollouts whose upgrades have not all ended, of these policies. */
   activeRolloutIds(policies: readonly string[]): Promise<readonly string[]>;
-  /** All kept rollouts of these policies, newest first. */
+  /** All kept rollouts of these policies that can be read, newest first. */
   listRollouts(policies: readonly string[]): Promise<readonly Rollout[]>;
   loadRollout(rolloutId: string): Promise<Rollout | undefined>;
   /** The next free `n` of `<policy>-<yyyymmdd>-<n>`. */
@@ -137,8 +143,12 @@ export interface RolloutStore {
     fence: Fence | null,
   ): Promise<SaveResult>;
   loadUpgrade(rolloutId: string, collectorId: number): Promise<Upgrade | undefined>;
-  loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<readonly Upgrade[]>;
-  /** A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. */
+  /** The records of these collectors, as far as they are in the rollout. */
+  loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<LoadedUpgrades>;
+  /**
+   * A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. One that
+   * can't be read is left out, so a page may be short, also where others follow.
+   */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
   /**
    * Gives slots: each change is applied only while fewer than `slots` are taken, each of its domains has fewer than
@@ -275,7 +285,15 @@ export interface EventSink {
 export type DaemonNote =
   | ({ readonly policy?: string } & AuditEntry)
   | { readonly event: 'scan.finished'; readonly policy: string; readonly result: string }
-  | { readonly event: 'scan.failed'; readonly policy: string; readonly reason: string }
+  /** `error`: it did not come to a result at all. */
+  | {
+      readonly event: 'scan.failed';
+      readonly policy: string;
+      readonly reason: string;
+      readonly error?: unknown;
+    }
+  /** Something of ours in Redis can't be read, and is left out where it is one of many; told once by each daemon. */
+  | { readonly event: 'record.broken'; readonly reason: string }
   | { readonly event: 'leader.acquired' | 'leader.lost' }
   | { readonly event: 'redis.unreachable' | 'redis.reachable'; readonly reason: string }
   /** It is there, and refuses writes: no memory, no disk, a replica. Told once, by each daemon, when it learns of it. */

@@ -21,6 +21,8 @@ export interface ScanScheduleParts {
   readonly names: QueueNames;
   readonly schedules: readonly ScanSchedule[];
   readonly runScan: (tick: ScanTick, signal: AbortSignal) => Promise<void>;
+  /** A scan that threw; the next tick tries again. */
+  readonly onScanError: (tick: ScanTick, error: unknown) => void;
   readonly onError: (error: Error) => void;
 }
 
@@ -49,7 +51,13 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
   const worker = new CalmWorker<ScanTick>(
     names.scans,
     async (job: Job<ScanTick>, _token?: string, signal?: AbortSignal) => {
-      await withEitherSignal([signal, stopping.signal], (either) => parts.runScan(job.data, either));
+      try {
+        await withEitherSignal([signal, stopping.signal], (either) => parts.runScan(job.data, either));
+      } catch (error) {
+        // BullMQ keeps it as a failed job, of which nobody is told.
+        if (!stopping.signal.aborted) parts.onScanError(job.data, error);
+        throw error;
+      }
     },
     {
       connection,

@@ -3,6 +3,7 @@ import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { AuditEntry, CollectorHold, FleetRegister } from '../orchestrator/ports.ts';
 import type { BuildHold } from '../rollout/rollout.ts';
 import { BrokenRecordError } from './broken-record.ts';
+import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { defaultHistoryMs } from './history.ts';
 import { makeScript, runScript } from './script.ts';
@@ -72,14 +73,20 @@ const auditEntry = z.object({
   ...word,
 }) satisfies z.ZodType<AuditEntry>;
 
+// What is held stays held, also when nobody can read by whom and why (P5, P14): its key names it.
+const unknownWord = { by: 'unknown', reason: "who held it, and why, can't be read", at: 0 } as const;
+
 /** What belongs to no rollout, in keys that all daemons share. */
 export function makeRedisFleetRegister(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   /** How long a build that is no longer on offer is remembered. */
   readonly historyMs?: DurationMs;
+  /** Who is told of what can't be read. */
+  readonly broken?: BrokenRecords;
 }): FleetRegister {
   const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
+  const broken = redis.broken ?? makeBrokenRecords(() => undefined);
   const nextMark = makeWriteMarks();
   const base = `${keyPrefix}:{fleet}`;
   /** Hash: `build:<build>` or `collector:<id>` → the hold. */
@@ -103,8 +110,17 @@ export function makeRedisFleetRegister(redis: {
       const builds: BuildHold[] = [];
       const collectors: CollectorHold[] = [];
       for (const [field, text] of Object.entries(await commands.hgetall(holdsKey))) {
-        if (field.startsWith('build:')) builds.push(decode(buildHold, holdName(field), text));
-        else collectors.push(decode(collectorHold, holdName(field), text));
+        const [, kind, subject = ''] = /^(build|collector):(.*)$/s.exec(field) ?? [];
+        const what = `the hold of ${field.replace(':', ' ')}`;
+        if (kind === 'build') {
+          const hold = broken.read(() => decode(buildHold, what, text));
+          builds.push(hold ?? { build: subject, ...unknownWord });
+        } else {
+          const hold = broken.read(() => decode(collectorHold, what, text));
+          const collectorId = Number(subject);
+          if (hold !== undefined) collectors.push(hold);
+          else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownWord });
+        }
       }
       return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };
     },
@@ -120,7 +136,8 @@ export function makeRedisFleetRegister(redis: {
     readAudit: async (limit) => {
       if (limit <= 0) return [];
       const entries = await commands.xrevrange(auditKey, '+', '-', 'COUNT', limit);
-      return entries.map(([id, fields]) => decode(auditEntry, `entry ${id} of the audit`, fields[1] ?? ''));
+      const decodeEntry = (id: string, text: string) => decode(auditEntry, `entry ${id} of the audit`, text);
+      return entries.flatMap(([id, fields]) => broken.read(() => decodeEntry(id, fields[1] ?? '')) ?? []);
     },
     firstSeen: async (builds, at) => {
       if (builds.length === 0) return new Map<string, EpochMs>();
@@ -135,10 +152,6 @@ export function makeRedisFleetRegister(redis: {
 
 function byInstant(a: { readonly at: EpochMs }, b: { readonly at: EpochMs }): number {
   return a.at - b.at;
-}
-
-function holdName(field: string): string {
-  return `the hold of ${field.replace(':', ' ')}`;
 }
 
 function decode<T>(schema: z.ZodType<T>, what: string, text: string): T {

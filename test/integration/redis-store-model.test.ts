@@ -635,7 +635,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     slots = 9,
     rolloutRev = 1,
   ): Promise<readonly number[]> {
-    const changes = (await store.loadUpgrades(rolloutId, ids)).map(admitted);
+    const changes = (await store.loadUpgrades(rolloutId, ids)).upgrades.map(admitted);
     return store.admit({ rolloutId, rolloutRev, slots, domains, changes }, 9);
   }
 });

@@ -189,8 +189,10 @@ export function makeMemoryRolloutStore(): RolloutStore {
       return 'saved';
     },
     loadUpgrade: async (id, collectorId) => kept.get(id)?.upgrades.get(collectorId),
-    loadUpgrades: async (id, collectorIds) =>
-      collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
+    loadUpgrades: async (id, collectorIds) => ({
+      upgrades: collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
+      unreadable: [],
+    }),
     listUpgrades: async (id, { offset, limit, state, wave }) => {
       const of = kept.get(id);
       if (of === undefined) return [];

@@ -115,6 +115,8 @@ describe('makeEventSink', () => {
     const notes: DaemonNote[] = [
       { event: 'scan.finished', policy: 'production', result: 'nothing to do' },
       { event: 'scan.failed', policy: 'production', reason: 'the service does not answer' },
+      { event: 'scan.failed', policy: 'production', reason: 'it broke', error: new Error('a bug') },
+      { event: 'record.broken', reason: 'the record of collector 7' },
       { event: 'leader.acquired' },
       { event: 'redis.unreachable', reason: 'ECONNREFUSED' },
       { event: 'redis.reachable', reason: 'after 4s' },
@@ -135,6 +137,8 @@ describe('makeEventSink', () => {
     expect(written.map(({ level, fields }) => `${level} ${fields.event}`)).toEqual([
       'info scan.finished',
       'warn scan.failed',
+      'error scan.failed',
+      'error record.broken',
       'info leader.acquired',
       'warn redis.unreachable',
       'info redis.reachable',
