@@ -1,5 +1,6 @@
 import { type RunningAdminApi, startAdminApi } from '../admin-api/admin-api.ts';
 import type { Readiness } from '../admin-api/readiness.ts';
+import { hashHex } from '../base/hash.ts';
 import { sleepForReal } from '../base/sleep.ts';
 import type { Clock, DurationMs } from '../base/time.ts';
 import type { Config } from '../config/config.ts';
@@ -192,16 +193,23 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     schedule = startScanSchedule({
       connection: redis.queue.client,
       names,
-      schedules: config.rollouts.map(({ name, schedule: cron, timeZone }) => ({
-        policy: name,
-        cron,
-        timeZone,
+      schedules: config.rollouts.map((policy) => ({
+        policy: policy.name,
+        version: hashHex(JSON.stringify(policy), 8),
+        cron: policy.schedule,
+        timeZone: policy.timeZone,
       })),
       runScan: async ({ policy, origin }, signal) => {
         await scanNow(policy, origin, signal);
       },
       onScanError: ({ policy }, error) =>
         sink.note({ event: 'scan.failed', policy, reason: 'it did not come to a result', error }),
+      onUntaken: ({ policy }) =>
+        sink.note({
+          event: 'scan.failed',
+          policy,
+          reason: 'no daemon has the config of this tick any more, or yet; the next one looks again',
+        }),
       onError: onQueueError,
     });
     await schedule.tickAll(new Date(clock.now()));
