@@ -88,7 +88,7 @@ describe('a record that cannot be read', () => {
     await house.store.freeze({ rollout, upgrades: pendingOnes(3), groups: someGroups(), events: [] });
     await house.breakRecord(2);
     const others = { policy: 'other', policies: ['production', 'other'] };
-    expect([...(await claimedByOthers(house.store, others, aFleet(3)))].toSorted()).toEqual([1, 2, 3]);
+    expect(await claimedByOthers(house.store, others, aFleet(3))).toEqual(new Set([1, 2, 3]));
     const parts = partsWith(house);
     const memory = makePlanMemory(parts, {
       policy: 'production',
