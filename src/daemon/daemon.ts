@@ -94,7 +94,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     },
   };
 
-  const redis = makeRedisConnections(parts.redis, sink);
+  const redis = makeRedisConnections(parts.redis, { sink, clock });
   const store = makeRedisRolloutStore({ commands: redis.worker.commands, keyPrefix, historyMs });
   const handlerStore = makeRedisRolloutStore({ commands: redis.handler.commands, keyPrefix, historyMs });
   const bell = makeRedisBell({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
@@ -127,7 +127,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const handlerRegister = makeRedisFleetRegister({ commands: redis.handler.commands, keyPrefix, historyMs });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
-  const shared = { ...changes, store, register, fleet, policies };
+  const shared = { ...changes, store, register, fleet, policies, trustedSince: redis.trustedSince };
 
   const names = makeQueueNames(keyPrefix);
   const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.writes.learn });
