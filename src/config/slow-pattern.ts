@@ -3,10 +3,11 @@ import { sampleUnits } from './sample-units.ts';
 
 /** A sound expression needs some milliseconds for all samples; one that tries every way to share a text out, years. */
 const withinMs = 100;
-/** Asked once more before it is refused: a machine that is busy may pause us for as long. */
-const certainWithinMs = 500;
-/** All second trials of a config together; after that, the first one decides. */
-const certainAllMs = 3_000;
+/** Tried again with so much before it is refused, and then with twice as much each time. */
+const againWithinMs = 500;
+const againWithinMaxMs = 8_000;
+/** What it must have computed to be called slow: a machine that is busy may pause us for seconds. */
+const computedMs = 400;
 
 /** As long as a text of the inventory is kept. */
 const sampleLength = 1_024;
@@ -18,33 +19,31 @@ const context = createContext({});
 const isOver = new Script('samples.every((sample) => (pattern.test(sample), true))');
 
 /**
- * Makes a test of whether a regular expression takes far too long for some text that it does not match, such as
- * `/^(a+)+$/`: it would stop the whole process, and no signal ends it. Tried on samples, so what it finds is certain, and
- * what it does not find may still be slow. Make one for all expressions of a config, which then share a bound.
+ * Whether a regular expression takes far too long for some text that it does not match, such as `/^(a+)+$/`: it would
+ * stop the whole process, and no signal ends it. Tried on samples, so what it finds is certain, and what it does not
+ * find may still be slow.
  */
-export function makePatternTrial(): (pattern: RegExp) => boolean {
-  let certainLeftMs = certainAllMs;
+export function isSlowPattern(pattern: RegExp): boolean {
+  Object.assign(context, { pattern, samples: samplesFor(pattern.source) });
+  if (isDoneWithin(withinMs)) return false;
+  for (let timeoutMs = againWithinMs; timeoutMs <= againWithinMaxMs; timeoutMs *= 2) {
+    const before = process.cpuUsage();
+    if (isDoneWithin(timeoutMs)) return false;
+    if (process.cpuUsage(before).user / 1_000 >= computedMs) return true;
+  }
+  return true;
+}
 
-  const takesLonger = (timeoutMs: number): boolean => {
-    try {
-      isOver.runInContext(context, { timeout: timeoutMs });
-      return false;
-    } catch (error) {
-      // It is an Error of the other context, so no `instanceof` knows it.
-      const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-      if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return true;
-      throw error;
-    }
-  };
-  return (pattern) => {
-    Object.assign(context, { pattern, samples: samplesFor(pattern.source) });
-    if (!takesLonger(withinMs)) return false;
-    if (certainLeftMs < certainWithinMs) return true;
-    const startedAt = performance.now();
-    const isSlow = takesLonger(certainWithinMs);
-    certainLeftMs -= performance.now() - startedAt;
-    return isSlow;
-  };
+function isDoneWithin(timeoutMs: number): boolean {
+  try {
+    isOver.runInContext(context, { timeout: timeoutMs });
+    return true;
+  } catch (error) {
+    // It is an Error of the other context, so no `instanceof` knows it.
+    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+    if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false;
+    throw error;
+  }
 }
 
 /** Long repetitions, each with an end that nothing expects, so that the whole does not match. */

@@ -96,7 +96,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     },
   };
 
-  const redis = makeRedisConnections(parts.redis, sink);
+  const redis = makeRedisConnections(parts.redis, { sink, clock });
   const broken = makeBrokenRecords(({ message }) => sink.note({ event: 'record.broken', reason: message }));
   const state = { keyPrefix, historyMs, broken };
   const store = makeRedisRolloutStore({ ...state, commands: redis.worker.commands });
@@ -131,7 +131,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const handlerRegister = makeRedisFleetRegister({ ...state, commands: redis.handler.commands });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
-  const shared = { ...changes, store, register, fleet, policies };
+  const shared = { ...changes, store, register, fleet, policies, trustedSince: redis.trustedSince };
 
   const names = makeQueueNames(keyPrefix);
   const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.writes.learn });

@@ -17,6 +17,11 @@ import type { CollectorHold, FleetService } from './ports.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
+  /**
+   * Since when records come from the Redis that is there now: a replica that took over, or a file that was cut, may
+   * show an upgrade as it was before its create. Always, where left out.
+   */
+  readonly trustedSince?: () => EpochMs;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
 }
@@ -56,7 +61,7 @@ export async function runStep(
     const rollout = await parts.store.loadRollout(of.rolloutId);
     const upgrade = await parts.store.loadUpgrade(of.rolloutId, of.collectorId);
     if (rollout === undefined || upgrade === undefined) return { job: 'end' };
-    const step = nextStep(upgrade, parts.clock.now());
+    const step = nextStep(upgrade, parts.clock.now(), parts.trustedSince?.());
     if (step.do === 'rest') return { job: 'end' };
     if (step.do === 'wait') return { job: 'comeBack', at: step.until };
     await execute({ parts, rollout, signal }, upgrade, step);
@@ -115,7 +120,7 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     rival = await findRival(parts, rollout, upgrade.collectorId);
     if (rival !== undefined) return false;
     const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
-    if (nextStep(upgrade, fact.at).do !== 'start') return false;
+    if (nextStep(upgrade, fact.at, parts.trustedSince?.()).do !== 'start') return false;
     const change = changeOf(parts, rollout, upgrade, fact);
     const result = await parts.store.saveIntent(change, rollout.rev);
     isBraked = result === 'braked';

@@ -162,8 +162,9 @@ describe.concurrent('secrets on the command line (P12)', () => {
       expect([text.code, json.code]).toEqual([0, 0]);
       for (const secret of [service.accessKey, testSecrets.bearerToken, 'Rr-thePasswordOfRedis', '\u202e'])
         expect(text.all + json.all).not.toContain(secret);
-      const again = write('again.yaml', text.out);
-      const second = await runUpwave({ args: ['config', 'check', '--print', '--config', again] });
+      // Its mask is too short for a token.
+      const again = write('again.yaml', text.out.replace('token: "***"', `token: ${token}`));
+      const second = await runUpwave({ args: ['config', 'check', '--print', '--config', again], env });
       expect(second.out).toBe(text.out);
     });
   });

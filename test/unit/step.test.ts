@@ -31,7 +31,12 @@ const nothing: FleetService = {
 };
 
 /** One upgrade of one rollout, by a clock that the test moves. */
-async function aJob(rollout: Rollout, upgrade: Upgrade, fleet: Partial<FleetService>) {
+async function aJob(
+  rollout: Rollout,
+  upgrade: Upgrade,
+  fleet: Partial<FleetService>,
+  trustedSince: () => number = () => 0,
+) {
   const store = makeMemoryRolloutStore();
   await store.freeze({ rollout, upgrades: [upgrade], groups: someGroups(), events: [] });
   const clock = { at: t, now: () => clock.at };
@@ -46,6 +51,7 @@ async function aJob(rollout: Rollout, upgrade: Upgrade, fleet: Partial<FleetServ
     random: () => 0.5,
     policies: ['production', 'other'],
     fleet: { ...nothing, ...fleet },
+    trustedSince,
   };
   const run = () =>
     runStep(parts, { rolloutId: rollout.id, collectorId: upgrade.collectorId }, new AbortController().signal);
@@ -108,6 +114,27 @@ describe('an aborted rollout (P9)', () => {
     const job = await aJob(aRollout({ state: 'aborted' }), anUpgradingOne({ dueAt: t }), fleet);
     await job.runOn();
     expect(await job.stored()).toMatchObject({ state: 'upgrading' });
+  });
+});
+
+describe('a record from before Redis was away', () => {
+  it('is looked at before its create, however fresh it says it is (P1)', async () => {
+    const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
+    const looked: number[] = [];
+    const job = await aJob(
+      aRollout(),
+      queued,
+      {
+        lookAtCollector: async ({ collectorId }) => {
+          looked.push(collectorId);
+          return failing({ kind: 'unavailable', sent: true, detail: '' })();
+        },
+      },
+      () => t + 1,
+    );
+    job.clock.at = t + 2;
+    await job.run();
+    expect(looked).toEqual([queued.collectorId]);
   });
 });
 
