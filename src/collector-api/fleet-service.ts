@@ -10,7 +10,7 @@ import {
 import { serviceLimits } from '../contract/service-limits.ts';
 import { createUpgradeTask, getUpgradeTask, listUpgradeTargets } from '../contract/upgrade-operations.ts';
 import type { BudgetClass } from '../orchestrator/api-budget.ts';
-import type { Answer, FleetService } from '../orchestrator/ports.ts';
+import type { Answer, FleetService, InventoryPage } from '../orchestrator/ports.ts';
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
 import { boundText } from './bound-text.ts';
 import { isNameAskable, unaskableName } from './collector-name.ts';
@@ -113,7 +113,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     },
 
     async readFleet(targetBuild, signal) {
-      const inventory = await readInventory(signal);
+      const inventory = await readInventory(null, signal);
       if (!inventory.ok) return inventory;
       // Read after the inventory, so that one who registered in between is not taken for one who can't be upgraded.
       const upgradable = await readUpgradable(
@@ -218,7 +218,10 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     },
   };
 
-  async function readInventory(signal?: AbortSignal): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>> {
+  async function readInventory(
+    onPage: ((page: InventoryPage) => Promise<void>) | null,
+    signal?: AbortSignal,
+  ): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>> {
     const readAt = clock.now();
     // The last page's: against it no heartbeat looks younger than it is.
     let serviceAt: EpochMs | null = null;
@@ -226,13 +229,15 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       ...pages,
       signal,
       requestsMax: pageRequestsMax,
-      attemptsMax: pageAttemptsMax,
+      attemptsMax: onPage === null ? pageAttemptsMax : 1,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
         const answer = await client.call(seeCollectors, { query }, { budgetClass: 'page', signal });
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
-        return { ok: true, value: answer.value.body.collectors };
+        const { collectors } = answer.value.body;
+        await onPage?.({ collectors: collectors.filter(isInstalled).map(fleetCollectorOf), serviceAt });
+        return { ok: true, value: collectors };
       },
     });
     if (!inventory.ok) return inventory;

@@ -2,6 +2,7 @@ import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
 import type { Fence, LeaderLease } from './ports.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
+import { watch } from './watch.ts';
 
 export interface LeadParts extends ReconcileParts {
   readonly lease: LeaderLease;
@@ -44,6 +45,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     const isFirst = deliveredAt === 0;
     const isDeliveryDue = now - deliveredAt >= deliverEveryMs;
     if (isDeliveryDue) deliveredAt = now;
+    await parts.errands.run('watch', (stopping) => watch(parts, () => leading, stopping));
     const wakeAt = await reconcileAll(
       parts,
       fence,

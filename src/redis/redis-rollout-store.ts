@@ -2,6 +2,7 @@ import type { DurationMs } from '../base/time.ts';
 import type { RolloutStore, UpgradeChange } from '../orchestrator/ports.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
 import type { CapDomain } from '../rollout/plan-groups.ts';
+import { dueAtOf } from '../rollout/upgrade.ts';
 import type { RedisCommands } from './connection.ts';
 import { freezePlan } from './freeze-plan.ts';
 import { makeGroupsCache } from './groups-cache.ts';
@@ -125,6 +126,14 @@ export function makeRedisRolloutStore(redis: {
     loadUpgrades: (rolloutId, collectorIds) => readUpgrades(commands, ofRollout(rolloutId), collectorIds),
 
     listUpgrades: (rolloutId, page) => listUpgrades(commands, ofRollout(rolloutId), page),
+
+    listDue: async (rolloutId, limit) => {
+      const { id, keys } = ofRollout(rolloutId);
+      const ids = limit <= 0 ? [] : await commands.zrange(keys.due, '0', String(limit - 1));
+      const records = await readUpgrades(commands, { id, keys }, ids);
+      // Read in two steps: one that is no longer on its way in between does not belong here.
+      return records.filter((record) => record.state !== 'retrying' && dueAtOf(record) !== undefined);
+    },
 
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];

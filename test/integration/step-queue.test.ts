@@ -27,7 +27,7 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
     const { queue } = aQueue();
     await queue.deliver(rolloutId, [1, 2]);
     await queue.deliver(rolloutId, [1, 2]);
-    await queue.redeliver(rolloutId, [1, 2]);
+    await queue.hasten(rolloutId, [1, 2]);
     expect((await queue.countJobs())['waiting']).toBe(2);
   });
 
@@ -35,7 +35,7 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
     const { client, queue, key } = aQueue();
     await queue.deliver(rolloutId, [1]);
     await client.del(key('wait'), key(stepJobId(rolloutId, 1)));
-    await queue.redeliver(rolloutId, [1]);
+    await queue.hasten(rolloutId, [1]);
     expect((await queue.countJobs())['waiting']).toBe(1);
   });
 
@@ -44,7 +44,7 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
     await queue.deliver(rolloutId, [1, 2]);
     await client.lrem(key('wait'), 0, stepJobId(rolloutId, 1));
     expect(await client.exists(key(stepJobId(rolloutId, 1)))).toBe(1);
-    await queue.redeliver(rolloutId, [1, 2]);
+    await queue.hasten(rolloutId, [1, 2]);
     expect((await queue.countJobs())['waiting']).toBe(2);
   });
 });
