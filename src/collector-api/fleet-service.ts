@@ -223,6 +223,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     signal?: AbortSignal,
   ): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>> {
     const readAt = clock.now();
+    // One page that is watched takes the place of many looks and proofs, so it goes before them.
+    const budgetClass: BudgetClass = onPage === null ? 'page' : 'verify';
     // The last page's: against it no heartbeat looks younger than it is.
     let serviceAt: EpochMs | null = null;
     const inventory = await readWholeList<SeenCollector>({
@@ -232,22 +234,25 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       attemptsMax: onPage === null ? pageAttemptsMax : 1,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
-        const answer = await client.call(seeCollectors, { query }, { budgetClass: 'page', signal });
+        const answer = await client.call(seeCollectors, { query }, { budgetClass, signal });
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
         const { collectors } = answer.value.body;
-        await onPage?.({ collectors: collectors.filter(isInstalled).map(fleetCollectorOf), serviceAt });
+        await onPage?.({ collectors: installedOf(collectors), serviceAt });
         return { ok: true, value: collectors };
       },
     });
     if (!inventory.ok) return inventory;
     parts.onUnreadable?.(inventory.value.filter((row) => !hasId(row) || row.name === '').length);
+    return { ok: true, value: { readAt, serviceAt, collectors: installedOf(inventory.value) } };
+  }
+
+  function installedOf(rows: readonly SeenCollector[]): readonly FleetCollector[] {
     const say = sayer('values');
-    const collectors = inventory.value
+    return rows
       .filter(hasId)
       .filter(isInstalled)
       .map((row) => fleetCollectorOf(row, say));
-    return { ok: true, value: { readAt, serviceAt, collectors } };
   }
 
   /** Makes a text of an answer fit to be kept (P12). */
