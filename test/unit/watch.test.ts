@@ -323,6 +323,13 @@ describe('a look that a row asks for, or puts off', () => {
     expect(apply(ending, stirred)).toBe(ending);
   });
 
+  it('is put off no further than its rare look, which comes whatever pages show', () => {
+    const nearlyRare = anUpgradingOne({ dueAt: t + 7 * minutes });
+    const now = t + 7 * minutes - seconds;
+    const next = apply(nearlyRare, { kind: 'quiet', at: now, until: now + 40 * seconds });
+    expect(next).toMatchObject({ dueAt: t + 7.5 * minutes });
+  });
+
   it('is put off no further than the end of the proof', () => {
     expect(apply(aVerifyingOne({ dueAt: at + 1, verifyBy: at + 5 }), quiet)).toMatchObject({ dueAt: at + 5 });
   });
