@@ -400,7 +400,7 @@ describe('the fleet service', () => {
       const { fleet, server, budget } = await setup(
         (request, response) => {
           const second = server.requests.length + 4;
-          sendJson(response, 200, pageOf([{ id: 0, collectorType: 'Hosted' }, ...fleetRows], request), {
+          sendJson(response, 200, pageOf([{ id: 0, name: 'h', collectorType: 'Hosted' }, ...fleetRows], request), {
             date: `Sat, 21 Nov 2026 12:00:0${second} GMT`,
           });
         },
