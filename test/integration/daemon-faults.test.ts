@@ -92,7 +92,7 @@ describe.concurrent('a service that fails', () => {
             { operations: ['createUpgradeTask'], share: 0.05, fault: 'answerLost' },
             { share: 0.03, fault: '502html' },
             { share: 0.03, fault: '500' },
-            { share: 0.02, fault: 'brokenJson' },
+            { share: 0.04, fault: 'brokenJson' },
             { share: 0.02, fault: 'cutOff' },
             { share: 0.02, fault: 'cutOffMidBody' },
             { share: 0.02, fault: 'slow', delay: '1m' },
