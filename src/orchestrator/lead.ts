@@ -2,11 +2,10 @@ import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
 import type { Fence, LeaderLease } from './ports.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
-import { watch } from './watch.ts';
+import { type WatchParts, watch } from './watch.ts';
 
-export interface LeadParts extends ReconcileParts {
+export interface LeadParts extends ReconcileParts, WatchParts {
   readonly lease: LeaderLease;
-  readonly policies: readonly string[];
   /** Ends early when the bell rings: `sleep` returns as soon as this signal fires. */
   readonly nextRing: () => AbortSignal;
 }

@@ -15,6 +15,8 @@ export interface WatchParts
   readonly fleet: FleetService;
   readonly queue: StepQueue;
   readonly policies: readonly string[];
+  /** All daemons on the access key together. */
+  readonly requestsPerSecond: number;
 }
 
 interface WatchedUpgrade {
@@ -40,10 +42,6 @@ const idleMs: DurationMs = 500;
 // Looks come back after this many periods without a page.
 const quietPeriods = 2;
 
-// Where a reading takes long, since the fleet is large or the request rate binds, three quarters of the time are left to
-// creates and looks.
-const restsPerReading = 3;
-
 // After readings that failed: 2, 4, 8 … periods, so that a service which can't page is left to single looks.
 const missesMax = 4;
 
@@ -61,17 +59,14 @@ export async function watch(
   signal: AbortSignal,
 ): Promise<'done'> {
   let misses = 0;
-  let tookMs: DurationMs = 0;
   while (!signal.aborted && isLeading()) {
     const beganAt = parts.clock.now();
     const { byCollector, periodMs } = await listWatched(parts);
     if (periodMs === null) break;
-    const paceMs = Math.max(periodMs, tookMs * (1 + restsPerReading));
     const answer = await parts.fleet.readInventory(
-      (page) => readPage(parts, byCollector, page, paceMs),
+      (page) => readPage(parts, byCollector, page, periodMs),
       signal,
     );
-    tookMs = parts.clock.now() - beganAt;
     if (signal.aborted) break;
     if (answer.ok) misses = 0;
     else {
@@ -82,13 +77,14 @@ export async function watch(
         parts.sink.note({ event: 'look.failed', rollout: '', reason });
       }
     }
-    await parts.sleep(Math.max(paceMs * 2 ** misses - tookMs, tookMs * restsPerReading), signal);
+    const waitMs = periodMs * 2 ** misses - (parts.clock.now() - beganAt);
+    await parts.sleep(Math.max(waitMs, periodMs / 4), signal);
   }
   await parts.sleep(idleMs, signal);
   return 'done';
 }
 
-async function listWatched({ store, policies }: WatchParts): Promise<Watch> {
+async function listWatched({ store, policies, requestsPerSecond }: WatchParts): Promise<Watch> {
   const byCollector = new Map<number, WatchedUpgrade[]>();
   const loads = [];
   for (const rolloutId of await store.activeRolloutIds(policies)) {
@@ -105,7 +101,7 @@ async function listWatched({ store, policies }: WatchParts): Promise<Watch> {
       expectMs: rollout.policy.upgrade.expectMs,
     });
   }
-  return { byCollector, periodMs: readingPeriod(loads) };
+  return { byCollector, periodMs: readingPeriod(loads, requestsPerSecond) };
 }
 
 async function readPage(

@@ -32,6 +32,9 @@ const periodShare = 1 / 15;
 const watchedPerPage = 4;
 const stretchMax = 3;
 
+// The other three quarters of the requests are for creates and looks, however large the fleet is.
+const pageShareMax = 1 / 4;
+
 // A look comes with almost every page while a restart lasts (a minute at most), then less and less often.
 const lookShareOfPeriod = 0.9;
 const lookShareOfSilence = 0.3;
@@ -46,14 +49,19 @@ const deferredShare = 1 / 5;
 /**
  * How long one reading of the inventory is after the other; null while single looks cost less. All rollouts share a
  * reading: the most hurried one sets the pace.
+ * @param requestsPerSecond what the access key may send, over all daemons
  */
-export function readingPeriod(rollouts: readonly WatchedRollout[]): DurationMs | null {
+export function readingPeriod(
+  rollouts: readonly WatchedRollout[],
+  requestsPerSecond: number,
+): DurationMs | null {
   const busy = rollouts.filter(({ watched }) => watched > 0);
   const watched = busy.reduce((sum, rollout) => sum + rollout.watched, 0);
   const pages = Math.ceil(Math.max(1, ...busy.map(({ fleetSize }) => fleetSize)) / collectorsPerPage);
   const stretch = Math.max(1, (watchedPerPage * pages) / watched);
   if (!(stretch <= stretchMax)) return null;
-  return Math.min(...busy.map(({ expectMs }) => expectMs)) * periodShare * stretch;
+  const periodMs = Math.min(...busy.map(({ expectMs }) => expectMs)) * periodShare * stretch;
+  return Math.max(periodMs, (pages / (requestsPerSecond * pageShareMax)) * 1_000);
 }
 
 /** True for an upgrade whose looks a page can take over, so that it counts for how often pages are read. */

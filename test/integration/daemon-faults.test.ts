@@ -93,7 +93,7 @@ describe.concurrent('a service that fails', () => {
             { share: 0.03, fault: '502html' },
             { share: 0.03, fault: '500' },
             { share: 0.04, fault: 'brokenJson' },
-            { share: 0.02, fault: 'cutOff' },
+            { share: 0.04, fault: 'cutOff' },
             { share: 0.02, fault: 'cutOffMidBody' },
             { share: 0.02, fault: 'slow', delay: '1m' },
             { share: 0.008, fault: '429' },

@@ -63,6 +63,7 @@ function aWatch(
       },
     },
     policies: ['production', 'second'],
+    requestsPerSecond: 4,
     clock: { now: () => now },
     sleep: async (forMs) => {
       rests.push(forMs);
@@ -81,9 +82,6 @@ function aWatch(
     notes,
     rests,
     now: () => now,
-    pass: (forMs: number) => {
-      now += forMs;
-    },
     during: (work: () => Promise<void>) => {
       between = work;
     },
@@ -181,20 +179,6 @@ describe('watching by pages of the inventory', () => {
     expect(gaps(world.readings)).toEqual([16 * seconds, 16 * seconds]);
     for (const rolloutId of [first, second])
       expect(await world.load(4, rolloutId)).toMatchObject({ quietAt: expect.any(Number) });
-  });
-
-  it('rests three times as long as a reading took, and puts looks off for two of these longer periods', async () => {
-    const world = aWatch();
-    // Later than two of the shorter periods, and sooner than two of the longer ones, which only its rare look bounds.
-    const dueAt = world.now() + 200 * seconds;
-    await world.has(
-      first,
-      four(() => anUpgradingOne({ dueAt })),
-    );
-    world.during(async () => world.pass(15 * seconds));
-    await world.run(3);
-    expect(gaps(world.readings)).toEqual([120 * seconds, 120 * seconds]);
-    for (const id of [1, 4]) expect(await world.load(id)).toMatchObject({ dueAt: t + 7.5 * 60 * seconds });
   });
 
   it('reads nothing while nothing is watched, and rests before it is asked again', async () => {

@@ -57,31 +57,39 @@ describe('how often the inventory is read', () => {
     expectMs: expected,
   });
 
+  const periodOf = (rollouts: Parameters<typeof readingPeriod>[0]) => readingPeriod(rollouts, 4);
+
   it('is every 20 s where an upgrade takes 5 minutes, while four or more are watched for each page', () => {
-    expect(readingPeriod([watched(4)])).toBe(20 * seconds);
-    expect(readingPeriod([watched(400)])).toBe(20 * seconds);
-    expect(readingPeriod([watched(40, 10_000)])).toBe(20 * seconds);
-    expect(readingPeriod([watched(4, 1_000, 10 * minutes)])).toBe(40 * seconds);
+    expect(periodOf([watched(4)])).toBe(20 * seconds);
+    expect(periodOf([watched(400)])).toBe(20 * seconds);
+    expect(periodOf([watched(40, 10_000)])).toBe(20 * seconds);
+    expect(periodOf([watched(4, 1_000, 10 * minutes)])).toBe(40 * seconds);
   });
 
   it('stretches in proportion with fewer, up to three times, and then single looks cost less', () => {
-    expect(readingPeriod([watched(2)])).toBe(40 * seconds);
-    expect(readingPeriod([watched(1)])).toBeNull();
-    expect(readingPeriod([watched(14, 10_000)])).toBeCloseTo((20 * seconds * 40) / 14);
-    expect(readingPeriod([watched(13, 10_000)])).toBeNull();
+    expect(periodOf([watched(2)])).toBe(40 * seconds);
+    expect(periodOf([watched(1)])).toBeNull();
+    expect(periodOf([watched(14, 10_000)])).toBeCloseTo((20 * seconds * 40) / 14);
+    expect(periodOf([watched(13, 10_000)])).toBeNull();
     // A page that is begun is a page.
-    expect(readingPeriod([watched(4, 1_001)])).toBe(40 * seconds);
+    expect(periodOf([watched(4, 1_001)])).toBe(40 * seconds);
+  });
+
+  it('takes a quarter of the requests at most, however large the fleet is', () => {
+    expect(periodOf([watched(80, 20_000)])).toBe(20 * seconds);
+    expect(periodOf([watched(400, 100_000)])).toBe(100 * seconds);
+    expect(readingPeriod([watched(400, 100_000)], 40)).toBe(20 * seconds);
   });
 
   it('is never while nothing is watched', () => {
-    expect(readingPeriod([])).toBeNull();
-    expect(readingPeriod([watched(0), watched(0)])).toBeNull();
+    expect(periodOf([])).toBeNull();
+    expect(periodOf([watched(0), watched(0)])).toBeNull();
   });
 
   it('is shared by several rollouts: the sum of the watched, at the pace of the most hurried', () => {
-    expect(readingPeriod([watched(2), watched(2, 1_000, minutes)])).toBe(4 * seconds);
+    expect(periodOf([watched(2), watched(2, 1_000, minutes)])).toBe(4 * seconds);
     // One that watches nothing hurries nobody.
-    expect(readingPeriod([watched(4), watched(0, 50_000, minutes)])).toBe(20 * seconds);
+    expect(periodOf([watched(4), watched(0, 50_000, minutes)])).toBe(20 * seconds);
   });
 });
 
