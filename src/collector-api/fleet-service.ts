@@ -10,7 +10,7 @@ import {
 import { serviceLimits } from '../contract/service-limits.ts';
 import { createUpgradeTask, getUpgradeTask, listUpgradeTargets } from '../contract/upgrade-operations.ts';
 import type { BudgetClass } from '../orchestrator/api-budget.ts';
-import type { Answer, FleetService } from '../orchestrator/ports.ts';
+import type { Answer, FleetService, InventoryPage } from '../orchestrator/ports.ts';
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
 import { boundText } from './bound-text.ts';
 import { isNameAskable, unaskableName } from './collector-name.ts';
@@ -113,7 +113,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     },
 
     async readFleet(targetBuild, signal) {
-      const inventory = await readInventory(signal);
+      const inventory = await readInventory(null, signal);
       if (!inventory.ok) return inventory;
       // Read after the inventory, so that one who registered in between is not taken for one who can't be upgraded.
       const upgradable = await readUpgradable(
@@ -218,31 +218,41 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     },
   };
 
-  async function readInventory(signal?: AbortSignal): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>> {
+  async function readInventory(
+    onPage: ((page: InventoryPage) => Promise<void>) | null,
+    signal?: AbortSignal,
+  ): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>> {
     const readAt = clock.now();
+    // One page that is watched takes the place of many looks and proofs, so it goes before them.
+    const budgetClass: BudgetClass = onPage === null ? 'page' : 'verify';
     // The last page's: against it no heartbeat looks younger than it is.
     let serviceAt: EpochMs | null = null;
     const inventory = await readWholeList<SeenCollector>({
       ...pages,
       signal,
       requestsMax: pageRequestsMax,
-      attemptsMax: pageAttemptsMax,
+      attemptsMax: onPage === null ? pageAttemptsMax : 1,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
-        const answer = await client.call(seeCollectors, { query }, { budgetClass: 'page', signal });
+        const answer = await client.call(seeCollectors, { query }, { budgetClass, signal });
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
-        return { ok: true, value: answer.value.body.collectors };
+        const { collectors } = answer.value.body;
+        await onPage?.({ collectors: installedOf(collectors), serviceAt });
+        return { ok: true, value: collectors };
       },
     });
     if (!inventory.ok) return inventory;
     parts.onUnreadable?.(inventory.value.filter((row) => !hasId(row) || row.name === '').length);
+    return { ok: true, value: { readAt, serviceAt, collectors: installedOf(inventory.value) } };
+  }
+
+  function installedOf(rows: readonly SeenCollector[]): readonly FleetCollector[] {
     const say = sayer('values');
-    const collectors = inventory.value
+    return rows
       .filter(hasId)
       .filter(isInstalled)
       .map((row) => fleetCollectorOf(row, say));
-    return { ok: true, value: { readAt, serviceAt, collectors } };
   }
 
   /** Makes a text of an answer fit to be kept (P12). */

@@ -184,6 +184,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       ...shared,
       queue,
       errands,
+      requestsPerSecond,
       gates: makeGateProbe(),
       lease,
       nextRing: ring.next,

@@ -25,13 +25,26 @@ export interface TaskSighting {
   readonly serviceAt: EpochMs | null;
 }
 
+/** One page of the inventory, with the service's own clock at its answer, where it told. */
+export interface InventoryPage {
+  readonly collectors: readonly FleetCollector[];
+  readonly serviceAt: EpochMs | null;
+}
+
 /** The Collector Management Service, in our words. Every call waits for its place in the API budget (P8). */
 export interface FleetService {
   listBuilds(signal?: AbortSignal): Promise<Answer<readonly Build[]>>;
   /** The whole inventory, and who could be upgraded to this build. Repeats what fails in passing, a bounded number of times. */
   readFleet(targetBuild: string, signal?: AbortSignal): Promise<Answer<FleetSnapshot>>;
-  /** The inventory alone: one request for each thousand collectors. */
-  readInventory(signal?: AbortSignal): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>>;
+  /**
+   * The inventory alone: one request for each thousand collectors.
+   * @param onPage is shown each page as it comes, before the next one is asked for; a row may be shown twice. With it
+   *   nothing is repeated: who looks at pages reads them again soon
+   */
+  readInventory(
+    onPage: ((page: InventoryPage) => Promise<void>) | null,
+    signal?: AbortSignal,
+  ): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>>;
   /** One collector by its id, or by its exact name; undefined when there is none, or it is no installed one. */
   findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
   /**
@@ -150,6 +163,8 @@ export interface RolloutStore {
    * can't be read is left out, so a page may be short, also where others follow.
    */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
+  /** Up to `limit` records whose next step comes at an instant, retries excepted: the earliest due first. */
+  listDue(rolloutId: string, limit: number): Promise<readonly Upgrade[]>;
   /**
    * Gives slots: each change is applied only while fewer than `slots` are taken, each of its domains has fewer than
    * its cap taken, the rollout runs unbraked at `rolloutRev`, and the record is unchanged (P2).
@@ -266,8 +281,11 @@ export interface LeaderLease {
 export interface StepQueue {
   /** Makes sure that a job exists for each of these; one that exists already is left alone. */
   deliver(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
-  /** The same for steps that are overdue: a job that exists, but in no list from which it could be taken, is made anew. */
-  redeliver(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
+  /**
+   * For steps that are due by now: a job that waits for a later instant runs now; one that is missing, or in no list
+   * from which it could be taken, is made anew; any other is left alone.
+   */
+  hasten(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
 }
 
 /** Wakes the reconcilers of all daemons soon; may be lost. */

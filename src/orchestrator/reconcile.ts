@@ -105,7 +105,7 @@ const executors: Executors = {
   close: (pass) => save(pass, { kind: 'closed', at: nowOf(pass) }),
   admit,
   deliver: async ({ parts, view }, { collectorIds }) => {
-    await parts.queue.redeliver(view.rollout.id, collectorIds);
+    await parts.queue.hasten(view.rollout.id, collectorIds);
     return 'unchanged';
   },
   withdrawWaiting,

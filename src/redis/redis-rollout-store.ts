@@ -3,6 +3,7 @@ import type { RolloutStore, UpgradeChange } from '../orchestrator/ports.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
 import type { CapDomain } from '../rollout/plan-groups.ts';
 import type { Candidate, StoredView } from '../rollout/rollout.ts';
+import { dueAtOf } from '../rollout/upgrade.ts';
 import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { freezePlan } from './freeze-plan.ts';
@@ -149,6 +150,14 @@ export function makeRedisRolloutStore(redis: {
     loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
 
     listUpgrades: (rolloutId, page) => listUpgrades(commands, readable(rolloutId), page),
+
+    listDue: async (rolloutId, limit) => {
+      const { due } = ofRollout(rolloutId).keys;
+      const ids = limit <= 0 ? [] : await commands.zrange(due, '0', String(limit - 1));
+      const records = await loadUpgrades(commands, readable(rolloutId), ids.map(Number));
+      // Read in two steps: one that is no longer on its way in between does not belong here.
+      return records.filter((record) => record.state !== 'retrying' && dueAtOf(record) !== undefined);
+    },
 
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];

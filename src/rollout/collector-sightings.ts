@@ -54,7 +54,7 @@ export function afterCollectorSeen(
       if (upgrade.taskId === null) return watch(upgrade, seen, at, context);
       return upgrade;
     case 'verifying':
-      return judgeReturn(upgrade, seen, atTarget, at, context);
+      return judgeReturn(upgrade, seen, at, context);
     case 'deferred':
       if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
       return judgeDeferred(upgrade, seen, at, context);
@@ -175,12 +175,11 @@ function watch(
 function judgeReturn(
   upgrade: In<'verifying'>,
   seen: CollectorSighting,
-  atTarget: boolean,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
   const back = isHeartbeatNew(upgrade, seen);
-  if (back && atTarget && seen.alive) {
+  if (isReturned(upgrade, seen)) {
     return end(
       upgrade,
       'succeeded',
@@ -216,6 +215,18 @@ function isFirstToCompare(
   return alive && lastSeenAlive !== null && endedServiceAt === null && baselineHeartbeatAt === null;
 }
 
+/** Proof of the return: alive, on the build, with a heartbeat newer than the task's end (P10). */
+export function isReturned(upgrade: In<'verifying'>, seen: CollectorSighting): boolean {
+  return seen.alive && isSameBuild(seen.build, upgrade.toBuild) && isHeartbeatNew(upgrade, seen);
+}
+
+/** A deferred collector that was not alive may be tried again. */
+export function isHeardAgain(
+  seen: Pick<CollectorSighting, 'alive' | 'lastSeenAlive' | 'serviceAt'>,
+): boolean {
+  return seen.alive && assessHeartbeat(seen.lastSeenAlive, seen.serviceAt) !== 'silent';
+}
+
 function isHeartbeatNew(upgrade: VerifyingProgress, seen: CollectorSighting): boolean {
   if (seen.lastSeenAlive === null) return false;
   if (upgrade.endedServiceAt !== null && seen.lastSeenAlive > upgrade.endedServiceAt) return true;
@@ -228,8 +239,7 @@ function judgeDeferred(
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  const isBack = seen.alive && assessHeartbeat(seen.lastSeenAlive, seen.serviceAt) !== 'silent';
-  const ready = upgrade.condition === 'notAlive' ? isBack : seen.upgradable === true;
+  const ready = upgrade.condition === 'notAlive' ? isHeardAgain(seen) : seen.upgradable === true;
   if (ready)
     return to(
       upgrade,

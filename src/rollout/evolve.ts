@@ -5,6 +5,7 @@ import type { UpgradeFact } from './facts.ts';
 import { afterLookFailed } from './failed-looks.ts';
 import { classifyCreateFailure, describeFailure, type ServiceFailure } from './failure-classes.ts';
 import { firstTaskLookAt, nextAgainAt, nextTaskLookAt } from './look-schedule.ts';
+import { afterQuiet, afterStirred } from './page-hints.ts';
 import { isFailed, isNotStarted, type Upgrade } from './upgrade.ts';
 import {
   adopt,
@@ -70,6 +71,10 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
       return afterTaskSeen(upgrade, fact, context);
     case 'collectorSeen':
       return afterCollectorSeen(upgrade, fact, fact.at, context);
+    case 'stirred':
+      return afterStirred(upgrade, fact.at);
+    case 'quiet':
+      return afterQuiet(upgrade, fact, context.policy);
     case 'lookFailed':
       return afterLookFailed(upgrade, fact, fact.at, context);
     case 'withdrawn':

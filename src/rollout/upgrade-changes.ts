@@ -233,8 +233,9 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
 }
 
 export function progress(upgrade: In<'upgrading'>): UpgradingProgress {
-  const { state, taskId, startedAt, lookedAt, deadlineAt, dueAt, ending } = upgrade;
-  return { state, taskId, startedAt, lookedAt, deadlineAt, dueAt, ending };
+  const { state, taskId, startedAt, lookedAt, quietAt, deadlineAt, dueAt, ending } = upgrade;
+  const quiet = quietAt === undefined ? {} : { quietAt };
+  return { state, taskId, startedAt, lookedAt, ...quiet, deadlineAt, dueAt, ending };
 }
 
 export function verification(upgrade: In<'verifying'>): VerifyingProgress {

@@ -102,6 +102,8 @@ export interface UpgradingProgress {
   readonly startedAt: EpochMs;
   /** When it was last seen on its way; its end came after that. */
   readonly lookedAt: EpochMs;
+  /** When the inventory last showed nothing new of it, so that its look could wait. */
+  readonly quietAt?: EpochMs;
   readonly deadlineAt: EpochMs;
   readonly dueAt: EpochMs;
   /** Set when the task is over without success and the collector itself has still to be looked at. */

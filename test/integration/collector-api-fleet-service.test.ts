@@ -396,6 +396,45 @@ describe('the fleet service', () => {
       expect(new Set(budget.taken)).toEqual(new Set(['page']));
     });
 
+    it('shows each page to who watches, as it comes and with its own clock, before proofs and looks', async () => {
+      const { fleet, server, budget } = await setup(
+        (request, response) => {
+          const second = server.requests.length + 4;
+          sendJson(response, 200, pageOf([{ id: 0, name: 'h', collectorType: 'Hosted' }, ...fleetRows], request), {
+            date: `Sat, 21 Nov 2026 12:00:0${second} GMT`,
+          });
+        },
+        { pageSize: 10 },
+      );
+      const told: unknown[] = [];
+      const answer = await fleet.readInventory(async ({ collectors, serviceAt }) => {
+        told.push([server.requests.length, collectors.map(({ id }) => id).join(' '), serviceAt]);
+      });
+      expect(answer.ok && answer.value.collectors).toHaveLength(25);
+      expect(told).toEqual([
+        [1, '1 2 3 4 5 6 7 8 9', dateMs],
+        [2, '9 10 11 12 13 14 15 16 17 18', dateMs + 1_000],
+        [3, '18 19 20 21 22 23 24 25', dateMs + 2_000],
+      ]);
+      expect(budget.taken).toEqual(['verify', 'verify', 'verify']);
+    });
+
+    it('reads no page again for who watches: the pages before the one that failed were shown', async () => {
+      const { fleet, server } = await setup(
+        (request, response) => {
+          if (server.requests.length === 2) sendText(response, 503, 'later');
+          else sendJson(response, 200, pageOf(fleetRows, request));
+        },
+        { pageSize: 10 },
+      );
+      let shown = 0;
+      const answer = await fleet.readInventory(async ({ collectors }) => {
+        shown += collectors.length;
+      });
+      expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+      expect([shown, server.requests.length]).toEqual([10, 2]);
+    });
+
     it('leaves hosted collectors out, and fills what a collector does not show', async () => {
       const rows = [
         { id: 1, name: 'h', collectorType: 'Hosted' },

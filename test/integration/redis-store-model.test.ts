@@ -160,6 +160,26 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     });
   });
 
+  describe('what is due at an instant', () => {
+    it('is listed with the earliest first, without who waits for its turn, is retried or has ended', async () => {
+      const dues = { queued: 4, starting: 3, upgrading: 9, verifying: 1, deferred: 7, retrying: 2 } as const;
+      const states: readonly UpgradeState[] = ['pending', 'succeeded', ...upgradeStates.slice(1, 7)];
+      const upgrades = states.map((state, index) =>
+        anUpgrade(anyProgress(state, startedAt + (state in dues ? dues[state as keyof typeof dues] : 0)), {
+          collectorId: index + 1,
+          order: index + 1,
+        }),
+      );
+      await freeze({ rollout: aRollout(), upgrades });
+      const listed = async (limit: number) =>
+        (await store.listDue(rolloutId, limit)).map(({ state }) => state);
+      expect(await listed(9)).toEqual(['verifying', 'starting', 'queued', 'deferred', 'upgrading']);
+      expect(await listed(2)).toEqual(['verifying', 'starting']);
+      expect(await listed(0)).toEqual([]);
+      expect(await store.listDue('production-20260302-9', 9)).toEqual([]);
+    });
+  });
+
   describe('admission under caps', () => {
     const domains: readonly CapDomain[] = [
       { label: 'fields.cluster = a', cap: 1 },

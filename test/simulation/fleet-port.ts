@@ -1,5 +1,5 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
-import type { Answer, FleetService } from '../../src/orchestrator/ports.ts';
+import type { Answer, FleetService, InventoryPage } from '../../src/orchestrator/ports.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
 import { type Chances, makeChances } from './chances.ts';
@@ -13,6 +13,9 @@ const refusals = [
   'who.knows',
   'collector.in.upgrading',
 ] as const;
+
+// The service's pages are larger, and so are its fleets.
+const rowsPerPage = 25;
 
 // The client gives up on an answer after this long (the default of `requestTimeout`).
 const timeoutMs = 30_000;
@@ -57,6 +60,23 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     collectors: present().map(shown),
   });
 
+  /** As they come: what was shown of the pages before one that fails is known. */
+  const readPages = async (onPage: (page: InventoryPage) => Promise<void>) => {
+    const rows: FleetCollector[] = [];
+    let ids: readonly number[] = [];
+    for (let from = 0; from === 0 || from < ids.length; from += rowsPerPage) {
+      const answer = await read(() => {
+        const all = present();
+        ids = all.map(({ about }) => about.id);
+        return ok({ collectors: all.slice(from, from + rowsPerPage).map(shown), serviceAt: scheduler.now() });
+      });
+      if (!answer.ok) return answer;
+      rows.push(...answer.value.collectors);
+      await onPage(answer.value);
+    }
+    return ok({ ...inventory(), collectors: rows });
+  };
+
   const fleet: FleetService = {
     listBuilds: () => read(() => ok(service.builds())),
     readFleet: (build) =>
@@ -65,7 +85,10 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
         const upgradable = present().filter((collector) => service.isUpgradable(collector, build));
         return ok({ ...inventory(), upgradableIds: new Set(upgradable.map(({ about }) => about.id)) });
       }),
-    readInventory: () => read(() => ok(inventory())),
+    readInventory: async (onPage) => {
+      if (onPage === null) return read(() => ok(inventory()));
+      return readPages(onPage);
+    },
     findCollector: (idOrName) =>
       read(() => {
         const found = present().find(({ about }) => String(about.id) === idOrName || about.name === idOrName);

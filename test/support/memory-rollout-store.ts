@@ -206,6 +206,12 @@ export function makeMemoryRolloutStore(): RolloutStore {
         )
         .slice(offset, offset + limit);
     },
+    listDue: async (id, limit) => {
+      const of = kept.get(id);
+      if (of === undefined) return [];
+      const ids = of.tally.overdue(Number.POSITIVE_INFINITY).slice(0, Math.max(0, limit));
+      return ids.flatMap((each) => of.upgrades.get(each) ?? []);
+    },
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       const isOutdated = isFenced(rolloutId, fence);
       return changes.flatMap((change) => {
