@@ -275,6 +275,8 @@ export type DaemonNote =
   | { readonly event: 'service.down' | 'service.up'; readonly reason: string }
   /** A redirect to an allowed host was followed; told once for each address, which carries no credentials. */
   | { readonly event: 'service.moved'; readonly baseUrl: string }
+  /** Found at a daemon's start: all wait for a pause that was begun before it. */
+  | { readonly event: 'service.paused'; readonly reason: string; readonly pauseMs: DurationMs }
   | { readonly event: 'service.throttled'; readonly reason: '429' | '401'; readonly pauseMs: DurationMs }
   | {
       readonly event: 'step.failed';

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/time.ts';
 import type { ReadApiStanding } from '../orchestrator/api-budget.ts';
-import { type Standstill, standstillReason } from '../rollout/api-standing.ts';
+import { type Standstill, standstillReasons } from '../rollout/api-standing.ts';
 import { apiBudgetKeys } from './api-budget-ledger.ts';
 import { standingScript } from './api-budget-scripts.ts';
 import type { RedisCommands } from './connection.ts';
@@ -44,12 +44,11 @@ const kinds: Readonly<Record<string, Standstill['kind']>> = {
 };
 
 function standstillOf(
-  kind: string,
+  pausedFor: string,
   { down, since, until }: Pick<Standstill, 'since' | 'until'> & { readonly down: string },
 ): Standstill | null {
-  if (kind === '') return null;
-  // A daemon newer than this one may know of more (P13).
-  const known = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
-  const standsFor = known ?? 'rateLimited';
-  return { kind: standsFor, reason: standstillReason(standsFor, down), since, until };
+  if (pausedFor === '') return null;
+  // A daemon newer than this one may know of more kinds (P13).
+  const kind = kinds[pausedFor] ?? 'rateLimited';
+  return { kind, reason: standstillReasons[kind], detail: down === '' ? null : down, since, until };
 }

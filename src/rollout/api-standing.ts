@@ -1,4 +1,4 @@
-import type { EpochMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 
 /** How the budget of one access key stands, over all daemons on it (P8). */
 export interface ApiStanding {
@@ -16,22 +16,21 @@ export interface ApiStanding {
  */
 export interface Standstill {
   readonly kind: 'rateLimited' | 'signInThrottled' | 'serviceDown';
-  /** For a person, without instants. */
+  /** For a person. */
   readonly reason: string;
+  /** What came instead of an answer; null for a pause. */
+  readonly detail: string | null;
   readonly since: EpochMs | null;
   readonly until: EpochMs | null;
 }
 
-/** @param detail for `serviceDown`: what came instead of an answer */
-export function standstillReason(kind: Standstill['kind'], detail = ''): string {
-  switch (kind) {
-    case 'rateLimited':
-      return 'the service asked for a pause';
-    case 'signInThrottled':
-      return 'the service throttles sign-ins';
-    case 'serviceDown':
-      return `the service does not answer: ${detail}`;
-    default:
-      return kind satisfies never;
-  }
+export const standstillReasons: Readonly<Record<Standstill['kind'], string>> = {
+  rateLimited: 'the service asked for a pause',
+  signInThrottled: 'the service throttles sign-ins',
+  serviceDown: 'the service does not answer',
+};
+
+/** What is left of a pause, or until a service that is down is tried; 0: nobody waits for that. */
+export function standstillLeftMs({ standstill }: ApiStanding, now: EpochMs): DurationMs {
+  return Math.max(0, (standstill?.until ?? now) - now);
 }

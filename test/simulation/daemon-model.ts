@@ -5,6 +5,7 @@ import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/scan.ts';
 import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
+import { anApiStanding } from '../support/builders.ts';
 import { makeChances } from './chances.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
@@ -104,7 +105,7 @@ export function makeDaemonModel(
     random: chances.next,
     policies: policies.map(({ name }) => name),
     rollouts: policies,
-    requestsPerSecond,
+    readApiStanding: async () => anApiStanding({ requestsPerSecondMax: requestsPerSecond }),
   });
   const leadParts = {
     ...partsOf('lead'),
