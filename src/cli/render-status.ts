@@ -11,6 +11,7 @@ import { quoteArgument } from './quote-argument.ts';
 import { renderWaves } from './render-waves.ts';
 import { windowWords } from './render-window.ts';
 import { showInstant } from './show-instant.ts';
+import { standstillWords } from './standstill-words.ts';
 import { commandOf } from './verb-table.ts';
 
 const barWidth = 23;
@@ -32,11 +33,13 @@ export function renderStatus(
     headLine(status, paint),
     progressLine(status, now),
     ...gateLines(status, now, rules),
+    ...apiLines(status),
     ...windowLines(status, now),
     ...stateLines(status),
     ...approvalLines(status),
     ...heldLines(status),
     ...rollbackLines(status),
+    ...standstillLines(status, now),
     ...waitLines(status, now),
     ...renderWaves(status, now, paint),
     ...uncoveredLines(status),
@@ -115,6 +118,12 @@ function allowedWords(wave: WaveStatus, rules: readonly WaveRule[]): string {
   return `${wave.failuresAllowed} allowed in ${name} (${formatAmount(rule)} of ${planned})`;
 }
 
+function apiLines({ api }: RolloutStatus): readonly string[] {
+  if (api === null) return [];
+  const { requestsPerSecond: used, requestsPerSecondMax: max, rateLimited } = api;
+  return [line('api', `${used.toFixed(1)}/${Number(max.toFixed(2))} req/s   429s ${rateLimited}`)];
+}
+
 function windowLines({ window, endedAt }: RolloutStatus, now: EpochMs): readonly string[] {
   return window === null || endedAt !== null ? [] : [line('window', windowWords(window, now))];
 }
@@ -172,6 +181,11 @@ function rollbackLines({ rollbackOf, rollbackId }: RolloutStatus): readonly stri
     lines.push(line('rollback', `is ${toPrintable(rollbackId)}: upwave status ${quoteArgument(rollbackId)}`));
   }
   return lines;
+}
+
+function standstillLines({ api }: RolloutStatus, now: EpochMs): readonly string[] {
+  const standstill = api?.standstill ?? null;
+  return standstill === null ? [] : [line('waits', standstillWords(standstill, now))];
 }
 
 function waitLines(status: RolloutStatus, now: EpochMs): readonly string[] {

@@ -20,6 +20,8 @@ import { type RunningScanSchedule, startScanSchedule } from '../queue/scan-sched
 import { type StepWorker, startStepWorker } from '../queue/step-worker.ts';
 import { assessRedis } from '../redis/assess-redis.ts';
 import { makeBrokenRecords } from '../redis/broken-records.ts';
+import type { RedisConnection } from '../redis/connection.ts';
+import { makeReadApiStanding } from '../redis/read-api-standing.ts';
 import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
 import { makeRedisBell } from '../redis/redis-bell.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
@@ -27,6 +29,7 @@ import { makeRedisFleetRegister } from '../redis/redis-fleet-register.ts';
 import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
+import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
@@ -34,6 +37,7 @@ import { makeQueueComplaints } from './queue-complaints.ts';
 import { makeRedisConnections } from './redis-connections.ts';
 import { redisReadiness } from './redis-readiness.ts';
 import { makeRingSignal } from './ring-signal.ts';
+import { serviceReadiness } from './service-readiness.ts';
 import { makeStoppableBudget } from './stoppable-budget.ts';
 
 export interface DaemonParts {
@@ -111,6 +115,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
     onStanding: (standing) => access.setStanding(standing),
   });
+  const readApiStandingBy = ({ commands }: RedisConnection) => {
+    const accessId = config.service.accessId.reveal();
+    return makeReadApiStanding({ commands, keyPrefix, accessId, requestsPerSecond, clock });
+  };
+  const readApiStanding = readApiStandingBy(redis.handler);
   const fleetCounts = makeFleetCounts();
   const access: FleetAccess = makeFleetAccess({
     service: config.service,
@@ -141,19 +150,28 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     store: handlerStore,
     register: handlerRegister,
     rollouts: config.rollouts,
-    requestsPerSecond,
+    readApiStanding,
   });
   const errands = makeErrands((key, error) => sink.note({ event: 'reconcile.failed', rollout: key, error }));
 
   const readSharedState = async () => {
     if (!isLeading) return null;
-    const [statuses, queueJobs] = await Promise.all([operations.listRollouts(), queue.countJobs()]);
-    return { statuses, queueJobs, fleet: fleetCounts.read() };
+    const [statuses, queueJobs, api] = await Promise.all([
+      operations.listRollouts(),
+      queue.countJobs(),
+      readApiStanding(),
+    ]);
+    return {
+      statuses,
+      queueJobs,
+      standstillMs: standstillLeftMs(api, clock.now()),
+      fleet: fleetCounts.read(),
+    };
   };
-  const readiness = async (): Promise<Readiness> => ({
-    redis: redisReadiness(redis),
-    service: access.readiness(),
-  });
+  const readiness = async (): Promise<Readiness> => {
+    const redisNow = redisReadiness(redis);
+    return { redis: redisNow, service: await serviceReadiness(access, redisNow.ok ? readApiStanding : null) };
+  };
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
     const policy = config.rollouts.find((each) => each.name === name);
     if (policy === undefined) return { kind: 'nothing', reason: `no policy ${name} in the config` };
@@ -169,6 +187,12 @@ export function makeDaemon(parts: DaemonParts): Daemon {
 
   const startWork = async (): Promise<void> => {
     for (const reason of await assessRedis(redis.worker.commands)) sink.note({ event: 'redis.risk', reason });
+    await budget.learnStanding();
+    const api = await readApiStandingBy(redis.worker)();
+    const pauseMs = standstillLeftMs(api, clock.now());
+    const { kind, reason } = api.standstill ?? {};
+    if (kind !== 'serviceDown' && reason !== undefined)
+      sink.note({ event: 'service.paused', reason, pauseMs });
     if (stopping.signal.aborted) return;
     worker = startStepWorker({
       connection: redis.queue.client,

@@ -145,6 +145,7 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       const reason = `This account is served at ${note.baseUrl}, which is used from now on: set service.baseUrl to it.`;
       return { level: 'warn', fields: { event, reason } };
     }
+    case 'service.paused':
     case 'service.throttled':
       return { level: 'warn', fields: { event, reason: note.reason, durationMs: note.pauseMs } };
     case 'step.failed': {

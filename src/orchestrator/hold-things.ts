@@ -1,10 +1,10 @@
 import { parseBuildVersion } from '../base/build-version.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
-import { describeFailure } from '../rollout/failure-classes.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { findStratum } from '../rollout/verbs.ts';
 import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
 import { recordFact } from './change-upgrade.ts';
+import { askForCollector, findPlannedCollector, isCollectorId } from './find-collector.ts';
 import type { OperationsParts } from './make-operations.ts';
 import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
 import type { AuditEntry } from './ports.ts';
@@ -56,17 +56,24 @@ async function findSubjects(parts: OperationsParts, text: string): Promise<Found
     if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId });
   }
   if (strata.length > 0) return { kind: 'found', subjects: strata };
-  const collector = await parts.fleet.findCollector(text);
-  if (collector.ok && collector.value !== undefined) {
-    const { id, name } = collector.value;
-    return { kind: 'found', subjects: [{ kind: 'collector', collectorId: id, name }] };
-  }
-  // One that is gone from the service, or that can't be asked for now, can still be named by the id it is held by.
+  return findCollector(parts, text);
+}
+
+/** In our own records first: a service that stands still must not be in the way of who holds something back. */
+async function findCollector(parts: OperationsParts, text: string): Promise<Found> {
+  const found = (collectorId: number, name: string): Found => ({
+    kind: 'found',
+    subjects: [{ kind: 'collector', collectorId, name }],
+  });
+  const planned = await findPlannedCollector(parts, text);
+  if (planned !== undefined) return found(planned.collectorId, planned.collectorName);
   const { collectors } = await parts.register.holds();
-  const isHeld = collectors.some(({ collectorId }) => String(collectorId) === text.trim());
-  if (isHeld || (!collector.ok && /^\d{1,16}$/.test(text)))
-    return { kind: 'found', subjects: [{ kind: 'collector', collectorId: Number(text), name: text.trim() }] };
-  if (!collector.ok) return { kind: 'unavailable', reason: describeFailure(collector.failure) };
+  if (collectors.some(({ collectorId }) => String(collectorId) === text.trim()))
+    return found(Number(text), text.trim());
+  const asked = await askForCollector(parts, text);
+  if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
+  // One that can't be asked for now can still be named by its id.
+  if (asked.kind === 'unavailable') return isCollectorId(text) ? found(Number(text), text.trim()) : asked;
   const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector`;
   return { kind: 'refused', reason };
 }

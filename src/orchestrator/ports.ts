@@ -323,6 +323,8 @@ export type DaemonNote =
   | { readonly event: 'service.moved'; readonly baseUrl: string }
   /** Collectors that no plan takes in, since who they are can't be read; told when their number changes. */
   | { readonly event: 'inventory.incomplete'; readonly reason: string }
+  /** Found at a daemon's start: all wait for a pause that was begun before it. */
+  | { readonly event: 'service.paused'; readonly reason: string; readonly pauseMs: DurationMs }
   | { readonly event: 'service.throttled'; readonly reason: '429' | '401'; readonly pauseMs: DurationMs }
   | {
       readonly event: 'step.failed';

@@ -10,6 +10,8 @@ import {
 import { makeWaitingLine } from './waiting-line.ts';
 
 export interface ApiBudgetDispatcher extends ApiBudget {
+  /** Learns, without a request, whether another daemon found the service down. Never throws. */
+  learnStanding(): Promise<void>;
   /** Refuses who waits, gives back what is held. */
   close(): Promise<void>;
 }
@@ -169,6 +171,7 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBud
     serviceDown: (reason) => pause({ kind: 'down', reason }, 0),
     serviceUp: () => ledger.serviceUp(),
     succeeded: () => ledger.succeeded(),
+    learnStanding: () => ledger.learnStanding(),
 
     close: async () => {
       closed = true;

@@ -61,6 +61,8 @@ export interface ApiBudgetLedger {
   pause(pause: Pause): Promise<DurationMs>;
   succeeded(): Promise<void>;
   serviceUp(): Promise<void>;
+  /** Learns, without a request, whether another daemon found the service down. Never throws. */
+  learnStanding(): Promise<void>;
   /** Gives back all that is held. */
   close(): Promise<void>;
 }
@@ -214,6 +216,8 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       const counts = await runScript(commands, serviceUpScript, { keys: [keys.state], args: [] });
       if (counts === '1') standing.learn('');
     },
+
+    learnStanding: () => standing.look(),
 
     close: async () => {
       standing.close();

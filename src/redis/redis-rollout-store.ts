@@ -154,9 +154,9 @@ export function makeRedisRolloutStore(redis: {
     listDue: async (rolloutId, limit) => {
       const { due } = ofRollout(rolloutId).keys;
       const ids = limit <= 0 ? [] : await commands.zrange(due, '0', String(limit - 1));
-      const records = await loadUpgrades(commands, readable(rolloutId), ids.map(Number));
+      const { upgrades } = await loadUpgrades(commands, readable(rolloutId), ids.map(Number));
       // Read in two steps: one that is no longer on its way in between does not belong here.
-      return records.filter((record) => record.state !== 'retrying' && dueAtOf(record) !== undefined);
+      return upgrades.filter((record) => record.state !== 'retrying' && dueAtOf(record) !== undefined);
     },
 
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {

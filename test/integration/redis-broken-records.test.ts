@@ -45,7 +45,7 @@ function partsWith(house: { readonly store: RolloutStore; readonly register: Fle
     answerWithinMs: 35_000,
     random: () => 0.5,
     policies: ['production'],
-    queue: { deliver: async () => undefined, redeliver: async () => undefined },
+    queue: { deliver: async () => undefined, redeliver: async () => undefined, hasten: async () => undefined },
     errands: { run: async () => undefined },
     gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
   };

@@ -6,6 +6,7 @@ import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/s
 import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';
 import { watch } from '../../src/orchestrator/watch.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
+import { anApiStanding } from '../support/builders.ts';
 import { makeChances } from './chances.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
@@ -107,7 +108,7 @@ export function makeDaemonModel(
     random: chances.next,
     policies: policies.map(({ name }) => name),
     rollouts: policies,
-    requestsPerSecond,
+    readApiStanding: async () => anApiStanding({ requestsPerSecondMax: requestsPerSecond }),
   });
   const leadParts = {
     ...partsOf('lead'),

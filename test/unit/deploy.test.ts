@@ -167,6 +167,7 @@ async function exposeEverything(): Promise<Exposed> {
     sharedState: async () => ({
       statuses: [aRolloutStatus({ policy, waves: [aWaveStatus({ gates: [met] })] })],
       queueJobs: { waiting: 1, delayed: 2 },
+      standstillMs: 0,
       fleet: [
         { version: '19.441-2', alive: true, collectors: 9 },
         { version: '19.441-2', alive: false, collectors: 1 },

@@ -13,6 +13,7 @@ function aLedger(reservationAt: (now: number) => Reservation): ApiBudgetLedger {
     pause: async () => 0,
     succeeded: async () => undefined,
     serviceUp: async () => undefined,
+    learnStanding: async () => undefined,
     close: async () => undefined,
   };
 }
