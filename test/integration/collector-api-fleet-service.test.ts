@@ -507,7 +507,7 @@ describe('the fleet service', () => {
       expect(answer.ok && [...answer.value.upgradableIds]).toEqual(ids);
       expect(unreadable).toEqual([4]);
       // One that is looked after needs no name.
-      const inventory = await fleet.readInventory();
+      const inventory = await fleet.readInventory(null);
       expect(inventory.ok && inventory.value.collectors.map(({ id }) => id)).toEqual(ids);
     });
 
@@ -516,7 +516,7 @@ describe('the fleet service', () => {
       const { fleet, budget } = await setup((_request, response) =>
         sendText(response, 200, `{"collectors":[{"id":1,"name":"c1","fields":{"a":${deep}}}]}`),
       );
-      const answer = await fleet.readInventory();
+      const answer = await fleet.readInventory(null);
       expect(answer).toMatchObject({
         failure: { kind: 'unavailable', detail: expect.stringContaining('nested too deep') },
       });
@@ -587,7 +587,7 @@ describe('the fleet service', () => {
       ['a build on offer', (fleet) => fleet.listBuilds()],
       ['a message', (fleet) => fleet.lookAtTask('t')],
       ['a sighting', (fleet) => fleet.lookAtCollector({ collectorId: 1, upgradableTo: null, urgent: false })],
-      ['an inventory', (fleet) => fleet.readInventory()],
+      ['an inventory', (fleet) => fleet.readInventory(null)],
       ['a found collector', (fleet) => fleet.findCollector('1')],
     ])('of %s hold no secret, and are bounded (P12)', async (_what, ask) => {
       const { fleet } = await setup(script);
@@ -609,7 +609,7 @@ describe('the fleet service', () => {
           { 'set-cookie': 'lb=web1' },
         ),
       );
-      const inventory = await fleet.readInventory();
+      const inventory = await fleet.readInventory(null);
       expect(inventory.ok && inventory.value.collectors.map(({ name }) => name)).toEqual(['db-web1']);
     });
 
