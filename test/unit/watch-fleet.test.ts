@@ -164,7 +164,7 @@ describe('watching by pages of the inventory', () => {
     world.during(async () => {
       const before = await world.load(1);
       if (before === undefined || before.rev > 1) return;
-      const after = { ...before, ...changed, rev: before.rev + 1, rolloutId: first, collectorId: 1 };
+      const after = { ...changed, rev: before.rev + 1, rolloutId: first };
       await world.store.saveUpgrade({ before, after, events: [] }, null);
     });
     await world.run(1);
