@@ -116,7 +116,7 @@ export function makeDaemonModel(
     errands,
     gates: night.gates.probeOf(process, night.isTroubled),
   };
-  const watchParts = { ...partsOf('watch'), queue: leadParts.queue };
+  const watchParts = { ...partsOf('watch'), queue: leadParts.queue, requestsPerSecond };
   const stepParts = partsOf('step');
   const scanParts = partsOf('scan');
 
