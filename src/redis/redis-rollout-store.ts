@@ -7,6 +7,7 @@ import { dueAtOf } from '../rollout/upgrade.ts';
 import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { freezePlan } from './freeze-plan.ts';
+import { freshIntentsScript } from './fresh-intents-script.ts';
 import { makeGroupsCache } from './groups-cache.ts';
 import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
@@ -180,8 +181,10 @@ export function makeRedisRolloutStore(redis: {
       return verdict ?? 'stale';
     },
 
-    countFreshIntents: (rolloutId, since) =>
-      commands.zcount(ofRollout(rolloutId).keys.intents, since, '+inf'),
+    countFreshIntents: async (rolloutId, withinMs) => {
+      const keys = [ofRollout(rolloutId).keys.intents];
+      return Number(await runScript(commands, freshIntentsScript, { keys, args: [withinMs] }));
+    },
 
     readEvents: async (rolloutId, { limit }) => {
       if (limit <= 0) return [];

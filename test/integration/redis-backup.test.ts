@@ -161,7 +161,7 @@ describe('a backup', () => {
     const view = await store.loadView(idOf(1), { now: 0, overdueBefore: 0, pageSize: 1 });
     expect(upgrades.some(({ state }) => state !== 'pending')).toBe(true);
     expect(view?.slotsTaken).toBe(upgrades.filter(({ state }) => holdsSlot(state)).length);
-    expect(await store.countFreshIntents(idOf(1), 0)).toBe(
+    expect(await store.countFreshIntents(idOf(1), 3_600_000)).toBe(
       upgrades.filter(({ state }) => state === 'starting').length,
     );
   });
