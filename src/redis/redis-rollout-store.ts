@@ -14,6 +14,7 @@ import { joinPlan } from './join-plan.ts';
 import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
 import { listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { replacePlan } from './replace-plan.ts';
+import { restoringWord } from './restoring.ts';
 import { rolloutFields } from './rollout-fields.ts';
 import { isRolloutId, parseRolloutId, policyKeys, recordKeyList, rolloutKeys } from './rollout-keys.ts';
 import { saveRolloutScript } from './save-rollout-script.ts';
@@ -65,7 +66,7 @@ export function makeRedisRolloutStore(redis: {
           return commands.mget(active.upgrade, active.rollback);
         }),
       );
-      return ids.flat().filter((id) => id !== null);
+      return ids.flat().flatMap((id) => (id === null || id === restoringWord ? [] : id));
     },
 
     listRollouts: async (policies) => {
