@@ -1,6 +1,8 @@
 import { type BackupPart, backupVersion } from '../redis/backup-lines.ts';
+import { readRestoring } from '../redis/restoring.ts';
 import { takeBackup } from '../redis/take-backup.ts';
 import { writeBackupFile } from './backup-file.ts';
+import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { printJson } from './print-json.ts';
@@ -17,6 +19,11 @@ export async function backupCommand(options: BackupOptions, output: ConsoleOutpu
   const takenAt = new Date().toISOString();
   const keys = new Set<string>();
   const place = await withKeptState(options, async ({ connection, keyPrefix, place: from }) => {
+    const restoring = await readRestoring({ commands: connection.commands, keyPrefix });
+    if (restoring !== null) {
+      const message = `a restore into ${from}, begun at ${restoring}, is under way or was cut off; restore first, then take a backup`;
+      throw new CommandFailure(exitCodes.heldOrNeedsAPerson, message);
+    }
     const parts = counted(takeBackup({ connection, keyPrefix }), keys);
     const about = { version: backupVersion, keyPrefix, takenAt };
     await writeBackupFile(out, { kind: 'header', format: 'upwave backup', ...about }, parts);

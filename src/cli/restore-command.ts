@@ -20,14 +20,21 @@ export async function restoreCommand(
 ): Promise<ExitCode> {
   return withKeptState(options, async ({ connection, keyPrefix, place }) => {
     const { takenAt } = await checkBackupFile(file, keyPrefix);
-    const backup = { parts: readBackupParts(file), replaces: options.yes, now: Date.now() };
+    const backup = { readParts: () => readBackupParts(file), replaces: options.yes, now: Date.now() };
     const result = await restoreBackup({ connection, keyPrefix }, backup);
     if (result.kind === 'led') {
       const message = `a daemon works with ${place}; stop all of them first`;
       throw new CommandFailure(exitCodes.heldOrNeedsAPerson, message);
     }
+    if (result.kind === 'cutOff') {
+      const message = `the lead at ${place} was lost meanwhile, to a daemon or because this process stood still, and nothing starts there now; stop all daemons, and restore again with --yes`;
+      throw new CommandFailure(exitCodes.heldOrNeedsAPerson, message);
+    }
     if (result.kind === 'occupied') {
-      const message = `${place} holds state of ${keyPrefix} already (${result.keys} keys); --yes replaces it`;
+      const message =
+        result.cutOffAt === null
+          ? `${place} holds state of ${keyPrefix} already (${result.keys} keys); --yes replaces it`
+          : `${place} holds what a restore that was cut off, begun at ${result.cutOffAt}, left behind; --yes replaces it`;
       throw new CommandFailure(exitCodes.usageOrConfig, message);
     }
     const { rollouts, keys } = result;

@@ -10,6 +10,7 @@ import {
 import { serviceLimits } from '../contract/service-limits.ts';
 import { createUpgradeTask, getUpgradeTask, listUpgradeTargets } from '../contract/upgrade-operations.ts';
 import type { BudgetClass } from '../orchestrator/api-budget.ts';
+import { sendWithinMs } from '../orchestrator/change-rollout.ts';
 import type { Answer, FleetService, InventoryPage } from '../orchestrator/ports.ts';
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
 import { boundText } from './bound-text.ts';
@@ -158,7 +159,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       const answer = await client.call(
         createUpgradeTask,
         { body },
-        { budgetClass: 'create', beforeSend, signal },
+        { budgetClass: 'create', beforeSend, leaveWithinMs: sendWithinMs, signal },
       );
       if (!answer.ok) return answer;
       const taskId = answer.value.body.id;

@@ -66,6 +66,8 @@ export interface ServiceCall {
   readonly budgetClass: BudgetClass;
   /** Runs with the grant in hand, right before the request leaves; when it answers false, nothing is sent. */
   readonly beforeSend?: (() => Promise<boolean>) | undefined;
+  /** How long after `beforeSend` was asked it may still leave; later, nothing is sent, and it ends as `cancelled`. */
+  readonly leaveWithinMs?: DurationMs | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The ETag of a previous GET, for an update (collector-api.md §4.4). */
   readonly ifMatch?: string | undefined;
@@ -147,7 +149,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     session: ServiceSession,
     operation: Operation,
     call: ServiceCall,
-    request: () => Promise<HttpResult<Result>>,
+    request: (leaveBy: number | undefined) => Promise<HttpResult<Result>>,
   ): Promise<Sent<Result>> {
     for (let probes = 0; probes < probesMax; probes += 1) {
       const taken = await takeGrant(budget, call);
@@ -155,9 +157,11 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
       const grant = taken.value;
       try {
         if (grant.isProbe !== true || operation.idempotent) {
+          const leaveBy =
+            call.leaveWithinMs === undefined ? undefined : performance.now() + call.leaveWithinMs;
           if (call.beforeSend !== undefined && !(await call.beforeSend()))
             return failed({ kind: 'cancelled', sent: false });
-          return await sendGranted(session, operation, call, grant, request);
+          return await sendGranted(session, operation, call, grant, () => request(leaveBy));
         }
         // What may not be sent twice is no means to find out whether anyone is there: a question goes first.
         const probed = await sendGranted(session, listUpgradeTargets, call, grant, () =>
@@ -262,9 +266,10 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
         try {
           // Another request learned of a move while this one waited at the gate.
           if (doubted === undefined && session !== addresses.current()) continue;
-          const sent = await send(session, operation, call, () =>
+          const sent = await send(session, operation, call, (leaveBy) =>
             session.http.call(operation, input, {
               signal: call.signal,
+              leaveBy,
               headers: call.ifMatch === undefined ? {} : { 'if-match': call.ifMatch },
               trailingSlash: call.trailingSlash,
             }),

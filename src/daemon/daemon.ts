@@ -169,7 +169,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     };
   };
   const readiness = async (): Promise<Readiness> => {
-    const redisNow = redisReadiness(redis);
+    const redisNow = await redisReadiness(redis, keyPrefix);
     return { redis: redisNow, service: await serviceReadiness(access, redisNow.ok ? readApiStanding : null) };
   };
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {

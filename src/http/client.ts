@@ -63,6 +63,11 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Ends the path with a slash, which some servers need to read its last segment right. */
   readonly trailingSlash?: boolean | undefined;
+  /**
+   * The instant by the monotonic clock (`performance.now`) after which it may not leave any more: a connection may take
+   * long to be made. It then ends as `aborted`, and nothing was sent.
+   */
+  readonly leaveBy?: number | undefined;
 }
 
 export interface HttpResult<Answer> {
@@ -135,6 +140,7 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
             ...sentHeaders,
           },
           body: encodedBody,
+          leaveBy: options.leaveBy,
         },
         limits,
         options.signal,

@@ -9,6 +9,8 @@ export interface RawRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** The instant by the monotonic clock (`performance.now`) after which its first byte may not leave any more. */
+  readonly leaveBy?: number | undefined;
 }
 
 export interface RawAnswer {
@@ -48,6 +50,7 @@ export function exchange(
     let headers: IncomingHttpHeaders = {};
     let bytes = 0;
     const chunks: Buffer[] = [];
+    const { leaveBy = Number.POSITIVE_INFINITY } = request;
 
     const finish = (settle: () => void): void => {
       if (over) return;
@@ -69,7 +72,8 @@ export function exchange(
       // Called right before the first byte is written; aborting here keeps it from being written.
       onRequestStart: (started) => {
         const isSecondTime = controller !== undefined;
-        controller = started;
+        if (!isSecondTime && performance.now() > leaveBy) giveUp('aborted', undefined);
+        else controller = started;
         if (isSecondTime) giveUp('reset', undefined);
         if (over) started.abort(new Error('given up'));
       },

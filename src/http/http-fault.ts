@@ -8,7 +8,7 @@ export type HttpFaultKind =
   | 'timeout'
   /** The connection broke before the answer was complete. */
   | 'reset'
-  /** The caller gave up, or the client was closed. */
+  /** The caller gave up, the client was closed, or its turn came after its `leaveBy`. */
   | 'aborted'
   /** A complete answer, but not a 2xx. */
   | 'status'

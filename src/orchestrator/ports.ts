@@ -49,7 +49,8 @@ export interface FleetService {
   findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
   /**
    * Creates an upgrade task. `beforeSend` runs when the request has its place in the budget, right before it leaves;
-   * when it answers false, nothing is sent and the answer is a `cancelled` failure with `sent: false`.
+   * when it answers false, nothing is sent and the answer is a `cancelled` failure with `sent: false`. So it is when its
+   * first byte can't leave within `sendWithinMs` of the question: a pause need not wait longer for it (P4).
    */
   createTask(
     task: { readonly collectorId: number; readonly toBuild: string },
@@ -191,8 +192,11 @@ export interface RolloutStore {
    * `rolloutRev` at which the create was found to be right: what was held since then must not leave.
    */
   saveIntent(change: UpgradeChange, rolloutRev: number): Promise<SaveResult | 'braked'>;
-  /** Creates that may be leaving right now: intents without an answer, younger than `since`. */
-  countFreshIntents(rolloutId: string, since: EpochMs): Promise<number>;
+  /**
+   * Creates that may be leaving right now: intents without an answer, stored within this time by the store's own clock,
+   * since those of two daemons differ.
+   */
+  countFreshIntents(rolloutId: string, withinMs: DurationMs): Promise<number>;
   readEvents(rolloutId: string, page: { readonly limit: number }): Promise<readonly RolloutEvent[]>;
 }
 

@@ -1,4 +1,4 @@
-import { appendEventLua, settlePlanLua } from './lua-parts.ts';
+import { appendEventLua, nowLua, settlePlanLua } from './lua-parts.ts';
 import { makeScript } from './script.ts';
 
 /**
@@ -9,6 +9,7 @@ import { makeScript } from './script.ts';
  * (`{ order, lane, pending?, due?, retry?, intent? }`) and the record itself.
  */
 export const stageScript = makeScript(`
+${nowLua}
 local function place(key, score, member)
   if score then redis.call('ZADD', key, score, member) end
 end
@@ -19,7 +20,7 @@ for at = 2, #ARGV, 3 do
   place(KEYS[4], index.pending, id)
   place(KEYS[5], index.due, id)
   place(KEYS[6], index.retry, id .. ':' .. index.lane)
-  place(KEYS[7], index.intent, id)
+  place(KEYS[7], index.intent and redisNow(), id)
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
 return #ARGV

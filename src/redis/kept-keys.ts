@@ -5,7 +5,7 @@ const keysPerScan = 1_000;
 
 /**
  * All keys of an installation that hold its state: rollouts, what belongs to a policy, and the register. Left out is
- * what passes by itself, and means nothing elsewhere: the lease, marks, staged plans, the API budget; BullMQ's keys
+ * what passes by itself, and means nothing elsewhere: the lease, a restore's own, marks, staged plans, the API budget; BullMQ's keys
  * have another prefix.
  */
 export async function findKeptKeys(
@@ -26,7 +26,8 @@ export async function removeKeys(connection: RedisConnection, keys: readonly str
 }
 
 function isKept(key: string, keyPrefix: string): boolean {
-  const passing = ['{leader}:lease', '{leader}:epoch', '{leader}:tried', '{budget:', '{fleet}:mark:'];
+  const ofLeader = ['lease', 'epoch', 'tried', 'restoring'].map((name) => `{leader}:${name}`);
+  const passing = [...ofLeader, '{budget:', '{fleet}:mark:'];
   return !passing.some((start) => key.startsWith(`${keyPrefix}:${start}`)) && !key.includes(':staging:');
 }
 

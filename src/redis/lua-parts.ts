@@ -17,19 +17,31 @@ local function isFenced(key, fence)
 end
 `;
 
+/** Milliseconds since the UNIX epoch by the one clock that all daemons share. */
+export const nowLua = `
+local function redisNow()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+`;
+
 /**
  * Puts a record into the sorted sets that its index names, and takes it out of the others; adds to counters. A weight
- * may be a fraction, and sums of fractions come back to 0 only nearly.
+ * may be a fraction, and sums of fractions come back to 0 only nearly. A record that is saved again before its create
+ * was answered stays where it stood among the intents; `isNewIntent` places it anew.
  */
 export const recordLua = `
+${nowLua}
 local function place(key, score, member)
   if score then redis.call('ZADD', key, score, member) else redis.call('ZREM', key, member) end
 end
-local function placeAll(index, id, keys)
+local function placeAll(index, id, keys, isNewIntent)
   place(keys.pending, index.pending, id)
   place(keys.due, index.due, id)
   place(keys.retries, index.retry, id .. ':' .. index.lane)
-  place(keys.intents, index.intent, id)
+  if not index.intent then redis.call('ZREM', keys.intents, id)
+  elseif isNewIntent then redis.call('ZADD', keys.intents, redisNow(), id)
+  else redis.call('ZADD', keys.intents, 'NX', redisNow(), id) end
 end
 local function addTo(key, field, amount)
   local value

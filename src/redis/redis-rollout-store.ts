@@ -7,12 +7,14 @@ import { dueAtOf } from '../rollout/upgrade.ts';
 import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { freezePlan } from './freeze-plan.ts';
+import { freshIntentsScript } from './fresh-intents-script.ts';
 import { makeGroupsCache } from './groups-cache.ts';
 import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
 import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
 import { listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { replacePlan } from './replace-plan.ts';
+import { restoringWord } from './restoring.ts';
 import { rolloutFields } from './rollout-fields.ts';
 import { isRolloutId, parseRolloutId, policyKeys, recordKeyList, rolloutKeys } from './rollout-keys.ts';
 import { saveRolloutScript } from './save-rollout-script.ts';
@@ -64,7 +66,7 @@ export function makeRedisRolloutStore(redis: {
           return commands.mget(active.upgrade, active.rollback);
         }),
       );
-      return ids.flat().filter((id) => id !== null);
+      return ids.flat().flatMap((id) => (id === null || id === restoringWord ? [] : id));
     },
 
     listRollouts: async (policies) => {
@@ -180,8 +182,10 @@ export function makeRedisRolloutStore(redis: {
       return verdict ?? 'stale';
     },
 
-    countFreshIntents: (rolloutId, since) =>
-      commands.zcount(ofRollout(rolloutId).keys.intents, since, '+inf'),
+    countFreshIntents: async (rolloutId, withinMs) => {
+      const keys = [ofRollout(rolloutId).keys.intents];
+      return Number(await runScript(commands, freshIntentsScript, { keys, args: [withinMs] }));
+    },
 
     readEvents: async (rolloutId, { limit }) => {
       if (limit <= 0) return [];

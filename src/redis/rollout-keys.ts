@@ -40,7 +40,7 @@ export interface RecordKeys {
   readonly due: string;
   /** Sorted set: retrying collectors, each as `<id>:<lane>`, by the instant of their retry. */
   readonly retries: string;
-  /** Sorted set: creates without an answer by the instant of their intent. */
+  /** Sorted set: creates without an answer by the instant at which their intent was stored, by Redis's clock. */
   readonly intents: string;
 }
 

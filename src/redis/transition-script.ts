@@ -103,7 +103,7 @@ while at <= #ARGV do
     redis.call('HSET', KEYS[2], change.id, body .. marked .. call.write .. '"}')
     isChanged = true
     count(change)
-    placeAll(change, change.id, sets)
+    placeAll(change, change.id, sets, call.mode == 'intent')
     for event = at + 2, at + 1 + change.events do appendEvent(KEYS[8], ARGV[event]) end
   end
   verdicts[#verdicts + 1] = (verdict == 'fresh' or verdict == 'repeated') and 'saved' or verdict

@@ -15,7 +15,8 @@ export interface UpgradeIndex {
   readonly pending?: string;
   readonly due?: string;
   readonly retry?: string;
-  readonly intent?: string;
+  /** Its score is the instant at which it is written, by Redis's clock. */
+  readonly intent?: true;
 }
 
 /** The scores of a record, from the core's own functions, so that the scripts know no rule. */
@@ -25,7 +26,7 @@ export function indexOf(upgrade: Upgrade): UpgradeIndex {
     lane: String(upgrade.lane),
     ...(upgrade.state === 'pending' ? { pending: String(pendingScoreOf(upgrade)) } : {}),
     ...(dueAt === undefined ? {} : { [upgrade.state === 'retrying' ? 'retry' : 'due']: String(dueAt) }),
-    ...(upgrade.state === 'starting' ? { intent: String(upgrade.sentAt) } : {}),
+    ...(upgrade.state === 'starting' ? { intent: true } : {}),
   };
 }
 

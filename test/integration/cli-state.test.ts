@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../src/redis/connection.ts';
 import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
 import { startEmbeddedRedis } from '../../src/redis/embedded/start-embedded-redis.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
+import { restoringKey } from '../../src/redis/restoring.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import { anUpgrade, aRollout, someGroups } from '../support/builders.ts';
@@ -103,6 +105,35 @@ describe.concurrent('`upwave backup` and `restore`', () => {
     const status = await untilEnded(next, rolloutId);
     expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
     expect(brokenPromises(night, status, await upgradesOf(next, rolloutId))).toEqual([]);
+  });
+
+  it('tell of a restore that was cut off, as /readyz does (P9)', async ({ onTestFinished }) => {
+    const { night, keyPrefix, upwave, inFolder } = await aNight(onTestFinished);
+    const file = inFolder('state.jsonl');
+    await redis.connect().commands.set(restoringKey(keyPrefix), '2026-11-21T12:00:00.000Z');
+    const daemon = await night.startDaemon();
+    const ready = await request(`${daemon.url}/readyz`);
+    expect(ready.statusCode).toBe(503);
+    expect(await ready.body.text()).toMatch(/a restore into redis:.*, begun at 2026-11-21T12:00:00.000Z/);
+    const backup = await upwave('backup', '--out', file);
+    expect(backup).toMatchObject({ code: 3, out: '' });
+    expect(backup.err).toMatch(/^upwave: a restore into redis:.* restore first, then take a backup\n$/);
+    expect(existsSync(file)).toBe(false);
+
+    await redis.connect().commands.del(restoringKey(keyPrefix));
+    expect((await request(`${daemon.url}/readyz`)).statusCode).toBe(200);
+    await scan(daemon);
+    expect(await upwave('backup', '--out', file)).toMatchObject({ code: 0, err: '' });
+    await daemon.close();
+    await redis.connect().commands.set(restoringKey(keyPrefix), '2026-11-21T12:00:00.000Z');
+    const occupied = await upwave('restore', file);
+    expect(occupied).toMatchObject({ code: 2, out: '' });
+    expect(occupied.err).toMatch(
+      /a restore that was cut off, begun at 2026-.* left behind; --yes replaces it\n$/,
+    );
+    expect(await upwave('restore', file, '--yes')).toMatchObject({ code: 0, err: '' });
+    const next = await night.startDaemon();
+    expect((await request(`${next.url}/readyz`)).statusCode).toBe(200);
   });
 
   it('a bad file is told in one line, and changes nothing', async ({ onTestFinished }) => {

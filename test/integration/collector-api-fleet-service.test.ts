@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../src/collector-api/service-circuit.ts';
 import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
+import { sendWithinMs } from '../../src/orchestrator/change-rollout.ts';
 import {
   aCollectorApi,
   accessId,
@@ -8,6 +9,7 @@ import {
   type CollectorApiSetup,
 } from '../support/collector-api-setup.ts';
 import { type Script, type SeenRequest, sendCutOff, sendJson, sendText } from '../support/scripted-server.ts';
+import { until } from '../support/until.ts';
 
 const date = 'Sat, 21 Nov 2026 12:00:05 GMT';
 const dateMs = Date.UTC(2026, 10, 21, 12, 0, 5);
@@ -185,6 +187,34 @@ describe('the fleet service', () => {
         expect(budget.standings).toEqual([]);
       },
     );
+
+    it('is not sent when it finds no connection within a second of its intent (P4)', async () => {
+      let isAsked = false;
+      let intentAt = Number.POSITIVE_INFINITY;
+      const { fleet, server, budget } = await setup(
+        async (request, response) => {
+          if (request.method === 'POST')
+            return sendJson(response, 202, { id: '1', link: { rel: 'self', href: '/x' } });
+          // The only connection is taken until the create could not leave in time any more.
+          if (isAsked) await until('its time to run out', () => performance.now() > intentAt + sendWithinMs);
+          sendJson(response, 200, { targets: [] });
+        },
+        { connectionsMax: 1 },
+      );
+      await fleet.listBuilds();
+      isAsked = true;
+      const listing = fleet.listBuilds();
+      const intend = async () => {
+        intentAt = performance.now();
+        return true;
+      };
+      const late = await fleet.createTask(target, intend);
+      expect(late).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
+      expect(await listing).toMatchObject({ ok: true });
+      expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(0);
+      expect(budget.standings).toEqual([]);
+      expect(await fleet.createTask(target, send)).toMatchObject({ ok: true });
+    });
 
     it('says whether it had been sent when it is given up', async () => {
       const giveUp = new AbortController();
@@ -400,9 +430,14 @@ describe('the fleet service', () => {
       const { fleet, server, budget } = await setup(
         (request, response) => {
           const second = server.requests.length + 4;
-          sendJson(response, 200, pageOf([{ id: 0, name: 'h', collectorType: 'Hosted' }, ...fleetRows], request), {
-            date: `Sat, 21 Nov 2026 12:00:0${second} GMT`,
-          });
+          sendJson(
+            response,
+            200,
+            pageOf([{ id: 0, name: 'h', collectorType: 'Hosted' }, ...fleetRows], request),
+            {
+              date: `Sat, 21 Nov 2026 12:00:0${second} GMT`,
+            },
+          );
         },
         { pageSize: 10 },
       );

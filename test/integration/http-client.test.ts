@@ -217,6 +217,21 @@ describe('makeHttpClient', () => {
     expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(0);
   });
 
+  it('sends nothing of a call whose turn comes after the instant by which it had to leave (P4)', async () => {
+    const leaveBy = performance.now();
+    const { server, client } = await setup((_request, response) => sendJson(response, 202, { id: '1' }), {
+      connections: 1,
+    });
+    const body = { name: 'x' };
+    const late = await faultOf(client.call(makeThing, { body }, { leaveBy }));
+    expect(late).toMatchObject({ kind: 'aborted', sent: false });
+    expect(server.requests).toHaveLength(0);
+    // Its connection serves the next one.
+    const inTime = await client.call(makeThing, { body }, { leaveBy: performance.now() + 60_000 });
+    expect(inTime.status).toBe(202);
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('ends at once when its signal is aborted, and says whether it had been sent', async () => {
     const giveUp = new AbortController();
     const { client } = await setup(() => giveUp.abort());

@@ -8,6 +8,7 @@ import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts'
 import { makeRedisLeaderLease } from '../../src/redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
 import { restoreBackup } from '../../src/redis/restore-backup.ts';
+import { readRestoring } from '../../src/redis/restoring.ts';
 import { rolloutKeys } from '../../src/redis/rollout-keys.ts';
 import { takeBackup } from '../../src/redis/take-backup.ts';
 import { holdsSlot } from '../../src/rollout/upgrade.ts';
@@ -83,7 +84,7 @@ function restore(parts: readonly BackupPart[], changes: { replaces?: boolean; no
   const stream = async function* () {
     yield* parts;
   };
-  return restoreBackup({ connection, keyPrefix }, { parts: stream(), replaces, now });
+  return restoreBackup({ connection, keyPrefix }, { readParts: stream, replaces, now });
 }
 
 async function wipe(): Promise<void> {
@@ -123,6 +124,7 @@ describe('a backup', () => {
       `{leader}:lease`,
       '{leader}:epoch',
       '{leader}:tried',
+      '{leader}:restoring',
       '{budget:0123}:state',
       '{fleet}:mark:a',
     ];
@@ -161,7 +163,7 @@ describe('a backup', () => {
     const view = await store.loadView(idOf(1), { now: 0, overdueBefore: 0, pageSize: 1 });
     expect(upgrades.some(({ state }) => state !== 'pending')).toBe(true);
     expect(view?.slotsTaken).toBe(upgrades.filter(({ state }) => holdsSlot(state)).length);
-    expect(await store.countFreshIntents(idOf(1), 0)).toBe(
+    expect(await store.countFreshIntents(idOf(1), 3_600_000)).toBe(
       upgrades.filter(({ state }) => state === 'starting').length,
     );
   });
@@ -214,7 +216,7 @@ describe('restoring', () => {
     await save(1, true);
     await freeze(2);
     const before = await snapshot();
-    expect(await restore(parts)).toEqual({ kind: 'occupied', keys: before.length });
+    expect(await restore(parts)).toEqual({ kind: 'occupied', keys: before.length, cutOffAt: null });
     expect(await snapshot()).toEqual(before);
     expect(await restore(parts, { replaces: true })).toMatchObject({ kind: 'restored', rollouts: 1 });
     expect((await store.listRollouts(['production'])).map(({ id }) => id)).toEqual([idOf(1)]);
@@ -234,13 +236,131 @@ describe('restoring', () => {
       expect(await meanwhile.hold()).toBeUndefined();
       yield* parts;
     };
-    const backup = { parts: watched(), replaces: true, now: Date.now() };
+    const backup = { readParts: watched, replaces: true, now: Date.now() };
     expect(await restoreBackup({ connection, keyPrefix }, backup)).toMatchObject({ kind: 'restored' });
     await meanwhile.release();
     const next = makeRedisLeaderLease({ commands: connection.commands, keyPrefix });
     expect(await next.hold()).toBeDefined();
     await next.release();
   });
+
+  /** Restores while something else happens, each time that a part is about to be written. */
+  function restoreWhile(parts: readonly BackupPart[], happens: (part: BackupPart) => Promise<unknown>) {
+    let readings = 0;
+    const readParts = async function* () {
+      readings += 1;
+      const isWritten = readings === 2;
+      for (const part of parts) {
+        if (isWritten) await happens(part);
+        yield part;
+      }
+    };
+    return restoreBackup({ connection, keyPrefix }, { readParts, replaces: true, now: Date.now() });
+  }
+
+  it('lets no step change what is being restored, so that what is counted is what the records say (P2, P9)', async () => {
+    await freeze(1);
+    const [first] = pendingOnes(1, { rolloutId: idOf(1) });
+    if (first === undefined) throw new Error('there is one');
+    await store.saveUpgrade(admitted(first), null);
+    const before = await snapshot();
+    const parts = await take();
+    const answers = new Set<string>();
+    await restoreWhile(parts, async () => {
+      // A daemon that starts takes a job that was left in BullMQ, which a restore does not touch.
+      const queued = await store.loadUpgrade(idOf(1), 1);
+      if (queued !== undefined) answers.add(await store.saveUpgrade(ended(queued, 'withdrawn', 0), null));
+    });
+    expect(answers).toEqual(new Set(['stale']));
+    expect(await snapshot()).toEqual(before);
+    const view = await store.loadView(idOf(1), { now: 0, overdueBefore: 0, pageSize: 1 });
+    expect(view?.slotsTaken).toBe(1);
+  });
+
+  it('lets nobody begin a rollout meanwhile, also where the backup comes to it last (P9)', async () => {
+    await freeze(1);
+    await save(1, true);
+    await freeze(2);
+    await freeze(1, 'staging');
+    const before = await snapshot();
+    const parts = await take();
+    const answers = new Set<string>();
+    await wipe();
+    await restoreWhile(parts, async () => {
+      for (const [policy, kind] of [
+        ['production', 'upgrade'],
+        ['production', 'rollback'],
+        ['staging', 'upgrade'],
+      ] as const) {
+        const rollout = aRollout({ id: idOf(7, policy), kind, policy: aPolicy({ name: policy }) });
+        const plan = { rollout, upgrades: pendingOnes(1, { rolloutId: rollout.id }), groups: someGroups() };
+        answers.add(await store.freeze({ ...plan, events: [] }));
+      }
+      expect(await store.activeRolloutIds(['production', 'staging'])).toEqual([]);
+    });
+    expect(answers).toEqual(new Set(['busy']));
+    expect(await snapshot()).toEqual(before);
+    expect(await store.activeRolloutIds(['production', 'staging'])).toEqual([idOf(2), idOf(1, 'staging')]);
+  });
+
+  it('that was cut off is told, keeps all policies busy, and is begun again (P9)', async () => {
+    await freeze(1);
+    const before = await snapshot();
+    const parts = await take();
+    // Not in the backup.
+    await freeze(1, 'staging');
+    let written = 0;
+    const killed = restoreWhile(parts, async () => {
+      written += 1;
+      if (written > 5) throw new Error('killed');
+    });
+    await expect(killed).rejects.toThrow('killed');
+    const { commands } = connection;
+    const begunAt = await readRestoring({ commands, keyPrefix });
+    expect(begunAt).toMatch(/^\d{4}-.*Z$/);
+    expect(await restore(parts)).toMatchObject({ kind: 'occupied', cutOffAt: begunAt });
+    for (const policy of ['production', 'staging']) {
+      const rollout = aRollout({ id: idOf(7, policy), policy: aPolicy({ name: policy }) });
+      const plan = { rollout, upgrades: pendingOnes(1, { rolloutId: rollout.id }), groups: someGroups() };
+      expect(await store.freeze({ ...plan, events: [] })).toBe('busy');
+    }
+    expect(await restore(parts, { replaces: true })).toMatchObject({ kind: 'restored', rollouts: 1 });
+    expect(await snapshot()).toEqual(before);
+    expect(await readRestoring({ commands, keyPrefix })).toBeNull();
+    await freeze(2, 'staging');
+  });
+
+  it('ends when a daemon takes the lead, and nothing starts until it is begun again (P9)', async () => {
+    await freeze(1);
+    const parts = await take();
+    const [part] = parts;
+    if (part === undefined) throw new Error('there are parts');
+    let readings = 0;
+    let turns = 0;
+    const endless = async function* () {
+      readings += 1;
+      if (readings === 1) yield part;
+      // Up to the beat with which it sees that.
+      while (readings === 2 && turns < 1_000) {
+        turns += 1;
+        await aDaemonLeads();
+        yield part;
+      }
+    };
+    const backup = { readParts: endless, replaces: true, now: Date.now() };
+    expect(await restoreBackup({ connection, keyPrefix }, backup)).toEqual({ kind: 'cutOff' });
+    expect(turns).toBeLessThan(1_000);
+    expect(await readRestoring({ commands: connection.commands, keyPrefix })).not.toBeNull();
+    expect(await connection.commands.get(`${keyPrefix}:{leader}:lease`)).toBe('a daemon');
+    expect(await store.activeRolloutIds(['production'])).toEqual([]);
+    await connection.commands.del(`${keyPrefix}:{leader}:lease`);
+    expect(await restore(parts, { replaces: true })).toMatchObject({ kind: 'restored', rollouts: 1 });
+  });
+
+  async function aDaemonLeads(): Promise<void> {
+    await connection.commands.set(`${keyPrefix}:{leader}:lease`, 'a daemon');
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
 
   it('gives the next leader a fence that no record is ahead of', async () => {
     const aheadOfTheClock = 9_000_000_057;

@@ -149,7 +149,7 @@ describe.skipIf(command === undefined)('on a Redis Cluster', () => {
     const stream = async function* () {
       yield* parts;
     };
-    const backup = { parts: stream(), replaces: false, now: Date.now() };
+    const backup = { readParts: stream, replaces: false, now: Date.now() };
     expect(await restoreBackup(source, backup)).toMatchObject({ kind: 'restored' });
     expect(await store.activeRolloutIds(policies)).toHaveLength(3);
     expect(await store.loadUpgrade('second-20260302-1', 1)).toMatchObject({ state: 'pending' });

@@ -21,6 +21,7 @@ import {
 } from '../support/store-changes.ts';
 
 const redis = useRedis();
+const hourMs = 3_600_000;
 const rolloutId = 'production-20260302-1';
 
 let connection: RedisConnection;
@@ -63,8 +64,7 @@ describe('freezing a plan', () => {
     expect(view.slotsTaken).toBe(1);
     expect(view.waves[0]).toMatchObject({ weight: 3, lost: 1, lastChangeAt: startedAt + 5 });
     expect(view.waves[0]?.counts).toMatchObject({ pending: 1, starting: 1, unconfirmed: 1 });
-    expect(await store.countFreshIntents(rolloutId, startedAt)).toBe(1);
-    expect(await store.countFreshIntents(rolloutId, startedAt + 1)).toBe(0);
+    expect(await store.countFreshIntents(rolloutId, hourMs)).toBe(1);
   });
 
   it('answers busy while the policy has an active rollout, and leaves nothing of its own behind', async () => {
@@ -277,15 +277,36 @@ describe('the intent before a create', () => {
   it('is saved while the rollout runs, and counted until its answer is in', async () => {
     const change = intended(await load(1));
     expect(await store.saveIntent(change, 1)).toBe('saved');
-    expect(await store.countFreshIntents(rolloutId, startedAt)).toBe(1);
+    expect(await store.countFreshIntents(rolloutId, hourMs)).toBe(1);
     await store.saveUpgrade(ended(change.after, 'failed', 1), null);
-    expect(await store.countFreshIntents(rolloutId, startedAt)).toBe(0);
+    expect(await store.countFreshIntents(rolloutId, hourMs)).toBe(0);
   });
+
+  it.each([-hourMs, hourMs])(
+    'is as old as Redis says, also when its daemon is %i ms off (P4)',
+    async (offMs) => {
+      const { intents } = rolloutKeys(keyPrefix, rolloutId);
+      const sentAt = Date.now() + offMs;
+      const change = changeTo(await load(1), { state: 'starting', sentAt, dueAt: sentAt, startBy: null });
+      expect(await store.saveIntent(change, 1)).toBe('saved');
+      expect(await store.countFreshIntents(rolloutId, hourMs / 2)).toBe(1);
+      // A while later.
+      await connection.commands.zincrby(intents, -hourMs, '1');
+      expect(await store.countFreshIntents(rolloutId, hourMs / 2)).toBe(0);
+      // What is said of it meanwhile makes it no younger; another one does.
+      const inDoubt = changeTo(change.after, { state: 'starting', sentAt, dueAt: sentAt + 1, startBy: null });
+      expect(await store.saveUpgrade(inDoubt, null)).toBe('saved');
+      expect(await store.countFreshIntents(rolloutId, hourMs / 2)).toBe(0);
+      const again = changeTo(inDoubt.after, { state: 'starting', sentAt, dueAt: sentAt, startBy: null });
+      expect(await store.saveIntent(again, 1)).toBe('saved');
+      expect(await store.countFreshIntents(rolloutId, hourMs / 2)).toBe(1);
+    },
+  );
 
   it('is refused when the rollout is paused, also without a brake (P4)', async () => {
     await saveRollout({ state: 'paused' }, { brake: 'keep' });
     expect(await store.saveIntent(intended(await load(1)), 1)).toBe('braked');
-    expect(await store.countFreshIntents(rolloutId, 0)).toBe(0);
+    expect(await store.countFreshIntents(rolloutId, hourMs)).toBe(0);
   });
 
   it('is saved again when the command is sent twice, but not under a brake set meanwhile', async () => {

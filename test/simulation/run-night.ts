@@ -62,7 +62,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const names = setup.features.secondPolicy && chances.hit(0.25) ? ['first', 'second'] : ['first'];
   const policies = names.map((name) => drawPolicy(setup, name, startsAt));
   const expectMs = policies[0]?.upgrade.expectMs ?? 5 * minuteMs;
-  const store = makeMemoryRolloutStore();
+  const store = makeMemoryRolloutStore(scheduler.now);
   const register = makeMemoryFleetRegister();
   const faults = new Map<FaultKind, number>();
   const struck = (kind: FaultKind) => faults.set(kind, (faults.get(kind) ?? 0) + 1);

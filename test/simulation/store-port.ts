@@ -109,7 +109,8 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         if (result === 'saved') saved(change);
         return result;
       }),
-    countFreshIntents: (id, since) => call('countFreshIntents', () => store.countFreshIntents(id, since)),
+    countFreshIntents: (id, withinMs) =>
+      call('countFreshIntents', () => store.countFreshIntents(id, withinMs)),
     readEvents: (id, page) => call('readEvents', () => store.readEvents(id, page)),
   };
 }

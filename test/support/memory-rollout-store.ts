@@ -1,3 +1,4 @@
+import type { EpochMs } from '../../src/base/time.ts';
 import type {
   AuditEntry,
   CollectorHold,
@@ -21,13 +22,16 @@ interface Kept {
   tally: MemoryTally;
   readonly events: RolloutEvent[];
   brake: boolean;
+  /** By collector: when its intent was stored. */
+  readonly intents: Map<number, EpochMs>;
 }
 
 /**
  * A model of the store: the same answers as the one in Redis, in memory, for virtual time. What is counted is kept up
  * with each change, so that thousands of nights a minute can be played.
+ * @param now its own clock, as Redis has one
  */
-export function makeMemoryRolloutStore(): RolloutStore {
+export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): RolloutStore {
   const kept = new Map<string, Kept>();
   const active = new Map<string, string>();
   const numbers = new Map<string, number>();
@@ -42,13 +46,19 @@ export function makeMemoryRolloutStore(): RolloutStore {
     fences.set(policy, Math.max(seen, fence));
     return fence < seen;
   };
+  const noteIntent = ({ intents }: Kept, { state, collectorId }: Upgrade, isNew: boolean) => {
+    if (state !== 'starting') intents.delete(collectorId);
+    else if (isNew || !intents.has(collectorId)) intents.set(collectorId, now());
+  };
   const settle = (of: Kept, { rollout, upgrades, groups, events }: FrozenPlan) => {
     of.rollout = rollout;
     of.groups = groups;
     of.upgrades = new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
     of.tally = makeMemoryTally();
+    of.intents.clear();
     for (const upgrade of upgrades) {
       of.tally.add(upgrade);
+      noteIntent(of, upgrade, true);
       if ('endedAt' in upgrade) of.tally.replace(upgrade, upgrade, upgrade.endedAt);
     }
     of.events.push(...events);
@@ -78,6 +88,7 @@ export function makeMemoryRolloutStore(): RolloutStore {
     if (call.mode === 'rejoin' && !isAsDecided) return 'stale';
     if (call.mode === 'admit' && !(isRunning && isAsDecided && call.hasRoom?.(of))) return 'stale';
     of.upgrades.set(after.collectorId, after);
+    noteIntent(of, after, call.mode === 'intent');
     of.tally.replace(before, after, changedAtOf(change));
     of.events.push(...events);
     const isWorse = weightOf(after) > weightOf(before);
@@ -114,6 +125,7 @@ export function makeMemoryRolloutStore(): RolloutStore {
         tally: makeMemoryTally(),
         events: [],
         brake: false,
+        intents: new Map(),
       };
       settle(of, frozen);
       kept.set(rollout.id, of);
@@ -229,9 +241,8 @@ export function makeMemoryRolloutStore(): RolloutStore {
     saveUpgrade: async (change, tripAbove) =>
       transition(change, { mode: 'save', tripAbove }) === 'saved' ? 'saved' : 'stale',
     saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
-    countFreshIntents: async (id, since) =>
-      [...(kept.get(id)?.upgrades.values() ?? [])].filter((u) => u.state === 'starting' && u.sentAt >= since)
-        .length,
+    countFreshIntents: async (id, withinMs) =>
+      [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= now() - withinMs).length,
     readEvents: async (id, { limit }) =>
       limit <= 0 ? [] : (kept.get(id)?.events ?? []).slice(-limit).reverse(),
   };

@@ -51,7 +51,7 @@ export async function playUpwave(
   let now: EpochMs = beganAt;
   const clock = { now: () => now };
   const policy = carefulPolicy;
-  const store = withShortPages(makeMemoryRolloutStore());
+  const store = withShortPages(makeMemoryRolloutStore(clock.now));
   const register = makeMemoryFleetRegister();
   const service = makeVirtualService({ snapshot: fleet.snapshot, fateOf, clock, slots: policy.concurrency });
   const chance = seededChance(seed);
