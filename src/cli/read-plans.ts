@@ -9,7 +9,7 @@ import type { Policy } from '../rollout/policy.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
-import { makeMoveTeller } from './tell-moved.ts';
+import { makeServiceTeller } from './tell-of-service.ts';
 import { unreachableWords } from './unreachable-words.ts';
 
 /** What a rollout of a policy would do now. */
@@ -27,11 +27,12 @@ export async function readPlans(
   policies: readonly Policy[],
   { stop, output }: { readonly stop: AbortSignal; readonly output: Pick<ConsoleOutput, 'err'> },
 ): Promise<readonly PolicyPlan[]> {
+  const { onMoved, onPauseWait } = makeServiceTeller(output);
   const access = makeFleetAccess({
     service: config.service,
-    budget: makeLocalApiBudget(requestsPerSecondOf(config)),
+    budget: makeLocalApiBudget(requestsPerSecondOf(config), onPauseWait),
     clock: { now: () => Date.now() },
-    onMoved: makeMoveTeller(output),
+    onMoved,
     onIncomplete: (reason) => output.err.write(`note: ${reason}\n`),
   });
   const fleet = readOnce(access.fleet);

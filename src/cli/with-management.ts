@@ -9,7 +9,7 @@ import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
-import { makeMoveTeller } from './tell-moved.ts';
+import { makeServiceTeller } from './tell-of-service.ts';
 import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
 
@@ -28,7 +28,7 @@ export async function withManagement<T>(
   work: (desk: ServiceDesk) => Promise<T>,
 ): Promise<T> {
   const config = openConfig(at.config);
-  const access = makeManagementAccess(config.service, makeMoveTeller(at.output));
+  const access = makeManagementAccess(config.service, makeServiceTeller(at.output));
   const orFail = <V>(answer: Answer<V>): V => {
     if (answer.ok) return answer.value;
     throw commandFailure(answer.failure, config);

@@ -1,6 +1,7 @@
 import { sleepForReal } from '../base/sleep.ts';
 import type { DurationMs } from '../base/time.ts';
 import { type ApiBudget, PausedTooLong } from '../orchestrator/api-budget.ts';
+import { standstillReasons } from '../rollout/api-standing.ts';
 
 // A little more than 1/R apart, as in the shared budget, so that no second holds more than R requests.
 const marginShare = 0.04;
@@ -8,13 +9,21 @@ const marginShare = 0.04;
 // Who typed a command rather hears that he must wait than wait this long.
 const pauseMaxMs: DurationMs = 90_000;
 
+// Shorter ones are over before a person wonders.
+const toldFromMs: DurationMs = 2_000;
+
+/** Hears of a wait for a pause of the service that a person notices; once a pause. */
+export type OnPauseWait = (wait: { readonly waitMs: DurationMs; readonly reason: string }) => void;
+
 /**
  * An API budget of this process alone, for commands that need no Redis: one request at a time, evenly spaced. It knows
  * nothing of daemons on the same key, and makes few requests.
  */
-export function makeLocalApiBudget(requestsPerSecond: number): ApiBudget {
+export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPauseWait): ApiBudget {
   const spacingMs = (1_000 / requestsPerSecond) * (1 + marginShare);
   let nextAt = 0;
+  // Set by a pause, until someone who waits for it has told it.
+  let untold: string | undefined;
   let last: Promise<void> = Promise.resolve();
   return {
     take: async (_budgetClass, signal) => {
@@ -30,6 +39,8 @@ export function makeLocalApiBudget(requestsPerSecond: number): ApiBudget {
         giveBack();
         throw new PausedTooLong(`The service asked for a pause of ${Math.ceil(pauseMs / 60_000)} minutes.`);
       }
+      if (untold !== undefined && pauseMs > toldFromMs) onPauseWait?.({ waitMs: pauseMs, reason: untold });
+      untold = undefined;
       await sleepForReal(Math.max(0, nextAt - performance.now()), signal);
       if (signal?.aborted === true) {
         giveBack();
@@ -38,8 +49,9 @@ export function makeLocalApiBudget(requestsPerSecond: number): ApiBudget {
       nextAt = performance.now() + spacingMs;
       return { waitedMs: performance.now() - askedAt, giveBack };
     },
-    pause: async ({ forMs }) => {
+    pause: async ({ forMs, single }) => {
       nextAt = Math.max(nextAt, performance.now() + forMs);
+      untold = standstillReasons[single ? 'signInThrottled' : 'rateLimited'];
     },
     // A command tries a few times, tells, and ends: nobody else waits behind it.
     serviceDown: async () => undefined,

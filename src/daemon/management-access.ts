@@ -3,7 +3,7 @@ import { type ManagementClient, makeManagementClient } from '../collector-api/ma
 import { makeServiceClient } from '../collector-api/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import { clientSettings } from './client-settings.ts';
-import { makeLocalApiBudget } from './local-api-budget.ts';
+import { makeLocalApiBudget, type OnPauseWait } from './local-api-budget.ts';
 
 export interface ManagementAccess {
   readonly management: ManagementClient;
@@ -12,17 +12,18 @@ export interface ManagementAccess {
 
 /**
  * The whole API of the configured service, for one command of one person: no Redis, a budget of this process alone.
- * @param onMoved hears each address that the service sends a request on to
+ * @param tell `onMoved` hears each address that the service sends a request on to, `onPauseWait` each pause that is
+ * waited for
  */
 export function makeManagementAccess(
   service: ServiceConfig,
-  onMoved: (baseUrl: string) => void,
+  tell: { readonly onMoved: (baseUrl: string) => void; readonly onPauseWait: OnPauseWait },
 ): ManagementAccess {
   const client = makeServiceClient({
     ...clientSettings(service),
-    budget: makeLocalApiBudget(service.requestsPerSecond * service.budgetShare),
+    budget: makeLocalApiBudget(service.requestsPerSecond * service.budgetShare, tell.onPauseWait),
     clock: { now: () => Date.now() },
-    observer: { onMoved },
+    observer: { onMoved: tell.onMoved },
   });
   return {
     management: makeManagementClient({ client, sleep: sleepForReal }),

@@ -42,7 +42,8 @@ async function findByName(parts: PlanParts, rolloutId: string, name: string): Pr
   for (let offset = 0; ; offset += pageSize) {
     const page = await parts.store.listUpgrades(rolloutId, { offset, limit: pageSize });
     const found = page.find(({ collectorName }) => collectorName === name);
-    if (found !== undefined || page.length < pageSize) return found;
+    // A short page is not the last one: a record that can't be read is left out.
+    if (found !== undefined || page.length === 0) return found;
   }
 }
 

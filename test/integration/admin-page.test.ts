@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { RunningAdminApi } from '../../src/admin-api/admin-api.ts';
 import type { HeldThings } from '../../src/orchestrator/operations.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
-import { startedAt } from '../support/builders.ts';
+import { anApiStanding, aStandstill, startedAt } from '../support/builders.ts';
 import {
   aRolloutEvent,
   aRolloutStatus,
@@ -52,6 +52,23 @@ describe('the page', () => {
   it('shows no window where upgrades may start at any time', async () => {
     const { card } = await open([aRolloutStatus()]);
     expect(card.textContent).not.toContain('Window');
+  });
+
+  it('shows the use of the API budget, and why all wait for the service', async () => {
+    const standstill = aStandstill({
+      kind: 'serviceDown',
+      reason: 'the service does not answer',
+      detail: 'getCollector: answered 503.',
+      since: startedAt,
+    });
+    const quiet = aRolloutStatus({ id: 'quiet-20260302-1', api: null });
+    const down = aRolloutStatus({ api: anApiStanding({ rateLimited: 3, standstill }) });
+    const { card } = await open([down, quiet]);
+    expect(card.textContent).toContain('3.4 of 4 requests/s, 429s 3');
+    expect(card.textContent).toMatch(
+      /the service does not answer since .*\(getCollector: answered 503\.\); next try /,
+    );
+    expect(card.textContent.match(/requests\/s/g)).toHaveLength(1);
   });
 
   it('shows the gates of the wave that is current, in words', async () => {

@@ -1,0 +1,28 @@
+import type { DurationMs } from '../base/time.ts';
+import { toPrintable } from '../observability/printable.ts';
+import type { ConsoleOutput } from './console-output.ts';
+
+/** What a person hears of the service while a command of his goes on; on stderr, so that a report stays one. */
+export interface ServiceTeller {
+  /**
+   * The service sent the command on to a host of `allowedHosts`: it worked, and costs a request more each time until
+   * the config names the new address (P12). Told once for each address.
+   */
+  readonly onMoved: (baseUrl: string) => void;
+  /** Why a command says nothing for a while. */
+  readonly onPauseWait: (wait: { readonly waitMs: DurationMs; readonly reason: string }) => void;
+}
+
+export function makeServiceTeller({ err }: Pick<ConsoleOutput, 'err'>): ServiceTeller {
+  const told = new Set<string>();
+  return {
+    onMoved: (baseUrl) => {
+      if (told.has(baseUrl)) return;
+      told.add(baseUrl);
+      err.write(`note: this account is served at ${toPrintable(baseUrl)}: set service.baseUrl to it\n`);
+    },
+    onPauseWait: ({ waitMs, reason }) => {
+      err.write(`waiting ${Math.ceil(waitMs / 1_000)} s: ${reason}\n`);
+    },
+  };
+}
