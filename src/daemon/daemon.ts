@@ -15,6 +15,7 @@ import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts'
 import { runStep } from '../orchestrator/step.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
+import { makeScanForecast } from '../queue/scan-forecast.ts';
 import { type RunningScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { type StepWorker, startStepWorker } from '../queue/step-worker.ts';
 import { assessRedis } from '../redis/assess-redis.ts';
@@ -25,6 +26,7 @@ import { makeRedisFleetRegister } from '../redis/redis-fleet-register.ts';
 import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
+import { makeRedisScanBook } from '../redis/redis-scan-book.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
@@ -127,7 +129,24 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const handlerRegister = makeRedisFleetRegister({ commands: redis.handler.commands, keyPrefix, historyMs });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
-  const shared = { ...changes, store, register, fleet, policies, trustedSince: redis.trustedSince };
+  const schedules = config.rollouts.map(({ name, schedule: cron, timeZone }) => ({
+    policy: name,
+    cron,
+    timeZone,
+  }));
+  const forecast = makeScanForecast(schedules);
+  const scans = makeRedisScanBook({ commands: redis.worker.commands, keyPrefix, now: clock.now });
+  const handlerScans = makeRedisScanBook({ commands: redis.handler.commands, keyPrefix, now: clock.now });
+  const shared = {
+    ...changes,
+    store,
+    register,
+    scans,
+    forecast,
+    fleet,
+    policies,
+    trustedSince: redis.trustedSince,
+  };
 
   const names = makeQueueNames(keyPrefix);
   const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.writes.learn });
@@ -136,6 +155,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     ...shared,
     store: handlerStore,
     register: handlerRegister,
+    scans: handlerScans,
     rollouts: config.rollouts,
     requestsPerSecond,
   });
@@ -143,8 +163,13 @@ export function makeDaemon(parts: DaemonParts): Daemon {
 
   const readSharedState = async () => {
     if (!isLeading) return null;
-    const [statuses, queueJobs] = await Promise.all([operations.listRollouts(), queue.countJobs()]);
-    return { statuses, queueJobs, fleet: fleetCounts.read() };
+    const [statuses, queueJobs, entries] = await Promise.all([
+      operations.listRollouts(),
+      queue.countJobs(),
+      handlerScans.read(),
+    ]);
+    const known = entries.filter(({ policy }) => policies.includes(policy));
+    return { statuses, queueJobs, scans: known, fleet: fleetCounts.read() };
   };
   const readiness = async (): Promise<Readiness> => ({
     redis: redisReadiness(redis),
@@ -189,11 +214,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     schedule = startScanSchedule({
       connection: redis.queue.client,
       names,
-      schedules: config.rollouts.map(({ name, schedule: cron, timeZone }) => ({
-        policy: name,
-        cron,
-        timeZone,
-      })),
+      schedules,
       runScan: async ({ policy, origin }, signal) => {
         await scanNow(policy, origin, signal);
       },

@@ -1,5 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import type { DurationMs } from '../base/time.ts';
+import { lastGoodLook } from '../orchestrator/list-policies.ts';
+import type { ScanEntry } from '../orchestrator/scan-book.ts';
 import { rolloutStates } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { upgradeStates } from '../rollout/upgrade.ts';
@@ -11,6 +13,8 @@ export interface SharedState {
   readonly statuses: readonly RolloutStatus[];
   /** Jobs by the queue's own states. */
   readonly queueJobs: Readonly<Record<string, number>>;
+  /** Looks for work of the policies of the config. */
+  readonly scans: readonly ScanEntry[];
   /** Collectors of the last inventory, grouped. */
   readonly fleet: readonly FleetCount[];
 }
@@ -122,6 +126,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     'version',
     'alive',
   ]);
+  const showScans = makeScanGauges(gauge);
   const jobs = gauge('queue_jobs', 'Jobs in the queue by state.', ['state']);
   return (state) => {
     for (const status of currentOfEachPolicy(state.statuses)) {
@@ -150,7 +155,30 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
       // A collector says itself what it runs.
       fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);
     }
+    showScans(state.scans);
     for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
+  };
+}
+
+function makeScanGauges(
+  gauge: (name: string, help: string, labelNames: string[]) => Gauge,
+): (scans: readonly ScanEntry[]) => void {
+  const last = gauge(
+    'last_scan_timestamp_seconds',
+    'When a policy last looked for work with this result, in seconds since the epoch.',
+    ['policy', 'result'],
+  );
+  const overdue = gauge(
+    'scan_overdue_timestamp_seconds',
+    'When the next look for work without failure is overdue: three times of the schedule, and at least an hour, after the last one.',
+    ['policy'],
+  );
+  return (scans) => {
+    for (const { policy, outcome, at } of scans) last.set({ policy, result: outcome }, at / 1_000);
+    for (const policy of new Set(scans.map((scan) => scan.policy))) {
+      const good = lastGoodLook(scans.filter((scan) => scan.policy === policy));
+      if (good !== undefined) overdue.set({ policy }, good.overdueAt / 1_000);
+    }
   };
 }
 

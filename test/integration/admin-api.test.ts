@@ -9,7 +9,7 @@ import { CollectorExplanationBody } from '../../src/contract/collector-explanati
 import { HeldThingsBody, HoldAnswerBody } from '../../src/contract/held-things.ts';
 import { RolloutStatusBody, UpgradeBody } from '../../src/contract/rollout-status.ts';
 import { makeMetrics } from '../../src/observability/metrics.ts';
-import { anUpgrade, startedAt } from '../support/builders.ts';
+import { anUpgrade, aScanEntry, startedAt } from '../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
 
 const running = 'production-20260302-1';
@@ -212,7 +212,12 @@ describe('startAdminApi', () => {
       const { url } = await start({
         metrics: makeMetrics({
           policies: ['production'],
-          sharedState: async () => ({ statuses: [aRolloutStatus()], queueJobs: { active: 1 }, fleet: [] }),
+          sharedState: async () => ({
+            statuses: [aRolloutStatus()],
+            queueJobs: { active: 1 },
+            scans: [aScanEntry()],
+            fleet: [],
+          }),
         }),
       });
       const { text } = await ask(`${url}/metrics`);

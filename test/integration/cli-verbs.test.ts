@@ -198,6 +198,34 @@ describe('the commands that speak to a daemon', () => {
     expect((await upwave('status')).code).toBe(exitCodes.done);
   });
 
+  describe('status, of looks for work,', () => {
+    const night = { policy: 'night', lastGoodAt: null, nextLookAt: null };
+    const failed = { at: Date.now() - 60_000, outcome: 'failed', reason: 'the key is\u202e wrong' } as const;
+    const nothing = { at: Date.now() - 60_000, outcome: 'nothing', reason: 'no collector needs it' } as const;
+
+    it('tells a failed one, also where there is no rollout yet, and ends with 4', async () => {
+      const { upwave, operations } = await setUp(aRolloutStatus({ state: 'succeeded', endedAt: startedAt }));
+      operations.standAt({ policies: [{ ...night, lastLook: failed }] });
+      const named = await upwave('status', 'night');
+      expect(named.out).toMatch(
+        /^no rollout yet\n\nlast look night [\d:]+: failed: the key is\\u202e wrong\n$/,
+      );
+      expect(named.code).toBe(exitCodes.unreachable);
+      expect(JSON.parse((await upwave('status', '--json')).out)).toMatchObject({
+        rollouts: [{ id: running }],
+        policies: [{ policy: 'night', lastLook: { outcome: 'failed' } }],
+      });
+    });
+
+    it('tells of what came of a good one, and ends with 0', async () => {
+      const { upwave, operations } = await setUp();
+      operations.standAt({ policies: [{ ...night, lastLook: nothing, nextLookAt: Date.now() }] });
+      const { out, code } = await upwave('status');
+      expect(out).toMatch(/\n\nlast look night [\d:]+: no collector needs it; next [\d:]+\n$/);
+      expect(code).toBe(exitCodes.done);
+    });
+  });
+
   it('status --json is one document, in which nothing moves a terminal', async () => {
     const { upwave } = await setUp(aRolloutStatus({ reason: 'x\u202ey', counts: countsOf({ failed: 1 }) }));
     const { out } = await upwave('status', '--json');

@@ -5,6 +5,7 @@ import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/scan.ts';
 import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
+import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
 import { makeChances } from './chances.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
@@ -96,6 +97,8 @@ export function makeDaemonModel(
     store: plantInStore(night.plant, port, context),
     register: plantInRegister(night.plant, registerPort, context),
     fleet: plantInFleet(night.plant, fleetPort),
+    scans: makeMemoryScanBook(),
+    forecast: () => [],
     clock,
     sink,
     bell,

@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { type MetricsParts, makeMetrics } from '../../src/observability/metrics.ts';
 import type { SharedState } from '../../src/observability/shared-state-metrics.ts';
 import { upgradeStates } from '../../src/rollout/upgrade.ts';
+import { aScanEntry, startedAt } from '../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
 
 const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
   statuses: [aRolloutStatus()],
   queueJobs: { waiting: 0, active: 3, delayed: 40 },
+  scans: [aScanEntry()],
   fleet: [
     { version: '19.441-2', alive: true, collectors: 9 },
     { version: '19.441-2', alive: false, collectors: 1 },
@@ -68,6 +70,8 @@ describe('makeMetrics', () => {
         'api_budget_wait_seconds histogram',
         'api_throttled_total counter',
         'queue_jobs gauge',
+        'last_scan_timestamp_seconds gauge',
+        'scan_overdue_timestamp_seconds gauge',
         'leader gauge',
         'service_up gauge',
         'notifications_total counter',
@@ -75,6 +79,28 @@ describe('makeMetrics', () => {
     );
     expect(body).toContain('process_resident_memory_bytes ');
     expect(body).toContain('nodejs_heap_size_used_bytes ');
+  });
+
+  it('tells when each policy last looked for work, by result, and when that is overdue', async () => {
+    const metrics = someMetrics({
+      sharedState: async () =>
+        aSharedState({
+          scans: [
+            aScanEntry({ outcome: 'started', at: startedAt, overdueAt: startedAt + 3_000 }),
+            aScanEntry({ outcome: 'busy', at: startedAt + 1_000, overdueAt: startedAt + 4_000 }),
+            aScanEntry({ outcome: 'failed', at: startedAt + 2_000, overdueAt: startedAt + 5_000 }),
+            aScanEntry({ policy: 'new', outcome: 'failed' }),
+          ],
+        }),
+    });
+    const last = (policy: string, result: string) =>
+      series(metrics, 'last_scan_timestamp_seconds', { policy, result });
+    expect(await last('production', 'started')).toBe(startedAt / 1_000);
+    expect(await last('production', 'failed')).toBe(startedAt / 1_000 + 2);
+    expect(await last('new', 'started')).toBeUndefined();
+    const overdue = (policy: string) => series(metrics, 'scan_overdue_timestamp_seconds', { policy });
+    expect(await overdue('production')).toBe(startedAt / 1_000 + 4);
+    expect(await overdue('new')).toBeUndefined();
   });
 
   it.skipIf(!promtool)(
