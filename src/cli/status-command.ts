@@ -1,8 +1,9 @@
 import { sleepForReal } from '../base/sleep.ts';
 import { toPrintable } from '../observability/printable.ts';
 import type { PolicyStandings } from '../orchestrator/list-policies.ts';
+import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
-import { awaitsApproval, chooseRollout } from './choose-rollout.ts';
+import { chooseRollout } from './choose-rollout.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, makeRuleBook, type RuleBook, withDaemon } from './daemon-target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';

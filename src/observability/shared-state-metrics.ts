@@ -2,6 +2,7 @@ import { Gauge, Registry } from 'prom-client';
 import type { DurationMs } from '../base/time.ts';
 import { lastGoodLook } from '../orchestrator/list-policies.ts';
 import type { ScanEntry } from '../orchestrator/scan-book.ts';
+import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import { rolloutStates } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { upgradeStates } from '../rollout/upgrade.ts';
@@ -96,6 +97,11 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     'State of the rollout: 1 for the one it is in, 0 for all others; a rollback under way shows its own beside.',
     ['policy', 'state'],
   );
+  const waitsForPerson = gauge(
+    'waits_for_person',
+    'Whether a rollout of the policy is held, or it or a wave of it awaits approval (1).',
+    ['policy'],
+  );
   const eta = gauge(
     'rollout_eta_timestamp_seconds',
     'When the rollout is expected to end, in seconds since the epoch; absent while unknown.',
@@ -137,6 +143,8 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
       concurrency.set({ policy }, status.concurrency);
       for (const name of rolloutStates)
         rolloutState.set({ policy, state: name }, states.includes(name) ? 1 : 0);
+      const own = state.statuses.filter((each) => each.policy === policy);
+      waitsForPerson.set({ policy }, own.some(needsAPerson) ? 1 : 0);
       strataHeld.set({ policy }, status.strata.held.length);
       buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
       windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
@@ -158,6 +166,10 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     showScans(state.scans);
     for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
   };
+}
+
+function needsAPerson(status: RolloutStatus): boolean {
+  return status.endedAt === null && (status.state === 'held' || awaitsApproval(status));
 }
 
 function makeScanGauges(

@@ -21,6 +21,8 @@ function someMetrics(parts: Partial<MetricsParts> = {}) {
   return makeMetrics({ policies: ['production'], sharedState: async () => aSharedState(), ...parts });
 }
 
+const awaiting = aWaveStatus({ state: 'awaitingApproval', waits: 'approval' });
+
 /** The value of one series, labels in any order. */
 async function series(
   metrics: ReturnType<typeof makeMetrics>,
@@ -58,6 +60,7 @@ describe('makeMetrics', () => {
         'outcome_seen_delay_seconds histogram',
         'rollout_state gauge',
         'rollout_eta_timestamp_seconds gauge',
+        'waits_for_person gauge',
         'gate_failures gauge',
         'gate_failures_allowed gauge',
         'gate_value gauge',
@@ -79,6 +82,26 @@ describe('makeMetrics', () => {
     );
     expect(body).toContain('process_resident_memory_bytes ');
     expect(body).toContain('nodejs_heap_size_used_bytes ');
+  });
+
+  it.each([
+    ['a rollout awaits approval', [aRolloutStatus({ state: 'awaitingApproval' })], 1],
+    ['a wave awaits approval', [aRolloutStatus({ waves: [awaiting] })], 1],
+    ['a rollout is held', [aRolloutStatus({ state: 'held' })], 1],
+    [
+      'a rollback is held',
+      [
+        aRolloutStatus({ state: 'rollingBack', rollbackId: 'b' }),
+        aRolloutStatus({ id: 'b', createdAt: startedAt - 1, state: 'held' }),
+      ],
+      1,
+    ],
+    ['a rollout runs', [aRolloutStatus()], 0],
+    ['a wave has its approval', [aRolloutStatus({ waves: [{ ...awaiting, waits: null }] })], 0],
+    ['one that waited was aborted', [aRolloutStatus({ endedAt: startedAt, waves: [awaiting] })], 0],
+  ])('tells whether a person is waited for: %s', async (_what, statuses, told) => {
+    const metrics = someMetrics({ sharedState: async () => aSharedState({ statuses }) });
+    expect(await series(metrics, 'waits_for_person', { policy: 'production' })).toBe(told);
   });
 
   it('tells when each policy last looked for work, by result, and when that is overdue', async () => {
