@@ -47,8 +47,10 @@ export interface DaemonParts {
 
 export interface Daemon {
   readonly operations: Operations;
-  /** Begins to work: listens, leads or follows, runs steps. @throws when it can't listen */
+  /** Begins to work: listens, leads or follows, runs steps. @throws when it can't listen; then nothing has begun */
   start(): Promise<{ readonly url: string }>;
+  /** The same without a port: nobody can ask this one anything. */
+  startWithoutPort(): void;
   /** True when Redis answers within this time. */
   waitForRedis(withinMs: DurationMs): Promise<boolean>;
   /** Where Redis is, in words without credentials. */
@@ -223,6 +225,13 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     await schedule.tickAll(new Date(clock.now()));
   };
   let working: Promise<void> | undefined;
+  const begin = (place: string): void => {
+    sink.note({ event: 'daemon.started', detail: `${place}, Redis at ${redis.place}` });
+    // With Redis away this waits, while `/readyz` says so.
+    working = startWork().catch((error: unknown) => {
+      if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
+    });
+  };
 
   return {
     operations,
@@ -245,13 +254,10 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         version: parts.version,
         tellError: (error) => logger.write('error', { event: 'http.failed', error }),
       });
-      sink.note({ event: 'daemon.started', detail: `listening on ${adminApi.url}, Redis at ${redis.place}` });
-      // With Redis away this waits, while `/readyz` says so.
-      working = startWork().catch((error: unknown) => {
-        if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
-      });
+      begin(`listening on ${adminApi.url}`);
       return { url: adminApi.url };
     },
+    startWithoutPort: () => begin('without a port of its own'),
     close: async () => {
       sink.note({ event: 'daemon.stopping', detail: 'starts nothing more' });
       stopping.abort();

@@ -104,7 +104,7 @@ async function lookForWork(
     const words = last.state === 'aborted' ? 'was aborted' : 'was rolled back';
     return {
       kind: 'nothing',
-      reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again`,
+      reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again: upwave run --once`,
     };
   }
   const planned = plan.waves.reduce((sum, wave) => sum + wave.members.length, 0);
