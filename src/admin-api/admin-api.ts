@@ -9,6 +9,7 @@ import { AdminFault, faultAnswer } from './admin-fault.ts';
 import { type AskOperationsParts, makeAskOperations } from './ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './daemon-pages.ts';
 import { makeHoldHandlers } from './hold-handlers.ts';
+import { makePolicyHandlers } from './policy-handlers.ts';
 import { makeRolloutHandlers } from './rollout-handlers.ts';
 
 export interface AdminApiParts extends AskOperationsParts, DaemonPagesParts {
@@ -43,7 +44,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
       ...mountDaemonPages(parts),
       ...mountOperations(adminApi, {
         prefix: adminApiPath,
-        handlers: { ...makeRolloutHandlers(ask), ...makeHoldHandlers(ask) },
+        handlers: { ...makeRolloutHandlers(ask), ...makeHoldHandlers(ask), ...makePolicyHandlers(ask) },
       }),
     ],
     around: async (request, next) => withSecurityHeaders(access(request) ?? (await next())),

@@ -10,6 +10,7 @@ import {
   readAudit,
   releaseSubject,
 } from '../contract/hold-operations.ts';
+import { listPolicies, type PolicyStandingsBody } from '../contract/policy-operations.ts';
 import {
   getRollout,
   listRolloutCollectors,
@@ -43,6 +44,8 @@ export interface AdminClientParts {
 export interface AdminClient {
   /** Newest first, ended ones included. */
   listRollouts(signal?: AbortSignal): Promise<readonly RolloutStatus[]>;
+  /** When each policy looked for work last, and what came of it. */
+  listPolicies(signal?: AbortSignal): Promise<PolicyStandingsBody>;
   rolloutStatus(rolloutId: string, signal?: AbortSignal): Promise<RolloutStatus>;
   /** A page in plan order; `total` counts all pages. */
   listUpgrades(
@@ -94,6 +97,7 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
   return {
     listRollouts: async (caller) =>
       (await ask(readMs, caller, (signal) => http.call(listRollouts, {}, { signal }))).rollouts,
+    listPolicies: (caller) => ask(readMs, caller, (signal) => http.call(listPolicies, {}, { signal })),
     rolloutStatus: (id, caller) =>
       ask(readMs, caller, (signal) => http.call(getRollout, { params: { id } }, { signal })),
     listUpgrades: (id, page, caller) => {

@@ -1,5 +1,6 @@
 import { pageCard } from './page-card.ts';
 import { pageElements } from './page-elements.ts';
+import { pagePolicies } from './page-policies.ts';
 
 /** The page's program, as the browser gets it. The token is kept for this tab only. */
 export const pageScript = `
@@ -9,7 +10,7 @@ export const pageScript = `
   const pollMs = 3000, eventsShown = 12, cardsMax = 12, earlierMax = 30, heldMax = 50, tokenKey = 'upwave.token';
   const byId = (id) => document.getElementById(id);
   let timer, verbDialog;
-${pageElements}${pageCard}
+${pageElements}${pageCard}${pagePolicies}
   function earlierRow(rollout) {
     return make('tr', {},
       make('th', { scope: 'row' }, rollout.id), make('td', {}, badge(rollout.state)), make('td', {}, rollout.targetBuild),
@@ -48,7 +49,7 @@ ${pageElements}${pageCard}
   }
 
   async function load() {
-    const [{ rollouts }, held] = await Promise.all([call('/rollouts'), call('/holds')]);
+    const [{ rollouts }, held, standings] = await Promise.all([call('/rollouts'), call('/holds'), call('/policies')]);
     let current = rollouts.filter((rollout) => rollout.endedAt === null).slice(0, cardsMax);
     if (current.length === 0) current = rollouts.slice(0, 1);
     const cards = await Promise.all(current.map(async (rollout) => {
@@ -60,12 +61,13 @@ ${pageElements}${pageCard}
       return { rollout, events, verbs };
     }));
     const earlier = rollouts.filter((rollout) => !current.includes(rollout)).slice(0, earlierMax);
-    return { cards, held, earlier };
+    return { cards, held, earlier, standings };
   }
 
-  function show({ cards, held, earlier }) {
+  function show({ cards, held, earlier, standings }) {
     const focused = document.activeElement && document.activeElement.getAttribute('data-key');
     showHeld(held);
+    showPolicies(standings);
     byId('rollouts').replaceChildren(...(cards.length > 0
       ? cards.map(card)
       : [make('p', { class: 'empty' }, 'No rollout yet. The daemon looks for work at the times its policies name.')]));
@@ -90,6 +92,7 @@ ${pageElements}${pageCard}
     byId('rollouts').replaceChildren();
     byId('earlier').hidden = true;
     byId('held').hidden = true;
+    byId('policies').hidden = true;
     byId('sign-in').hidden = false;
     byId('sign-in-error').textContent = message;
     connection('signed out', false);

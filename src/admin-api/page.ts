@@ -56,6 +56,13 @@ function documentWith(nonce: string): string {
 <p id="sign-in-error" role="alert"></p>
 </form>
 <div id="rollouts"></div>
+<section id="policies" hidden>
+<h2>Looks for work</h2>
+<div class="scroll"><table>
+<thead><tr><th scope="col">Policy</th><th scope="col">Last look</th><th scope="col">What came of it</th><th scope="col">Next</th></tr></thead>
+<tbody id="policy-rows"></tbody>
+</table></div>
+</section>
 <section id="held" hidden>
 <h2>Held until released</h2>
 <div class="scroll"><table>

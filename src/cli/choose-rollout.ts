@@ -1,3 +1,4 @@
+import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { RolloutVerb } from '../rollout/verbs.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -18,13 +19,6 @@ export function chooseRollout(
   const choice = onTheirWay(rollouts).map(({ id }) => id);
   const what = named === undefined ? 'say which rollout' : `no rollout and no policy is called ${named}`;
   throw new CommandFailure(exitCodes.usageOrConfig, `${what}; on their way: ${choice.join(', ') || 'none'}`);
-}
-
-/** True while the rollout, or a wave of it, waits for an operator's `approve`. */
-export function awaitsApproval({ state, waves, endedAt }: RolloutStatus): boolean {
-  if (state === 'awaitingApproval') return true;
-  const waits = waves.some((wave) => wave.state === 'awaitingApproval' && wave.waits !== null);
-  return endedAt === null && waits;
 }
 
 function namedOne(

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
+import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
-import { awaitsApproval } from './choose-rollout.ts';
 
 /** Why nothing more happens in a rollout by itself, or not for a while. */
 export type Rest =

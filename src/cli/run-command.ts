@@ -34,7 +34,9 @@ export async function runCommand(options: {
     followsSchedule: true,
   });
   try {
-    await startListening(daemon, config);
+    await daemon.start().catch((error: unknown) => {
+      throw listenFailure(config, error);
+    });
     await untilAborted(stop);
   } finally {
     await closeInTime(daemon, redis.close);
@@ -42,16 +44,12 @@ export async function runCommand(options: {
   return exitCodes.done;
 }
 
-/** Starts the daemon. @throws CommandFailure when its port can't be had */
-export async function startListening(daemon: Daemon, config: Config): Promise<{ readonly url: string }> {
-  try {
-    return await daemon.start();
-  } catch (error) {
-    const { host, port } = config.http;
-    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    const message = `cannot listen on ${host}:${port} (${why}); set another http.port, or stop what uses it`;
-    throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
-  }
+/** In words for a person: why a daemon can't have its port. */
+export function listenFailure(config: Config, error: unknown): CommandFailure {
+  const { host, port } = config.http;
+  const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const message = `cannot listen on ${host}:${port} (${why}); set another http.port, or stop what uses it`;
+  return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
 }
 
 /** Closes the daemon and its Redis; ends the process where that takes longer than an operator waits. */

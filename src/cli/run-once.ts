@@ -18,7 +18,7 @@ import { printJson } from './print-json.ts';
 import { renderStatus } from './render-status.ts';
 import { restOf } from './rest.ts';
 import { restWords } from './rest-words.ts';
-import { closeInTime, requireRedis, startListening } from './run-command.ts';
+import { closeInTime, listenFailure, requireRedis } from './run-command.ts';
 import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
 import { readVersion } from './version.ts';
@@ -83,8 +83,8 @@ export async function runOnce(
 ): Promise<RunOnceResult> {
   const { json } = options;
   await requireRedis(daemon, redisWithinMs);
-  const { url } = await startListening(daemon, config);
-  if (!json) output.err.write(`status and metrics at ${url}\n`);
+  const place = await listenOrGoOn(daemon, config);
+  if (!json) output.err.write(`${place}\n`);
   const started: string[] = [];
   for (const { name } of config.rollouts) {
     const result = await daemon.scanNow(name, 'operator', stop);
@@ -97,6 +97,23 @@ export async function runOnce(
   else for (const status of statuses) await report(daemon, status, rulesOf(config, status), output);
   for (const status of statuses) tellWhatIsLeft(status, statuses, output);
   return { statuses, exitCode: exitCodeOf(statuses) };
+}
+
+/**
+ * Listens, unless another process has the port: a daemon that runs there shares Redis and the API budget with this one,
+ * so each can do its part. @returns where status is to be had
+ */
+async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string> {
+  try {
+    const { url } = await daemon.start();
+    return `status and metrics at ${url}`;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'))
+      throw listenFailure(config, error);
+    daemon.startWithoutPort();
+    const { host, port } = config.http;
+    return `goes on without a port of its own: ${host}:${port} is taken, by a daemon that shares this Redis or by something else`;
+  }
 }
 
 function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Config): CommandFailure {

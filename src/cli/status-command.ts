@@ -1,11 +1,14 @@
 import { sleepForReal } from '../base/sleep.ts';
 import { toPrintable } from '../observability/printable.ts';
+import type { PolicyStandings } from '../orchestrator/list-policies.ts';
+import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
-import { awaitsApproval, chooseRollout } from './choose-rollout.ts';
+import { chooseRollout } from './choose-rollout.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, makeRuleBook, type RuleBook, withDaemon } from './daemon-target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { printJson } from './print-json.ts';
+import { renderPolicies } from './render-policies.ts';
 import { renderStatus } from './render-status.ts';
 import { stopSignal } from './until-signal.ts';
 
@@ -16,6 +19,12 @@ export interface StatusOptions extends DaemonTarget {
 
 const watchEveryMs = 1_000;
 
+/** What is shown at once. */
+interface Shown {
+  readonly rollouts: readonly RolloutStatus[];
+  readonly standings: PolicyStandings;
+}
+
 /** `upwave status [rollout]`: what is on its way, or the latest of each policy where nothing is. */
 export async function statusCommand(
   named: string | undefined,
@@ -23,39 +32,52 @@ export async function statusCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const rules = makeRuleBook(options);
-  if (!options.watch) return showOnce(await readStatuses(named, options), rules, options, output);
+  if (!options.watch) return showOnce(await readShown(named, options), rules, options, output);
   const stop = stopSignal();
   while (!stop.aborted) {
-    const statuses = await readStatuses(named, options);
+    const shown = await readShown(named, options);
     if (output.isLive) output.out.write('\u001b[H\u001b[2J');
-    showOnce(statuses, rules, options, output);
+    showOnce(shown, rules, options, output);
     await sleepForReal(watchEveryMs, stop);
   }
   return exitCodes.done;
 }
 
-function readStatuses(named: string | undefined, options: StatusOptions): Promise<readonly RolloutStatus[]> {
+function readShown(named: string | undefined, options: StatusOptions): Promise<Shown> {
   return withDaemon(options, async (client) => {
-    const all = await client.listRollouts();
-    if (named !== undefined) return [chooseRollout(all, named)];
-    const active = all.filter(({ endedAt }) => endedAt === null);
-    return active.length > 0 ? active : latestOfEachPolicy(all);
+    const [all, standings] = await Promise.all([client.listRollouts(), client.listPolicies()]);
+    if (named === undefined) {
+      const active = all.filter(({ endedAt }) => endedAt === null);
+      return { rollouts: active.length > 0 ? active : latestOfEachPolicy(all), standings };
+    }
+    const isPolicyWithoutRollout =
+      standings.policies.some(({ policy }) => policy === named) &&
+      !all.some(({ id, policy }) => id === named || policy === named);
+    const rollouts = isPolicyWithoutRollout ? [] : [chooseRollout(all, named)];
+    const policies = standings.policies.filter(({ policy }) => policy === (rollouts[0]?.policy ?? named));
+    return { rollouts, standings: { ...standings, policies } };
   });
 }
 
 function showOnce(
-  statuses: readonly RolloutStatus[],
+  { rollouts, standings }: Shown,
   rules: RuleBook,
   { json, watch }: StatusOptions,
   output: ConsoleOutput,
 ): ExitCode {
-  const show = (status: RolloutStatus) => renderStatus(status, Date.now(), output, rules(status));
-  if (json && watch) output.out.write(`${toPrintable(JSON.stringify({ rollouts: statuses }))}\n`);
-  else if (json) printJson(output, { rollouts: statuses });
-  else if (statuses.length === 0) output.out.write('no rollout yet\n');
-  else output.out.write(`${statuses.map(show).join('\n\n')}\n`);
-  const needsAPerson = statuses.some((status) => status.state === 'held' || awaitsApproval(status));
-  return needsAPerson ? exitCodes.heldOrNeedsAPerson : exitCodes.done;
+  const now = Date.now();
+  const show = (status: RolloutStatus) => renderStatus(status, now, output, rules(status));
+  if (json && watch) output.out.write(`${toPrintable(JSON.stringify({ rollouts, ...standings }))}\n`);
+  else if (json) printJson(output, { rollouts, ...standings });
+  else {
+    const parts = rollouts.length === 0 ? ['no rollout yet'] : rollouts.map(show);
+    const looks = renderPolicies(standings, now).join('\n');
+    output.out.write(`${[...parts, ...(looks === '' ? [] : [looks])].join('\n\n')}\n`);
+  }
+  if (rollouts.some((status) => status.state === 'held' || awaitsApproval(status)))
+    return exitCodes.heldOrNeedsAPerson;
+  const isLookFailed = standings.policies.some(({ lastLook }) => lastLook?.outcome === 'failed');
+  return isLookFailed ? exitCodes.unreachable : exitCodes.done;
 }
 
 function latestOfEachPolicy(newestFirst: readonly RolloutStatus[]): readonly RolloutStatus[] {

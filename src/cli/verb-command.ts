@@ -1,4 +1,5 @@
 import { toPrintable } from '../observability/printable.ts';
+import type { RolloutStatus } from '../rollout/status.ts';
 import type { UpgradeFailureClass } from '../rollout/upgrade.ts';
 import type { RolloutVerb } from '../rollout/verbs.ts';
 import { chooseRollout } from './choose-rollout.ts';
@@ -35,10 +36,20 @@ export async function verbCommand(
     if (verb !== 'approve') return client.apply(words);
     // Without a hash, the plan as it was just read is meant: one that changed since is refused.
     const planHash = options.plan ?? chosen.planHash;
-    output.err.write(`approves plan ${toPrintable(planHash)} of ${toPrintable(chosen.id)}\n`);
-    return client.apply({ ...words, planHash });
+    const approved = await client.apply({ ...words, planHash });
+    output.err.write(`${toPrintable(approvedWords(chosen, planHash))}\n`);
+    return approved;
   });
   if (options.json) printJson(output, status);
   else output.out.write(`${renderStatus(status, Date.now(), output, rules(status))}\n`);
   return exitCodes.done;
+}
+
+/** What an `approve` that was not refused has done, from the rollout as it was before. */
+function approvedWords({ id, state, waves }: RolloutStatus, planHash: string): string {
+  if (state === 'awaitingApproval') return `approved plan ${planHash} of ${id}`;
+  const wave = waves.find((each) => each.state === 'awaitingApproval' && each.waits !== null);
+  return wave === undefined
+    ? `nothing of ${id} waited for approval: it has it already`
+    : `approved wave ${wave.name} of ${id}`;
 }

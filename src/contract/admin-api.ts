@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { explainCollector, holdSubject, listHolds, readAudit, releaseSubject } from './hold-operations.ts';
+import { listPolicies } from './policy-operations.ts';
 import {
   getRollout,
   listRolloutCollectors,
@@ -31,6 +32,7 @@ export type AdminErrorBody = z.infer<typeof AdminErrorBody>;
 
 /** Every operation of our own API; fixed paths stand before `{id}`. */
 export const adminApi = [
+  listPolicies,
   listRollouts,
   getRollout,
   listRolloutCollectors,

@@ -16,6 +16,7 @@ import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts'
 import { runStep } from '../orchestrator/step.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
+import { makeScanForecast } from '../queue/scan-forecast.ts';
 import { type RunningScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { type StepWorker, startStepWorker } from '../queue/step-worker.ts';
 import { assessRedis } from '../redis/assess-redis.ts';
@@ -29,6 +30,7 @@ import { makeRedisFleetRegister } from '../redis/redis-fleet-register.ts';
 import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
+import { makeRedisScanBook } from '../redis/redis-scan-book.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
@@ -51,8 +53,10 @@ export interface DaemonParts {
 
 export interface Daemon {
   readonly operations: Operations;
-  /** Begins to work: listens, leads or follows, runs steps. @throws when it can't listen */
+  /** Begins to work: listens, leads or follows, runs steps. @throws when it can't listen; then nothing has begun */
   start(): Promise<{ readonly url: string }>;
+  /** The same without a port: nobody can ask this one anything. */
+  startWithoutPort(): void;
   /** True when Redis answers within this time. */
   waitForRedis(withinMs: DurationMs): Promise<boolean>;
   /** Where Redis is, in words without credentials. */
@@ -140,7 +144,25 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const handlerRegister = makeRedisFleetRegister({ ...state, commands: redis.handler.commands });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
-  const shared = { ...changes, store, register, fleet, policies, trustedSince: redis.trustedSince };
+  const schedules = config.rollouts.map((policy) => ({
+    policy: policy.name,
+    version: hashHex(JSON.stringify(policy), 8),
+    cron: policy.schedule,
+    timeZone: policy.timeZone,
+  }));
+  const forecast = makeScanForecast(schedules);
+  const scans = makeRedisScanBook({ commands: redis.worker.commands, keyPrefix, now: clock.now });
+  const handlerScans = makeRedisScanBook({ commands: redis.handler.commands, keyPrefix, now: clock.now });
+  const shared = {
+    ...changes,
+    store,
+    register,
+    scans,
+    forecast,
+    fleet,
+    policies,
+    trustedSince: redis.trustedSince,
+  };
 
   const names = makeQueueNames(keyPrefix);
   const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.writes.learn });
@@ -149,6 +171,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     ...shared,
     store: handlerStore,
     register: handlerRegister,
+    scans: handlerScans,
     rollouts: config.rollouts,
     readApiStanding,
   });
@@ -156,15 +179,17 @@ export function makeDaemon(parts: DaemonParts): Daemon {
 
   const readSharedState = async () => {
     if (!isLeading) return null;
-    const [statuses, queueJobs, api] = await Promise.all([
+    const [statuses, queueJobs, api, entries] = await Promise.all([
       operations.listRollouts(),
       queue.countJobs(),
       readApiStanding(),
+      handlerScans.read(),
     ]);
     return {
       statuses,
       queueJobs,
       standstillMs: standstillLeftMs(api, clock.now()),
+      scans: entries.filter(({ policy }) => policies.includes(policy)),
       fleet: fleetCounts.read(),
     };
   };
@@ -218,12 +243,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     schedule = startScanSchedule({
       connection: redis.queue.client,
       names,
-      schedules: config.rollouts.map((policy) => ({
-        policy: policy.name,
-        version: hashHex(JSON.stringify(policy), 8),
-        cron: policy.schedule,
-        timeZone: policy.timeZone,
-      })),
+      schedules,
       runScan: async ({ policy, origin }, signal) => {
         await scanNow(policy, origin, signal);
       },
@@ -240,6 +260,13 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     await schedule.tickAll(new Date(clock.now()));
   };
   let working: Promise<void> | undefined;
+  const begin = (place: string): void => {
+    sink.note({ event: 'daemon.started', detail: `${place}, Redis at ${redis.place}` });
+    // With Redis away this waits, while `/readyz` says so.
+    working = startWork().catch((error: unknown) => {
+      if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
+    });
+  };
 
   return {
     operations,
@@ -262,13 +289,10 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         version: parts.version,
         tellError: (error) => logger.write('error', { event: 'http.failed', error }),
       });
-      sink.note({ event: 'daemon.started', detail: `listening on ${adminApi.url}, Redis at ${redis.place}` });
-      // With Redis away this waits, while `/readyz` says so.
-      working = startWork().catch((error: unknown) => {
-        if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
-      });
+      begin(`listening on ${adminApi.url}`);
       return { url: adminApi.url };
     },
+    startWithoutPort: () => begin('without a port of its own'),
     close: async () => {
       sink.note({ event: 'daemon.stopping', detail: 'starts nothing more' });
       stopping.abort();

@@ -1,5 +1,8 @@
 import { Gauge, Registry } from 'prom-client';
 import type { DurationMs } from '../base/time.ts';
+import { lastGoodLook } from '../orchestrator/list-policies.ts';
+import type { ScanEntry } from '../orchestrator/scan-book.ts';
+import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import { rolloutStates } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { upgradeStates } from '../rollout/upgrade.ts';
@@ -13,6 +16,8 @@ export interface SharedState {
   readonly queueJobs: Readonly<Record<string, number>>;
   /** What is left of a pause of the API budget, or until a service that is down is tried; 0: nobody waits for that. */
   readonly standstillMs: DurationMs;
+  /** Looks for work of the policies of the config. */
+  readonly scans: readonly ScanEntry[];
   /** Collectors of the last inventory, grouped. */
   readonly fleet: readonly FleetCount[];
 }
@@ -94,6 +99,11 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     'State of the rollout: 1 for the one it is in, 0 for all others; a rollback under way shows its own beside.',
     ['policy', 'state'],
   );
+  const waitsForPerson = gauge(
+    'waits_for_person',
+    'Whether a rollout of the policy is held, or it or a wave of it awaits approval (1).',
+    ['policy'],
+  );
   const eta = gauge(
     'rollout_eta_timestamp_seconds',
     'When the rollout is expected to end, in seconds since the epoch; absent while unknown.',
@@ -129,6 +139,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     'version',
     'alive',
   ]);
+  const showScans = makeScanGauges(gauge);
   const jobs = gauge('queue_jobs', 'Jobs in the queue by state.', ['state']);
   return (state) => {
     for (const status of currentOfEachPolicy(state.statuses)) {
@@ -139,6 +150,8 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
       concurrency.set({ policy }, status.concurrency);
       for (const name of rolloutStates)
         rolloutState.set({ policy, state: name }, states.includes(name) ? 1 : 0);
+      const own = state.statuses.filter((each) => each.policy === policy);
+      waitsForPerson.set({ policy }, own.some(needsAPerson) ? 1 : 0);
       strataHeld.set({ policy }, status.strata.held.length);
       buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
       windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
@@ -158,7 +171,34 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
       // A collector says itself what it runs.
       fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);
     }
+    showScans(state.scans);
     for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
+  };
+}
+
+function needsAPerson(status: RolloutStatus): boolean {
+  return status.endedAt === null && (status.state === 'held' || awaitsApproval(status));
+}
+
+function makeScanGauges(
+  gauge: (name: string, help: string, labelNames: string[]) => Gauge,
+): (scans: readonly ScanEntry[]) => void {
+  const last = gauge(
+    'last_scan_timestamp_seconds',
+    'When a policy last looked for work with this result, in seconds since the epoch.',
+    ['policy', 'result'],
+  );
+  const overdue = gauge(
+    'scan_overdue_timestamp_seconds',
+    'When the next look for work without failure is overdue: three times of the schedule, and at least an hour, after the last one.',
+    ['policy'],
+  );
+  return (scans) => {
+    for (const { policy, outcome, at } of scans) last.set({ policy, result: outcome }, at / 1_000);
+    for (const policy of new Set(scans.map((scan) => scan.policy))) {
+      const good = lastGoodLook(scans.filter((scan) => scan.policy === policy));
+      if (good !== undefined) overdue.set({ policy }, good.overdueAt / 1_000);
+    }
   };
 }
 

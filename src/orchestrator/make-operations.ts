@@ -7,10 +7,12 @@ import type { ApprovePlanParts } from './approve-plan.ts';
 import type { ChangeUpgradeParts } from './change-upgrade.ts';
 import { explainCollector } from './explain-collector.ts';
 import { hold, listHolds, release } from './hold-things.ts';
+import { type ListPoliciesParts, listPolicies } from './list-policies.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import type { Operations, VerbResult } from './operations.ts';
 
-export interface OperationsParts extends ApprovePlanParts, ChangeUpgradeParts {
+export interface OperationsParts extends ApprovePlanParts, ChangeUpgradeParts, ListPoliciesParts {
+  readonly store: ApprovePlanParts['store'];
   /** The policies of the config. */
   readonly rollouts: readonly Policy[];
   readonly readApiStanding: ReadApiStanding;
@@ -34,6 +36,7 @@ export function makeOperations(parts: OperationsParts): Operations {
       const statuses = await Promise.all(rollouts.map(({ id }) => describe(id, api)));
       return statuses.filter((status) => status !== undefined);
     },
+    listPolicies: () => listPolicies(parts),
     listUpgrades: async (rolloutId, page) => {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
       return store.listUpgrades(rolloutId, page);

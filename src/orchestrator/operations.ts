@@ -5,6 +5,7 @@ import type { BuildHold } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { Upgrade, UpgradeFailureClass, UpgradeState } from '../rollout/upgrade.ts';
 import type { RolloutVerb } from '../rollout/verbs.ts';
+import type { PolicyStandings } from './list-policies.ts';
 import type { AuditEntry, CollectorHold, UpgradePage } from './ports.ts';
 
 export interface VerbRequest {
@@ -80,6 +81,8 @@ export interface Operations {
   /** Newest first, ended ones included. */
   listRollouts(): Promise<readonly RolloutStatus[]>;
   rolloutStatus(rolloutId: string): Promise<RolloutStatus | undefined>;
+  /** When each policy looked for work last, and what came of it. */
+  listPolicies(): Promise<PolicyStandings>;
   /** A page of the rollout's collectors in plan order. */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
   /** The latest events, newest first. */

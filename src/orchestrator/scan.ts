@@ -6,8 +6,11 @@ import type { RolloutState } from '../rollout/rollout.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
 import { makePlanMemory, readPlan } from './read-plan.ts';
+import type { ScanBook, ScanForecast } from './scan-book.ts';
 
 export interface ScanParts extends CheckActiveParts {
+  readonly scans: Pick<ScanBook, 'note'>;
+  readonly forecast: ScanForecast;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
 }
@@ -34,7 +37,25 @@ export async function scan(
       ? { event: 'scan.failed', policy: policy.name, reason: result.reason }
       : { event: 'scan.finished', policy: policy.name, result: describeScan(result) },
   );
+  // One that was called off says nothing about the policy.
+  if (signal?.aborted !== true) await writeDown(parts, policy.name, result);
   return result;
+}
+
+// A schedule may tick each second, and the service be down for a while.
+const overdueAfterMs = 3_600_000;
+const overdueAfterTicks = 3;
+
+async function writeDown(parts: ScanParts, policy: string, result: ScanResult): Promise<void> {
+  const at = parts.clock.now();
+  const tick = parts.forecast(policy, overdueAfterTicks)[overdueAfterTicks - 1] ?? at;
+  await parts.scans.note({
+    policy,
+    outcome: result.kind,
+    at,
+    reason: describeScan(result),
+    overdueAt: Math.max(tick, at + overdueAfterMs),
+  });
 }
 
 /** A scan's result in words. */
@@ -83,7 +104,7 @@ async function lookForWork(
     const words = last.state === 'aborted' ? 'was aborted' : 'was rolled back';
     return {
       kind: 'nothing',
-      reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again`,
+      reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again: upwave run --once`,
     };
   }
   const planned = plan.waves.reduce((sum, wave) => sum + wave.members.length, 0);

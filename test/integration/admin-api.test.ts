@@ -9,7 +9,7 @@ import { CollectorExplanationBody } from '../../src/contract/collector-explanati
 import { HeldThingsBody, HoldAnswerBody } from '../../src/contract/held-things.ts';
 import { RolloutStatusBody, UpgradeBody } from '../../src/contract/rollout-status.ts';
 import { makeMetrics } from '../../src/observability/metrics.ts';
-import { anUpgrade, startedAt } from '../support/builders.ts';
+import { anUpgrade, aScanEntry, startedAt } from '../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
 
 const running = 'production-20260302-1';
@@ -216,6 +216,7 @@ describe('startAdminApi', () => {
             statuses: [aRolloutStatus()],
             queueJobs: { active: 1 },
             standstillMs: 0,
+            scans: [aScanEntry()],
             fleet: [],
           }),
         }),

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunningAdminApi } from '../../src/admin-api/admin-api.ts';
+import type { PolicyStandings } from '../../src/orchestrator/list-policies.ts';
 import type { HeldThings } from '../../src/orchestrator/operations.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { anApiStanding, aStandstill, startedAt } from '../support/builders.ts';
@@ -24,11 +25,12 @@ const gate = {
 describe('the page', () => {
   let api: RunningAdminApi | undefined;
 
-  const open = async (rollouts: readonly RolloutStatus[], held?: HeldThings) => {
+  const open = async (rollouts: readonly RolloutStatus[], held?: HeldThings, policies?: PolicyStandings) => {
     const operations = makeFakeOperations({
       rollouts,
       events: [aRolloutEvent({ collectorName: 'web-<b>7</b>\u202e' })],
       ...(held !== undefined && { held }),
+      ...(policies !== undefined && { policies }),
     });
     api = await startFakeAdminApi(operations);
     const page = await openFakePage(`${api.url}/api/v1`);
@@ -102,6 +104,17 @@ describe('the page', () => {
     expect(text).toContain('stratum Windows / amd64: 3 of 4 failed, 1 of 80 elsewhere, 7 wait');
     expect(text).toContain('2 in the last wave only');
     expect(card.all().some((element) => element.getAttribute('title') === 'AIX / ppc · …')).toBe(true);
+  });
+
+  it('shows how each policy looked for work last, as a text', async () => {
+    const failed = { at: startedAt, outcome: 'failed', reason: '<b>the key is wrong</b>' } as const;
+    const { page } = await open([], undefined, {
+      policies: [{ policy: 'night', lastLook: failed, lastGoodAt: null, nextLookAt: null }],
+    });
+    expect(page.byId('policies').hidden).toBe(false);
+    expect(page.byId('policy-rows').textContent).toMatch(/^night.*failed <b>the key is wrong<\/b>–$/);
+    const none = await open([]);
+    expect(none.page.byId('policies').hidden).toBe(true);
   });
 
   it('shows builds and collectors that are held, and nothing where none is', async () => {

@@ -64,6 +64,10 @@ async function aDesk(
   return { night, file, write, start, upwave: (...args) => start(...args).ended };
 }
 
+interface Standing {
+  readonly rollouts: readonly RolloutStatus[];
+}
+
 const noStack = /^\s+at /m;
 
 describe.concurrent('upwave run --once', () => {
@@ -166,14 +170,41 @@ describe.concurrent('upwave run --once', () => {
   it('refuses a port that another one has, and names it', async ({ expect, onTestFinished }) => {
     const taken = await aServer(onTestFinished);
     const desk = await aDesk({ http: { port: taken } }, onTestFinished);
-    for (const args of [['run', '--once'], ['run']]) {
-      const { code, err, all } = await desk.upwave(...args);
-      expect(err).toMatch(
-        new RegExp(`^upwave: cannot listen on 127\\.0\\.0\\.1:${taken} \\(EADDRINUSE\\)`, 'm'),
-      );
-      expect(all).not.toMatch(noStack);
-      expect(code).toBe(2);
-    }
+    const { code, err, all } = await desk.upwave('run');
+    expect(err).toMatch(
+      new RegExp(`^upwave: cannot listen on 127\\.0\\.0\\.1:${taken} \\(EADDRINUSE\\)`, 'm'),
+    );
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(2);
+  });
+
+  it('goes on beside a daemon that has the port, and starts what only an operator starts', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const port = await findFreePort();
+    const desk = await aDesk({ http: { port }, rollout: { approval: true } }, onTestFinished);
+    const daemon = desk.start('run');
+    const url = await daemonUrl(daemon);
+    const policies = async () =>
+      JSON.parse((await desk.upwave('status', '--json', '--url', url)).out) as Standing;
+    await until(
+      'a plan that waits',
+      async () => (await policies()).rollouts[0]?.state === 'awaitingApproval',
+    );
+    expect((await desk.upwave('abort', '--url', url)).code).toBe(0);
+
+    // The daemon itself would not start this build again.
+    const { code, err, all } = await desk.upwave('run', '--once');
+    expect(err).toContain(`goes on without a port of its own: 127.0.0.1:${port} is taken`);
+    expect(err).toMatch(/^night: started night-\d{8}-2 with \d+ collectors$/m);
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(3);
+    // One Redis: the daemon knows of it, and of the look.
+    expect(await policies()).toMatchObject({
+      rollouts: [{ id: expect.stringMatching(/-2$/), state: 'awaitingApproval' }],
+      policies: [{ policy: 'night', lastLook: { outcome: 'started' } }],
+    });
   });
 });
 

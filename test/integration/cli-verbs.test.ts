@@ -6,7 +6,7 @@ import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { addVerbsProgram } from '../../src/cli/verbs-program.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { startedAt } from '../support/builders.ts';
-import { aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
+import { aRolloutStatus, aWaveStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
 const running = 'production-20260302-1';
@@ -98,18 +98,35 @@ describe('the commands that speak to a daemon', () => {
     expect(code).toBe(exitCodes.done);
   });
 
-  it('approves the plan that was just read, and prints which', async () => {
+  it('approves the plan that was just read, and says so once it is done', async () => {
     const { operations, upwave } = await setUp(aRolloutStatus({ state: 'awaitingApproval' }));
     const { err } = await upwave('approve', '--json');
     expect(operations.requests).toMatchObject([{ verb: 'approve', planHash: '7f3a' }]);
-    expect(err).toBe(`approves plan 7f3a of ${running}\n`);
+    expect(err).toBe(`approved plan 7f3a of ${running}\n`);
+  });
+
+  it('says what else an approval was for: a wave, or nothing; and nothing where it is refused', async () => {
+    const rest = aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' });
+    const wave = await setUp(aRolloutStatus({ state: 'paused', waves: [rest] }));
+    expect((await wave.upwave('approve', '--json')).err).toBe(`approved wave rest of ${running}\n`);
+    const none = await setUp(aRolloutStatus());
+    expect((await none.upwave('approve', '--json')).err).toBe(
+      `nothing of ${running} waited for approval: it has it already\n`,
+    );
+    const ended = await setUp(aRolloutStatus({ state: 'aborted', endedAt: startedAt }));
+    const { err, failure } = await ended.upwave('approve', running);
+    expect(err).toBe('');
+    expect(failure).toMatchObject({ exitCode: exitCodes.heldOrNeedsAPerson });
   });
 
   it('approves the plan that is named, of the rollout that is named', async () => {
-    const { operations, upwave } = await setUp(aRolloutStatus(), aRolloutStatus({ id: 'b', policy: 'test' }));
+    const { operations, upwave } = await setUp(
+      aRolloutStatus(),
+      aRolloutStatus({ id: 'b', policy: 'test', state: 'awaitingApproval' }),
+    );
     const { err } = await upwave('approve', 'test', '--plan', 'abcd');
     expect(operations.requests).toMatchObject([{ rolloutId: 'b', planHash: 'abcd' }]);
-    expect(err).toBe('approves plan abcd of b\n');
+    expect(err).toBe('approved plan abcd of b\n');
   });
 
   it('retries one class of failures, or all', async () => {
@@ -196,6 +213,34 @@ describe('the commands that speak to a daemon', () => {
     }
     const { upwave } = await setUp();
     expect((await upwave('status')).code).toBe(exitCodes.done);
+  });
+
+  describe('status, of looks for work,', () => {
+    const night = { policy: 'night', lastGoodAt: null, nextLookAt: null };
+    const failed = { at: Date.now() - 60_000, outcome: 'failed', reason: 'the key is\u202e wrong' } as const;
+    const nothing = { at: Date.now() - 60_000, outcome: 'nothing', reason: 'no collector needs it' } as const;
+
+    it('tells a failed one, also where there is no rollout yet, and ends with 4', async () => {
+      const { upwave, operations } = await setUp(aRolloutStatus({ state: 'succeeded', endedAt: startedAt }));
+      operations.standAt({ policies: [{ ...night, lastLook: failed }] });
+      const named = await upwave('status', 'night');
+      expect(named.out).toMatch(
+        /^no rollout yet\n\nlast look night [\d:]+: failed: the key is\\u202e wrong\n$/,
+      );
+      expect(named.code).toBe(exitCodes.unreachable);
+      expect(JSON.parse((await upwave('status', '--json')).out)).toMatchObject({
+        rollouts: [{ id: running }],
+        policies: [{ policy: 'night', lastLook: { outcome: 'failed' } }],
+      });
+    });
+
+    it('tells of what came of a good one, and ends with 0', async () => {
+      const { upwave, operations } = await setUp();
+      operations.standAt({ policies: [{ ...night, lastLook: nothing, nextLookAt: Date.now() }] });
+      const { out, code } = await upwave('status');
+      expect(out).toMatch(/\n\nlast look night [\d:]+: no collector needs it; next [\d:]+\n$/);
+      expect(code).toBe(exitCodes.done);
+    });
   });
 
   it('status --json is one document, in which nothing moves a terminal', async () => {

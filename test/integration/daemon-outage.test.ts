@@ -142,6 +142,14 @@ describe.concurrent('an access key that is refused', () => {
     const daemon = await night.startDaemon();
     const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
     expect(result).toMatchObject({ kind: 'failed', cause: 'misconfigured' });
+    expect((await daemon.operations.listPolicies()).policies).toMatchObject([
+      { policy: nightPolicy, lastLook: { outcome: 'failed' }, lastGoodAt: null },
+    ]);
+    await until('a leader to tell it', async () =>
+      (await ask(daemon, '/metrics')).text.includes(
+        'upwave_last_scan_timestamp_seconds{policy="night",result="failed"}',
+      ),
+    );
     expect(told(daemon, 'service.throttled')).toEqual([]);
   });
 });

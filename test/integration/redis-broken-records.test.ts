@@ -9,6 +9,7 @@ import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts'
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
 import { rolloutKeys } from '../../src/redis/rollout-keys.ts';
 import { aFleet, aPolicy, aRollout, aWave, someGroups, startedAt, targetBuild } from '../support/builders.ts';
+import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
 import { useRedis } from '../support/redis.ts';
 import { pendingOnes } from '../support/store-changes.ts';
 
@@ -45,7 +46,13 @@ function partsWith(house: { readonly store: RolloutStore; readonly register: Fle
     answerWithinMs: 35_000,
     random: () => 0.5,
     policies: ['production'],
-    queue: { deliver: async () => undefined, redeliver: async () => undefined, hasten: async () => undefined },
+    scans: makeMemoryScanBook(),
+    forecast: () => [],
+    queue: {
+      deliver: async () => undefined,
+      redeliver: async () => undefined,
+      hasten: async () => undefined,
+    },
     errands: { run: async () => undefined },
     gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
   };

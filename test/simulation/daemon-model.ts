@@ -7,6 +7,7 @@ import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';
 import { watch } from '../../src/orchestrator/watch.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import { anApiStanding } from '../support/builders.ts';
+import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
 import { makeChances } from './chances.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
@@ -100,6 +101,8 @@ export function makeDaemonModel(
     store: plantInStore(night.plant, port, context),
     register: plantInRegister(night.plant, registerPort, context),
     fleet: plantInFleet(night.plant, fleetPort),
+    scans: makeMemoryScanBook(),
+    forecast: () => [],
     clock,
     sink,
     bell,

@@ -1,3 +1,5 @@
+import type { FleetService } from '../../src/orchestrator/ports.ts';
+import type { ScanEntry } from '../../src/orchestrator/scan-book.ts';
 import type { ApiStanding, Standstill } from '../../src/rollout/api-standing.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
@@ -49,6 +51,32 @@ export function aStandstill(changes: Partial<Standstill> = {}): Standstill {
 
 export function aTarget(changes: Partial<TargetRule> = {}): TargetRule {
   return { version: 'latest', allowDowngrade: false, minimumAgeMs: 0, supersede: false, ...changes };
+}
+
+/** A service that answers nothing but what is given. */
+export function aFleetService(answers: Partial<FleetService> = {}): FleetService {
+  const unreadable = async () => ({ ok: false, failure: { kind: 'throttled', detail: '' } }) as const;
+  return {
+    listBuilds: unreadable,
+    readFleet: unreadable,
+    readInventory: unreadable,
+    findCollector: unreadable,
+    createTask: unreadable,
+    lookAtTask: unreadable,
+    lookAtCollector: unreadable,
+    ...answers,
+  };
+}
+
+export function aScanEntry(changes: Partial<ScanEntry> = {}): ScanEntry {
+  return {
+    policy: 'production',
+    outcome: 'nothing',
+    at: startedAt,
+    reason: 'no collector needs build 19.536-4',
+    overdueAt: startedAt + 3_600_000,
+    ...changes,
+  };
 }
 
 export function aPolicy(changes: Partial<Policy> = {}): Policy {

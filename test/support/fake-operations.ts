@@ -1,3 +1,4 @@
+import type { PolicyStandings } from '../../src/orchestrator/list-policies.ts';
 import type {
   ExplainResult,
   HeldThings,
@@ -100,6 +101,8 @@ export function aRolloutEvent(changes: Partial<RolloutEvent> = {}): RolloutEvent
 export interface FakeOperations extends Operations {
   readonly requests: readonly VerbRequest[];
   readonly holdRequests: ReadonlyArray<{ readonly did: 'hold' | 'release' } & HoldRequest>;
+  /** From now on policies stand like this. */
+  standAt(policies: PolicyStandings): void;
   /** From now on every call fails like this. */
   breakWith(error: Error): void;
   /** From now on no call is answered. */
@@ -112,6 +115,7 @@ export function makeFakeOperations(data: {
   readonly upgrades?: readonly Upgrade[];
   readonly events?: readonly RolloutEvent[];
   readonly held?: HeldThings;
+  readonly policies?: PolicyStandings;
   readonly audit?: readonly AuditEntry[];
   /** What a hold or a release of this subject answers; others are refused. */
   readonly holdResults?: Readonly<Record<string, HoldResult>>;
@@ -121,6 +125,7 @@ export function makeFakeOperations(data: {
   const statuses = new Map(data.rollouts.map((status) => [status.id, status]));
   const requests: VerbRequest[] = [];
   const holdRequests: Array<{ did: 'hold' | 'release' } & HoldRequest> = [];
+  let standings = data.policies ?? { policies: [] };
   let trouble: Error | 'hang' | undefined;
   const answer = async <T>(make: () => T): Promise<T> => {
     if (trouble === 'hang') return new Promise<never>(() => {});
@@ -137,6 +142,9 @@ export function makeFakeOperations(data: {
   return {
     requests,
     holdRequests,
+    standAt: (policies) => {
+      standings = policies;
+    },
     breakWith: (error) => {
       trouble = error;
     },
@@ -144,6 +152,7 @@ export function makeFakeOperations(data: {
       trouble = 'hang';
     },
     listRollouts: () => answer(() => [...statuses.values()]),
+    listPolicies: () => answer(() => standings),
     rolloutStatus: (id) => answer(() => statuses.get(id)),
     listUpgrades: (id, { offset, limit, state }) =>
       known(id, () =>

@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { z } from 'zod';
 import { CollectorExplanationBody } from '../../src/contract/collector-explanation.ts';
 import { AuditEntryBody, HeldThingsBody, HoldAnswerBody } from '../../src/contract/held-things.ts';
+import { PolicyStandingsBody } from '../../src/contract/policy-operations.ts';
 import {
   type FailureClassName,
   failureClassNames,
@@ -14,6 +15,7 @@ import {
   upgradeStateNames,
   type WaveStateName,
 } from '../../src/contract/rollout-status.ts';
+import type { PolicyStandings } from '../../src/orchestrator/list-policies.ts';
 import type { ExplainResult, HeldThings, HoldResult } from '../../src/orchestrator/operations.ts';
 import type { AuditEntry } from '../../src/orchestrator/ports.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
@@ -73,6 +75,25 @@ describe('the contract of our own API', () => {
     expectTypeOf<Agree<HoldAnswerBody, Done>>().toEqualTypeOf<true>();
     type Explained = Omit<Extract<ExplainResult, { readonly kind: 'explained' }>, 'kind'>;
     expectTypeOf<Agree<CollectorExplanationBody, Explained>>().toEqualTypeOf<true>();
+  });
+
+  it('tells of looks for work exactly what operations answer', () => {
+    expectTypeOf<Agree<PolicyStandingsBody, PolicyStandings>>().toEqualTypeOf<true>();
+    expectTypeOf<Agree<keyof PolicyStandingsBody, keyof PolicyStandings>>().toEqualTypeOf<true>();
+    type Standing = keyof PolicyStandings['policies'][number];
+    expectTypeOf<Agree<keyof PolicyStandingsBody['policies'][number], Standing>>().toEqualTypeOf<true>();
+    const standings: PolicyStandings = {
+      policies: [
+        { policy: 'new', lastLook: null, lastGoodAt: null, nextLookAt: null },
+        {
+          policy: 'old',
+          lastLook: { at: startedAt, outcome: 'failed', reason: 'the key is wrong' },
+          lastGoodAt: startedAt - 1,
+          nextLookAt: startedAt + 1,
+        },
+      ],
+    };
+    expect(PolicyStandingsBody.parse(standings)).toEqual(standings);
   });
 
   it('names the same states, in the same order', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { awaitsApproval, chooseRollout } from '../../src/cli/choose-rollout.ts';
+import { chooseRollout } from '../../src/cli/choose-rollout.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { awaitsApproval } from '../../src/rollout/awaits-approval.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import type { RolloutVerb } from '../../src/rollout/verbs.ts';
 import { startedAt } from '../support/builders.ts';

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { attemptClasses, makeMetrics } from '../../src/observability/metrics.ts';
 import { endStates } from '../../src/rollout/upgrade.ts';
+import { aScanEntry } from '../support/builders.ts';
 import { aRolloutStatus, aWaveStatus } from '../support/fake-operations.ts';
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
@@ -168,6 +169,9 @@ async function exposeEverything(): Promise<Exposed> {
       statuses: [aRolloutStatus({ policy, waves: [aWaveStatus({ gates: [met] })] })],
       queueJobs: { waiting: 1, delayed: 2 },
       standstillMs: 0,
+      scans: (['started', 'busy', 'nothing', 'failed'] as const).map((outcome) =>
+        aScanEntry({ policy, outcome }),
+      ),
       fleet: [
         { version: '19.441-2', alive: true, collectors: 9 },
         { version: '19.441-2', alive: false, collectors: 1 },

@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { type MetricsParts, makeMetrics } from '../../src/observability/metrics.ts';
 import type { SharedState } from '../../src/observability/shared-state-metrics.ts';
 import { upgradeStates } from '../../src/rollout/upgrade.ts';
+import { aScanEntry, startedAt } from '../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
 
 const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
   statuses: [aRolloutStatus()],
   queueJobs: { waiting: 0, active: 3, delayed: 40 },
   standstillMs: 0,
+  scans: [aScanEntry()],
   fleet: [
     { version: '19.441-2', alive: true, collectors: 9 },
     { version: '19.441-2', alive: false, collectors: 1 },
@@ -19,6 +21,8 @@ const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
 function someMetrics(parts: Partial<MetricsParts> = {}) {
   return makeMetrics({ policies: ['production'], sharedState: async () => aSharedState(), ...parts });
 }
+
+const awaiting = aWaveStatus({ state: 'awaitingApproval', waits: 'approval' });
 
 /** The value of one series, labels in any order. */
 async function series(
@@ -57,6 +61,7 @@ describe('makeMetrics', () => {
         'outcome_seen_delay_seconds histogram',
         'rollout_state gauge',
         'rollout_eta_timestamp_seconds gauge',
+        'waits_for_person gauge',
         'gate_failures gauge',
         'api_standstill_seconds gauge',
         'gate_failures_allowed gauge',
@@ -70,6 +75,8 @@ describe('makeMetrics', () => {
         'api_budget_wait_seconds histogram',
         'api_throttled_total counter',
         'queue_jobs gauge',
+        'last_scan_timestamp_seconds gauge',
+        'scan_overdue_timestamp_seconds gauge',
         'leader gauge',
         'service_up gauge',
         'notifications_total counter',
@@ -83,6 +90,48 @@ describe('makeMetrics', () => {
     const standing = { sharedState: async () => aSharedState({ standstillMs: 3_599_500 }) };
     expect(await series(someMetrics(standing), 'api_standstill_seconds')).toBe(3_599.5);
     expect(await series(someMetrics(), 'api_standstill_seconds')).toBe(0);
+  });
+
+  it.each([
+    ['a rollout awaits approval', [aRolloutStatus({ state: 'awaitingApproval' })], 1],
+    ['a wave awaits approval', [aRolloutStatus({ waves: [awaiting] })], 1],
+    ['a rollout is held', [aRolloutStatus({ state: 'held' })], 1],
+    [
+      'a rollback is held',
+      [
+        aRolloutStatus({ state: 'rollingBack', rollbackId: 'b' }),
+        aRolloutStatus({ id: 'b', createdAt: startedAt - 1, state: 'held' }),
+      ],
+      1,
+    ],
+    ['a rollout runs', [aRolloutStatus()], 0],
+    ['a wave has its approval', [aRolloutStatus({ waves: [{ ...awaiting, waits: null }] })], 0],
+    ['one that waited was aborted', [aRolloutStatus({ endedAt: startedAt, waves: [awaiting] })], 0],
+  ])('tells whether a person is waited for: %s', async (_what, statuses, told) => {
+    const metrics = someMetrics({ sharedState: async () => aSharedState({ statuses }) });
+    expect(await series(metrics, 'waits_for_person', { policy: 'production' })).toBe(told);
+  });
+
+  it('tells when each policy last looked for work, by result, and when that is overdue', async () => {
+    const metrics = someMetrics({
+      sharedState: async () =>
+        aSharedState({
+          scans: [
+            aScanEntry({ outcome: 'started', at: startedAt, overdueAt: startedAt + 3_000 }),
+            aScanEntry({ outcome: 'busy', at: startedAt + 1_000, overdueAt: startedAt + 4_000 }),
+            aScanEntry({ outcome: 'failed', at: startedAt + 2_000, overdueAt: startedAt + 5_000 }),
+            aScanEntry({ policy: 'new', outcome: 'failed' }),
+          ],
+        }),
+    });
+    const last = (policy: string, result: string) =>
+      series(metrics, 'last_scan_timestamp_seconds', { policy, result });
+    expect(await last('production', 'started')).toBe(startedAt / 1_000);
+    expect(await last('production', 'failed')).toBe(startedAt / 1_000 + 2);
+    expect(await last('new', 'started')).toBeUndefined();
+    const overdue = (policy: string) => series(metrics, 'scan_overdue_timestamp_seconds', { policy });
+    expect(await overdue('production')).toBe(startedAt / 1_000 + 4);
+    expect(await overdue('new')).toBeUndefined();
   });
 
   it.skipIf(!promtool)(

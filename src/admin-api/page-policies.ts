@@ -1,0 +1,15 @@
+/** Part of the page's program: how the looks for work went. */
+export const pagePolicies = `
+  function policyRow({ policy, lastLook, nextLookAt }) {
+    const failed = lastLook !== null && lastLook.outcome === 'failed';
+    return make('tr', {}, make('th', { scope: 'row' }, named(policy)),
+      make('td', {}, lastLook === null ? '–' : clock(lastLook.at)),
+      make('td', {}, failed ? badge('failed') : null, lastLook === null ? 'none yet' : (failed ? ' ' : '') + lastLook.reason),
+      make('td', {}, nextLookAt === null ? '–' : clock(nextLookAt)));
+  }
+
+  function showPolicies({ policies }) {
+    byId('policies').hidden = policies.length === 0;
+    byId('policy-rows').replaceChildren(...policies.map(policyRow));
+  }
+`;

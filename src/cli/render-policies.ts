@@ -1,0 +1,19 @@
+import type { EpochMs } from '../base/time.ts';
+import { toPrintable } from '../observability/printable.ts';
+import type { PolicyStanding, PolicyStandings } from '../orchestrator/list-policies.ts';
+import { showInstant } from './show-instant.ts';
+
+/** One line for each policy: its last look for work, what came of it, and when the next one is. */
+export function renderPolicies({ policies }: PolicyStandings, now: EpochMs): readonly string[] {
+  return policies.map((standing) => `last look ${toPrintable(standing.policy)} ${lookWords(standing, now)}`);
+}
+
+function lookWords({ lastLook, lastGoodAt, nextLookAt }: PolicyStanding, now: EpochMs): string {
+  const next = nextLookAt === null ? '' : `; next ${showInstant(nextLookAt, now)}`;
+  if (lastLook === null) return `has not been yet${next}`;
+  const reason = toPrintable(lastLook.reason);
+  const at = showInstant(lastLook.at, now);
+  if (lastLook.outcome !== 'failed') return `${at}: ${reason}${next}`;
+  const good = lastGoodAt === null ? '' : ` (the last good one ${showInstant(lastGoodAt, now)})`;
+  return `${at}: failed: ${reason}${good}${next}`;
+}

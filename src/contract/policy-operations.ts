@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { defineOperation } from './operation.ts';
+import { Instant } from './rollout-status.ts';
+
+const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
+  id: 'ScanOutcome',
+  description: 'What a look for work came to; `busy`: the policy has a rollout that is still on its way.',
+});
+
+const PolicyStandingBody = z
+  .object({
+    policy: z.string(),
+    lastLook: z
+      .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
+      .nullable()
+      .meta({ description: 'Its last look for work; null before the first one.' }),
+    lastGoodAt: Instant.nullable().meta({ description: 'Its last look for work that did not fail.' }),
+    nextLookAt: Instant.nullable().meta({ description: 'When it looks next by its schedule.' }),
+  })
+  .meta({ id: 'PolicyStanding', description: "How a policy's looks for work went." });
+
+export const PolicyStandingsBody = z
+  .object({
+    policies: z
+      .array(PolicyStandingBody)
+      .readonly()
+      .meta({ description: 'Those of the config, in its order.' }),
+  })
+  .meta({ id: 'PolicyStandings' });
+export type PolicyStandingsBody = z.infer<typeof PolicyStandingsBody>;
+
+export const listPolicies = defineOperation({
+  name: 'listPolicies',
+  method: 'GET',
+  path: '/policies',
+  answer: { status: 200, body: PolicyStandingsBody },
+  errors: ['unavailable'],
+  idempotent: true,
+  source: 'DESIGN §5: when each policy looked for work last, what came of it, and when it looks next',
+});

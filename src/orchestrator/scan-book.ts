@@ -1,0 +1,26 @@
+import type { EpochMs } from '../base/time.ts';
+import type { ScanResult } from './scan.ts';
+
+/** What a look for work came to. */
+export type ScanOutcome = ScanResult['kind'];
+
+/** A policy's last look for work that came to this. */
+export interface ScanEntry {
+  readonly policy: string;
+  readonly outcome: ScanOutcome;
+  readonly at: EpochMs;
+  /** In an operator's words. */
+  readonly reason: string;
+  /** When the next one without failure is overdue. */
+  readonly overdueAt: EpochMs;
+}
+
+/** Where looks for work are written down for all daemons: one entry for each policy and outcome. */
+export interface ScanBook {
+  note(entry: ScanEntry): Promise<void>;
+  /** Of all policies that looked for work in the last year, also of those that are no longer in the config. */
+  read(): Promise<readonly ScanEntry[]>;
+}
+
+/** The next instants of a policy's schedule, soonest first. */
+export type ScanForecast = (policy: string, count: number) => readonly EpochMs[];

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { listPolicies } from '../../src/orchestrator/list-policies.ts';
+import { scan } from '../../src/orchestrator/scan.ts';
+import { aFleetService, aPolicy, startedAt } from '../support/builders.ts';
+import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
+
+const minute = 60_000;
+
+function setUp(ticks: readonly number[]) {
+  let now = startedAt;
+  let answers = false;
+  const scans = makeMemoryScanBook();
+  const parts = {
+    store: makeMemoryRolloutStore(),
+    register: makeMemoryFleetRegister(),
+    fleet: aFleetService({
+      listBuilds: async () =>
+        answers
+          ? { ok: true, value: [] }
+          : { ok: false, failure: { kind: 'misconfigured', detail: 'the key is wrong' } },
+    }),
+    scans,
+    forecast: (_policy: string, count: number) => ticks.slice(0, count),
+    clock: { now: () => now },
+    sink: { tell: () => undefined, note: () => undefined },
+    bell: { ring: () => undefined },
+    sleep: async () => undefined,
+    answerWithinMs: 35_000,
+    random: () => 0.5,
+    policies: ['production'],
+  };
+  return {
+    parts,
+    scans,
+    look: (signal?: AbortSignal) => scan(parts, aPolicy({ name: 'production' }), 'schedule', signal),
+    later: (forMs: number) => {
+      now += forMs;
+    },
+    heal: () => {
+      answers = true;
+    },
+  };
+}
+
+describe('a look for work', () => {
+  it('is written down for all daemons: when, what came of it, the last good one, and the next', async () => {
+    const { parts, look, later, heal } = setUp([startedAt + 15 * minute]);
+    expect((await listPolicies(parts)).policies).toEqual([
+      { policy: 'production', lastLook: null, lastGoodAt: null, nextLookAt: startedAt + 15 * minute },
+    ]);
+    await look();
+    expect((await listPolicies(parts)).policies).toMatchObject([
+      {
+        lastLook: { at: startedAt, outcome: 'failed', reason: expect.stringContaining('the key is wrong') },
+        lastGoodAt: null,
+      },
+    ]);
+    later(minute);
+    heal();
+    await look();
+    expect((await listPolicies(parts)).policies).toMatchObject([
+      { lastLook: { at: startedAt + minute, outcome: 'nothing' }, lastGoodAt: startedAt + minute },
+    ]);
+  });
+
+  it.each([
+    ['an hour, where the schedule is quick', 15 * minute, 60 * minute],
+    ['three times of a slow schedule', 1_440 * minute, 3 * 1_440 * minute],
+  ])('has to be followed by another one within %s', async (_what, every, within) => {
+    const { scans, look } = setUp([1, 2, 3].map((tick) => startedAt + tick * every));
+    await look();
+    expect(await scans.read()).toMatchObject([{ overdueAt: startedAt + within }]);
+  });
+
+  it('that was called off says nothing', async () => {
+    const { scans, look } = setUp([]);
+    await look(AbortSignal.abort());
+    expect(await scans.read()).toEqual([]);
+  });
+});
