@@ -8,8 +8,13 @@ export const pagePolicies = `
       make('td', {}, nextLookAt === null ? '–' : clock(nextLookAt)));
   }
 
-  function showPolicies({ policies }) {
-    byId('policies').hidden = policies.length === 0;
-    byId('policy-rows').replaceChildren(...policies.map(policyRow));
+  function orphanRow({ id, policy, state }) {
+    return make('tr', {}, make('th', { scope: 'row' }, named(policy)), make('td', {}, '–'),
+      make('td', {}, badge(state), ' ' + id + ' stands still: its policy is not in the config'), make('td', {}, '–'));
+  }
+
+  function showPolicies({ policies, orphans }) {
+    byId('policies').hidden = policies.length + orphans.length === 0;
+    byId('policy-rows').replaceChildren(...orphans.map(orphanRow), ...policies.map(policyRow));
   }
 `;

@@ -1,11 +1,15 @@
 import type { EpochMs } from '../base/time.ts';
 import { toPrintable } from '../observability/printable.ts';
+import { describeOrphan } from '../orchestrator/find-orphans.ts';
 import type { PolicyStanding, PolicyStandings } from '../orchestrator/list-policies.ts';
 import { showInstant } from './show-instant.ts';
 
-/** One line for each policy: its last look for work, what came of it, and when the next one is. */
-export function renderPolicies({ policies }: PolicyStandings, now: EpochMs): readonly string[] {
-  return policies.map((standing) => `last look ${toPrintable(standing.policy)} ${lookWords(standing, now)}`);
+/** One line for each policy: its last look for work, what came of it, and when the next one is; and one for each rollout without a policy. */
+export function renderPolicies({ policies, orphans }: PolicyStandings, now: EpochMs): readonly string[] {
+  return [
+    ...orphans.map((orphan) => `orphaned  ${toPrintable(describeOrphan(orphan))}`),
+    ...policies.map((standing) => `last look ${toPrintable(standing.policy)} ${lookWords(standing, now)}`),
+  ];
 }
 
 function lookWords({ lastLook, lastGoodAt, nextLookAt }: PolicyStanding, now: EpochMs): string {

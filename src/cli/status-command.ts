@@ -50,12 +50,13 @@ function readShown(named: string | undefined, options: StatusOptions): Promise<S
       const active = all.filter(({ endedAt }) => endedAt === null);
       return { rollouts: active.length > 0 ? active : latestOfEachPolicy(all), standings };
     }
-    const isPolicyWithoutRollout =
-      standings.policies.some(({ policy }) => policy === named) &&
-      !all.some(({ id, policy }) => id === named || policy === named);
-    const rollouts = isPolicyWithoutRollout ? [] : [chooseRollout(all, named)];
+    const isMeant = ({ id, policy }: { readonly id?: string; readonly policy: string }) =>
+      id === named || policy === named;
+    const orphans = standings.orphans.filter(isMeant);
+    const isWithoutRollout = !all.some(isMeant) && (orphans.length > 0 || standings.policies.some(isMeant));
+    const rollouts = isWithoutRollout ? [] : [chooseRollout(all, named)];
     const policies = standings.policies.filter(({ policy }) => policy === (rollouts[0]?.policy ?? named));
-    return { rollouts, standings: { ...standings, policies } };
+    return { rollouts, standings: { policies, orphans } };
   });
 }
 
@@ -70,12 +71,13 @@ function showOnce(
   if (json && watch) output.out.write(`${toPrintable(JSON.stringify({ rollouts, ...standings }))}\n`);
   else if (json) printJson(output, { rollouts, ...standings });
   else {
-    const parts = rollouts.length === 0 ? ['no rollout yet'] : rollouts.map(show);
+    const parts =
+      rollouts.length === 0 && standings.orphans.length === 0 ? ['no rollout yet'] : rollouts.map(show);
     const looks = renderPolicies(standings, now).join('\n');
     output.out.write(`${[...parts, ...(looks === '' ? [] : [looks])].join('\n\n')}\n`);
   }
-  if (rollouts.some((status) => status.state === 'held' || awaitsApproval(status)))
-    return exitCodes.heldOrNeedsAPerson;
+  const isHeld = rollouts.some((status) => status.state === 'held' || awaitsApproval(status));
+  if (isHeld || standings.orphans.length > 0) return exitCodes.heldOrNeedsAPerson;
   const isLookFailed = standings.policies.some(({ lastLook }) => lastLook?.outcome === 'failed');
   return isLookFailed ? exitCodes.unreachable : exitCodes.done;
 }

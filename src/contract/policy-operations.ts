@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.ts';
-import { Instant } from './rollout-status.ts';
+import { Instant, RolloutStateName } from './rollout-status.ts';
 
 const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
   id: 'ScanOutcome',
@@ -25,6 +25,12 @@ export const PolicyStandingsBody = z
       .array(PolicyStandingBody)
       .readonly()
       .meta({ description: 'Those of the config, in its order.' }),
+    orphans: z
+      .array(z.object({ id: z.string(), policy: z.string(), state: RolloutStateName }))
+      .readonly()
+      .meta({
+        description: 'Rollouts on their way that stand still, since their policy is not in the config.',
+      }),
   })
   .meta({ id: 'PolicyStandings' });
 export type PolicyStandingsBody = z.infer<typeof PolicyStandingsBody>;

@@ -8,6 +8,7 @@ import { makeGateProbe } from '../gates/make-gate-probe.ts';
 import { makeEventSink } from '../observability/event-sink.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeMetrics } from '../observability/metrics.ts';
+import { describeOrphan, findOrphans } from '../orchestrator/find-orphans.ts';
 import { lead } from '../orchestrator/lead.ts';
 import { makeOperations } from '../orchestrator/make-operations.ts';
 import type { Operations } from '../orchestrator/operations.ts';
@@ -218,6 +219,10 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     const { kind, reason } = api.standstill ?? {};
     if (kind !== 'serviceDown' && reason !== undefined)
       sink.note({ event: 'service.paused', reason, pauseMs });
+    for (const orphan of await findOrphans(shared)) {
+      const { policy, id: rollout } = orphan;
+      sink.note({ event: 'policy.orphaned', policy, rollout, reason: describeOrphan(orphan) });
+    }
     if (stopping.signal.aborted) return;
     worker = startStepWorker({
       connection: redis.queue.client,

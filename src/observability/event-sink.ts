@@ -132,6 +132,10 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     case 'redis.unreachable':
     case 'redis.risk':
       return { level: 'warn', fields: { event, reason: note.reason } };
+    case 'policy.orphaned': {
+      const { policy, rollout, reason } = note;
+      return { level: 'warn', fields: { event, policy, rollout, reason } };
+    }
     case 'redis.unwritable':
       return { level: 'error', fields: { event, reason: note.reason } };
     case 'redis.reachable':

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/time.ts';
-import type { RolloutStore } from './ports.ts';
-import type { ScanBook, ScanEntry, ScanForecast, ScanOutcome } from './scan-book.ts';
+import { type FindOrphansParts, findOrphans, type OrphanedRollout } from './find-orphans.ts';
+import type { ScanEntry, ScanForecast, ScanOutcome } from './scan-book.ts';
 
 /** How a policy's looks for work went. */
 export interface PolicyStanding {
@@ -13,23 +13,21 @@ export interface PolicyStanding {
   readonly nextLookAt: EpochMs | null;
 }
 
-/** The policies of the config, in its order. */
 export interface PolicyStandings {
+  /** Those of the config, in its order. */
   readonly policies: readonly PolicyStanding[];
+  readonly orphans: readonly OrphanedRollout[];
 }
 
-export interface ListPoliciesParts {
-  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadRollout'>;
-  readonly scans: Pick<ScanBook, 'read'>;
+export interface ListPoliciesParts extends FindOrphansParts {
   readonly forecast: ScanForecast;
-  /** Names of all policies of the config. */
-  readonly policies: readonly string[];
 }
 
-/** Tells for each policy when it looked for work last, what came of it, and when it looks next. */
+/** Tells for each policy when it looked for work last, what came of it, and when it looks next; and what stands still without one. */
 export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStandings> {
-  const entries = await parts.scans.read();
+  const [entries, orphans] = await Promise.all([parts.scans.read(), findOrphans(parts)]);
   return {
+    orphans,
     policies: parts.policies.map((policy) => {
       const own = entries.filter((entry) => entry.policy === policy);
       const last = latest(own);

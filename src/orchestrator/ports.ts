@@ -321,6 +321,13 @@ export type DaemonNote =
   /** It is there, and refuses writes: no memory, no disk, a replica. Told once, by each daemon, when it learns of it. */
   | { readonly event: 'redis.unwritable' | 'redis.writable'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
+  /** Told at start, for each rollout on its way whose policy is not in the config. */
+  | {
+      readonly event: 'policy.orphaned';
+      readonly policy: string;
+      readonly rollout: string;
+      readonly reason: string;
+    }
   /** Told once, by each daemon, when it learns of it. */
   | { readonly event: 'service.down' | 'service.up'; readonly reason: string }
   /** A redirect to an allowed host was followed; told once for each address, which carries no credentials. */

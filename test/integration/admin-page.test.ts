@@ -110,9 +110,12 @@ describe('the page', () => {
     const failed = { at: startedAt, outcome: 'failed', reason: '<b>the key is wrong</b>' } as const;
     const { page } = await open([], undefined, {
       policies: [{ policy: 'night', lastLook: failed, lastGoodAt: null, nextLookAt: null }],
+      orphans: [{ id: 'first-20260302-1', policy: 'first', state: 'paused' }],
     });
     expect(page.byId('policies').hidden).toBe(false);
-    expect(page.byId('policy-rows').textContent).toMatch(/^night.*failed <b>the key is wrong<\/b>–$/);
+    expect(page.byId('policy-rows').textContent).toMatch(
+      /^first.*paused first-20260302-1 stands still.*night.*failed <b>the key is wrong<\/b>–$/,
+    );
     const none = await open([]);
     expect(none.page.byId('policies').hidden).toBe(true);
   });

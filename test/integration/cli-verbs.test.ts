@@ -222,7 +222,7 @@ describe('the commands that speak to a daemon', () => {
 
     it('tells a failed one, also where there is no rollout yet, and ends with 4', async () => {
       const { upwave, operations } = await setUp(aRolloutStatus({ state: 'succeeded', endedAt: startedAt }));
-      operations.standAt({ policies: [{ ...night, lastLook: failed }] });
+      operations.standAt({ policies: [{ ...night, lastLook: failed }], orphans: [] });
       const named = await upwave('status', 'night');
       expect(named.out).toMatch(
         /^no rollout yet\n\nlast look night [\d:]+: failed: the key is\\u202e wrong\n$/,
@@ -234,9 +234,27 @@ describe('the commands that speak to a daemon', () => {
       });
     });
 
+    it('tells a rollout whose policy is gone, asked for or not, and ends with 3', async () => {
+      const { upwave, operations } = await setUp();
+      const orphans = [{ id: 'first-20260302-1', policy: 'first', state: 'running' }] as const;
+      operations.standAt({ policies: [{ ...night, lastLook: nothing }], orphans });
+      const all = await upwave('status');
+      expect(all.out).toMatch(
+        /\norphaned {2}first-20260302-1 is running, and stands still: no policy .* called first;/,
+      );
+      expect(all.code).toBe(exitCodes.heldOrNeedsAPerson);
+      const one = await upwave('status', 'first');
+      expect(one.out).toMatch(/^orphaned {2}first-20260302-1 is running.*\n$/);
+      expect(one.code).toBe(exitCodes.heldOrNeedsAPerson);
+      expect((await upwave('status', 'production')).code).toBe(exitCodes.done);
+    });
+
     it('tells of what came of a good one, and ends with 0', async () => {
       const { upwave, operations } = await setUp();
-      operations.standAt({ policies: [{ ...night, lastLook: nothing, nextLookAt: Date.now() }] });
+      operations.standAt({
+        policies: [{ ...night, lastLook: nothing, nextLookAt: Date.now() }],
+        orphans: [],
+      });
       const { out, code } = await upwave('status');
       expect(out).toMatch(/\n\nlast look night [\d:]+: no collector needs it; next [\d:]+\n$/);
       expect(code).toBe(exitCodes.done);

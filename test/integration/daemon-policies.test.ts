@@ -28,6 +28,30 @@ function osOf(night: Night): ReadonlyMap<number, string> {
   return new Map(night.service.world.collectors().map(({ facts }) => [facts.id, facts.osName ?? '']));
 }
 
+describe.concurrent('a policy that is renamed while its rollout is on its way', () => {
+  it('leaves it standing still, and every daemon that starts says so', async ({ expect, onTestFinished }) => {
+    const config = redis.config();
+    const first = await aDaemonNight({ redis: config, rollout: { name: 'first' } }, onTestFinished);
+    const before = await first.startDaemon();
+    const rolloutId = await scan(before, 'first');
+    await before.operations.apply({ rolloutId, verb: 'pause', by: 'ann', reason: 'lunch' });
+    expect(before.log.filter(({ event }) => event === 'policy.orphaned')).toEqual([]);
+    await first.close();
+    const second = await aDaemonNight({ redis: config, rollout: { name: 'second' } }, onTestFinished);
+    const after = await second.startDaemon();
+    await until('the daemon to say so', () => after.log.some(({ event }) => event === 'policy.orphaned'));
+    expect(after.log.filter(({ event }) => event === 'policy.orphaned')).toMatchObject([
+      { level: 'warn', policy: 'first', rollout: rolloutId, reason: expect.stringContaining('stands still') },
+    ]);
+    expect((await after.operations.listPolicies()).orphans).toEqual([
+      { id: rolloutId, policy: 'first', state: 'paused' },
+    ]);
+    await second.close();
+    const back = await first.startDaemon();
+    expect((await back.operations.listPolicies()).orphans).toEqual([]);
+  });
+});
+
 describe.concurrent('caps (P2)', () => {
   it('never runs more of one domain at once than its cap, over two daemons, and idles no slot for it', async ({
     expect,

@@ -125,7 +125,7 @@ export function makeFakeOperations(data: {
   const statuses = new Map(data.rollouts.map((status) => [status.id, status]));
   const requests: VerbRequest[] = [];
   const holdRequests: Array<{ did: 'hold' | 'release' } & HoldRequest> = [];
-  let standings = data.policies ?? { policies: [] };
+  let standings = data.policies ?? { policies: [], orphans: [] };
   let trouble: Error | 'hang' | undefined;
   const answer = async <T>(make: () => T): Promise<T> => {
     if (trouble === 'hang') return new Promise<never>(() => {});

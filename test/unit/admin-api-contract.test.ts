@@ -82,7 +82,10 @@ describe('the contract of our own API', () => {
     expectTypeOf<Agree<keyof PolicyStandingsBody, keyof PolicyStandings>>().toEqualTypeOf<true>();
     type Standing = keyof PolicyStandings['policies'][number];
     expectTypeOf<Agree<keyof PolicyStandingsBody['policies'][number], Standing>>().toEqualTypeOf<true>();
+    type Orphan = keyof PolicyStandings['orphans'][number];
+    expectTypeOf<Agree<keyof PolicyStandingsBody['orphans'][number], Orphan>>().toEqualTypeOf<true>();
     const standings: PolicyStandings = {
+      orphans: [{ id: 'first-20260302-1', policy: 'first', state: 'running' }],
       policies: [
         { policy: 'new', lastLook: null, lastGoodAt: null, nextLookAt: null },
         {
