@@ -13,6 +13,7 @@ import type { Operations } from '../orchestrator/operations.ts';
 import type { EventSink } from '../orchestrator/ports.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
 import { runStep } from '../orchestrator/step.ts';
+import { keepLooking, makeStoreMemory } from '../orchestrator/store-memory.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
 import { type RunningScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
@@ -25,6 +26,7 @@ import { makeRedisFleetRegister } from '../redis/redis-fleet-register.ts';
 import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
+import { makeRedisStoreBirth } from '../redis/redis-store-birth.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
@@ -127,7 +129,9 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const handlerRegister = makeRedisFleetRegister({ commands: redis.handler.commands, keyPrefix, historyMs });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
-  const shared = { ...changes, store, register, fleet, policies, trustedSince: redis.trustedSince };
+  const birth = makeRedisStoreBirth({ commands: redis.worker.commands, keyPrefix });
+  const memory = makeStoreMemory({ store, register, birth, sink, policies });
+  const shared = { ...changes, store, register, fleet, policies, memory, trustedSince: redis.trustedSince };
 
   const names = makeQueueNames(keyPrefix);
   const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.writes.learn });
@@ -160,6 +164,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   let worker: StepWorker | undefined;
   let schedule: RunningScanSchedule | undefined;
   let leading: Promise<void> | undefined;
+  let looking: Promise<void> | undefined;
   const ring = makeRingSignal();
   const stopListening = bell.onRing(ring.ring);
 
@@ -185,6 +190,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       nextRing: ring.next,
     };
     leading = lead(leadParts, stopping.signal);
+    looking = keepLooking(memory, shared, stopping.signal);
     if (!parts.followsSchedule) return;
     schedule = startScanSchedule({
       connection: redis.queue.client,
@@ -249,6 +255,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       await adminApi?.close();
       bell.close();
       await redis.close();
+      await looking;
       sink.note({ event: 'daemon.stopped', detail: 'all parts are closed' });
     },
   };

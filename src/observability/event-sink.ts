@@ -127,6 +127,7 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     case 'redis.risk':
       return { level: 'warn', fields: { event, reason: note.reason } };
     case 'redis.unwritable':
+    case 'redis.emptied':
       return { level: 'error', fields: { event, reason: note.reason } };
     case 'redis.reachable':
     case 'redis.writable':
@@ -181,6 +182,7 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'leader.lost') metrics.setLeader('following');
   if (note.event === 'service.down') metrics.setService('down');
   if (note.event === 'service.up') metrics.setService('up');
+  if (note.event === 'redis.emptied') metrics.redisEmptied();
   if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);
 }
 

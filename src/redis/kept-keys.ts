@@ -5,8 +5,8 @@ const keysPerScan = 1_000;
 
 /**
  * All keys of an installation that hold its state: rollouts, what belongs to a policy, and the register. Left out is
- * what passes by itself, and means nothing elsewhere: the lease, marks, staged plans, the API budget; BullMQ's keys
- * have another prefix.
+ * what passes by itself, and means nothing elsewhere: the lease, marks, staged plans, the API budget; what tells this Redis from another; BullMQ's
+ * keys have another prefix.
  */
 export async function findKeptKeys(
   connection: RedisConnection,
@@ -26,7 +26,14 @@ export async function removeKeys(connection: RedisConnection, keys: readonly str
 }
 
 function isKept(key: string, keyPrefix: string): boolean {
-  const passing = ['{leader}:lease', '{leader}:epoch', '{leader}:tried', '{budget:', '{fleet}:mark:'];
+  const passing = [
+    '{leader}:lease',
+    '{leader}:epoch',
+    '{leader}:tried',
+    '{leader}:born',
+    '{budget:',
+    '{fleet}:mark:',
+  ];
   return !passing.some((start) => key.startsWith(`${keyPrefix}:${start}`)) && !key.includes(':staging:');
 }
 

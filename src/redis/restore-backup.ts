@@ -3,6 +3,7 @@ import type { BackupPart } from './backup-lines.ts';
 import type { RedisConnection } from './connection.ts';
 import { findKeptKeys, removeKeys } from './kept-keys.ts';
 import { makeRedisLeaderLease } from './redis-leader-lease.ts';
+import { markRestored } from './redis-store-birth.ts';
 import { encodeRestored } from './restored-record.ts';
 
 interface Target {
@@ -44,6 +45,7 @@ export async function restoreBackup(
     }
     // The next leader must be newer than any whose word stands in the records, or it would be refused.
     await connection.commands.set(`${keyPrefix}:{leader}:epoch`, String(fenceMax));
+    await markRestored(target);
     const rollouts = [...written].filter((key) => key.endsWith(':rollout')).length;
     return { kind: 'restored', keys: written.size, rollouts };
   } finally {

@@ -113,7 +113,9 @@ export function makeDaemonModel(
     gates: night.gates.probeOf(process, night.isTroubled),
   };
   const stepParts = partsOf('step');
-  const scanParts = partsOf('scan');
+  // No store is emptied here.
+  const memory = { look: async () => 'one', refusal: () => undefined };
+  const scanParts = { ...partsOf('scan'), memory };
 
   /** @returns when to look again at the latest */
   const reconcileAll = async (fence: number, isFirst: boolean): Promise<number> => {

@@ -121,6 +121,7 @@ describe('makeEventSink', () => {
       { event: 'redis.unwritable', reason: 'OOM command not allowed' },
       { event: 'redis.writable', reason: 'redis://127.0.0.1:6379' },
       { event: 'redis.risk', reason: 'no append-only file' },
+      { event: 'redis.emptied', reason: 'what was kept there is gone' },
       { event: 'service.throttled', reason: '429', pauseMs: 5_000 },
       { event: 'service.down', reason: 'getCollector: answered 503.' },
       { event: 'service.up', reason: 'it answers again' },
@@ -141,6 +142,7 @@ describe('makeEventSink', () => {
       'error redis.unwritable',
       'info redis.writable',
       'warn redis.risk',
+      'error redis.emptied',
       'warn service.throttled',
       'warn service.down',
       'info service.up',
@@ -158,6 +160,7 @@ describe('makeEventSink', () => {
     expect(written.find(({ fields }) => fields.event === 'service.moved')?.fields.reason).toContain(
       'https://eu.example.com/api',
     );
+    expect(await count('upwave_redis_emptied_total')).toBe(1);
     expect(await count('upwave_service_up')).toBe(1);
     sink.note({ event: 'service.down', reason: 'getCollector: answered 503.' });
     expect(await count('upwave_service_up')).toBe(0);
