@@ -88,7 +88,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     tell: projections.tell,
     note: (note) => {
       if (note.event === 'leader.acquired') isLeading = true;
-      if (note.event === 'leader.lost') isLeading = false;
+      if (note.event === 'leader.lost') {
+        // By the lease that ran out, or by the leader's loop, which may hang in a pass until Redis is back: told once.
+        if (!isLeading) return;
+        isLeading = false;
+      }
       // Told once, when Redis began to refuse writes; every step and every pass would tell it again.
       const isRepetition = 'error' in note && redis.writes.learn(note.error);
       if (isRepetition) logger.write('debug', { event: note.event, error: note.error });
@@ -180,7 +184,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
       onError: onQueueError,
     });
-    const lease = makeRedisLeaderLease({ commands: redis.worker.commands, keyPrefix });
+    const lease = makeRedisLeaderLease({
+      commands: redis.worker.commands,
+      keyPrefix,
+      onLapsed: () => sink.note({ event: 'leader.lost' }),
+    });
     const leadParts = {
       ...shared,
       queue,

@@ -182,6 +182,8 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'leader.lost') metrics.setLeader('following');
   if (note.event === 'service.down') metrics.setService('down');
   if (note.event === 'service.up') metrics.setService('up');
+  if (note.event === 'redis.reachable') metrics.setRedis('up');
+  if (note.event === 'redis.unreachable') metrics.setRedis('down');
   if (note.event === 'redis.emptied') metrics.redisEmptied();
   if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);
 }

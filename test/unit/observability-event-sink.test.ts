@@ -161,6 +161,9 @@ describe('makeEventSink', () => {
       'https://eu.example.com/api',
     );
     expect(await count('upwave_redis_emptied_total')).toBe(1);
+    expect(await count('upwave_redis_up')).toBe(1);
+    sink.note({ event: 'redis.unreachable', reason: 'ECONNREFUSED' });
+    expect(await count('upwave_redis_up')).toBe(0);
     expect(await count('upwave_service_up')).toBe(1);
     sink.note({ event: 'service.down', reason: 'getCollector: answered 503.' });
     expect(await count('upwave_service_up')).toBe(0);

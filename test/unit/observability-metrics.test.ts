@@ -70,6 +70,7 @@ describe('makeMetrics', () => {
         'queue_jobs gauge',
         'leader gauge',
         'service_up gauge',
+        'redis_up gauge',
         'redis_emptied_total counter',
         'notifications_total counter',
       ].sort(),
