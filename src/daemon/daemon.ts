@@ -15,6 +15,7 @@ import type { Operations } from '../orchestrator/operations.ts';
 import type { EventSink } from '../orchestrator/ports.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
 import { runStep } from '../orchestrator/step.ts';
+import { keepLooking, makeStoreMemory } from '../orchestrator/store-memory.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
 import { makeScanForecast } from '../queue/scan-forecast.ts';
@@ -32,6 +33,7 @@ import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
 import { makeRedisScanBook } from '../redis/redis-scan-book.ts';
+import { makeRedisStoreBirth } from '../redis/redis-store-birth.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
@@ -97,7 +99,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     tell: projections.tell,
     note: (note) => {
       if (note.event === 'leader.acquired') isLeading = true;
-      if (note.event === 'leader.lost') isLeading = false;
+      if (note.event === 'leader.lost') {
+        // By the lease that ran out, or by the leader's loop, which may hang in a pass until Redis is back: told once.
+        if (!isLeading) return;
+        isLeading = false;
+      }
       // Told once, when Redis began to refuse writes; every step and every pass would tell it again.
       const isRepetition = 'error' in note && redis.writes.learn(note.error);
       if (isRepetition) logger.write('debug', { event: note.event, error: note.error });
@@ -145,6 +151,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const handlerRegister = makeRedisFleetRegister({ ...state, commands: redis.handler.commands });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
+  const birth = makeRedisStoreBirth({ commands: redis.worker.commands, keyPrefix });
+  const memory = makeStoreMemory({ store, register, birth, sink, policies });
   const schedules = config.rollouts.map((policy) => ({
     policy: policy.name,
     version: hashHex(JSON.stringify(policy), 8),
@@ -162,6 +170,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     forecast,
     fleet,
     policies,
+    memory,
     trustedSince: redis.trustedSince,
   };
 
@@ -208,6 +217,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   let worker: StepWorker | undefined;
   let schedule: RunningScanSchedule | undefined;
   let leading: Promise<void> | undefined;
+  let looking: Promise<void> | undefined;
   const ring = makeRingSignal();
   const stopListening = bell.onRing(ring.ring);
 
@@ -233,7 +243,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
       onError: onQueueError,
     });
-    const lease = makeRedisLeaderLease({ commands: redis.worker.commands, keyPrefix });
+    const lease = makeRedisLeaderLease({
+      commands: redis.worker.commands,
+      keyPrefix,
+      onLapsed: () => sink.note({ event: 'leader.lost' }),
+    });
     const leadParts = {
       ...shared,
       queue,
@@ -244,6 +258,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       nextRing: ring.next,
     };
     leading = lead(leadParts, stopping.signal);
+    looking = keepLooking(memory, shared, stopping.signal);
     if (!parts.followsSchedule) return;
     schedule = startScanSchedule({
       connection: redis.queue.client,
@@ -316,6 +331,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       await adminApi?.close();
       bell.close();
       await redis.close();
+      await looking;
       sink.note({ event: 'daemon.stopped', detail: 'all parts are closed' });
     },
   };

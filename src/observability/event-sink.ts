@@ -137,6 +137,7 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       return { level: 'warn', fields: { event, policy, rollout, reason } };
     }
     case 'redis.unwritable':
+    case 'redis.emptied':
       return { level: 'error', fields: { event, reason: note.reason } };
     case 'redis.reachable':
     case 'redis.writable':
@@ -192,6 +193,9 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'leader.lost') metrics.setLeader('following');
   if (note.event === 'service.down') metrics.setService('down');
   if (note.event === 'service.up') metrics.setService('up');
+  if (note.event === 'redis.reachable') metrics.setRedis('up');
+  if (note.event === 'redis.unreachable') metrics.setRedis('down');
+  if (note.event === 'redis.emptied') metrics.redisEmptied();
   if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);
 }
 

@@ -43,6 +43,9 @@ export interface Metrics {
   setLeader(state: 'leading' | 'following'): void;
   /** `down`: request after request brought no usable answer, and one at a time tries. */
   setService(standing: 'up' | 'down'): void;
+  /** `down` until it was reached for the first time. */
+  setRedis(standing: 'up' | 'down'): void;
+  redisEmptied(): void;
   /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out. */
   expose(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -133,6 +136,16 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     labelNames: ['result'],
     registers,
   });
+  const redis = new Gauge({
+    name: 'upwave_redis_up',
+    help: 'Whether this daemon reaches Redis (1), or tries to (0).',
+    registers,
+  });
+  const emptied = new Counter({
+    name: 'upwave_redis_emptied_total',
+    help: 'Times this daemon found Redis without what it had held.',
+    registers,
+  });
   const leader = new Gauge({
     name: 'upwave_leader',
     help: 'Whether this daemon leads (1) or follows (0).',
@@ -179,6 +192,8 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     notified: (result) => notifications.inc({ result }),
     setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
     setService: (standing) => service.set(standing === 'up' ? 1 : 0),
+    setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),
+    redisEmptied: () => emptied.inc(),
     expose: async () => {
       const sharedBody = await shared.expose();
       const body = await own.metrics();

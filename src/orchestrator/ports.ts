@@ -233,6 +233,22 @@ export interface FleetRegister {
   firstSeen(builds: readonly string[], at: EpochMs): Promise<ReadonlyMap<string, EpochMs>>;
 }
 
+/** Tells a store from another that took its place, empty. */
+export interface StoreBirth {
+  /** The mark of this store, made when it has none. `isRestored`: a person put there what it holds. */
+  identify(): Promise<{ readonly born: string; readonly isRestored: boolean }>;
+  /**
+   * Puts back what an emptied store held: each hold once, however many daemons know of it, so that it never undoes a
+   * release that came after it; and no rollout gets an id that is taken.
+   */
+  putBack(lost: {
+    readonly born: string;
+    readonly builds: readonly BuildHold[];
+    readonly collectors: readonly CollectorHold[];
+    readonly takenIds: readonly string[];
+  }): Promise<void>;
+}
+
 /** What a gate answered; the core decides what it means. */
 export type GateAnswer =
   /** A query's value. */
@@ -328,6 +344,8 @@ export type DaemonNote =
       readonly rollout: string;
       readonly reason: string;
     }
+  /** It holds nothing of what it held. Told once, by each daemon that knew it before. */
+  | { readonly event: 'redis.emptied'; readonly reason: string }
   /** Told once, by each daemon, when it learns of it. */
   | { readonly event: 'service.down' | 'service.up'; readonly reason: string }
   /** A redirect to an allowed host was followed; told once for each address, which carries no credentials. */

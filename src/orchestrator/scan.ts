@@ -7,12 +7,14 @@ import { type CheckActiveParts, checkActive } from './check-active.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
 import { makePlanMemory, readPlan } from './read-plan.ts';
 import type { ScanBook, ScanForecast } from './scan-book.ts';
+import type { StoreMemory } from './store-memory.ts';
 
 export interface ScanParts extends CheckActiveParts {
   readonly scans: Pick<ScanBook, 'note'>;
   readonly forecast: ScanForecast;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
+  readonly memory: StoreMemory;
 }
 
 export type ScanResult =
@@ -76,6 +78,7 @@ async function lookForWork(
   origin: ScanOrigin,
   signal?: AbortSignal,
 ): Promise<ScanResult> {
+  const born = await parts.memory.look();
   const history = await parts.store.listRollouts([policy.name]);
   const at = parts.clock.now();
   // An operator who asks now wants failed ones tried again.
@@ -107,8 +110,12 @@ async function lookForWork(
       reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again: upwave run --once`,
     };
   }
+  const emptied = parts.memory.refusal(policy.name, plan.targetBuild);
+  if (origin !== 'operator' && emptied !== undefined) return { kind: 'nothing', reason: emptied };
   const planned = plan.waves.reduce((sum, wave) => sum + wave.members.length, 0);
   if (planned === 0) return { kind: 'nothing', reason: nobodyWords(plan) };
+  // A plan whose holds were read from a store that was empty just then must not begin (P5).
+  if ((await parts.memory.look()) !== born) return { kind: 'nothing', reason: emptiedMeanwhile };
   const frozen = freezePlan(plan, { id, policy, startedBy: origin, createdAt: parts.clock.now(), fleet });
   const event = {
     at: frozen.rollout.createdAt,
@@ -127,6 +134,8 @@ async function lookForWork(
 
 // What an operator, or the breaker, ended on purpose is not begun again by a schedule.
 const refusedStates: ReadonlySet<RolloutState> = new Set(['aborted', 'rollingBack', 'rolledBack']);
+
+const emptiedMeanwhile = 'Redis was emptied or restored while the plan was made; the next look makes it anew';
 
 function nobodyWords({ targetBuild, leftOut }: Plan): string {
   if (leftOut.length === 0) return 'the inventory holds no installed collector';

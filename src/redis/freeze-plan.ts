@@ -10,7 +10,7 @@ import { countPlan } from './upgrade-counters.ts';
 import { encodeCounts } from './upgrade-index.ts';
 
 // A number is asked for on its day only; the second day is for daemons whose clocks differ.
-const numberKeptMs: DurationMs = 2 * 86_400_000;
+export const numberKeptMs: DurationMs = 2 * 86_400_000;
 
 /**
  * Writes a plan beside the living keys, then makes it the policy's active rollout of its kind in one step, so that

@@ -37,6 +37,15 @@ redis.call('SET', KEYS[2], '1', 'PX', '${marksKeptMs}')
 return 1
 `);
 
+/** Hash: `build:<build>` or `collector:<id>` → the hold. */
+export function holdsKeyOf(keyPrefix: string): string {
+  return `${keyPrefix}:{fleet}:holds`;
+}
+
+export function holdField(hold: BuildHold | CollectorHold): string {
+  return 'build' in hold ? `build:${hold.build}` : `collector:${hold.collectorId}`;
+}
+
 // Clocks of daemons and of Redis that differ by less are no trouble where ages are days.
 const clocksDifferMs: DurationMs = 3_600_000;
 
@@ -89,8 +98,7 @@ export function makeRedisFleetRegister(redis: {
   const broken = redis.broken ?? makeBrokenRecords(() => undefined);
   const nextMark = makeWriteMarks();
   const base = `${keyPrefix}:{fleet}`;
-  /** Hash: `build:<build>` or `collector:<id>` → the hold. */
-  const holdsKey = `${base}:holds`;
+  const holdsKey = holdsKeyOf(keyPrefix);
   /** Hash: build → when it was seen first. */
   const buildsKey = `${base}:builds`;
   /** Sorted set: builds by when they were last on offer. */
@@ -124,9 +132,8 @@ export function makeRedisFleetRegister(redis: {
       }
       return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };
     },
-    holdBuild: async (hold) => ((await change(`build:${hold.build}`, hold)) ? 'held' : 'unchanged'),
-    holdCollector: async (hold) =>
-      (await change(`collector:${hold.collectorId}`, hold)) ? 'held' : 'unchanged',
+    holdBuild: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),
+    holdCollector: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),
     releaseBuild: async (build) => ((await change(`build:${build}`)) ? 'released' : 'unchanged'),
     releaseCollector: async (id) => ((await change(`collector:${id}`)) ? 'released' : 'unchanged'),
     audit: async (entry) => {

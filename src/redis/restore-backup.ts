@@ -4,6 +4,7 @@ import type { BackupPart } from './backup-lines.ts';
 import type { RedisConnection } from './connection.ts';
 import { findKeptKeys, removeKeys } from './kept-keys.ts';
 import { makeRedisLeaderLease } from './redis-leader-lease.ts';
+import { markRestored } from './redis-store-birth.ts';
 import { readRestoring, restoringKey, restoringWord } from './restoring.ts';
 import { policyKeys } from './rollout-keys.ts';
 import { writeParts } from './write-parts.ts';
@@ -55,6 +56,7 @@ export async function restoreBackup(target: Target, backup: Backup): Promise<Res
     if (written === undefined) return { kind: 'cutOff' };
     // The next leader must be newer than any whose word stands in the records, or it would be refused.
     await commands.set(`${keyPrefix}:{leader}:epoch`, String(Math.max(own, written.fenceMax)));
+    await markRestored(target);
     for (const policy of policies) await openPolicy(target, policy, written.heads.get(policy) ?? []);
     await commands.del(restoringKey(keyPrefix));
     const rollouts = [...written.keys].filter((key) => key.endsWith(':rollout')).length;

@@ -7,6 +7,7 @@ import { readKeys } from '../../src/redis/read-keys.ts';
 import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts';
 import { makeRedisLeaderLease } from '../../src/redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
+import { makeRedisStoreBirth } from '../../src/redis/redis-store-birth.ts';
 import { restoreBackup } from '../../src/redis/restore-backup.ts';
 import { readRestoring } from '../../src/redis/restoring.ts';
 import { rolloutKeys } from '../../src/redis/rollout-keys.ts';
@@ -115,6 +116,8 @@ describe('a backup', () => {
     expect(await snapshot()).toEqual(before);
     expect(await store.activeRolloutIds(['production', 'staging'])).toEqual([idOf(2), idOf(1, 'staging')]);
     expect((await register.readAudit(5)).length).toBe(1);
+    const birth = makeRedisStoreBirth({ commands: connection.commands, keyPrefix });
+    expect((await birth.identify()).isRestored).toBe(true);
   });
 
   it('leaves out what passes by itself: the lease, marks, the API budget, and jobs', async () => {
@@ -125,6 +128,7 @@ describe('a backup', () => {
       '{leader}:epoch',
       '{leader}:tried',
       '{leader}:restoring',
+      '{leader}:born',
       '{budget:0123}:state',
       '{fleet}:mark:a',
     ];

@@ -48,6 +48,7 @@ function partsWith(house: { readonly store: RolloutStore; readonly register: Fle
     policies: ['production'],
     scans: makeMemoryScanBook(),
     forecast: () => [],
+    memory: { look: async () => 'born', refusal: () => undefined },
     queue: {
       deliver: async () => undefined,
       redeliver: async () => undefined,

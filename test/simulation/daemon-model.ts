@@ -121,7 +121,9 @@ export function makeDaemonModel(
   };
   const watchParts = { ...partsOf('watch'), queue: leadParts.queue, requestsPerSecond };
   const stepParts = partsOf('step');
-  const scanParts = partsOf('scan');
+  // No store is emptied here.
+  const memory = { look: async () => 'one', refusal: () => undefined };
+  const scanParts = { ...partsOf('scan'), memory };
 
   /** @returns when to look again at the latest */
   const reconcileAll = async (fence: number, isFirst: boolean): Promise<number> => {

@@ -124,6 +124,7 @@ describe('makeEventSink', () => {
       { event: 'redis.writable', reason: 'redis://127.0.0.1:6379' },
       { event: 'redis.risk', reason: 'no append-only file' },
       { event: 'policy.orphaned', policy: 'first', rollout: 'first-20260302-1', reason: 'it stands still' },
+      { event: 'redis.emptied', reason: 'what was kept there is gone' },
       { event: 'service.throttled', reason: '429', pauseMs: 5_000 },
       { event: 'service.paused', reason: 'the service asked for a pause', pauseMs: 5_000 },
       { event: 'service.down', reason: 'getCollector: answered 503.' },
@@ -148,6 +149,7 @@ describe('makeEventSink', () => {
       'info redis.writable',
       'warn redis.risk',
       'warn policy.orphaned',
+      'error redis.emptied',
       'warn service.throttled',
       'warn service.paused',
       'warn service.down',
@@ -166,6 +168,10 @@ describe('makeEventSink', () => {
     expect(written.find(({ fields }) => fields.event === 'service.moved')?.fields.reason).toContain(
       'https://eu.example.com/api',
     );
+    expect(await count('upwave_redis_emptied_total')).toBe(1);
+    expect(await count('upwave_redis_up')).toBe(1);
+    sink.note({ event: 'redis.unreachable', reason: 'ECONNREFUSED' });
+    expect(await count('upwave_redis_up')).toBe(0);
     expect(await count('upwave_service_up')).toBe(1);
     sink.note({ event: 'service.down', reason: 'getCollector: answered 503.' });
     expect(await count('upwave_service_up')).toBe(0);

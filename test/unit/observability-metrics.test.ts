@@ -79,6 +79,8 @@ describe('makeMetrics', () => {
         'scan_overdue_timestamp_seconds gauge',
         'leader gauge',
         'service_up gauge',
+        'redis_up gauge',
+        'redis_emptied_total counter',
         'notifications_total counter',
       ].sort(),
     );

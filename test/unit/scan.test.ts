@@ -29,6 +29,7 @@ function setUp(ticks: readonly number[]) {
     answerWithinMs: 35_000,
     random: () => 0.5,
     policies: ['production'],
+    memory: { look: async () => 'born', refusal: () => undefined },
   };
   return {
     parts,

@@ -1,0 +1,158 @@
+import type { Sleep } from '../base/sleep.ts';
+import type { DurationMs } from '../base/time.ts';
+import { type Standstill, standsFor, standstillOf } from '../rollout/after-loss.ts';
+import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
+import type { EventSink, FleetRegister, RolloutStore, StoreBirth } from './ports.ts';
+
+/** What a daemon knows of the store, for when the store itself knows nothing any more (P11). */
+export interface StoreMemory {
+  /**
+   * Looks whether the store is the one it was, and remembers what it holds. When it was emptied, it tells so once, and
+   * puts back what it still knows before it answers. @returns the store's mark, another one for each store
+   */
+  look(): Promise<string>;
+  /** Why a policy, whose rollout was lost while it stood still, is not begun by itself to this build. */
+  refusal(policy: string, targetBuild: string): string | undefined;
+}
+
+export interface StoreMemoryParts {
+  readonly store: RolloutStore;
+  readonly register: FleetRegister;
+  readonly birth: StoreBirth;
+  readonly sink: EventSink;
+  readonly policies: readonly string[];
+}
+
+interface Known {
+  readonly born: string;
+  readonly holds: Awaited<ReturnType<FleetRegister['holds']>>;
+}
+
+// Of each kind, in one line of the log.
+const namesShown = 5;
+
+/** A daemon that has just started knows nothing, so what its first look shows is what there is. */
+export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
+  const { store, register, birth, sink, policies } = parts;
+  let known: Known | undefined;
+  /** By policy: the newest rollout that takes collectors forward. */
+  const latest = new Map<string, Rollout>();
+  /** By policy: the id of the newest rollout of either kind; kept through any loss, so that no number comes twice. */
+  const newestIds = new Map<string, { readonly id: string; readonly createdAt: number }>();
+  const lost = new Map<string, { readonly id: string; readonly standstill: Standstill }>();
+  let looking: Promise<unknown> = Promise.resolve();
+
+  async function lookOnce(): Promise<string> {
+    // First what there is, then whose it is: a store that was emptied in between is another one by then.
+    const rollouts = await readRollouts();
+    const holds = await register.holds();
+    const { born, isRestored } = await birth.identify();
+    if (known === undefined || born === known.born) {
+      known = { born, holds };
+      for (const rollout of rollouts) learn(rollout);
+      return born;
+    }
+    if (isRestored) {
+      // A person put that there: it is what there is, and the next look reads all of it.
+      known = undefined;
+      latest.clear();
+      lost.clear();
+    } else await putBack(known.holds, born);
+    return born;
+  }
+
+  /** All there are at first; then those on their way, and those that were when they were seen last. */
+  async function readRollouts(): Promise<readonly Rollout[]> {
+    if (known === undefined) return store.listRollouts(policies);
+    const ids = new Set(await store.activeRolloutIds(policies));
+    for (const { id, endedAt } of latest.values()) if (endedAt === null) ids.add(id);
+    const rollouts = await Promise.all([...ids].map((id) => store.loadRollout(id)));
+    return rollouts.filter((rollout) => rollout !== undefined);
+  }
+
+  function learn(rollout: Rollout): void {
+    const { id, kind, createdAt } = rollout;
+    const policy = rollout.policy.name;
+    if (createdAt >= (newestIds.get(policy)?.createdAt ?? 0)) newestIds.set(policy, { id, createdAt });
+    if (kind === 'rollback' || createdAt < (latest.get(policy)?.createdAt ?? 0)) return;
+    latest.set(policy, rollout);
+    // Nothing begins it by itself, so somebody did.
+    lost.delete(policy);
+  }
+
+  async function putBack(holds: Known['holds'], born: string): Promise<void> {
+    const gone = [...latest.values()];
+    for (const rollout of gone) {
+      const standstill = standstillOf(rollout);
+      if (standstill !== undefined) lost.set(rollout.policy.name, { id: rollout.id, standstill });
+    }
+    const takenIds = [...newestIds.values()].map(({ id }) => id);
+    await birth.putBack({ born, ...holds, takenIds });
+    known = { born, holds };
+    latest.clear();
+    sink.note({ event: 'redis.emptied', reason: lossWords(gone, holds, [...lost.values()]) });
+  }
+
+  return {
+    look: () => {
+      // One after the other: each must see what there is when it is asked for.
+      const look = looking.then(lookOnce);
+      looking = look.catch(() => undefined);
+      return look;
+    },
+    refusal: (policy, targetBuild) => {
+      const found = lost.get(policy);
+      if (found === undefined || !standsFor(found.standstill, targetBuild)) return undefined;
+      return `Redis was emptied, and ${found.id} ${found.standstill.words}; only an operator starts it again: upwave run --once`;
+    },
+  };
+}
+
+function lossWords(
+  rollouts: readonly Rollout[],
+  { builds, collectors }: Known['holds'],
+  still: ReadonlyArray<{ readonly id: string; readonly standstill: Standstill }>,
+): string {
+  const open = rollouts
+    .filter(({ state }) => !isRolloutEnd(state))
+    .map(({ id, state }) => `${id} (${state})`);
+  const held = [
+    ...builds.map(({ build }) => `build ${build}`),
+    ...collectors.map(({ collectorId }) => `collector ${collectorId}`),
+  ];
+  return [
+    'what was kept there is gone: all records and their history',
+    open.length === 0 ? 'no rollout was on its way' : `on their way were ${shorten(open)}`,
+    held.length === 0 ? 'nothing is known that was held' : `held again: ${shorten(held)}`,
+    ...(still.length === 0
+      ? []
+      : [
+          `not begun again until somebody runs \`upwave run --once\`: ${shorten(still.map(({ id, standstill }) => `${id} ${standstill.words}`))}`,
+        ]),
+    'the rest is planned anew from what the service shows; to have the records back, stop the daemons and restore a backup',
+  ].join('; ');
+}
+
+function shorten(names: readonly string[]): string {
+  const more = names.length > namesShown ? ` and ${names.length - namesShown} more` : '';
+  return `${names.slice(0, namesShown).join(', ')}${more}`;
+}
+
+const lookEveryMs: DurationMs = 1_000;
+
+/** Keeps a memory fresh until the signal is aborted. Redis may keep a look waiting for as long as it is away. */
+export async function keepLooking(
+  memory: StoreMemory,
+  { sink, sleep }: { readonly sink: EventSink; readonly sleep: Sleep },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await memory.look();
+    } catch (error) {
+      // At the end the connection goes before a look that waits for it does.
+      if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });
+    }
+    await sleep(lookEveryMs, signal);
+  }
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { DurationMs } from '../base/time.ts';
+import type { StoreBirth } from '../orchestrator/ports.ts';
+import type { RedisCommands, RedisConnection } from './connection.ts';
+import { numberKeptMs } from './freeze-plan.ts';
+import { holdField, holdsKeyOf } from './redis-fleet-register.ts';
+import { parseRolloutId, policyKeys } from './rollout-keys.ts';
+import { makeScript, runScript } from './script.ts';
+
+/** KEYS: born. ARGV: the mark if there is none. Answers the mark. */
+const identifyScript = makeScript(`
+local born = redis.call('GET', KEYS[1])
+if born then return born end
+redis.call('SET', KEYS[1], ARGV[1])
+return ARGV[1]
+`);
+
+// Longer than a daemon sleeps that still knows of the store before this one.
+const backKeptMs: DurationMs = 30 * 86_400_000;
+
+/**
+ * Each hold comes back once for a mark, whichever daemon brings it: a second one, late, would undo a release. What an
+ * operator has said anew stands. KEYS: holds, set of fields that were brought. ARGV: its life in ms; fields and holds.
+ */
+const putBackScript = makeScript(`
+for at = 2, #ARGV, 2 do
+  if redis.call('SADD', KEYS[2], ARGV[at]) == 1 then redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[at + 1]) end
+end
+redis.call('PEXPIRE', KEYS[2], ARGV[1])
+return #ARGV
+`);
+
+/** KEYS: the number of a day's last rollout. ARGV: a number that is taken, the key's life in ms. */
+const raiseNumberScript = makeScript(`
+if tonumber(ARGV[1]) > tonumber(redis.call('GET', KEYS[1]) or '0') then
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+end
+return 1
+`);
+
+const restoredStart = 'restored:';
+
+/** A mark that a Redis gets once and keeps for good: another one, or none, means that all the rest is gone, too. */
+export function makeRedisStoreBirth(redis: {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+}): StoreBirth {
+  const { commands, keyPrefix } = redis;
+  return {
+    identify: async () => {
+      const call = { keys: [bornKey(keyPrefix)], args: [randomUUID()] };
+      const born = String(await runScript(commands, identifyScript, call));
+      return { born, isRestored: born.startsWith(restoredStart) };
+    },
+    putBack: async ({ born, builds, collectors, takenIds }) => {
+      for (const id of takenIds) {
+        const { policy, yyyymmdd, number } = parseRolloutId(id);
+        const keys = [policyKeys(keyPrefix, policy).number(yyyymmdd)];
+        await runScript(commands, raiseNumberScript, { keys, args: [number, numberKeptMs] });
+      }
+      const holds = [...builds, ...collectors];
+      if (holds.length === 0) return;
+      await runScript(commands, putBackScript, {
+        keys: [holdsKeyOf(keyPrefix), `${keyPrefix}:{fleet}:mark:back:${born}`],
+        args: [backKeptMs, ...holds.flatMap((hold) => [holdField(hold), JSON.stringify(hold)])],
+      });
+    },
+  };
+}
+
+/** What was restored is no loss to the daemons that knew what was there before. */
+export async function markRestored(target: {
+  readonly connection: RedisConnection;
+  readonly keyPrefix: string;
+}): Promise<void> {
+  await target.connection.commands.set(bornKey(target.keyPrefix), `${restoredStart}${randomUUID()}`);
+}
+
+function bornKey(keyPrefix: string): string {
+  return `${keyPrefix}:{leader}:born`;
+}

@@ -1,0 +1,56 @@
+import { request } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { aStartedNight, createsOf, createsReach, nightPolicy } from '../support/daemon-night.ts';
+import { useRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const redis = useRedis();
+
+describe('two daemons whose Redis is emptied', () => {
+  it('say so, hold again what was held, and begin nothing that somebody had stopped (P4, P5, P11)', async () => {
+    const config = redis.config();
+    const { night, daemon, rolloutId } = await aStartedNight({ redis: config }, onTestFinished);
+    const other = await night.startDaemon();
+    await createsReach(night, 2);
+    await daemon.operations.apply({ rolloutId, verb: 'pause', by: 'ann', reason: 'wait' });
+    const [untouched] =
+      (await daemon.operations.listUpgrades(rolloutId, {
+        offset: 0,
+        limit: 1,
+        state: 'pending',
+      })) ?? [];
+    if (untouched === undefined) throw new Error('one is left');
+    const subject = String(untouched.collectorId);
+    await daemon.operations.hold({ subject, by: 'ann', reason: 'never touch' });
+    const created = createsOf(night.record()).size;
+    // A look for work looks at Redis first, as each daemon does once a second.
+    for (const each of [daemon, other]) await each.daemon.scanNow(nightPolicy, 'schedule');
+
+    const { commands } = redis.connect();
+    const keys = await commands.keys(`${config.keyPrefix}:*`);
+    await Promise.all(keys.map((key) => commands.del(key)));
+    for (const origin of ['schedule', 'start'] as const) {
+      expect(await other.daemon.scanNow(nightPolicy, origin)).toEqual({
+        kind: 'nothing',
+        reason: `Redis was emptied, and ${rolloutId} was paused: by ann: wait; only an operator starts it again: upwave run --once`,
+      });
+    }
+    expect((await daemon.operations.listHolds()).collectors).toMatchObject([
+      { collectorId: untouched.collectorId, by: 'ann', reason: 'never touch' },
+    ]);
+    const told = () => [daemon, other].map(({ log }) => log.filter(({ event }) => event === 'redis.emptied'));
+    await until('both to say so', () => told().every(({ length }) => length > 0));
+    for (const lines of told()) {
+      expect(lines).toMatchObject([
+        { level: 'error', reason: expect.stringContaining(`${rolloutId} (paused)`) },
+      ]);
+    }
+    const metrics = await (await request(`${daemon.url}/metrics`)).body.text();
+    expect(metrics).toContain('upwave_redis_emptied_total 1');
+    expect(createsOf(night.record()).size).toBe(created);
+
+    await until('what ran to end at the service', () => night.record().tasksInFlight === 0);
+    const again = await daemon.daemon.scanNow(nightPolicy, 'operator');
+    expect(again).toMatchObject({ kind: 'started', rolloutId: rolloutId.replace(/-1$/, '-2') });
+  });
+});
