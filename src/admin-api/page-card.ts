@@ -60,6 +60,15 @@ export const pageCard = `
     return make('p', { class: 'holds' }, drift + 'Look at it, then approve plan ' + rollout.planHash + '.');
   }
 
+  function failureList({ failures }) {
+    if (failures.groups.length === 0) return null;
+    const lines = failures.groups.map((group) => make('li', {}, group.count + ' ', badge(group.state), ' ' + group.reason,
+      make('span', { class: 'quiet' }, ' (' + group.stratum + '; ', named(group.collectorName), group.count > 1 ? ', …)' : ')')));
+    const rest = failures.others + failures.total - failures.seen;
+    if (rest > 0) lines.push(make('li', { class: 'quiet' }, rest + ' more in other ways, or earlier'));
+    return make('ul', { class: 'holds', 'aria-label': 'What failed, and why' }, ...lines);
+  }
+
   function gateList(rollout) {
     const wave = rollout.waves.find((each) => each.state !== 'passed');
     if (wave === undefined || wave.gates.length === 0) return [];
@@ -128,7 +137,7 @@ export const pageCard = `
       article.append(make('ul', { class: 'holds' + (rollout.state === 'held' ? ' bad' : ''), 'aria-label': 'Nothing more starts because' },
         ...rollout.holds.map((hold) => make('li', {}, hold.reason, ...(hold.until === null ? [] : [', until ', clock(hold.until)])))));
     }
-    add(article, approvalNote(rollout), heldList(rollout));
+    add(article, approvalNote(rollout), heldList(rollout), failureList(rollout));
     article.append(bar(rollout.counts, rollout.planned, describe(rollout.counts)), key(rollout.counts), facts(rollout),
       make('h3', {}, 'Waves'), waveTable(rollout), ...gateList(rollout));
     if (events.length > 0) {

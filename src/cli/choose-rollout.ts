@@ -6,12 +6,13 @@ import { exitCodes } from './exit-codes.ts';
 /**
  * The rollout that is meant: by its id, by its policy's name, or the only one that the verb can be meant for.
  * @param rollouts newest first
+ * @param verb `look`: nothing is changed, and one that is over is as good
  * @throws CommandFailure when that is none, or more than one
  */
 export function chooseRollout(
   rollouts: readonly RolloutStatus[],
   named: string | undefined,
-  verb?: RolloutVerb,
+  verb?: RolloutVerb | 'look',
 ): RolloutStatus {
   const chosen = named === undefined ? onlyOneFor(rollouts, verb) : namedOne(rollouts, named, verb);
   if (chosen !== undefined) return chosen;
@@ -30,7 +31,7 @@ export function awaitsApproval({ state, waves, endedAt }: RolloutStatus): boolea
 function namedOne(
   rollouts: readonly RolloutStatus[],
   named: string,
-  verb: RolloutVerb | undefined,
+  verb: RolloutVerb | 'look' | undefined,
 ): RolloutStatus | undefined {
   const matching = rollouts.filter(({ id, policy }) => id === named || policy === named);
   // A rollout and its rollback are of one policy: the verb tells which is meant.
@@ -39,13 +40,13 @@ function namedOne(
 
 function onlyOneFor(
   rollouts: readonly RolloutStatus[],
-  verb: RolloutVerb | undefined,
+  verb: RolloutVerb | 'look' | undefined,
 ): RolloutStatus | undefined {
   const active = onTheirWay(rollouts);
   const waiting = verb === 'approve' ? active.filter(awaitsApproval) : [];
   const candidates = waiting.length > 0 ? waiting : active;
   if (candidates.length > 0) return candidates.length === 1 ? candidates[0] : undefined;
-  const looksBack = verb === 'rollback' || verb === 'retry';
+  const looksBack = verb === 'rollback' || verb === 'retry' || verb === 'look';
   const policies = new Set(rollouts.map(({ policy }) => policy));
   return looksBack && policies.size === 1 ? rollouts[0] : undefined;
 }

@@ -8,6 +8,7 @@ import type { RolloutState } from '../rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { quoteArgument } from './quote-argument.ts';
+import { failureWords } from './render-failures.ts';
 import { renderWaves } from './render-waves.ts';
 import { windowWords } from './render-window.ts';
 import { showInstant } from './show-instant.ts';
@@ -32,6 +33,7 @@ export function renderStatus(
     headLine(status, paint),
     progressLine(status, now),
     ...gateLines(status, now, rules),
+    ...failureWords(status).map((words) => line('failed', words)),
     ...windowLines(status, now),
     ...stateLines(status),
     ...approvalLines(status),

@@ -1,10 +1,13 @@
 import { type Command, Option } from 'commander';
+import { eventsDefault, eventsMax } from '../contract/rollout-operations.ts';
 import { type UpgradeFailureClass, upgradeFailureClasses } from '../rollout/upgrade.ts';
 import { type RolloutVerb, rolloutVerbs } from '../rollout/verbs.ts';
 import type { CommandRunner } from './command-runner.ts';
+import { eventsCommand } from './events-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { holdCommand } from './hold-command.ts';
 import { holdsCommand } from './holds-command.ts';
+import { countUpTo } from './option-values.ts';
 import { statusCommand } from './status-command.ts';
 import { verbCommand } from './verb-command.ts';
 import { verbTable } from './verb-table.ts';
@@ -52,6 +55,17 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
       run(
         ({ config, json }, output, rollout: string | undefined, options: { watch: boolean; url?: string }) =>
           statusCommand(rollout, { config, json, ...options }, output),
+      ),
+    );
+  program
+    .command('events')
+    .argument('[rollout]', 'its id, or its policy; not needed when only one is on its way')
+    .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
+    .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
+    .option(...urlOption)
+    .action(
+      run(({ config, json }, output, rollout: string | undefined, options: { limit: number; url?: string }) =>
+        eventsCommand(rollout, { config, json, ...options }, output),
       ),
     );
   program

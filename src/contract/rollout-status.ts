@@ -146,6 +146,26 @@ const StrataStatusBody = z
   })
   .meta({ id: 'StrataStatus' });
 
+const FailureStatusBody = z
+  .object({
+    total: Count.meta({ description: 'How many failed.' }),
+    seen: Count.meta({ description: 'How many of them were looked at, the latest: the groups count these.' }),
+    groups: z
+      .array(
+        z.object({
+          state: z.enum(['failed', 'timedOut', 'unconfirmed']),
+          reason: z.string(),
+          stratum: z.string().meta({ description: '`Linux / amd64 / 19.441-2`' }),
+          count: Count,
+          collectorName: z.string().meta({ description: 'The one that failed last.' }),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'Alike in state, reason and stratum; at most three, the most frequent first.' }),
+    others: Count.meta({ description: 'Failures that were looked at, and are in none of the groups.' }),
+  })
+  .meta({ id: 'FailureStatus', description: 'What failed, and why.' });
+
 export const RolloutStatusBody = z
   .object({
     id: z.string(),
@@ -166,6 +186,7 @@ export const RolloutStatusBody = z
     endedAt: Instant.nullable(),
     planned: Count,
     counts: Counts,
+    failures: FailureStatusBody,
     leftOut: z.record(z.string(), Count).readonly(),
     inFlight: Count,
     concurrency: Count,

@@ -5,6 +5,7 @@ import type { ApprovePlanParts } from './approve-plan.ts';
 import type { ChangeUpgradeParts } from './change-upgrade.ts';
 import { explainCollector } from './explain-collector.ts';
 import { hold, listHolds, release } from './hold-things.ts';
+import { loadFailures } from './load-failures.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import type { Operations, VerbResult } from './operations.ts';
 
@@ -22,7 +23,8 @@ export function makeOperations(parts: OperationsParts): Operations {
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> => {
     const now = clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
-    return view === undefined ? undefined : describeRollout(view, now, parts.requestsPerSecond);
+    if (view === undefined) return undefined;
+    return describeRollout(view, now, parts.requestsPerSecond, await loadFailures(parts, view));
   };
   return {
     rolloutStatus,

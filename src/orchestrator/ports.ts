@@ -73,6 +73,12 @@ export interface UpgradePage {
   readonly wave?: number;
 }
 
+/** The latest upgrades that ended without success, of one kind: `failed` are those that count as failures. */
+export interface MissedPage {
+  readonly kind: 'failed' | 'withdrawn';
+  readonly limit: number;
+}
+
 /** The leader's fence: a write under an older one is refused, so a leader that slept past its lease changes nothing. */
 export type Fence = number;
 
@@ -130,6 +136,8 @@ export interface RolloutStore {
   loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<readonly Upgrade[]>;
   /** A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
+  /** Newest first; its cost does not grow with the plan. */
+  listMissed(rolloutId: string, of: MissedPage): Promise<readonly Upgrade[]>;
   /**
    * Gives slots: each change is applied only while fewer than `slots` are taken, each of its domains has fewer than
    * its cap taken, the rollout runs unbraked at `rolloutRev`, and the record is unchanged (P2).

@@ -8,7 +8,7 @@ import { makeGroupsCache } from './groups-cache.ts';
 import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
 import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
-import { listUpgrades, readUpgrades } from './list-upgrades.ts';
+import { listMissed, listUpgrades, readUpgrades } from './list-upgrades.ts';
 import { replacePlan } from './replace-plan.ts';
 import { rolloutFields } from './rollout-fields.ts';
 import { isRolloutId, parseRolloutId, policyKeys, recordKeyList, rolloutKeys } from './rollout-keys.ts';
@@ -126,6 +126,8 @@ export function makeRedisRolloutStore(redis: {
 
     listUpgrades: (rolloutId, page) => listUpgrades(commands, ofRollout(rolloutId), page),
 
+    listMissed: (rolloutId, of) => listMissed(commands, ofRollout(rolloutId), of),
+
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];
       const call = { mode: 'admit', rolloutRev, slots, fence };
@@ -167,9 +169,9 @@ export function makeRedisRolloutStore(redis: {
   ): Promise<ReadonlyArray<'saved' | 'stale' | 'braked'>> {
     const { keys } = ofRollout(rolloutId);
     const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
-    const { rollout, records, counters, pending, due, retries, intents, events } = keys;
+    const { rollout, records, counters, pending, due, retries, intents, missed, events } = keys;
     const reply = await runScript(commands, transitionScript, {
-      keys: [rollout, records, counters, pending, due, retries, intents, events, fence],
+      keys: [rollout, records, counters, pending, due, retries, intents, missed, events, fence],
       args: [
         JSON.stringify({ ...call, write: nextMark() }),
         ...changes.flatMap((change) => encodeChange(change, domains)),

@@ -3,12 +3,13 @@ import { assessCalendar, needsCollectorZone } from './calendar.ts';
 import { coverage } from './coverage.ts';
 import { decide } from './decide.ts';
 import { estimateRemainder } from './estimate.ts';
+import { type FailureStatus, groupFailures } from './failure-groups.ts';
 import { assessed, emptyCounts } from './gate.ts';
 import { assessGate } from './gate-standing.ts';
 import type { Hold } from './hold.ts';
 import type { BuildHold, PlanDrift, RolloutState, RolloutView, Wave, WaveState } from './rollout.ts';
 import { soakEndsAtOf } from './soak-end.ts';
-import { type UpgradeState, upgradeStates } from './upgrade.ts';
+import { type Upgrade, type UpgradeState, upgradeStates } from './upgrade.ts';
 import { waveWaits } from './wave-words.ts';
 
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
@@ -32,6 +33,8 @@ export interface RolloutStatus {
   readonly endedAt: EpochMs | null;
   readonly planned: number;
   readonly counts: Readonly<Record<UpgradeState, number>>;
+  /** What failed, and why. */
+  readonly failures: FailureStatus;
   readonly leftOut: Readonly<Record<string, number>>;
   /** Slots taken, of `concurrency`. */
   readonly inFlight: number;
@@ -102,8 +105,16 @@ export interface WaveStatus {
   readonly waits: string | null;
 }
 
-/** Makes the status of a rollout from its view: the very decision the daemon acts on, in words (DESIGN §3). */
-export function describeRollout(view: RolloutView, now: EpochMs, requestsPerSecond: number): RolloutStatus {
+/**
+ * Makes the status of a rollout from its view: the very decision the daemon acts on, in words (DESIGN §3).
+ * @param failed the latest that failed, newest first, at most `failuresSeenMax`
+ */
+export function describeRollout(
+  view: RolloutView,
+  now: EpochMs,
+  requestsPerSecond: number,
+  failed: readonly Upgrade[] = [],
+): RolloutStatus {
   const { rollout } = view;
   const decision = decide(view, now);
   const { waves: covered, total, uncovered } = coverage(view.groups);
@@ -151,6 +162,7 @@ export function describeRollout(view: RolloutView, now: EpochMs, requestsPerSeco
     endedAt: rollout.endedAt,
     planned: waves.reduce((sum, { size }) => sum + size, 0),
     counts: sumCounts(waves),
+    failures: groupFailures(view, failed),
     leftOut: rollout.leftOut,
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,

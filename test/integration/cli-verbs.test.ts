@@ -6,7 +6,7 @@ import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { addVerbsProgram } from '../../src/cli/verbs-program.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { startedAt } from '../support/builders.ts';
-import { aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
+import { aRolloutEvent, aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
 const running = 'production-20260302-1';
@@ -25,6 +25,16 @@ describe('the commands that speak to a daemon', () => {
   const setUp = async (...rollouts: readonly RolloutStatus[]) => {
     const operations = makeFakeOperations({
       rollouts: rollouts.length > 0 ? rollouts : [aRolloutStatus()],
+      events: [
+        aRolloutEvent({
+          event: 'upgrade.failed',
+          wave: 'canary',
+          collectorId: 7,
+          collectorName: 'web-7',
+          reason: 'disk full',
+        }),
+        aRolloutEvent({ event: 'rollout.paused', by: 'alice', reason: 'lunch' }),
+      ],
       held: { builds: [{ build, ...since }], collectors: [], strata: [] },
       holdResults: {
         [build]: { kind: 'done', subject: { kind: 'build', build } },
@@ -173,6 +183,20 @@ describe('the commands that speak to a daemon', () => {
     expect(JSON.parse((await upwave('holds', '--json')).out)).toMatchObject({
       builds: [{ build, by: 'alice' }],
     });
+  });
+
+  it('lists what happened, newest first', async () => {
+    const { upwave } = await setUp();
+    const { out, code } = await upwave('events');
+    expect(out.split('\n')).toEqual([
+      expect.stringMatching(/^\S+( \S+)? {2}upgrade\.failed {2}7 web-7, wave canary: disk full$/),
+      expect.stringMatching(/ {2}rollout\.paused {2}by alice: lunch$/),
+      '',
+    ]);
+    expect(code).toBe(exitCodes.done);
+    const json = await upwave('events', running, '--limit', '1', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ rollout: running, events: [{ event: 'upgrade.failed' }] });
+    expect((await upwave('events', '--limit', '1001')).failure).toMatchObject({ exitCode: 1 });
   });
 
   it('explains a collector, and ends with 2 for an unknown one', async () => {

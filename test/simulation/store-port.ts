@@ -83,6 +83,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     loadUpgrade: (id, collectorId) => call('loadUpgrade', () => store.loadUpgrade(id, collectorId)),
     loadUpgrades: (id, ids) => call('loadUpgrades', () => store.loadUpgrades(id, ids)),
     listUpgrades: (id, page) => call('listUpgrades', () => store.listUpgrades(id, page)),
+    listMissed: (id, of) => call('listMissed', () => store.listMissed(id, of)),
     admit: (admission, fence) =>
       call('admit', async () => {
         const admitted = await store.admit(admission, fence);

@@ -103,6 +103,28 @@ describe('the status of a rollout', () => {
     });
   });
 
+  it('says what failed, why, in which stratum, and names one of each kind', () => {
+    const group = {
+      state: 'failed',
+      reason: 'disk full',
+      stratum: 'Linux',
+      count: 7,
+      collectorName: 'web-1',
+    } as const;
+    const failures = {
+      total: 12,
+      seen: 10,
+      groups: [group, { ...group, state: 'timedOut', reason: '', count: 1 } as const],
+      others: 2,
+    };
+    expect(startingWith('failed', shown({ failures }))).toEqual([
+      'failed    7 failed: disk full; Linux; web-1 and 6 more',
+      'failed    1 timed out: no reason given; Linux; web-1',
+      'failed    4 more failed in other ways or earlier; each with its time: upwave events production-20260302-1',
+    ]);
+    expect(startingWith('failed', shown({}))).toEqual([]);
+  });
+
   describe('window line', () => {
     const window: WindowStatus = {
       isOpen: true,
