@@ -69,6 +69,12 @@ export const pageCard = `
     return make('ul', { class: 'holds', 'aria-label': 'What failed, and why' }, ...lines);
   }
 
+  function leftBehindList({ leftBehind }) {
+    if (leftBehind.length === 0) return null;
+    return make('ul', { class: 'holds bad', 'aria-label': 'Not taken back' }, ...leftBehind.map((left) => make('li', {},
+      left.count + ' not taken back: ' + left.reason + ': ' + left.names.join(', ') + (left.count > left.names.length ? ', …' : ''))));
+  }
+
   function gateList(rollout) {
     const wave = rollout.waves.find((each) => each.state !== 'passed');
     if (wave === undefined || wave.gates.length === 0) return [];
@@ -137,7 +143,7 @@ export const pageCard = `
       article.append(make('ul', { class: 'holds' + (rollout.state === 'held' ? ' bad' : ''), 'aria-label': 'Nothing more starts because' },
         ...rollout.holds.map((hold) => make('li', {}, hold.reason, ...(hold.until === null ? [] : [', until ', clock(hold.until)])))));
     }
-    add(article, approvalNote(rollout), heldList(rollout), failureList(rollout));
+    add(article, approvalNote(rollout), heldList(rollout), failureList(rollout), leftBehindList(rollout));
     article.append(bar(rollout.counts, rollout.planned, describe(rollout.counts)), key(rollout.counts), facts(rollout),
       make('h3', {}, 'Waves'), waveTable(rollout), ...gateList(rollout));
     if (events.length > 0) {

@@ -9,12 +9,16 @@ import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { quoteArgument } from './quote-argument.ts';
 import { failureWords } from './render-failures.ts';
+import { leftBehindWords } from './render-left-behind.ts';
 import { renderWaves } from './render-waves.ts';
 import { windowWords } from './render-window.ts';
 import { showInstant } from './show-instant.ts';
 import { commandOf } from './verb-table.ts';
 
 const barWidth = 23;
+
+// The header has room for these.
+const backToShownMax = 3;
 
 // A glance has room for a few; the plan names more of them.
 const uncoveredShownMax = 3;
@@ -68,11 +72,18 @@ function headLine(status: RolloutStatus, paint: ConsoleOutput['paint']): string 
       : ` wave ${current.index + 1}/${status.waves.length} ${toPrintable(current.wave.name)}`;
   return [
     paint('bold', toPrintable(status.id)),
-    `${toPrintable(status.fromBuilds.join(', '))} → ${toPrintable(status.targetBuild)}`,
+    `${toPrintable(status.fromBuilds.join(', '))} → ${toPrintable(targetWords(status))}`,
     `${paintState(status, paint)}${where}`,
     `by ${toPrintable(status.startedBy)}`,
     `plan ${toPrintable(status.planHash)}`,
   ].join('   ');
+}
+
+/** A rollback goes to as many builds as its collectors had. */
+function targetWords({ targetBuild, backTo }: RolloutStatus): string {
+  if (backTo.length < 2) return targetBuild;
+  const shown = backTo.slice(0, backToShownMax).join(', ');
+  return backTo.length > backToShownMax ? `${shown}, … (${backTo.length} builds)` : shown;
 }
 
 function progressLine(status: RolloutStatus, now: EpochMs): string {
@@ -167,13 +178,14 @@ function heldLines({ buildHold, strata }: RolloutStatus): readonly string[] {
   return lines;
 }
 
-function rollbackLines({ rollbackOf, rollbackId }: RolloutStatus): readonly string[] {
+function rollbackLines(status: RolloutStatus): readonly string[] {
+  const { rollbackOf, rollbackId } = status;
   const lines: string[] = [];
   if (rollbackOf !== null) lines.push(line('rollback', `of ${toPrintable(rollbackOf)}`));
   if (rollbackId !== null) {
     lines.push(line('rollback', `is ${toPrintable(rollbackId)}: upwave status ${quoteArgument(rollbackId)}`));
   }
-  return lines;
+  return [...lines, ...leftBehindWords(status).map((words) => line('left', words))];
 }
 
 function waitLines(status: RolloutStatus, now: EpochMs): readonly string[] {

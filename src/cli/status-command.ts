@@ -55,7 +55,13 @@ function showOnce(
   else if (statuses.length === 0) output.out.write('no rollout yet\n');
   else output.out.write(`${statuses.map(show).join('\n\n')}\n`);
   const needsAPerson = statuses.some((status) => status.state === 'held' || awaitsApproval(status));
-  return needsAPerson ? exitCodes.heldOrNeedsAPerson : exitCodes.done;
+  if (needsAPerson) return exitCodes.heldOrNeedsAPerson;
+  return statuses.some(hasEndedBadly) ? exitCodes.finishedWithFailures : exitCodes.done;
+}
+
+/** It did not come to what was asked for: failures, or collectors that a rollback left behind. */
+function hasEndedBadly({ state, endedAt, leftBehind }: RolloutStatus): boolean {
+  return endedAt !== null && (state === 'finishedWithFailures' || leftBehind.length > 0);
 }
 
 function latestOfEachPolicy(newestFirst: readonly RolloutStatus[]): readonly RolloutStatus[] {

@@ -146,6 +146,14 @@ const StrataStatusBody = z
   })
   .meta({ id: 'StrataStatus' });
 
+const LeftBehindBody = z
+  .object({
+    reason: z.string(),
+    count: Count,
+    names: z.array(z.string()).readonly().meta({ description: 'Of some: `web-1 (had 19.441-2)`.' }),
+  })
+  .meta({ id: 'LeftBehind', description: 'Collectors that a rollback does not take back, for one reason.' });
+
 const FailureStatusBody = z
   .object({
     total: Count.meta({ description: 'How many failed.' }),
@@ -153,7 +161,7 @@ const FailureStatusBody = z
     groups: z
       .array(
         z.object({
-          state: z.enum(['failed', 'timedOut', 'unconfirmed']),
+          state: z.enum(['failed', 'timedOut', 'unconfirmed', 'withdrawn']),
           reason: z.string(),
           stratum: z.string().meta({ description: '`Linux / amd64 / 19.441-2`' }),
           count: Count,
@@ -176,6 +184,13 @@ export const RolloutStatusBody = z
     state: RolloutStateName,
     reason: z.string(),
     targetBuild: z.string(),
+    backTo: z
+      .array(z.string())
+      .readonly()
+      .meta({ description: 'For a rollback: the builds it goes back to, most frequent first.' }),
+    leftBehind: z.array(LeftBehindBody).readonly().meta({
+      description: 'Whom a rollback does not take back, and why; also of the rollout that is taken back.',
+    }),
     fromBuilds: z.array(z.string()).readonly(),
     planHash: z.string(),
     drift: PlanDriftBody.nullable().meta({

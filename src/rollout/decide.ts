@@ -4,7 +4,7 @@ import { admit, earliest } from './admission.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { assessed, hasBegun, total } from './gate.ts';
-import type { Rollout, RolloutView } from './rollout.ts';
+import type { Rollout, RolloutState, RolloutView } from './rollout.ts';
 import { isEnd } from './upgrade.ts';
 import { decideWave } from './wave-progress.ts';
 
@@ -95,12 +95,18 @@ function decideRollingBack(view: RolloutView, deliver: readonly Action[]): Decis
   if (open > 0) return waits(`${open} upgrades are watched to their end before the rollback`);
   if (rollback === null) return waits('the rollback is being planned', { do: 'beginRollback' });
   if (rollback.endedAt === null) return waits(`rollback ${rollback.id} is ${rollback.state}`);
-  const reason = `by ${rollback.id}, which ${rollback.state === 'succeeded' ? 'succeeded' : `is ${rollback.state}`}`;
+  const reason = `by ${rollback.id}, which ${endWords[rollback.state] ?? `is ${rollback.state}`}`;
   return waits('the rollback is over', {
     do: 'endRollback',
     reason: rollout.rollbackId === null ? '' : reason,
   });
 }
+
+const endWords: Partial<Record<RolloutState, string>> = {
+  succeeded: 'succeeded',
+  finishedWithFailures: 'finished with failures',
+  aborted: 'was aborted',
+};
 
 function countOpen(view: RolloutView): { readonly waiting: number; readonly open: number } {
   const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');

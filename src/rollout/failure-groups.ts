@@ -1,3 +1,4 @@
+import { total } from './gate.ts';
 import type { RolloutView } from './rollout.ts';
 import { isFailed, type Upgrade } from './upgrade.ts';
 
@@ -13,7 +14,8 @@ export interface FailureStatus {
 }
 
 export interface FailureGroup {
-  readonly state: 'failed' | 'timedOut' | 'unconfirmed';
+  /** `withdrawn` only in a rollback: whoever leaves it stays on the build that it takes back. */
+  readonly state: 'failed' | 'timedOut' | 'unconfirmed' | 'withdrawn';
   readonly reason: string;
   /** Label of their stratum. */
   readonly stratum: string;
@@ -29,28 +31,33 @@ const groupsShownMax = 3;
 
 /** @param upgrades the latest that failed, newest first, at most `failuresSeenMax` */
 export function groupFailures(
-  { groups: { strata }, waves }: Pick<RolloutView, 'groups' | 'waves'>,
+  view: Pick<RolloutView, 'rollout' | 'groups' | 'waves'>,
   upgrades: readonly Upgrade[],
 ): FailureStatus {
   const found = new Map<string, FailureGroup>();
   for (const { state, stratum, collectorName, ...rest } of upgrades) {
-    if (!isFailed(state)) continue;
+    if (!isFailed(state) && state !== 'withdrawn') continue;
     const reason = 'reason' in rest ? (rest.reason ?? '') : '';
     const key = JSON.stringify([state, stratum, reason]);
     const known = found.get(key);
-    const label = strata[stratum]?.label ?? '';
+    const label = view.groups.strata[stratum]?.label ?? '';
     const group = known ?? { state, reason, stratum: label, count: 0, collectorName };
     found.set(key, { ...group, count: group.count + 1 });
   }
   const all = [...found.values()].sort((a, b) => b.count - a.count);
   const groups = all.slice(0, groupsShownMax);
   const others = all.slice(groupsShownMax);
-  return { total: failedOf(waves), seen: sum(all), groups, others: sum(others) };
+  return { total: missedOf(view), seen: sum(all), groups, others: sum(others) };
 }
 
-/** How many failed, by what is counted. */
-export function failedOf(waves: RolloutView['waves']): number {
-  return waves.reduce((total, { counts }) => total + counts.failed + counts.timedOut + counts.unconfirmed, 0);
+/** How many failed, by what is counted; in a rollback, also how many were withdrawn. */
+export function missedOf(view: Pick<RolloutView, 'rollout' | 'waves'>): number {
+  return total(view, isFailed) + withdrawnOf(view);
+}
+
+/** In a rollback, how many were withdrawn; else they are no failures. */
+export function withdrawnOf(view: Pick<RolloutView, 'rollout' | 'waves'>): number {
+  return view.rollout.kind === 'rollback' ? total(view, (state) => state === 'withdrawn') : 0;
 }
 
 function sum(groups: readonly FailureGroup[]): number {

@@ -7,6 +7,7 @@ import { type FailureStatus, groupFailures } from './failure-groups.ts';
 import { assessed, emptyCounts } from './gate.ts';
 import { assessGate } from './gate-standing.ts';
 import type { Hold } from './hold.ts';
+import type { LeftBehind } from './left-behind.ts';
 import type { BuildHold, PlanDrift, RolloutState, RolloutView, Wave, WaveState } from './rollout.ts';
 import { soakEndsAtOf } from './soak-end.ts';
 import { type Upgrade, type UpgradeState, upgradeStates } from './upgrade.ts';
@@ -24,6 +25,10 @@ export interface RolloutStatus {
   readonly state: RolloutState;
   readonly reason: string;
   readonly targetBuild: string;
+  /** For a rollback: the builds it goes back to, most frequent first. */
+  readonly backTo: readonly string[];
+  /** Whom a rollback does not take back, and why; also of the rollout that is taken back. */
+  readonly leftBehind: readonly LeftBehind[];
   readonly fromBuilds: readonly string[];
   readonly planHash: string;
   /** While the plan waits for approval: how the fleet moved since it was shown before. */
@@ -154,6 +159,8 @@ export function describeRollout(
     state: rollout.state,
     reason: rollout.reason,
     targetBuild: rollout.targetBuild,
+    backTo: rollout.backTo,
+    leftBehind: rollout.leftBehind,
     fromBuilds: rollout.fromBuilds,
     planHash: rollout.planHash,
     drift: rollout.drift,

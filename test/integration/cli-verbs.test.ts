@@ -222,6 +222,16 @@ describe('the commands that speak to a daemon', () => {
     expect((await upwave('status')).code).toBe(exitCodes.done);
   });
 
+  it('status ends with 1 for what ended with failures, or left collectors behind', async () => {
+    const leftBehind = [{ reason: 'not offered', count: 1, names: ['web-1'] }];
+    for (const ended of [{ state: 'finishedWithFailures' }, { state: 'rolledBack', leftBehind }] as const) {
+      const { upwave } = await setUp(aRolloutStatus({ ...ended, endedAt: startedAt }));
+      expect((await upwave('status')).code).toBe(exitCodes.finishedWithFailures);
+    }
+    const { upwave } = await setUp(aRolloutStatus({ state: 'rolledBack', endedAt: startedAt }));
+    expect((await upwave('status')).code).toBe(exitCodes.done);
+  });
+
   it('status --json is one document, in which nothing moves a terminal', async () => {
     const { upwave } = await setUp(aRolloutStatus({ reason: 'x\u202ey', counts: countsOf({ failed: 1 }) }));
     const { out } = await upwave('status', '--json');

@@ -186,6 +186,12 @@ describe.concurrent('a rollback', () => {
     expect(ended.state).toBe('rolledBack');
     const running = ended.counts.succeeded;
     expect(ended.counts.rolledBack + running).toBe(ended.planned);
+    // Who still runs the build is named, with the reason, in both rollouts.
+    const stays = ended.leftBehind.reduce((sum, { count }) => sum + count, 0);
+    expect(stays).toBe(running);
+    const rollback = await statusOf(daemon, lossless(ended.rollbackId ?? undefined));
+    expect(rollback.leftBehind).toEqual(ended.leftBehind);
+    expect(rollback.state).toBe(running === 0 ? 'succeeded' : 'finishedWithFailures');
     expect(ended.counts.rolledBack).toBeGreaterThan(0);
   });
 });

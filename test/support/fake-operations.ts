@@ -52,6 +52,8 @@ export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutSta
     state: 'running',
     reason: 'the plan is on its way',
     targetBuild: '19.536-4',
+    backTo: [],
+    leftBehind: [],
     fromBuilds: ['19.441-2'],
     planHash: '7f3a',
     drift: null,

@@ -125,6 +125,32 @@ describe('the status of a rollout', () => {
     expect(startingWith('failed', shown({}))).toEqual([]);
   });
 
+  it('says whom a rollback leaves behind, why, and some by name, in both rollouts', () => {
+    const leftBehind = [
+      {
+        reason: 'the service no longer offers the build they had',
+        count: 23,
+        names: ['web-1 (had 19.1-1)', 'web-2'],
+      },
+      { reason: 'another rollout has them', count: 1, names: ['web-9'] },
+    ];
+    const lines = [
+      'left      24 are not taken back from 19.536-4',
+      'left      23: the service no longer offers the build they had: web-1 (had 19.1-1), web-2, …',
+      'left      1: another rollout has them: web-9',
+    ];
+    expect(startingWith('left ', shown({ leftBehind, leftOut: {} }))).toEqual(lines);
+    const back = { kind: 'rollback', fromBuilds: ['19.536-4'], targetBuild: '19.1-1' } as const;
+    expect(startingWith('left ', shown({ leftBehind, leftOut: {}, ...back }))).toEqual(lines);
+  });
+
+  it('names the builds that a rollback goes back to', () => {
+    const headOf = (...backTo: readonly string[]) =>
+      shown({ kind: 'rollback', fromBuilds: ['9'], backTo })[0];
+    expect(headOf('1', '2')).toContain(' 9 → 1, 2   ');
+    expect(headOf('1', '2', '3', '4', '5')).toContain(' 9 → 1, 2, 3, … (5 builds)   ');
+  });
+
   describe('window line', () => {
     const window: WindowStatus = {
       isOpen: true,
