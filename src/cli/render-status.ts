@@ -3,6 +3,7 @@ import type { EpochMs } from '../base/time.ts';
 import { toPrintable } from '../observability/printable.ts';
 import { failuresAllowed, formatAmount } from '../rollout/amount.ts';
 import { legalVerbs } from '../rollout/legal-verbs.ts';
+import { lostWords } from '../rollout/lost-words.ts';
 import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutState } from '../rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
@@ -95,6 +96,9 @@ function progressLine(status: RolloutStatus, now: EpochMs): string {
     `failed ${counts.failed + counts.timedOut + counts.unconfirmed}`,
     `deferred ${counts.deferred}`,
   ];
+  if (counts.retrying > 0) parts.push(`to retry ${counts.retrying}`);
+  if (counts.withdrawn > 0) parts.push(`withdrawn ${counts.withdrawn}`);
+  if (counts.rolledBack > 0) parts.push(`taken back ${counts.rolledBack}`);
   if (setAside > 0) parts.push(`set aside ${setAside}`);
   if (eta !== null) {
     const plusMinus = formatDuration(eta.plusMinusMs);
@@ -106,7 +110,9 @@ function progressLine(status: RolloutStatus, now: EpochMs): string {
 function gateLines(status: RolloutStatus, now: EpochMs, rules: readonly WaveRule[]): readonly string[] {
   const wave = currentWave(status)?.wave;
   if (wave === undefined) return [];
-  const words = [`failures ${wave.failures} of ${allowedWords(wave, rules)}`];
+  const seen = wave.acknowledged > 0 ? ` (${wave.acknowledged} acknowledged)` : '';
+  const weighed = lostWords(wave.lost, status.lostWeight);
+  const words = [`failures ${wave.failures}${weighed} of ${allowedWords(wave, rules)}${seen}`];
   if (wave.soakEndsAt !== null && wave.state === 'soaking' && goesOn.includes(status.state)) {
     words.push(`soak ${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
   }

@@ -98,6 +98,9 @@ const WaveStatusBody = z
       .number()
       .meta({ description: 'With more weighted failures than this, the wave trips.' }),
     lost: Count.meta({ description: 'Collectors that did not come back.' }),
+    acknowledged: z
+      .number()
+      .meta({ description: 'Weighted failures that an operator has accepted by resuming.' }),
     setAside: Count.meta({ description: 'Members of held strata that wait until they are released.' }),
     gates: z.array(GateStatusBody).readonly(),
     openedAt: Instant.nullable(),
@@ -205,6 +208,9 @@ export const RolloutStatusBody = z
     leftOut: z.record(z.string(), Count).readonly(),
     inFlight: Count,
     concurrency: Count,
+    lostWeight: z
+      .number()
+      .meta({ description: 'As how many failures a collector counts that did not come back.' }),
     eta: z.object({ at: Instant, plusMinusMs: z.number(), requests: z.number() }).nullable(),
     window: WindowStatusBody.nullable().meta({
       description: "By the policy's own time zone; null where upgrades may start at any time.",

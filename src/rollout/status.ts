@@ -44,6 +44,8 @@ export interface RolloutStatus {
   /** Slots taken, of `concurrency`. */
   readonly inFlight: number;
   readonly concurrency: number;
+  /** As how many failures a collector counts that did not come back. */
+  readonly lostWeight: number;
   readonly eta: { readonly at: EpochMs; readonly plusMinusMs: DurationMs; readonly requests: number } | null;
   /** By the policy's own time zone; null where upgrades may start at any time. */
   readonly window: WindowStatus | null;
@@ -100,6 +102,8 @@ export interface WaveStatus {
   readonly failures: number;
   readonly failuresAllowed: number;
   readonly lost: number;
+  /** Weighted failures that an operator has seen and accepted by resuming. */
+  readonly acknowledged: number;
   /** Members of held strata that wait. */
   readonly setAside: number;
   readonly gates: readonly GateStatus[];
@@ -137,6 +141,7 @@ export function describeRollout(
       failures,
       failuresAllowed,
       lost,
+      acknowledged: wave.acknowledgedWeight,
       setAside,
       gates: rule.gates.flatMap((gate, gateIndex) => {
         const standing = wave.gates[gateIndex];
@@ -173,6 +178,7 @@ export function describeRollout(
     leftOut: rollout.leftOut,
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,
+    lostWeight: rollout.policy.lostWeight,
     eta: estimateEnd(view, now, requestsPerSecond),
     window: windowOf(view, now),
     buildHold: view.buildHold,

@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../src/cli/render-status.ts';
 import type { RolloutStatus, WindowStatus } from '../../src/rollout/status.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
+import { upgradeStates } from '../../src/rollout/upgrade.ts';
 import {
   aPolicy,
   aRollout,
@@ -59,6 +61,13 @@ describe('the status of a rollout', () => {
 
     it('shows failures, and the share that the policy allows of the wave as it was planned', () => {
       expect(linesOf(status, rule(1))).toContain('gate      failures 1 of 1 allowed in early (1% of 100)');
+    });
+
+    it('says what counts as more than one failure, and what an operator has accepted', () => {
+      const waves = [aWaveStatus({ size: 2, failures: 4, lost: 1, acknowledged: 4 })];
+      expect(startingWith('gate', shown({ waves }))).toEqual([
+        'gate      failures 4 (1 lost x 3) of 0 allowed in canary (2) (4 acknowledged)',
+      ]);
     });
 
     it('shows no share that is not known, is of another wave, or comes to another number', () => {
@@ -291,20 +300,51 @@ describe('the status of a rollout', () => {
       aWaveStatus({
         name: 'early',
         size: 888,
+        counts: countsOf({ pending: 888 }),
         strata: 7,
         state: 'waiting',
         waits: 'gate of canary, approval',
       }),
-      aWaveStatus({ name: 'rest', size: 8, strata: 0, state: 'awaitingApproval', waits: 'approval' }),
+      aWaveStatus({
+        name: 'rest',
+        size: 8,
+        counts: countsOf({ pending: 8 }),
+        strata: 0,
+        state: 'awaitingApproval',
+        waits: 'approval',
+      }),
     ];
     const lines = shown({ strata, waves });
     const at = lines.findIndex((line) => line.startsWith('wave '));
     expect(lines.slice(at, at + 4)).toEqual([
-      'wave          size    ok   run  fail  lost defer   strata  state',
-      ' canary        100    90     3     3     1     3    12/12  open, 4 set aside, 2 came late',
-      ' early         888     -     -     -     -     -     7/12  waits: gate of canary, approval',
-      ' rest            8     -     -     -     -     -     0/12  waits: approval',
+      'wave          size    ok  to do   run  retry  fail  lost  defer   strata  state',
+      ' canary        100    90      0     2      1     3     1      3    12/12  open, 4 set aside, 2 came late',
+      ' early         888     -    888     -      -     -     -      -     7/12  waits: gate of canary, approval',
+      ' rest            8     -      8     -      -     -     -      -     0/12  waits: approval',
     ]);
+  });
+
+  it('adds up: the columns of a wave come to its size, whatever its collectors do (P9)', () => {
+    fc.assert(
+      fc.property(fc.tuple(...upgradeStates.map(() => fc.nat(30))), fc.nat(10), (numbers, lost) => {
+        const counts = countsOf(
+          Object.fromEntries(upgradeStates.map((state, at) => [state, numbers[at] ?? 0])),
+        );
+        const size = numbers.reduce((sum, number) => sum + number, 0);
+        const failed = counts.failed + counts.timedOut + counts.unconfirmed;
+        const wave = aWaveStatus({ size, counts, lost: Math.min(lost, failed) });
+        const [line = ''] = startingWith(' canary', shown({ waves: [wave] }));
+        const [, first = '', ...rest] = line.split(' 1/1 ')[0]?.trim().split(/ +/) ?? [];
+        expect(rest.reduce((sum, cell) => sum + Number(cell), 0)).toBe(Number(first));
+      }),
+    );
+  });
+
+  it('says how many were withdrawn, taken back, or are tried again', () => {
+    const counts = countsOf({ succeeded: 5, withdrawn: 2, rolledBack: 3, retrying: 1 });
+    expect(startingWith('progress', shown({ counts, eta: null }))[0]).toMatch(
+      /deferred 0 {3}to retry 1 {3}withdrawn 2 {3}taken back 3$/,
+    );
   });
 
   it('says when a wave has passed, and until when one soaks', () => {

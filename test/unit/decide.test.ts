@@ -152,7 +152,7 @@ describe('the breaker', () => {
     const running = aSummary({ succeeded: 4, unconfirmed: 1 }, { weight: 3, lost: 1 });
     const { actions } = decide(twoWaves({ waves: [running, aSummary({ pending: 20 })] }), now);
     expect(actions[0]).toMatchObject({
-      reason: 'wave canary: failures 3, allowed 1, 1 of them did not come back',
+      reason: 'wave canary: failures 3 (1 lost x 3), allowed 1',
     });
   });
 
