@@ -8,13 +8,12 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { printJson } from './print-json.ts';
 import { renderStatus } from './render-status.ts';
 import { stopSignal } from './until-signal.ts';
+import { watchStatus } from './watch-status.ts';
 
 export interface StatusOptions extends DaemonTarget {
   readonly watch: boolean;
   readonly json: boolean;
 }
-
-const watchEveryMs = 1_000;
 
 /** `upwave status [rollout]`: what is on its way, or the latest of each policy where nothing is. */
 export async function statusCommand(
@@ -24,13 +23,11 @@ export async function statusCommand(
 ): Promise<ExitCode> {
   const rules = makeRuleBook(options);
   if (!options.watch) return showOnce(await readStatuses(named, options), rules, options, output);
-  const stop = stopSignal();
-  while (!stop.aborted) {
-    const statuses = await readStatuses(named, options);
-    if (output.isLive) output.out.write('\u001b[H\u001b[2J');
+  const show = (statuses: readonly RolloutStatus[]): void => {
     showOnce(statuses, rules, options, output);
-    await sleepForReal(watchEveryMs, stop);
-  }
+  };
+  const read = () => readStatuses(named, options);
+  await watchStatus({ read, show, clock: Date, sleep: sleepForReal }, output, stopSignal());
   return exitCodes.done;
 }
 
