@@ -1,3 +1,4 @@
+import { nearestLabel } from '../rollout/nearest-label.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { RolloutVerb } from '../rollout/verbs.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -17,8 +18,17 @@ export function chooseRollout(
   const chosen = named === undefined ? onlyOneFor(rollouts, verb) : namedOne(rollouts, named, verb);
   if (chosen !== undefined) return chosen;
   const choice = onTheirWay(rollouts).map(({ id }) => id);
-  const what = named === undefined ? 'say which rollout' : `no rollout and no policy is called ${named}`;
+  const what = named === undefined ? 'say which rollout' : unknownWords(rollouts, named);
   throw new CommandFailure(exitCodes.usageOrConfig, `${what}; on their way: ${choice.join(', ') || 'none'}`);
+}
+
+function unknownWords(rollouts: readonly RolloutStatus[], named: string): string {
+  const nearest = nearestLabel(named, [
+    ...rollouts.map(({ policy }) => policy),
+    ...rollouts.map(({ id }) => id),
+  ]);
+  const offer = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+  return `no rollout and no policy is called ${named}${offer}`;
 }
 
 /** True while the rollout, or a wave of it, waits for an operator's `approve`. */

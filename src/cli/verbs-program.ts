@@ -8,6 +8,7 @@ import { explainCommand } from './explain-command.ts';
 import { holdCommand } from './hold-command.ts';
 import { holdsCommand } from './holds-command.ts';
 import { countUpTo } from './option-values.ts';
+import { readSubjects } from './read-subjects.ts';
 import { statusCommand } from './status-command.ts';
 import { verbCommand } from './verb-command.ts';
 import { verbTable } from './verb-table.ts';
@@ -19,7 +20,7 @@ const urlOption = [
 const reasonOption = ['--reason <text>', 'why, for the events and for whoever looks next'] as const;
 const held = [
   '<what...>',
-  'a collector by its id or name, a build, or a stratum by its label, such as "Linux / amd64 / 19.441-2"',
+  'collectors by id or name, builds, or a stratum by its label, such as "Linux / amd64 / 19.441-2"; quote what has blanks',
 ] as const;
 
 /** What some verbs take beside a reason. */
@@ -92,7 +93,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
       .option(...urlOption)
       .action(
         run(({ config, json }, output, words: readonly string[], options: DaemonOptions) =>
-          holdCommand(verb, words.join(' '), { config, json, ...options }, output),
+          holdCommand(verb, readSubjects(words), { config, json, ...options }, output),
         ),
       );
   }

@@ -1,6 +1,7 @@
 import { parseBuildVersion } from '../base/build-version.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
+import { nearestLabel } from '../rollout/nearest-label.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { findStratum } from '../rollout/verbs.ts';
 import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
@@ -11,7 +12,7 @@ import type { AuditEntry } from './ports.ts';
 
 type Found =
   | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[] }
-  | Extract<HoldResult, { kind: 'refused' | 'unavailable' }>;
+  | Extract<HoldResult, { kind: 'unknown' | 'unavailable' }>;
 
 /** Holds a build over all policies, a collector over all rollouts, or a stratum in the rollouts that have it. */
 export async function hold(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
@@ -47,11 +48,13 @@ async function findSubjects(parts: OperationsParts, text: string): Promise<Found
   if (/-/.test(text) && parseBuildVersion(text) !== undefined)
     return { kind: 'found', subjects: [{ kind: 'build', build: text.trim() }] };
   const strata: HeldSubject[] = [];
+  const known: string[] = [];
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
     const groups = await parts.store.loadGroups(rolloutId);
     const rollout = await parts.store.loadRollout(rolloutId);
     // A held one may have lost its last member.
     const labels = [...(groups?.strata ?? []), ...(rollout?.heldStrata ?? [])];
+    known.push(...labels.map(({ label }) => label));
     const found = findStratum(labels, text);
     if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId });
   }
@@ -66,9 +69,13 @@ async function findSubjects(parts: OperationsParts, text: string): Promise<Found
   const isHeld = collectors.some(({ collectorId }) => String(collectorId) === text.trim());
   if (isHeld || (!collector.ok && /^\d{1,16}$/.test(text)))
     return { kind: 'found', subjects: [{ kind: 'collector', collectorId: Number(text), name: text.trim() }] };
-  if (!collector.ok) return { kind: 'unavailable', reason: describeFailure(collector.failure) };
-  const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector`;
-  return { kind: 'refused', reason };
+  // A refusal is an answer: no collector can be called that.
+  if (!collector.ok && collector.failure.kind !== 'refused')
+    return { kind: 'unavailable', reason: describeFailure(collector.failure) };
+  const nearest = nearestLabel(text, known);
+  const offer = nearest === undefined ? '' : `; did you mean the stratum ${JSON.stringify(nearest)}?`;
+  const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector${offer}`;
+  return { kind: 'unknown', reason };
 }
 
 async function holdOne(
@@ -180,6 +187,6 @@ async function audit(parts: OperationsParts, entry: AuditEntry): Promise<void> {
 function together(results: readonly HoldResult[], { subject }: HoldRequest): HoldResult {
   return (
     results.find(({ kind }) => kind === 'done') ??
-    results[0] ?? { kind: 'refused', reason: `nothing is called ${subject}` }
+    results[0] ?? { kind: 'unknown', reason: `nothing is called ${subject}` }
   );
 }

@@ -476,8 +476,8 @@ describe('startAdminApi', () => {
     it.each(['holds', 'releases'])('at /%s are refused with the reason', async (path) => {
       const { v1 } = await start();
       const refused = await post(`${v1}/${path}`, { subject: 'no-such' });
-      expect(refused.status).toBe(409);
-      expect(refused.json()).toEqual({ code: 'refused', message: 'nothing is called no-such' });
+      expect(refused.status).toBe(404);
+      expect(refused.json()).toEqual({ code: 'notFound', message: 'nothing is called no-such' });
     });
 
     it.each(['holds', 'releases'])('at /%s tell that the service does not answer', async (path) => {

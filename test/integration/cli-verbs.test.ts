@@ -153,7 +153,20 @@ describe('the commands that speak to a daemon', () => {
     expect(failure).toMatchObject({ exitCode: exitCodes.heldOrNeedsAPerson, message: /it has ended/ });
   });
 
-  it('holds and releases what its words name, joined by a blank', async () => {
+  it('holds several things at once, and those that it can where it can not hold all', async () => {
+    const { operations, upwave } = await setUp();
+    const both = await upwave('hold', 'web-7', build);
+    expect(operations.holdRequests.map(({ subject }) => subject)).toEqual(['web-7', build]);
+    expect(both).toMatchObject({ code: 0, out: `collector 7 web-7: held\nbuild ${build}: held\n` });
+    const some = await upwave('hold', 'nothing', 'web-7', 'at-all', '--json');
+    expect(JSON.parse(some.out)).toMatchObject({ results: [{ subject: { collectorId: 7 } }] });
+    expect(some.failure).toMatchObject({
+      exitCode: exitCodes.usageOrConfig,
+      message: 'nothing is called nothing\n  nothing is called at-all',
+    });
+  });
+
+  it('takes the parts of a label around a slash for one stratum', async () => {
     const { operations, upwave } = await setUp();
     const held = await upwave('hold', 'Linux', '/', 'amd64', '/', '19.441-2', '--reason', 'smoke');
     const released = await upwave('release', build);
@@ -169,10 +182,10 @@ describe('the commands that speak to a daemon', () => {
     expect([held.code, released.code]).toEqual([0, 0]);
   });
 
-  it('ends with 3 for what is nothing that can be held, and with 4 where the service has no answer', async () => {
+  it('ends with 2 for what is nothing that can be held, and with 4 where the service has no answer', async () => {
     const { upwave } = await setUp();
-    const nothing = await upwave('hold', 'nothing', 'at', 'all');
-    expect(nothing.failure).toMatchObject({ exitCode: exitCodes.heldOrNeedsAPerson });
+    const nothing = await upwave('hold', 'nothing');
+    expect(nothing.failure).toMatchObject({ exitCode: exitCodes.usageOrConfig });
     const away = await upwave('hold', 'web-8');
     expect(away.failure).toMatchObject({ exitCode: exitCodes.unreachable });
   });

@@ -322,8 +322,10 @@ describe.concurrent('a collector that an operator holds', () => {
   it('is refused with words when nothing is called that', async ({ expect, onTestFinished }) => {
     const night = await aDaemonNight({ redis: redis.config() }, onTestFinished);
     const daemon = await night.startDaemon();
+    for (const subject of ['Linux / amd46', 'a;b'])
+      expect(await daemon.operations.hold({ subject, ...by })).toMatchObject({ kind: 'unknown' });
     expect(await daemon.operations.hold({ subject: 'no-such-thing', ...by })).toEqual({
-      kind: 'refused',
+      kind: 'unknown',
       reason:
         'no-such-thing is no build, no stratum of a rollout that is on its way, and no installed collector',
     });

@@ -117,7 +117,7 @@ export function makeFakeOperations(data: {
   readonly events?: readonly RolloutEvent[];
   readonly held?: HeldThings;
   readonly audit?: readonly AuditEntry[];
-  /** What a hold or a release of this subject answers; others are refused. */
+  /** What a hold or a release of this subject answers; others are unknown. */
   readonly holdResults?: Readonly<Record<string, HoldResult>>;
   /** By id or name; others are unknown. */
   readonly explanations?: Readonly<Record<string, ExplainResult>>;
@@ -136,7 +136,7 @@ export function makeFakeOperations(data: {
     answer((): HoldResult => {
       holdRequests.push({ did, ...request });
       const { subject } = request;
-      return data.holdResults?.[subject] ?? { kind: 'refused', reason: `nothing is called ${subject}` };
+      return data.holdResults?.[subject] ?? { kind: 'unknown', reason: `nothing is called ${subject}` };
     });
   return {
     requests,
