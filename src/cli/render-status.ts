@@ -170,7 +170,7 @@ function approvalLines(status: RolloutStatus): readonly string[] {
   return [...lines, line('approval', `${what} waits for it: ${command}`)];
 }
 
-function heldLines({ buildHold, strata }: RolloutStatus): readonly string[] {
+function heldLines({ buildHold, strata, endedAt }: RolloutStatus): readonly string[] {
   const lines: string[] = [];
   if (buildHold !== null) {
     const { build, reason, by } = buildHold;
@@ -178,8 +178,11 @@ function heldLines({ buildHold, strata }: RolloutStatus): readonly string[] {
     lines.push(line('held', `${words}; upwave release ${quoteArgument(build)}`));
   }
   for (const { label, reason, waiting } of strata.held) {
-    const words = toPrintable(`stratum ${label}: ${reason}; ${waiting} wait`);
-    lines.push(line('held', `${words}; upwave release ${quoteArgument(label)}`));
+    const words = toPrintable(`stratum ${label}: ${reason}`);
+    const wait = waiting > 0 ? `; ${waiting} wait` : '';
+    // There is nothing to go on with in one that is over.
+    const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';
+    lines.push(line('held', `${words}${wait}${release}`));
   }
   return lines;
 }

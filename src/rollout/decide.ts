@@ -74,11 +74,14 @@ function decideEnded(view: RolloutView, deliver: readonly Action[]): Decision {
   const actions: Action[] = [...deliver];
   if (waiting > 0) actions.push({ do: 'withdrawWaiting', reason: `the rollout was ${view.rollout.state}` });
   else if (open === 0) actions.push({ do: 'close' });
-  return {
-    actions,
-    holds: [{ reason: `${open} upgrades are watched to their end`, until: null }],
-    wakeAt: null,
-  };
+  const reasons: string[] = [];
+  if (waiting > 0) reasons.push(`what waits is withdrawn (${upgrades(waiting)})`);
+  if (open > waiting) reasons.push(`what runs is watched to its end (${upgrades(open - waiting)})`);
+  return { actions, holds: reasons.map((reason) => ({ reason, until: null })), wakeAt: null };
+}
+
+function upgrades(count: number): string {
+  return count === 1 ? '1 upgrade' : `${count} upgrades`;
 }
 
 /** First everything ends, then a rollout of its own takes the upgraded ones back, then this one is over. */

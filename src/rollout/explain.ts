@@ -46,8 +46,7 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
   const held = heldStratumOf(view, upgrade);
   if (held !== undefined) return { reason: `its stratum ${held.label} is held: ${held.reason}`, until: null };
   const { actions, holds } = decide(view, now);
-  if (rollout.state !== 'running')
-    return holds[0] ?? { reason: `the rollout is ${rollout.state}`, until: null };
+  if (rollout.state !== 'running') return { reason: standstillWords(rollout), until: null };
   const wave = rollout.waves[upgrade.wave];
   if (wave !== undefined && !hasBegun(wave)) {
     const words = waveWaits(view, upgrade.wave) ?? 'its turn';
@@ -60,6 +59,21 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
   const { concurrency } = rollout.policy;
   if (view.slotsTaken >= concurrency) return { reason: `all ${concurrency} slots are taken`, until: null };
   return { reason: 'is next in turn', until: null };
+}
+
+/** Why nobody starts while the rollout does not run. */
+function standstillWords({ state, reason }: RolloutView['rollout']): string {
+  switch (state) {
+    case 'awaitingApproval':
+      return 'the plan waits for approval';
+    case 'held':
+    case 'paused':
+      return `the rollout is ${state}: ${reason}`;
+    case 'rollingBack':
+      return 'the rollout is rolled back';
+    default:
+      return `the rollout is over: ${reason}`;
+  }
 }
 
 /** What stops everybody; any other hold may stand in the way of others only. */

@@ -3,7 +3,7 @@ import type { EpochMs } from '../base/time.ts';
 import type { RolloutFact } from './evolve-rollout.ts';
 import { total } from './gate.ts';
 import { isRolloutEnd, type RolloutView } from './rollout.ts';
-import { isFailed } from './upgrade.ts';
+import { isFailed, mayHaveBuild } from './upgrade.ts';
 
 export const rolloutVerbs = ['pause', 'resume', 'approve', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
 /** What an operator may ask of a rollout as a whole. */
@@ -107,6 +107,9 @@ function judgeRollback(view: RolloutView, asked: Asked): VerbJudgement {
   if (kind === 'rollback') return refuse(`it is itself the rollback of ${taken}`);
   if (state === 'rollingBack' || state === 'rolledBack') return unchanged;
   if (state === 'awaitingApproval') return refuse('nothing of it has started; abort it');
+  if (total(view, mayHaveBuild) === 0) {
+    return refuse(`nothing of it was upgraded${isRolloutEnd(state) ? '' : '; abort it'}`);
+  }
   return change({ kind: 'rollbackAsked', ...asked });
 }
 

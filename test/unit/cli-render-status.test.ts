@@ -229,6 +229,14 @@ describe('the status of a rollout', () => {
     ]);
   });
 
+  it('offers no release of a stratum in a rollout that is over', () => {
+    const held = { label: 'Linux', reason: '3 of 4 failed', by: 'daemon', at: startedAt, waiting: 0 };
+    const strata = { total: 2, held: [held], uncovered: { count: 0, labels: [] } };
+    expect(
+      startingWith('held', shown({ strata, endedAt: startedAt, state: 'finishedWithFailures' })),
+    ).toEqual(['held      stratum Linux: 3 of 4 failed']);
+  });
+
   it('shows a plan that waits for approval, how it drifted, and what approves it', () => {
     const drift = { from: 'abcd', joined: 1, left: 0, words: '1 came (web-7)' };
     const holds = [{ reason: 'awaitingApproval: waits for approval', until: null }];
@@ -378,7 +386,7 @@ describe('the status of a rollout', () => {
 
   it('names the verbs as they are typed', () => {
     const waves = [aWaveStatus({ state: 'soaking', counts: countsOf({ failed: 1 }) })];
-    expect(shown({ waves, counts: countsOf({ failed: 1 }) }).at(-1)).toBe(
+    expect(shown({ waves, counts: countsOf({ succeeded: 1, failed: 1 }) }).at(-1)).toBe(
       'you can   pause, skip-soak, abort, rollback, retry',
     );
     const over = { kind: 'rollback', state: 'succeeded', endedAt: startedAt } as const;

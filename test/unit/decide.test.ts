@@ -261,6 +261,14 @@ describe('a rollout that does not run', () => {
       aborted,
     );
     expect(decide(watches, now).actions).toEqual([]);
+    const both = twoWaves(
+      { waves: [aSummary({ upgrading: 1, pending: 4 }), aSummary({ pending: 20 })] },
+      aborted,
+    );
+    expect(decide(both, startedAt).holds.map(({ reason }) => reason)).toEqual([
+      'what waits is withdrawn (24 upgrades)',
+      'what runs is watched to its end (1 upgrade)',
+    ]);
     const over = twoWaves({ waves: [aSummary({ succeeded: 5 }), aSummary({ withdrawn: 20 })] }, aborted);
     expect(decide(over, now).actions).toEqual([{ do: 'close' }]);
   });

@@ -71,9 +71,15 @@ describe('why a collector waits', () => {
 
   it('names the state of a rollout that does not run', () => {
     expect(explain(view({}, { state: 'paused', reason: 'by ann' }), waiting())).toEqual({
-      reason: 'paused: by ann',
+      reason: 'the rollout is paused: by ann',
       until: null,
     });
+  });
+
+  it('says that the plan waits for approval', () => {
+    expect(explain(view({}, { state: 'awaitingApproval', reason: 'waits' }), waiting()).reason).toBe(
+      'the plan waits for approval',
+    );
   });
 
   it('names its stratum when that is held, before anything else', () => {

@@ -114,6 +114,20 @@ describe('asking for a rollback', () => {
     expect(ask(rollingBack({}, { state: 'awaitingApproval' }))).toMatchObject({ kind: 'refused' });
   });
 
+  it('is refused where nothing was upgraded, nor may be', () => {
+    const nothing = { waves: [aSummary({ pending: 5, failed: 2, deferred: 1 })] };
+    expect(ask(rollingBack(nothing, { state: 'paused' }))).toEqual({
+      kind: 'refused',
+      reason: 'nothing of it was upgraded; abort it',
+    });
+    expect(
+      ask(rollingBack({ waves: [aSummary({ pending: 5, starting: 1 })] }, { state: 'paused' })).kind,
+    ).toBe('change');
+    expect(ask(rollingBack({ waves: [aSummary({ unconfirmed: 1 })] }, { state: 'aborted' })).kind).toBe(
+      'change',
+    );
+  });
+
   it('points pause and abort to the rollback itself', () => {
     const named = rollingBack({}, { rollbackId: 'production-20260302-2' });
     expect(judgeVerb(named, 'pause', words)).toMatchObject({
