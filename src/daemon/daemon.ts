@@ -25,6 +25,7 @@ import { makeRedisFleetRegister } from '../redis/redis-fleet-register.ts';
 import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
+import { isRedisSilence } from '../redis/redis-silence.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
@@ -220,6 +221,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         clock,
         operations,
         readiness,
+        isUnavailable: isRedisSilence,
         metrics,
         version: parts.version,
         tellError: (error) => logger.write('error', { event: 'http.failed', error }),

@@ -9,6 +9,7 @@ import { CollectorExplanationBody } from '../../src/contract/collector-explanati
 import { HeldThingsBody, HoldAnswerBody } from '../../src/contract/held-things.ts';
 import { RolloutStatusBody, UpgradeBody } from '../../src/contract/rollout-status.ts';
 import { makeMetrics } from '../../src/observability/metrics.ts';
+import { isRedisSilence } from '../../src/redis/redis-silence.ts';
 import { anUpgrade, startedAt } from '../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
 
@@ -640,6 +641,23 @@ describe('startAdminApi', () => {
       const { v1 } = await start({ isUnavailable: (error) => (error as Error).message === 'LOADING' });
       operations.breakWith(new Error('LOADING'));
       expect((await ask(`${v1}/rollouts`)).status).toBe(503);
+    });
+
+    it('says that it is not known whether a verb holds that Redis did not answer', async () => {
+      const { v1 } = await start({ isUnavailable: isRedisSilence });
+      operations.breakWith(new Error('Command timed out'));
+      for (const path of [`rollouts/${running}/pause`, `rollouts/${running}/approve`]) {
+        const answer = await ask(`${v1}/${path}`, { method: 'POST' });
+        expect([answer.status, AdminErrorBody.parse(answer.json()).message]).toEqual([
+          503,
+          'Redis does not answer; whether this holds is not known: say it again',
+        ]);
+      }
+      const read = await ask(`${v1}/rollouts`);
+      expect([read.status, AdminErrorBody.parse(read.json()).message]).toEqual([
+        503,
+        'the state is not at hand: Redis is away, or does not answer',
+      ]);
     });
 
     it('answers 500 for a bug, tells it to the log and not to the asker', async () => {
