@@ -1,7 +1,7 @@
 import { toPrintable } from '../observability/printable.ts';
+import { stateWords } from '../rollout/state-words.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { quoteArgument } from './quote-argument.ts';
-import { stateWords } from './state-words.ts';
 
 /** What failed, why, and one collector of each kind: a line each, for a status. */
 export function failureWords({ id, failures }: Pick<RolloutStatus, 'id' | 'failures'>): readonly string[] {

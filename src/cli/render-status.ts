@@ -6,6 +6,7 @@ import { legalVerbs } from '../rollout/legal-verbs.ts';
 import { lostWords } from '../rollout/lost-words.ts';
 import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutState } from '../rollout/rollout.ts';
+import { stateWords } from '../rollout/state-words.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { failureWords } from './failure-words.ts';
@@ -240,5 +241,5 @@ const attentionStates: readonly RolloutState[] = ['paused', 'awaitingApproval', 
 function paintState({ state }: RolloutStatus, paint: ConsoleOutput['paint']): string {
   const isBad = state === 'held' || state === 'finishedWithFailures';
   const color = isBad ? 'red' : attentionStates.includes(state) ? 'yellow' : 'green';
-  return paint(color, state.toUpperCase());
+  return paint(color, stateWords(state).toUpperCase());
 }

@@ -257,6 +257,10 @@ describe('the status of a rollout', () => {
     expect(startingWith('drift', shown({ drift }))).toEqual([]);
   });
 
+  it('names a state in words', () => {
+    expect(shown({ state: 'finishedWithFailures' })[0]).toContain('   FINISHED WITH FAILURES wave ');
+  });
+
   it('links a rollout and its rollback', () => {
     expect(
       shown({ state: 'rollingBack', reason: 'failures 3, allowed 1', rollbackId: 'production-2' }),
