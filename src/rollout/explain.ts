@@ -5,6 +5,7 @@ import type { Action } from './decision.ts';
 import { hasBegun } from './gate.ts';
 import type { Hold } from './hold.ts';
 import type { RolloutView } from './rollout.ts';
+import { stateWords } from './state-words.ts';
 import type { Upgrade } from './upgrade.ts';
 import { soakWords, waveWaits } from './wave-words.ts';
 
@@ -19,7 +20,7 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
     case 'retrying':
       return upgrade.dueAt > now && mayStart(view, upgrade)
         ? { reason: `is tried again: ${upgrade.reason}`, until: upgrade.dueAt }
-        : explainWaiting(view, upgrade, now);
+        : asRetry(explainWaiting(view, upgrade, now), upgrade, now);
     case 'deferred':
       return { reason: `deferred: ${upgrade.reason}; looked at again`, until: upgrade.dueAt };
     case 'queued':
@@ -37,7 +38,7 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
         until: upgrade.verifyBy,
       };
     default:
-      return { reason: `${upgrade.state}: ${upgrade.reason}`, until: null };
+      return { reason: `${stateWords(upgrade.state)}: ${upgrade.reason}`, until: null };
   }
 }
 
@@ -59,6 +60,12 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
   const { concurrency } = rollout.policy;
   if (view.slotsTaken >= concurrency) return { reason: `all ${concurrency} slots are taken`, until: null };
   return { reason: 'is next in turn', until: null };
+}
+
+/** A retry that waits for something else says all the same why it is one. */
+function asRetry(hold: Hold, { dueAt, reason }: Extract<Upgrade, { state: 'retrying' }>, now: EpochMs): Hold {
+  const words = `${hold.reason}; it is ${dueAt <= now ? 'due for' : 'waiting for'} a retry: ${reason}`;
+  return { reason: words, until: hold.until };
 }
 
 /** Why nobody starts while the rollout does not run. */
