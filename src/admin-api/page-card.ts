@@ -23,6 +23,9 @@ export const pageCard = `
     list.append(fact('Started', clock(rollout.createdAt), ' by ' + rollout.startedBy));
     list.append(fact('Plan', rollout.planHash));
     if (rollout.window) list.append(windowFact(rollout.window));
+    if (rollout.api !== null) list.append(fact('API', rollout.api.requestsPerSecond.toFixed(1) + ' of '
+      + Number(rollout.api.requestsPerSecondMax.toFixed(2)) + ' requests/s', rollout.api.rateLimited === 0 ? null
+      : make('span', { title: 'in the last hour' }, ', 429s ' + rollout.api.rateLimited)));
     if (rollout.strata.total > 1) list.append(strataFact(rollout.strata));
     if (rollout.rollbackOf !== null) list.append(fact('Takes back', rollout.rollbackOf));
     if (rollout.rollbackId !== null) list.append(fact('Taken back by', rollout.rollbackId));
@@ -40,6 +43,15 @@ export const pageCard = `
     const few = uncovered.labels.join(' · ') + (uncovered.count > uncovered.labels.length ? ' · …' : '');
     return fact('Strata', String(total), uncovered.count === 0 ? null
       : make('span', { title: few }, ', ' + uncovered.count + ' in the last wave only'));
+  }
+
+  function standstillNote({ api }) {
+    if (api === null || api.standstill === null) return null;
+    const { kind, reason, detail, since, until } = api.standstill;
+    const isDown = kind === 'serviceDown';
+    return make('p', { class: 'holds' + (isDown ? ' bad' : ''), 'aria-label': 'All wait for the service because' }, reason,
+      ...(since === null ? [] : [' since ', clock(since)]), detail === null ? null : make('span', { class: 'quiet' }, ' (' + detail + ')'),
+      ...(until === null ? ['; one request tries it now'] : [isDown ? '; next try ' : ', until ', clock(until)]));
   }
 
   // What of this rollout waits for an operator's release.
@@ -143,7 +155,7 @@ export const pageCard = `
       article.append(make('ul', { class: 'holds' + (rollout.state === 'held' ? ' bad' : ''), 'aria-label': 'Nothing more starts because' },
         ...rollout.holds.map((hold) => make('li', {}, hold.reason, ...(hold.until === null ? [] : [', until ', clock(hold.until)])))));
     }
-    add(article, approvalNote(rollout), heldList(rollout), failureList(rollout), leftBehindList(rollout));
+    add(article, standstillNote(rollout), approvalNote(rollout), heldList(rollout), failureList(rollout), leftBehindList(rollout));
     article.append(bar(rollout.counts, rollout.planned, describe(rollout.counts)), key(rollout.counts), facts(rollout),
       make('h3', {}, 'Waves'), waveTable(rollout), ...gateList(rollout));
     if (events.length > 0) {

@@ -1,21 +1,27 @@
 import type { Config } from '../config/config.ts';
+import { redisUrlProblem } from '../config/redis-url.ts';
 import { redisConfigOf } from '../daemon/redis-connections.ts';
-import type { RedisConfig } from '../redis/redis-config.ts';
+import { type RedisConfig, redisSecretsOf } from '../redis/redis-config.ts';
 import { CommandFailure } from './command-failure.ts';
 import { defaultRedis } from './default-redis.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /**
  * The Redis to use: the command line's word goes first, then the config's, then this machine's.
- * @throws CommandFailure for a password on the command line
+ * @throws CommandFailure for what is no Redis URL, and for a password on the command line
  */
 export function chooseRedis(config: Config, option: string | undefined): RedisConfig | 'embedded' {
   if (option === 'embedded') return 'embedded';
   const configured = config.redis ?? defaultRedis;
   if (option === undefined) return redisConfigOf(configured);
-  if (passwordsIn(option).length > 0) {
+  const problem = redisUrlProblem(option);
+  if (problem === 'passwordInQuery' || (URL.canParse(option) && new URL(option).password !== '')) {
     // Whoever may list processes sees it (P12).
     const message = 'a password on the command line is seen in the process list; set redis.url in the config';
+    throw new CommandFailure(exitCodes.usageOrConfig, message);
+  }
+  if (problem === 'shape') {
+    const message = '--redis wants redis://host:6379, rediss://host:6379, unix:///path, /path or embedded';
     throw new CommandFailure(exitCodes.usageOrConfig, message);
   }
   return { keyPrefix: configured.keyPrefix, url: option };
@@ -26,21 +32,6 @@ export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): read
   const { accessId, accessKey } = config.service;
   const basic = Buffer.from(`${accessId.reveal()}:${accessKey.reveal()}`).toString('base64');
   const secrets = [accessKey.reveal(), basic, config.http.token?.reveal() ?? ''];
-  if (redis !== 'embedded') {
-    if ('url' in redis) secrets.push(...passwordsIn(redis.url));
-    else secrets.push(redis.password ?? '');
-  }
+  if (redis !== 'embedded') secrets.push(...redisSecretsOf(redis));
   return secrets.filter((secret) => secret !== '');
-}
-
-/** The password of a URL, as it stands there and as it is meant. */
-function passwordsIn(url: string): readonly string[] {
-  const written = URL.canParse(url) ? new URL(url).password : '';
-  if (written === '') return [];
-  try {
-    return [written, decodeURIComponent(written)];
-  } catch {
-    // Not percent-encoded after all.
-    return [written];
-  }
 }

@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { effectiveConfig, renderEffectiveConfig } from '../config/effective-config.ts';
+import { findRisks } from '../config/find-risks.ts';
+import { maskedPolicy } from '../config/masked-policy.ts';
 import { findOverlappingPolicies } from '../config/overlapping-policies.ts';
 import { toPrintable } from '../observability/printable.ts';
 import type { ConsoleOutput } from './console-output.ts';
@@ -36,8 +38,10 @@ export async function configCheckCommand(
     : undefined;
   const overlapping = findOverlappingPolicies(config.rollouts);
   // Secrets print themselves as ***.
-  if (options.json) printJson(output, { ...config, overlapping, ...(fleet && { fleet }) });
-  else output.out.write(`${render(options.config, config, fleet)}\n`);
+  const risks = findRisks(config);
+  const shown = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
+  if (options.json) printJson(output, { ...shown, overlapping, risks, ...(fleet && { fleet }) });
+  else output.out.write(`${render(options.config, config, risks, fleet)}\n`);
   return exitCodes.done;
 }
 
@@ -47,12 +51,18 @@ function printEffective(config: Config, { json }: ConfigCheckOptions, output: Co
   else output.out.write(renderEffectiveConfig(effective).split('\n').map(toPrintable).join('\n'));
 }
 
-function render(path: string, config: Config, fleet: FleetCheck | undefined): string {
+function render(
+  path: string,
+  config: Config,
+  risks: readonly string[],
+  fleet: FleetCheck | undefined,
+): string {
   return [
     `${path} is right: service ${config.service.baseUrl}`,
     ...config.rollouts.flatMap(policyLines).map((words) => toPrintable(`  ${words}`)),
     ...(fleet?.policies.map(({ words }) => `  ${words}`) ?? []),
     ...findOverlappingPolicies(config.rollouts).map(({ words }) => `  warning: ${words}`),
+    ...risks.map((words) => `  warning: ${toPrintable(words)}`),
     ...(fleet?.warnings.map((words) => `  warning: ${words}`) ?? []),
   ].join('\n');
 }

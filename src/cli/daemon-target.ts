@@ -41,11 +41,22 @@ export function makeRuleBook({ config, url }: DaemonTarget): RuleBook {
 export type RuleBook = (status: Pick<RolloutStatus, 'policy'>) => readonly WaveRule[];
 
 function placeOf({ config, url }: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
-  if (url !== undefined) return { baseUrl: url, token: process.env['UPWAVE_TOKEN'] };
+  if (url !== undefined) return { baseUrl: checkedUrl(url), token: process.env['UPWAVE_TOKEN'] };
   const { http } = openConfig(config);
   // A daemon that listens on every address is reached on this machine's own.
   const host = http.host === '0.0.0.0' ? '127.0.0.1' : http.host === '::' ? '[::1]' : http.host;
   return { baseUrl: `http://${host}:${http.port}`, token: http.token?.reveal() };
+}
+
+/** The words do not repeat it: it may hold a token (P12). */
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (url !== undefined && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === '')
+    return text;
+  const message =
+    '--url must be where the daemon listens, such as http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN';
+  throw new CommandFailure(exitCodes.usageOrConfig, message);
 }
 
 function exitCodeOf({ kind }: AdminClientFault): ExitCode {

@@ -8,6 +8,7 @@ import type { RolloutStatus } from '../rollout/status.ts';
 import { secretsOf } from './choose-redis.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { noLog } from './log-file.ts';
 import { openConfig } from './open-config.ts';
 import { closeInTime } from './run-command.ts';
 import { makeOnceDaemon, runOnce } from './run-once.ts';
@@ -43,7 +44,7 @@ export async function demoCommand(output: ConsoleOutput): Promise<ExitCode> {
     UPWAVE_DEMO_ACCESS_KEY: credentials.accessKey,
   });
   const redis = await withRedis('embedded', dataDir, tell);
-  const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, redis.redis), undefined);
+  const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, redis.redis), noLog);
   try {
     const { statuses, exitCode } = await runOnce(daemon, config, output, { json: false, wait: true }, stop);
     const { createsPerCollector, tasksInFlightMax, throttled } = service.record.snapshot();

@@ -7,6 +7,7 @@ import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { endedOf } from './ended-of.ts';
 import { showInstant } from './show-instant.ts';
+import { standstillWords } from './standstill-words.ts';
 
 /** Shows rollouts as they go: a bar for each wave where a person watches, else a line when something changed. */
 export interface Progress {
@@ -91,8 +92,9 @@ function stateWords({ state }: Pick<WaveStatus, 'state'>): string {
   return state === 'awaitingApproval' ? 'waits for approval' : state;
 }
 
-/** Why an open wave stands still, where that has an end: a closed window, as a rule. */
-function holdWords({ holds }: RolloutStatus, now: EpochMs): readonly string[] {
+/** Why an open wave stands still: the service, or what has an end: a closed window, as a rule. */
+function holdWords({ holds, api }: RolloutStatus, now: EpochMs): readonly string[] {
+  if (api !== null && api.standstill !== null) return [standstillWords(api.standstill, now)];
   const hold = holds.find(({ until }) => until !== null);
   if (hold === undefined || hold.until === null) return [];
   return [`${toPrintable(hold.reason)}, until ${showInstant(hold.until, now)}`];

@@ -15,6 +15,7 @@ import { quoteArgument } from './quote-argument.ts';
 import { renderWaves } from './render-waves.ts';
 import { windowWords } from './render-window.ts';
 import { showInstant } from './show-instant.ts';
+import { standstillWords } from './standstill-words.ts';
 import { commandOf } from './verb-table.ts';
 
 const barWidth = 23;
@@ -40,11 +41,13 @@ export function renderStatus(
     progressLine(status, now),
     ...gateLines(status, now, rules),
     ...failureWords(status).map((words) => line('failed', words)),
+    ...apiLines(status),
     ...windowLines(status, now),
     ...stateLines(status),
     ...approvalLines(status),
     ...heldLines(status),
     ...rollbackLines(status),
+    ...standstillLines(status, now),
     ...waitLines(status, now),
     ...renderWaves(status, now, paint),
     ...uncoveredLines(status),
@@ -135,6 +138,12 @@ function allowedWords(wave: WaveStatus, rules: readonly WaveRule[]): string {
   return `${wave.failuresAllowed} allowed in ${name} (${formatAmount(rule)} of ${planned})`;
 }
 
+function apiLines({ api }: RolloutStatus): readonly string[] {
+  if (api === null) return [];
+  const { requestsPerSecond: used, requestsPerSecondMax: max, rateLimited } = api;
+  return [line('api', `${used.toFixed(1)}/${Number(max.toFixed(2))} req/s   429s ${rateLimited}`)];
+}
+
 function windowLines({ window, endedAt }: RolloutStatus, now: EpochMs): readonly string[] {
   return window === null || endedAt !== null ? [] : [line('window', windowWords(window, now))];
 }
@@ -196,6 +205,11 @@ function rollbackLines(status: RolloutStatus): readonly string[] {
     lines.push(line('rollback', `is ${toPrintable(rollbackId)}: upwave status ${quoteArgument(rollbackId)}`));
   }
   return [...lines, ...leftBehindWords(status).map((words) => line('left', words))];
+}
+
+function standstillLines({ api }: RolloutStatus, now: EpochMs): readonly string[] {
+  const standstill = api?.standstill ?? null;
+  return standstill === null ? [] : [line('waits', standstillWords(standstill, now))];
 }
 
 function waitLines(status: RolloutStatus, now: EpochMs): readonly string[] {

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
 import { chooseRedis, secretsOf } from './choose-redis.ts';
@@ -21,6 +22,7 @@ export async function runCommand(options: {
   const config = openConfig(options.config);
   const chosen = chooseRedis(config, options.redis);
   const logger = makeLogger({ level: config.log.level, secrets: secretsOf(config, chosen) });
+  for (const reason of findRisks(config)) logger.write('warn', { event: 'config.risk', reason });
   const redis = await withRedis(chosen, embeddedDataDir(), (reason) =>
     logger.write('info', { event: 'redis.embedded', reason }),
   );

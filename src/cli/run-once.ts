@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
 import type { Config } from '../config/config.ts';
+import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
 import { toPrintable } from '../observability/printable.ts';
@@ -12,6 +12,7 @@ import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { followRollouts } from './follow-rollouts.ts';
+import { type LogDestination, noLog, openLogFile } from './log-file.ts';
 import { openConfig } from './open-config.ts';
 import { printJson } from './print-json.ts';
 import { renderStatus } from './render-status.ts';
@@ -48,8 +49,10 @@ export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOut
   const stop = stopSignal();
   const config = openConfig(options.config);
   const chosen = chooseRedis(config, options.redis);
+  for (const words of findRisks(config)) output.err.write(`warning: ${toPrintable(words)}\n`);
+  const log = options.logFile === undefined ? noLog : openLogFile(options.logFile, output);
   const redis = await withRedis(chosen, embeddedDataDir(), (text) => output.err.write(`${text}\n`));
-  const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), options.logFile);
+  const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), log);
   try {
     const { exitCode } = await runOnce(daemon, config, output, options, stop);
     if (stop.aborted) output.err.write('stopped; started again, it goes on where it stands\n');
@@ -64,10 +67,8 @@ export function makeOnceDaemon(
   config: Config,
   redis: Parameters<typeof makeDaemon>[0]['redis'],
   secrets: readonly string[],
-  logFile: string | undefined,
+  destination: LogDestination,
 ): Daemon {
-  const stream = logFile === undefined ? undefined : createWriteStream(logFile, { flags: 'a' });
-  const destination = { write: (line: string) => void stream?.write(line) };
   const logger = makeLogger({ level: config.log.level, secrets, destination });
   return makeDaemon({ config, redis, logger, version: readVersion(), followsSchedule: false });
 }

@@ -8,6 +8,7 @@ import { chooseRedis } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
+import { redisRefusal } from './redis-refusal.ts';
 import { embeddedDataDir } from './with-redis.ts';
 
 /** Where state is: as `run` finds it. */
@@ -29,7 +30,7 @@ const answersWithinMs = 5_000;
 
 /**
  * Gives a command the state in Redis itself, without a daemon, and leaves nothing open.
- * @throws CommandFailure when Redis can't be reached, or keeps nothing
+ * @throws CommandFailure when Redis can't be reached, refuses a command, or keeps nothing
  */
 export async function withKeptState<T>(
   target: StateTarget,
@@ -56,6 +57,8 @@ async function withConnection<T>(
       throw new CommandFailure(exitCodes.unreachable, message);
     }
     return await use({ config, connection, keyPrefix: redis.keyPrefix, place });
+  } catch (error) {
+    throw redisRefusal(error, redis, place);
   } finally {
     await connection.close();
   }

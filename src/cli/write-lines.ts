@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CommandFailure } from './command-failure.ts';
@@ -13,14 +13,19 @@ export type Lines = AsyncIterable<string>;
  * @throws CommandFailure when it can't be written
  */
 export async function writeLinesToFile(path: string, lines: Lines): Promise<void> {
-  const unfinished = `${path}.part`;
   try {
-    // Flushed before it gets its name: a name must not survive a power cut that its content does not.
-    const file = createWriteStream(unfinished, { mode: 0o600, flush: true });
-    await pipeline(Readable.from(withEnds(lines)), file);
-    await rename(unfinished, path);
+    // A new file under a name that nobody foresees: one that is there, or a link, has somebody else's mode and place.
+    const unfinished = `${path}.${randomBytes(8).toString('hex')}.part`;
+    const file = await open(unfinished, 'wx', 0o600);
+    try {
+      // Flushed before it gets its name: a name must not survive a power cut that its content does not.
+      await pipeline(Readable.from(withEnds(lines)), file.createWriteStream({ flush: true }));
+      await rename(unfinished, path);
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    }
   } catch (error) {
-    await rm(unfinished, { force: true });
     if (!isFileError(error)) throw error;
     const message = `cannot write ${path}: ${error.code ?? error.message}`;
     throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });

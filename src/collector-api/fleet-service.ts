@@ -1,3 +1,4 @@
+import { isSameBuild } from '../base/build-version.ts';
 import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
 import {
   type SeenCollector,
@@ -9,7 +10,7 @@ import {
 import { serviceLimits } from '../contract/service-limits.ts';
 import { createUpgradeTask, getUpgradeTask, listUpgradeTargets } from '../contract/upgrade-operations.ts';
 import type { BudgetClass } from '../orchestrator/api-budget.ts';
-import type { Answer, FleetService } from '../orchestrator/ports.ts';
+import type { Answer, FleetService, InventoryPage } from '../orchestrator/ports.ts';
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
 import { boundText } from './bound-text.ts';
 import { isNameAskable, unaskableName } from './collector-name.ts';
@@ -112,7 +113,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     },
 
     async readFleet(targetBuild, signal) {
-      const inventory = await readInventory(signal);
+      const inventory = await readInventory(null, signal);
       if (!inventory.ok) return inventory;
       // Read after the inventory, so that one who registered in between is not taken for one who can't be upgraded.
       const upgradable = await readUpgradable(
@@ -199,9 +200,14 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         serviceAt: answer.value.serviceAt,
       };
       if (upgradableTo === null) return { ok: true, value: { ...sighting, upgradable: null } };
-      // The list leaves out who is offline, so a dead one needs no reading of it.
-      if (collector.alive === false) return { ok: true, value: { ...sighting, upgradable: false } };
+      // The list leaves out who is offline, and who has the build, so neither needs a reading of it.
+      const isThere = isSameBuild(sighting.build, upgradableTo);
+      if (collector.alive === false || isThere)
+        return { ok: true, value: { ...sighting, upgradable: false } };
       const upgradable = await askUpgradable(upgradableTo, urgent, signal);
+      // 400: a parameter is invalid (collector-api.md §4.3), and only the build can be: it is no longer on offer.
+      if (!upgradable.ok && upgradable.failure.kind === 'refused' && upgradable.failure.status === 400)
+        return { ok: true, value: { ...sighting, upgradable: false } };
       if (!upgradable.ok) return upgradable;
       return { ok: true, value: { ...sighting, upgradable: upgradable.value.has(collectorId) } };
     },
@@ -212,31 +218,41 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     },
   };
 
-  async function readInventory(signal?: AbortSignal): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>> {
+  async function readInventory(
+    onPage: ((page: InventoryPage) => Promise<void>) | null,
+    signal?: AbortSignal,
+  ): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>> {
     const readAt = clock.now();
+    // One page that is watched takes the place of many looks and proofs, so it goes before them.
+    const budgetClass: BudgetClass = onPage === null ? 'page' : 'verify';
     // The last page's: against it no heartbeat looks younger than it is.
     let serviceAt: EpochMs | null = null;
     const inventory = await readWholeList<SeenCollector>({
       ...pages,
       signal,
       requestsMax: pageRequestsMax,
-      attemptsMax: pageAttemptsMax,
+      attemptsMax: onPage === null ? pageAttemptsMax : 1,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
-        const answer = await client.call(seeCollectors, { query }, { budgetClass: 'page', signal });
+        const answer = await client.call(seeCollectors, { query }, { budgetClass, signal });
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
-        return { ok: true, value: answer.value.body.collectors };
+        const { collectors } = answer.value.body;
+        await onPage?.({ collectors: installedOf(collectors), serviceAt });
+        return { ok: true, value: collectors };
       },
     });
     if (!inventory.ok) return inventory;
     parts.onUnreadable?.(inventory.value.filter((row) => !hasId(row) || row.name === '').length);
+    return { ok: true, value: { readAt, serviceAt, collectors: installedOf(inventory.value) } };
+  }
+
+  function installedOf(rows: readonly SeenCollector[]): readonly FleetCollector[] {
     const say = sayer('values');
-    const collectors = inventory.value
+    return rows
       .filter(hasId)
       .filter(isInstalled)
       .map((row) => fleetCollectorOf(row, say));
-    return { ok: true, value: { readAt, serviceAt, collectors } };
   }
 
   /** Makes a text of an answer fit to be kept (P12). */

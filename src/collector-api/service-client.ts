@@ -201,7 +201,10 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
       addresses.answered(session, true);
       await circuit.answered(marks.circuit, grant);
       await throttle.succeeded(marks.throttle, grant);
-      return { ok: true, value: { body, serviceAt: serviceTimeOf(headers), etag: headers.etag ?? null } };
+      return {
+        ok: true,
+        value: { body, serviceAt: serviceTimeOf(headers, clock.now()), etag: headers.etag ?? null },
+      };
     } catch (error) {
       if (!(error instanceof HttpFault)) throw error;
       tell(error.kind === 'status' ? (error.status ?? error.kind) : error.kind);

@@ -5,6 +5,7 @@ import { parseServiceError } from '../contract/service-errors.ts';
 import type { HttpFault } from '../http/http-fault.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
 import { certificateFailureOf } from './certificate-failure.ts';
+import { parseHttpDate } from './http-date.ts';
 import { isPage } from './is-page.ts';
 
 const messageLengthMax = 200;
@@ -98,19 +99,18 @@ function say(words: string, hide: (text: string) => string): string {
 }
 
 /**
- * What `Retry-After` asks for: seconds, or an instant on the service's own clock.
+ * What `Retry-After` asks for: whole seconds, or an instant on the service's own clock.
  * @returns null when it is absent or unreadable
  */
 export function retryAfterMsOf(headers: HttpFault['headers'], now: EpochMs): DurationMs | null {
   const text = headers['retry-after'];
   if (text === undefined) return null;
   if (/^\d+$/.test(text.trim())) return Number(text) * 1_000;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : Math.max(0, at - (serviceTimeOf(headers) ?? now));
+  const at = parseHttpDate(text, now);
+  return at === null ? null : Math.max(0, at - (serviceTimeOf(headers, now) ?? now));
 }
 
 /** The service's clock at an answer, from its `Date` header. */
-export function serviceTimeOf(headers: HttpFault['headers']): EpochMs | null {
-  const at = Date.parse(headers.date ?? '');
-  return Number.isNaN(at) ? null : at;
+export function serviceTimeOf(headers: HttpFault['headers'], now: EpochMs): EpochMs | null {
+  return headers.date === undefined ? null : parseHttpDate(headers.date, now);
 }

@@ -50,3 +50,16 @@ const quotedCharactersMax = 80;
 export function quote(text: string): string {
   return JSON.stringify(text.length > quotedCharactersMax ? `${text.slice(0, quotedCharactersMax)}…` : text);
 }
+
+/**
+ * A key without the value that YAML takes for a part of it where no blank follows the colon, as in
+ * `{ accessKey:secret }` (P12).
+ */
+export function keyName(key: string): string {
+  return key.replace(/[:=\s].*$/s, '…');
+}
+
+/** A host without what may hold a credential (P12): what stands before an `@`, and what follows a `?` or `#`. */
+export function withoutUserInfo(text: string): string {
+  return text.replace(/^.*@/s, '…@').replace(/[?#].*$/s, '…');
+}

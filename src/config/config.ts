@@ -13,6 +13,8 @@ export interface Config {
   readonly historyMs: DurationMs;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
   readonly rollouts: readonly Policy[];
+  /** Whole paths of the files that secrets were read from. */
+  readonly secretFiles?: readonly string[];
 }
 
 export interface ServiceConfig {

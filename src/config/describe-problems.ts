@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type ConfigProblem, formatPath } from './config-error.ts';
+import { type ConfigProblem, formatPath, keyName } from './config-error.ts';
 import type { YamlSource } from './yaml-source.ts';
 
 /** An issue as it concerns one place: unknown keys apart, the likely branch of a union chosen. */
@@ -23,7 +23,7 @@ export function placeProblems(issues: readonly PlacedIssue[], source: YamlSource
   const problems = issues.map(({ path, message, part }) => ({
     file: source.file,
     ...source.locate(path, part),
-    path: formatPath(path),
+    path: formatPath(path.map((key) => (typeof key === 'string' ? keyName(key) : key))),
     message,
   }));
   const order = (problem: ConfigProblem) => [problem.line ?? 0, problem.column ?? 0] as const;

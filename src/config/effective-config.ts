@@ -10,7 +10,7 @@ import { writeDuration } from './write-duration.ts';
  * reads as a config of the same meaning, once its secrets are put in again.
  */
 export function effectiveConfig(config: Config): object {
-  const { service, redis, http, historyMs, log, rollouts, ...others } = config;
+  const { service, redis, http, historyMs, log, rollouts, secretFiles: _read, ...others } = config;
   nothingElse(others);
   const { token, ...listening } = http;
   return escapeVariables({

@@ -1,6 +1,6 @@
 import { formatAmount } from '../rollout/amount.ts';
 import type { GateRule, Policy, WaveRule, WindowRule } from '../rollout/policy.ts';
-import { maskedUrl } from './masked-url.ts';
+import { maskedGate } from './masked-policy.ts';
 import { weekDays } from './windows-schema.ts';
 import { writeDuration } from './write-duration.ts';
 
@@ -58,9 +58,11 @@ function effectiveWave({ size, soakMs, maxFailures, gates, ...asWritten }: WaveR
   };
 }
 
-function effectiveGate({ name, dryRun, ...rule }: GateRule): object {
+function effectiveGate(gate: GateRule): object {
+  const { name, dryRun, ...rule } = maskedGate(gate);
   const tokenFile = rule.tokenFile === undefined ? {} : { tokenFile: rule.tokenFile };
-  const asking = { url: maskedUrl(rule.url), every: writeDuration(rule.everyMs), ...tokenFile };
+  const place = 'urlFile' in rule ? { urlFile: rule.urlFile } : { url: rule.url };
+  const asking = { ...place, every: writeDuration(rule.everyMs), ...tokenFile };
   if (rule.kind === 'webhook') return { name, dryRun, webhook: asking };
   const { query, expect, forMs } = rule;
   return {

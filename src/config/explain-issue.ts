@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { assertNever } from '../base/assert.ts';
-import { quote } from './config-error.ts';
+import { keyName, quote } from './config-error.ts';
 
 /**
  * Zod's findings in an operator's words; pass it as `error` to `safeParse`. A schema's own message stands before it.
@@ -37,10 +37,14 @@ export function explainIssue(issue: z.core.$ZodRawIssue): string {
 
 /** A sentence about a key that a mapping does not have. */
 function explainUnknownKey(key: string, known: readonly string[]): string {
-  const nearest = nearestOf(key, known);
-  if (nearest !== undefined) return `unknown key ${quote(key)}; did you mean ${quote(nearest)}?`;
+  const name = keyName(key);
+  const missesBlank = known.find((word) => key.startsWith(`${word}:`));
+  if (missesBlank !== undefined)
+    return `unknown key ${quote(name)}; write "${missesBlank}: …", with a blank after the colon`;
+  const nearest = nearestOf(name === key ? key : name.slice(0, -1), known);
+  if (nearest !== undefined) return `unknown key ${quote(name)}; did you mean ${quote(nearest)}?`;
   const list = known.length === 0 ? '' : `; known here: ${known.join(', ')}`;
-  return `unknown key ${quote(key)}, not known in this release${list}`;
+  return `unknown key ${quote(name)}, not known in this release${list}`;
 }
 
 /** The known word that a person most likely meant, if one is near enough. */

@@ -1,27 +1,30 @@
 import { z } from 'zod';
 import { invariant } from '../base/assert.ts';
-import type { Expectation, GateRule } from '../rollout/policy.ts';
+import type { Expectation, GatePlace, GateRule } from '../rollout/policy.ts';
 import { quote } from './config-error.ts';
 import { reportRepeatedNames } from './repeated-names.ts';
 import { duration, filePath, shortName, wholeCheck } from './value-schemas.ts';
 
-/** Where a gate asks. Never shown in a message: it may hold a password. */
-const GateUrl = z.string().transform((text, context): string => {
-  if (!URL.canParse(text)) {
-    context.addIssue('is no URL; write one such as https://prometheus.example.com');
-    return z.NEVER;
-  }
-  const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    context.addIssue('must start with https:// or http://');
-  if (url.username !== '' || url.password !== '')
-    context.addIssue('must not hold a user name or password; use tokenFile');
-  if (url.hash !== '') context.addIssue('must not hold a fragment ("#…")');
-  // What names itself a secret would be stored with the rollout (P12).
-  if ([...url.searchParams.keys()].some((key) => /token|secret|passw|api-?_?key|signature/i.test(key)))
-    context.addIssue('must not hold a credential; use tokenFile');
-  return url.href;
-});
+/**
+ * Where a gate asks. Never shown in a message: it may hold a password.
+ * @param elsewhere what to do with a query: it is stored and shown with the URL, and often a credential (P12)
+ */
+function gateUrl(elsewhere: string) {
+  return z.string().transform((text, context): string => {
+    if (!URL.canParse(text)) {
+      context.addIssue('is no URL; write one such as https://prometheus.example.com');
+      return z.NEVER;
+    }
+    const url = new URL(text);
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+      context.addIssue('must start with https:// or http://');
+    if (url.username !== '' || url.password !== '')
+      context.addIssue('must not hold a user name or password; use tokenFile');
+    if (url.hash !== '') context.addIssue('must not hold a fragment ("#…")');
+    if (url.search !== '') context.addIssue(`must not hold a query ("?…"); ${elsewhere}`);
+    return url.href;
+  });
+}
 
 const operators = ['>=', '>', '<=', '<', '==', '!='] as const satisfies ReadonlyArray<
   Expectation['operator']
@@ -50,16 +53,27 @@ function parseExpectation(text: string): Expectation | undefined {
 /** What any kind of gate has. */
 const asking = {
   every: duration('100ms').prefault('1m').describe('How often to ask.'),
+  urlFile: filePath()
+    .exactOptional()
+    .describe(
+      'A file that holds the URL, instead of url, where its path or query is a secret; read at each question; relative to the config file.',
+    ),
   tokenFile: filePath()
     .exactOptional()
     .describe('A file that holds a bearer token, read at each question; relative to the config file.'),
 };
 
+const onePlace = wholeCheck(({ url, urlFile }, report) => {
+  if (url === undefined && urlFile === undefined) report('needs url or urlFile');
+  if (url !== undefined && urlFile !== undefined)
+    report('both url and urlFile are given; keep one', ['urlFile']);
+});
+
 const Prometheus = z
   .strictObject({
-    url: GateUrl.check(
-      z.refine((url) => !url.includes('?'), 'must not hold a query ("?…"); PromQL belongs in query'),
-    ).describe('Where Prometheus is, such as https://prometheus.example.com.'),
+    url: gateUrl('PromQL belongs in query')
+      .exactOptional()
+      .describe('Where Prometheus is, such as https://prometheus.example.com.'),
     query: z
       .string()
       .trim()
@@ -72,16 +86,20 @@ const Prometheus = z
       .describe('How long this must be so without a break to pass, or not be so to fail. 0s: one answer.'),
     ...asking,
   })
+  .check(onePlace)
   .transform(({ for: duration, ...rule }) => ({ ...rule, forMs: duration }))
   .describe('Asks Prometheus.');
 
 const Webhook = z
   .strictObject({
-    url: GateUrl.describe(
-      'Gets a POST with a summary of the rollout: 2xx passes, 409 holds, anything else is no answer.',
-    ),
+    url: gateUrl('write the URL into a file, and name that as urlFile')
+      .exactOptional()
+      .describe(
+        'Gets a POST with a summary of the rollout: 2xx passes, 409 holds, anything else is no answer. It is stored and shown.',
+      ),
     ...asking,
   })
+  .check(onePlace)
   .describe('Asks a service of your own.');
 
 const Gate = z
@@ -143,11 +161,23 @@ function freeName(kind: string, taken: ReadonlySet<string>): string {
 }
 
 function ruleOf({ prometheus, webhook, dryRun }: z.output<typeof Gate>, name: string): GateRule {
-  if (prometheus !== undefined) {
-    const { every, ...rule } = prometheus;
-    return { kind: 'prometheus', name, dryRun, everyMs: every, ...rule };
-  }
-  invariant(webhook !== undefined, 'the schema wants one of the two');
-  const { every, ...rule } = webhook;
-  return { kind: 'webhook', name, dryRun, everyMs: every, ...rule };
+  const asked = prometheus ?? webhook;
+  invariant(asked !== undefined, 'the schema wants one of the two');
+  const { every, tokenFile } = asked;
+  const shared = {
+    name,
+    dryRun,
+    everyMs: every,
+    ...placeOf(asked),
+    ...(tokenFile !== undefined && { tokenFile }),
+  };
+  if (prometheus === undefined) return { kind: 'webhook', ...shared };
+  const { query, expect, forMs } = prometheus;
+  return { kind: 'prometheus', ...shared, query, expect, forMs };
+}
+
+function placeOf({ url, urlFile }: { readonly url?: string; readonly urlFile?: string }): GatePlace {
+  if (urlFile !== undefined) return { urlFile };
+  invariant(url !== undefined, 'the schema wants one of the two');
+  return { url };
 }

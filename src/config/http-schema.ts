@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { filePath, secretText, unprintable, wholeCheck } from './value-schemas.ts';
+import { isLoopback } from './is-loopback.ts';
+import { filePath, guessable, secretText, unprintable, wholeCheck } from './value-schemas.ts';
 
 /** Our own HTTP server: health, metrics, the admin API and the page. */
 export const HttpSchema = z
@@ -12,9 +13,11 @@ export const HttpSchema = z
       .default('127.0.0.1')
       .describe('Where to listen. Any other host than loopback needs a token.'),
     port: z.number().int().min(0).max(65_535).default(9464).describe('Where to listen; 0 takes a free port.'),
-    token: secretText(unprintable)
+    token: secretText(unprintable, guessable)
       .exactOptional()
-      .describe(`The bearer token that callers must show. Take it from the environment: \${UPWAVE_TOKEN}.`),
+      .describe(
+        `The bearer token that callers must show, of 16 characters or more. Take it from the environment: \${UPWAVE_TOKEN}.`,
+      ),
     tokenFile: filePath()
       .exactOptional()
       .describe('A file that holds the token, instead of token; relative to the config file.'),
@@ -33,12 +36,6 @@ export const HttpSchema = z
     }),
   )
   .describe('Our own HTTP server: health, metrics, the admin API and the page.');
-
-/** True when only this machine can connect to a server on this host. */
-function isLoopback(host: string): boolean {
-  if (host.toLowerCase() === 'localhost' || host === '::1') return true;
-  return isIP(host) === 4 && host.startsWith('127.');
-}
 
 function isHost(host: string): boolean {
   return (

@@ -9,6 +9,7 @@ import { type PlacedIssue, placeIssue, placeProblems } from './describe-problems
 import { explainIssue } from './explain-issue.ts';
 import { type CaFiles, readCaFiles } from './read-ca-files.ts';
 import { withPassword } from './redis-schema.ts';
+import { slowPatternIssues } from './slow-pattern-issues.ts';
 import {
   plainScalarOf,
   redactSubstituted,
@@ -16,8 +17,8 @@ import {
   substituteEnvironment,
 } from './substitute-environment.ts';
 import { readTextFile } from './text-file.ts';
-import { unfitForId, unprintable } from './value-schemas.ts';
-import { withTokenFiles } from './with-token-files.ts';
+import { guessable, type Unfit, unfitForId, unprintable } from './value-schemas.ts';
+import { withGateFiles } from './with-gate-files.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -42,13 +43,17 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   const secrets = readSecretFiles(substitution, source.file);
   const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
   const authorities = readCaFiles((section) => {
-    if (unresolved.has(formatPath([section, 'caFile']))) return undefined;
-    const given = partOf(partOf(substitution.value, section), 'caFile');
-    return typeof given === 'string' ? given : undefined;
+    const place = formatPath([section, 'caFile']);
+    if (unresolved.has(place)) return undefined;
+    const path = partOf(partOf(substitution.value, section), 'caFile');
+    if (typeof path !== 'string') return undefined;
+    return { path, written: substitution.texts.get(place)?.written ?? path };
   }, source.file);
-  const allIssues = [...issues, ...secrets.issues, ...authorities.issues];
+  const slow = slowPatternIssues(partOf(substitution.value, 'rollouts')).map(redacted(substitution));
+  const allIssues = [...issues, ...slow, ...secrets.issues, ...authorities.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
-  return assemble(parsed, secrets.byKey, authorities.ca, dirname(source.file));
+  const config = assemble(parsed, secrets.byKey, authorities.ca, dirname(source.file));
+  return secrets.files.length === 0 ? config : { ...config, secretFiles: secrets.files };
 }
 
 interface ParsedFile {
@@ -66,11 +71,15 @@ function parseFile(substitution: Substitution): ParsedFile {
   const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
   const found = (result.success ? [] : result.error.issues.flatMap(placeIssue))
     .filter((issue) => !unresolved.has(formatPath(issue.path)))
-    .map((issue) => {
-      const text = substitution.texts.get(formatPath(issue.path));
-      return text === undefined ? issue : { ...issue, message: redactSubstituted(issue.message, text) };
-    });
+    .map(redacted(substitution));
   return { parsed: undefined, issues: [...substitution.issues, ...found] };
+}
+
+function redacted({ texts }: Substitution): (issue: PlacedIssue) => PlacedIssue {
+  return (issue) => {
+    const text = texts.get(formatPath(issue.path));
+    return text === undefined ? issue : { ...issue, message: redactSubstituted(issue.message, text) };
+  };
 }
 
 /** The environment holds texts only; where the schema refused one that spells a number or truth value, that is meant. */
@@ -99,17 +108,21 @@ const secretBytesMax = 16 * 1024;
 /** Looks at the data before it is checked, so that a bad file is told together with all other problems. */
 function readSecretFiles(substitution: Substitution, configFile: string) {
   const byKey = new Map<string, Secret>();
+  const files: string[] = [];
   const issues: PlacedIssue[] = [];
   for (const path of secretFileKeys) {
     const [section, key] = path;
     const given = partOf(partOf(substitution.value, section), key);
     const isUnresolved = substitution.issues.some((issue) => formatPath(issue.path) === formatPath(path));
     if (typeof given !== 'string' || given === '' || isUnresolved) continue;
-    const text = readTextFile(resolve(dirname(configFile), given), secretBytesMax);
+    const file = resolve(dirname(configFile), given);
+    const text = readTextFile(file, secretBytesMax);
     const value = typeof text === 'string' ? text.replace(/[\r\n]+$/, '') : '';
     const problem = typeof text === 'string' ? secretProblem(value, key) : text.problem;
-    if (problem === undefined) byKey.set(key, new Secret(value));
-    else {
+    if (problem === undefined) {
+      byKey.set(key, new Secret(value));
+      files.push(file);
+    } else {
       const written = substitution.texts.get(formatPath(path))?.written ?? given;
       issues.push({
         path,
@@ -118,7 +131,7 @@ function readSecretFiles(substitution: Substitution, configFile: string) {
       });
     }
   }
-  return { byKey, issues };
+  return { byKey, files, issues };
 }
 
 function partOf(data: unknown, key: PropertyKey): unknown {
@@ -127,10 +140,16 @@ function partOf(data: unknown, key: PropertyKey): unknown {
     : undefined;
 }
 
+/** Of the keys whose secrets have rules of their own. */
+const unfitFor: Readonly<Record<string, readonly Unfit[]>> = {
+  accessIdFile: [unfitForId],
+  tokenFile: [unprintable, guessable],
+};
+
 function secretProblem(value: string, key: string): string | undefined {
   if (value === '') return 'the file is empty';
-  const { pattern, sentence } = key === 'accessIdFile' ? unfitForId : unprintable;
-  return pattern.test(value) ? `it ${sentence}` : undefined;
+  const unfit = (unfitFor[key] ?? [unprintable]).find(({ pattern }) => pattern.test(value));
+  return unfit === undefined ? undefined : `it ${unfit.sentence}`;
 }
 
 function assemble(
@@ -162,7 +181,7 @@ function assemble(
     http: { host: http.host, port: http.port, token: http.token ?? secrets.get('tokenFile') },
     historyMs: file.history,
     log: file.log,
-    rollouts: file.rollouts.map((policy) => withTokenFiles(policy, folder)),
+    rollouts: file.rollouts.map((policy) => withGateFiles(policy, folder)),
   };
 }
 

@@ -1,4 +1,5 @@
-const mask = '***';
+/** What stands where a secret was. */
+export const mask = '***';
 
 /**
  * A URL without what it may hold as a credential (P12): the password, or a user name that stands alone, and the values

@@ -92,7 +92,9 @@ const Retry = z
 
 const Defer = z
   .strictObject({
-    upTo: duration('0s').prefault('12h').describe('How long an offline collector is waited for.'),
+    upTo: duration('0s')
+      .prefault('12h')
+      .describe('How long an offline collector is waited for, in all until it is upgrading.'),
   })
   .prefault({})
   .transform(({ upTo }) => ({ upToMs: upTo }))

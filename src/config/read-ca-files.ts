@@ -10,6 +10,12 @@ export interface CaFiles {
   readonly redis?: string;
 }
 
+/** A path, and how it stands in the config: a variable may hold a secret that is no path at all (P12). */
+interface NamedFile {
+  readonly path: string;
+  readonly written: string;
+}
+
 const sections = ['service', 'redis'] as const;
 
 // All the public authorities together are a quarter of this.
@@ -20,21 +26,21 @@ const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE----
 /**
  * Reads the certificates of own authorities, so that a wrong file is told with all other problems and not by the first
  * connection.
- * @param pathOf what the file gives as a section's `caFile`; undefined where it gives none
+ * @param given what the config names as a section's `caFile`; undefined where it names none
  */
 export function readCaFiles(
-  pathOf: (section: (typeof sections)[number]) => string | undefined,
+  given: (section: (typeof sections)[number]) => NamedFile | undefined,
   configFile: string,
 ): { readonly ca: CaFiles; readonly issues: readonly PlacedIssue[] } {
   const found: Array<readonly [string, string]> = [];
   const issues: PlacedIssue[] = [];
   for (const section of sections) {
-    const path = pathOf(section);
-    if (path === undefined || path === '') continue;
-    const text = readTextFile(resolve(dirname(configFile), path), bytesMax);
+    const named = given(section);
+    if (named === undefined || named.path === '') continue;
+    const text = readTextFile(resolve(dirname(configFile), named.path), bytesMax);
     const problem = typeof text === 'string' ? problemOf(text) : text.problem;
     if (problem !== undefined) {
-      const message = `can't take certificates from ${quote(path)}: ${problem}`;
+      const message = `can't take certificates from ${quote(named.written)}: ${problem}`;
       issues.push({ path: [section, 'caFile'], message, part: 'value' });
     } else if (typeof text === 'string') found.push([section, (text.match(certificate) ?? []).join('\n')]);
   }

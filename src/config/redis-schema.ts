@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Secret } from '../base/secret.ts';
-import { quote } from './config-error.ts';
+import { quote, withoutUserInfo } from './config-error.ts';
+import { redisUrlProblem } from './redis-url.ts';
 import { filePath, secretText, unprintable, type WholeReport, wholeCheck } from './value-schemas.ts';
 
 /** Host and port of one Redis process. */
@@ -11,38 +12,22 @@ export interface RedisNode {
 
 /** `redis://`, `rediss://` or `unix:///path`; a Secret, since it may hold a password. */
 const RedisUrl = z.string().transform((text, context): Secret => {
-  // Never shown in the message: it may hold a password.
-  if (!isRedisUrl(text)) {
+  const problem = redisUrlProblem(text);
+  if (problem === 'shape') {
     context.addIssue('is no Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path');
-  } else if (hasPasswordInQuery(text)) {
+  } else if (problem === 'passwordInQuery') {
     context.addIssue('must not hold a password in its query ("?…"); use password or passwordFile');
   }
   return new Secret(text);
 });
-
-/** The client takes any of its settings from there, where nobody would look for a secret (P12). */
-function hasPasswordInQuery(text: string): boolean {
-  return URL.canParse(text) && [...new URL(text).searchParams.keys()].some((key) => /passw/i.test(key));
-}
-
-function isRedisUrl(text: string): boolean {
-  if (text.startsWith('/')) return text.length > 1;
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  if (url.protocol === 'unix:') return url.pathname.length > 1 && url.host === '';
-  return (
-    (url.protocol === 'redis:' || url.protocol === 'rediss:') &&
-    url.hostname !== '' &&
-    /^(\/\d*)?$/.test(url.pathname)
-  );
-}
 
 const Node = z.string().transform((text, context): RedisNode => {
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/.exec(text);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3]);
   if (host === undefined || port < 1 || port > 65_535) {
-    context.addIssue(`${quote(text)} is no address; write host:port, such as redis-1.example.com:6379`);
+    const shown = quote(withoutUserInfo(text));
+    context.addIssue(`${shown} is no address; write host:port, such as redis-1.example.com:6379`);
     return z.NEVER;
   }
   return { host, port };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { quote } from './config-error.ts';
+import { quote, withoutUserInfo } from './config-error.ts';
 import { duration, filePath, secretText, unfitForId, unprintable, wholeCheck } from './value-schemas.ts';
 
 const BaseUrl = z.string().transform((text, context): string => {
@@ -25,7 +25,7 @@ const HostPattern = z
   .string()
   .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, {
     error: (issue) =>
-      `${quote(String(issue.input))} is no host; write one such as eu.api.example.com or "*.api.example.com"`,
+      `${quote(withoutUserInfo(String(issue.input)))} is no host; write one such as eu.api.example.com or "*.api.example.com"`,
   })
   .transform((host) => host.toLowerCase());
 

@@ -1,4 +1,4 @@
-import { formatPath, quote } from './config-error.ts';
+import { formatPath, quote, withoutUserInfo } from './config-error.ts';
 import type { PlacedIssue } from './describe-problems.ts';
 
 /** A text that came, at least in part, from the environment. */
@@ -71,7 +71,8 @@ export function substituteEnvironment(
 
 /** Takes what came from the environment out of a message: it may be a secret in the wrong place. */
 export function redactSubstituted(message: string, text: SubstitutedText): string {
-  return message.replaceAll(quote(text.value), quote(text.written));
+  const shown = [quote(text.value), quote(withoutUserInfo(text.value))];
+  return shown.reduce((clean, part) => clean.replaceAll(part, quote(text.written)), message);
 }
 
 /** @returns the number or truth value that a text from the environment spells, else undefined */

@@ -41,12 +41,21 @@ export function shortName() {
     );
 }
 
-/** A credential; wrapped at once (P12). @param forbidden what it can't hold, and a sentence that says so */
-export function secretText(forbidden: { readonly pattern: RegExp; readonly sentence: string }) {
+/** What a credential can't be, and a sentence that says so. */
+export interface Unfit {
+  readonly pattern: RegExp;
+  readonly sentence: string;
+}
+
+/** A credential; wrapped at once (P12). @param unfit what it can't be; the first that it is will be told */
+export function secretText(...unfit: readonly Unfit[]) {
   return z
     .string()
     .min(1, 'is empty; give the credential, or name a file that holds it')
-    .refine((text) => !forbidden.pattern.test(text), forbidden.sentence)
+    .superRefine((text, context) => {
+      const problem = unfit.find(({ pattern }) => pattern.test(text));
+      if (problem !== undefined) context.addIssue(problem.sentence);
+    })
     .transform((text) => new Secret(text));
 }
 
@@ -54,6 +63,13 @@ export function secretText(forbidden: { readonly pattern: RegExp; readonly sente
 export const unprintable = {
   pattern: /[^\x21-\x7e]/,
   sentence: "holds a space, a line break or another character that can't be in a credential",
+} as const;
+
+/** A token is all that keeps others from the verbs, and the log hides no short words. */
+export const guessable = {
+  pattern: /^.{1,15}$/s,
+  sentence:
+    'is shorter than 16 characters, so it can be guessed; take a random one, as `openssl rand -hex 16` prints',
 } as const;
 
 /** Basic authentication ends the access id at the first colon. */

@@ -12,7 +12,7 @@ const Wave = z
     size: waveSize()
       .exactOptional()
       .describe(
-        'How many collectors: a count, a percentage of the plan, rounded up, or "1 per stratum". The last wave takes what is left.',
+        'How many collectors: a count, a percentage of the plan, rounded up, or "1 per stratum". The last wave takes what is left, and has none or 100%.',
       ),
     match: MatchSchema.exactOptional(),
     soak: duration('0s')
@@ -77,6 +77,14 @@ function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[
     report('the last wave takes what is left; remove match, or put a wave after it', [
       waves.length - 1,
       'match',
+    ]);
+  }
+  const lastSize = partOf(waves.at(-1), 'size');
+  // One that can't be read has been reported.
+  if (partOf(lastSize, 'kind') !== undefined && partOf(lastSize, 'percent') !== 100) {
+    report('the last wave takes what is left; leave size out, or put a wave after it', [
+      waves.length - 1,
+      'size',
     ]);
   }
   let percentBeforeLast = 0;

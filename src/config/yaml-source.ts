@@ -10,7 +10,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { ConfigError, type ConfigProblem, formatPath, quote } from './config-error.ts';
+import { ConfigError, type ConfigProblem, formatPath, keyName, quote } from './config-error.ts';
 import { readTextFile } from './text-file.ts';
 
 /** A YAML file as plain data that still knows where each part of it stands. */
@@ -103,6 +103,7 @@ const sentencesByCode: Partial<Record<ErrorCode, string>> = {
   NON_STRING_KEY: 'a key must be plain text',
   BAD_ALIAS: 'a text that starts with "*" or "&" must be in quotes',
   BAD_DQ_ESCAPE: 'no escape that double quotes know; write \\\\ for a backslash, or use single quotes',
+  BAD_DIRECTIVE: 'a line that starts with "%" is a YAML directive, which is not supported; remove it',
   TAB_AS_INDENT: 'a tab is used as indentation; use spaces',
 };
 
@@ -190,8 +191,8 @@ function checkKeys(
       const { line } = positionAt(first.range?.[0] ?? 0);
       report(
         key,
-        formatPath([name]),
-        `the key ${quote(name)} is given twice, first on line ${line}; keep one`,
+        formatPath([keyName(name)]),
+        `the key ${quote(keyName(name))} is given twice, first on line ${line}; keep one`,
       );
     } else {
       seen.set(name, key);

@@ -177,6 +177,29 @@ const FailureStatusBody = z
   })
   .meta({ id: 'FailureStatus', description: 'What failed, and why.' });
 
+const StandstillBody = z
+  .object({
+    kind: z.enum(['rateLimited', 'signInThrottled', 'serviceDown']),
+    reason: z.string(),
+    detail: z.string().nullable().meta({ description: 'What came instead of an answer; null for a pause.' }),
+    since: Instant.nullable().meta({ description: 'When it was found down; null for a pause.' }),
+    until: Instant.nullable().meta({
+      description: 'When the pause ends, or a request tries again; null: one tries it right now.',
+    }),
+  })
+  .meta({ id: 'Standstill', description: 'Why nobody gets on with the service.' });
+
+const ApiStandingBody = z
+  .object({
+    requestsPerSecond: z
+      .number()
+      .meta({ description: 'Requests that got their place, over the last minute.' }),
+    requestsPerSecondMax: z.number(),
+    rateLimited: Count.meta({ description: '429s in the last hour; those that came at once are one.' }),
+    standstill: StandstillBody.nullable(),
+  })
+  .meta({ id: 'ApiStanding', description: 'How the API budget stands, over all daemons on its access key.' });
+
 export const RolloutStatusBody = z
   .object({
     id: z.string(),
@@ -211,7 +234,13 @@ export const RolloutStatusBody = z
     lostWeight: z
       .number()
       .meta({ description: 'As how many failures a collector counts that did not come back.' }),
-    eta: z.object({ at: Instant, plusMinusMs: z.number(), requests: z.number() }).nullable(),
+    eta: z
+      .object({ at: Instant, plusMinusMs: z.number(), requests: z.number() })
+      .nullable()
+      .meta({ description: 'Pauses that are known of included; null also while the service is down.' }),
+    api: ApiStandingBody.nullable().meta({
+      description: 'The budget that all rollouts share; null for one that has ended.',
+    }),
     window: WindowStatusBody.nullable().meta({
       description: "By the policy's own time zone; null where upgrades may start at any time.",
     }),

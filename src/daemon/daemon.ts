@@ -1,5 +1,6 @@
 import { type RunningAdminApi, startAdminApi } from '../admin-api/admin-api.ts';
 import type { Readiness } from '../admin-api/readiness.ts';
+import { hashHex } from '../base/hash.ts';
 import { sleepForReal } from '../base/sleep.ts';
 import type { Clock, DurationMs } from '../base/time.ts';
 import type { Config } from '../config/config.ts';
@@ -18,6 +19,9 @@ import { makeQueueNames } from '../queue/queue-names.ts';
 import { type RunningScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { type StepWorker, startStepWorker } from '../queue/step-worker.ts';
 import { assessRedis } from '../redis/assess-redis.ts';
+import { makeBrokenRecords } from '../redis/broken-records.ts';
+import type { RedisConnection } from '../redis/connection.ts';
+import { makeReadApiStanding } from '../redis/read-api-standing.ts';
 import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
 import { makeRedisBell } from '../redis/redis-bell.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
@@ -26,6 +30,7 @@ import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
 import { isRedisSilence } from '../redis/redis-silence.ts';
+import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
@@ -33,6 +38,7 @@ import { makeQueueComplaints } from './queue-complaints.ts';
 import { makeRedisConnections } from './redis-connections.ts';
 import { redisReadiness } from './redis-readiness.ts';
 import { makeRingSignal } from './ring-signal.ts';
+import { serviceReadiness } from './service-readiness.ts';
 import { makeStoppableBudget } from './stoppable-budget.ts';
 
 export interface DaemonParts {
@@ -95,9 +101,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     },
   };
 
-  const redis = makeRedisConnections(parts.redis, sink);
-  const store = makeRedisRolloutStore({ commands: redis.worker.commands, keyPrefix, historyMs });
-  const handlerStore = makeRedisRolloutStore({ commands: redis.handler.commands, keyPrefix, historyMs });
+  const redis = makeRedisConnections(parts.redis, { sink, clock });
+  const broken = makeBrokenRecords(({ message }) => sink.note({ event: 'record.broken', reason: message }));
+  const state = { keyPrefix, historyMs, broken };
+  const store = makeRedisRolloutStore({ ...state, commands: redis.worker.commands });
+  const handlerStore = makeRedisRolloutStore({ ...state, commands: redis.handler.commands });
   const bell = makeRedisBell({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
   const budget = makeRedisApiBudget({
     commands: redis.worker.commands,
@@ -108,6 +116,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
     onStanding: (standing) => access.setStanding(standing),
   });
+  const readApiStandingBy = ({ commands }: RedisConnection) => {
+    const accessId = config.service.accessId.reveal();
+    return makeReadApiStanding({ commands, keyPrefix, accessId, requestsPerSecond, clock });
+  };
+  const readApiStanding = readApiStandingBy(redis.handler);
   const fleetCounts = makeFleetCounts();
   const access: FleetAccess = makeFleetAccess({
     service: config.service,
@@ -124,11 +137,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     sink,
   });
   const fleet = fleetCounts.watch(access.fleet);
-  const register = makeRedisFleetRegister({ commands: redis.worker.commands, keyPrefix, historyMs });
-  const handlerRegister = makeRedisFleetRegister({ commands: redis.handler.commands, keyPrefix, historyMs });
+  const register = makeRedisFleetRegister({ ...state, commands: redis.worker.commands });
+  const handlerRegister = makeRedisFleetRegister({ ...state, commands: redis.handler.commands });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
-  const shared = { ...changes, store, register, fleet, policies };
+  const shared = { ...changes, store, register, fleet, policies, trustedSince: redis.trustedSince };
 
   const names = makeQueueNames(keyPrefix);
   const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.writes.learn });
@@ -138,19 +151,28 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     store: handlerStore,
     register: handlerRegister,
     rollouts: config.rollouts,
-    requestsPerSecond,
+    readApiStanding,
   });
   const errands = makeErrands((key, error) => sink.note({ event: 'reconcile.failed', rollout: key, error }));
 
   const readSharedState = async () => {
     if (!isLeading) return null;
-    const [statuses, queueJobs] = await Promise.all([operations.listRollouts(), queue.countJobs()]);
-    return { statuses, queueJobs, fleet: fleetCounts.read() };
+    const [statuses, queueJobs, api] = await Promise.all([
+      operations.listRollouts(),
+      queue.countJobs(),
+      readApiStanding(),
+    ]);
+    return {
+      statuses,
+      queueJobs,
+      standstillMs: standstillLeftMs(api, clock.now()),
+      fleet: fleetCounts.read(),
+    };
   };
-  const readiness = async (): Promise<Readiness> => ({
-    redis: redisReadiness(redis),
-    service: access.readiness(),
-  });
+  const readiness = async (): Promise<Readiness> => {
+    const redisNow = redisReadiness(redis);
+    return { redis: redisNow, service: await serviceReadiness(access, redisNow.ok ? readApiStanding : null) };
+  };
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
     const policy = config.rollouts.find((each) => each.name === name);
     if (policy === undefined) return { kind: 'nothing', reason: `no policy ${name} in the config` };
@@ -166,6 +188,12 @@ export function makeDaemon(parts: DaemonParts): Daemon {
 
   const startWork = async (): Promise<void> => {
     for (const reason of await assessRedis(redis.worker.commands)) sink.note({ event: 'redis.risk', reason });
+    await budget.learnStanding();
+    const api = await readApiStandingBy(redis.worker)();
+    const pauseMs = standstillLeftMs(api, clock.now());
+    const { kind, reason } = api.standstill ?? {};
+    if (kind !== 'serviceDown' && reason !== undefined)
+      sink.note({ event: 'service.paused', reason, pauseMs });
     if (stopping.signal.aborted) return;
     worker = startStepWorker({
       connection: redis.queue.client,
@@ -181,6 +209,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       ...shared,
       queue,
       errands,
+      requestsPerSecond,
       gates: makeGateProbe(),
       lease,
       nextRing: ring.next,
@@ -190,14 +219,23 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     schedule = startScanSchedule({
       connection: redis.queue.client,
       names,
-      schedules: config.rollouts.map(({ name, schedule: cron, timeZone }) => ({
-        policy: name,
-        cron,
-        timeZone,
+      schedules: config.rollouts.map((policy) => ({
+        policy: policy.name,
+        version: hashHex(JSON.stringify(policy), 8),
+        cron: policy.schedule,
+        timeZone: policy.timeZone,
       })),
       runScan: async ({ policy, origin }, signal) => {
         await scanNow(policy, origin, signal);
       },
+      onScanError: ({ policy }, error) =>
+        sink.note({ event: 'scan.failed', policy, reason: 'it did not come to a result', error }),
+      onUntaken: ({ policy }) =>
+        sink.note({
+          event: 'scan.failed',
+          policy,
+          reason: 'no daemon has the config of this tick any more, or yet; the next one looks again',
+        }),
       onError: onQueueError,
     });
     await schedule.tickAll(new Date(clock.now()));

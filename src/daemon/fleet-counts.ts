@@ -24,8 +24,8 @@ export function makeFleetCounts(): FleetCounts {
         if (answer.ok) counts = count(answer.value.collectors);
         return answer;
       },
-      readInventory: async (signal) => {
-        const answer = await fleet.readInventory(signal);
+      readInventory: async (onPage, signal) => {
+        const answer = await fleet.readInventory(onPage, signal);
         if (answer.ok) counts = count(answer.value.collectors);
         return answer;
       },

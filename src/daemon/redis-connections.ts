@@ -1,3 +1,4 @@
+import type { Clock, EpochMs } from '../base/time.ts';
 import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
 import type { EventSink } from '../orchestrator/ports.ts';
 import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
@@ -16,13 +17,19 @@ export interface RedisConnections {
   readonly queue: RedisConnection;
   /** Whether Redis refuses writes; whoever is refused one tells it. */
   readonly writes: WriteWatch;
+  /** Since when all that was read came from the Redis that is there now; what was written before may be undone. */
+  readonly trustedSince: () => EpochMs;
   /** Where Redis is, in words without credentials. */
   readonly place: string;
   close(): Promise<void>;
 }
 
 /** Connects; it never throws for an unreachable Redis, but tells so once, and again when it is back. */
-export function makeRedisConnections(config: RedisConfig, sink: EventSink): RedisConnections {
+export function makeRedisConnections(
+  config: RedisConfig,
+  { sink, clock }: { readonly sink: EventSink; readonly clock: Clock },
+): RedisConnections {
+  let trustedSince = clock.now();
   const place = describeRedis(config);
   const onPassing = (error: Error) => {
     writes.learn(error);
@@ -32,6 +39,9 @@ export function makeRedisConnections(config: RedisConfig, sink: EventSink): Redi
     onUnreachable: (reason) => {
       writes.forget();
       sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` });
+    },
+    onRejoined: () => {
+      trustedSince = clock.now();
     },
     onPassing,
   });
@@ -51,6 +61,7 @@ export function makeRedisConnections(config: RedisConfig, sink: EventSink): Redi
     subscriber,
     queue,
     writes,
+    trustedSince: () => trustedSince,
     place,
     close: async () => {
       writes.close();

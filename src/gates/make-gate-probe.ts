@@ -5,17 +5,17 @@ import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
 import { requestOnce, type SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer, GateProbe, GateQuestion } from '../orchestrator/ports.ts';
+import { addressOf } from './address-of.ts';
 import { readPrometheusAnswer, writePrometheusQuery } from './ask-prometheus.ts';
 import { readWebhookAnswer, writeWebhookCall } from './ask-webhook.ts';
 import { describeFault } from './describe-fault.ts';
-import { parseGateUrl } from './gate-url.ts';
-import { type ReadFile, readToken } from './read-token.ts';
+import { type ReadFile, readGateFile } from './read-gate-file.ts';
 import { makeSay } from './say.ts';
 
 export interface GateProbeParts {
-  /** From the question to the answer's last byte, the token's file included; 10 s when left out. */
+  /** From the question to the answer's last byte, the gate's files included; 10 s when left out. */
   readonly timeoutMs?: DurationMs;
-  /** Reads a token's file as text; the machine's own when left out. */
+  /** Reads a gate's file as text; the machine's own when left out. */
   readonly readFile?: ReadFile;
 }
 
@@ -26,7 +26,8 @@ const bodyBytesMax = 1_000_000;
 
 /**
  * Asks Prometheus and webhooks, each time over a connection of its own. Whatever goes wrong is an `error` answer
- * (P14). Tokens go to the gate's own host, and stand in no answer's detail (P12).
+ * (P14). Tokens go to the gate's own host, and neither they nor
+ * the URL of a file stand in an answer's detail (P12).
  */
 export function makeGateProbe(parts: GateProbeParts = {}): GateProbe {
   const timeoutMs = parts.timeoutMs ?? timeoutMsDefault;
@@ -59,18 +60,22 @@ async function askWithin(
   { gate, summary }: GateQuestion,
   bounds: { readonly timeoutMs: DurationMs; readonly read: ReadFile; readonly signal: AbortSignal },
 ): Promise<GateAnswer> {
-  const url = parseGateUrl(gate.url);
+  const { read, signal } = bounds;
+  const url = await addressOf(gate, read, signal);
   if (!url.ok) return { kind: 'error', detail: url.detail };
   const { tokenFile } = gate;
-  const token = tokenFile === undefined ? undefined : await readToken(tokenFile, bounds.read, bounds.signal);
+  const token =
+    tokenFile === undefined
+      ? undefined
+      : await readGateFile({ path: tokenFile, what: 'token' }, read, signal);
   if (token?.ok === false) return { kind: 'error', detail: token.detail };
   const send = (call: Omit<SingleRequest, 'name' | 'headers'>) =>
     requestOnce(
       { ...call, name: 'gate', headers: headersOf(call.body !== null, token?.value) },
       { totalMs: bounds.timeoutMs, bodyBytesMax },
-      bounds.signal,
+      signal,
     );
-  const say = makeSay(token?.value);
+  const say = makeSay(token === undefined ? url.secrets : [...url.secrets, token.value]);
   if (gate.kind === 'prometheus') {
     return readPrometheusAnswer(gate, await send(writePrometheusQuery(gate, url.value)), say);
   }

@@ -1,6 +1,6 @@
 import type { Secret } from '../base/secret.ts';
 
-/** Makes words of others fit to be shown: in one line, bounded, and without the token (P12). */
+/** Makes words of others fit to be shown: in one line, bounded, and without secrets (P12). */
 export type Say = (text: string) => string;
 
 const charactersMax = 200;
@@ -8,12 +8,14 @@ const charactersMax = 200;
 /** Blanks and breaks of any kind, and characters that move a cursor, hide, or turn the reading direction. */
 const unprintable = /[\s\p{C}\p{Z}]+/gu;
 
-/** Makes a `Say` for one question; the one who was asked may repeat its token. */
-export function makeSay(token: Secret | undefined): Say {
-  const forms = token === undefined ? [] : formsOf(token.reveal());
+/** Makes a `Say` for one question; the one who was asked may repeat its token, and where it was asked. */
+export function makeSay(secrets: readonly Secret[]): Say {
+  const forms = [...new Set(secrets.flatMap((secret) => formsOf(secret.reveal())))];
+  // The longest first, since they may hold each other.
+  forms.sort((a, b) => b.length - a.length);
   return (text) => {
     const line = text.replace(unprintable, (gap) => (/[\s\p{Z}]/u.test(gap) ? ' ' : '')).trim();
-    // The token goes before the text is cut: half of it would be left at the end.
+    // Secrets go before the text is cut: half of one would be left at the end.
     const clean = forms.reduce((rest, form) => rest.replaceAll(form, '***'), line);
     // By characters, not by halves of them.
     return Array.from(clean.slice(0, 2 * charactersMax))
@@ -22,9 +24,8 @@ export function makeSay(token: Secret | undefined): Say {
   };
 }
 
-/** As it is, and as it stands in JSON, in a URL, and in Base64; the longest first, since they may hold each other. */
-function formsOf(token: string): readonly string[] {
-  const base64 = Buffer.from(token).toString('base64');
-  const forms = [token, JSON.stringify(token).slice(1, -1), encodeURIComponent(token), base64];
-  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+/** As it is, and as it stands in JSON, in a URL, and in Base64. */
+function formsOf(secret: string): readonly string[] {
+  const base64 = Buffer.from(secret).toString('base64');
+  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), base64];
 }

@@ -109,10 +109,16 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
   switch (note.event) {
     case 'scan.finished':
       return { level: 'info', fields: { event, policy: note.policy, reason: note.result } };
-    case 'scan.failed':
-      return { level: 'warn', fields: { event, policy: note.policy, reason: note.reason } };
     case 'inventory.incomplete':
       return { level: 'warn', fields: { event, reason: note.reason } };
+    case 'scan.failed': {
+      const { policy, reason, error } = note;
+      return error === undefined
+        ? { level: 'warn', fields: { event, policy, reason } }
+        : { level: 'error', fields: { event, policy, reason, error } };
+    }
+    case 'record.broken':
+      return { level: 'error', fields: { event, reason: note.reason } };
     case 'look.failed':
       return { level: 'warn', fields: { event, rollout: note.rollout, reason: note.reason } };
     case 'build.held':
@@ -139,6 +145,7 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       const reason = `This account is served at ${note.baseUrl}, which is used from now on: set service.baseUrl to it.`;
       return { level: 'warn', fields: { event, reason } };
     }
+    case 'service.paused':
     case 'service.throttled':
       return { level: 'warn', fields: { event, reason: note.reason, durationMs: note.pauseMs } };
     case 'step.failed': {

@@ -11,6 +11,8 @@ export interface SharedState {
   readonly statuses: readonly RolloutStatus[];
   /** Jobs by the queue's own states. */
   readonly queueJobs: Readonly<Record<string, number>>;
+  /** What is left of a pause of the API budget, or until a service that is down is tried; 0: nobody waits for that. */
+  readonly standstillMs: DurationMs;
   /** Collectors of the last inventory, grouped. */
   readonly fleet: readonly FleetCount[];
 }
@@ -118,6 +120,11 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     'Whether upgrades may start by windows and freezes (1), in the time zone of the policy.',
     ['policy'],
   );
+  const standstill = gauge(
+    'api_standstill_seconds',
+    'How long all requests still wait for a pause, or for the next try of a service that is down; 0: they do not.',
+    [],
+  );
   const fleet = gauge('fleet_collectors', 'Installed collectors by build and liveness.', [
     'version',
     'alive',
@@ -146,6 +153,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
           if (value !== null) gateValue.set({ policy, wave: wave.name, gate: name }, value);
       }
     }
+    standstill.set(state.standstillMs / 1_000);
     for (const count of boundVersions(state.fleet)) {
       // A collector says itself what it runs.
       fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);

@@ -1,4 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
+import type { ApiStanding } from '../rollout/api-standing.ts';
 
 /** Who goes first when requests wait for the budget (DESIGN §3, The API budget). */
 export type BudgetClass = 'operator' | 'verify' | 'create' | 'look' | 'page';
@@ -26,6 +27,12 @@ export interface ApiBudget {
   /** Tells that the service answers normally: ends a `single` phase, and resets the growth of pauses. */
   succeeded(): Promise<void>;
 }
+
+/**
+ * How the budget stands, as all its daemons made it; costs no request, and changes nothing.
+ * @throws when it can't be read
+ */
+export type ReadApiStanding = () => Promise<ApiStanding>;
 
 /** Whether the service answers, as far as the daemons of one access key know. */
 export type ServiceStanding = { readonly isUp: true } | { readonly isUp: false; readonly reason: string };

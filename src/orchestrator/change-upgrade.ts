@@ -52,6 +52,8 @@ function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boole
     case 'collectorSeen':
     case 'taskSeen':
     case 'lookFailed':
+    case 'stirred':
+    case 'quiet':
       return false;
     case 'createFailed':
     case 'createNotSent':

@@ -1,5 +1,6 @@
 import { compareBuildVersions } from '../base/build-version.ts';
 import type { FleetSnapshot } from '../rollout/collector.ts';
+import type { FrozenRollout } from '../rollout/freeze-plan.ts';
 import { makeJudge, type PlanOptions } from '../rollout/plan.ts';
 import { planJoiners } from '../rollout/plan-joiners.ts';
 import type { Policy } from '../rollout/policy.ts';
@@ -7,8 +8,8 @@ import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
 import { chooseTarget, isOffered } from '../rollout/target.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, changeRollout, holdRollout } from './change-rollout.ts';
-import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
-import type { Build, FleetService } from './ports.ts';
+import { type ChangeUpgradeParts, changeOf } from './change-upgrade.ts';
+import type { Build, FleetService, UpgradeChange } from './ports.ts';
 import type { PlanMemory } from './read-plan.ts';
 
 export interface CheckActiveParts extends ChangeRolloutParts, ChangeUpgradeParts {
@@ -35,8 +36,7 @@ export async function checkActive(
     await holdRollout(parts, rolloutId, `build ${rollout.targetBuild} is no longer offered by the service`);
     return;
   }
-  // A plan that waits for approval is made anew when it is approved.
-  if (rollout.state !== 'awaitingApproval') await takeIn(parts, policy, rollout, memory, signal);
+  if (takesIn(rollout)) await takeIn(parts, policy, rollout, memory, signal);
 }
 
 /** Ends a rollout for a newer build, where the policy wants that. */
@@ -47,69 +47,107 @@ async function supersede(
   builds: readonly Build[],
   memory: PlanMemory,
 ): Promise<boolean> {
-  if (!policy.target.supersede) return false;
+  if (!policy.target.supersede || !isSupersedable(rollout)) return false;
   const { seen, held } = await memory.recallBuilds(builds.map(({ version }) => version));
   const target = chooseTarget(policy.target, builds, seen, held);
   if (target.kind === 'none') return false;
   if ((compareBuildVersions(target.build, rollout.targetBuild) ?? 0) <= 0) return false;
   const reason = `build ${target.build} is out, and the policy takes it up at once`;
-  await changeRollout(parts, rollout.id, 'daemon', ({ rollout: { state } }) =>
-    isRolloutEnd(state) || state === 'rollingBack'
-      ? undefined
-      : { kind: 'superseded', at: parts.clock.now(), reason },
-  );
-  return true;
+  let did = false;
+  await changeRollout(parts, rollout.id, 'daemon', ({ rollout: current }) => {
+    did = isSupersedable(current);
+    return did ? { kind: 'superseded', at: parts.clock.now(), reason } : undefined;
+  });
+  return did;
+}
+
+/** One that a person or a breach has stopped waits for a word (P4), and a way back is finished first. */
+function isSupersedable({ kind, state }: Rollout): boolean {
+  return kind === 'upgrade' && (state === 'running' || state === 'awaitingApproval');
 }
 
 /** Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners). */
 async function takeIn(
   parts: CheckActiveParts,
   policy: Policy,
-  rollout: Rollout,
+  { id, targetBuild }: Rollout,
   memory: PlanMemory,
   signal?: AbortSignal,
 ): Promise<void> {
-  const groups = await parts.store.loadGroups(rollout.id);
-  const fleet = await parts.fleet.readFleet(rollout.targetBuild, signal);
-  if (!fleet.ok || groups === undefined) return;
-  const options = await memory.recallCollectors(rollout.targetBuild, fleet.value);
-  const known = await loadKnown(parts, rollout, fleet.value);
-  await bringBack(parts, policy, { rollout, fleet: fleet.value, known, options });
-  const joined = planJoiners(rollout, groups, policy, fleet.value, new Set(known.keys()), options);
-  if (joined === null) return;
+  const fleet = await parts.fleet.readFleet(targetBuild, signal);
+  if (!fleet.ok) return;
+  const options = await memory.recallCollectors(targetBuild, fleet.value);
+  // Reading a fleet takes long, and the rollout goes on meanwhile.
+  const rollout = await parts.store.loadRollout(id);
+  const groups = await parts.store.loadGroups(id);
+  if (rollout === undefined || groups === undefined || !takesIn(rollout)) return;
+  const known = await loadKnown(parts, id, fleet.value);
+  const joined = planJoiners(rollout, groups, policy, fleet.value, known.ids, options);
+  if (joined !== null && !(await join(parts, policy, rollout.rev, joined))) return;
+  await bringBack(parts, policy, {
+    rollout: joined?.rollout ?? rollout,
+    fleet: fleet.value,
+    known: known.upgrades,
+    options,
+  });
+}
+
+/** A plan that waits for approval is made anew when it is approved. */
+function takesIn({ state }: Rollout): boolean {
+  return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
+}
+
+const namesShown = 5;
+const idsPerRead = 1_000;
+const changesPerWrite = 1_000;
+
+interface KnownCollectors {
+  /** Also those whose record can't be read. */
+  readonly ids: ReadonlySet<number>;
+  readonly upgrades: ReadonlyMap<number, Upgrade>;
+}
+
+async function loadKnown(
+  parts: CheckActiveParts,
+  rolloutId: string,
+  fleet: FleetSnapshot,
+): Promise<KnownCollectors> {
+  const upgrades = new Map<number, Upgrade>();
+  const known = new Set<number>();
+  const ids = fleet.collectors.map(({ id }) => id);
+  for (let from = 0; from < ids.length; from += idsPerRead) {
+    const loaded = await parts.store.loadUpgrades(rolloutId, ids.slice(from, from + idsPerRead));
+    for (const upgrade of loaded.upgrades) upgrades.set(upgrade.collectorId, upgrade);
+    for (const id of [...loaded.upgrades.map(({ collectorId }) => collectorId), ...loaded.unreadable])
+      known.add(id);
+  }
+  return { ids: known, upgrades };
+}
+
+/** @returns false when the rollout has moved on meanwhile; the next tick finds them again */
+async function join(
+  parts: CheckActiveParts,
+  policy: Policy,
+  expectedRev: number,
+  joined: FrozenRollout,
+): Promise<boolean> {
   const names = joined.upgrades.slice(0, namesShown).map(({ collectorName }) => collectorName);
   const more = joined.upgrades.length > namesShown ? ', …' : '';
   const event = {
     at: parts.clock.now(),
     event: 'rollout.joined',
     policy: policy.name,
-    rollout: rollout.id,
+    rollout: joined.rollout.id,
     reason: `${joined.upgrades.length} late joiners: ${names.join(', ')}${more}`,
     by: 'daemon',
   } as const;
-  // Stale: the rollout moved on meanwhile; the next tick finds them again.
-  if ((await parts.store.join({ ...joined, events: [event] }, rollout.rev, null)) !== 'saved') return;
+  if ((await parts.store.join({ ...joined, events: [event] }, expectedRev, null)) !== 'saved') return false;
   parts.sink.tell(event);
   parts.bell.ring();
+  return true;
 }
 
-const namesShown = 5;
-const idsPerRead = 1_000;
-
-async function loadKnown(
-  parts: CheckActiveParts,
-  rollout: Rollout,
-  fleet: FleetSnapshot,
-): Promise<ReadonlyMap<number, Upgrade>> {
-  const known = new Map<number, Upgrade>();
-  const ids = fleet.collectors.map(({ id }) => id);
-  for (let from = 0; from < ids.length; from += idsPerRead) {
-    for (const upgrade of await parts.store.loadUpgrades(rollout.id, ids.slice(from, from + idsPerRead)))
-      known.set(upgrade.collectorId, upgrade);
-  }
-  return known;
-}
-
+/** Saved only into the rollout as it was judged: one that has ended would never start them (P9). */
 async function bringBack(
   parts: CheckActiveParts,
   policy: Policy,
@@ -122,10 +160,20 @@ async function bringBack(
 ): Promise<void> {
   const { rollout, fleet, known, options } = of;
   const judge = makeJudge(policy, rollout.targetBuild, fleet.upgradableIds, options);
-  for (const collector of fleet.collectors) {
+  const changes = fleet.collectors.flatMap((collector): UpgradeChange[] => {
     const upgrade = known.get(collector.id);
-    if (upgrade?.state !== 'withdrawn' || judge(collector) !== undefined) continue;
+    if (upgrade?.state !== 'withdrawn' || judge(collector) !== undefined) return [];
     const reason = `is back: ${upgrade.reason}`;
-    await recordFact(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason });
+    return [changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason })];
+  });
+  let { rev } = rollout;
+  for (let from = 0; from < changes.length; from += changesPerWrite) {
+    const some = changes.slice(from, from + changesPerWrite);
+    const saved = new Set(await parts.store.rejoin(rollout.id, some, rev));
+    if (saved.size === 0) continue;
+    rev += 1;
+    for (const { after, events } of some)
+      if (saved.has(after.collectorId)) for (const event of events) parts.sink.tell(event);
+    parts.bell.ring();
   }
 }

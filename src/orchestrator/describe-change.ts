@@ -49,7 +49,9 @@ function seenDelayOf(before: Upgrade, after: Upgrade, fact: UpgradeFact): { seen
   if (before.state !== 'upgrading') return {};
   if (before.ending?.kind === 'failed') return { seenDelayMs: before.ending.seenDelayMs };
   const isSuccessSeen = fact.kind === 'taskSeen' && after.state === 'verifying';
-  return isSuccessSeen ? { seenDelayMs: fact.at - before.lookedAt } : {};
+  // A collector that was quiet had not begun the restart that ends a success.
+  const lastSeenAt = Math.max(before.lookedAt, before.quietAt ?? 0);
+  return isSuccessSeen ? { seenDelayMs: fact.at - lastSeenAt } : {};
 }
 
 /** The event of a change of the rollout itself. */

@@ -1,8 +1,8 @@
 import type { FleetCollector } from '../rollout/collector.ts';
 import { explainUpgrade } from '../rollout/explain.ts';
-import { describeFailure } from '../rollout/failure-classes.ts';
 import { leftOutReasons, makeJudge } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
+import { type Asked, askForCollector, findPlannedCollector } from './find-collector.ts';
 import { loadRolloutView } from './load-view.ts';
 import type { OperationsParts } from './make-operations.ts';
 import type { ExplainResult, Explanation } from './operations.ts';
@@ -12,24 +12,40 @@ const pageSize = 100;
 
 /** Why not now, and when: for each policy, from its rollout on the way, its last one, or its selection. */
 export async function explainCollector(parts: OperationsParts, idOrName: string): Promise<ExplainResult> {
-  const answer = await parts.fleet.findCollector(idOrName);
-  if (!answer.ok) return { kind: 'unavailable', reason: describeFailure(answer.failure) };
-  const collector = answer.value;
-  if (collector === undefined) return { kind: 'unknownCollector' };
+  const planned = await findPlannedCollector(parts, idOrName);
+  if (planned === undefined) {
+    const asked = await askForCollector(parts, idOrName);
+    if (asked.kind === 'unavailable') return asked;
+    if (asked.kind === 'none') return { kind: 'unknownCollector' };
+    const { id, name, build } = asked.collector;
+    return explainFound(parts, { id, name, build, ask: async () => asked });
+  }
+  const { collectorId: id, collectorName: name, state } = planned;
+  const build = state === 'succeeded' ? planned.toBuild : planned.fromBuild;
+  // What its plan knows is told without the service; a policy that did not plan it has to know more.
+  let asked: Promise<Asked> | undefined;
+  const ask = () => {
+    asked ??= askForCollector(parts, String(id));
+    return asked;
+  };
+  return explainFound(parts, { id, name, build, ask });
+}
+
+interface Found extends Pick<FleetCollector, 'id' | 'name' | 'build'> {
+  readonly ask: () => Promise<Asked>;
+}
+
+async function explainFound(parts: OperationsParts, found: Found): Promise<ExplainResult> {
   const explanations: Explanation[] = [];
-  for (const policy of parts.rollouts) explanations.push(await explainFor(parts, policy, collector));
-  const { id, name, build } = collector;
+  for (const policy of parts.rollouts) explanations.push(await explainFor(parts, policy, found));
+  const { id, name, build } = found;
   return { kind: 'explained', collectorId: id, collectorName: name, build, explanations };
 }
 
-async function explainFor(
-  parts: OperationsParts,
-  policy: Policy,
-  collector: FleetCollector,
-): Promise<Explanation> {
+async function explainFor(parts: OperationsParts, policy: Policy, found: Found): Promise<Explanation> {
   const now = parts.clock.now();
   const [rollout] = await parts.store.activeRolloutIds([policy.name]);
-  const upgrade = rollout === undefined ? undefined : await parts.store.loadUpgrade(rollout, collector.id);
+  const upgrade = rollout === undefined ? undefined : await parts.store.loadUpgrade(rollout, found.id);
   const at = { now, overdueBefore: 0, pageSize };
   const view = rollout === undefined ? undefined : await loadRolloutView(parts, rollout, at);
   if (upgrade !== undefined && view !== undefined) {
@@ -42,7 +58,13 @@ async function explainFor(
       ...explainUpgrade(view, upgrade, now),
     };
   }
-  const reason = await explainLeftOut(parts, policy, collector, view?.rollout.targetBuild);
+  const asked = await found.ask();
+  const reason =
+    asked.kind === 'found'
+      ? await explainLeftOut(parts, policy, asked.collector, view?.rollout.targetBuild)
+      : asked.kind === 'none'
+        ? 'the service has it no more'
+        : `not planned; why, can't be told now: ${asked.reason}`;
   return { policy: policy.name, rollout: rollout ?? null, wave: null, state: null, reason, until: null };
 }
 

@@ -1,11 +1,11 @@
 import { parseBuildVersion } from '../base/build-version.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
-import { describeFailure } from '../rollout/failure-classes.ts';
 import { nearestLabel } from '../rollout/nearest-label.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { findStratum } from '../rollout/verbs.ts';
 import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
 import { recordFact } from './change-upgrade.ts';
+import { askForCollector, findPlannedCollector, isCollectorId } from './find-collector.ts';
 import type { OperationsParts } from './make-operations.ts';
 import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
 import type { AuditEntry } from './ports.ts';
@@ -59,20 +59,29 @@ async function findSubjects(parts: OperationsParts, text: string): Promise<Found
     if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId });
   }
   if (strata.length > 0) return { kind: 'found', subjects: strata };
-  const collector = await parts.fleet.findCollector(text);
-  if (collector.ok && collector.value !== undefined) {
-    const { id, name } = collector.value;
-    return { kind: 'found', subjects: [{ kind: 'collector', collectorId: id, name }] };
-  }
-  // One that is gone from the service, or that can't be asked for now, can still be named by the id it is held by.
+  return findCollector(parts, text, known);
+}
+
+/** In our own records first: a service that stands still must not be in the way of who holds something back. */
+async function findCollector(
+  parts: OperationsParts,
+  text: string,
+  strata: readonly string[],
+): Promise<Found> {
+  const found = (collectorId: number, name: string): Found => ({
+    kind: 'found',
+    subjects: [{ kind: 'collector', collectorId, name }],
+  });
+  const planned = await findPlannedCollector(parts, text);
+  if (planned !== undefined) return found(planned.collectorId, planned.collectorName);
   const { collectors } = await parts.register.holds();
-  const isHeld = collectors.some(({ collectorId }) => String(collectorId) === text.trim());
-  if (isHeld || (!collector.ok && /^\d{1,16}$/.test(text)))
-    return { kind: 'found', subjects: [{ kind: 'collector', collectorId: Number(text), name: text.trim() }] };
-  // A refusal is an answer: no collector can be called that.
-  if (!collector.ok && collector.failure.kind !== 'refused')
-    return { kind: 'unavailable', reason: describeFailure(collector.failure) };
-  const nearest = nearestLabel(text, known);
+  if (collectors.some(({ collectorId }) => String(collectorId) === text.trim()))
+    return found(Number(text), text.trim());
+  const asked = await askForCollector(parts, text);
+  if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
+  // One that can't be asked for now can still be named by its id.
+  if (asked.kind === 'unavailable') return isCollectorId(text) ? found(Number(text), text.trim()) : asked;
+  const nearest = nearestLabel(text, strata);
   const offer = nearest === undefined ? '' : `; did you mean the stratum ${JSON.stringify(nearest)}?`;
   const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector${offer}`;
   return { kind: 'unknown', reason };
@@ -87,13 +96,15 @@ async function holdOne(
   switch (subject.kind) {
     case 'build': {
       const did = await parts.register.holdBuild({ build: subject.build, by, reason, at });
-      if (did === 'unchanged') return { kind: 'unchanged', subject };
-      await audit(parts, { at, event: 'build.held', subject: subject.build, by, reason });
+      if (did === 'held') await audit(parts, { at, event: 'build.held', subject: subject.build, by, reason });
+      // Also when it was held before: whoever held it may have died right after writing that down.
+      let stopped = false;
       for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
-        await changeRollout(parts, rolloutId, by, (view) => holdForBuild(view, at));
+        const view = await changeRollout(parts, rolloutId, by, (current) => holdForBuild(current, at));
+        stopped ||= view !== undefined && holdForBuild(view, at) !== undefined;
         await waitForLeavingCreates(parts, rolloutId);
       }
-      return { kind: 'done', subject };
+      return { kind: did === 'held' || stopped ? 'done' : 'unchanged', subject };
     }
     case 'collector': {
       const { collectorId } = subject;

@@ -2,10 +2,10 @@ import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
 import type { Fence, LeaderLease } from './ports.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
+import { type WatchParts, watch } from './watch.ts';
 
-export interface LeadParts extends ReconcileParts {
+export interface LeadParts extends ReconcileParts, WatchParts {
   readonly lease: LeaderLease;
-  readonly policies: readonly string[];
   /** Ends early when the bell rings: `sleep` returns as soon as this signal fires. */
   readonly nextRing: () => AbortSignal;
 }
@@ -44,6 +44,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     const isFirst = deliveredAt === 0;
     const isDeliveryDue = now - deliveredAt >= deliverEveryMs;
     if (isDeliveryDue) deliveredAt = now;
+    await parts.errands.run('watch', (stopping) => watch(parts, () => leading, stopping));
     const wakeAt = await reconcileAll(
       parts,
       fence,

@@ -10,10 +10,10 @@ export async function listAllUpgrades(
   of: { readonly state: UpgradeState; readonly wave?: number },
 ): Promise<readonly Upgrade[]> {
   const all: Upgrade[] = [];
-  for (let full = true; full; ) {
-    const page = await store.listUpgrades(rolloutId, { offset: all.length, limit: pageSize, ...of });
+  // A short page is not the last one: what can't be read, or has just left the state, is not on it.
+  for (let offset = 0; ; offset += pageSize) {
+    const page = await store.listUpgrades(rolloutId, { offset, limit: pageSize, ...of });
+    if (page.length === 0) return all;
     all.push(...page);
-    full = page.length === pageSize;
   }
-  return all;
 }

@@ -4,6 +4,7 @@ import { describeFailure } from '../rollout/failure-classes.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { assessSoak } from '../rollout/soak.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
+import { collectorsPerPage } from '../rollout/watch.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
@@ -12,9 +13,6 @@ import type { Answer, FleetService } from './ports.ts';
 export interface SoakLookParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
 }
-
-// A page of the inventory shows this many collectors for one request.
-const collectorsPerPage = 1_000;
 
 interface Sighting {
   readonly build: string;
@@ -76,7 +74,7 @@ async function lookAtAll(
   const pages = Math.ceil(fleetSize / collectorsPerPage);
   const sightings = new Map<number, Sighting>();
   if (upgrades.length > pages) {
-    const inventory = await fleet.readInventory(signal);
+    const inventory = await fleet.readInventory(null, signal);
     if (!inventory.ok) return inventory;
     const { serviceAt, collectors } = inventory.value;
     for (const { id, build, alive, lastSeenAlive } of collectors)

@@ -1,5 +1,7 @@
+import type { ApiStanding } from '../rollout/api-standing.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { describeRollout, type RolloutStatus } from '../rollout/status.ts';
+import type { ReadApiStanding } from './api-budget.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import type { ApprovePlanParts } from './approve-plan.ts';
 import type { ChangeUpgradeParts } from './change-upgrade.ts';
@@ -12,25 +14,26 @@ import type { Operations, VerbResult } from './operations.ts';
 export interface OperationsParts extends ApprovePlanParts, ChangeUpgradeParts {
   /** The policies of the config. */
   readonly rollouts: readonly Policy[];
-  /** For estimates. */
-  readonly requestsPerSecond: number;
+  readonly readApiStanding: ReadApiStanding;
 }
 
 /** Makes what an operator can see and do, from store and register: it works on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): Operations {
-  const { store, clock } = parts;
+  const { store, clock, readApiStanding } = parts;
   const applyVerb = makeApplyVerb(parts);
-  const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> => {
+  const describe = async (rolloutId: string, api: ApiStanding): Promise<RolloutStatus | undefined> => {
     const now = clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
-    return describeRollout(view, now, parts.requestsPerSecond, await loadFailures(parts, view));
+    return describeRollout(view, now, api, await loadFailures(parts, view));
   };
+  const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
+    describe(rolloutId, await readApiStanding());
   return {
     rolloutStatus,
     listRollouts: async () => {
-      const rollouts = await store.listRollouts(parts.policies);
-      const statuses = await Promise.all(rollouts.map(({ id }) => rolloutStatus(id)));
+      const [rollouts, api] = await Promise.all([store.listRollouts(parts.policies), readApiStanding()]);
+      const statuses = await Promise.all(rollouts.map(({ id }) => describe(id, api)));
       return statuses.filter((status) => status !== undefined);
     },
     listUpgrades: async (rolloutId, page) => {

@@ -25,13 +25,26 @@ export interface TaskSighting {
   readonly serviceAt: EpochMs | null;
 }
 
+/** One page of the inventory, with the service's own clock at its answer, where it told. */
+export interface InventoryPage {
+  readonly collectors: readonly FleetCollector[];
+  readonly serviceAt: EpochMs | null;
+}
+
 /** The Collector Management Service, in our words. Every call waits for its place in the API budget (P8). */
 export interface FleetService {
   listBuilds(signal?: AbortSignal): Promise<Answer<readonly Build[]>>;
   /** The whole inventory, and who could be upgraded to this build. Repeats what fails in passing, a bounded number of times. */
   readFleet(targetBuild: string, signal?: AbortSignal): Promise<Answer<FleetSnapshot>>;
-  /** The inventory alone: one request for each thousand collectors. */
-  readInventory(signal?: AbortSignal): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>>;
+  /**
+   * The inventory alone: one request for each thousand collectors.
+   * @param onPage is shown each page as it comes, before the next one is asked for; a row may be shown twice. With it
+   *   nothing is repeated: who looks at pages reads them again soon
+   */
+  readInventory(
+    onPage: ((page: InventoryPage) => Promise<void>) | null,
+    signal?: AbortSignal,
+  ): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>>;
   /** One collector by its id, or by its exact name; undefined when there is none, or it is no installed one. */
   findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
   /**
@@ -79,6 +92,12 @@ export interface MissedPage {
   readonly limit: number;
 }
 
+export interface LoadedUpgrades {
+  readonly upgrades: readonly Upgrade[];
+  /** Collectors whose record can't be read: nobody may take them for strangers (P1). */
+  readonly unreadable: readonly number[];
+}
+
 /** The leader's fence: a write under an older one is refused, so a leader that slept past its lease changes nothing. */
 export type Fence = number;
 
@@ -88,7 +107,7 @@ export type SaveResult = 'saved' | 'stale';
 export interface RolloutStore {
   /** Ids of rollouts whose upgrades have not all ended, of these policies. */
   activeRolloutIds(policies: readonly string[]): Promise<readonly string[]>;
-  /** All kept rollouts of these policies, newest first. */
+  /** All kept rollouts of these policies that can be read, newest first. */
   listRollouts(policies: readonly string[]): Promise<readonly Rollout[]>;
   loadRollout(rolloutId: string): Promise<Rollout | undefined>;
   /** The next free `n` of `<policy>-<yyyymmdd>-<n>`. */
@@ -108,6 +127,16 @@ export interface RolloutStore {
    * collector has a record already is left out.
    */
   join(frozen: FrozenPlan, expectedRev: number, fence: Fence | null): Promise<SaveResult>;
+  /**
+   * Saves changes that open a rollout's work again, all made at `rolloutRev`, and raises it, so that whoever was about
+   * to end the rollout judges anew. Nothing is saved when it has moved on; a record that has changed is left out.
+   * @returns the collectors saved
+   */
+  rejoin(
+    rolloutId: string,
+    changes: readonly UpgradeChange[],
+    rolloutRev: number,
+  ): Promise<readonly number[]>;
   /** The groups of its plan. */
   loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
   /**
@@ -133,11 +162,17 @@ export interface RolloutStore {
     fence: Fence | null,
   ): Promise<SaveResult>;
   loadUpgrade(rolloutId: string, collectorId: number): Promise<Upgrade | undefined>;
-  loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<readonly Upgrade[]>;
-  /** A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. */
+  /** The records of these collectors, as far as they are in the rollout. */
+  loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<LoadedUpgrades>;
+  /**
+   * A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. One that
+   * can't be read is left out, so a page may be short, also where others follow.
+   */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
   /** Newest first; its cost does not grow with the plan. */
   listMissed(rolloutId: string, of: MissedPage): Promise<readonly Upgrade[]>;
+  /** Up to `limit` records whose next step comes at an instant, retries excepted: the earliest due first. */
+  listDue(rolloutId: string, limit: number): Promise<readonly Upgrade[]>;
   /**
    * Gives slots: each change is applied only while fewer than `slots` are taken, each of its domains has fewer than
    * its cap taken, the rollout runs unbraked at `rolloutRev`, and the record is unchanged (P2).
@@ -254,8 +289,11 @@ export interface LeaderLease {
 export interface StepQueue {
   /** Makes sure that a job exists for each of these; one that exists already is left alone. */
   deliver(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
-  /** The same for steps that are overdue: a job that exists, but in no list from which it could be taken, is made anew. */
-  redeliver(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
+  /**
+   * For steps that are due by now: a job that waits for a later instant runs now; one that is missing, or in no list
+   * from which it could be taken, is made anew; any other is left alone.
+   */
+  hasten(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
 }
 
 /** Wakes the reconcilers of all daemons soon; may be lost. */
@@ -273,7 +311,15 @@ export interface EventSink {
 export type DaemonNote =
   | ({ readonly policy?: string } & AuditEntry)
   | { readonly event: 'scan.finished'; readonly policy: string; readonly result: string }
-  | { readonly event: 'scan.failed'; readonly policy: string; readonly reason: string }
+  /** `error`: it did not come to a result at all. */
+  | {
+      readonly event: 'scan.failed';
+      readonly policy: string;
+      readonly reason: string;
+      readonly error?: unknown;
+    }
+  /** Something of ours in Redis can't be read, and is left out where it is one of many; told once by each daemon. */
+  | { readonly event: 'record.broken'; readonly reason: string }
   | { readonly event: 'leader.acquired' | 'leader.lost' }
   | { readonly event: 'redis.unreachable' | 'redis.reachable'; readonly reason: string }
   /** It is there, and refuses writes: no memory, no disk, a replica. Told once, by each daemon, when it learns of it. */
@@ -285,6 +331,8 @@ export type DaemonNote =
   | { readonly event: 'service.moved'; readonly baseUrl: string }
   /** Collectors that no plan takes in, since who they are can't be read; told when their number changes. */
   | { readonly event: 'inventory.incomplete'; readonly reason: string }
+  /** Found at a daemon's start: all wait for a pause that was begun before it. */
+  | { readonly event: 'service.paused'; readonly reason: string; readonly pauseMs: DurationMs }
   | { readonly event: 'service.throttled'; readonly reason: '429' | '401'; readonly pauseMs: DurationMs }
   | {
       readonly event: 'step.failed';

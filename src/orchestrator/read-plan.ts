@@ -112,12 +112,14 @@ export async function claimedByOthers(
   const ids = fleet.collectors.map(({ id }) => id);
   for (const rolloutId of others) {
     for (let from = 0; from < ids.length; from += idsPerRead) {
-      for (const { collectorId, state } of await store.loadUpgrades(
+      const { upgrades, unreadable } = await store.loadUpgrades(
         rolloutId,
         ids.slice(from, from + idsPerRead),
-      )) {
+      );
+      for (const { collectorId, state } of upgrades)
         if (!isEnd(state) || isFailed(state)) claimed.add(collectorId);
-      }
+      // Nobody knows whether one has its turn just now.
+      for (const collectorId of unreadable) claimed.add(collectorId);
     }
   }
   return claimed;

@@ -105,7 +105,7 @@ const executors: Executors = {
   close: (pass) => save(pass, { kind: 'closed', at: nowOf(pass) }),
   admit,
   deliver: async ({ parts, view }, { collectorIds }) => {
-    await parts.queue.redeliver(view.rollout.id, collectorIds);
+    await parts.queue.hasten(view.rollout.id, collectorIds);
     return 'unchanged';
   },
   withdrawWaiting,
@@ -181,7 +181,7 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   const at = nowOf(pass);
   const startBy = new Map(picks.map((pick) => [pick.collectorId, pick.startBy]));
   const { collectors: holds } = await parts.register.holds();
-  const upgrades = await parts.store.loadUpgrades(rollout.id, [...startBy.keys()]);
+  const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...startBy.keys()]);
   const wasWithdrawn = await withdrawHeld(pass, holds, startBy);
   if (wasWithdrawn) return 'changed';
   const changes = upgrades

@@ -33,7 +33,7 @@ export async function beginRollback(
   const { rollout } = view;
   const builds = await fleet.listBuilds(signal);
   if (!builds.ok) return failed(parts, rollout, builds.failure);
-  const inventory = await fleet.readInventory(signal);
+  const inventory = await fleet.readInventory(null, signal);
   if (!inventory.ok) return failed(parts, rollout, inventory.failure);
   const collectors = new Map(inventory.value.collectors.map((collector) => [collector.id, collector]));
   // By id: one may go from the first list to the second between the two readings.

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/time.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
+import { isQuestionable } from '../rollout/failed-looks.ts';
 import {
   classifyCreateFailure,
   classifyLookFailure,
@@ -16,6 +17,11 @@ import type { CollectorHold, FleetService } from './ports.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
+  /**
+   * Since when records come from the Redis that is there now: a replica that took over, or a file that was cut, may
+   * show an upgrade as it was before its create. Always, where left out.
+   */
+  readonly trustedSince?: () => EpochMs;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
 }
@@ -55,7 +61,7 @@ export async function runStep(
     const rollout = await parts.store.loadRollout(of.rolloutId);
     const upgrade = await parts.store.loadUpgrade(of.rolloutId, of.collectorId);
     if (rollout === undefined || upgrade === undefined) return { job: 'end' };
-    const step = nextStep(upgrade, parts.clock.now());
+    const step = nextStep(upgrade, parts.clock.now(), parts.trustedSince?.());
     if (step.do === 'rest') return { job: 'end' };
     if (step.do === 'wait') return { job: 'comeBack', at: step.until };
     await execute({ parts, rollout, signal }, upgrade, step);
@@ -104,18 +110,17 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     const reason = `held by ${hold.by}: ${hold.reason}`;
     return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
   }
-  const rival = await findRival(parts, rollout, upgrade.collectorId);
-  if (rival !== undefined) {
-    const reason = `the collector is being upgraded by ${rival}`;
-    return record(run, upgrade, { kind: 'claimed', at: parts.clock.now(), reason });
-  }
-  const startBy = upgrade.state === 'queued' ? upgrade.startBy : null;
+  let rival = await findRival(parts, rollout, upgrade.collectorId);
+  if (rival !== undefined) return claimedBy(run, upgrade, rival);
   let current = upgrade;
   let isBraked = false;
   const writeIntent = async (): Promise<boolean> => {
+    // Its place in the budget may have come late: somebody else may have begun meanwhile, its window may be closing
+    // (P7), and what was seen of the collector may be old (P1). `nextStep` says what is to be done instead.
+    rival = await findRival(parts, rollout, upgrade.collectorId);
+    if (rival !== undefined) return false;
     const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
-    // Its place in the budget may have come only after its window began to close (P7).
-    if (startBy !== null && fact.at > startBy) return false;
+    if (nextStep(upgrade, fact.at, parts.trustedSince?.()).do !== 'start') return false;
     const change = changeOf(parts, rollout, upgrade, fact);
     const result = await parts.store.saveIntent(change, rollout.rev);
     isBraked = result === 'braked';
@@ -130,6 +135,7 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const answer = await parts.fleet.createTask(task, writeIntent, signal);
   const at = parts.clock.now();
   if (isBraked) return putBack(run, upgrade, 'the rollout stopped before it could start');
+  if (rival !== undefined) return claimedBy(run, upgrade, rival);
   if (current.state !== 'starting') return current;
   if (answer.ok) return record(run, current, { kind: 'created', at, taskId: answer.value.taskId });
   if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
@@ -170,6 +176,11 @@ async function findRival(
   return undefined;
 }
 
+function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {
+  const reason = `the collector is being upgraded by ${rival}`;
+  return record(run, upgrade, { kind: 'claimed', at: run.parts.clock.now(), reason });
+}
+
 function putBack(run: Run, upgrade: Upgrade, reason: string): Promise<Upgrade> {
   return record(run, upgrade, { kind: 'putBack', at: run.parts.clock.now(), reason });
 }
@@ -194,7 +205,11 @@ async function lookFailed(
   failure: ServiceFailure,
 ): Promise<Upgrade> {
   if (failure.kind === 'cancelled') return upgrade;
-  const next = await record(run, upgrade, { kind: 'lookFailed', at: run.parts.clock.now(), of, failure });
+  const { fleet, clock } = run.parts;
+  const asked = isQuestionable(upgrade, failure, clock.now(), run.rollout.policy)
+    ? { othersAnswered: (await fleet.listBuilds(run.signal)).ok }
+    : {};
+  const next = await record(run, upgrade, { kind: 'lookFailed', at: clock.now(), of, failure, ...asked });
   if (classifyLookFailure(failure) === 'hold') {
     await holdRollout(run.parts, run.rollout.id, describeFailure(failure));
   }

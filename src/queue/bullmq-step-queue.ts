@@ -1,4 +1,4 @@
-import { type ConnectionOptions, Queue } from 'bullmq';
+import { type ConnectionOptions, ErrorCode, Queue } from 'bullmq';
 import type { StepQueue } from '../orchestrator/ports.ts';
 import { type QueueNames, stepJobId } from './queue-names.ts';
 
@@ -42,14 +42,23 @@ export function makeStepQueue(
       await queue.addBulk(bulk);
     }
   };
+  const runNow = async (jobId: string): Promise<void> => {
+    const job = await queue.getJob(jobId);
+    await job?.promote().catch((error: unknown) => {
+      // Its instant came meanwhile.
+      if (!isNotDelayed(error)) throw error;
+    });
+  };
   return {
     deliver,
-    redeliver: async (rolloutId, collectorIds) => {
+    hasten: async (rolloutId, collectorIds) => {
       const gone: number[] = [];
       for (const collectorId of collectorIds) {
         const jobId = stepJobId(rolloutId, collectorId);
+        const state = await queue.getJobState(jobId);
+        if (state === 'delayed') await runNow(jobId);
         // `unknown`: no job, or one that is in no list any more, which adding it again would not bring back.
-        if ((await queue.getJobState(jobId)) !== 'unknown') continue;
+        if (state !== 'unknown') continue;
         await queue.remove(jobId);
         gone.push(collectorId);
       }
@@ -58,4 +67,8 @@ export function makeStepQueue(
     countJobs: () => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'),
     close: () => queue.close(),
   };
+}
+
+function isNotDelayed(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === ErrorCode.JobNotInState;
 }

@@ -1,11 +1,14 @@
-import { type ConnectionOptions, type Job, Queue } from 'bullmq';
+import { type ConnectionOptions, DelayedError, type Job, Queue } from 'bullmq';
 import { schedule } from 'node-cron';
+import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
 import { CalmWorker } from './calm-worker.ts';
 import type { QueueNames } from './queue-names.ts';
 
 export interface ScanSchedule {
   readonly policy: string;
+  /** Names what the policy says: a tick is run by a daemon whose config says the same. */
+  readonly version: string;
   readonly cron: string;
   readonly timeZone: string;
 }
@@ -13,6 +16,7 @@ export interface ScanSchedule {
 /** One tick of a policy's schedule, over all daemons. */
 export interface ScanTick {
   readonly policy: string;
+  readonly version: string;
   readonly origin: 'schedule' | 'start';
 }
 
@@ -21,8 +25,22 @@ export interface ScanScheduleParts {
   readonly names: QueueNames;
   readonly schedules: readonly ScanSchedule[];
   readonly runScan: (tick: ScanTick, signal: AbortSignal) => Promise<void>;
+  /** A scan that threw; the next tick tries again. */
+  readonly onScanError: (tick: ScanTick, error: unknown) => void;
+  /** A tick that no daemon took whose config says of the policy what the one said that made it. */
+  readonly onUntaken: (tick: ScanTick) => void;
   readonly onError: (error: Error) => void;
+  readonly passOn?: PassOn;
 }
+
+/** How a daemon leaves a tick to others: it comes back so much later, at most so many times. */
+export interface PassOn {
+  readonly afterMs: DurationMs;
+  readonly max: number;
+}
+
+// Five minutes: a deploy replaces all daemons in less, or has stopped half way.
+const defaultPassOn: PassOn = { afterMs: 2_000, max: 150 };
 
 export interface RunningScanSchedule {
   /** Looks for work now, for every policy: done once at start. */
@@ -40,16 +58,30 @@ const lockDurationMs = 10_000;
 
 /**
  * Runs every policy's schedule: node-cron ticks in every daemon, and the tick's instant in the job's id lets BullMQ
- * run each one once.
+ * run each one once. While a scan runs, one tick of its policy waits at most: the last one sees what the others would
+ * have seen. While a config is replaced daemon by daemon, each tick is left to those that have the one it came from,
+ * since the others do not know the policy, or would plan whom it excludes by now (P5).
  */
 export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule {
-  const { connection, names } = parts;
+  const { connection, names, passOn = defaultPassOn } = parts;
+  const versions = new Map(parts.schedules.map(({ policy, version }) => [policy, version]));
   const queue = new Queue<ScanTick>(names.scans, { connection, prefix: names.prefix });
   const stopping = new AbortController();
   const worker = new CalmWorker<ScanTick>(
     names.scans,
-    async (job: Job<ScanTick>, _token?: string, signal?: AbortSignal) => {
-      await withEitherSignal([signal, stopping.signal], (either) => parts.runScan(job.data, either));
+    async (job: Job<ScanTick>, token?: string, signal?: AbortSignal) => {
+      if (versions.get(job.data.policy) !== job.data.version) {
+        if (job.attemptsStarted > passOn.max) return parts.onUntaken(job.data);
+        await job.moveToDelayed(Date.now() + passOn.afterMs, token);
+        throw new DelayedError();
+      }
+      try {
+        await withEitherSignal([signal, stopping.signal], (either) => parts.runScan(job.data, either));
+      } catch (error) {
+        // BullMQ keeps it as a failed job, of which nobody is told.
+        if (!stopping.signal.aborted) parts.onScanError(job.data, error);
+        throw error;
+      }
     },
     {
       connection,
@@ -63,23 +95,35 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
   queue.on('error', parts.onError);
   worker.on('error', parts.onError);
 
-  const tick = async (policy: string, origin: ScanTick['origin'], at: Date): Promise<void> => {
+  const tick = async (
+    { policy, version }: ScanSchedule,
+    origin: ScanTick['origin'],
+    at: Date,
+  ): Promise<void> => {
     const second = at.toISOString().slice(0, 19).replaceAll(':', '');
     const kept = { age: tickKeptSeconds, count: ticksKeptMax };
-    const opts = { jobId: `${policy}.${origin}.${second}`, removeOnComplete: kept, removeOnFail: kept };
-    await queue.add('scan', { policy, origin }, opts);
+    await queue.add(
+      'scan',
+      { policy, version, origin },
+      {
+        jobId: `${policy}.${version}.${origin}.${second}`,
+        deduplication: { id: `${policy}.${version}`, keepLastIfActive: true },
+        removeOnComplete: kept,
+        removeOnFail: kept,
+      },
+    );
   };
-  const tasks = parts.schedules.map(({ policy, cron, timeZone }) =>
+  const tasks = parts.schedules.map((each) =>
     schedule(
-      cron,
+      each.cron,
       // `date` is the instant the tick was due at, the same on every daemon, not when it was noticed.
-      ({ date }) => tick(policy, 'schedule', date).catch((error: unknown) => parts.onError(asError(error))),
-      { timezone: timeZone, suppressMissedWarning: true },
+      ({ date }) => tick(each, 'schedule', date).catch((error: unknown) => parts.onError(asError(error))),
+      { timezone: each.timeZone, suppressMissedWarning: true },
     ),
   );
   return {
     tickAll: async (at) => {
-      for (const { policy } of parts.schedules) await tick(policy, 'start', at);
+      for (const each of parts.schedules) await tick(each, 'start', at);
     },
     close: async () => {
       for (const task of tasks) await task.destroy();

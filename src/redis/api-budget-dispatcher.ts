@@ -1,9 +1,17 @@
 import type { DurationMs } from '../base/time.ts';
 import { type ApiBudget, type BudgetGrant, PausedTooLong } from '../orchestrator/api-budget.ts';
-import { type ApiBudgetLedger, lateMaxMs, type Reservation, type Slot } from './api-budget-ledger.ts';
+import {
+  type ApiBudgetLedger,
+  budgetIsAway,
+  lateMaxMs,
+  type Reservation,
+  type Slot,
+} from './api-budget-ledger.ts';
 import { makeWaitingLine } from './waiting-line.ts';
 
 export interface ApiBudgetDispatcher extends ApiBudget {
+  /** Learns, without a request, whether another daemon found the service down. Never throws. */
+  learnStanding(): Promise<void>;
   /** Refuses who waits, gives back what is held. */
   close(): Promise<void>;
 }
@@ -16,6 +24,9 @@ export interface ApiBudgetDispatcherParts {
 
 // A request that waits occupies a worker, a person, or the scan; after this its owner decides anew what to do.
 const standstillWaitMaxMsDefault: DurationMs = 30_000;
+
+// A reservation takes a millisecond; a connection that lost its Redis keeps the call until it is back.
+const reservedWithinMs: DurationMs = 2_000;
 
 // Slots asked for in one call; only near ones are given, so more would not come anyway.
 const slotsPerCallMax = 8;
@@ -52,10 +63,23 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBud
 
   async function dispatchWhileWaiting(): Promise<void> {
     while (line.size > 0 && !closed) {
-      const reservation = await ledger.reserve(Math.min(line.size, slotsPerCallMax));
+      const reservation = await reserve(Math.min(line.size, slotsPerCallMax));
       if (reservation.kind === 'granted') {
         for (const slot of reservation.slots) await use(slot, reservation);
       } else await waitOut(reservation);
+    }
+  }
+
+  /** However long Redis takes to answer, nobody waits longer for it than for any other standstill. */
+  async function reserve(count: number): Promise<Reservation> {
+    const refuse = (): void => {
+      timer = setTimeout(refuse, refuseWhoWaitedLong(budgetIsAway));
+    };
+    let timer = setTimeout(refuse, reservedWithinMs);
+    try {
+      return await ledger.reserve(count);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -147,6 +171,7 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBud
     serviceDown: (reason) => pause({ kind: 'down', reason }, 0),
     serviceUp: () => ledger.serviceUp(),
     succeeded: () => ledger.succeeded(),
+    learnStanding: () => ledger.learnStanding(),
 
     close: async () => {
       closed = true;

@@ -39,8 +39,8 @@ export type Reservation =
       readonly isProbe: boolean;
     }
   /**
-   * `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. `standstill`: in
-   * words, why nobody gets on; null while the line moves.
+   * `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. `away`: without
+   * Redis. `standstill`: in words, why nobody gets on; null while the line moves.
    */
   | {
       readonly kind: 'full' | 'far' | 'paused' | 'away';
@@ -61,6 +61,8 @@ export interface ApiBudgetLedger {
   pause(pause: Pause): Promise<DurationMs>;
   succeeded(): Promise<void>;
   serviceUp(): Promise<void>;
+  /** Learns, without a request, whether another daemon found the service down. Never throws. */
+  learnStanding(): Promise<void>;
   /** Gives back all that is held. */
   close(): Promise<void>;
 }
@@ -93,6 +95,9 @@ const pausedRetryMaxMs = 5_000;
 
 // After a failed call; the connection itself reconnects at its own pace.
 const awayRetryMs = 200;
+
+/** In a person's words. */
+export const budgetIsAway = 'Redis, which keeps the API budget, does not answer.';
 
 /** All that belongs to one access key: one hash tag, and no trace of its id but a hash (P12). */
 export function apiBudgetKeys(keyPrefix: string, accessId: string) {
@@ -175,9 +180,9 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
         });
         return { kind, slots, single: tellSuccess, isProbe: down !== '' };
       } catch {
-        // The connection tells why. What waits goes on waiting.
+        // The connection tells why.
         returned.push(...given);
-        return { kind: 'away', retryInMs: awayRetryMs, standstill: null };
+        return { kind: 'away', retryInMs: awayRetryMs, standstill: budgetIsAway };
       }
     },
 
@@ -211,6 +216,8 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       const counts = await runScript(commands, serviceUpScript, { keys: [keys.state], args: [] });
       if (counts === '1') standing.learn('');
     },
+
+    learnStanding: () => standing.look(),
 
     close: async () => {
       standing.close();

@@ -4,15 +4,20 @@ import { makeScript } from './script.ts';
 /** The longest pause, whatever a service asks for: an hour of waiting is an outage, which the next refusal tells again. */
 const pauseMaxMs: DurationMs = 3_600_000;
 
+/** A clock that is set back by less than this only makes a pause that much longer. */
+const clockSlackMs: DurationMs = 1_000;
+
 /** A budget that nobody asked for so long has nothing left to tell: longer than any pause, permit or margin lasts. */
 const keptMs: DurationMs = 7 * 24 * 3_600_000;
 
 /**
  * State of a budget, a hash. Instants are microseconds of Redis's clock: at 400 requests a second a slot is 2,500 µs.
  *
- * nextUs: the next free slot · pausedUntilUs · single: '1' while one request at a time may try to sign in · down: why
- * the service is taken for down; while it is, too, one request at a time tries · growthMs: the last pause · extra,
- * extraAtUs: what 429s have added to the margin, and when; it halves with time.
+ * nextUs: the next free slot · pausedUntilUs, pausedAtUs, pausedFor: until when, when that was said, and of which kind
+ * the pause is · single: '1' while one request at a time may try to sign in · down, downAtUs: why the service is taken
+ * for down, and since when; while it is, too, one request at a time tries · growthMs: the last pause · extra, extraAtUs:
+ * what 429s have added to the margin, and when; it halves with time · granted, limited: slots by the minute and 429s by
+ * the hour, each `window count before`: of this window, and of the one before it.
  */
 const stateLua = `
 local time = redis.call('TIME')
@@ -21,15 +26,33 @@ local pauseMaxUs = ${pauseMaxMs} * 1000
 local function keep(key) redis.call('PEXPIRE', key, ${keptMs}) end
 local function whole(number) return string.format('%.0f', number) end
 local function read()
-  local s = redis.call('HMGET', KEYS[1], 'nextUs', 'pausedUntilUs', 'single', 'growthMs', 'extra', 'extraAtUs', 'down')
+  local s = redis.call('HMGET', KEYS[1], 'nextUs', 'pausedUntilUs', 'single', 'growthMs', 'extra', 'extraAtUs', 'down',
+    'pausedAtUs')
   local down = s[7] or ''
   local pausedUntilUs = tonumber(s[2] or '0')
-  -- No pause is longer than that: the clock was set back.
-  if pausedUntilUs - now > pauseMaxUs then pausedUntilUs = 0 end
+  -- No pause is longer than that, and none was asked for in the time to come: the clock was set back.
+  local isAhead = tonumber(s[8] or '0') - now > ${clockSlackMs} * 1000
+  if isAhead or pausedUntilUs - now > pauseMaxUs then pausedUntilUs = 0 end
   return {
     nextUs = tonumber(s[1] or '0'), pausedUntilUs = pausedUntilUs, isSingle = s[3] == '1' or down ~= '', down = down,
     growthMs = tonumber(s[4] or '0'), extra = tonumber(s[5] or '0'), extraAtUs = tonumber(s[6] or '0')
   }
+end
+local minuteUs, hourUs = 60 * 1000000, 3600 * 1000000
+local function counted(field, windowUs)
+  local window, count, before = string.match(redis.call('HGET', KEYS[1], field) or '', '^(%d+) (%d+) (%d+)$')
+  local passed = math.floor(now / windowUs) - (tonumber(window) or -1)
+  if passed == 0 then return tonumber(count), tonumber(before) end
+  return 0, passed == 1 and tonumber(count) or 0
+end
+local function withMore(field, windowUs, more)
+  local count, before = counted(field, windowUs)
+  return string.format('%.0f %.0f %.0f', math.floor(now / windowUs), count + more, before)
+end
+-- Over a window that ends now: as much of the one before as still reaches into it.
+local function sliding(field, windowUs)
+  local count, before = counted(field, windowUs)
+  return count + before * (1 - (now % windowUs) / windowUs)
 end
 local function extraNow(state, halfLifeMs)
   return state.extra * 2 ^ (-math.max(0, now - state.extraAtUs) / (halfLifeMs * 1000))
@@ -76,7 +99,7 @@ for at = 2 + ask.given, math.min(#ARGV, 1 + ask.given + free) do
   slot = slot + spacing
 end
 if #answer == headSize then return { whole(now), 'far', whole(slot - now), tellSuccess, state.down } end
-redis.call('HSET', KEYS[1], 'nextUs', whole(slot))
+redis.call('HSET', KEYS[1], 'nextUs', whole(slot), 'granted', withMore('granted', minuteUs, #answer - headSize))
 keep(KEYS[1])
 keep(KEYS[2])
 return answer
@@ -100,13 +123,21 @@ if state.pausedUntilUs <= now then
   untilUs = math.max(untilUs, now + growthMs * 1000)
   if ask.kind == 'rate' then
     local extra = math.min(extraNow(state, ask.halfLifeMs) + ask.extraStep, ask.extraMax)
-    redis.call('HSET', KEYS[1], 'extra', string.format('%.6f', extra), 'extraAtUs', whole(now))
+    redis.call('HSET', KEYS[1], 'extra', string.format('%.6f', extra), 'extraAtUs', whole(now),
+      'limited', withMore('limited', hourUs, 1))
   end
 end
-untilUs = math.min(math.max(untilUs, state.pausedUntilUs), now + pauseMaxUs)
-redis.call('HSET', KEYS[1], 'pausedUntilUs', whole(untilUs))
+untilUs = math.min(untilUs, now + pauseMaxUs)
+if untilUs > state.pausedUntilUs then
+  redis.call('HSET', KEYS[1], 'pausedUntilUs', whole(untilUs), 'pausedAtUs', whole(now), 'pausedFor', ask.kind)
+else
+  untilUs = state.pausedUntilUs
+end
 if ask.kind == 'single' then redis.call('HSET', KEYS[1], 'single', '1') end
-if ask.kind == 'down' then redis.call('HSET', KEYS[1], 'down', ask.reason) end
+if ask.kind == 'down' then
+  if state.down == '' then redis.call('HSET', KEYS[1], 'downAtUs', whole(now)) end
+  redis.call('HSET', KEYS[1], 'down', ask.reason)
+end
 keep(KEYS[1])
 return math.ceil((untilUs - now) / 1000)
 `);
@@ -118,7 +149,7 @@ return math.ceil((untilUs - now) / 1000)
 export const succeededScript = makeScript(`
 ${stateLua}
 if read().pausedUntilUs > now then return '0' end
-redis.call('HDEL', KEYS[1], 'single', 'growthMs', 'down')
+redis.call('HDEL', KEYS[1], 'single', 'growthMs', 'down', 'downAtUs')
 return '1'
 `);
 
@@ -130,6 +161,30 @@ export const serviceUpScript = makeScript(`
 ${stateLua}
 local state = read()
 if state.pausedUntilUs > now then return '0' end
-if state.down ~= '' then redis.call('HDEL', KEYS[1], 'growthMs', 'down') end
+if state.down ~= '' then redis.call('HDEL', KEYS[1], 'growthMs', 'down', 'downAtUs') end
 return '1'
+`);
+
+/**
+ * How the budget stands, without changing it.
+ *
+ * KEYS: state. Answers requests a second over the last minute, 429s in the last hour, of which kind the standstill is
+ * (`rate`, `single`, `down`; empty: none), how long the pause still lasts in ms, why the service is down, and for how
+ * long it has been in ms (empty: it is not).
+ */
+export const standingScript = makeScript(`
+${stateLua}
+local state = read()
+local extra = redis.call('HMGET', KEYS[1], 'pausedFor', 'downAtUs')
+local isPaused = state.pausedUntilUs > now
+local kind = ''
+if state.down ~= '' then kind = 'down'
+elseif isPaused then kind = extra[1] or 'rate'
+elseif state.isSingle then kind = 'single' end
+local downForMs = ''
+if state.down ~= '' and extra[2] then downForMs = whole(math.max(0, now - tonumber(extra[2])) / 1000) end
+return {
+  string.format('%.3f', sliding('granted', minuteUs) / 60), whole(math.ceil(sliding('limited', hourUs))),
+  kind, isPaused and whole(math.ceil((state.pausedUntilUs - now) / 1000)) or '0', state.down, downForMs
+}
 `);

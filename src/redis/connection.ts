@@ -28,6 +28,11 @@ export type ConnectionKind = 'worker' | 'handler';
 export interface ReachabilityNotes {
   onReachable(): void;
   onUnreachable(reason: string): void;
+  /**
+   * Told each time a connection to a server was made anew, or a cluster's nodes changed: what was written right before
+   * may be lost, since a replica that took over may lack it.
+   */
+  onRejoined?(): void;
   /** Told each time: commands wait while this server passes its trouble by itself, e.g. as a replica. */
   onPassing?(error: Error): void;
 }
@@ -56,7 +61,13 @@ export function makeRedisConnection(
   const passing = makePassingErrors((error) => notes?.onPassing?.(error));
   const client = connect(config, kind, passing);
   const watch = watchReachability(config, notes);
-  client.on('ready', watch.onReady);
+  client.on('ready', () => {
+    notes?.onRejoined?.();
+    watch.onReady();
+  });
+  if ('cluster' in config) {
+    for (const change of ['+node', '-node', 'node error']) client.on(change, () => notes?.onRejoined?.());
+  }
   client.on('error', watch.onError);
   client.on('close', () => {
     if (!passing.isOwnClose()) watch.onClose();

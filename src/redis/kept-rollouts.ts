@@ -1,4 +1,5 @@
 import type { Rollout } from '../rollout/rollout.ts';
+import type { BrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { policyKeys, rolloutKeys } from './rollout-keys.ts';
 import { decodeRollout } from './stored-rollout.ts';
@@ -11,17 +12,21 @@ interface Redis {
 // A policy looked at every 15 minutes that found work each time would make this many in ten days.
 export const rolloutsListedMax = 1_000;
 
+/** @throws BrokenRecordError */
 export async function loadRollout(redis: Redis, rolloutId: string): Promise<Rollout | undefined> {
-  const key = rolloutKeys(redis.keyPrefix, rolloutId).rollout;
-  const [json, rev] = await redis.commands.hmget(key, 'json', 'rev');
-  return typeof json === 'string' ? decodeRollout(json, Number(rev), rolloutId) : undefined;
+  return decodeStored(await loadStored(redis, rolloutId));
 }
 
-/** The kept rollouts of a policy, newest first, rollbacks among them. */
-export async function listKept(redis: Redis, policy: string): Promise<readonly Rollout[]> {
+/** The kept rollouts of a policy that can be read, newest first, rollbacks among them. */
+export async function listKept(
+  redis: Redis,
+  broken: BrokenRecords,
+  policy: string,
+): Promise<readonly Rollout[]> {
   const key = policyKeys(redis.keyPrefix, policy).rollouts;
   const ids = await redis.commands.zrevrange(key, 0, rolloutsListedMax - 1);
-  const rollouts = await Promise.all(ids.map((id) => loadRollout(redis, id)));
+  const stored = await Promise.all(ids.map((id) => loadStored(redis, id)));
+  const rollouts = stored.map((rollout) => broken.read(() => decodeStored(rollout)));
   return rollouts.filter((rollout) => rollout !== undefined);
 }
 
@@ -33,4 +38,19 @@ export async function forgetExpired(redis: Redis, policy: string): Promise<void>
   const kept = await Promise.all(old.map((id) => commands.exists(rolloutKeys(keyPrefix, id).rollout)));
   const gone = old.filter((_id, index) => kept[index] === 0);
   if (gone.length > 0) await commands.zrem(rollouts, ...gone);
+}
+
+interface StoredRollout {
+  readonly id: string;
+  readonly json: string | null | undefined;
+  readonly rev: string | null | undefined;
+}
+
+async function loadStored(redis: Redis, id: string): Promise<StoredRollout> {
+  const [json, rev] = await redis.commands.hmget(rolloutKeys(redis.keyPrefix, id).rollout, 'json', 'rev');
+  return { id, json, rev };
+}
+
+function decodeStored({ id, json, rev }: StoredRollout): Rollout | undefined {
+  return typeof json === 'string' ? decodeRollout(json, Number(rev), id) : undefined;
 }

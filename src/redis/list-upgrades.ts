@@ -1,5 +1,6 @@
-import type { MissedPage, UpgradePage } from '../orchestrator/ports.ts';
+import type { LoadedUpgrades, MissedPage, UpgradePage } from '../orchestrator/ports.ts';
 import { isFailed, type Upgrade } from '../rollout/upgrade.ts';
+import type { BrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { countOf, parseCounters } from './counter-fields.ts';
 import { waveOfOrderScore, waveSpan } from './plan-place.ts';
@@ -12,9 +13,14 @@ const scannedPerRead = 1_000;
 interface StoredRollout {
   readonly id: string;
   readonly keys: RolloutKeys;
+  /** Who is told of what can't be read, and is left out; undefined: nothing is, and it throws. */
+  readonly broken?: BrokenRecords;
 }
 
-/** A page of records in plan order. With a state or a wave, the plan is read in pieces until the page is full. */
+/**
+ * A page of records in plan order. With a state or a wave, the plan is read in pieces until the page is full.
+ * @throws BrokenRecordError where nobody is told of them
+ */
 export async function listUpgrades(
   commands: RedisCommands,
   rollout: StoredRollout,
@@ -57,11 +63,28 @@ export async function readUpgrades(
   rollout: StoredRollout,
   collectorIds: ReadonlyArray<string | number>,
 ): Promise<readonly Upgrade[]> {
-  if (collectorIds.length === 0) return [];
-  const texts = await commands.hmget(rollout.keys.records, ...collectorIds.map(String));
-  return texts.flatMap((text, index) =>
-    text === null ? [] : [decodeUpgrade(text, rollout.id, collectorIds[index] ?? 0)],
-  );
+  return (await loadUpgrades(commands, rollout, collectorIds)).upgrades;
+}
+
+/** The same, with those whose record can't be read. @throws BrokenRecordError where nobody is told of them */
+export async function loadUpgrades(
+  commands: RedisCommands,
+  { id, keys, broken }: StoredRollout,
+  collectorIds: ReadonlyArray<string | number>,
+): Promise<LoadedUpgrades> {
+  const upgrades: Upgrade[] = [];
+  const unreadable: number[] = [];
+  if (collectorIds.length === 0) return { upgrades, unreadable };
+  const texts = await commands.hmget(keys.records, ...collectorIds.map(String));
+  for (const [index, text] of texts.entries()) {
+    if (text === null) continue;
+    const collectorId = collectorIds[index] ?? 0;
+    const decode = () => decodeUpgrade(text, id, collectorId);
+    const upgrade = broken === undefined ? decode() : broken.read(decode);
+    if (upgrade === undefined) unreadable.push(Number(collectorId));
+    else upgrades.push(upgrade);
+  }
+  return { upgrades, unreadable };
 }
 
 async function scan(

@@ -34,33 +34,49 @@ export type RedisConfig = {
 
 /** A text without the credentials of this config, for logs and errors (P12). */
 export function redactRedisText(text: string, config: RedisConfig): string {
-  const withoutUrls = text.replaceAll(/\/\/[^/\s@]*@/g, '//***@');
-  return secretsOf(config).reduce((clean, secret) => clean.replaceAll(secret, '***'), withoutUrls);
+  const withoutUrl = 'url' in config ? text.replaceAll(config.url, placeOf(config.url)) : text;
+  return redisSecretsOf(config).reduce((clean, secret) => clean.replaceAll(secret, '***'), withoutUrl);
 }
 
 /** Where Redis is, in words without credentials. */
 export function describeRedis(config: RedisConfig): string {
-  if ('url' in config) return redactRedisText(config.url, config);
+  if ('url' in config) return placeOf(config.url);
   if ('sentinels' in config) return `${config.name} at sentinels ${addressesText(config.sentinels)}`;
   return `cluster ${addressesText(config.cluster)}`;
+}
+
+/** Every password of this config, in each form in which it may stand in a text; the longest first. */
+export function redisSecretsOf(config: RedisConfig): readonly string[] {
+  const secrets = 'url' in config ? passwordsIn(config.url) : [config.password ?? ''];
+  if ('sentinels' in config) secrets.push(config.sentinelPassword ?? '');
+  return secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
+}
+
+/**
+ * Built from the parts that are no secret. To mask the others in the text would take a rule for where a password ends,
+ * and the client has one of its own: it goes to the last `@`, over blanks and others.
+ */
+function placeOf(url: string): string {
+  const path = /^(?:unix:\/\/)?\/[^?#]*/.exec(url)?.[0];
+  if (path !== undefined && !url.startsWith('//')) return path;
+  if (!URL.canParse(url)) return 'an address that is no URL';
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${/^\/\d+$/.test(pathname) ? pathname : ''}`;
 }
 
 function addressesText(addresses: readonly RedisAddress[]): string {
   return addresses.map(({ host, port }) => `${host}:${port}`).join(', ');
 }
 
-function secretsOf(config: RedisConfig): readonly string[] {
-  const secrets = 'url' in config ? secretsInUrl(config.url) : [config.password ?? ''];
-  if ('sentinels' in config) secrets.push(config.sentinelPassword ?? '');
-  return secrets.filter((secret) => secret !== '');
-}
-
-function secretsInUrl(url: string): string[] {
-  const password = /\/\/[^/\s@]*:([^/\s@]*)@/.exec(url)?.[1] ?? '';
+/** The password of a URL as it was written, as a URL has it, and as it is meant. */
+function passwordsIn(url: string): string[] {
+  const encoded = URL.canParse(url) ? new URL(url).password : '';
+  if (encoded === '') return [];
+  const written = /^[^/]*\/\/[^/:]*:(.*)@/s.exec(url)?.[1] ?? '';
   try {
-    return [password, decodeURIComponent(password)];
+    return [encoded, written, decodeURIComponent(encoded)];
   } catch {
-    // Not percent-encoded after all: the text as it stands is the secret.
-    return [password];
+    // Not percent-encoded after all.
+    return [encoded, written];
   }
 }

@@ -3,6 +3,7 @@ import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { AuditEntry, CollectorHold, FleetRegister } from '../orchestrator/ports.ts';
 import type { BuildHold } from '../rollout/rollout.ts';
 import { BrokenRecordError } from './broken-record.ts';
+import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { defaultHistoryMs } from './history.ts';
 import { makeScript, runScript } from './script.ts';
@@ -36,13 +37,21 @@ redis.call('SET', KEYS[2], '1', 'PX', '${marksKeptMs}')
 return 1
 `);
 
+// Clocks of daemons and of Redis that differ by less are no trouble where ages are days.
+const clocksDifferMs: DurationMs = 3_600_000;
+
 /**
- * Notes builds on offer, and forgets those that have not been on offer for long. The first word on a build stands.
+ * Notes builds on offer, and forgets those that have not been on offer for long. The first word on a build stands,
+ * unless it lies in the future of Redis's own clock: then it came from a clock that was ahead, and would keep the build
+ * too young for as long. A smaller instant alone is no reason, since it may come from a clock that is behind.
  * KEYS: hash of first sightings, sorted set of last ones. ARGV: the instant, the one before which a last sighting is
  * forgotten, then the builds. Answers when each was seen first.
  */
 const seeBuildsScript = makeScript(`
+local soon = tonumber(redis.call('TIME')[1]) * 1000 + ${clocksDifferMs}
 for at = 3, #ARGV do
+  local first = tonumber(redis.call('HGET', KEYS[1], ARGV[at]) or ARGV[1])
+  if first and first > soon and first > tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], ARGV[at], ARGV[1]) end
   redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[1])
   redis.call('ZADD', KEYS[2], 'GT', ARGV[1], ARGV[at])
 end
@@ -64,14 +73,20 @@ const auditEntry = z.object({
   ...word,
 }) satisfies z.ZodType<AuditEntry>;
 
+// What is held stays held, also when nobody can read by whom and why (P5, P14): its key names it.
+const unknownWord = { by: 'unknown', reason: "who held it, and why, can't be read", at: 0 } as const;
+
 /** What belongs to no rollout, in keys that all daemons share. */
 export function makeRedisFleetRegister(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   /** How long a build that is no longer on offer is remembered. */
   readonly historyMs?: DurationMs;
+  /** Who is told of what can't be read. */
+  readonly broken?: BrokenRecords;
 }): FleetRegister {
   const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
+  const broken = redis.broken ?? makeBrokenRecords(() => undefined);
   const nextMark = makeWriteMarks();
   const base = `${keyPrefix}:{fleet}`;
   /** Hash: `build:<build>` or `collector:<id>` → the hold. */
@@ -95,8 +110,17 @@ export function makeRedisFleetRegister(redis: {
       const builds: BuildHold[] = [];
       const collectors: CollectorHold[] = [];
       for (const [field, text] of Object.entries(await commands.hgetall(holdsKey))) {
-        if (field.startsWith('build:')) builds.push(decode(buildHold, holdName(field), text));
-        else collectors.push(decode(collectorHold, holdName(field), text));
+        const [, kind, subject = ''] = /^(build|collector):(.*)$/s.exec(field) ?? [];
+        const what = `the hold of ${field.replace(':', ' ')}`;
+        if (kind === 'build') {
+          const hold = broken.read(() => decode(buildHold, what, text));
+          builds.push(hold ?? { build: subject, ...unknownWord });
+        } else {
+          const hold = broken.read(() => decode(collectorHold, what, text));
+          const collectorId = Number(subject);
+          if (hold !== undefined) collectors.push(hold);
+          else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownWord });
+        }
       }
       return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };
     },
@@ -112,7 +136,8 @@ export function makeRedisFleetRegister(redis: {
     readAudit: async (limit) => {
       if (limit <= 0) return [];
       const entries = await commands.xrevrange(auditKey, '+', '-', 'COUNT', limit);
-      return entries.map(([id, fields]) => decode(auditEntry, `entry ${id} of the audit`, fields[1] ?? ''));
+      const decodeEntry = (id: string, text: string) => decode(auditEntry, `entry ${id} of the audit`, text);
+      return entries.flatMap(([id, fields]) => broken.read(() => decodeEntry(id, fields[1] ?? '')) ?? []);
     },
     firstSeen: async (builds, at) => {
       if (builds.length === 0) return new Map<string, EpochMs>();
@@ -127,10 +152,6 @@ export function makeRedisFleetRegister(redis: {
 
 function byInstant(a: { readonly at: EpochMs }, b: { readonly at: EpochMs }): number {
   return a.at - b.at;
-}
-
-function holdName(field: string): string {
-  return `the hold of ${field.replace(':', ' ')}`;
 }
 
 function decode<T>(schema: z.ZodType<T>, what: string, text: string): T {

@@ -2,13 +2,16 @@ import type { DurationMs } from '../base/time.ts';
 import type { RolloutStore, UpgradeChange } from '../orchestrator/ports.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
 import type { CapDomain } from '../rollout/plan-groups.ts';
+import type { Candidate, StoredView } from '../rollout/rollout.ts';
+import { dueAtOf } from '../rollout/upgrade.ts';
+import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { freezePlan } from './freeze-plan.ts';
 import { makeGroupsCache } from './groups-cache.ts';
 import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
 import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
-import { listMissed, listUpgrades, readUpgrades } from './list-upgrades.ts';
+import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { replacePlan } from './replace-plan.ts';
 import { rolloutFields } from './rollout-fields.ts';
 import { isRolloutId, parseRolloutId, policyKeys, recordKeyList, rolloutKeys } from './rollout-keys.ts';
@@ -16,6 +19,7 @@ import { saveRolloutScript } from './save-rollout-script.ts';
 import { runScript } from './script.ts';
 import { decodeEvent } from './stored-event.ts';
 import { decodeGroups } from './stored-groups.ts';
+import { upgradeName } from './stored-upgrade.ts';
 import { decodeView, type ViewReply } from './stored-view.ts';
 import { transitionScript } from './transition-script.ts';
 import { encodeChange } from './upgrade-index.ts';
@@ -28,12 +32,29 @@ export function makeRedisRolloutStore(redis: {
   readonly keyPrefix: string;
   /** How long an ended rollout is kept. */
   readonly historyMs?: DurationMs;
+  /** Who is told of what can't be read. */
+  readonly broken?: BrokenRecords;
 }): RolloutStore {
   const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
+  const broken = redis.broken ?? makeBrokenRecords(() => undefined);
   const nextMark = makeWriteMarks();
   const knownGroups = makeGroupsCache();
   const ofPolicy = (policy: string) => policyKeys(keyPrefix, policy);
   const ofRollout = (id: string) => ({ id, keys: rolloutKeys(keyPrefix, id) });
+  const readable = (id: string) => ({ ...ofRollout(id), broken });
+  /** One that can't be read would take the turn of those behind it, again and again. */
+  const withoutBroken = (view: StoredView): StoredView => {
+    const { id } = view.rollout;
+    const canBeRead = ({ collectorId }: Candidate) => !broken.isKnown(upgradeName(id, collectorId));
+    return {
+      ...view,
+      candidates: view.candidates.map(({ lane, retries, pending }) => ({
+        lane,
+        retries: retries.filter(canBeRead),
+        pending: pending.filter(canBeRead),
+      })),
+    };
+  };
 
   return {
     activeRolloutIds: async (policies) => {
@@ -47,7 +68,7 @@ export function makeRedisRolloutStore(redis: {
     },
 
     listRollouts: async (policies) => {
-      const lists = await Promise.all(policies.map((policy) => listKept(redis, policy)));
+      const lists = await Promise.all(policies.map((policy) => listKept(redis, broken, policy)));
       return lists
         .flat()
         .sort((a, b) => b.createdAt - a.createdAt)
@@ -69,6 +90,9 @@ export function makeRedisRolloutStore(redis: {
     join: (joining, expectedRev, fence) =>
       joinPlan(redis, joining, { expectedRev, fence, write: nextMark() }),
 
+    rejoin: async (rolloutId, changes, rolloutRev) =>
+      savedOf(changes, await transition(rolloutId, { mode: 'rejoin', rolloutRev }, changes)),
+
     loadGroups: async (rolloutId) => {
       const text = await commands.get(ofRollout(rolloutId).keys.groups);
       return text === null ? undefined : decodeGroups(text, rolloutId);
@@ -84,10 +108,11 @@ export function makeRedisRolloutStore(redis: {
       })) as ViewReply | null;
       if (reply === null) return undefined;
       const [, , , , , , , , mark, text] = reply;
-      if (known !== undefined && known.mark === mark) return decodeView(reply, rolloutId, known.groups);
+      if (known !== undefined && known.mark === mark)
+        return withoutBroken(decodeView(reply, rolloutId, known.groups));
       const groups = decodeGroups(text, rolloutId);
       knownGroups.set(rolloutId, { mark, groups });
-      return decodeView(reply, rolloutId, groups);
+      return withoutBroken(decodeView(reply, rolloutId, groups));
     },
 
     saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
@@ -122,17 +147,24 @@ export function makeRedisRolloutStore(redis: {
     loadUpgrade: async (rolloutId, collectorId) =>
       (await readUpgrades(commands, ofRollout(rolloutId), [collectorId]))[0],
 
-    loadUpgrades: (rolloutId, collectorIds) => readUpgrades(commands, ofRollout(rolloutId), collectorIds),
+    loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
 
-    listUpgrades: (rolloutId, page) => listUpgrades(commands, ofRollout(rolloutId), page),
+    listUpgrades: (rolloutId, page) => listUpgrades(commands, readable(rolloutId), page),
 
-    listMissed: (rolloutId, of) => listMissed(commands, ofRollout(rolloutId), of),
+    listDue: async (rolloutId, limit) => {
+      const { due } = ofRollout(rolloutId).keys;
+      const ids = limit <= 0 ? [] : await commands.zrange(due, '0', String(limit - 1));
+      const { upgrades } = await loadUpgrades(commands, readable(rolloutId), ids.map(Number));
+      // Read in two steps: one that is no longer on its way in between does not belong here.
+      return upgrades.filter((record) => record.state !== 'retrying' && dueAtOf(record) !== undefined);
+    },
+
+    listMissed: (rolloutId, of) => listMissed(commands, readable(rolloutId), of),
 
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];
       const call = { mode: 'admit', rolloutRev, slots, fence };
-      const verdicts = await transition(rolloutId, call, changes, domains);
-      return changes.flatMap(({ after }, index) => (verdicts[index] === 'saved' ? [after.collectorId] : []));
+      return savedOf(changes, await transition(rolloutId, call, changes, domains));
     },
 
     saveUpgrade: async (change, tripAbove) => {
@@ -157,7 +189,9 @@ export function makeRedisRolloutStore(redis: {
       if (limit <= 0) return [];
       const { keys } = ofRollout(rolloutId);
       const entries = await commands.xrevrange(keys.events, '+', '-', 'COUNT', limit);
-      return entries.map(([id, fields]) => decodeEvent(fields[1] ?? '', rolloutId, id));
+      return entries.flatMap(
+        ([id, fields]) => broken.read(() => decodeEvent(fields[1] ?? '', rolloutId, id)) ?? [],
+      );
     },
   };
 
@@ -166,7 +200,7 @@ export function makeRedisRolloutStore(redis: {
     call: Readonly<Record<string, string | number>>,
     changes: readonly UpgradeChange[],
     domains?: readonly CapDomain[],
-  ): Promise<ReadonlyArray<'saved' | 'stale' | 'braked'>> {
+  ): Promise<readonly Verdict[]> {
     const { keys } = ofRollout(rolloutId);
     const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
     const { rollout, records, counters, pending, due, retries, intents, missed, events } = keys;
@@ -177,8 +211,14 @@ export function makeRedisRolloutStore(redis: {
         ...changes.flatMap((change) => encodeChange(change, domains)),
       ],
     });
-    return reply as ReadonlyArray<'saved' | 'stale' | 'braked'>;
+    return reply as readonly Verdict[];
   }
+}
+
+type Verdict = 'saved' | 'stale' | 'braked';
+
+function savedOf(changes: readonly UpgradeChange[], verdicts: readonly Verdict[]): readonly number[] {
+  return changes.flatMap(({ after }, index) => (verdicts[index] === 'saved' ? [after.collectorId] : []));
 }
 
 function encodeEvents(events: readonly RolloutEvent[]): readonly string[] {

@@ -5,6 +5,8 @@ import type { ServiceStanding } from '../orchestrator/api-budget.ts';
 export interface StandingWatch {
   /** `down`: why the service is down; empty when it is not. Tells only what is new. */
   learn(down: string): void;
+  /** Asks now, for a daemon that has not heard of it yet. Never throws. */
+  look(): Promise<void>;
   close(): void;
 }
 
@@ -39,7 +41,7 @@ export function makeStandingWatch(parts: StandingWatchParts): StandingWatch {
     onStanding?.(isUp ? { isUp } : { isUp: false, reason: down });
   }
 
-  return { learn, close: () => clearInterval(timer) };
+  return { learn, look, close: () => clearInterval(timer) };
 }
 
 /** In a person's words. */

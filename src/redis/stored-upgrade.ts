@@ -14,7 +14,7 @@ export function encodeUpgrade(upgrade: Upgrade): string {
  * @throws BrokenRecordError
  */
 export function decodeUpgrade(text: string, rolloutId: string, collectorId: string | number): Upgrade {
-  const what = `the record of collector ${collectorId} of rollout ${rolloutId}`;
+  const what = upgradeName(rolloutId, collectorId);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -25,6 +25,11 @@ export function decodeUpgrade(text: string, rolloutId: string, collectorId: stri
   const { write: _write, ...upgrade } = parsed;
   // The union is lost in the spread; the object is the one that was checked.
   return upgrade as Upgrade;
+}
+
+/** What a record is called when it can't be read. */
+export function upgradeName(rolloutId: string, collectorId: string | number): string {
+  return `the record of collector ${collectorId} of rollout ${rolloutId}`;
 }
 
 function isUpgrade(value: unknown, collectorId: number): value is Upgrade & { readonly write: unknown } {

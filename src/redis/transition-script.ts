@@ -5,10 +5,12 @@ import { makeScript } from './script.ts';
  * The one way a record changes in Redis: record, counters, sorted sets, events and brake in one step.
  *
  * KEYS: rollout, records, counters, pending, due, retries, intents, missed, events, fence.
- * ARGV[1]: `{ mode: 'save' | 'intent' | 'admit', write, tripAbove?, rolloutRev?, slots?, fence? }`; then for each
+ * ARGV[1]: `{ mode: 'save' | 'intent' | 'admit' | 'rejoin', write, tripAbove?, rolloutRev?, slots?, fence? }`; then for each
  * change its numbers (`encodeChange`), its record, and its events.
  * Answers one verdict for each change: `saved`, `stale` or `braked`. Where the rollout itself is not there, because its
  * backup is just being restored, all are stale: what they would count would be overwritten.
+ *
+ * Those who rejoin raise the rollout's `rev`, so that nobody who read it before can end it over them.
  *
  * Safe to send twice: a record that carries the mark of this very call is `saved` already and is not counted again.
  * The same content written by another call is taken for saved too, since the caller may try again after a lost
@@ -84,11 +86,13 @@ local function verdictOn(change, body, current)
   if call.mode == 'intent' and not isRunning then return 'braked' end
   if call.mode == 'intent' and not isStarted then return 'stale' end
   if isRepeated then return 'repeated' end
+  if call.mode == 'rejoin' and tonumber(rollout[2]) ~= call.rolloutRev then return 'stale' end
   if call.mode == 'admit' and (isFencedOff or not isStarted or not hasRoom(change)) then return 'stale' end
   return 'fresh'
 end
 
 local verdicts = {}
+local isChanged = false
 local at = 2
 while at <= #ARGV do
   local change = cjson.decode(ARGV[at])
@@ -97,6 +101,7 @@ while at <= #ARGV do
   if broken then return redis.error_reply(broken) end
   if verdict == 'fresh' then
     redis.call('HSET', KEYS[2], change.id, body .. marked .. call.write .. '"}')
+    isChanged = true
     count(change)
     placeAll(change, change.id, sets)
     for event = at + 2, at + 1 + change.events do appendEvent(KEYS[9], ARGV[event]) end
@@ -104,6 +109,7 @@ while at <= #ARGV do
   verdicts[#verdicts + 1] = (verdict == 'fresh' or verdict == 'repeated') and 'saved' or verdict
   at = at + 2 + change.events
 end
+if isChanged and call.mode == 'rejoin' then redis.call('HINCRBY', KEYS[1], 'rev', 1) end
 expireTogether(KEYS[2], 3, 9)
 return verdicts
 `);

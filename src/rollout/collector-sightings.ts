@@ -21,10 +21,14 @@ import {
   to,
   verification,
   verify,
+  waitedInVain,
 } from './upgrade-changes.ts';
 
 // Creates without an answer, each settled by looking, after which something is wrong with this one collector.
 const doubtsMax = 10;
+
+// Looks in a row, each with a newer heartbeat, after which one that comes late is taken for one in time.
+const lateLooksMax = 4;
 
 // A restart keeps a collector silent for up to a minute where an upgrade takes five: seen after half of that.
 const restartShare = 1 / 10;
@@ -50,7 +54,7 @@ export function afterCollectorSeen(
       if (upgrade.taskId === null) return watch(upgrade, seen, at, context);
       return upgrade;
     case 'verifying':
-      return judgeReturn(upgrade, seen, atTarget, at, context);
+      return judgeReturn(upgrade, seen, at, context);
     case 'deferred':
       if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
       return judgeDeferred(upgrade, seen, at, context);
@@ -80,8 +84,17 @@ function judgeFit(
   if (heartbeat === 'silent') {
     return defer(upgrade, 'notAlive', at, 'the collector is silent: it restarts, or is going away', context);
   }
-  if (heartbeat === 'late') return again(upgrade, at, context);
-  return to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy: upgrade.startBy }, { misses: 0 });
+  const late = heartbeat === 'late' ? countLate(upgrade, seen.lastSeenAlive ?? 0) : undefined;
+  const { startBy } = upgrade;
+  if (late === undefined || late.looks >= lateLooksMax)
+    return to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { misses: 0 });
+  return again({ ...upgrade, late }, at, context);
+}
+
+/** One that restarts shows no newer heartbeat, and is silent soon; with newer ones it is the service that lags. */
+function countLate({ late }: In<'queued'>, heartbeatAt: EpochMs): NonNullable<In<'queued'>['late']> {
+  if (late === undefined) return { looks: 1, heartbeatAt };
+  return heartbeatAt > late.heartbeatAt ? { looks: late.looks + 1, heartbeatAt } : late;
 }
 
 /** A create in doubt, and what the collector shows: done, never arrived, or running (P1). */
@@ -99,7 +112,9 @@ function settle(
   if (at < upgrade.sentAt + context.answerWithinMs) return again(upgrade, at, context);
   // It may have worked after all: a collector that restarts at the end of its upgrade still shows the old build.
   const heartbeat = assessHeartbeat(seen.lastSeenAlive, seen.serviceAt);
-  if (!seen.alive || heartbeat === 'silent' || heartbeat === 'late') return again(upgrade, at, context);
+  const mayRestart = !seen.alive || heartbeat === 'silent' || heartbeat === 'late';
+  if (mayRestart && at < upgrade.sentAt + context.policy.upgrade.deadlineMs)
+    return again(upgrade, at, context);
   if (upgrade.doubts + 1 >= doubtsMax) {
     return fail(upgrade, 'retry', at, `${doubtsMax} creates brought no answer and no upgrade`);
   }
@@ -160,12 +175,11 @@ function watch(
 function judgeReturn(
   upgrade: In<'verifying'>,
   seen: CollectorSighting,
-  atTarget: boolean,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
   const back = isHeartbeatNew(upgrade, seen);
-  if (back && atTarget && seen.alive) {
+  if (isReturned(upgrade, seen)) {
     return end(
       upgrade,
       'succeeded',
@@ -173,21 +187,44 @@ function judgeReturn(
       upgrade.late ? 'came late: the collector shows the build' : 'on the build and alive',
     );
   }
-  if (at >= upgrade.verifyBy) {
+  if (at >= upgrade.verifyBy && !isFirstToCompare(upgrade, seen)) {
     const within = formatDuration(context.policy.upgrade.verifyWithinMs);
     if (back && seen.alive)
       return fail(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
     return lose(upgrade, at, `did not come back within ${within}`, context.policy);
   }
+  // A first look that came too late has nothing to compare with: its time to come back begins with it.
+  const verifyBy = at < upgrade.verifyBy ? upgrade.verifyBy : at + context.policy.upgrade.verifyWithinMs;
   return to(
     upgrade,
     {
       ...verification(upgrade),
-      dueAt: nextVerifyLookAt({ verifyBy: upgrade.verifyBy, at }, context.policy),
+      verifyBy,
+      dueAt: nextVerifyLookAt({ verifyBy, at }, context.policy),
       baselineHeartbeatAt: upgrade.baselineHeartbeatAt ?? seen.lastSeenAlive,
     },
     { misses: 0 },
   );
+}
+
+/** Where the service tells no time, the first heartbeat seen proves nothing: only a newer one does. */
+function isFirstToCompare(
+  { endedServiceAt, baselineHeartbeatAt }: VerifyingProgress,
+  { alive, lastSeenAlive }: CollectorSighting,
+): boolean {
+  return alive && lastSeenAlive !== null && endedServiceAt === null && baselineHeartbeatAt === null;
+}
+
+/** Proof of the return: alive, on the build, with a heartbeat newer than the task's end (P10). */
+export function isReturned(upgrade: In<'verifying'>, seen: CollectorSighting): boolean {
+  return seen.alive && isSameBuild(seen.build, upgrade.toBuild) && isHeartbeatNew(upgrade, seen);
+}
+
+/** A deferred collector that was not alive may be tried again. */
+export function isHeardAgain(
+  seen: Pick<CollectorSighting, 'alive' | 'lastSeenAlive' | 'serviceAt'>,
+): boolean {
+  return seen.alive && assessHeartbeat(seen.lastSeenAlive, seen.serviceAt) !== 'silent';
 }
 
 function isHeartbeatNew(upgrade: VerifyingProgress, seen: CollectorSighting): boolean {
@@ -202,18 +239,15 @@ function judgeDeferred(
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  const isBack = seen.alive && assessHeartbeat(seen.lastSeenAlive, seen.serviceAt) !== 'silent';
-  const ready = upgrade.condition === 'notAlive' ? isBack : seen.upgradable === true;
+  const ready = upgrade.condition === 'notAlive' ? isHeardAgain(seen) : seen.upgradable === true;
   if (ready)
     return to(
       upgrade,
       { state: 'retrying', dueAt: at, reason: `was waiting: ${upgrade.reason}` },
-      { misses: 0 },
+      { misses: 0, deferredMs: at - upgrade.since },
     );
   const { upToMs } = context.policy.defer;
-  if (at - upgrade.since >= upToMs) {
-    return end(upgrade, 'withdrawn', at, `${upgrade.reason}, for ${formatDuration(upToMs)}`);
-  }
+  if (at - upgrade.since >= upToMs) return waitedInVain(upgrade, upgrade.reason, at, context);
   const dueAt = Math.min(
     nextDeferredLookAt({ since: upgrade.since, at }, context.policy),
     upgrade.since + upToMs,

@@ -2,13 +2,10 @@ import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
 import { afterCollectorSeen } from './collector-sightings.ts';
 import type { UpgradeFact } from './facts.ts';
-import {
-  classifyCreateFailure,
-  classifyLookFailure,
-  describeFailure,
-  type ServiceFailure,
-} from './failure-classes.ts';
+import { afterLookFailed } from './failed-looks.ts';
+import { classifyCreateFailure, describeFailure, type ServiceFailure } from './failure-classes.ts';
 import { firstTaskLookAt, nextAgainAt, nextTaskLookAt } from './look-schedule.ts';
+import { afterQuiet, afterStirred } from './page-hints.ts';
 import { isFailed, isNotStarted, type Upgrade } from './upgrade.ts';
 import {
   adopt,
@@ -74,8 +71,12 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
       return afterTaskSeen(upgrade, fact, context);
     case 'collectorSeen':
       return afterCollectorSeen(upgrade, fact, fact.at, context);
+    case 'stirred':
+      return afterStirred(upgrade, fact.at);
+    case 'quiet':
+      return afterQuiet(upgrade, fact, context.policy);
     case 'lookFailed':
-      return afterLookFailed(upgrade, fact.of, fact.failure, fact.at, context);
+      return afterLookFailed(upgrade, fact, fact.at, context);
     case 'withdrawn':
       return isNotStarted(upgrade) ? end(upgrade, 'withdrawn', fact.at, fact.reason) : upgrade;
     case 'regressed':
@@ -182,20 +183,4 @@ function afterTaskSeen(
     { ...progress(upgrade), lookedAt: at, dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
     { misses: 0 },
   );
-}
-
-function afterLookFailed(
-  upgrade: Upgrade,
-  of: 'task' | 'collector',
-  failure: ServiceFailure,
-  at: EpochMs,
-  context: EvolveContext,
-): Upgrade {
-  if (!('dueAt' in upgrade) || upgrade.state === 'retrying') return upgrade;
-  if (classifyLookFailure(failure) === 'gone') {
-    if (of === 'collector') return end(upgrade, 'withdrawn', at, 'the collector is gone from the service');
-    if (upgrade.state !== 'upgrading') return upgrade;
-    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'missing' } }, { misses: 0 });
-  }
-  return again(upgrade, at, context);
 }

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
+import type { FailedLook } from './failed-looks.ts';
 import type { ServiceFailure } from './failure-classes.ts';
 
 /** What happened to one upgrade: past tense, with its instant. Only `evolve` turns facts into state. */
@@ -23,7 +24,11 @@ export type UpgradeFact = { readonly at: EpochMs } /** The reconciler gave it a 
       readonly serviceAt: EpochMs | null;
     }
   | ({ readonly kind: 'collectorSeen' } & CollectorSighting)
-  | { readonly kind: 'lookFailed'; readonly of: 'task' | 'collector'; readonly failure: ServiceFailure }
+  /** A row of the inventory hints that its task may be over: it is looked at now. The row itself ends nothing (P10). */
+  | { readonly kind: 'stirred' }
+  /** A row shows that nothing has changed, and the next one will be there soon: a look due before `until` waits until then. */
+  | { readonly kind: 'quiet'; readonly until: EpochMs }
+  | ({ readonly kind: 'lookFailed' } & FailedLook)
   | { readonly kind: 'withdrawn'; readonly reason: string }
   /** Its wave soaks, and it died (`lost`) or left the build. */
   | { readonly kind: 'regressed'; readonly reason: string; readonly lost: boolean }

@@ -6,11 +6,24 @@ import type { Policy } from './policy.ts';
 const firstLookShare = 0.5;
 const laterLookShare = 0.15;
 
+// While pages of the inventory tell what stirs, these looks are for what no page shows: a task that failed, or hangs.
+const firstRareLookShare = 1.5;
+const rareLookGrowth = 2;
+
+// The service ends a task after 30 minutes (collector-api.md §3), and the default deadline is 35: a look at 30 minutes
+// and three seconds sees that end almost at once.
+const timeoutShare = 6 / 7 + 1 / 700;
+
 // A heartbeat comes every 15 s and an upgrade may take 10 minutes to show, so a thirtieth of that is a good first look.
 const firstVerifyShare = 1 / 30;
 const laterVerifyShare = 1 / 20;
 
 const deferredLookMaxMs = 30 * 60_000;
+
+interface TaskTimes {
+  readonly startedAt: EpochMs;
+  readonly deadlineAt: EpochMs;
+}
 
 /** When to look at a task for the first time after its create. */
 export function firstTaskLookAt(createdAt: EpochMs, policy: Policy): EpochMs {
@@ -18,13 +31,26 @@ export function firstTaskLookAt(createdAt: EpochMs, policy: Policy): EpochMs {
 }
 
 /** When to look at a task again; never later than its deadline, so that its end is not overlooked. */
-export function nextTaskLookAt(
-  times: { startedAt: EpochMs; deadlineAt: EpochMs; at: EpochMs },
-  policy: Policy,
-): EpochMs {
+export function nextTaskLookAt(times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
   const ageMs = Math.max(times.at - times.startedAt, policy.upgrade.expectMs * firstLookShare);
-  const nextAt = times.at + ageMs * laterLookShare;
-  return times.at >= times.deadlineAt ? nextAt : Math.min(nextAt, times.deadlineAt);
+  return noLaterThanItsEnds(times.at + ageMs * laterLookShare, times, policy);
+}
+
+/** When to look at a task that is watched by pages, whatever they show: rarely, and where its time runs out. */
+export function nextRareTaskLookAt(times: TaskTimes & { lookedAt: EpochMs }, policy: Policy): EpochMs {
+  const { startedAt, lookedAt } = times;
+  const ageMs = Math.max(
+    policy.upgrade.expectMs * firstRareLookShare,
+    (lookedAt - startedAt) * rareLookGrowth,
+  );
+  return noLaterThanItsEnds(startedAt + ageMs, { ...times, at: lookedAt }, policy);
+}
+
+/** The service's own time-out and our deadline are both looked at when they come. */
+function noLaterThanItsEnds(nextAt: EpochMs, times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
+  const timeoutAt = times.startedAt + policy.upgrade.deadlineMs * timeoutShare;
+  const ends = [timeoutAt, times.deadlineAt].filter((endAt) => endAt > times.at);
+  return Math.min(nextAt, ...ends);
 }
 
 /** When to look whether an upgraded collector is back, for the first time after its task's end. */

@@ -20,8 +20,11 @@ export type LookReason = 'recheck' | 'settle' | 'watchBuild' | 'judge' | 'verify
 // so what was read so recently needs no second look before a create (P1: no task for a build it already runs).
 export const freshForMs = 60_000;
 
-/** What this upgrade needs now. Pure: the same record and instant always give the same step. */
-export function nextStep(upgrade: Upgrade, now: EpochMs): Step {
+/**
+ * What this upgrade needs now. Pure: the same record and instant always give the same step.
+ * @param trustedSince what was seen before is looked at again: the record may be one of before, and its create lost (P1)
+ */
+export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs = 0): Step {
   if ('dueAt' in upgrade && upgrade.state !== 'retrying' && upgrade.dueAt > now) {
     return { do: 'wait', until: upgrade.dueAt };
   }
@@ -30,7 +33,7 @@ export function nextStep(upgrade: Upgrade, now: EpochMs): Step {
       if (upgrade.startBy !== null && now > upgrade.startBy) {
         return { do: 'giveBack', reason: 'the window closes too soon to start it' };
       }
-      return now - upgrade.freshAt <= freshForMs
+      return isFresh(upgrade, now) && upgrade.freshAt >= trustedSince
         ? { do: 'start' }
         : { do: 'lookAtCollector', why: 'recheck', askUpgradable: false };
     case 'starting':
@@ -59,4 +62,12 @@ export function nextStep(upgrade: Upgrade, now: EpochMs): Step {
     default:
       return assertNever(upgrade);
   }
+}
+
+/**
+ * Whether what was last seen of a collector still tells enough for a create at this instant (P1). What was seen in the
+ * future was seen by another clock, or by ours before it was set back: who knows when.
+ */
+function isFresh(upgrade: Extract<Upgrade, { state: 'queued' }>, now: EpochMs): boolean {
+  return Math.abs(now - upgrade.freshAt) <= freshForMs;
 }

@@ -9,13 +9,14 @@ import { pendingUpgrade } from './pending-upgrade.ts';
 import { makeJudge, type PlanOptions } from './plan.ts';
 import type { CapDomain, PlanGroups, Stratum } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
-import type { Rollout, Wave } from './rollout.ts';
+import type { Rollout } from './rollout.ts';
+import { seatJoiners } from './seat-joiners.ts';
 import type { Upgrade } from './upgrade.ts';
 
 /**
  * Plans the collectors that came to the fleet, or to the policy, after the plan was frozen (DESIGN §4, Late joiners).
- * They enter the last wave that has passed or is open, after all others, so that none runs ahead of the gates. Groups
- * keep their indexes, and new ones are added behind them.
+ * They enter the last wave that has passed or is open, as far as it has seats for them, or else the last one, after all
+ * others, so that none runs ahead of the gates. Groups keep their indexes, and new ones are added behind them.
  * @param policy chooses them; how they group is the frozen policy's word
  * @param known collectors with a record in this rollout
  * @returns only the new records, with the rollout and groups that know them; null when nobody joins
@@ -36,11 +37,13 @@ export function planJoiners(
     (each) => !known.has(each.id) && judge(each) === undefined && !mustWait(each),
   );
   if (joiners.length === 0) return null;
-  const wave = waveToJoin(rollout.waves);
   const planned = rollout.waves.reduce((sum, { size, joined }) => sum + size + joined, 0);
-  const extended = extendGroups(rollout, groups, wave);
-  const upgrades = inHashOrder(joiners, rollout.id).map((collector, index): Upgrade => {
-    const member = { ...extended.add(collector), order: planned + index + 1 };
+  const extended = extendGroups(rollout, groups);
+  const inOrder = inHashOrder(joiners, rollout.id);
+  const waveOf = seatJoiners(rollout, groups, inOrder);
+  const upgrades = inOrder.map((collector, index): Upgrade => {
+    const wave = waveOf.get(collector.id) ?? rollout.waves.length - 1;
+    const member = { ...extended.add(collector, wave), order: planned + index + 1 };
     return pendingUpgrade(member, { wave, toBuild: rollout.targetBuild }, { rolloutId: rollout.id, fleet });
   });
   return {
@@ -48,15 +51,11 @@ export function planJoiners(
     groups: extended.groups,
     rollout: {
       ...rollout,
-      waves: rollout.waves.map((each, index) =>
-        index === wave
-          ? {
-              ...each,
-              joined: each.joined + upgrades.length,
-              chain: Math.max(each.chain, longestChain(upgrades, extended.groups.domains)),
-            }
-          : each,
-      ),
+      waves: rollout.waves.map((each, index) => {
+        const members = upgrades.filter(({ wave }) => wave === index);
+        const chain = Math.max(each.chain, longestChain(members, extended.groups.domains));
+        return { ...each, joined: each.joined + members.length, chain };
+      }),
       // A stratum that was held while nobody belonged to it may have its first members now.
       heldStrata: rollout.heldStrata.map((held) => ({
         ...held,
@@ -88,22 +87,15 @@ function makeMustWait(
   return (collector) => labelsOf(collector).some((label) => taken.has(label));
 }
 
-function waveToJoin(waves: readonly Wave[]): number {
-  const begun = waves.findLastIndex(
-    ({ state }) => state === 'passed' || state === 'open' || state === 'soaking',
-  );
-  return begun === -1 ? waves.length - 1 : begun;
-}
-
 /** Finds or adds what joiners belong to. */
-function extendGroups({ policy, waves }: Rollout, groups: PlanGroups, wave: number) {
+function extendGroups({ policy, waves }: Rollout, groups: PlanGroups) {
   const strata = groups.strata.map(({ label, sizes }) => ({ label, sizes: [...sizes] }));
   const domains = [...groups.domains];
   const book = makeLaneBook(policy, groups.lanes);
   const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
   const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
   const extended: PlanGroups = { strata, domains, lanes: book.lanes };
-  const add = (collector: FleetCollector): Omit<PlannedMember, 'order'> => {
+  const add = (collector: FleetCollector, wave: number): Omit<PlannedMember, 'order'> => {
     const label = stratumLabel(collector, policy.spreadBy);
     const stratum = indexIn<Stratum>(stratumOf, strata, { label, sizes: waves.map(() => 0) });
     const sizes = strata[stratum]?.sizes;

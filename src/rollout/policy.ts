@@ -139,19 +139,26 @@ export type GateRule = {
   readonly dryRun: boolean;
   /** How often it is asked. */
   readonly everyMs: DurationMs;
-  readonly url: string;
   /** A file with a bearer token; read when the gate is asked, so that no token is stored (P12). */
   readonly tokenFile?: string;
-} & (
-  | {
-      readonly kind: 'prometheus';
-      readonly query: string;
-      readonly expect: Expectation;
-      /** How long the expectation must be met without a break to pass, or missed without a break to fail. */
-      readonly forMs: DurationMs;
-    }
-  | { readonly kind: 'webhook' }
-);
+} & GatePlace &
+  (
+    | {
+        readonly kind: 'prometheus';
+        readonly query: string;
+        readonly expect: Expectation;
+        /** How long the expectation must be met without a break to pass, or missed without a break to fail. */
+        readonly forMs: DurationMs;
+      }
+    | { readonly kind: 'webhook' }
+  );
+
+/** Where a gate asks. */
+export type GatePlace =
+  /** Stored and shown, so it holds no secret. */
+  | { readonly url: string }
+  /** A file with the URL, which may be a secret; read when the gate is asked, so that it is not stored (P12). */
+  | { readonly urlFile: string };
 
 export interface Expectation {
   readonly operator: '>=' | '>' | '<=' | '<' | '==' | '!=';

@@ -38,7 +38,12 @@ export function compilePattern(pattern: string): (text: string) => boolean {
 /** @returns undefined for a glob. @throws SyntaxError */
 export function parseRegularExpression(pattern: string): RegExp | undefined {
   const [, source, flags] = /^\/(.*)\/(i?)$/s.exec(pattern) ?? [];
-  return source === undefined ? undefined : new RegExp(source, `u${flags ?? ''}`);
+  return source === undefined ? undefined : new RegExp(withoutBeginning(source), `u${flags ?? ''}`);
+}
+
+/** Anything at the beginning means nothing, as a match may begin anywhere; but on a long text it costs its square. */
+function withoutBeginning(source: string): string {
+  return source.replace(/^(?:\.\*\??)+(?![*+?{])/, '');
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { ApiStanding } from './api-standing.ts';
 import { assessCalendar, needsCollectorZone } from './calendar.ts';
 import { coverage } from './coverage.ts';
 import { decide } from './decide.ts';
@@ -46,7 +47,10 @@ export interface RolloutStatus {
   readonly concurrency: number;
   /** As how many failures a collector counts that did not come back. */
   readonly lostWeight: number;
+  /** Pauses that are known of included; null also while the service is down: nobody knows for how long. */
   readonly eta: { readonly at: EpochMs; readonly plusMinusMs: DurationMs; readonly requests: number } | null;
+  /** The budget that all rollouts share; null for one that has ended. */
+  readonly api: ApiStanding | null;
   /** By the policy's own time zone; null where upgrades may start at any time. */
   readonly window: WindowStatus | null;
   /** Set while the target build is held, over all policies. */
@@ -121,7 +125,7 @@ export interface WaveStatus {
 export function describeRollout(
   view: RolloutView,
   now: EpochMs,
-  requestsPerSecond: number,
+  api: ApiStanding,
   failed: readonly Upgrade[] = [],
 ): RolloutStatus {
   const { rollout } = view;
@@ -179,7 +183,8 @@ export function describeRollout(
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,
     lostWeight: rollout.policy.lostWeight,
-    eta: estimateEnd(view, now, requestsPerSecond),
+    eta: estimateEnd(view, now, api),
+    api: rollout.endedAt === null ? api : null,
     window: windowOf(view, now),
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
@@ -209,27 +214,30 @@ function sumCounts(waves: readonly WaveStatus[]): Record<UpgradeState, number> {
   return sums;
 }
 
-function estimateEnd(view: RolloutView, now: EpochMs, requestsPerSecond: number): RolloutStatus['eta'] {
+function estimateEnd(view: RolloutView, now: EpochMs, api: ApiStanding): RolloutStatus['eta'] {
   if (view.rollout.state !== 'running' || view.rollout.endedAt !== null) return null;
+  if (api.standstill?.kind === 'serviceDown') return null;
+  // What is in flight is not seen to end before a pause is over, either.
+  const from = Math.max(now, api.standstill?.until ?? now);
   const remainders = assessed(view).map(({ wave, rule, assessment }, index) => {
     const upgrades = Math.max(0, assessment.pending + assessment.active - assessment.setAside);
     const share = upgrades / Math.max(1, wave.size + wave.joined);
     return {
       upgrades,
       chain: Math.ceil(wave.chain * share),
-      soakMs: remainingSoakMs(wave, rule.soakMs, soakEndsAtOf(view, index), now),
+      soakMs: remainingSoakMs(wave, rule.soakMs, soakEndsAtOf(view, index), from),
     };
   });
   const { policy } = view.rollout;
   const { endsAt, plusMinusMs, requests } = estimateRemainder(remainders, policy, {
-    from: now,
-    requestsPerSecond,
+    from,
+    requestsPerSecond: api.requestsPerSecondMax,
     learned: view.learned,
   });
   return endsAt === null ? null : { at: endsAt, plusMinusMs, requests };
 }
 
-function remainingSoakMs(wave: Wave, soakMs: DurationMs, endsAt: EpochMs | null, now: EpochMs): DurationMs {
+function remainingSoakMs(wave: Wave, soakMs: DurationMs, endsAt: EpochMs | null, from: EpochMs): DurationMs {
   if (wave.state === 'passed' || wave.size === 0) return 0;
-  return endsAt === null ? soakMs : Math.max(0, endsAt - now);
+  return endsAt === null ? soakMs : Math.max(0, endsAt - from);
 }

@@ -11,12 +11,13 @@ import {
   retryAt,
 } from './look-schedule.ts';
 import type { Policy } from './policy.ts';
-import type {
-  Upgrade,
-  UpgradeFailureClass,
-  UpgradeProgress,
-  UpgradingProgress,
-  VerifyingProgress,
+import {
+  isNotStarted,
+  type Upgrade,
+  type UpgradeFailureClass,
+  type UpgradeProgress,
+  type UpgradingProgress,
+  type VerifyingProgress,
 } from './upgrade.ts';
 
 /** What the rules need beside the record. */
@@ -30,7 +31,9 @@ export interface EvolveContext {
 
 export type In<State extends Upgrade['state']> = Extract<Upgrade, { state: State }>;
 
-type Changes = Partial<Pick<Upgrade, 'attempts' | 'doubts' | 'unexplained' | 'misses' | 'firstStartedAt'>>;
+type Changes = Partial<
+  Pick<Upgrade, 'attempts' | 'doubts' | 'unexplained' | 'misses' | 'deferredMs' | 'firstStartedAt'>
+>;
 
 export function verify(
   upgrade: Upgrade,
@@ -70,6 +73,7 @@ export function adopt(upgrade: Upgrade, startedAt: EpochMs, context: EvolveConte
   );
 }
 
+/** Waits for a condition, for as long as the policy has it wait in all until it is upgrading. */
 export function defer(
   upgrade: Upgrade,
   condition: 'notAlive' | 'inUpgrade',
@@ -77,8 +81,16 @@ export function defer(
   reason: string,
   context: EvolveContext,
 ): Upgrade {
-  const dueAt = nextDeferredLookAt({ since: at, at }, context.policy);
-  return to(upgrade, { state: 'deferred', condition, since: at, dueAt, reason }, { misses: 0 });
+  const { upToMs } = context.policy.defer;
+  const { deferredMs } = upgrade;
+  if (deferredMs !== undefined && deferredMs >= upToMs) return waitedInVain(upgrade, reason, at, context);
+  const since = at - (deferredMs ?? 0);
+  const dueAt = nextDeferredLookAt({ since, at }, context.policy);
+  return to(upgrade, { state: 'deferred', condition, since, dueAt, reason }, { misses: 0 });
+}
+
+export function waitedInVain(upgrade: Upgrade, reason: string, at: EpochMs, context: EvolveContext): Upgrade {
+  return end(upgrade, 'withdrawn', at, `${reason}, for ${formatDuration(context.policy.defer.upToMs)}`);
 }
 
 export function putBack(upgrade: Upgrade, at: EpochMs, reason: string): Upgrade {
@@ -138,12 +150,11 @@ export function again(
   const dueAt = nextAgainAt(at, upgrade.misses, context.policy);
   const misses = { misses: upgrade.misses + 1 };
   switch (upgrade.state) {
-    case 'queued':
-      return to(
-        upgrade,
-        { state: 'queued', dueAt, freshAt: upgrade.freshAt, startBy: upgrade.startBy },
-        misses,
-      );
+    case 'queued': {
+      const { freshAt, startBy, late } = upgrade;
+      const waiting = { state: 'queued', dueAt, freshAt, startBy } as const;
+      return to(upgrade, late === undefined ? waiting : { ...waiting, late }, misses);
+    }
     case 'starting': {
       const { sentAt, startBy } = upgrade;
       return to(upgrade, { state: 'starting', sentAt, dueAt, startBy }, misses);
@@ -196,6 +207,8 @@ export function lose(upgrade: Upgrade, at: EpochMs, reason: string, policy: Poli
 
 /** The same upgrade in another state: what belongs to the old state is left behind. */
 export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {}): Upgrade {
+  const deferredMs = changes.deferredMs ?? upgrade.deferredMs;
+  const isBefore = isNotStarted(next) || next.state === 'starting';
   return {
     rolloutId: upgrade.rolloutId,
     collectorId: upgrade.collectorId,
@@ -213,14 +226,16 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
     doubts: changes.doubts ?? upgrade.doubts,
     unexplained: changes.unexplained ?? upgrade.unexplained,
     misses: changes.misses ?? upgrade.misses,
+    ...(isBefore && deferredMs !== undefined ? { deferredMs } : {}),
     firstStartedAt: changes.firstStartedAt ?? upgrade.firstStartedAt,
     ...next,
   };
 }
 
 export function progress(upgrade: In<'upgrading'>): UpgradingProgress {
-  const { state, taskId, startedAt, lookedAt, deadlineAt, dueAt, ending } = upgrade;
-  return { state, taskId, startedAt, lookedAt, deadlineAt, dueAt, ending };
+  const { state, taskId, startedAt, lookedAt, quietAt, deadlineAt, dueAt, ending } = upgrade;
+  const quiet = quietAt === undefined ? {} : { quietAt };
+  return { state, taskId, startedAt, lookedAt, ...quiet, deadlineAt, dueAt, ending };
 }
 
 export function verification(upgrade: In<'verifying'>): VerifyingProgress {

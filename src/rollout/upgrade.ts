@@ -43,6 +43,10 @@ export interface UpgradeIdentity {
   readonly unexplained: number;
   /** Looks in a row that brought no answer; the wait before the next grows with it. */
   readonly misses: number;
+  /** Since when the service answers others and not about this one, after its time was up; absent while it does. */
+  readonly unheardSince?: EpochMs;
+  /** How long it has been deferred in all since it was last upgrading; absent while it was not. */
+  readonly deferredMs?: DurationMs;
   /** When the first task was created, for the duration. */
   readonly firstStartedAt: EpochMs | null;
 }
@@ -55,6 +59,8 @@ export type UpgradeProgress =
       readonly freshAt: EpochMs;
       /** The last instant at which its create may leave, so that it is expected to end before the window closes (P7). */
       readonly startBy: EpochMs | null;
+      /** Looks in a row that showed a late heartbeat, each a newer one; absent when the last was not late. */
+      readonly late?: { readonly looks: number; readonly heartbeatAt: EpochMs };
     }
   | {
       readonly state: 'starting';
@@ -68,6 +74,7 @@ export type UpgradeProgress =
   | {
       readonly state: 'deferred';
       readonly condition: 'notAlive' | 'inUpgrade';
+      /** As if all its waits since it was last upgrading were one. */
       readonly since: EpochMs;
       readonly dueAt: EpochMs;
       readonly reason: string;
@@ -95,6 +102,8 @@ export interface UpgradingProgress {
   readonly startedAt: EpochMs;
   /** When it was last seen on its way; its end came after that. */
   readonly lookedAt: EpochMs;
+  /** When the inventory last showed nothing new of it, so that its look could wait. */
+  readonly quietAt?: EpochMs;
   readonly deadlineAt: EpochMs;
   readonly dueAt: EpochMs;
   /** Set when the task is over without success and the collector itself has still to be looked at. */
@@ -188,6 +197,6 @@ export function mayHaveBuild(state: UpgradeState): boolean {
 }
 
 /** True while no create of it can be on its way: it may still be taken out of the rollout. */
-export function isNotStarted({ state }: Upgrade): boolean {
+export function isNotStarted({ state }: Pick<Upgrade, 'state'>): boolean {
   return state === 'pending' || state === 'retrying' || state === 'deferred' || state === 'queued';
 }

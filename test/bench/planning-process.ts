@@ -8,6 +8,7 @@ import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.
 import { freezePlan } from '../../src/rollout/freeze-plan.ts';
 import { makePlan } from '../../src/rollout/plan.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
+import { anApiStanding } from '../support/builders.ts';
 import { answerParent, startChild } from './child-process.ts';
 import { benchPolicy } from './policy.ts';
 import { quantile } from './quantile.ts';
@@ -67,7 +68,7 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
     const from = performance.now();
     const now = Date.now();
     const view = await loadRolloutSummary({ store, register }, id, now);
-    if (view !== undefined) planned = describeRollout(view, now, 4).counts.pending;
+    if (view !== undefined) planned = describeRollout(view, now, anApiStanding()).counts.pending;
     looks.push(performance.now() - from);
   }
   await connection.close();

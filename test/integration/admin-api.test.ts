@@ -213,7 +213,12 @@ describe('startAdminApi', () => {
       const { url } = await start({
         metrics: makeMetrics({
           policies: ['production'],
-          sharedState: async () => ({ statuses: [aRolloutStatus()], queueJobs: { active: 1 }, fleet: [] }),
+          sharedState: async () => ({
+            statuses: [aRolloutStatus()],
+            queueJobs: { active: 1 },
+            standstillMs: 0,
+            fleet: [],
+          }),
         }),
       });
       const { text } = await ask(`${url}/metrics`);

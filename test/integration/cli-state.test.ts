@@ -23,6 +23,7 @@ import {
   upgradesOf,
 } from '../support/daemon-night.ts';
 import { useRedis } from '../support/redis.ts';
+import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
 import { aFolder, type Folder, runUpwave } from '../support/upwave-process.ts';
 
 const redis = useRedis();
@@ -227,9 +228,7 @@ describe.concurrent('commands on the state in Redis', () => {
     await withConfig(async ({ path }, file) => {
       const words = args.filter((word) => typeof word === 'string');
       const { code, err, all } = await runUpwave({ args: [...words, '--config', file], cwd: path });
-      expect(err).toMatch(
-        /^upwave: cannot reach Redis at redis:\/\/\*\*\*@127\.0\.0\.1:1; start it, or correct/,
-      );
+      expect(err).toMatch(/^upwave: cannot reach Redis at redis:\/\/127\.0\.0\.1:1; start it, or correct/);
       expect(all).not.toContain('hush-hush');
       expect(code).toBe(4);
       expect(existsSync(join(path, 'file'))).toBe(false);
@@ -238,6 +237,29 @@ describe.concurrent('commands on the state in Redis', () => {
 });
 
 const native = await findOnPath('redis-server');
+
+describe.skipIf(redisServerCommand === undefined)('a Redis that refuses a command to our user', () => {
+  it.each([
+    ['backup', '--out', 'file'],
+    ['export', 'all'],
+  ])('%s %s: is told with what is to do, and without a stack or the command itself', async (...given) => {
+    const { expect, onTestFinished } = await import('vitest');
+    const server = await makeRedisProcess();
+    onTestFinished(() => server.close());
+    await server.start();
+    await server.ask('ACL SETUSER limited on >hush-hush ~* &* +@all -@read');
+    const folder = aFolder(onTestFinished);
+    const url = server.url.replace('//', '//limited:hush-hush@');
+    const service = { baseUrl: 'https://api.example.com/api', accessId: 'anId', accessKey: 'aKey' };
+    const file = folder.write('upwave.yaml', { service, rollouts: [{ name: 'all' }], redis: { url } });
+    const args = given.filter((word) => typeof word === 'string');
+    const { code, err, all } = await runUpwave({ args: [...args, '--config', file], cwd: folder.path });
+    expect(err).toMatch(/^upwave: Redis at redis:\/\/127.*NOPERM.*; allow it to this user/m);
+    expect(all).not.toMatch(noStack);
+    expect(all).not.toMatch(/hush-hush|upwave:\{|args/);
+    expect(code).toBe(2);
+  });
+});
 
 describe.skipIf(native === undefined)('the state of an embedded Redis', () => {
   it('is read from the disk when no daemon uses it, and refused while one does', async ({

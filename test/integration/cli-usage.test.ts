@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { testSecrets } from '../support/test-secrets.ts';
 import { until } from '../support/until.ts';
@@ -39,6 +40,9 @@ describe.concurrent('the command line', () => {
     { args: ['skip-sock'], says: /Did you mean skip-soak\?/ },
     { args: ['service', '--fleet', 'many'], says: /give a whole number/ },
     { args: [], says: /Usage: upwave/ },
+    { args: ['status', '--url', 'foo'], says: /--url must be where the daemon listens, such as/ },
+    { args: ['status', '--url', 'localhost:9464'], says: /--url must be where the daemon listens, such as/ },
+    { args: ['pause', '--url', 'http://h?x=y'], says: /--url must be where the daemon listens, such as/ },
   ])('$args ends with 2', async ({ args, says }) => {
     const { code, err, all } = await runUpwave({ args });
     expect(err).toMatch(says);
@@ -57,6 +61,38 @@ describe.concurrent('what went wrong, with --json', () => {
     expect(JSON.parse(err)).toEqual({ error: { exitCode, message: expect.stringMatching(message) } });
     expect(out).toBe('');
     expect(code).toBe(exitCode);
+  });
+});
+
+describe.concurrent('a log that can not be written', () => {
+  const runOnce = async (logFile: string) => {
+    const ends: Array<() => void> = [];
+    const folder = aFolder((end) => ends.push(end));
+    const redis = { url: 'redis://127.0.0.1:1' };
+    const file = folder.write('upwave.yaml', {
+      service,
+      redis,
+      http: { port: 0 },
+      rollouts: [{ name: 'all' }],
+    });
+    const args = ['run', '--once', '--log-file', logFile, '--config', file];
+    const result = await runUpwave({ args, cwd: folder.path });
+    for (const end of ends) end();
+    return result;
+  };
+
+  it('is told before anything is begun, and ends with 2', async () => {
+    const { code, err } = await runOnce('/nonexistent/x');
+    expect(err).toBe('upwave: cannot write the log /nonexistent/x: ENOENT\n');
+    expect(code).toBe(2);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('any more is told once, and stops nothing', async () => {
+    const { code, err, all } = await runOnce('/dev/full');
+    expect(err.match(/the log \/dev\/full can't be written any more: ENOSPC/g)).toHaveLength(1);
+    expect(err).toContain('cannot reach Redis');
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(4);
   });
 });
 
@@ -139,9 +175,29 @@ describe.concurrent('secrets on the command line (P12)', () => {
       expect([text.code, json.code]).toEqual([0, 0]);
       for (const secret of [service.accessKey, testSecrets.bearerToken, 'Rr-thePasswordOfRedis', '\u202e'])
         expect(text.all + json.all).not.toContain(secret);
-      const again = write('again.yaml', text.out);
-      const second = await runUpwave({ args: ['config', 'check', '--print', '--config', again] });
+      // Its mask is too short for a token.
+      const again = write('again.yaml', text.out.replace('token: "***"', `token: ${token}`));
+      const second = await runUpwave({ args: ['config', 'check', '--print', '--config', again], env });
       expect(second.out).toBe(text.out);
+    });
+  });
+
+  it('`config check` shows no path of a webhook, and warns of what puts a secret at risk', async () => {
+    await withFolder(async ({ write }) => {
+      const webhook = { url: 'http://hooks.example.com/T0/thePathToken', tokenFile: 'token' };
+      const waves = [{ name: 'a', size: 1, gates: [{ webhook }] }, { name: 'b' }];
+      const file = write('right.yaml', { service, rollouts: [{ name: 'all', waves }] });
+      const check = (...args: string[]) =>
+        runUpwave({ args: ['config', 'check', ...args, '--config', file] });
+      const [text, json, print] = await Promise.all([check(), check('--json'), check('--print')]);
+      const risk = 'the token of gate webhook (all, wave a) goes to its url without TLS; write https://';
+      expect(text.out).toContain(`\n  warning: ${risk}\n`);
+      expect(JSON.parse(json.out)).toMatchObject({ risks: [risk] });
+      for (const { out } of [json, print]) expect(out).toContain('http://hooks.example.com/***');
+      for (const { all, code } of [text, json, print]) {
+        expect(all).not.toContain('thePathToken');
+        expect(code).toBe(0);
+      }
     });
   });
 

@@ -282,6 +282,27 @@ describe('the fleet service', () => {
       expect(server.requests).toHaveLength(1);
     });
 
+    it('asks nothing for a collector that shows the build already: the list may be refused by now', async () => {
+      const { fleet, server } = await setup((_request, response) =>
+        sendJson(response, 200, { collector: collector(1, { collectorVersion: '19.500-1' }) }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({
+        value: { build: '19.500-1', upgradable: false },
+      });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('takes a build that is no longer on offer for a no, and keeps what the collector showed (P9)', async () => {
+      const { fleet } = await setup((request, response) =>
+        isList(request)
+          ? sendJson(response, 400, { errors: [{ code: 'collector.version.invalid', message: 'no' }] })
+          : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({
+        value: { build: collector(1).collectorVersion, upgradable: false },
+      });
+    });
+
     it('shares one reading among those who ask together, and starts another for who comes while it is on its way', async () => {
       const held: Array<() => void> = [];
       const { fleet, server } = await setup((request, response) => {
@@ -375,6 +396,45 @@ describe('the fleet service', () => {
       expect(new Set(budget.taken)).toEqual(new Set(['page']));
     });
 
+    it('shows each page to who watches, as it comes and with its own clock, before proofs and looks', async () => {
+      const { fleet, server, budget } = await setup(
+        (request, response) => {
+          const second = server.requests.length + 4;
+          sendJson(response, 200, pageOf([{ id: 0, name: 'h', collectorType: 'Hosted' }, ...fleetRows], request), {
+            date: `Sat, 21 Nov 2026 12:00:0${second} GMT`,
+          });
+        },
+        { pageSize: 10 },
+      );
+      const told: unknown[] = [];
+      const answer = await fleet.readInventory(async ({ collectors, serviceAt }) => {
+        told.push([server.requests.length, collectors.map(({ id }) => id).join(' '), serviceAt]);
+      });
+      expect(answer.ok && answer.value.collectors).toHaveLength(25);
+      expect(told).toEqual([
+        [1, '1 2 3 4 5 6 7 8 9', dateMs],
+        [2, '9 10 11 12 13 14 15 16 17 18', dateMs + 1_000],
+        [3, '18 19 20 21 22 23 24 25', dateMs + 2_000],
+      ]);
+      expect(budget.taken).toEqual(['verify', 'verify', 'verify']);
+    });
+
+    it('reads no page again for who watches: the pages before the one that failed were shown', async () => {
+      const { fleet, server } = await setup(
+        (request, response) => {
+          if (server.requests.length === 2) sendText(response, 503, 'later');
+          else sendJson(response, 200, pageOf(fleetRows, request));
+        },
+        { pageSize: 10 },
+      );
+      let shown = 0;
+      const answer = await fleet.readInventory(async ({ collectors }) => {
+        shown += collectors.length;
+      });
+      expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+      expect([shown, server.requests.length]).toEqual([10, 2]);
+    });
+
     it('leaves hosted collectors out, and fills what a collector does not show', async () => {
       const rows = [
         { id: 1, name: 'h', collectorType: 'Hosted' },
@@ -447,7 +507,7 @@ describe('the fleet service', () => {
       expect(answer.ok && [...answer.value.upgradableIds]).toEqual(ids);
       expect(unreadable).toEqual([4]);
       // One that is looked after needs no name.
-      const inventory = await fleet.readInventory();
+      const inventory = await fleet.readInventory(null);
       expect(inventory.ok && inventory.value.collectors.map(({ id }) => id)).toEqual(ids);
     });
 
@@ -456,7 +516,7 @@ describe('the fleet service', () => {
       const { fleet, budget } = await setup((_request, response) =>
         sendText(response, 200, `{"collectors":[{"id":1,"name":"c1","fields":{"a":${deep}}}]}`),
       );
-      const answer = await fleet.readInventory();
+      const answer = await fleet.readInventory(null);
       expect(answer).toMatchObject({
         failure: { kind: 'unavailable', detail: expect.stringContaining('nested too deep') },
       });
@@ -527,7 +587,7 @@ describe('the fleet service', () => {
       ['a build on offer', (fleet) => fleet.listBuilds()],
       ['a message', (fleet) => fleet.lookAtTask('t')],
       ['a sighting', (fleet) => fleet.lookAtCollector({ collectorId: 1, upgradableTo: null, urgent: false })],
-      ['an inventory', (fleet) => fleet.readInventory()],
+      ['an inventory', (fleet) => fleet.readInventory(null)],
       ['a found collector', (fleet) => fleet.findCollector('1')],
     ])('of %s hold no secret, and are bounded (P12)', async (_what, ask) => {
       const { fleet } = await setup(script);
@@ -549,7 +609,7 @@ describe('the fleet service', () => {
           { 'set-cookie': 'lb=web1' },
         ),
       );
-      const inventory = await fleet.readInventory();
+      const inventory = await fleet.readInventory(null);
       expect(inventory.ok && inventory.value.collectors.map(({ name }) => name)).toEqual(['db-web1']);
     });
 

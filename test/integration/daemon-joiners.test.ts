@@ -21,12 +21,13 @@ describe.concurrent('late joiners', () => {
     { name: 'rest', approval: true },
   ];
 
-  it('enter the last wave that has begun, at the next look for work, and end like the others', async ({
+  it('enter the last wave that has begun, as far as it has seats, at the next look for work, and end like the others', async ({
     expect,
     onTestFinished,
   }) => {
+    const halves = [{ name: 'canary', size: '50%', soak: '0s' }, ...waves.slice(1)];
     const { night, daemon, rolloutId, end } = await aStartedNight(
-      { redis: redis.config(), rollout: { waves } },
+      { redis: redis.config(), rollout: { waves: halves } },
       onTestFinished,
     );
     await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
@@ -39,16 +40,21 @@ describe.concurrent('late joiners', () => {
       ({ collectorId }) => !before.has(collectorId),
     );
     expect(joined.length).toBeGreaterThan(2);
-    expect(joined.every(({ wave }) => wave === 0)).toBe(true);
-    const status = await statusOf(daemon, rolloutId);
-    expect(status.waves[0]).toMatchObject({ joined: joined.length, size: 4 + joined.length });
+    const canary = Math.ceil((before.size + joined.length) / 2);
+    const seats = canary - Math.ceil(before.size / 2);
+    expect(joined.filter(({ wave }) => wave === 0).length).toBe(seats);
+    const { waves: shown } = await statusOf(daemon, rolloutId);
+    expect(shown).toMatchObject([
+      { joined: seats, size: canary },
+      { joined: joined.length - seats, size: before.size + joined.length - canary },
+    ]);
     const events = (await daemon.operations.readEvents(rolloutId, 100)) ?? [];
     expect(events.find(({ event }) => event === 'rollout.joined')?.reason).toMatch(
       new RegExp(`^${joined.length} late joiners: `),
     );
     await until('their end', async () => {
       const { counts } = lossless((await statusOf(daemon, rolloutId)).waves[0]);
-      return counts.succeeded === 4 + joined.length;
+      return counts.succeeded === canary;
     });
     await daemon.operations.apply({ rolloutId, verb: 'approve', by: 'test', reason: '' });
     const { status: ended, broken } = await end();

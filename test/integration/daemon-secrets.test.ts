@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'undici';
 import { describe, it } from 'vitest';
 import type { RedisCommands } from '../../src/redis/connection.ts';
+import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import {
   aDaemonNight,
   nightConfig,
@@ -20,7 +21,7 @@ import { startWayToService, type WayToService } from '../support/way-to-service.
 const redis = useRedis();
 
 const token = testSecrets.bearerToken;
-const { gateToken } = testSecrets;
+const { gateSignature, gateToken, redisPassword } = testSecrets;
 const basicToken = Buffer.from(`${nightCredentials.accessId}:${nightCredentials.accessKey}`).toString(
   'base64',
 );
@@ -140,9 +141,9 @@ describe('secrets stay (P12)', () => {
     // Repeats whatever it was told, as a careless service does: in a refusal, in what it holds for, in a pass.
     const gateSaid: string[] = [];
     const gate = await startScriptedServer((seen, response) => {
-      const said = `you are ${seen.headers.authorization}`;
+      const said = `you are ${seen.headers.authorization} at ${seen.url}`;
       gateSaid.push(said);
-      if (seen.path === '/shown') return sendJson(response, 409, { reason: said });
+      if (seen.path.startsWith('/shown')) return sendJson(response, 409, { reason: said });
       return gateSaid.length < 4 ? sendText(response, 401, said) : sendJson(response, 200, { reason: said });
     });
     onTestFinished(() => gate.close());
@@ -151,7 +152,9 @@ describe('secrets stay (P12)', () => {
     folder.write('access-key', `${nightCredentials.accessKey}\n`);
     folder.write('gate-token', `${gateToken}\n`);
     const webhook = { url: gate.url, every: '100ms', tokenFile: 'gate-token' };
-    const shown = { name: 'shown', dryRun: true, webhook: { ...webhook, url: `${gate.url}/shown` } };
+    folder.write('gate-url', `${gate.url}/shown?sig=${gateSignature}`);
+    const { url: _inItsFile, ...unplaced } = webhook;
+    const shown = { name: 'shown', dryRun: true, webhook: { ...unplaced, urlFile: 'gate-url' } };
     const base = nightConfig(`${way.url}/api`, {
       rollout: {
         waves: [
@@ -160,7 +163,7 @@ describe('secrets stay (P12)', () => {
         ],
       },
     }) as { service: Record<string, unknown> };
-    const { accessKey: _inItsFile, ...service } = base.service;
+    const { accessKey: _inAFile, ...service } = base.service;
     const file = folder.write('upwave.yaml', {
       ...base,
       service: { ...service, accessKeyFile: 'access-key' },
@@ -242,13 +245,51 @@ describe('secrets stay (P12)', () => {
       'accessKey: "***"',
     ])
       expect(everything).toContain(words);
-    expect(gateSaid.at(-1)).toBe(`you are Bearer ${gateToken}`);
-    expect(everything).toContain('you are Bearer ***');
+    expect(gateSaid).toContain(`you are Bearer ${gateToken} at /shown?sig=${gateSignature}`);
+    expect(everything).toContain('you are Bearer *** at ***');
     expect(way.cookies.size).toBeGreaterThan(0);
     const basicOf = (secret: string) => Buffer.from(secret).toString('base64');
-    const secrets = [nightCredentials.accessKey, basicToken, token, gateToken, ...way.cookies];
+    const secrets = [nightCredentials.accessKey, basicToken, token, gateToken, gateSignature, ...way.cookies];
     for (const secret of [...secrets, ...secrets.map(basicOf), ...secrets.map(encodeURIComponent)])
       expect(everything.includes(secret), `${secret.slice(0, 3)}… is shown`).toBe(false);
+  });
+});
+
+describe('a password of Redis with an @ in it (P12)', () => {
+  it('is in no log line, no page, and no command, while Redis is away', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const folder = aFolder(onTestFinished);
+    const place = `redis://127.0.0.1:${await findFreePort()}`;
+    const file = folder.write('upwave.yaml', {
+      ...nightConfig('http://127.0.0.1:1/api', {}),
+      redis: { url: place.replace('//', `//:${redisPassword}@`) },
+      http: { port: 0 },
+    });
+    const daemon = startUpwave({ cwd: folder.path, args: ['run', '--config', file] });
+    onTestFinished(() => daemon.kill('SIGKILL'));
+    const url = await daemonUrl(daemon);
+    const told: string[] = [];
+    await until('Redis to be missed', async () => {
+      const answer = await request(`${url}/readyz`);
+      const text = await answer.body.text();
+      told.push(text);
+      return text.includes(new URL(place).host) || undefined;
+    });
+    await until('a log line about it', () => daemon.out().includes('redis.unreachable') || undefined);
+    for (const args of [
+      ['backup', '--out', 'b'],
+      ['config', 'check'],
+      ['config', 'check', '--print'],
+    ])
+      told.push((await runUpwave({ cwd: folder.path, args: [...args, '--config', file] })).all);
+    daemon.kill('SIGTERM');
+    told.push((await daemon.ended).all);
+    const everything = told.join('\n');
+    for (const words of [` ${place}"`, `Redis at ${place}`, `cannot reach Redis at ${place};`])
+      expect(everything.includes(words), words).toBe(true);
+    for (const part of redisPassword.split('@')) expect(everything.includes(part)).toBe(false);
   });
 });
 

@@ -75,12 +75,12 @@ describe('the way to the service', () => {
     let collectors: unknown[] = [{ id: 1, name: 'a' }, { id: 'x' }];
     const server = await aServer((_request, response) => sendJson(response, 200, { collectors }));
     const { access, notes } = anAccess(`${server.url}/api`);
-    await access.fleet.readInventory();
-    await access.fleet.readInventory();
+    await access.fleet.readInventory(null);
+    await access.fleet.readInventory(null);
     collectors = [{ id: 1, name: 'a' }];
-    await access.fleet.readInventory();
+    await access.fleet.readInventory(null);
     collectors = [{ id: 1 }, { name: 'b' }];
-    await access.fleet.readInventory();
+    await access.fleet.readInventory(null);
     expect(notes).toEqual([
       { event: 'inventory.incomplete', reason: expect.stringMatching(/^1 collector has no id or name/) },
       { event: 'inventory.incomplete', reason: expect.stringMatching(/^2 collectors have no id or name/) },

@@ -519,3 +519,35 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(answer).toEqual(errorOf('the question could not be put (TypeError)'));
   });
 });
+
+describe('the probe, for a gate whose URL is in a file', () => {
+  it('asks at the URL of a file, as it is then, and shows no part of it that is repeated (P12)', async () => {
+    const server = await serve((request, response) => {
+      const text = `${request.method} at ${request.url}, is it theSignature+1 or theSignature%2B1?`;
+      if (request.method === 'GET') sendJson(response, 400, { status: 'error', error: text });
+      else sendText(response, 409, text);
+    });
+    const urlFile = await aTokenFile(`${server.url}/hooks/thePathToken?sig=theSignature%2B1\n`);
+    const shared = { name: 'x', dryRun: false, everyMs: 60_000, urlFile } as const;
+    const probe = makeGateProbe({ timeoutMs: 20_000 });
+    const webhook = await probe.ask({ gate: { kind: 'webhook', ...shared }, summary });
+    const expectation = { operator: '>=', value: 1 } as const;
+    const query = { query: 'up', expect: expectation, forMs: 0 };
+    const prometheus = await probe.ask({ gate: { kind: 'prometheus', ...query, ...shared }, summary });
+    expect(server.requests.map(({ url }) => url)).toEqual([
+      '/hooks/thePathToken?sig=theSignature%2B1',
+      '/hooks/thePathToken/api/v1/query?sig=theSignature%2B1&query=up',
+    ]);
+    for (const { detail } of [webhook, prometheus]) {
+      expect(detail).toContain('is it *** or ***?');
+      expect(detail).not.toMatch(/thePathToken|theSignature/);
+    }
+    await writeFile(urlFile, 'no url');
+    const after = await probe.ask({ gate: { kind: 'webhook', ...shared }, summary });
+    expect(after).toEqual(errorOf(`the URL file ${urlFile} holds something else than a URL`));
+    const gone = { ...shared, urlFile: `${urlFile}.gone` };
+    expect(await probe.ask({ gate: { kind: 'webhook', ...gone }, summary })).toEqual(
+      errorOf(`the URL file ${urlFile}.gone does not exist`),
+    );
+  });
+});

@@ -146,7 +146,7 @@ describe('the check of Redis at start', () => {
 describe('texts about Redis', () => {
   it('hold no credentials (P12)', () => {
     const config = { url: 'redis://user:p%40ss@db.example.com:6379/2', keyPrefix: 'x' };
-    expect(describeRedis(config)).toBe('redis://***@db.example.com:6379/2');
+    expect(describeRedis(config)).toBe('redis://db.example.com:6379/2');
     expect(redactRedisText('WRONGPASS for p@ss or p%40ss', config)).toBe('WRONGPASS for *** or ***');
     const sentinels = {
       sentinels: [{ host: 'one', port: 26379 }],

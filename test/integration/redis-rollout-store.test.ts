@@ -317,7 +317,7 @@ describe('admission', () => {
         async (slots, wishes) => {
           newKeyPrefix();
           await freeze(store, aRollout(), pendingOnes(20), []);
-          const records = await store.loadUpgrades(rolloutId, range(20));
+          const { upgrades: records } = await store.loadUpgrades(rolloutId, range(20));
           const results = await Promise.all(
             wishes.map((ids) => {
               const changes = ids.flatMap((id) => records.filter((u) => u.collectorId === id).map(admitted));
@@ -373,7 +373,7 @@ describe('admission', () => {
 
   it('answers the same when it is sent twice', async () => {
     await freeze(store, aRollout(), pendingOnes(3), []);
-    const changes = (await store.loadUpgrades(rolloutId, [1, 2, 3])).map(admitted);
+    const changes = (await store.loadUpgrades(rolloutId, [1, 2, 3])).upgrades.map(admitted);
     const doubled = makeRedisRolloutStore({
       commands: echoingCommands(connection.commands).commands,
       keyPrefix,
@@ -394,7 +394,7 @@ describe('admission', () => {
 
   it('leaves out records that have changed, and admits the others', async () => {
     await freeze(store, aRollout(), pendingOnes(3), []);
-    const changes = (await store.loadUpgrades(rolloutId, [1, 2, 3])).map(admitted);
+    const changes = (await store.loadUpgrades(rolloutId, [1, 2, 3])).upgrades.map(admitted);
     await store.saveUpgrade(ended(await load(2), 'withdrawn', 0), null);
     expect(await store.admit({ rolloutId, rolloutRev: 1, slots: 5, domains: [], changes }, 1)).toEqual([
       1, 3,
@@ -436,7 +436,7 @@ describe('the view', () => {
   it('is undefined for a rollout that is not there', async () => {
     expect(await store.loadView(rolloutId, { now: 0, overdueBefore: 0, pageSize: 1 })).toBeUndefined();
     expect(await store.loadUpgrade(rolloutId, 1)).toBeUndefined();
-    expect(await store.loadUpgrades(rolloutId, [1, 2])).toEqual([]);
+    expect(await store.loadUpgrades(rolloutId, [1, 2])).toEqual({ upgrades: [], unreadable: [] });
     expect(await store.listUpgrades(rolloutId, { offset: 0, limit: 9, state: 'failed' })).toEqual([]);
     expect(await store.readEvents(rolloutId, { limit: 9 })).toEqual([]);
   });

@@ -160,6 +160,26 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     });
   });
 
+  describe('what is due at an instant', () => {
+    it('is listed with the earliest first, without who waits for its turn, is retried or has ended', async () => {
+      const dues = { queued: 4, starting: 3, upgrading: 9, verifying: 1, deferred: 7, retrying: 2 } as const;
+      const states: readonly UpgradeState[] = ['pending', 'succeeded', ...upgradeStates.slice(1, 7)];
+      const upgrades = states.map((state, index) =>
+        anUpgrade(anyProgress(state, startedAt + (state in dues ? dues[state as keyof typeof dues] : 0)), {
+          collectorId: index + 1,
+          order: index + 1,
+        }),
+      );
+      await freeze({ rollout: aRollout(), upgrades });
+      const listed = async (limit: number) =>
+        (await store.listDue(rolloutId, limit)).map(({ state }) => state);
+      expect(await listed(9)).toEqual(['verifying', 'starting', 'queued', 'deferred', 'upgrading']);
+      expect(await listed(2)).toEqual(['verifying', 'starting']);
+      expect(await listed(0)).toEqual([]);
+      expect(await store.listDue('production-20260302-9', 9)).toEqual([]);
+    });
+  });
+
   describe('admission under caps', () => {
     const domains: readonly CapDomain[] = [
       { label: 'fields.cluster = a', cap: 1 },
@@ -549,6 +569,42 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     });
   });
 
+  describe('who rejoins', () => {
+    const back = async (...ids: readonly number[]) =>
+      Promise.all(ids.map(async (id) => changeTo(await load(id), { state: 'pending' })));
+    beforeEach(async () => {
+      await freeze({ rollout: aRollout(), upgrades: pendingOnes(3) });
+      for (const id of [1, 2]) await store.saveUpgrade(ended(await load(id), 'withdrawn', 0), null);
+    });
+
+    it('is pending again, in a rollout that nobody ends who read it before (P9)', async () => {
+      expect(await store.rejoin(rolloutId, await back(1, 2), 1)).toEqual([1, 2]);
+      expect(inShort(await view())).toEqual({ 0: [1, 2, 3] });
+      expectCounted(await view(), await store.listUpgrades(rolloutId, { offset: 0, limit: 99 }));
+      expect((await store.loadRollout(rolloutId))?.rev).toBe(2);
+      const over = aRollout({ rev: 2, state: 'succeeded', endedAt: startedAt });
+      const ending = { rollout: over, expectedRev: 1, events: [], brake: 'keep' } as const;
+      expect(await store.saveRollout(ending, null)).toBe('stale');
+    });
+
+    it('does not when the rollout has moved on (P9)', async () => {
+      const changes = await back(1);
+      await save(aRollout({ state: 'succeeded', endedAt: startedAt }));
+      expect(await store.rejoin(rolloutId, changes, 1)).toEqual([]);
+      expect((await load(1)).state).toBe('withdrawn');
+      expect((await store.loadRollout(rolloutId))?.rev).toBe(2);
+    });
+
+    it('is left out when its record has changed; when all have, the rollout is as it was', async () => {
+      const changes = await back(1, 2);
+      await store.saveUpgrade(changeTo(await load(1), { state: 'retrying', dueAt: 1, reason: '' }), null);
+      expect(await store.rejoin(rolloutId, changes.slice(0, 1), 1)).toEqual([]);
+      expect((await store.loadRollout(rolloutId))?.rev).toBe(1);
+      expect(await store.rejoin(rolloutId, changes, 1)).toEqual([2]);
+      expect((await load(1)).state).toBe('retrying');
+    });
+  });
+
   describe('a list of records', () => {
     it('is of one wave, of one state, or of both, page by page', async () => {
       const upgrades = pendingOnes(12, (index) => ({ wave: index % 3, lane: index % 2 }));
@@ -632,7 +688,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     slots = 9,
     rolloutRev = 1,
   ): Promise<readonly number[]> {
-    const changes = (await store.loadUpgrades(rolloutId, ids)).map(admitted);
+    const changes = (await store.loadUpgrades(rolloutId, ids)).upgrades.map(admitted);
     return store.admit({ rolloutId, rolloutRev, slots, domains, changes }, 9);
   }
 });
@@ -677,6 +733,7 @@ interface Wish {
     | 'admit'
     | 'repeat'
     | 'outdated'
+    | 'rejoin'
     | 'join'
     | 'pause'
     | 'resume'
@@ -690,7 +747,7 @@ function aWish(): fc.Arbitrary<Wish> {
     instant: fc.integer({ min: 1, max: 1_000 }),
     kind: fc.constantFrom(
       ...(['save', 'save', 'save', 'trip', 'intent', 'admit', 'admit'] as const),
-      ...(['repeat', 'outdated', 'join', 'pause', 'resume', 'open'] as const),
+      ...(['repeat', 'outdated', 'rejoin', 'join', 'pause', 'resume', 'open'] as const),
     ),
   });
 }
@@ -758,6 +815,8 @@ async function grant(store: RolloutStore, { collectorId, state, instant, kind }:
       return [await store.saveUpgrade(change, null), await store.saveUpgrade(change, null)];
     case 'outdated':
       return store.saveUpgrade({ ...change, before: { ...before, rev: 0 } }, null);
+    case 'rejoin':
+      return store.rejoin(rolloutId, [change], instant % 5 === 0 ? rollout.rev - 1 : rollout.rev);
     case 'intent':
       return store.saveIntent(change, instant % 5 === 0 ? rollout.rev - 1 : rollout.rev);
     case 'admit': {

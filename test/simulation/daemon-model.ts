@@ -4,12 +4,14 @@ import type { Bell, Errands, EventSink } from '../../src/orchestrator/ports.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/scan.ts';
 import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';
+import { watch } from '../../src/orchestrator/watch.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
+import { anApiStanding } from '../support/builders.ts';
 import { makeChances } from './chances.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
 import { InjectedFault, type Night } from './night.ts';
-import { plantInFleet, plantInRegister, plantInStore } from './planted-bugs.ts';
+import { type PlantContext, plantInFleet, plantInRegister, plantInStore } from './planted-bugs.ts';
 import type { ProcessModel } from './process-model.ts';
 import { makeRegisterPort, makeStorePort } from './store-port.ts';
 
@@ -78,7 +80,9 @@ export function makeDaemonModel(
     run: async (key, work) => {
       if (running.has(key)) return;
       running.add(key);
-      errandsOut += 1;
+      // The watch goes on as long as there is something to watch, which keeps no night from its rest.
+      const weight = key === 'watch' ? 0 : 1;
+      errandsOut += weight;
       void (async () => {
         await process.wait(1);
         try {
@@ -88,11 +92,11 @@ export function makeDaemonModel(
           await process.wait(againMs);
         }
         running.delete(key);
-        errandsOut -= 1;
+        errandsOut -= weight;
       })();
     },
   };
-  const partsOf = (context: 'lead' | 'step' | 'operator' | 'scan') => ({
+  const partsOf = (context: PlantContext) => ({
     store: plantInStore(night.plant, port, context),
     register: plantInRegister(night.plant, registerPort, context),
     fleet: plantInFleet(night.plant, fleetPort),
@@ -104,7 +108,7 @@ export function makeDaemonModel(
     random: chances.next,
     policies: policies.map(({ name }) => name),
     rollouts: policies,
-    requestsPerSecond,
+    readApiStanding: async () => anApiStanding({ requestsPerSecondMax: requestsPerSecond }),
   });
   const leadParts = {
     ...partsOf('lead'),
@@ -112,6 +116,7 @@ export function makeDaemonModel(
     errands,
     gates: night.gates.probeOf(process, night.isTroubled),
   };
+  const watchParts = { ...partsOf('watch'), queue: leadParts.queue, requestsPerSecond };
   const stepParts = partsOf('step');
   const scanParts = partsOf('scan');
 
@@ -163,6 +168,7 @@ export function makeDaemonModel(
       let lookMs = lookMinMs;
       while (isStillLeader()) {
         rung = false;
+        await errands.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
         const wakeAt = await reconcileAll(fence, isFirst);
         isFirst = false;
         if (rung) {

@@ -1,4 +1,5 @@
-import type { Answer, FleetService } from '../../src/orchestrator/ports.ts';
+import { isSameBuild } from '../../src/base/build-version.ts';
+import type { Answer, FleetService, InventoryPage } from '../../src/orchestrator/ports.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
 import { type Chances, makeChances } from './chances.ts';
@@ -12,6 +13,9 @@ const refusals = [
   'who.knows',
   'collector.in.upgrading',
 ] as const;
+
+// The service's pages are larger, and so are its fleets.
+const rowsPerPage = 25;
 
 // The client gives up on an answer after this long (the default of `requestTimeout`).
 const timeoutMs = 30_000;
@@ -42,6 +46,13 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     alive: service.isShownAlive(collector),
     lastSeenAlive: service.lastHeartbeat(collector),
   });
+  /** A collector that the service will not show, nor its tasks, as long as it lives. */
+  const isHidden = (collectorId: number): boolean => {
+    const hits = makeChances(setup.seed, `hidden/${collectorId}`).hit(setup.faults.looksRefused);
+    if (hits) night.struck('looksRefused');
+    return hits;
+  };
+  const isOffered = (build: string) => service.builds().some(({ version }) => isSameBuild(version, build));
   const present = () => [...service.collectors.values()].filter(({ deletedAt }) => deletedAt === null);
   const inventory = () => ({
     readAt: process.clock.now(),
@@ -49,14 +60,35 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     collectors: present().map(shown),
   });
 
+  /** As they come: what was shown of the pages before one that fails is known. */
+  const readPages = async (onPage: (page: InventoryPage) => Promise<void>) => {
+    const rows: FleetCollector[] = [];
+    let ids: readonly number[] = [];
+    for (let from = 0; from === 0 || from < ids.length; from += rowsPerPage) {
+      const answer = await read(() => {
+        const all = present();
+        ids = all.map(({ about }) => about.id);
+        return ok({ collectors: all.slice(from, from + rowsPerPage).map(shown), serviceAt: scheduler.now() });
+      });
+      if (!answer.ok) return answer;
+      rows.push(...answer.value.collectors);
+      await onPage(answer.value);
+    }
+    return ok({ ...inventory(), collectors: rows });
+  };
+
   const fleet: FleetService = {
     listBuilds: () => read(() => ok(service.builds())),
     readFleet: (build) =>
       read(() => {
+        if (!isOffered(build)) return refused('collector.version.invalid');
         const upgradable = present().filter((collector) => service.isUpgradable(collector, build));
         return ok({ ...inventory(), upgradableIds: new Set(upgradable.map(({ about }) => about.id)) });
       }),
-    readInventory: () => read(() => ok(inventory())),
+    readInventory: async (onPage) => {
+      if (onPage === null) return read(() => ok(inventory()));
+      return readPages(onPage);
+    },
     findCollector: (idOrName) =>
       read(() => {
         const found = present().find(({ about }) => String(about.id) === idOrName || about.name === idOrName);
@@ -67,6 +99,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
       read(() => {
         const task = service.tasks.get(taskId);
         if (task === undefined) return { ok: false, failure: { kind: 'notFound', detail: 'no such task' } };
+        if (isHidden(task.collectorId)) return refused('who.knows');
         const serviceAt = scheduler.now();
         if (!task.isOver)
           return ok({ status: serviceAt - task.createdAt < 5_000 ? 1 : 6, message: '', serviceAt });
@@ -78,8 +111,13 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
         const collector = service.collectors.get(collectorId);
         if (collector === undefined || collector.deletedAt !== null)
           return { ok: false, failure: { kind: 'notFound', detail: 'no such collector' } };
+        if (isHidden(collectorId)) return refused('who.knows');
         const { build, alive, lastSeenAlive } = shown(collector);
-        const upgradable = upgradableTo === null ? null : service.isUpgradable(collector, upgradableTo);
+        // The list of a build that is not on offer is refused: nobody is upgradable to that.
+        const upgradable =
+          upgradableTo === null
+            ? null
+            : isOffered(upgradableTo) && service.isUpgradable(collector, upgradableTo);
         return ok({
           build,
           alive,
@@ -165,6 +203,10 @@ function send(
 
 function ok<T>(value: T): Answer<T> {
   return { ok: true, value };
+}
+
+function refused(code: string): { readonly ok: false; readonly failure: ServiceFailure } {
+  return { ok: false, failure: { kind: 'refused', code, status: 400, detail: '' } };
 }
 
 function unavailable(detail: string): { readonly ok: false; readonly failure: ServiceFailure } {

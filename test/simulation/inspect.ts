@@ -2,6 +2,7 @@ import { loadRolloutSummary } from '../../src/orchestrator/load-view.ts';
 import { explainUpgrade } from '../../src/rollout/explain.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
 import { holdsSlot, upgradeStates } from '../../src/rollout/upgrade.ts';
+import { anApiStanding } from '../support/builders.ts';
 import { requestsPerSecond } from './daemon-model.ts';
 import type { Night } from './night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
@@ -34,7 +35,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
     () => `${id}: ${view.slotsTaken} slots are counted, ${slots} are taken`,
   );
   try {
-    const status = describeRollout(view, now, requestsPerSecond);
+    const status = describeRollout(view, now, anApiStanding({ requestsPerSecondMax: requestsPerSecond }));
     for (const { reason } of status.holds)
       verdicts.check('words', reason.trim() !== '', () => `${id}: a hold has no words`);
     for (const upgrade of [...of.upgrades.values()].slice(0, explainedMax)) {
@@ -58,5 +59,6 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
 export async function noteEstimate(night: Night, of: SeenRollout): Promise<void> {
   const view = await loadRolloutSummary(night, of.rollout.id, night.scheduler.now());
   if (view === undefined || of.rollout.state !== 'running') return;
-  of.estimatedEnd = describeRollout(view, night.scheduler.now(), requestsPerSecond).eta?.at ?? null;
+  const api = anApiStanding({ requestsPerSecondMax: requestsPerSecond });
+  of.estimatedEnd = describeRollout(view, night.scheduler.now(), api).eta?.at ?? null;
 }

@@ -94,13 +94,13 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
       return undefined;
     }
   };
-  const deliver = async (rolloutId: string, ids: readonly number[], isAnew: boolean): Promise<void> => {
+  const deliver = async (rolloutId: string, ids: readonly number[], isNow: boolean): Promise<void> => {
     for (const collectorId of ids) {
       const key = `${rolloutId}/${collectorId}`;
       const job = jobs.get(key) ?? { rolloutId, collectorId, state: 'lost' as const, turn: 0 };
       const isNew = !jobs.has(key);
       jobs.set(key, job);
-      if (isNew || (isAnew && job.state === 'lost')) enqueue(key, job, scheduler.now());
+      if (isNew || (isNow && job.state !== 'active')) enqueue(key, job, scheduler.now());
     }
   };
   return {
@@ -109,7 +109,7 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
         await night.point(process);
         await deliver(rolloutId, ids, false);
       },
-      redeliver: async (rolloutId, ids) => {
+      hasten: async (rolloutId, ids) => {
         await night.point(process);
         await deliver(rolloutId, ids, true);
       },

@@ -1,6 +1,7 @@
 import type { FleetRegister, FleetService, RolloutStore } from '../../src/orchestrator/ports.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
+import { end } from '../../src/rollout/upgrade-changes.ts';
 
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
 export const plantedBugs = [
@@ -17,13 +18,18 @@ export const plantedBugs = [
   'gateUnasked',
   'targetMoved',
   'toldNotSeen',
+  'rowEndsUpgrade',
 ] as const;
 export type PlantedBug = (typeof plantedBugs)[number];
 
-type Context = 'lead' | 'step' | 'operator' | 'scan';
+export type PlantContext = 'lead' | 'step' | 'operator' | 'scan' | 'watch';
 
 /** What a daemon sees of the store when it has this bug. */
-export function plantInStore(bug: PlantedBug | null, store: RolloutStore, context: Context): RolloutStore {
+export function plantInStore(
+  bug: PlantedBug | null,
+  store: RolloutStore,
+  context: PlantContext,
+): RolloutStore {
   switch (bug) {
     case 'slotLeak':
       return {
@@ -118,6 +124,20 @@ export function plantInStore(bug: PlantedBug | null, store: RolloutStore, contex
             : { ...rollout, drift, fleetReadAt: Number.POSITIVE_INFINITY };
         },
       };
+    case 'rowEndsUpgrade':
+      // What stirs is taken for what has ended well.
+      if (context !== 'watch') return store;
+      return {
+        ...store,
+        saveUpgrade: (change, tripAbove) => {
+          const { before, after } = change;
+          const isStirred =
+            before.state === 'upgrading' && after.state === 'upgrading' && after.dueAt < before.dueAt;
+          if (!isStirred) return store.saveUpgrade(change, tripAbove);
+          const ended = end(before, 'succeeded', after.dueAt, 'on the build and alive');
+          return store.saveUpgrade({ ...change, after: ended }, tripAbove);
+        },
+      };
     case 'targetMoved':
       return context === 'step'
         ? store
@@ -139,7 +159,7 @@ export function plantInStore(bug: PlantedBug | null, store: RolloutStore, contex
 export function plantInRegister(
   bug: PlantedBug | null,
   register: FleetRegister,
-  context: Context,
+  context: PlantContext,
 ): FleetRegister {
   if (bug !== 'heldCollectorStarted' || context === 'operator') return register;
   return { ...register, holds: async () => ({ ...(await register.holds()), collectors: [] }) };

@@ -1,6 +1,6 @@
 import { makeChances } from './chances.ts';
 
-/** What may go wrong, each with how likely it is (of a call, a job, a task), or how often it happens in a world. */
+/** What may go wrong, each with how likely it is (of a call, a job, a task, a collector), or how often it happens in a world. */
 export const faultKinds = [
   'createAnswerLost',
   'createNotDone',
@@ -31,6 +31,7 @@ export const faultKinds = [
   'gateErrors',
   'gateMisses',
   'storeSlow',
+  'looksRefused',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -110,6 +111,7 @@ const highest: Readonly<Record<FaultKind, number>> = {
   buildNewer: 1,
   gateErrors: 0.3,
   gateMisses: 0.2,
+  looksRefused: 0.08,
 };
 
 /** Draws a setup; about one in five is calm: nothing goes wrong and nobody speaks, which is when estimates are measured. */

@@ -72,6 +72,12 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         }
         return result;
       }),
+    rejoin: (id, changes, rev) =>
+      call('rejoin', async () => {
+        const rejoined = await store.rejoin(id, changes, rev);
+        for (const change of changes) if (rejoined.includes(change.after.collectorId)) saved(change);
+        return rejoined;
+      }),
     loadGroups: (id) => call('loadGroups', () => store.loadGroups(id)),
     loadView: (id, at) => call('loadView', () => store.loadView(id, at)),
     saveRollout: (change, fence) =>
@@ -84,6 +90,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     loadUpgrades: (id, ids) => call('loadUpgrades', () => store.loadUpgrades(id, ids)),
     listUpgrades: (id, page) => call('listUpgrades', () => store.listUpgrades(id, page)),
     listMissed: (id, of) => call('listMissed', () => store.listMissed(id, of)),
+    listDue: (id, limit) => call('listDue', () => store.listDue(id, limit)),
     admit: (admission, fence) =>
       call('admit', async () => {
         const admitted = await store.admit(admission, fence);

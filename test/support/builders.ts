@@ -1,3 +1,4 @@
+import type { ApiStanding, Standstill } from '../../src/rollout/api-standing.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
 import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
@@ -26,6 +27,22 @@ export function aWaveRule(changes: Partial<WaveRule> = {}): WaveRule {
     maxFailures: { kind: 'percent', percent: 2 },
     approval: false,
     gates: [],
+    ...changes,
+  };
+}
+
+export function anApiStanding(changes: Partial<ApiStanding> = {}): ApiStanding {
+  return { requestsPerSecond: 3.4, requestsPerSecondMax: 4, rateLimited: 0, standstill: null, ...changes };
+}
+
+/** A pause of three hours that the service asked for. */
+export function aStandstill(changes: Partial<Standstill> = {}): Standstill {
+  return {
+    kind: 'rateLimited',
+    reason: 'the service asked for a pause',
+    detail: null,
+    since: null,
+    until: startedAt + 3 * 3_600_000,
     ...changes,
   };
 }

@@ -14,7 +14,7 @@ import type { RolloutState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../../src/rollout/status.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/upgrade.ts';
 import type { RolloutVerb } from '../../src/rollout/verbs.ts';
-import { startedAt } from './builders.ts';
+import { anApiStanding, startedAt } from './builders.ts';
 
 export const countsOf = (counts: Partial<Record<UpgradeState, number>>): Record<UpgradeState, number> => ({
   ...emptyCounts(),
@@ -69,6 +69,7 @@ export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutSta
     concurrency: 50,
     lostWeight: 3,
     eta: { at: startedAt + 3_600_000, plusMinusMs: 600_000, requests: 24 },
+    api: anApiStanding(),
     window: null,
     buildHold: null,
     strata: { total: 1, held: [], uncovered: { count: 0, labels: [] } },

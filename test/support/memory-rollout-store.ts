@@ -58,7 +58,7 @@ export function makeMemoryRolloutStore(): RolloutStore {
   const transition = (
     change: UpgradeChange,
     call: {
-      readonly mode: 'save' | 'intent' | 'admit';
+      readonly mode: 'save' | 'intent' | 'admit' | 'rejoin';
       readonly rolloutRev?: number;
       readonly tripAbove?: number | null;
       readonly hasRoom?: (of: Kept) => boolean;
@@ -75,6 +75,7 @@ export function makeMemoryRolloutStore(): RolloutStore {
     if (call.mode === 'intent' && !isRunning) return 'braked';
     if (call.mode === 'intent' && !isAsDecided) return 'stale';
     if (isRepeated) return 'saved';
+    if (call.mode === 'rejoin' && !isAsDecided) return 'stale';
     if (call.mode === 'admit' && !(isRunning && isAsDecided && call.hasRoom?.(of))) return 'stale';
     of.upgrades.set(after.collectorId, after);
     of.tally.replace(before, after, changedAtOf(change));
@@ -141,6 +142,17 @@ export function makeMemoryRolloutStore(): RolloutStore {
       of.events.push(...events);
       return 'saved';
     },
+    rejoin: async (rolloutId, changes, rolloutRev) => {
+      const of = kept.get(rolloutId);
+      if (of === undefined) return [];
+      const asTheyWere = new Map(of.upgrades);
+      const saved = changes.filter(
+        (change) => transition(change, { mode: 'rejoin', rolloutRev }) === 'saved',
+      );
+      if (saved.some(({ after: { collectorId: each } }) => of.upgrades.get(each) !== asTheyWere.get(each)))
+        of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
+      return saved.map(({ after }) => after.collectorId);
+    },
     loadGroups: async (id) => kept.get(id)?.groups,
     loadView: async (id, { now, overdueBefore, pageSize }) => {
       const of = kept.get(id);
@@ -177,8 +189,10 @@ export function makeMemoryRolloutStore(): RolloutStore {
       return 'saved';
     },
     loadUpgrade: async (id, collectorId) => kept.get(id)?.upgrades.get(collectorId),
-    loadUpgrades: async (id, collectorIds) =>
-      collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
+    loadUpgrades: async (id, collectorIds) => ({
+      upgrades: collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
+      unreadable: [],
+    }),
     listUpgrades: async (id, { offset, limit, state, wave }) => {
       const of = kept.get(id);
       if (of === undefined) return [];
@@ -200,6 +214,12 @@ export function makeMemoryRolloutStore(): RolloutStore {
         })
         .sort((a, b) => b.endedAt - a.endedAt)
         .slice(0, Math.max(0, limit)),
+    listDue: async (id, limit) => {
+      const of = kept.get(id);
+      if (of === undefined) return [];
+      const ids = of.tally.overdue(Number.POSITIVE_INFINITY).slice(0, Math.max(0, limit));
+      return ids.flatMap((each) => of.upgrades.get(each) ?? []);
+    },
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       const isOutdated = isFenced(rolloutId, fence);
       return changes.flatMap((change) => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,6 +34,10 @@ export interface RedisProcess {
    * nobody has to be root for. Holds until the process ends or is told otherwise. Needs `prlimitCommand`.
    */
   leaveRoom(bytes: number | 'unlimited'): Promise<void>;
+  /** Puts what is on its disk now aside, also while it runs. */
+  keepAside(): Promise<void>;
+  /** Between a kill and a start: its disk is as it was when it was put aside, and all that was written since is lost. */
+  goBack(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -56,6 +60,7 @@ export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<R
   while (port > portMax) port = await findFreePort();
   const folder = await mkdtemp(join(tmpdir(), 'upwave-chaos-redis-'));
   const args = await argumentsFor(input, { port, folder });
+  const aside = `${folder}-aside`;
   let child: ChildProcess | undefined;
 
   const ask = (command: string) => exchangeLine(port, command, 1_000);
@@ -75,6 +80,14 @@ export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<R
       const limit = bytes === 'unlimited' ? bytes : String((await largestFile(folder)) + bytes);
       await run(prlimitCommand ?? '', ['--pid', String(child?.pid), `--fsize=${limit}:`]);
     },
+    keepAside: async () => {
+      await rm(aside, { recursive: true, force: true });
+      await cp(folder, aside, { recursive: true });
+    },
+    goBack: async () => {
+      await rm(folder, { recursive: true });
+      await rename(aside, folder);
+    },
     start: async () => {
       child = spawn('/bin/sh', ['-c', shellText, 'redis', redisServerCommand ?? '', ...args], {
         stdio: 'ignore',
@@ -83,7 +96,7 @@ export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<R
     },
     close: async () => {
       await kill();
-      await rm(folder, { recursive: true, force: true });
+      for (const path of [folder, aside]) await rm(path, { recursive: true, force: true });
     },
   };
 }

@@ -27,8 +27,12 @@ function formsOf(secrets: typeof testSecrets): ReadonlyMap<string, string> {
     found.set(Buffer.from(secret).toString('base64url'), `${name}, in Base64`);
   };
   for (const [name, secret] of Object.entries(secrets)) {
-    if (typeof secret === 'string') add(name, secret);
-    else {
+    if (typeof secret === 'string') {
+      add(name, secret);
+      // A password that is masked up to its first @ shows the rest.
+      for (const form of [...secret.split('@'), encodeURIComponent(secret)])
+        if (form !== secret) add(`${name}, in part or encoded`, form);
+    } else {
       add(`${name}.accessKey`, secret.accessKey);
       add(`${name}, as it signs in`, `${secret.accessId}:${secret.accessKey}`);
     }

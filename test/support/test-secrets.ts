@@ -8,5 +8,8 @@ export const testSecrets = {
   commandLine: { accessId: 'anId', accessKey: 'aKey-not-to-be-shown' },
   containers: { accessId: 'containers-id', accessKey: 'containers-key-2b9f' },
   bearerToken: 'Tt-theBearerToken-0815',
+  // With an @ inside, since whoever takes the first one for the end of it shows the rest.
+  redisPassword: 'Rr-thePassword@Of-The-Redis-2342',
   gateToken: 'Gg-theTokenOfTheGate-1234',
+  gateSignature: 'Gs-theSignatureOfTheGate-5678',
 } as const;

@@ -42,11 +42,15 @@ describe('the contract of our own API', () => {
     expectTypeOf<Agree<keyof WaveBody, keyof WaveStatus>>().toEqualTypeOf<true>();
     type Gate = keyof WaveStatus['gates'][number];
     expectTypeOf<Agree<keyof WaveBody['gates'][number], Gate>>().toEqualTypeOf<true>();
-    type Part = 'window' | 'buildHold' | 'drift' | 'eta' | 'strata';
+    type Part = 'window' | 'buildHold' | 'drift' | 'eta' | 'api' | 'strata';
     type Names<T> = { [P in Part]: P extends keyof T ? keyof NonNullable<T[P]> : never };
     expectTypeOf<Agree<Names<RolloutStatusBody>, Names<RolloutStatus>>>().toEqualTypeOf<true>();
     type Held<T extends { strata: { held: readonly object[] } }> = keyof T['strata']['held'][number];
     expectTypeOf<Agree<Held<RolloutStatusBody>, Held<RolloutStatus>>>().toEqualTypeOf<true>();
+    type StandstillOf<T extends { api: { standstill: object | null } | null }> = keyof NonNullable<
+      NonNullable<T['api']>['standstill']
+    >;
+    expectTypeOf<Agree<StandstillOf<RolloutStatusBody>, StandstillOf<RolloutStatus>>>().toEqualTypeOf<true>();
     expectTypeOf<Agree<keyof RolloutEventBody, keyof RolloutEvent>>().toEqualTypeOf<true>();
     // Names of events are open on the wire: a daemon newer than its reader has more of them (P13).
     expectTypeOf<RolloutEvent>().toExtend<RolloutEventBody>();

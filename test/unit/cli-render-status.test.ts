@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../src/cli/render-status.ts';
+import type { Standstill } from '../../src/rollout/api-standing.ts';
 import type { RolloutStatus, WindowStatus } from '../../src/rollout/status.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
 import { upgradeStates } from '../../src/rollout/upgrade.ts';
 import {
+  anApiStanding,
   aPolicy,
   aRollout,
   aStanding,
+  aStandstill,
   aSummary,
   aView,
   aWave,
@@ -50,6 +53,41 @@ describe('the status of a rollout', () => {
   it('shows an end on another day with its date', () => {
     const eta = { at: startedAt + 50 * hour, plusMinusMs: minute, requests: 1 };
     expect(startingWith('progress', shown({ eta }))[0]).toMatch(/eta 2026-03-0[45] \d\d:\d\d \(±1m\)/);
+  });
+
+  it('shows the use of the API budget, of a rollout that has not ended', () => {
+    const api = anApiStanding({ requestsPerSecondMax: 2.1999, rateLimited: 3 });
+    expect(startingWith('api', shown({ api }))).toEqual(['api       3.4/2.2 req/s   429s 3']);
+    expect(startingWith('api', shown({ api: null }))).toEqual([]);
+  });
+
+  describe('while all wait for the service', () => {
+    const waitsOf = (changes: Partial<Standstill>) =>
+      startingWith('waits', shown({ api: anApiStanding({ standstill: aStandstill(changes) }) }));
+
+    it('says which pause it asked for, until when', () => {
+      expect(waitsOf({ until: startedAt + 10 * minute })).toEqual([
+        expect.stringMatching(/^waits {5}the service asked for a pause, until \d\d:10:00$/),
+      ]);
+    });
+
+    it('says since when it is down, why, and when it is tried next', () => {
+      const down = {
+        kind: 'serviceDown',
+        reason: 'the service does not answer',
+        detail: 'getCollector: connect\u001b[2J ECONNREFUSED.',
+        since: startedAt + minute,
+      } as const;
+      const words =
+        /^waits {5}the service does not answer since \d\d:01:00 \(getCollector: connect.* ECONNREFUSED\)/;
+      const [next] = waitsOf({ ...down, until: startedAt + 2 * minute });
+      expect(next).toMatch(words);
+      expect(next).toMatch(/; next try \d\d:02:00$/);
+      expect(next).not.toContain(clearScreen);
+      const [trying] = waitsOf({ ...down, until: null });
+      expect(trying).toMatch(words);
+      expect(trying).toMatch(/; one request tries it now$/);
+    });
   });
 
   describe('gate line', () => {
@@ -447,7 +485,7 @@ describe('the status of a rollout', () => {
       waves: [aWave({ state: 'soaking', soakEndsAt: startedAt + hour, gates: [aStanding()] })],
     });
     const view = aView({ rollout, waves: [aSummary({ succeeded: 10 })], groups: someGroups() });
-    const lines = linesOf(describeRollout(view, startedAt, 4), [rule]);
+    const lines = linesOf(describeRollout(view, startedAt, anApiStanding()), [rule]);
     expect(lines).toContain(
       'gate      failures 0 of 0 allowed in rest (2% of 10)   soak 1h to go   pager was not asked yet',
     );

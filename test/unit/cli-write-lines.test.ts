@@ -1,6 +1,10 @@
+import { chmod, lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
-import { writeLines } from '../../src/cli/write-lines.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { CommandFailure } from '../../src/cli/command-failure.ts';
+import { writeLines, writeLinesToFile } from '../../src/cli/write-lines.ts';
 
 async function* lines(count: number): AsyncGenerator<string> {
   for (let line = 0; line < count; line += 1) yield `line ${line}`;
@@ -23,5 +27,48 @@ describe('lines for whoever reads', () => {
   it('end quietly when nobody reads on, and loudly when they can not be written', async () => {
     await expect(writeLines(failing('EPIPE'), lines(3))).resolves.toBeUndefined();
     await expect(writeLines(failing('ENOSPC'), lines(3))).rejects.toThrow('ENOSPC');
+  });
+});
+
+describe('lines in a file', () => {
+  const aFolder = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'upwave-lines-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+  };
+  const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8);
+
+  it('are private, and no link or file that was laid in their way is written to (P12)', async () => {
+    const folder = await aFolder();
+    const [out, victim] = [join(folder, 'out'), join(folder, 'victim')];
+    await writeFile(victim, 'precious', { mode: 0o644 });
+    await symlink(victim, `${out}.part`);
+    await writeLinesToFile(out, lines(2));
+    expect(await readFile(victim, 'utf8')).toBe('precious');
+    expect((await lstat(out)).isFile()).toBe(true);
+    expect(await modeOf(out)).toBe('600');
+    expect(await readFile(out, 'utf8')).toBe('line 0\nline 1\n');
+  });
+
+  it('are private also after a run that was cut off, or over a file that everybody may read', async () => {
+    const folder = await aFolder();
+    const out = join(folder, 'out');
+    for (const name of [out, `${out}.part`]) {
+      await writeFile(name, 'left over');
+      await chmod(name, 0o666);
+    }
+    await writeLinesToFile(out, lines(1));
+    expect(await modeOf(out)).toBe('600');
+  });
+
+  it('leave nothing behind when they can not be read to their end', async () => {
+    const folder = await aFolder();
+    async function* broken(): AsyncGenerator<string> {
+      yield 'line';
+      throw new Error('no more');
+    }
+    await expect(writeLinesToFile(join(folder, 'out'), broken())).rejects.toThrow('no more');
+    expect(await readdir(folder)).toEqual([]);
+    await expect(writeLinesToFile(join(folder, 'no', 'out'), lines(1))).rejects.toThrow(CommandFailure);
   });
 });

@@ -10,10 +10,12 @@ import { writeDuration } from '../../src/config/write-duration.ts';
 import { readConfig, withRollout, withSection } from '../support/config-fixtures.ts';
 
 const production = readFileSync(new URL('../../config/production.yaml', import.meta.url), 'utf8');
+/** Its webhook's path, which is not printed, as it is printed. */
+const printable = production.replace('changes.example.com/upwave', 'changes.example.com/***');
 const secrets = {
   id: 'suTheAccessId',
   key: 'Zz9-theAccessKey',
-  token: 'Tt-theToken',
+  token: 'Tt-theToken-0123',
   redis: 'Rr-thePassword',
 };
 const environment = { UPWAVE_ACCESS_ID: secrets.id, UPWAVE_ACCESS_KEY: secrets.key };
@@ -24,11 +26,11 @@ const again = (config: Config) => readConfig(renderEffectiveConfig(config));
 
 describe('the effective config', () => {
   it.each([
-    ['the production example', production],
+    ['the production example', printable],
     ['defaults alone', withSection('')],
     ['a cluster', withSection('redis: { cluster: ["a:1", "[::1]:2"], username: u, password: p, tls: true }')],
     ['sentinels', withSection('redis: { sentinels: ["a:1"], name: main, keyPrefix: other }')],
-    ['a share that no float holds exactly', production.replace('80%', '7.3%')],
+    ['a share that no float holds exactly', printable.replace('80%', '7.3%')],
     ['odd durations', withRollout('upgrade: { expect: 90s, deadline: 3600001ms }\ndefer: { upTo: 1.5h }')],
     ['a whole day', withRollout('windows: [{ days: sun, from: "00:00", to: "24:00" }]')],
     [
@@ -39,7 +41,7 @@ describe('the effective config', () => {
     [
       'gates',
       withRollout(
-        'waves:\n- { name: a, size: 1, gates: [{ webhook: { url: "https://x.example" }, name: b, dryRun: true }] }\n- { name: c }',
+        'waves:\n- { name: a, size: 1, gates: [{ webhook: { url: "https://x.example" }, name: b, dryRun: true }, { webhook: { urlFile: /run/url } }] }\n- { name: c }',
       ),
     ],
   ])('reads as it was: %s', (_name, text) => {
@@ -77,7 +79,7 @@ describe('the effective config', () => {
       'rollouts:',
       '  - name: all',
       '    waves:',
-      '      - { name: a, size: 1, gates: [{ webhook: { url: "https://x.example/hook?who=Qq-theCaller" } }] }',
+      '      - { name: a, size: 1, gates: [{ webhook: { url: "https://x.example/hook/Qq-theCaller" } }] }',
       '      - { name: b }',
     ].join('\n');
     const printed = renderEffectiveConfig(readConfig(text, environment));
@@ -87,7 +89,7 @@ describe('the effective config', () => {
       redis: { url: 'redis://user:***@db.example.com:6379/1' },
       http: { token: '***' },
     });
-    expect(printed).toContain('https://x.example/hook?who=***');
+    expect(printed).toContain('https://x.example/***');
   });
 
   it('names no token where there is none', () => {

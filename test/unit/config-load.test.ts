@@ -332,10 +332,20 @@ describe('secrets in files', () => {
     ]);
   });
 
+  it('that are the token are not so short that they can be guessed', () => {
+    writeFileSync(join(folder, 'short'), 'fifteen-letters\n');
+    writeFileSync(join(folder, 'long'), 'sixteen--letters\n');
+    const withToken = (file: string) => `http: { tokenFile: ${file} }\n${withSection('')}`;
+    expect(load(withToken('long')).http.token?.reveal()).toBe('sixteen--letters');
+    const problems = problemsOf(() => load(withToken('short')));
+    expect(problems).toEqual([expect.stringContaining('from "short": it is shorter than 16 characters')]);
+    expect(problems.join()).not.toContain('fifteen');
+  });
+
   it('appear nowhere when the config is printed', () => {
     const text = `service: { baseUrl: http://h, accessId: hunter2a, accessKey: hunter2b }
 redis: { url: "redis://u@h", password: hunter2d }
-http: { host: 0.0.0.0, token: "hunter2e" }
+http: { host: 0.0.0.0, token: "hunter2e-and-more" }
 rollouts: [{ name: all }]`;
     const config = readConfig(text);
     const { accessKey } = config.service;

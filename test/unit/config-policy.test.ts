@@ -66,12 +66,12 @@ describe('gates', () => {
   });
 
   it('ask a webhook, with little to say', () => {
-    expect(gatesOf('{ webhook: { url: "http://127.0.0.1:8080/gate?policy=a" } }')).toEqual([
+    expect(gatesOf('{ webhook: { url: "http://127.0.0.1:8080/gate/a" } }')).toEqual([
       {
         kind: 'webhook',
         name: 'webhook',
         dryRun: false,
-        url: 'http://127.0.0.1:8080/gate?policy=a',
+        url: 'http://127.0.0.1:8080/gate/a',
         everyMs: 60_000,
       },
     ]);
@@ -118,6 +118,18 @@ describe('gates', () => {
     expect(relative).toBe(resolve(dirname('config.yaml'), 'secrets/token'));
   });
 
+  it('may have their URL in a file, which the policy names and does not hold (P12)', () => {
+    const text = withRollout(
+      'waves: [{ name: a, gates: [{ webhook: { urlFile: secrets/url, tokenFile: /run/token } }, { prometheus: { urlFile: /run/url, query: up, expect: "> 0" } }] }]',
+    );
+    const gates = configOf(parseYaml(text, '/etc/upwave/config.yaml'), {}).rollouts[0]?.waves[0]?.gates;
+    expect(gates).toMatchObject([
+      { kind: 'webhook', urlFile: '/etc/upwave/secrets/url', tokenFile: '/run/token' },
+      { kind: 'prometheus', urlFile: '/run/url' },
+    ]);
+    for (const gate of gates ?? []) expect(gate).not.toHaveProperty('url');
+  });
+
   const expectation = 'is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"';
   it.each([
     ['{}', 'config.yaml:4:32 rollouts[0].waves[0].gates[0]: needs prometheus or webhook'],
@@ -139,12 +151,9 @@ describe('gates', () => {
     ],
     [
       '{ webhook: { url: http://h, query: up } }',
-      'config.yaml:4:60 rollouts[0].waves[0].gates[0].webhook.query: unknown key "query", not known in this release; known here: url, every, tokenFile',
+      'config.yaml:4:60 rollouts[0].waves[0].gates[0].webhook.query: unknown key "query", not known in this release; known here: url, every, urlFile, tokenFile',
     ],
-    [
-      '{ webhook: {} }',
-      'config.yaml:4:34 rollouts[0].waves[0].gates[0].webhook.url: is missing; it must be text',
-    ],
+    ['{ webhook: {} }', 'config.yaml:4:34 rollouts[0].waves[0].gates[0].webhook: needs url or urlFile'],
     [
       '{ webhook: { url: here } }',
       'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: is no URL; write one such as https://prometheus.example.com',
@@ -162,8 +171,16 @@ describe('gates', () => {
       'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: must not hold a user name or password; use tokenFile',
     ],
     [
-      '{ webhook: { url: "http://h/?a=1&access_token=hunter2" } }',
-      'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: must not hold a credential; use tokenFile',
+      '{ webhook: { url: "http://h/?a=1&sig=hunter2" } }',
+      'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: must not hold a query ("?…"); write the URL into a file, and name that as urlFile',
+    ],
+    [
+      '{ webhook: { url: "http://h/", urlFile: url } }',
+      'config.yaml:4:72 rollouts[0].waves[0].gates[0].webhook.urlFile: both url and urlFile are given; keep one',
+    ],
+    [
+      '{ prometheus: { query: up, expect: "> 0" } }',
+      'config.yaml:4:34 rollouts[0].waves[0].gates[0].prometheus: needs url or urlFile',
     ],
     [
       '{ webhook: { url: "http://h/#a" } }',

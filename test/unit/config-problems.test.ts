@@ -158,7 +158,7 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
     'config.yaml:4:30 rollouts[0].waves[0].size: "1 per host" is no amount; it must be a count such as 5, a percentage such as "2%", or "1 per stratum"',
   ],
   [
-    'waves: [{ name: a, size: 0 per stratum }]',
+    'waves: [{ name: a, size: 0 per stratum }, { name: b }]',
     'config.yaml:4:30 rollouts[0].waves[0].size: must be more than 0',
   ],
   [
@@ -181,7 +181,18 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
     'waves: [{ name: a, size: 1 }, { name: b, match: { osName: Linux } }]',
     'config.yaml:4:46 rollouts[0].waves[1].match: the last wave takes what is left; remove match, or put a wave after it',
   ],
-  ['waves: [{ name: a, size: 0 }]', 'config.yaml:4:30 rollouts[0].waves[0].size: must be more than 0'],
+  [
+    'waves: [{ name: try, size: 10% }]',
+    'config.yaml:4:32 rollouts[0].waves[0].size: the last wave takes what is left; leave size out, or put a wave after it',
+  ],
+  [
+    'waves: [{ name: a, size: 1 }, { name: b, size: 1 per stratum }]',
+    'config.yaml:4:52 rollouts[0].waves[1].size: the last wave takes what is left; leave size out, or put a wave after it',
+  ],
+  [
+    'waves: [{ name: a, size: 0 }, { name: b }]',
+    'config.yaml:4:30 rollouts[0].waves[0].size: must be more than 0',
+  ],
   [
     'waves: [{ name: a, size: -1 }]',
     'config.yaml:4:30 rollouts[0].waves[0].size: must be a count such as 5, a percentage such as "2%", or "1 per stratum"',
@@ -210,7 +221,10 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
     'waves: [{ name: a, size: 60% }, { name: b, size: 40% }, { name: c }]',
     'config.yaml:4:54 rollouts[0].waves[1].size: the waves up to here take 100% of the plan, which leaves nothing for the next ones',
   ],
-  ['waves: [{ size: 5 }]', 'config.yaml:4:13 rollouts[0].waves[0].name: is missing; it must be text'],
+  [
+    'waves: [{ size: 5 }, { name: b }]',
+    'config.yaml:4:13 rollouts[0].waves[0].name: is missing; it must be text',
+  ],
   ['lostWeight: 0', 'config.yaml:4:17 rollouts[0].lostWeight: must be at least 1'],
   [
     'upgrade: { deadline: 500ms, expect: 100ms }',
@@ -277,11 +291,18 @@ const sectionCases: ReadonlyArray<readonly [string, string]> = [
     'http: { host: "::" }',
     'config.yaml:3:15 http.host: is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1',
   ],
-  ['http: { host: "a b", token: t }', 'config.yaml:3:15 http.host: is no host name or address'],
+  [
+    'http: { host: "a b", token: sixteen--letters }',
+    'config.yaml:3:15 http.host: is no host name or address',
+  ],
   ['http: { port: 70000 }', 'config.yaml:3:15 http.port: must be at most 65535'],
   [
     'http: { token: "" }',
     'config.yaml:3:16 http.token: is empty; give the credential, or name a file that holds it',
+  ],
+  [
+    'http: { token: hunter2-is-so-l }',
+    'config.yaml:3:16 http.token: is shorter than 16 characters, so it can be guessed; take a random one, as `openssl rand -hex 16` prints',
   ],
   ['http: { token: 123 }', 'config.yaml:3:16 http.token: must be text, not a number; put it in quotes'],
   ['redis: {}', 'config.yaml:3:1 redis: needs url, or sentinels with name, or cluster'],

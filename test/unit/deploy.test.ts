@@ -117,7 +117,11 @@ describe('the dashboard', () => {
 
 describe('the config of the compose file', () => {
   it('is right', () => {
-    const environment = { UPWAVE_ACCESS_ID: 'id', UPWAVE_ACCESS_KEY: 'key', UPWAVE_TOKEN: 'token' };
+    const environment = {
+      UPWAVE_ACCESS_ID: 'id',
+      UPWAVE_ACCESS_KEY: 'key',
+      UPWAVE_TOKEN: 'a-token-of-some-length',
+    };
     const config = loadConfig(join(deploy, 'compose.yaml'), environment);
     expect(config.rollouts.map(({ name }) => name)).toEqual(['demo']);
     // What Prometheus scrapes is where the daemon listens.
@@ -163,6 +167,7 @@ async function exposeEverything(): Promise<Exposed> {
     sharedState: async () => ({
       statuses: [aRolloutStatus({ policy, waves: [aWaveStatus({ gates: [met] })] })],
       queueJobs: { waiting: 1, delayed: 2 },
+      standstillMs: 0,
       fleet: [
         { version: '19.441-2', alive: true, collectors: 9 },
         { version: '19.441-2', alive: false, collectors: 1 },

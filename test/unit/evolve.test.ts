@@ -13,6 +13,7 @@ import {
   startedAt,
   targetBuild,
 } from '../support/builders.ts';
+import { lossless } from '../support/lossless.ts';
 
 const minutes = 60_000;
 const t = startedAt;
@@ -136,6 +137,20 @@ describe('success is seen, not told (P10)', () => {
     );
   });
 
+  it('gives it its time anew when the first look comes after it, and the service tells no time', () => {
+    const ended = { kind: 'taskSeen', at: t, status: 2, message: '', serviceAt: null } as const;
+    const blind = apply(anUpgradingOne(), ended);
+    const late = t + 11 * minutes;
+    const shows = (lastSeenAlive: number | null, at: number, alive = true) =>
+      seen({ build: targetBuild, serviceAt: null, lastSeenAlive, alive }, at);
+    const once = apply(blind, shows(late - 2_000, late));
+    expect(once).toMatchObject({ state: 'verifying', verifyBy: late + 10 * minutes, dueAt: late + 30_000 });
+    expect(apply(once, shows(late + 28_000, late + 30_000)).state).toBe('succeeded');
+    expect(apply(once, shows(late - 2_000, late + 10 * minutes))).toMatchObject({ lost: true });
+    expect(apply(blind, shows(late - 2_000, late, false))).toMatchObject({ lost: true });
+    expect(apply(blind, shows(null, late))).toMatchObject({ lost: true });
+  });
+
   it('takes an intermediate build on the way for no failure', () => {
     const between = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: at }, at));
     expect(apply(between, seen({ build: targetBuild, lastSeenAlive: at + 1 }, at + minutes)).state).toBe(
@@ -253,6 +268,12 @@ describe('a create in doubt (P1)', () => {
     const requeued = apply(starting, offered(later));
     expect(requeued).toMatchObject({ state: 'queued', freshAt: 0, dueAt: later + 30_000 });
     expect(nextStep(requeued, later + 30_000)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+  });
+
+  it('is sent again when the service always shows late heartbeats: by its deadline no restart is left', () => {
+    const late = (at: number) => seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - 30_000 }, at);
+    expect(apply(starting, late(t + 35 * minutes - 1)).state).toBe('starting');
+    expect(apply(starting, late(t + 35 * minutes))).toMatchObject({ state: 'queued', freshAt: 0 });
   });
 
   it('learns its task when the answer comes after someone else had adopted it', () => {
@@ -388,6 +409,69 @@ describe('a deferred collector', () => {
   });
 });
 
+describe('a collector that is deferred again and again', () => {
+  const upToMs = aPolicy().defer.upToMs;
+
+  /** Alive and on offer whenever it is looked at, and refused whenever a create comes. */
+  function* rounds(code: string) {
+    let upgrade = anUpgrade({ state: 'pending' });
+    let at = t;
+    for (let creates = 1; creates < 2_000; creates += 1) {
+      upgrade = apply(
+        upgrade,
+        { kind: 'admitted', at, startBy: null },
+        offered(at),
+        { kind: 'createSent', at },
+        { kind: 'createFailed', at, failure: { kind: 'refused', code, detail: '' } },
+      );
+      yield { upgrade, at, creates };
+      if (upgrade.state !== 'deferred') return;
+      at = upgrade.dueAt;
+      upgrade = apply(upgrade, offered(at));
+    }
+  }
+
+  it.each(['collector.not.alive', 'collector.in.upgrading'])(
+    'is waited for as long in all as the policy says, and asked less and less often: %s',
+    (code) => {
+      const last = lossless([...rounds(code)].at(-1));
+      expect(last.upgrade).toMatchObject({ state: 'withdrawn', weight: 0, attempts: 0 });
+      expect(last.upgrade).toHaveProperty('reason', expect.stringMatching(/, for 12h$/));
+      expect(last.at - t).toBeGreaterThanOrEqual(upToMs);
+      expect(last.at - t).toBeLessThan(upToMs + 60 * minutes);
+      expect(last.creates).toBeLessThan(50);
+    },
+  );
+
+  it('does not count the time in which it only waited for its turn', () => {
+    const waited = apply(starting, refused('collector.not.alive'), offered(t + 10 * 60 * minutes));
+    const weeks = t + 14 * 24 * 60 * minutes;
+    const again = apply(
+      waited,
+      { kind: 'admitted', at: weeks, startBy: null },
+      seen({ alive: false }, weeks),
+    );
+    expect(again).toMatchObject({ state: 'deferred' });
+    expect(apply(again, seen({ alive: false }, weeks + 60 * minutes)).state).toBe('deferred');
+    expect(apply(again, seen({ alive: false }, weeks + 2 * 60 * minutes + 1_000)).state).toBe('withdrawn');
+  });
+
+  it('is given all the time again once it was upgrading, or was brought back', () => {
+    const at = t + 10 * 60 * minutes;
+    const waited = apply(starting, refused('collector.not.alive'), offered(at));
+    expect(waited).toHaveProperty('deferredMs');
+    const upgrading = apply(
+      waited,
+      { kind: 'admitted', at, startBy: null },
+      { kind: 'createSent', at },
+      { kind: 'created', at, taskId: '7' },
+    );
+    expect(upgrading).not.toHaveProperty('deferredMs');
+    const gone = apply(waited, { kind: 'withdrawn', at, reason: 'gone' });
+    expect(apply(gone, { kind: 'rejoined', at, reason: 'is back' })).not.toHaveProperty('deferredMs');
+  });
+});
+
 describe('nextStep', () => {
   it('waits for the instant that is due', () => {
     expect(nextStep(anUpgradingOne(), t)).toEqual({ do: 'wait', until: t + 150_000 });
@@ -396,6 +480,12 @@ describe('nextStep', () => {
   it('looks before the first create when the plan was read more than a minute ago (P1)', () => {
     expect(nextStep(queued, t + freshForMs)).toEqual({ do: 'start' });
     expect(nextStep(queued, t + freshForMs + 1)).toMatchObject({ why: 'recheck' });
+  });
+
+  it('looks before a create when the reading seems to come from the future: a clock was set (P1)', () => {
+    const soon = (ms: number) => anUpgrade({ state: 'queued', dueAt: t, freshAt: t + ms, startBy: null });
+    expect(nextStep(soon(freshForMs), t)).toEqual({ do: 'start' });
+    expect(nextStep(soon(freshForMs + 1), t)).toMatchObject({ why: 'recheck' });
   });
 
   it('leaves what waits for the reconciler alone', () => {
@@ -429,6 +519,32 @@ describe('a collector that is silent before its create (P1)', () => {
     const later = apply(stale, beatAgo(30_000));
     expect(later.state).toBe('queued');
     expect(nextStep(later, t + 2 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+  });
+
+  it('goes on when it comes late again and again with ever newer heartbeats: the service lags', () => {
+    let upgrade: Upgrade = stale;
+    let at = t;
+    for (let looks = 0; looks < 20 && nextStep(upgrade, at).do !== 'start'; looks += 1) {
+      at = 'dueAt' in upgrade ? upgrade.dueAt : at;
+      const beatAt = Math.floor((at - 25_000) / 15_000) * 15_000;
+      upgrade = apply(upgrade, seen({ lastSeenAlive: beatAt, serviceAt: at }, at));
+    }
+    expect(nextStep(upgrade, at)).toEqual({ do: 'start' });
+    expect(at - t).toBeGreaterThan(30_000);
+    expect(at - t).toBeLessThan(5 * minutes);
+    expect(upgrade).not.toHaveProperty('late');
+  });
+
+  it('does not go on without newer heartbeats, nor on looks that failed, and begins anew after one in time', () => {
+    const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
+    const failed: UpgradeFact = { kind: 'lookFailed', at: t, of: 'collector', failure };
+    const lateBeat = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: t + beat + 30_000 }, t);
+    const same = apply(stale, ...Array.from({ length: 10 }, () => lateBeat(0)));
+    expect(same).toMatchObject({ freshAt: 0, late: { looks: 1 } });
+    const thrice = apply(stale, failed, lateBeat(0), failed, lateBeat(1), lateBeat(2), failed);
+    expect(thrice).toMatchObject({ freshAt: 0, late: { looks: 3 } });
+    expect(apply(thrice, lateBeat(3))).toMatchObject({ freshAt: t });
+    expect(apply(thrice, seen({ lastSeenAlive: t }, t))).not.toHaveProperty('late');
   });
 
   it('is deferred when it has missed several, and returns when it is heard again', () => {

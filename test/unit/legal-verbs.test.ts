@@ -9,7 +9,16 @@ import {
 } from '../../src/rollout/rollout.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
 import { judgeVerb, rolloutVerbs } from '../../src/rollout/verbs.ts';
-import { aPolicy, aRollout, aSummary, aView, aWave, aWaveRule, startedAt } from '../support/builders.ts';
+import {
+  anApiStanding,
+  aPolicy,
+  aRollout,
+  aSummary,
+  aView,
+  aWave,
+  aWaveRule,
+  startedAt,
+} from '../support/builders.ts';
 
 const waveStates: readonly WaveState[] = ['waiting', 'awaitingApproval', 'open', 'soaking', 'passed', 'held'];
 const words = { by: 'alice', reason: '', at: startedAt };
@@ -46,7 +55,7 @@ function viewOf({ state, wave, approvedAt, kind, failed, retrying, buildHeld }: 
 }
 
 function legal(view: RolloutView) {
-  return legalVerbs(describeRollout(view, startedAt, 4));
+  return legalVerbs(describeRollout(view, startedAt, anApiStanding()));
 }
 
 const ordinary: Case = {

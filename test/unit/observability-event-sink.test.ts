@@ -115,6 +115,8 @@ describe('makeEventSink', () => {
     const notes: DaemonNote[] = [
       { event: 'scan.finished', policy: 'production', result: 'nothing to do' },
       { event: 'scan.failed', policy: 'production', reason: 'the service does not answer' },
+      { event: 'scan.failed', policy: 'production', reason: 'it broke', error: new Error('a bug') },
+      { event: 'record.broken', reason: 'the record of collector 7' },
       { event: 'leader.acquired' },
       { event: 'redis.unreachable', reason: 'ECONNREFUSED' },
       { event: 'redis.reachable', reason: 'after 4s' },
@@ -122,6 +124,7 @@ describe('makeEventSink', () => {
       { event: 'redis.writable', reason: 'redis://127.0.0.1:6379' },
       { event: 'redis.risk', reason: 'no append-only file' },
       { event: 'service.throttled', reason: '429', pauseMs: 5_000 },
+      { event: 'service.paused', reason: 'the service asked for a pause', pauseMs: 5_000 },
       { event: 'service.down', reason: 'getCollector: answered 503.' },
       { event: 'service.up', reason: 'it answers again' },
       { event: 'service.moved', baseUrl: 'https://eu.example.com/api' },
@@ -135,6 +138,8 @@ describe('makeEventSink', () => {
     expect(written.map(({ level, fields }) => `${level} ${fields.event}`)).toEqual([
       'info scan.finished',
       'warn scan.failed',
+      'error scan.failed',
+      'error record.broken',
       'info leader.acquired',
       'warn redis.unreachable',
       'info redis.reachable',
@@ -142,6 +147,7 @@ describe('makeEventSink', () => {
       'info redis.writable',
       'warn redis.risk',
       'warn service.throttled',
+      'warn service.paused',
       'warn service.down',
       'info service.up',
       'warn service.moved',

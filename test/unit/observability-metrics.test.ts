@@ -8,6 +8,7 @@ import { aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operation
 const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
   statuses: [aRolloutStatus()],
   queueJobs: { waiting: 0, active: 3, delayed: 40 },
+  standstillMs: 0,
   fleet: [
     { version: '19.441-2', alive: true, collectors: 9 },
     { version: '19.441-2', alive: false, collectors: 1 },
@@ -57,6 +58,7 @@ describe('makeMetrics', () => {
         'rollout_state gauge',
         'rollout_eta_timestamp_seconds gauge',
         'gate_failures gauge',
+        'api_standstill_seconds gauge',
         'gate_failures_allowed gauge',
         'gate_value gauge',
         'strata_held gauge',
@@ -75,6 +77,12 @@ describe('makeMetrics', () => {
     );
     expect(body).toContain('process_resident_memory_bytes ');
     expect(body).toContain('nodejs_heap_size_used_bytes ');
+  });
+
+  it('tells how long all still wait for the service', async () => {
+    const standing = { sharedState: async () => aSharedState({ standstillMs: 3_599_500 }) };
+    expect(await series(someMetrics(standing), 'api_standstill_seconds')).toBe(3_599.5);
+    expect(await series(someMetrics(), 'api_standstill_seconds')).toBe(0);
   });
 
   it.skipIf(!promtool)(

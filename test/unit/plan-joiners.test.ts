@@ -5,6 +5,7 @@ import type { FrozenRollout } from '../../src/rollout/freeze-plan.ts';
 import { freezePlan } from '../../src/rollout/freeze-plan.ts';
 import { makePlan, type PlanOptions } from '../../src/rollout/plan.ts';
 import { planJoiners } from '../../src/rollout/plan-joiners.ts';
+import type { WaveRule } from '../../src/rollout/policy.ts';
 import type { Rollout, WaveState } from '../../src/rollout/rollout.ts';
 import {
   aCollector,
@@ -59,20 +60,24 @@ describe('late joiners', () => {
     ['the last one when none has begun', ['waiting', 'waiting', 'waiting'], 2],
     ['the last one when none has been approved', ['awaitingApproval', 'waiting', 'waiting'], 2],
     ['the open one', ['open', 'waiting', 'waiting'], 0],
-    ['the one that soaks', ['passed', 'soaking', 'waiting'], 1],
+    ['the one before one that soaks, which is put off by nobody', ['passed', 'soaking', 'waiting'], 0],
+    ['the last one while the first one soaks', ['soaking', 'waiting', 'waiting'], 2],
+    ['the last one while it soaks itself', ['passed', 'passed', 'soaking'], 2],
     ['the one that has passed while the next waits', ['passed', 'awaitingApproval', 'waiting'], 0],
     ['the one before a held one', ['passed', 'held', 'waiting'], 0],
     ['the last of those that have passed', ['passed', 'passed', 'open'], 2],
   ])('enter %s', (_, states, wave) => {
-    const result = joined([{}], { rollout: withWaves(...states) });
+    // The first of its stratum, for which a canary of one per stratum has a seat.
+    const result = joined([{ osName: 'AIX' }], { rollout: withWaves(...states) });
     expect(result?.upgrades.map((each) => each.wave)).toEqual([wave]);
     expect(result?.rollout.waves.map((each) => each.joined)).toEqual(
       [0, 1, 2].map((each) => (each === wave ? 1 : 0)),
     );
     expect(result?.rollout.waves.map((each) => each.size)).toEqual([1, 3, 6]);
-    expect(result?.groups.strata[0]?.sizes).toEqual(
-      [1, 3, 6].map((size, each) => size + (each === wave ? 1 : 0)),
-    );
+    expect(result?.groups.strata.map(({ sizes }) => sizes)).toEqual([
+      [1, 3, 6],
+      [0, 1, 2].map((each) => (each === wave ? 1 : 0)),
+    ]);
   });
 
   it('come after all others, by hash and not by id', () => {
@@ -223,5 +228,85 @@ describe('late joiners', () => {
         expect(orders).toEqual(orders.map((_, index) => index + 1));
       }),
     );
+  });
+});
+
+describe('the seats of late joiners', () => {
+  /** Twelve of Linux in two waves, the first of which is open. */
+  function grown(
+    rule: Partial<WaveRule>,
+    newcomers: ReadonlyArray<Partial<FleetCollector>>,
+    { state = 'open', joined: before = 0 }: { state?: WaveState; joined?: number } = {},
+  ): FrozenRollout | null {
+    const rules = aPolicy({
+      spreadBy: ['osName'],
+      maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }],
+      waves: [aWaveRule({ name: 'canary', ...rule }), aWaveRule()],
+    });
+    const old = aFleet(12);
+    const origin = { id: 'r', policy: rules, startedBy: 'schedule', createdAt: startedAt, fleet: old };
+    const { rollout, groups, upgrades } = freezePlan(makePlan(rules, targetBuild, old, 'r'), origin);
+    const waves = rollout.waves.map((wave, index) =>
+      index === 0 ? { ...wave, state, joined: before } : wave,
+    );
+    const added = newcomers.map((changes, index) => aCollector({ id: 13 + index, ...changes }));
+    const collectors = [...old.collectors, ...added];
+    const now = { ...old, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
+    const ids = new Set(upgrades.map(({ collectorId }) => collectorId));
+    return planJoiners({ ...rollout, waves }, groups, rules, now, ids);
+  }
+  /** How many took a seat in each wave. */
+  function seated(...of: Parameters<typeof grown>): readonly number[] {
+    const waves = grown(...of)?.upgrades.map(({ wave }) => wave) ?? [];
+    return [0, 1].map((index) => waves.filter((wave) => wave === index).length);
+  }
+  const many = Array.from({ length: 988 }, () => ({}));
+
+  it('are none in a canary of a count: a fleet that returns does not flood it', () => {
+    expect(seated({ size: { kind: 'count', count: 2 } }, many)).toEqual([0, 988]);
+    expect(seated({ size: { kind: 'count', count: 2 } }, many, { state: 'passed' })).toEqual([0, 988]);
+  });
+
+  it('are those that a count had nobody for when it was planned', () => {
+    expect(seated({ size: { kind: 'count', count: 20 } }, many)).toEqual([8, 980]);
+  });
+
+  it('are a percent of the plan that has grown, rounded up as in a plan', () => {
+    expect(seated({ size: { kind: 'percent', percent: 10 } }, many)).toEqual([98, 890]);
+    expect(seated({ size: { kind: 'percent', percent: 10 } }, many, { joined: 90 })).toEqual([17, 971]);
+    // Two of twelve, and two of twenty.
+    const eight = many.slice(0, 8);
+    expect(seated({ size: { kind: 'percent', percent: 10 } }, eight)).toEqual([0, 8]);
+    expect(seated({ size: { kind: 'percent', percent: 10 } }, many.slice(0, 9))).toEqual([1, 8]);
+  });
+
+  it('are so many of each stratum, also of one that is new', () => {
+    const size = { kind: 'perStratum', count: 2 } as const;
+    const mixed = [...many.slice(0, 5), ...many.slice(0, 3).map(() => ({ osName: 'AIX' }))];
+    expect(seated({ size }, mixed)).toEqual([2, 6]);
+  });
+
+  it('go to strata that have none before the others', () => {
+    const mixed = [...many.slice(0, 50), { osName: 'AIX' }, { osName: 'Solaris' }];
+    const size = { kind: 'percent', percent: 4 } as const;
+    // Three of sixty-four, of which one is taken.
+    const strata = grown({ size }, mixed)?.groups.strata ?? [];
+    expect(Object.fromEntries(strata.map(({ label, sizes }) => [label, sizes]))).toEqual({
+      Linux: [1, 61],
+      AIX: [1, 0],
+      Solaris: [1, 0],
+    });
+  });
+
+  it('are for those that match, where the wave asks for it', () => {
+    const size = { kind: 'percent', percent: 100 } as const;
+    const match = { osName: ['AIX'] };
+    expect(seated({ size, match }, [{}, {}, { osName: 'AIX' }])).toEqual([1, 2]);
+  });
+
+  it('are never for a whole cap domain', () => {
+    const size = { kind: 'percent', percent: 100 } as const;
+    const pair = [{ fields: { cluster: 'c1' } }, { fields: { cluster: 'c1' } }];
+    expect(seated({ size }, [...pair, { fields: { cluster: 'c2' } }])).toEqual([2, 1]);
   });
 });

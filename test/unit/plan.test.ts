@@ -45,11 +45,13 @@ describe('the size of a wave', () => {
   it('rounds shares of the plan up, and is never 0', () => {
     expect(membersOf({ kind: 'percent', percent: 1 }, 30)).toBe(1);
     expect(membersOf({ kind: 'percent', percent: 10 }, 31)).toBe(4);
+    expect(membersOf({ kind: 'percent', percent: 0.07 }, 10_000)).toBe(7);
     expect(membersOf({ kind: 'count', count: 50 }, 10)).toBe(10);
   });
   it('rounds its allowed failures down', () => {
     expect(failuresAllowed({ kind: 'percent', percent: 5 }, 10)).toBe(0);
     expect(failuresAllowed({ kind: 'percent', percent: 1 }, 100)).toBe(1);
+    expect(failuresAllowed({ kind: 'percent', percent: 0.57 }, 10_000)).toBe(57);
   });
   it('is written as in the config', () => {
     expect(formatAmount({ kind: 'count', count: 5 })).toBe('5');
@@ -170,5 +172,20 @@ describe('builds', () => {
     expect(compareBuildVersions('19.61-1', '19.525-63')).toBeLessThan(0);
     expect(compareBuildVersions('19.525', '19.525-0')).toBe(0);
     expect(compareBuildVersions('', '19.525-63')).toBeUndefined();
+  });
+});
+
+describe('percents of a count', () => {
+  it('are the ones that a person reckons, for every hundredth of a percent', () => {
+    for (const count of [7, 100, 999, 10_000, 100_000]) {
+      for (let hundredths = 1; hundredths <= 10_000; hundredths += 1) {
+        const amount = { kind: 'percent', percent: hundredths / 100 } as const;
+        const product = BigInt(count) * BigInt(hundredths);
+        const floor = Number(product / 10_000n);
+        const ceil = Number((product + 9_999n) / 10_000n);
+        if (failuresAllowed(amount, count) !== floor || membersOf(amount, count) !== Math.max(1, ceil))
+          expect.fail(`${amount.percent} % of ${count}`);
+      }
+    }
   });
 });

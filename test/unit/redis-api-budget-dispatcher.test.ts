@@ -13,6 +13,7 @@ function aLedger(reservationAt: (now: number) => Reservation): ApiBudgetLedger {
     pause: async () => 0,
     succeeded: async () => undefined,
     serviceUp: async () => undefined,
+    learnStanding: async () => undefined,
     close: async () => undefined,
   };
 }
@@ -75,7 +76,34 @@ describe('the dispatcher of the API budget', () => {
     expect(told).toEqual([['first', 'refused', 300]]);
   });
 
-  it.each(['full', 'far', 'away'] as const)(
+  it('keeps nobody longer while Redis does not answer, and goes on when it does', async () => {
+    const told: string[] = [];
+    let answer = (_: Reservation): void => undefined;
+    const ledger = {
+      ...aLedger((now) => slotAt(now)),
+      reserve: () => new Promise<Reservation>((resolve) => (answer = resolve)),
+    };
+    const budget = makeApiBudgetDispatcher({ ledger, standstillWaitMaxMs: 5_000 });
+    const come = (who: string) =>
+      void budget.take('create').then(
+        () => told.push(`${who} granted`),
+        (reason: unknown) => told.push(`${who} ${String(reason)}`),
+      );
+    come('first');
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(told).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told).toEqual(['first PausedTooLong: Redis, which keeps the API budget, does not answer.']);
+    await vi.advanceTimersByTimeAsync(1_000);
+    come('second');
+    await vi.advanceTimersByTimeAsync(4_000);
+    answer(slotAt(performance.now()));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told.at(-1)).toBe('second granted');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each(['full', 'far'] as const)(
     'refuses nobody while no standstill is known (%s), however long it takes',
     async (kind) => {
       const anHour = 3_600_000;

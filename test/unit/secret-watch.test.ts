@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { takeLeaks, watchOutput } from '../support/secret-watch.ts';
 import { testSecrets } from '../support/test-secrets.ts';
 
-const { night, bearerToken } = testSecrets;
+const { night, bearerToken, redisPassword } = testSecrets;
 
 /** What a command would print must not fail this file by itself. */
 function leaksOf(text: string): readonly string[] {
@@ -25,6 +25,11 @@ describe('the watch over what tests print', () => {
       'a sign-in',
       Buffer.from(`${night.accessId}:${night.accessKey}`).toString('base64'),
       'someone shows night, as it signs in, in Base64',
+    ],
+    [
+      'what a mask up to the first @ leaves of a password',
+      redisPassword.slice(redisPassword.indexOf('@') + 1),
+      'someone shows redisPassword, in part or encoded',
     ],
   ])('finds %s', (_name, secret, leak) => {
     expect(leaksOf(`x${secret}y`)).toContain(leak);

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { Standstill } from '../../src/rollout/api-standing.ts';
 import { decide } from '../../src/rollout/decide.ts';
 import type { GateRule, Policy } from '../../src/rollout/policy.ts';
 import type { Rollout, RolloutView } from '../../src/rollout/rollout.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
 import { waveWaits } from '../../src/rollout/wave-words.ts';
 import {
+  anApiStanding,
   anUpgrade,
   aPolicy,
   aRollout,
   aStanding,
+  aStandstill,
   aStratumSummary,
   aSummary,
   aView,
@@ -73,7 +76,7 @@ function view(
   });
 }
 
-const status = (of: RolloutView) => describeRollout(of, now, 4);
+const status = (of: RolloutView) => describeRollout(of, now, anApiStanding());
 
 describe('the status of a rollout', () => {
   describe('what failed', () => {
@@ -91,7 +94,7 @@ describe('the status of a rollout', () => {
       }),
     });
     const failures = (upgrades: Parameters<typeof describeRollout>[3]) =>
-      describeRollout(of, now, 4, upgrades).failures;
+      describeRollout(of, now, anApiStanding(), upgrades).failures;
 
     it('is grouped by message and stratum, the most frequent first, each with its newest collector', () => {
       const upgrades = [failed('disk full', 1, 1), failed('disk full', 2), failed('disk full', 3)];
@@ -116,6 +119,12 @@ describe('the status of a rollout', () => {
     it('is nothing while nothing has', () => {
       expect(status(view({ waves: [] })).failures).toEqual({ total: 0, seen: 0, groups: [], others: 0 });
     });
+  });
+
+  it('tells how the API budget stands, unless the rollout has ended', () => {
+    const api = anApiStanding({ standstill: aStandstill() });
+    expect(describeRollout(view(), now, api).api).toEqual(api);
+    expect(describeRollout(view({}, { state: 'succeeded', endedAt: now }), now, api).api).toBeNull();
   });
 
   it('says what decide says', () => {
@@ -210,7 +219,7 @@ describe('the window in a status (P7)', () => {
       timeZone: 'UTC',
       ownZones: false,
     });
-    expect(describeRollout({ ...of, rollout }, now + 60 * minute, 4).window).toMatchObject({
+    expect(describeRollout({ ...of, rollout }, now + 60 * minute, anApiStanding()).window).toMatchObject({
       isOpen: false,
       reason: 'outside the window',
     });
@@ -249,6 +258,24 @@ describe('the estimate in a status', () => {
     expect(etaOf(withCanary({ soakEndsAt: now + 11 * minute })) - etaOf(of)).toBe(10 * minute);
     expect(etaOf(of) - etaOf(withCanary({ soakSkippedAt: now }))).toBe(minute);
     expect(etaOf(of) - etaOf(withCanary({ state: 'passed' }))).toBe(minute);
+  });
+
+  it('is as much later as a pause of the service lasts, and unknown while the service is down', () => {
+    const withStandstill = (changes: Partial<Standstill>) =>
+      describeRollout(view({}, { waves: [aWave({ size: 10, state: 'open' })] }), now, {
+        ...anApiStanding(),
+        standstill: aStandstill(changes),
+      });
+    const during = withStandstill({ until: now + 50 * minute });
+    expect(during.eta?.at).toBe((withStandstill({ until: null }).eta?.at ?? 0) + 50 * minute);
+    expect(withStandstill({ kind: 'serviceDown', until: now + minute }).eta).toBeNull();
+  });
+
+  it('lets a soak go on in a pause', () => {
+    const soaking = view();
+    const api = (until: number) => ({ ...anApiStanding(), standstill: aStandstill({ until }) });
+    const short = describeRollout(soaking, now, api(now + 1)).eta?.at ?? 0;
+    expect((describeRollout(soaking, now, api(now + minute)).eta?.at ?? 0) - short).toBe(0);
   });
 
   it('leaves out members of held strata', () => {

@@ -19,6 +19,7 @@ import {
   type VerbJudgement,
 } from '../../src/rollout/verbs.ts';
 import {
+  anApiStanding,
   aPolicy,
   aRollout,
   aSummary,
@@ -286,7 +287,7 @@ describe('verbs in general', () => {
   it('are offered by the status when they would change something, and only then', () => {
     fc.assert(
       fc.property(views, (of) => {
-        const offered = legalVerbs(describeRollout(of, at, 4));
+        const offered = legalVerbs(describeRollout(of, at, anApiStanding()));
         for (const verb of rolloutVerbs) {
           // Whether a soak was skipped is not in the status; the records of failed ones are changed one by one.
           if (verb === 'skipSoak' && of.rollout.waves.some(({ soakSkippedAt }) => soakSkippedAt !== null))

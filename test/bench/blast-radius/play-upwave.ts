@@ -74,7 +74,7 @@ export async function playUpwave(
     random: chance,
     fleet: service.fleet,
     gates: { ask: async () => ({ kind: 'error', detail: 'no gate is asked here' }) as const },
-    queue: { deliver, redeliver: deliver },
+    queue: { deliver, hasten: deliver },
     policies: [policy.name],
     errands: {
       run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {

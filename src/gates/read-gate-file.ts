@@ -2,30 +2,35 @@ import { Secret } from '../base/secret.ts';
 
 export type ReadFile = (path: string, signal: AbortSignal) => Promise<string>;
 
-type Token = { readonly ok: true; readonly value: Secret } | { readonly ok: false; readonly detail: string };
+type Found = { readonly ok: true; readonly value: Secret } | { readonly ok: false; readonly detail: string };
 
-/** Long for a token, and short for a header: servers refuse headers from 8 KB on. */
+/** Long for a token or a URL, and short for a header: servers refuse headers from 8 KB on. */
 const charactersMax = 7_000;
 
 /**
- * Reads a bearer token; blanks around it do not count. The words name the file, never what is in it (P12).
+ * Reads the file of a gate; blanks around what it holds do not count. The words name the file, never what is in it (P12).
+ * @param what it holds
  * @throws the signal's reason when it is aborted first
  */
-export async function readToken(path: string, read: ReadFile, signal: AbortSignal): Promise<Token> {
+export async function readGateFile(
+  { path, what }: { readonly path: string; readonly what: 'token' | 'URL' },
+  read: ReadFile,
+  signal: AbortSignal,
+): Promise<Found> {
   const text = await untilAborted(read(path, signal), signal).catch((error: unknown) => {
     signal.throwIfAborted();
     return { code: codeOf(error) };
   });
   if (typeof text !== 'string') {
     const reason = text.code === 'ENOENT' ? 'does not exist' : `cannot be read (${text.code})`;
-    return { ok: false, detail: `the token file ${path} ${reason}` };
+    return { ok: false, detail: `the ${what} file ${path} ${reason}` };
   }
-  const token = text.trim();
-  if (token === '') return { ok: false, detail: `the token file ${path} is empty` };
-  if (token.length > charactersMax || !/^[\x21-\x7e]+$/.test(token)) {
-    return { ok: false, detail: `the token file ${path} holds something else than a token` };
+  const value = text.trim();
+  if (value === '') return { ok: false, detail: `the ${what} file ${path} is empty` };
+  if (value.length > charactersMax || !/^[\x21-\x7e]+$/.test(value)) {
+    return { ok: false, detail: `the ${what} file ${path} holds something else than a ${what}` };
   }
-  return { ok: true, value: new Secret(token) };
+  return { ok: true, value: new Secret(value) };
 }
 
 /** Opening a pipe, or a file of a network that is away, may never end, and no signal reaches it. */

@@ -1,0 +1,45 @@
+import { statSync } from 'node:fs';
+import type { Config } from './config.ts';
+import { isLoopback } from './is-loopback.ts';
+
+/**
+ * What is allowed and puts a secret at risk (P12): one that travels without TLS, and a file that everybody may read or
+ * change.
+ * @returns one sentence per risk, for the operator; empty when all is well
+ */
+export function findRisks(config: Config): readonly string[] {
+  const { service, rollouts, secretFiles = [] } = config;
+  const gates = rollouts.flatMap(({ name, waves }) =>
+    waves.flatMap((wave) => wave.gates.map((gate) => ({ gate, of: `${name}, wave ${wave.name}` }))),
+  );
+  const tokens = gates.flatMap(({ gate, of }) =>
+    gate.tokenFile !== undefined && 'url' in gate && isReadOnTheWay(gate.url)
+      ? [`the token of gate ${gate.name} (${of}) goes to its url without TLS; write https://`]
+      : [],
+  );
+  const files = gates.flatMap(({ gate }) => [gate.tokenFile, 'urlFile' in gate ? gate.urlFile : undefined]);
+  return [
+    ...(isReadOnTheWay(service.baseUrl)
+      ? ['the access key goes to service.baseUrl without TLS; write https://']
+      : []),
+    ...tokens,
+    ...[...new Set([...secretFiles, ...files])].flatMap((path) => (path === undefined ? [] : openFile(path))),
+  ];
+}
+
+function isReadOnTheWay(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
+}
+
+const othersReadOrWrite = 0o006;
+
+function openFile(path: string): readonly string[] {
+  // Its modes mean nothing there.
+  if (process.platform === 'win32') return [];
+  // A gate's file may appear later.
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || !stat.isFile() || (stat.mode & othersReadOrWrite) === 0) return [];
+  const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
+  return [`${path} holds a secret, and every user of this machine may read or change it (mode ${mode})`];
+}

@@ -1,0 +1,65 @@
+import type { DurationMs } from '../base/time.ts';
+import type { FleetCollector } from '../rollout/collector.ts';
+import { describeFailure } from '../rollout/failure-classes.ts';
+import type { Upgrade } from '../rollout/upgrade.ts';
+import type { OperationsParts } from './make-operations.ts';
+import type { FleetService, RolloutStore } from './ports.ts';
+
+/** A page of a plan, for one look at its names: a few hundred KB. */
+const pageSize = 1_000;
+
+// No request waits longer than this while all stand still (README, Decisions that bind): what is told at once then is
+// what the service would not have been asked before.
+const standstillWaitMaxMs: DurationMs = 30_000;
+
+type PlanParts = Pick<OperationsParts, 'policies'> & {
+  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadUpgrade' | 'listUpgrades'>;
+};
+type AskParts = Pick<OperationsParts, 'readApiStanding' | 'clock'> & {
+  readonly fleet: Pick<FleetService, 'findCollector'>;
+};
+
+export function isCollectorId(text: string): boolean {
+  return /^\d{1,16}$/.test(text.trim());
+}
+
+/**
+ * Finds a collector in the rollouts that are on their way, by its id or exact name: a person who holds one back must
+ * not have to wait for a service that stands still. By name it costs a reading of the plans, 1 s for 100,000 collectors.
+ */
+export async function findPlannedCollector(parts: PlanParts, idOrName: string): Promise<Upgrade | undefined> {
+  const text = idOrName.trim();
+  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+    const found = isCollectorId(text)
+      ? await parts.store.loadUpgrade(rolloutId, Number(text))
+      : await findByName(parts, rolloutId, text);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function findByName(parts: PlanParts, rolloutId: string, name: string): Promise<Upgrade | undefined> {
+  for (let offset = 0; ; offset += pageSize) {
+    const page = await parts.store.listUpgrades(rolloutId, { offset, limit: pageSize });
+    const found = page.find(({ collectorName }) => collectorName === name);
+    if (found !== undefined || page.length < pageSize) return found;
+  }
+}
+
+export type Asked =
+  | { readonly kind: 'found'; readonly collector: FleetCollector }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** Asks the service for a collector; not while it is known that no request leaves before a person has given up. */
+export async function askForCollector(parts: AskParts, idOrName: string): Promise<Asked> {
+  const { standstill } = await parts.readApiStanding();
+  if ((standstill?.until ?? 0) > parts.clock.now() + standstillWaitMaxMs) {
+    return { kind: 'unavailable', reason: `it has to be asked for, and ${standstill?.reason ?? ''}` };
+  }
+  const answer = await parts.fleet.findCollector(idOrName);
+  // A refusal is an answer: nobody can be called that.
+  if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };
+  if (!answer.ok) return { kind: 'unavailable', reason: describeFailure(answer.failure) };
+  return answer.value === undefined ? { kind: 'none' } : { kind: 'found', collector: answer.value };
+}

@@ -1,0 +1,151 @@
+import { assertNever } from '../base/assert.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { CollectorSighting, UpgradeFact } from '../rollout/facts.ts';
+import { describeFailure } from '../rollout/failure-classes.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+import type { Upgrade } from '../rollout/upgrade.ts';
+import { isWatched, judgeRow, type RowVerdict, readingPeriod } from '../rollout/watch.ts';
+import type { ChangeRolloutParts } from './change-rollout.ts';
+import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
+import type { FleetService, InventoryPage, StepQueue } from './ports.ts';
+
+export interface WatchParts
+  extends ChangeUpgradeParts,
+    Pick<ChangeRolloutParts, 'store' | 'sink' | 'bell' | 'clock' | 'sleep'> {
+  readonly fleet: FleetService;
+  readonly queue: StepQueue;
+  readonly policies: readonly string[];
+  /** All daemons on the access key together. */
+  readonly requestsPerSecond: number;
+}
+
+interface WatchedUpgrade {
+  readonly rollout: Rollout;
+  readonly upgrade: Upgrade;
+}
+
+interface RowFact extends WatchedUpgrade {
+  readonly fact: UpgradeFact;
+}
+
+interface Watch {
+  readonly byCollector: ReadonlyMap<number, readonly WatchedUpgrade[]>;
+  readonly periodMs: DurationMs | null;
+}
+
+// Those that are due first; what is beyond them is looked at one by one.
+const upgradesMax = 5_000;
+
+// Nothing to watch is found by asking the store, which is cheap, but not free.
+const idleMs: DurationMs = 500;
+
+// Looks come back after this many periods without a page.
+const quietPeriods = 2;
+
+// After readings that failed: 2, 4, 8 … periods, so that a service which can't page is left to single looks.
+const missesMax = 4;
+
+// Records of one page are written side by side, in so many writes at once.
+const writesAtOnce = 50;
+
+/**
+ * Reads the inventory, page by page, as long as that tells more than single looks, and writes down what each row tells
+ * of the upgrades that were on their way before the page was asked for. Level-triggered: a crash between two lines costs
+ * a page, and without any pages the looks come back by themselves. Ends when there is nothing to watch.
+ */
+export async function watch(
+  parts: WatchParts,
+  isLeading: () => boolean,
+  signal: AbortSignal,
+): Promise<'done'> {
+  let misses = 0;
+  while (!signal.aborted && isLeading()) {
+    const beganAt = parts.clock.now();
+    const { byCollector, periodMs } = await listWatched(parts);
+    if (periodMs === null) break;
+    const answer = await parts.fleet.readInventory(
+      (page) => readPage(parts, byCollector, page, periodMs),
+      signal,
+    );
+    if (signal.aborted) break;
+    if (answer.ok) misses = 0;
+    else {
+      misses = Math.min(missesMax, misses + 1);
+      // Told once: that single looks have taken over costs requests, and no more.
+      if (misses === 1) {
+        const reason = `the inventory, for what stirs: ${describeFailure(answer.failure)}`;
+        parts.sink.note({ event: 'look.failed', rollout: '', reason });
+      }
+    }
+    const waitMs = periodMs * 2 ** misses - (parts.clock.now() - beganAt);
+    await parts.sleep(Math.max(waitMs, periodMs / 4), signal);
+  }
+  await parts.sleep(idleMs, signal);
+  return 'done';
+}
+
+async function listWatched({ store, policies, requestsPerSecond }: WatchParts): Promise<Watch> {
+  const byCollector = new Map<number, WatchedUpgrade[]>();
+  const loads = [];
+  for (const rolloutId of await store.activeRolloutIds(policies)) {
+    const rollout = await store.loadRollout(rolloutId);
+    if (rollout === undefined) continue;
+    const upgrades = await store.listDue(rolloutId, upgradesMax);
+    for (const upgrade of upgrades) {
+      const others = byCollector.get(upgrade.collectorId) ?? [];
+      byCollector.set(upgrade.collectorId, [...others, { rollout, upgrade }]);
+    }
+    loads.push({
+      watched: upgrades.filter(isWatched).length,
+      fleetSize: rollout.fleetSize,
+      expectMs: rollout.policy.upgrade.expectMs,
+    });
+  }
+  return { byCollector, periodMs: readingPeriod(loads, requestsPerSecond) };
+}
+
+async function readPage(
+  parts: WatchParts,
+  byCollector: Watch['byCollector'],
+  { collectors, serviceAt }: InventoryPage,
+  periodMs: DurationMs,
+): Promise<void> {
+  const facts: RowFact[] = [];
+  const at = parts.clock.now();
+  for (const { id, build, alive, lastSeenAlive } of collectors) {
+    const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
+    for (const { rollout, upgrade } of byCollector.get(id) ?? []) {
+      const verdict = judgeRow(upgrade, row, { at, periodMs, policy: rollout.policy });
+      const fact = factOf(verdict, row, { at, until: at + quietPeriods * periodMs });
+      if (fact !== undefined) facts.push({ rollout, upgrade, fact });
+    }
+  }
+  for (let from = 0; from < facts.length; from += writesAtOnce)
+    await Promise.all(facts.slice(from, from + writesAtOnce).map((each) => write(parts, each)));
+}
+
+function factOf(
+  verdict: RowVerdict,
+  row: Omit<CollectorSighting, 'upgradable'>,
+  { at, until }: { readonly at: EpochMs; readonly until: EpochMs },
+): UpgradeFact | undefined {
+  switch (verdict) {
+    case 'news':
+      return { kind: 'collectorSeen', at, ...row, upgradable: null };
+    case 'stirred':
+      return { kind: 'stirred', at };
+    case 'quiet':
+      return { kind: 'quiet', at, until };
+    case 'nothing':
+      return undefined;
+    default:
+      return assertNever(verdict);
+  }
+}
+
+async function write(parts: WatchParts, { rollout, upgrade, fact }: RowFact): Promise<void> {
+  const after = await recordFact(parts, rollout, upgrade, fact);
+  // Its job waits for the instant that was due before. A crash before this line leaves the step overdue, and the
+  // reconciler hastens it.
+  if (after !== upgrade && fact.kind !== 'quiet') await parts.queue.hasten(rollout.id, [upgrade.collectorId]);
+}

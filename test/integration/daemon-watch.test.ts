@@ -1,0 +1,89 @@
+import { describe, it } from 'vitest';
+import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
+import { aDaemonNight, brokenPromises, scan, untilEnded, upgradesOf } from '../support/daemon-night.ts';
+import { lossless } from '../support/lossless.ts';
+import { useRedis } from '../support/redis.ts';
+import { startWayToService } from '../support/way-to-service.ts';
+
+const redis = useRedis();
+const oneWave = [{ name: 'all', maxFailures: '100%' }];
+const wide = {
+  waves: oneWave,
+  concurrency: 40,
+  // Ten minutes of the service's time are usual: a page comes every 40 seconds of it, 133 ms of ours.
+  upgrade: { deadline: '20s', verifyWithin: '60s', expect: '2s' },
+};
+const crowd = {
+  fleet: { size: 40, shares: { dead: 0, hosted: 0, mac: 0, container: 0, latestOrOneBehind: 0 } },
+  durations: {
+    median: '10m',
+    p95: '20m',
+    min: '6m',
+    max: '25m',
+    restartMin: '10s',
+    restartMax: '20s',
+    incrementFromBuildsBehind: null,
+  },
+} as const;
+
+type AtEnd = { readonly onTestFinished: (work: () => Promise<void>) => void };
+
+/** A night whose service answers 500 to the inventory once a rollout is on its way, when `isBroken` says so. */
+async function aNight({ onTestFinished }: AtEnd, isBroken: () => boolean) {
+  return aDaemonNight(
+    {
+      redis: redis.config(),
+      scenario: crowd,
+      rollout: wide,
+      through: async (serviceUrl) => {
+        const way = await startWayToService(
+          serviceUrl,
+          () => 0,
+          (url) => (isBroken() && isInventory(url) ? { status: 500 } : undefined),
+        );
+        onTestFinished(way.close);
+        return way.url;
+      },
+    },
+    onTestFinished,
+  );
+}
+
+function isInventory(url: string): boolean {
+  return /\/collectors\?/.test(url);
+}
+
+function asked(record: RecordSnapshot, operation: string): number {
+  return Object.entries(record.requests).reduce(
+    (sum, [name, count]) => (name.startsWith(`${operation} `) ? sum + count : sum),
+    0,
+  );
+}
+
+describe('the inventory, read while many upgrades are on their way', () => {
+  it('takes the place of most looks; without its pages, single looks bring every upgrade to its end', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const looks: { tasks: number; proofs: number }[] = [];
+    for (const isPaging of [true, false]) {
+      let isUnderWay = false;
+      const night = await aNight({ onTestFinished }, () => isUnderWay && !isPaging);
+      const daemon = await night.startDaemon();
+      const rolloutId = await scan(daemon);
+      isUnderWay = true;
+      const status = await untilEnded(daemon, rolloutId);
+      expect(status.state).toBe('succeeded');
+      expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+      const record = night.record();
+      looks.push({ tasks: asked(record, 'getUpgradeTask'), proofs: asked(record, 'getCollector') });
+      const complaints = daemon.log.filter(({ event }) => event === 'look.failed');
+      // A series of readings that fail is told of once.
+      expect(complaints.length).toBe(isPaging ? 0 : 1);
+      await night.close();
+    }
+    const [withPages, without] = [lossless(looks[0]), lossless(looks[1])];
+    expect(withPages.proofs).toBeLessThan(without.proofs / 2);
+    expect(withPages.tasks + withPages.proofs).toBeLessThan(without.tasks + without.proofs);
+  });
+});

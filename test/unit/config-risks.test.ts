@@ -1,0 +1,62 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { findRisks } from '../../src/config/find-risks.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { readConfig, withRollout, withService } from '../support/config-fixtures.ts';
+
+const serviceAt = (baseUrl: string) =>
+  findRisks(readConfig(withService(`service: { baseUrl: "${baseUrl}", accessId: id, accessKey: key }`)));
+const gateAt = (webhook: string) =>
+  findRisks(readConfig(withRollout(`waves: [{ name: a, gates: [{ webhook: { ${webhook} } }] }]`)));
+
+describe('the risks of a config (P12)', () => {
+  it.each([
+    ['https://api.example.com', 0],
+    ['http://127.0.0.1:8080', 0],
+    ['http://localhost/api', 0],
+    ['http://[::1]:8080', 0],
+    ['http://api.example.com', 1],
+    ['http://127.0.0.1.example.com', 1],
+    ['http://[2001:db8::1]', 1],
+  ])('has an access key that goes to %s: %i', (baseUrl, count) => {
+    expect(serviceAt(baseUrl)).toEqual(
+      Array(count).fill('the access key goes to service.baseUrl without TLS; write https://'),
+    );
+  });
+
+  it("has a gate's token that others can read on its way, and names the gate", () => {
+    expect(gateAt('url: "http://gate.example.com", tokenFile: token')).toEqual([
+      'the token of gate webhook (all, wave a) goes to its url without TLS; write https://',
+    ]);
+    expect(gateAt('url: "http://gate.example.com"')).toEqual([]);
+    expect(gateAt('url: "https://gate.example.com", tokenFile: token')).toEqual([]);
+  });
+
+  it.skipIf(process.platform === 'win32')('has files of secrets that everybody may read or change', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'upwave-risks-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    for (const [name, mode] of [
+      ['key', 0o666],
+      ['gate-url', 0o644],
+      ['gate-token', 0o640],
+    ] as const) {
+      writeFileSync(join(folder, name), 'a-secret-of-the-test\n');
+      chmodSync(join(folder, name), mode);
+    }
+    const gate = '{ webhook: { urlFile: gate-url, tokenFile: gate-token } }';
+    const service = 'service: { baseUrl: "https://h", accessId: id, accessKeyFile: key }';
+    const rollouts = `rollouts: [{ name: all, waves: [{ name: a, gates: [${gate}, ${gate}] }] }]`;
+    writeFileSync(join(folder, 'c.yaml'), `${service}\n${rollouts}\n`);
+    expect(findRisks(loadConfig(join(folder, 'c.yaml'), {}))).toEqual(
+      [
+        ['key', '0666'],
+        ['gate-url', '0644'],
+      ].map(
+        ([name, mode]) =>
+          `${join(folder, name ?? '')} holds a secret, and every user of this machine may read or change it (mode ${mode})`,
+      ),
+    );
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { hold } from '../../src/orchestrator/hold-things.ts';
+import { anUpgrade, aRollout, someGroups, startedAt as t, targetBuild } from '../support/builders.ts';
+import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+
+describe('hold of a build', () => {
+  it('stops what still runs, also when it was held before: its first holder may have died (P4)', async () => {
+    const store = makeMemoryRolloutStore();
+    const register = makeMemoryFleetRegister();
+    const rollout = aRollout();
+    const upgrades = [anUpgrade({ state: 'pending' })];
+    await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
+    await register.holdBuild({ build: targetBuild, by: 'ann', reason: 'it crashes', at: t });
+    const parts = {
+      store,
+      register,
+      clock: { now: () => t },
+      sink: { tell: () => undefined, note: () => undefined },
+      bell: { ring: () => undefined },
+      sleep: async () => undefined,
+      policies: ['production'],
+    } as unknown as Parameters<typeof hold>[0];
+    const held = await hold(parts, { subject: targetBuild, by: 'bob', reason: 'stop' });
+    expect(held).toMatchObject({ kind: 'done', subject: { kind: 'build', build: targetBuild } });
+    expect(await store.loadRollout(rollout.id)).toMatchObject({
+      state: 'held',
+      reason: `build ${targetBuild} is held: it crashes`,
+    });
+    expect(await register.readAudit(5)).toEqual([]);
+    const again = await hold(parts, { subject: targetBuild, by: 'bob', reason: 'stop' });
+    expect(again).toMatchObject({ kind: 'unchanged' });
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer, FleetService } from '../../src/orchestrator/ports.ts';
+import { reconcile } from '../../src/orchestrator/reconcile.ts';
+import { runStep } from '../../src/orchestrator/step.ts';
+import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
+import type { Rollout } from '../../src/rollout/rollout.ts';
+import type { Upgrade } from '../../src/rollout/upgrade.ts';
+import {
+  anUpgrade,
+  anUpgradingOne,
+  aPolicy,
+  aRollout,
+  someGroups,
+  startedAt as t,
+} from '../support/builders.ts';
+import { lossless } from '../support/lossless.ts';
+import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+
+const week = 7 * 86_400_000;
+const unasked = async (): Promise<never> => {
+  throw new Error('nobody asks this here');
+};
+const nothing: FleetService = {
+  listBuilds: unasked,
+  readFleet: unasked,
+  readInventory: unasked,
+  findCollector: unasked,
+  createTask: unasked,
+  lookAtTask: unasked,
+  lookAtCollector: unasked,
+};
+
+/** One upgrade of one rollout, by a clock that the test moves. */
+async function aJob(
+  rollout: Rollout,
+  upgrade: Upgrade,
+  fleet: Partial<FleetService>,
+  trustedSince: () => number = () => 0,
+) {
+  const store = makeMemoryRolloutStore();
+  await store.freeze({ rollout, upgrades: [upgrade], groups: someGroups(), events: [] });
+  const clock = { at: t, now: () => clock.at };
+  const parts = {
+    store,
+    register: makeMemoryFleetRegister(),
+    clock,
+    sink: { tell: () => undefined, note: () => undefined },
+    bell: { ring: () => undefined },
+    sleep: async () => undefined,
+    answerWithinMs: 35_000,
+    random: () => 0.5,
+    policies: ['production', 'other'],
+    fleet: { ...nothing, ...fleet },
+    trustedSince,
+  };
+  const run = () =>
+    runStep(parts, { rolloutId: rollout.id, collectorId: upgrade.collectorId }, new AbortController().signal);
+  const stored = async () => lossless(await store.loadUpgrade(rollout.id, upgrade.collectorId));
+  /** Comes back whenever it wants to, for a week at most. */
+  const runOn = async () => {
+    while (clock.at < t + week) {
+      const outcome = await run();
+      if (outcome.job === 'end') return;
+      clock.at = Math.max(clock.at + 1, outcome.at);
+    }
+  };
+  const lead = () =>
+    reconcile(
+      {
+        ...parts,
+        queue: { deliver: unasked, redeliver: unasked },
+        errands: { run: unasked },
+      } as never,
+      rollout.id,
+      1,
+      1_000,
+    );
+  return { store, clock, run, runOn, lead, stored };
+}
+
+const failing =
+  (failure: ServiceFailure) =>
+  async <T>(): Promise<Answer<T>> => ({ ok: false, failure });
+
+describe('an aborted rollout (P9)', () => {
+  const refused: ServiceFailure = { kind: 'refused', code: 'no', status: 400, detail: '' };
+  const unavailable: ServiceFailure = { kind: 'unavailable', sent: true, detail: 'HTTP 500' };
+
+  it.each([
+    ['a create in doubt', refused, anUpgrade({ state: 'starting', sentAt: t, dueAt: t, startBy: null })],
+    ['an adopted one', refused, anUpgradingOne({ taskId: null, dueAt: t })],
+    ['its task', refused, anUpgradingOne({ dueAt: t })],
+    [
+      'a create without an answer',
+      unavailable,
+      anUpgrade({ state: 'starting', sentAt: t, dueAt: t, startBy: null }),
+    ],
+    ['a task without an answer', unavailable, anUpgradingOne({ dueAt: t })],
+  ])('ends, although looks at %s are always in vain', async (_what, failure, upgrade) => {
+    const rollout = aRollout({ state: 'aborted' });
+    const job = await aJob(rollout, upgrade, {
+      lookAtCollector: failing(failure),
+      lookAtTask: failing(failure),
+      listBuilds: async () => ({ ok: true, value: [] }),
+    });
+    await job.runOn();
+    await job.lead();
+    expect(await job.store.activeRolloutIds(['production'])).toEqual([]);
+  });
+
+  it('does not end what a service that is down says nothing about (P13)', async () => {
+    const down = failing(unavailable);
+    const fleet = { lookAtCollector: down, lookAtTask: down, listBuilds: down };
+    const job = await aJob(aRollout({ state: 'aborted' }), anUpgradingOne({ dueAt: t }), fleet);
+    await job.runOn();
+    expect(await job.stored()).toMatchObject({ state: 'upgrading' });
+  });
+});
+
+describe('a record from before Redis was away', () => {
+  it('is looked at before its create, however fresh it says it is (P1)', async () => {
+    const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
+    const looked: number[] = [];
+    const job = await aJob(
+      aRollout(),
+      queued,
+      {
+        lookAtCollector: async ({ collectorId }) => {
+          looked.push(collectorId);
+          return failing({ kind: 'unavailable', sent: true, detail: '' })();
+        },
+      },
+      () => t + 1,
+    );
+    job.clock.at = t + 2;
+    await job.run();
+    expect(looked).toEqual([queued.collectorId]);
+  });
+});
+
+describe('a create that waits for its place in the API budget', () => {
+  const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
+
+  /** A budget whose place comes after `meanwhile`. */
+  async function aWaitingCreate(meanwhile: (job: Awaited<ReturnType<typeof aJob>>) => unknown) {
+    const rollout = aRollout();
+    const sent: number[] = [];
+    const looked: number[] = [];
+    const job = await aJob(rollout, queued, {
+      createTask: async (_task, beforeSend) => {
+        await meanwhile(job);
+        if (!(await beforeSend())) return { ok: false, failure: { kind: 'cancelled', sent: false } };
+        sent.push(job.clock.at);
+        return { ok: true, value: { taskId: '7' } };
+      },
+      lookAtCollector: async () => {
+        looked.push(job.clock.at);
+        return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
+      },
+    });
+    return { job, sent, looked };
+  }
+
+  it('leaves when its place comes soon', async () => {
+    const { job, sent, looked } = await aWaitingCreate(({ clock }) => (clock.at += 59_000));
+    await job.run();
+    expect({ sent, looked }).toEqual({ sent: [t + 59_000], looked: [] });
+  });
+
+  it('does not leave when it was looked at long ago by then, and is looked at anew (P1)', async () => {
+    const { job, sent, looked } = await aWaitingCreate(({ clock }) => (clock.at += 600_000));
+    await job.run();
+    expect({ sent, looked }).toEqual({ sent: [], looked: [t + 600_000] });
+    expect(await job.stored()).toMatchObject({ state: 'queued' });
+  });
+
+  it('does not leave when the clock was set back (P1)', async () => {
+    const { job, sent } = await aWaitingCreate(({ clock }) => (clock.at -= 600_000));
+    await job.run();
+    expect(sent).toEqual([]);
+  });
+
+  it('does not leave when another rollout has begun to upgrade the collector (P1)', async () => {
+    const { job, sent } = await aWaitingCreate(async ({ store }) => {
+      const rollout = aRollout({ id: 'other-20260302-1', policy: aPolicy({ name: 'other' }) });
+      const upgrades = [{ ...anUpgradingOne(), rolloutId: rollout.id }];
+      await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
+    });
+    await job.run();
+    expect(sent).toEqual([]);
+    expect(await job.stored()).toMatchObject({
+      state: 'deferred',
+      condition: 'inUpgrade',
+      reason: 'the collector is being upgraded by other-20260302-1',
+    });
+  });
+});
