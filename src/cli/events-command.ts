@@ -29,7 +29,7 @@ export async function eventsCommand(
 }
 
 /** A line each: when, what, whom it is about, by whom unless by the daemon, and why. */
-export function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
+function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
   if (events.length === 0) return 'nothing has happened yet';
   const width = Math.max(...events.map(({ event }) => event.length));
   return events

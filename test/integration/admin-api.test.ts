@@ -824,7 +824,7 @@ describe('startAdminApi', () => {
       expect(Object.keys(pause?.responses ?? {})).toEqual(['200', '404', '409', '503', 'default']);
       expect(pause?.requestBody).toMatchObject({ required: false });
       const holds = document.paths['/holds']?.['post'];
-      expect(Object.keys(holds?.responses ?? {})).toEqual(['200', '409', '503', 'default']);
+      expect(Object.keys(holds?.responses ?? {})).toEqual(['200', '404', '503', 'default']);
       expect(holds?.requestBody).toMatchObject({ required: true });
     });
   });
