@@ -30,16 +30,24 @@ export function makeAskOperations(parts: AskOperationsParts): AskOperations {
   const act = async <T>(deed: (operations: Operations) => Promise<T>, limitMs: DurationMs): Promise<T> => {
     // Asked before: a deed may wait long for good reasons, and Redis being away is none.
     await refuseWithoutRedis(parts.readiness);
-    return ask(parts, () => deed(operations), { limitMs, late: lateDeed(limitMs) });
+    return ask(parts, () => deed(operations), { limitMs, late: lateDeed(limitMs), silent: silentDeed });
   };
   return {
-    read: (question) => ask(parts, () => question(operations), { limitMs: readWithinMs, late: redisIsAway }),
+    read: (question) =>
+      ask(parts, () => question(operations), {
+        limitMs: readWithinMs,
+        late: redisIsAway,
+        silent: redisIsAway,
+      }),
     act: (deed) => act(deed, actWithinMs),
     approve: (deed) => act(deed, approveWithinMs),
   };
 }
 
-const redisIsAway = 'the state is not at hand: Redis is away';
+const redisIsAway = 'the state is not at hand: Redis is away, or does not answer';
+
+// It may have been done, and only the answer be lost.
+const silentDeed = 'Redis does not answer; whether this holds is not known: say it again';
 
 function lateDeed(limitMs: DurationMs): string {
   return `no end within ${formatDuration(limitMs)}; it may still come to its end: look, and repeat it if need be`;
@@ -49,24 +57,24 @@ function lateDeed(limitMs: DurationMs): string {
 async function ask<T>(
   parts: AskOperationsParts,
   question: () => Promise<T>,
-  { limitMs, late }: { readonly limitMs: DurationMs; readonly late: string },
+  { limitMs, late, silent }: { readonly limitMs: DurationMs; readonly late: string; readonly silent: string },
 ): Promise<T> {
   try {
     return await within(question(), limitMs);
   } catch (error) {
     if (error instanceof TookTooLong) throw new AdminFault('unavailable', late, { cause: error });
-    if (parts.isUnavailable?.(error) === true) throw unavailable(error);
+    if (parts.isUnavailable?.(error) === true) throw unavailable(silent, error);
     const { redis } = await readReadiness(parts.readiness);
-    if (redis?.ok === false) throw unavailable(error);
+    if (redis?.ok === false) throw unavailable(silent, error);
     throw error;
   }
 }
 
 async function refuseWithoutRedis(readiness: () => Promise<Readiness>): Promise<void> {
   const { redis } = await readReadiness(readiness);
-  if (redis?.ok === false) throw unavailable(undefined);
+  if (redis?.ok === false) throw unavailable(redisIsAway, undefined);
 }
 
-function unavailable(cause: unknown): AdminFault {
-  return new AdminFault('unavailable', redisIsAway, { cause });
+function unavailable(words: string, cause: unknown): AdminFault {
+  return new AdminFault('unavailable', words, { cause });
 }

@@ -40,7 +40,8 @@ function judged(result: HoldResult): HoldAnswerBody {
     case 'done':
     case 'unchanged':
       return { kind: result.kind, subject: result.subject };
-    case 'refused':
+    case 'unknown':
+      throw new AdminFault('notFound', result.reason);
     case 'unavailable':
       throw new AdminFault(result.kind, result.reason);
     default:

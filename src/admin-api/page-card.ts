@@ -72,6 +72,21 @@ export const pageCard = `
     return make('p', { class: 'holds' }, drift + 'Look at it, then approve plan ' + rollout.planHash + '.');
   }
 
+  function failureList({ failures }) {
+    if (failures.groups.length === 0) return null;
+    const lines = failures.groups.map((group) => make('li', {}, group.count + ' ', badge(group.state), ' ' + group.reason,
+      make('span', { class: 'quiet' }, ' (' + group.stratum + '; ', named(group.collectorName), group.count > 1 ? ', …)' : ')')));
+    const rest = failures.others + failures.total - failures.seen;
+    if (rest > 0) lines.push(make('li', { class: 'quiet' }, rest + ' more in other ways, or earlier'));
+    return make('ul', { class: 'holds', 'aria-label': 'What failed, and why' }, ...lines);
+  }
+
+  function leftBehindList({ leftBehind }) {
+    if (leftBehind.length === 0) return null;
+    return make('ul', { class: 'holds bad', 'aria-label': 'Not taken back' }, ...leftBehind.map((left) => make('li', {},
+      left.count + ' not taken back: ' + left.reason + ': ' + left.names.join(', ') + (left.count > left.names.length ? ', …' : ''))));
+  }
+
   function gateList(rollout) {
     const wave = rollout.waves.find((each) => each.state !== 'passed');
     if (wave === undefined || wave.gates.length === 0) return [];
@@ -140,7 +155,7 @@ export const pageCard = `
       article.append(make('ul', { class: 'holds' + (rollout.state === 'held' ? ' bad' : ''), 'aria-label': 'Nothing more starts because' },
         ...rollout.holds.map((hold) => make('li', {}, hold.reason, ...(hold.until === null ? [] : [', until ', clock(hold.until)])))));
     }
-    add(article, standstillNote(rollout), approvalNote(rollout), heldList(rollout));
+    add(article, standstillNote(rollout), approvalNote(rollout), heldList(rollout), failureList(rollout), leftBehindList(rollout));
     article.append(bar(rollout.counts, rollout.planned, describe(rollout.counts)), key(rollout.counts), facts(rollout),
       make('h3', {}, 'Waves'), waveTable(rollout), ...gateList(rollout));
     if (events.length > 0) {

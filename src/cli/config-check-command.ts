@@ -1,17 +1,15 @@
-import { formatDuration } from '../base/duration.ts';
 import type { Config } from '../config/config.ts';
 import { effectiveConfig, renderEffectiveConfig } from '../config/effective-config.ts';
 import { findRisks } from '../config/find-risks.ts';
 import { maskedPolicy } from '../config/masked-policy.ts';
 import { findOverlappingPolicies } from '../config/overlapping-policies.ts';
 import { toPrintable } from '../observability/printable.ts';
-import { formatAmount } from '../rollout/amount.ts';
-import type { Policy } from '../rollout/policy.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { defaultRedis } from './default-redis.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { checkFleet, type FleetCheck } from './fleet-check.ts';
 import { openConfig } from './open-config.ts';
+import { policyLines } from './policy-lines.ts';
 import { printJson } from './print-json.ts';
 import { readPlans } from './read-plans.ts';
 import { stopSignal } from './until-signal.ts';
@@ -61,19 +59,10 @@ function render(
 ): string {
   return [
     `${path} is right: service ${config.service.baseUrl}`,
-    ...config.rollouts.map(policyLine),
+    ...config.rollouts.flatMap(policyLines).map((words) => toPrintable(`  ${words}`)),
     ...(fleet?.policies.map(({ words }) => `  ${words}`) ?? []),
     ...findOverlappingPolicies(config.rollouts).map(({ words }) => `  warning: ${words}`),
     ...risks.map((words) => `  warning: ${toPrintable(words)}`),
     ...(fleet?.warnings.map((words) => `  warning: ${words}`) ?? []),
   ].join('\n');
-}
-
-function policyLine(policy: Policy): string {
-  const waves = policy.waves.map(
-    ({ name, size, soakMs, maxFailures }) =>
-      `${name} ${formatAmount(size)} (soak ${formatDuration(soakMs)}, failures ${formatAmount(maxFailures)})`,
-  );
-  const { name, target, concurrency, schedule, timeZone } = policy;
-  return `  ${name}: to ${target.version}, ${concurrency} at once, ${schedule} ${timeZone}; ${waves.join(' → ')}`;
 }

@@ -1,5 +1,7 @@
+import type { HoldAnswerBody } from '../contract/held-things.ts';
 import { toPrintable } from '../observability/printable.ts';
 import type { HeldSubject } from '../orchestrator/operations.ts';
+import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, withDaemon } from './daemon-target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -16,19 +18,36 @@ const words = {
   release: { done: 'released', unchanged: 'was not held' },
 } as const;
 
-/** `upwave hold | release <what…>`: when it returns, nothing more starts of what is held (P4). */
+/**
+ * `upwave hold | release <what…>`: when it returns, nothing more starts of what is held (P4). What can't be held keeps
+ * nothing else from being held. @throws CommandFailure with all that can't be, and the exit code of the first
+ */
 export async function holdCommand(
   verb: 'hold' | 'release',
-  subject: string,
+  subjects: readonly string[],
   options: HoldOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const result = await withDaemon(options, (client) =>
-    client[verb]({ subject, by: operatorName(), reason: options.reason ?? '' }),
-  );
-  if (options.json) printJson(output, result);
-  else output.out.write(`${toPrintable(subjectWords(result.subject))}: ${words[verb][result.kind]}\n`);
-  return exitCodes.done;
+  const results: HoldAnswerBody[] = [];
+  const failures: CommandFailure[] = [];
+  for (const subject of subjects) {
+    try {
+      const request = { subject, by: operatorName(), reason: options.reason ?? '' };
+      const result = await withDaemon(options, (client) => client[verb](request));
+      results.push(result);
+      if (!options.json)
+        output.out.write(`${toPrintable(subjectWords(result.subject))}: ${words[verb][result.kind]}\n`);
+    } catch (error) {
+      if (!(error instanceof CommandFailure)) throw error;
+      failures.push(error);
+    }
+  }
+  const [only] = results;
+  if (options.json && only !== undefined) printJson(output, subjects.length === 1 ? only : { results });
+  const [first, second] = failures;
+  if (first === undefined) return exitCodes.done;
+  if (second === undefined) throw first;
+  throw new CommandFailure(first.exitCode, failures.map(({ message }) => message).join('\n  '));
 }
 
 function subjectWords(subject: HeldSubject): string {

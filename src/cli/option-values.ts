@@ -6,6 +6,15 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** Makes a parser of counts from 1 on; it throws InvalidArgumentError. */
+export function countUpTo(max: number): (text: string) => number {
+  return (text) => {
+    const count = wholeNumber(text);
+    if (count < 1 || count > max) throw new InvalidArgumentError(`give a number from 1 to ${max}.`);
+    return count;
+  };
+}
+
 /** @throws InvalidArgumentError */
 export function wholeDays(text: string): number {
   const days = wholeNumber(text);

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { toPrintable } from '../observability/printable.ts';
 import { addCollectorsProgram } from './collectors-program.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { CommandRunner, GlobalOptions } from './command-runner.ts';
@@ -16,7 +17,7 @@ import { readVersion } from './version.ts';
 /** Runs the command line. A failure a person can mend is one line; anything else is a bug, and shows its stack. */
 export async function runProgram(argv: readonly string[]): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
-  const program = makeProgram((code) => {
+  const program = makeProgram(wantsJson(argv), (code) => {
     exitCode = code;
   });
   try {
@@ -26,23 +27,39 @@ export async function runProgram(argv: readonly string[]): Promise<ExitCode> {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usageOrConfig;
     if (!(error instanceof CommandFailure)) throw error;
-    process.stderr.write(`upwave: ${error.message}\n`);
+    const isJson = wantsJson(argv);
+    process.stderr.write(isJson ? errorJson(error.exitCode, error.message) : `upwave: ${error.message}\n`);
     return error.exitCode;
   }
 }
 
+/** Known before the command line is understood: what is wrong with it is told as JSON, too. */
+function wantsJson(argv: readonly string[]): boolean {
+  return argv.includes('--json');
+}
+
+function errorJson(exitCode: ExitCode, message: string): string {
+  return `${toPrintable(JSON.stringify({ error: { exitCode, message } }))}\n`;
+}
+
 // The daemon, the reference service and the demo are loaded only when they are asked for: BullMQ, ioredis and fastify
 // would make every other command wait.
-function makeProgram(setExitCode: (code: ExitCode) => void): Command {
+function makeProgram(isJson: boolean, setExitCode: (code: ExitCode) => void): Command {
   const program = new Command('upwave')
     .description('Upgrades a fleet of installed data collectors unattended, in waves, canary first')
     .version(readVersion())
     .option('-c, --config <file>', 'the config file', 'upwave.yaml')
     .option('--json', 'print JSON for programs', false)
     .option('--no-color', 'print without colour')
-    .showHelpAfterError('(upwave --help lists the commands)')
+    .showHelpAfterError(isJson ? false : '(upwave --help lists the commands)')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
+  if (isJson) {
+    program.configureOutput({
+      outputError: (text, write) =>
+        write(errorJson(exitCodes.usageOrConfig, text.trim().replace(/^error: /, ''))),
+    });
+  }
   const run: CommandRunner =
     (action) =>
     async (...args) => {

@@ -2,6 +2,7 @@ import { MultiBar, type SingleBar } from 'cli-progress';
 import { formatDuration } from '../base/duration.ts';
 import type { EpochMs } from '../base/time.ts';
 import { toPrintable } from '../observability/printable.ts';
+import { stateWords as spaced } from '../rollout/state-words.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { endedOf } from './ended-of.ts';
@@ -59,7 +60,9 @@ function makeLines(output: ConsoleOutput): Progress {
       const words = status.waves.map(
         (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stateWords(wave)}`,
       );
-      output.out.write(`${status.id}  ${status.state}  ${words.join('  ')}  ${etaWords(status, now)}\n`);
+      output.out.write(
+        `${status.id}  ${spaced(status.state)}  ${words.join('  ')}  ${etaWords(status, now)}\n`,
+      );
     },
     stop: () => undefined,
   };

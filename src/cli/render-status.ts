@@ -3,10 +3,14 @@ import type { EpochMs } from '../base/time.ts';
 import { toPrintable } from '../observability/printable.ts';
 import { failuresAllowed, formatAmount } from '../rollout/amount.ts';
 import { legalVerbs } from '../rollout/legal-verbs.ts';
+import { lostWords } from '../rollout/lost-words.ts';
 import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutState } from '../rollout/rollout.ts';
+import { stateWords } from '../rollout/state-words.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
+import { failureWords } from './failure-words.ts';
+import { leftBehindWords } from './left-behind-words.ts';
 import { quoteArgument } from './quote-argument.ts';
 import { renderWaves } from './render-waves.ts';
 import { windowWords } from './render-window.ts';
@@ -15,6 +19,9 @@ import { standstillWords } from './standstill-words.ts';
 import { commandOf } from './verb-table.ts';
 
 const barWidth = 23;
+
+// The header has room for these.
+const backToShownMax = 3;
 
 // A glance has room for a few; the plan names more of them.
 const uncoveredShownMax = 3;
@@ -33,6 +40,7 @@ export function renderStatus(
     headLine(status, paint),
     progressLine(status, now),
     ...gateLines(status, now, rules),
+    ...failureWords(status).map((words) => line('failed', words)),
     ...apiLines(status),
     ...windowLines(status, now),
     ...stateLines(status),
@@ -69,11 +77,18 @@ function headLine(status: RolloutStatus, paint: ConsoleOutput['paint']): string 
       : ` wave ${current.index + 1}/${status.waves.length} ${toPrintable(current.wave.name)}`;
   return [
     paint('bold', toPrintable(status.id)),
-    `${toPrintable(status.fromBuilds.join(', '))} → ${toPrintable(status.targetBuild)}`,
+    `${toPrintable(status.fromBuilds.join(', '))} → ${toPrintable(targetWords(status))}`,
     `${paintState(status, paint)}${where}`,
     `by ${toPrintable(status.startedBy)}`,
     `plan ${toPrintable(status.planHash)}`,
   ].join('   ');
+}
+
+/** A rollback goes to as many builds as its collectors had. */
+function targetWords({ targetBuild, backTo }: RolloutStatus): string {
+  if (backTo.length < 2) return targetBuild;
+  const shown = backTo.slice(0, backToShownMax).join(', ');
+  return backTo.length > backToShownMax ? `${shown}, … (${backTo.length} builds)` : shown;
 }
 
 function progressLine(status: RolloutStatus, now: EpochMs): string {
@@ -85,6 +100,9 @@ function progressLine(status: RolloutStatus, now: EpochMs): string {
     `failed ${counts.failed + counts.timedOut + counts.unconfirmed}`,
     `deferred ${counts.deferred}`,
   ];
+  if (counts.retrying > 0) parts.push(`to retry ${counts.retrying}`);
+  if (counts.withdrawn > 0) parts.push(`withdrawn ${counts.withdrawn}`);
+  if (counts.rolledBack > 0) parts.push(`taken back ${counts.rolledBack}`);
   if (setAside > 0) parts.push(`set aside ${setAside}`);
   if (eta !== null) {
     const plusMinus = formatDuration(eta.plusMinusMs);
@@ -96,7 +114,9 @@ function progressLine(status: RolloutStatus, now: EpochMs): string {
 function gateLines(status: RolloutStatus, now: EpochMs, rules: readonly WaveRule[]): readonly string[] {
   const wave = currentWave(status)?.wave;
   if (wave === undefined) return [];
-  const words = [`failures ${wave.failures} of ${allowedWords(wave, rules)}`];
+  const seen = wave.acknowledged > 0 ? ` (${wave.acknowledged} acknowledged)` : '';
+  const weighed = lostWords(wave.lost, status.lostWeight);
+  const words = [`failures ${wave.failures}${weighed} of ${allowedWords(wave, rules)}${seen}`];
   if (wave.soakEndsAt !== null && wave.state === 'soaking' && goesOn.includes(status.state)) {
     words.push(`soak ${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
   }
@@ -160,7 +180,7 @@ function approvalLines(status: RolloutStatus): readonly string[] {
   return [...lines, line('approval', `${what} waits for it: ${command}`)];
 }
 
-function heldLines({ buildHold, strata }: RolloutStatus): readonly string[] {
+function heldLines({ buildHold, strata, endedAt }: RolloutStatus): readonly string[] {
   const lines: string[] = [];
   if (buildHold !== null) {
     const { build, reason, by } = buildHold;
@@ -168,19 +188,23 @@ function heldLines({ buildHold, strata }: RolloutStatus): readonly string[] {
     lines.push(line('held', `${words}; upwave release ${quoteArgument(build)}`));
   }
   for (const { label, reason, waiting } of strata.held) {
-    const words = toPrintable(`stratum ${label}: ${reason}; ${waiting} wait`);
-    lines.push(line('held', `${words}; upwave release ${quoteArgument(label)}`));
+    const words = toPrintable(`stratum ${label}: ${reason}`);
+    const wait = waiting > 0 ? `; ${waiting} wait` : '';
+    // There is nothing to go on with in one that is over.
+    const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';
+    lines.push(line('held', `${words}${wait}${release}`));
   }
   return lines;
 }
 
-function rollbackLines({ rollbackOf, rollbackId }: RolloutStatus): readonly string[] {
+function rollbackLines(status: RolloutStatus): readonly string[] {
+  const { rollbackOf, rollbackId } = status;
   const lines: string[] = [];
   if (rollbackOf !== null) lines.push(line('rollback', `of ${toPrintable(rollbackOf)}`));
   if (rollbackId !== null) {
     lines.push(line('rollback', `is ${toPrintable(rollbackId)}: upwave status ${quoteArgument(rollbackId)}`));
   }
-  return lines;
+  return [...lines, ...leftBehindWords(status).map((words) => line('left', words))];
 }
 
 function standstillLines({ api }: RolloutStatus, now: EpochMs): readonly string[] {
@@ -231,5 +255,5 @@ const attentionStates: readonly RolloutState[] = ['paused', 'awaitingApproval', 
 function paintState({ state }: RolloutStatus, paint: ConsoleOutput['paint']): string {
   const isBad = state === 'held' || state === 'finishedWithFailures';
   const color = isBad ? 'red' : attentionStates.includes(state) ? 'yellow' : 'green';
-  return paint(color, state.toUpperCase());
+  return paint(color, stateWords(state).toUpperCase());
 }

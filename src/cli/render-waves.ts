@@ -4,7 +4,30 @@ import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { showInstant } from './show-instant.ts';
 
-const columns = ['size', 'ok', 'run', 'fail', 'lost', 'defer'];
+/** A column of the table; together they come to a wave's size (P9). */
+interface Column {
+  readonly head: string;
+  readonly of: (wave: WaveStatus) => number;
+  /** Left out while it is 0 in every wave. */
+  readonly isRare?: true;
+}
+
+const columns: readonly Column[] = [
+  { head: 'ok', of: ({ counts }) => counts.succeeded },
+  { head: 'to do', of: ({ counts }) => counts.pending },
+  // Those that hold a slot: together they are what the line of progress calls in flight.
+  { head: 'run', of: ({ counts }) => counts.queued + counts.starting + counts.upgrading },
+  { head: 'verify', of: ({ counts }) => counts.verifying, isRare: true },
+  { head: 'retry', of: ({ counts }) => counts.retrying, isRare: true },
+  {
+    head: 'fail',
+    of: ({ counts, lost }) => counts.failed + counts.timedOut + counts.unconfirmed - lost,
+  },
+  { head: 'lost', of: ({ lost }) => lost },
+  { head: 'defer', of: ({ counts }) => counts.deferred },
+  { head: 'withdrawn', of: ({ counts }) => counts.withdrawn, isRare: true },
+  { head: 'taken back', of: ({ counts }) => counts.rolledBack, isRare: true },
+];
 const columnWidth = 6;
 const strataWidth = 9;
 
@@ -14,24 +37,27 @@ export function renderWaves(
   now: EpochMs,
   paint: ConsoleOutput['paint'],
 ): readonly string[] {
-  const heads = columns.map((name) => name.padStart(columnWidth)).join('');
+  const shown = columns.filter(({ isRare, of }) => isRare !== true || waves.some((wave) => of(wave) > 0));
+  const heads = ['size', ...shown.map(({ head }) => head)].map((head) => cell(head, head)).join('');
   return [
     paint('dim', `${'wave'.padEnd(12)}${heads}${'strata'.padStart(strataWidth)}  state`),
-    ...waves.map((wave) => waveLine(wave, strata.total, now)),
+    ...waves.map((wave) => waveLine(wave, shown, strata.total, now)),
   ];
 }
 
-function waveLine(wave: WaveStatus, strata: number, now: EpochMs): string {
-  const { counts } = wave;
-  const running = counts.queued + counts.starting + counts.upgrading + counts.verifying + counts.retrying;
-  const failed = counts.failed + counts.timedOut + counts.unconfirmed - wave.lost;
+function waveLine(wave: WaveStatus, shown: readonly Column[], strata: number, now: EpochMs): string {
+  // One that has not begun may have withdrawn members all the same.
   const hasBegun = wave.state !== 'waiting' && wave.state !== 'awaitingApproval';
-  const numbers = hasBegun
-    ? [wave.size, counts.succeeded, running, failed, wave.lost, counts.deferred]
-    : [wave.size, '-', '-', '-', '-', '-'];
-  const cells = numbers.map((number) => String(number).padStart(columnWidth)).join('');
+  const numbers = shown.map(({ head, of }) => {
+    const number = of(wave);
+    return cell(hasBegun || number > 0 ? String(number) : '-', head);
+  });
   const covered = `${wave.strata}/${strata}`.padStart(strataWidth);
-  return ` ${toPrintable(wave.name).padEnd(11)}${cells}${covered}  ${waveWords(wave, now)}`;
+  return ` ${toPrintable(wave.name).padEnd(11)}${cell(String(wave.size), 'size')}${numbers.join('')}${covered}  ${waveWords(wave, now)}`;
+}
+
+function cell(text: string, head: string): string {
+  return text.padStart(Math.max(columnWidth, head.length + 2));
 }
 
 function waveWords(wave: WaveStatus, now: EpochMs): string {

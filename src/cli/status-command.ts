@@ -11,13 +11,12 @@ import { printJson } from './print-json.ts';
 import { renderPolicies } from './render-policies.ts';
 import { renderStatus } from './render-status.ts';
 import { stopSignal } from './until-signal.ts';
+import { watchStatus } from './watch-status.ts';
 
 export interface StatusOptions extends DaemonTarget {
   readonly watch: boolean;
   readonly json: boolean;
 }
-
-const watchEveryMs = 1_000;
 
 /** What is shown at once. */
 interface Shown {
@@ -33,13 +32,11 @@ export async function statusCommand(
 ): Promise<ExitCode> {
   const rules = makeRuleBook(options);
   if (!options.watch) return showOnce(await readShown(named, options), rules, options, output);
-  const stop = stopSignal();
-  while (!stop.aborted) {
-    const shown = await readShown(named, options);
-    if (output.isLive) output.out.write('\u001b[H\u001b[2J');
+  const show = (shown: Shown): void => {
     showOnce(shown, rules, options, output);
-    await sleepForReal(watchEveryMs, stop);
-  }
+  };
+  const read = () => readShown(named, options);
+  await watchStatus({ read, show, clock: Date, sleep: sleepForReal }, output, stopSignal());
   return exitCodes.done;
 }
 
@@ -79,7 +76,13 @@ function showOnce(
   const isHeld = rollouts.some((status) => status.state === 'held' || awaitsApproval(status));
   if (isHeld || standings.orphans.length > 0) return exitCodes.heldOrNeedsAPerson;
   const isLookFailed = standings.policies.some(({ lastLook }) => lastLook?.outcome === 'failed');
-  return isLookFailed ? exitCodes.unreachable : exitCodes.done;
+  if (isLookFailed) return exitCodes.unreachable;
+  return rollouts.some(hasEndedBadly) ? exitCodes.finishedWithFailures : exitCodes.done;
+}
+
+/** It did not come to what was asked for: failures, or collectors that a rollback left behind. */
+function hasEndedBadly({ state, endedAt, leftBehind }: RolloutStatus): boolean {
+  return endedAt !== null && (state === 'finishedWithFailures' || leftBehind.length > 0);
 }
 
 function latestOfEachPolicy(newestFirst: readonly RolloutStatus[]): readonly RolloutStatus[] {

@@ -1,10 +1,14 @@
 import { type Command, Option } from 'commander';
+import { eventsDefault, eventsMax } from '../contract/rollout-operations.ts';
 import { type UpgradeFailureClass, upgradeFailureClasses } from '../rollout/upgrade.ts';
 import { type RolloutVerb, rolloutVerbs } from '../rollout/verbs.ts';
 import type { CommandRunner } from './command-runner.ts';
+import { eventsCommand } from './events-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { holdCommand } from './hold-command.ts';
 import { holdsCommand } from './holds-command.ts';
+import { countUpTo } from './option-values.ts';
+import { readSubjects } from './read-subjects.ts';
 import { statusCommand } from './status-command.ts';
 import { verbCommand } from './verb-command.ts';
 import { verbTable } from './verb-table.ts';
@@ -16,7 +20,7 @@ const urlOption = [
 const reasonOption = ['--reason <text>', 'why, for the events and for whoever looks next'] as const;
 const held = [
   '<what...>',
-  'a collector by its id or name, a build, or a stratum by its label, such as "Linux / amd64 / 19.441-2"',
+  'collectors by id or name, builds, or a stratum by its label, such as "Linux / amd64 / 19.441-2"; quote what has blanks',
 ] as const;
 
 /** What some verbs take beside a reason. */
@@ -55,6 +59,17 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
       ),
     );
   program
+    .command('events')
+    .argument('[rollout]', 'its id, or its policy; not needed when only one is on its way')
+    .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
+    .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
+    .option(...urlOption)
+    .action(
+      run(({ config, json }, output, rollout: string | undefined, options: { limit: number; url?: string }) =>
+        eventsCommand(rollout, { config, json, ...options }, output),
+      ),
+    );
+  program
     .command('explain')
     .argument('<collector>', 'its id, or its name')
     .description('why a collector is not upgraded now, and when: where it stands with each policy')
@@ -78,7 +93,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
       .option(...urlOption)
       .action(
         run(({ config, json }, output, words: readonly string[], options: DaemonOptions) =>
-          holdCommand(verb, words.join(' '), { config, json, ...options }, output),
+          holdCommand(verb, readSubjects(words), { config, json, ...options }, output),
         ),
       );
   }

@@ -1,7 +1,10 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEmbeddedRedis } from '../redis/embedded/start-embedded-redis.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
+import { CommandFailure } from './command-failure.ts';
+import { exitCodes } from './exit-codes.ts';
+import { isFileError } from './write-lines.ts';
 
 const embeddedKeyPrefix = 'upwave';
 
@@ -20,12 +23,24 @@ export async function withRedis(
   log: (text: string) => void,
 ): Promise<ChosenRedis> {
   if (chosen !== 'embedded') return { redis: chosen, close: async () => undefined };
-  if (dataDir !== null) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (dataDir !== null) makeDataDir(dataDir);
   const embedded = await startEmbeddedRedis({ dataDir, log });
   return {
     redis: { keyPrefix: embeddedKeyPrefix, url: embedded.url },
     close: () => embedded.close(),
   };
+}
+
+function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.W_OK);
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    const why = error.code ?? error.message;
+    const message = `the embedded Redis keeps its data in ${dataDir}, and can't write there (${why}); start upwave in a folder that it may write to`;
+    throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+  }
 }
 
 /** Where `run --redis embedded` keeps its data: beside the config of the folder it was started in. */

@@ -28,9 +28,15 @@ export function effectivePolicy(policy: Policy): object {
   };
 }
 
-function effectiveWindow({ days, fromMinute, toMinute, timeZone }: WindowRule): object {
+/** A window as a file writes it. */
+export function effectiveWindow({ days, fromMinute, toMinute, timeZone }: WindowRule): {
+  readonly days: readonly string[];
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
+} {
   return {
-    days: days.map((day) => weekDays[day - 1]),
+    days: days.flatMap((day) => weekDays[day - 1] ?? []),
     from: writeTimeOfDay(fromMinute),
     to: writeTimeOfDay(toMinute),
     timeZone,

@@ -53,7 +53,9 @@ const Backoff = z
   .strictObject({
     initial: duration('10ms').prefault('2m').describe('The wait before the second attempt.'),
     factor: z.number().min(1).max(100).default(3).describe('By how much each further wait is longer.'),
-    max: duration('10ms').prefault('1h').describe('The longest wait.'),
+    max: duration('10ms')
+      .prefault('1h')
+      .describe('The longest wait; what passes slowly, such as a full disk, waits it at once.'),
     jitter: z
       .number()
       .min(0)
@@ -107,7 +109,9 @@ const MessageRule = z
       .describe('The rule matches when one of these occurs in the message, in any case.'),
     class: z
       .enum(['retry', 'retryLater', 'permanent'])
-      .describe('retry: soon; retryLater: after the longest wait; permanent: not again.'),
+      .describe(
+        'retry: after a wait that begins with backoff.initial and grows; retryLater: after backoff.max at once; permanent: not again.',
+      ),
   })
   .describe('What to do about a failed task, by words of its message; before the built-in rules.');
 

@@ -23,7 +23,7 @@ const hold = <const Name extends string>(name: Name, path: string, source: strin
     path,
     body: HoldBody,
     answer: { status: 200, body: HoldAnswerBody },
-    errors: ['refused', 'unavailable'],
+    errors: ['notFound', 'unavailable'],
     idempotent: true,
     source,
   });

@@ -11,8 +11,8 @@ import {
 // Pages are bounded, so that no answer grows with the fleet.
 const collectorPageSizeDefault = 100;
 const collectorPageSizeMax = 1_000;
-const eventsDefault = 50;
-const eventsMax = 1_000;
+export const eventsDefault = 50;
+export const eventsMax = 1_000;
 
 export const rolloutId = z.object({ id: z.string().min(1).max(200) });
 

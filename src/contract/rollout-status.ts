@@ -98,6 +98,9 @@ const WaveStatusBody = z
       .number()
       .meta({ description: 'With more weighted failures than this, the wave trips.' }),
     lost: Count.meta({ description: 'Collectors that did not come back.' }),
+    acknowledged: z
+      .number()
+      .meta({ description: 'Weighted failures that an operator has accepted by resuming.' }),
     setAside: Count.meta({ description: 'Members of held strata that wait until they are released.' }),
     gates: z.array(GateStatusBody).readonly(),
     openedAt: Instant.nullable(),
@@ -146,6 +149,34 @@ const StrataStatusBody = z
   })
   .meta({ id: 'StrataStatus' });
 
+const LeftBehindBody = z
+  .object({
+    reason: z.string(),
+    count: Count,
+    names: z.array(z.string()).readonly().meta({ description: 'Of some: `web-1 (had 19.441-2)`.' }),
+  })
+  .meta({ id: 'LeftBehind', description: 'Collectors that a rollback does not take back, for one reason.' });
+
+const FailureStatusBody = z
+  .object({
+    total: Count.meta({ description: 'How many failed.' }),
+    seen: Count.meta({ description: 'How many of them were looked at, the latest: the groups count these.' }),
+    groups: z
+      .array(
+        z.object({
+          state: z.enum(['failed', 'timedOut', 'unconfirmed', 'withdrawn']),
+          reason: z.string(),
+          stratum: z.string().meta({ description: '`Linux / amd64 / 19.441-2`' }),
+          count: Count,
+          collectorName: z.string().meta({ description: 'The one that failed last.' }),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'Alike in state, reason and stratum; at most three, the most frequent first.' }),
+    others: Count.meta({ description: 'Failures that were looked at, and are in none of the groups.' }),
+  })
+  .meta({ id: 'FailureStatus', description: 'What failed, and why.' });
+
 const StandstillBody = z
   .object({
     kind: z.enum(['rateLimited', 'signInThrottled', 'serviceDown']),
@@ -179,6 +210,13 @@ export const RolloutStatusBody = z
     state: RolloutStateName,
     reason: z.string(),
     targetBuild: z.string(),
+    backTo: z
+      .array(z.string())
+      .readonly()
+      .meta({ description: 'For a rollback: the builds it goes back to, most frequent first.' }),
+    leftBehind: z.array(LeftBehindBody).readonly().meta({
+      description: 'Whom a rollback does not take back, and why; also of the rollout that is taken back.',
+    }),
     fromBuilds: z.array(z.string()).readonly(),
     planHash: z.string(),
     drift: PlanDriftBody.nullable().meta({
@@ -189,9 +227,13 @@ export const RolloutStatusBody = z
     endedAt: Instant.nullable(),
     planned: Count,
     counts: Counts,
+    failures: FailureStatusBody,
     leftOut: z.record(z.string(), Count).readonly(),
     inFlight: Count,
     concurrency: Count,
+    lostWeight: z
+      .number()
+      .meta({ description: 'As how many failures a collector counts that did not come back.' }),
     eta: z
       .object({ at: Instant, plusMinusMs: z.number(), requests: z.number() })
       .nullable()

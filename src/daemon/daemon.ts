@@ -33,6 +33,7 @@ import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
 import { makeRedisScanBook } from '../redis/redis-scan-book.ts';
+import { isRedisSilence } from '../redis/redis-silence.ts';
 import { makeRedisStoreBirth } from '../redis/redis-store-birth.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { makeErrands } from './errands.ts';
@@ -305,6 +306,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         clock,
         operations,
         readiness,
+        isUnavailable: isRedisSilence,
         metrics,
         version: parts.version,
         tellError: (error) => logger.write('error', { event: 'http.failed', error }),

@@ -6,6 +6,7 @@ import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../rollout/verb
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
+import { foreseeLeftBehind } from './left-behind.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import type { VerbRequest } from './operations.ts';
@@ -37,6 +38,8 @@ export function makeApplyVerb(parts: ApprovePlanParts & ChangeUpgradeParts) {
     if (view === undefined) return undefined;
     if (judgement?.kind === 'refused') return judgement;
     if (stoppingVerbs.has(request.verb)) await waitForLeavingCreates(parts, request.rolloutId);
+    if (request.verb === 'rollback' && judgement?.kind === 'change')
+      await foreseeLeftBehind(parts, request.rolloutId);
     if (request.verb !== 'retry') return judgement;
     // Its records are the change; the rollout itself may have been open all the time.
     return { kind: 'change', fact: { kind: 'reopened', ...wordsOf(parts, request) } };

@@ -118,6 +118,7 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
       return { event: `rollout.${after.state}` };
     case 'soakLooked':
     case 'acknowledgedLowered':
+    case 'leftBehindForeseen':
     case 'rollbackNamed':
     case 'closed':
     case 'brakeSet':

@@ -59,6 +59,8 @@ export async function askForCollector(parts: AskParts, idOrName: string): Promis
     return { kind: 'unavailable', reason: `it has to be asked for, and ${standstill?.reason ?? ''}` };
   }
   const answer = await parts.fleet.findCollector(idOrName);
+  // A refusal is an answer: nobody can be called that.
+  if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };
   if (!answer.ok) return { kind: 'unavailable', reason: describeFailure(answer.failure) };
   return answer.value === undefined ? { kind: 'none' } : { kind: 'found', collector: answer.value };
 }

@@ -1,5 +1,6 @@
 import { parseBuildVersion } from '../base/build-version.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
+import { nearestLabel } from '../rollout/nearest-label.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { findStratum } from '../rollout/verbs.ts';
 import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
@@ -11,7 +12,7 @@ import type { AuditEntry } from './ports.ts';
 
 type Found =
   | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[] }
-  | Extract<HoldResult, { kind: 'refused' | 'unavailable' }>;
+  | Extract<HoldResult, { kind: 'unknown' | 'unavailable' }>;
 
 /** Holds a build over all policies, a collector over all rollouts, or a stratum in the rollouts that have it. */
 export async function hold(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
@@ -47,20 +48,26 @@ async function findSubjects(parts: OperationsParts, text: string): Promise<Found
   if (/-/.test(text) && parseBuildVersion(text) !== undefined)
     return { kind: 'found', subjects: [{ kind: 'build', build: text.trim() }] };
   const strata: HeldSubject[] = [];
+  const known: string[] = [];
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
     const groups = await parts.store.loadGroups(rolloutId);
     const rollout = await parts.store.loadRollout(rolloutId);
     // A held one may have lost its last member.
     const labels = [...(groups?.strata ?? []), ...(rollout?.heldStrata ?? [])];
+    known.push(...labels.map(({ label }) => label));
     const found = findStratum(labels, text);
     if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId });
   }
   if (strata.length > 0) return { kind: 'found', subjects: strata };
-  return findCollector(parts, text);
+  return findCollector(parts, text, known);
 }
 
 /** In our own records first: a service that stands still must not be in the way of who holds something back. */
-async function findCollector(parts: OperationsParts, text: string): Promise<Found> {
+async function findCollector(
+  parts: OperationsParts,
+  text: string,
+  strata: readonly string[],
+): Promise<Found> {
   const found = (collectorId: number, name: string): Found => ({
     kind: 'found',
     subjects: [{ kind: 'collector', collectorId, name }],
@@ -74,8 +81,10 @@ async function findCollector(parts: OperationsParts, text: string): Promise<Foun
   if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
   // One that can't be asked for now can still be named by its id.
   if (asked.kind === 'unavailable') return isCollectorId(text) ? found(Number(text), text.trim()) : asked;
-  const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector`;
-  return { kind: 'refused', reason };
+  const nearest = nearestLabel(text, strata);
+  const offer = nearest === undefined ? '' : `; did you mean the stratum ${JSON.stringify(nearest)}?`;
+  const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector${offer}`;
+  return { kind: 'unknown', reason };
 }
 
 async function holdOne(
@@ -189,6 +198,6 @@ async function audit(parts: OperationsParts, entry: AuditEntry): Promise<void> {
 function together(results: readonly HoldResult[], { subject }: HoldRequest): HoldResult {
   return (
     results.find(({ kind }) => kind === 'done') ??
-    results[0] ?? { kind: 'refused', reason: `nothing is called ${subject}` }
+    results[0] ?? { kind: 'unknown', reason: `nothing is called ${subject}` }
   );
 }

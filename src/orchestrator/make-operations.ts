@@ -8,6 +8,7 @@ import type { ChangeUpgradeParts } from './change-upgrade.ts';
 import { explainCollector } from './explain-collector.ts';
 import { hold, listHolds, release } from './hold-things.ts';
 import { type ListPoliciesParts, listPolicies } from './list-policies.ts';
+import { loadFailures } from './load-failures.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import type { Operations, VerbResult } from './operations.ts';
 
@@ -25,7 +26,8 @@ export function makeOperations(parts: OperationsParts): Operations {
   const describe = async (rolloutId: string, api: ApiStanding): Promise<RolloutStatus | undefined> => {
     const now = clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
-    return view === undefined ? undefined : describeRollout(view, now, api);
+    if (view === undefined) return undefined;
+    return describeRollout(view, now, api, await loadFailures(parts, view));
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
     describe(rolloutId, await readApiStanding());

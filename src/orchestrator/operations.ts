@@ -40,7 +40,8 @@ export type HeldSubject =
 
 export type HoldResult =
   | { readonly kind: 'done' | 'unchanged'; readonly subject: HeldSubject }
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** Nothing that can be held is called that; the reason offers what may be meant. */
+  | { readonly kind: 'unknown'; readonly reason: string }
   /** The service had to be asked, and did not answer. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 

@@ -87,6 +87,12 @@ export interface UpgradePage {
   readonly wave?: number;
 }
 
+/** The latest upgrades that ended without success, of one kind: `failed` are those that count as failures. */
+export interface MissedPage {
+  readonly kind: 'failed' | 'withdrawn';
+  readonly limit: number;
+}
+
 export interface LoadedUpgrades {
   readonly upgrades: readonly Upgrade[];
   /** Collectors whose record can't be read: nobody may take them for strangers (P1). */
@@ -164,6 +170,8 @@ export interface RolloutStore {
    * can't be read is left out, so a page may be short, also where others follow.
    */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
+  /** Newest first; its cost does not grow with the plan. */
+  listMissed(rolloutId: string, of: MissedPage): Promise<readonly Upgrade[]>;
   /** Up to `limit` records whose next step comes at an instant, retries excepted: the earliest due first. */
   listDue(rolloutId: string, limit: number): Promise<readonly Upgrade[]>;
   /**

@@ -105,7 +105,7 @@ const idsPerRead = 1_000;
 export async function claimedByOthers(
   store: RolloutStore,
   { policy, policies }: { readonly policy: string; readonly policies: readonly string[] },
-  fleet: Pick<FleetSnapshot, 'collectors'>,
+  fleet: { readonly collectors: ReadonlyArray<{ readonly id: number }> },
 ): Promise<ReadonlySet<number>> {
   const claimed = new Set<number>();
   const others = await store.activeRolloutIds(policies.filter((name) => name !== policy));

@@ -112,8 +112,8 @@ const executors: Executors = {
   beginRollback: (pass) =>
     errand(pass, 'rollback', ({ parts, view }, signal) => beginRollback(parts, view, signal)),
   endRollback: async (pass, { reason }) => {
-    await endRollback(pass.parts, pass.view);
-    return save(pass, { kind: 'rolledBack', at: nowOf(pass), reason });
+    const left = await endRollback(pass.parts, pass.view);
+    return save(pass, { kind: 'rolledBack', at: nowOf(pass), reason, left });
   },
 };
 

@@ -1,12 +1,14 @@
 import { isSameBuild } from '../base/build-version.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { freezeRollback } from '../rollout/freeze-rollback.ts';
+import type { LeftBehind } from '../rollout/left-behind.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
-import { isOffered } from '../rollout/target.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
+import { leftBehindBy, partUpgraded } from './left-behind.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
+import { loadRolloutSummary } from './load-view.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
 import type { FleetService } from './ports.ts';
 import { claimedByOthers } from './read-plan.ts';
@@ -45,18 +47,14 @@ export async function beginRollback(
   );
   const of = { policy: rollout.policy.name, policies: parts.policies };
   const claimed = await claimedByOthers(store, of, inventory.value);
-  const takenBack = runsIt.filter(
-    ({ collectorId, fromBuild }) => isOffered(fromBuild, builds.value) && !claimed.has(collectorId),
-  );
-  const left = runsIt.length - takenBack.length;
-  const leftWords =
-    left === 0
-      ? ''
-      : `; ${left} can't be: the service no longer offers their old builds, or another rollout has them`;
+  const { takenBack, left } = partUpgraded(runsIt, { builds: builds.value, claimed });
+  const leftWords = left.map(({ count, reason }) => `; ${count} can't be: ${reason}`).join('');
   if (takenBack.length === 0) {
     const reason = `no collector could be taken back${leftWords}`;
     await changeRollout(parts, rollout.id, 'daemon', (current) =>
-      current.rollout.state === 'rollingBack' ? { kind: 'rolledBack', at: clock.now(), reason } : undefined,
+      current.rollout.state === 'rollingBack'
+        ? { kind: 'rolledBack', at: clock.now(), reason, left }
+        : undefined,
     );
     return 'done';
   }
@@ -65,11 +63,11 @@ export async function beginRollback(
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
     named = current.rollout.rollbackId ?? (current.rollout.state === 'rollingBack' ? id : null);
     if (current.rollout.rollbackId !== null || named === null) return undefined;
-    return { kind: 'rollbackNamed', at: clock.now(), rollbackId: named };
+    return { kind: 'rollbackNamed', at: clock.now(), rollbackId: named, left };
   });
   if (named === null) return 'done';
   const origin = { id: named, startedBy: rollout.id, createdAt: clock.now(), fleet: inventory.value };
-  const frozen = freezeRollback(rollout, takenBack, collectors, origin);
+  const frozen = freezeRollback(rollout, { takenBack, left }, collectors, origin);
   const event = {
     at: clock.now(),
     event: 'rollout.planned',
@@ -83,10 +81,10 @@ export async function beginRollback(
   return 'done';
 }
 
-/** Marks what the rollback took back. */
-export async function endRollback(parts: RollbackParts, view: RolloutView): Promise<void> {
+/** Marks what the rollback took back. @returns whom it has not */
+export async function endRollback(parts: RollbackParts, view: RolloutView): Promise<readonly LeftBehind[]> {
   const { rollout, rollback } = view;
-  if (rollback === null) return;
+  if (rollback === null) return [];
   for (const { collectorId, toBuild } of await listAllUpgrades(parts.store, rollback.id, {
     state: 'succeeded',
   })) {
@@ -95,6 +93,8 @@ export async function endRollback(parts: RollbackParts, view: RolloutView): Prom
     const reason = `taken back to ${toBuild} by ${rollback.id}`;
     await recordFact(parts, rollout, upgrade, { kind: 'rolledBack', at: parts.clock.now(), reason });
   }
+  const ended = await loadRolloutSummary(parts, rollback.id, parts.clock.now());
+  return ended === undefined ? [] : leftBehindBy(parts.store, ended);
 }
 
 function failed(parts: RollbackParts, rollout: Rollout, failure: ServiceFailure): 'again' {

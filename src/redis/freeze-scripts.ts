@@ -6,7 +6,7 @@ import { makeScript } from './script.ts';
  * meanwhile leaves nothing behind.
  *
  * KEYS: the staging record keys. ARGV[1]: their life in ms; then for each record its id, its numbers
- * (`{ order, lane, pending?, due?, retry?, intent? }`) and the record itself.
+ * (`{ order, lane, pending?, due?, retry?, intent?, missed? }`) and the record itself.
  */
 export const stageScript = makeScript(`
 ${nowLua}
@@ -21,6 +21,7 @@ for at = 2, #ARGV, 3 do
   place(KEYS[5], index.due, id)
   place(KEYS[6], index.retry, id .. ':' .. index.lane)
   place(KEYS[7], index.intent and redisNow(), id)
+  place(KEYS[8], index.missed, id)
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
 return #ARGV
@@ -29,7 +30,7 @@ return #ARGV
 /**
  * Makes a staged plan the policy's active rollout, or does nothing at all.
  *
- * KEYS: active, rollouts, number, rollout, events, groups, the seven staging keys, the seven final keys.
+ * KEYS: active, rollouts, number, rollout, events, groups, the eight staging keys, the eight final keys.
  * ARGV[1]: `{ id, write, fields, records, number, numberKeepMs, createdAt }`; ARGV[2]: the rollout; ARGV[3]: its
  * counters as a JSON list of names and values; ARGV[4]: its groups; then its events.
  * Answers `frozen`, `busy`, or `lost` when the staged records have run out.
@@ -56,7 +57,7 @@ return 'frozen'
 /**
  * Puts a staged plan in the place of the one that waits for approval.
  *
- * KEYS: rollout, events, groups, the seven staging keys, the seven final keys.
+ * KEYS: rollout, events, groups, the eight staging keys, the eight final keys.
  * ARGV[1]: `{ write, expectedRev, rev, fields, records }`; ARGV[2]: the rollout; ARGV[3]: its counters as a JSON list;
  * ARGV[4]: its groups; then its events. Answers `saved`, `stale`, or `lost` when the staged records have run out.
  */

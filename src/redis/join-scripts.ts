@@ -14,7 +14,7 @@ return #ARGV
 /**
  * Takes up the joiners that have no record yet, with the rollout and the groups that know them.
  *
- * KEYS: rollout, events, fence, groups, the staging hash, then the seven record keys.
+ * KEYS: rollout, events, fence, groups, the staging hash, then the eight record keys.
  * ARGV[1]: `{ write, expectedRev, rev, fields, records, fence? }`; ARGV[2]: the rollout; ARGV[3]: its groups; then its
  * events. Answers `saved`, `stale`, or `lost` when the staged records have run out.
  */
@@ -33,7 +33,7 @@ if rev == call.rev and stored[2] == ARGV[2] and redis.call('GET', KEYS[4]) == AR
 if call.fence ~= nil and isFenced(KEYS[3], call.fence) then return 'stale' end
 if rev ~= call.expectedRev then return 'stale' end
 if redis.call('HLEN', KEYS[5]) ~= call.records then return 'lost' end
-local sets = { pending = KEYS[9], due = KEYS[10], retries = KEYS[11], intents = KEYS[12] }
+local sets = { pending = KEYS[9], due = KEYS[10], retries = KEYS[11], intents = KEYS[12], missed = KEYS[13] }
 local staged = redis.call('HGETALL', KEYS[5])
 for at = 1, #staged, 2 do
   local id, text = staged[at], staged[at + 1]
@@ -49,6 +49,6 @@ redis.call('DEL', KEYS[5])
 redis.call('HSET', KEYS[1], 'json', ARGV[2], unpack(call.fields))
 redis.call('SET', KEYS[4], ARGV[3])
 for event = 4, #ARGV do appendEvent(KEYS[2], ARGV[event]) end
-expireTogether(KEYS[6], 4, 12)
+expireTogether(KEYS[6], 4, 13)
 return 'saved'
 `);

@@ -1,5 +1,5 @@
-import type { LoadedUpgrades, UpgradePage } from '../orchestrator/ports.ts';
-import type { Upgrade } from '../rollout/upgrade.ts';
+import type { LoadedUpgrades, MissedPage, UpgradePage } from '../orchestrator/ports.ts';
+import { isFailed, type Upgrade } from '../rollout/upgrade.ts';
 import type { BrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { countOf, parseCounters } from './counter-fields.ts';
@@ -38,6 +38,23 @@ export async function listUpgrades(
   if (state !== undefined || wave !== undefined) return scan(commands, rollout, page);
   const ids = await commands.zrange(keys.order, String(offset), String(offset + limit - 1));
   return readUpgrades(commands, rollout, ids);
+}
+
+/** The latest that failed, or were withdrawn, newest first: through their index, whatever the size of the plan. */
+export async function listMissed(
+  commands: RedisCommands,
+  rollout: StoredRollout,
+  { kind, limit }: MissedPage,
+): Promise<readonly Upgrade[]> {
+  if (limit <= 0) return [];
+  const { missed } = rollout.keys;
+  const ids =
+    kind === 'failed'
+      ? await commands.zrevrangebyscore(missed, '+inf', '(0', 'LIMIT', 0, limit)
+      : await commands.zrangebyscore(missed, '-inf', '(0', 'LIMIT', 0, limit);
+  const records = await readUpgrades(commands, rollout, ids);
+  // Read in two steps: one that left the state in between is no longer meant.
+  return records.filter(({ state }) => (kind === 'failed' ? isFailed(state) : state === kind));
 }
 
 /** The records of these collectors, in this order; the ones that are not in the rollout are left out. */

@@ -42,6 +42,7 @@ local function placeAll(index, id, keys, isNewIntent)
   if not index.intent then redis.call('ZREM', keys.intents, id)
   elseif isNewIntent then redis.call('ZADD', keys.intents, redisNow(), id)
   else redis.call('ZADD', keys.intents, 'NX', redisNow(), id) end
+  place(keys.missed, index.missed, id)
 end
 local function addTo(key, field, amount)
   local value
@@ -71,13 +72,13 @@ end
  */
 export const settlePlanLua = `
 local function settlePlan(first, counters)
-  for staged = first, first + 6 do
-    redis.call('DEL', KEYS[staged + 7])
+  for staged = first, first + 7 do
+    redis.call('DEL', KEYS[staged + 8])
     if redis.call('EXISTS', KEYS[staged]) == 1 then
-      redis.call('RENAME', KEYS[staged], KEYS[staged + 7])
-      redis.call('PERSIST', KEYS[staged + 7])
+      redis.call('RENAME', KEYS[staged], KEYS[staged + 8])
+      redis.call('PERSIST', KEYS[staged + 8])
     end
   end
-  for at = 1, #counters, 2 do redis.call('HSET', KEYS[first + 8], counters[at], counters[at + 1]) end
+  for at = 1, #counters, 2 do redis.call('HSET', KEYS[first + 9], counters[at], counters[at + 1]) end
 end
 `;

@@ -12,7 +12,7 @@ import { makeGroupsCache } from './groups-cache.ts';
 import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
 import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
-import { listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
+import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { replacePlan } from './replace-plan.ts';
 import { restoringWord } from './restoring.ts';
 import { rolloutFields } from './rollout-fields.ts';
@@ -161,6 +161,8 @@ export function makeRedisRolloutStore(redis: {
       return upgrades.filter((record) => record.state !== 'retrying' && dueAtOf(record) !== undefined);
     },
 
+    listMissed: (rolloutId, of) => listMissed(commands, readable(rolloutId), of),
+
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];
       const call = { mode: 'admit', rolloutRev, slots, fence };
@@ -205,9 +207,9 @@ export function makeRedisRolloutStore(redis: {
   ): Promise<readonly Verdict[]> {
     const { keys } = ofRollout(rolloutId);
     const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
-    const { rollout, records, counters, pending, due, retries, intents, events } = keys;
+    const { rollout, records, counters, pending, due, retries, intents, missed, events } = keys;
     const reply = await runScript(commands, transitionScript, {
-      keys: [rollout, records, counters, pending, due, retries, intents, events, fence],
+      keys: [rollout, records, counters, pending, due, retries, intents, missed, events, fence],
       args: [
         JSON.stringify({ ...call, write: nextMark() }),
         ...changes.flatMap((change) => encodeChange(change, domains)),

@@ -42,6 +42,8 @@ export interface RecordKeys {
   readonly retries: string;
   /** Sorted set: creates without an answer by the instant at which their intent was stored, by Redis's clock. */
   readonly intents: string;
+  /** Sorted set: failed collectors by the instant of their end, and withdrawn ones by its negative. */
+  readonly missed: string;
 }
 
 export function policyKeys(keyPrefix: string, policy: string): PolicyKeys {
@@ -77,7 +79,8 @@ export function joinersKey(keyPrefix: string, rolloutId: string, write: string):
 
 /** The record keys in the one order that scripts expect. */
 export function recordKeyList(keys: RecordKeys): readonly string[] {
-  return [keys.records, keys.counters, keys.order, keys.pending, keys.due, keys.retries, keys.intents];
+  const { records, counters, order, pending, due, retries, intents, missed } = keys;
+  return [records, counters, order, pending, due, retries, intents, missed];
 }
 
 const rolloutIdShape = /^(.+)-(\d{8})-(\d+)$/;
@@ -109,6 +112,7 @@ function recordKeys(base: string): RecordKeys {
     due: `${base}:due`,
     retries: `${base}:retries`,
     intents: `${base}:intents`,
+    missed: `${base}:missed`,
   };
 }
 

@@ -5,7 +5,7 @@ import { makeScript } from './script.ts';
  * Saves a rollout, its brake, its events and its end. One that had ended and is saved without an end is active again,
  * unless the policy has another one by now.
  *
- * KEYS: rollout, events, fence, active, groups, then the seven record keys.
+ * KEYS: rollout, events, fence, active, groups, then the eight record keys.
  * ARGV[1]: `{ id, write, expectedRev, rev, fields, brake: 'set' | 'lift' | 'keep', ended, keepMs, fence? }`;
  * ARGV[2]: the rollout; then its events. Answers `saved` or `stale`.
  */

@@ -11,6 +11,9 @@ const storedRollout = z.looseObject({
   state: z.enum(rolloutStates),
   waves: z.array(z.looseObject({ name: z.string(), size: z.number(), state: z.string() })),
   endedAt: z.number().nullable(),
+  // Rollouts of before have neither.
+  backTo: z.array(z.string()).default([]),
+  leftBehind: z.array(z.looseObject({})).default([]),
 });
 
 /**

@@ -4,7 +4,7 @@ import { makeScript } from './script.ts';
 /**
  * The one way a record changes in Redis: record, counters, sorted sets, events and brake in one step.
  *
- * KEYS: rollout, records, counters, pending, due, retries, intents, events, fence.
+ * KEYS: rollout, records, counters, pending, due, retries, intents, missed, events, fence.
  * ARGV[1]: `{ mode: 'save' | 'intent' | 'admit' | 'rejoin', write, tripAbove?, rolloutRev?, slots?, fence? }`; then for each
  * change its numbers (`encodeChange`), its record, and its events.
  * Answers one verdict for each change: `saved`, `stale` or `braked`. Where the rollout itself is not there, because its
@@ -25,10 +25,10 @@ local call = cjson.decode(ARGV[1])
 local rollout = redis.call('HMGET', KEYS[1], 'state', 'rev', 'brake')
 local isRunning = rollout[1] == 'running' and rollout[3] ~= '1'
 local isThere = rollout[2] ~= false
-local isFencedOff = call.fence ~= nil and isThere and isFenced(KEYS[9], call.fence)
+local isFencedOff = call.fence ~= nil and isThere and isFenced(KEYS[10], call.fence)
 local isStarted = isRunning and (call.rolloutRev == nil or tonumber(rollout[2]) == call.rolloutRev)
 local marked = ',"write":"'
-local sets = { pending = KEYS[4], due = KEYS[5], retries = KEYS[6], intents = KEYS[7] }
+local sets = { pending = KEYS[4], due = KEYS[5], retries = KEYS[6], intents = KEYS[7], missed = KEYS[8] }
 
 local function revOf(current, id)
   local ok, record = pcall(cjson.decode, current)
@@ -104,12 +104,12 @@ while at <= #ARGV do
     isChanged = true
     count(change)
     placeAll(change, change.id, sets, call.mode == 'intent')
-    for event = at + 2, at + 1 + change.events do appendEvent(KEYS[8], ARGV[event]) end
+    for event = at + 2, at + 1 + change.events do appendEvent(KEYS[9], ARGV[event]) end
   end
   verdicts[#verdicts + 1] = (verdict == 'fresh' or verdict == 'repeated') and 'saved' or verdict
   at = at + 2 + change.events
 end
 if isChanged and call.mode == 'rejoin' then redis.call('HINCRBY', KEYS[1], 'rev', 1) end
-expireTogether(KEYS[2], 3, 8)
+expireTogether(KEYS[2], 3, 9)
 return verdicts
 `);

@@ -2,7 +2,7 @@ import { invariant } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { UpgradeChange } from '../orchestrator/ports.ts';
 import type { CapDomain } from '../rollout/plan-groups.ts';
-import { dueAtOf, holdsSlot, isEnd, type Upgrade } from '../rollout/upgrade.ts';
+import { dueAtOf, holdsSlot, isEnd, isFailed, type Upgrade } from '../rollout/upgrade.ts';
 import { counterField } from './counter-fields.ts';
 import { pendingScoreOf } from './plan-place.ts';
 import { encodeUpgrade } from './stored-upgrade.ts';
@@ -17,6 +17,7 @@ export interface UpgradeIndex {
   readonly retry?: string;
   /** Its score is the instant at which it is written, by Redis's clock. */
   readonly intent?: true;
+  readonly missed?: string;
 }
 
 /** The scores of a record, from the core's own functions, so that the scripts know no rule. */
@@ -27,7 +28,14 @@ export function indexOf(upgrade: Upgrade): UpgradeIndex {
     ...(upgrade.state === 'pending' ? { pending: String(pendingScoreOf(upgrade)) } : {}),
     ...(dueAt === undefined ? {} : { [upgrade.state === 'retrying' ? 'retry' : 'due']: String(dueAt) }),
     ...(upgrade.state === 'starting' ? { intent: true } : {}),
+    ...missedOf(upgrade),
   };
+}
+
+/** Failed ones by their end; withdrawn ones by its negative, so that one kind hides none of the other. */
+function missedOf(upgrade: Upgrade): { readonly missed?: string } {
+  if (isFailed(upgrade.state) && 'endedAt' in upgrade) return { missed: String(upgrade.endedAt) };
+  return upgrade.state === 'withdrawn' ? { missed: String(-upgrade.endedAt) } : {};
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Action } from './decision.ts';
 import { assessed, hasBegun, heldStrataOf, tripAbove } from './gate.ts';
+import { lostWords } from './lost-words.ts';
 import type { RolloutView } from './rollout.ts';
 import { findCulprits, findStandOuts, mayFindCulprits } from './stand-out.ts';
 
@@ -37,8 +38,8 @@ function findTripped(view: RolloutView): Extract<Action, { do: 'breach' }> | und
     if (!hasBegun(wave) || !assessment.tripped) continue;
     const { failures, failuresAllowed } = assessment;
     const lost = view.waves[index]?.lost ?? 0;
-    const lostWords = lost > 0 ? `, ${lost} of them did not come back` : '';
-    const reason = `wave ${wave.name}: failures ${failures}, allowed ${failuresAllowed}${lostWords}`;
+    const weighed = lostWords(lost, view.rollout.policy.lostWeight);
+    const reason = `wave ${wave.name}: failures ${failures}${weighed}, allowed ${failuresAllowed}`;
     return { do: 'breach', wave: index, reason, holdsBuild: isCanary(view, index) };
   }
   return undefined;

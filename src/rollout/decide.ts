@@ -4,7 +4,7 @@ import { admit, earliest } from './admission.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { assessed, hasBegun, total } from './gate.ts';
-import type { Rollout, RolloutView } from './rollout.ts';
+import type { Rollout, RolloutState, RolloutView } from './rollout.ts';
 import { isEnd } from './upgrade.ts';
 import { decideWave } from './wave-progress.ts';
 
@@ -74,11 +74,14 @@ function decideEnded(view: RolloutView, deliver: readonly Action[]): Decision {
   const actions: Action[] = [...deliver];
   if (waiting > 0) actions.push({ do: 'withdrawWaiting', reason: `the rollout was ${view.rollout.state}` });
   else if (open === 0) actions.push({ do: 'close' });
-  return {
-    actions,
-    holds: [{ reason: `${open} upgrades are watched to their end`, until: null }],
-    wakeAt: null,
-  };
+  const reasons: string[] = [];
+  if (waiting > 0) reasons.push(`what waits is withdrawn (${upgrades(waiting)})`);
+  if (open > waiting) reasons.push(`what runs is watched to its end (${upgrades(open - waiting)})`);
+  return { actions, holds: reasons.map((reason) => ({ reason, until: null })), wakeAt: null };
+}
+
+function upgrades(count: number): string {
+  return count === 1 ? '1 upgrade' : `${count} upgrades`;
 }
 
 /** First everything ends, then a rollout of its own takes the upgraded ones back, then this one is over. */
@@ -95,12 +98,18 @@ function decideRollingBack(view: RolloutView, deliver: readonly Action[]): Decis
   if (open > 0) return waits(`${open} upgrades are watched to their end before the rollback`);
   if (rollback === null) return waits('the rollback is being planned', { do: 'beginRollback' });
   if (rollback.endedAt === null) return waits(`rollback ${rollback.id} is ${rollback.state}`);
-  const reason = `by ${rollback.id}, which ${rollback.state === 'succeeded' ? 'succeeded' : `is ${rollback.state}`}`;
+  const reason = `by ${rollback.id}, which ${endWords[rollback.state] ?? `is ${rollback.state}`}`;
   return waits('the rollback is over', {
     do: 'endRollback',
     reason: rollout.rollbackId === null ? '' : reason,
   });
 }
+
+const endWords: Partial<Record<RolloutState, string>> = {
+  succeeded: 'succeeded',
+  finishedWithFailures: 'finished with failures',
+  aborted: 'was aborted',
+};
 
 function countOpen(view: RolloutView): { readonly waiting: number; readonly open: number } {
   const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');

@@ -2,6 +2,7 @@ import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
 import { assessed, hasBegun } from './gate.ts';
 import { freshStanding } from './gate-standing.ts';
+import type { LeftBehind } from './left-behind.ts';
 import type {
   AcknowledgedStratum,
   GateStanding,
@@ -48,8 +49,14 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | { readonly kind: 'superseded'; readonly reason: string }
   | { readonly kind: 'rollbackAsked'; readonly reason: string }
   /** The intent: this id is the rollback's, whether it is there yet or not. */
-  | { readonly kind: 'rollbackNamed'; readonly rollbackId: string }
-  | { readonly kind: 'rolledBack'; readonly reason: string }
+  /** From what is known before it is planned. */
+  | { readonly kind: 'leftBehindForeseen'; readonly left: readonly LeftBehind[] }
+  | {
+      readonly kind: 'rollbackNamed';
+      readonly rollbackId: string;
+      readonly left: readonly LeftBehind[];
+    }
+  | { readonly kind: 'rolledBack'; readonly reason: string; readonly left: readonly LeftBehind[] }
   /** It was over, and an operator wants its failed ones tried again. */
   | { readonly kind: 'reopened'; readonly reason: string }
   | { readonly kind: 'finished'; readonly state: 'succeeded' | 'finishedWithFailures' }
@@ -104,11 +111,13 @@ export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'superseded':
       return { ...next, state: fact.kind, reason: fact.reason };
     case 'rollbackAsked':
-      return { ...next, state: 'rollingBack', reason: fact.reason, endedAt: null };
+      return { ...next, state: 'rollingBack', reason: fact.reason, endedAt: null, leftBehind: [] };
+    case 'leftBehindForeseen':
+      return { ...next, leftBehind: fact.left };
     case 'rollbackNamed':
-      return { ...next, rollbackId: fact.rollbackId };
+      return { ...next, rollbackId: fact.rollbackId, leftBehind: fact.left };
     case 'rolledBack':
-      return { ...next, state: 'rolledBack', reason: fact.reason, endedAt: fact.at };
+      return { ...next, state: 'rolledBack', reason: fact.reason, endedAt: fact.at, leftBehind: fact.left };
     case 'reopened':
       return { ...next, state: 'running', reason: fact.reason, endedAt: null };
     case 'finished':

@@ -5,6 +5,7 @@ import type { Action } from './decision.ts';
 import { hasBegun } from './gate.ts';
 import type { Hold } from './hold.ts';
 import type { RolloutView } from './rollout.ts';
+import { stateWords } from './state-words.ts';
 import type { Upgrade } from './upgrade.ts';
 import { soakWords, waveWaits } from './wave-words.ts';
 
@@ -19,7 +20,7 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
     case 'retrying':
       return upgrade.dueAt > now && mayStart(view, upgrade)
         ? { reason: `is tried again: ${upgrade.reason}`, until: upgrade.dueAt }
-        : explainWaiting(view, upgrade, now);
+        : asRetry(explainWaiting(view, upgrade, now), upgrade, now);
     case 'deferred':
       return { reason: `deferred: ${upgrade.reason}; looked at again`, until: upgrade.dueAt };
     case 'queued':
@@ -37,7 +38,7 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
         until: upgrade.verifyBy,
       };
     default:
-      return { reason: `${upgrade.state}: ${upgrade.reason}`, until: null };
+      return { reason: `${stateWords(upgrade.state)}: ${upgrade.reason}`, until: null };
   }
 }
 
@@ -46,8 +47,7 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
   const held = heldStratumOf(view, upgrade);
   if (held !== undefined) return { reason: `its stratum ${held.label} is held: ${held.reason}`, until: null };
   const { actions, holds } = decide(view, now);
-  if (rollout.state !== 'running')
-    return holds[0] ?? { reason: `the rollout is ${rollout.state}`, until: null };
+  if (rollout.state !== 'running') return { reason: standstillWords(rollout), until: null };
   const wave = rollout.waves[upgrade.wave];
   if (wave !== undefined && !hasBegun(wave)) {
     const words = waveWaits(view, upgrade.wave) ?? 'its turn';
@@ -60,6 +60,27 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
   const { concurrency } = rollout.policy;
   if (view.slotsTaken >= concurrency) return { reason: `all ${concurrency} slots are taken`, until: null };
   return { reason: 'is next in turn', until: null };
+}
+
+/** A retry that waits for something else says all the same why it is one. */
+function asRetry(hold: Hold, { dueAt, reason }: Extract<Upgrade, { state: 'retrying' }>, now: EpochMs): Hold {
+  const words = `${hold.reason}; it is ${dueAt <= now ? 'due for' : 'waiting for'} a retry: ${reason}`;
+  return { reason: words, until: hold.until };
+}
+
+/** Why nobody starts while the rollout does not run. */
+function standstillWords({ state, reason }: RolloutView['rollout']): string {
+  switch (state) {
+    case 'awaitingApproval':
+      return 'the plan waits for approval';
+    case 'held':
+    case 'paused':
+      return `the rollout is ${state}: ${reason}`;
+    case 'rollingBack':
+      return 'the rollout is rolled back';
+    default:
+      return `the rollout is over: ${reason}`;
+  }
 }
 
 /** What stops everybody; any other hold may stand in the way of others only. */

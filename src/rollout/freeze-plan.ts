@@ -24,6 +24,8 @@ export function freezePlan(plan: Plan, origin: RolloutOrigin & { readonly policy
   const rollout = newRollout(origin, policy, {
     kind: 'upgrade',
     rollbackOf: null,
+    backTo: [],
+    leftBehind: [],
     targetBuild: plan.targetBuild,
     fromBuilds: frequentBuilds(builds, fromBuildsMax),
     planHash: plan.hash,

@@ -4,6 +4,7 @@ import { arrangePlan } from './arrange-plan.ts';
 import type { FleetCollector } from './collector.ts';
 import type { FrozenRollout } from './freeze-plan.ts';
 import { frequentBuilds } from './frequent-builds.ts';
+import type { LeftBehind } from './left-behind.ts';
 import { newRollout, type RolloutOrigin } from './new-rollout.ts';
 import { pendingUpgrade } from './pending-upgrade.ts';
 import { leftOutReasons } from './plan.ts';
@@ -11,16 +12,22 @@ import type { Amount, Policy } from './policy.ts';
 import type { Rollout } from './rollout.ts';
 import type { Upgrade } from './upgrade.ts';
 
+// More old builds than a service offers at a time.
+const backToMax = 50;
+
 /**
  * Makes the rollout that takes another one back: one wave, each collector to the build it had before, within the limits
  * of the original (DESIGN §4, Rollback). Its `targetBuild` is the most frequent of those builds and only for display;
  * each record has its own. Collectors that left the fleet, or run that build already, are left out.
- * @param upgrades those to take back
+ * @param who those to take back, and those that can't be
  * @param collectors what the inventory shows now, by id
  */
 export function freezeRollback(
   original: Rollout,
-  upgrades: readonly Upgrade[],
+  {
+    takenBack: upgrades,
+    left,
+  }: { readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
   collectors: ReadonlyMap<number, FleetCollector>,
   origin: RolloutOrigin,
 ): FrozenRollout {
@@ -44,12 +51,15 @@ export function freezeRollback(
   const { waves, groups } = arrangePlan(chosen, policy, id);
   const members = waves.flatMap((wave) => wave.members);
   const plan = members.map((member) => ({ member, toBuild: toBuilds.get(member.collector.id) ?? '' }));
-  const [targetBuild] = frequentBuilds([...toBuilds.values()], 1);
+  const backTo = frequentBuilds([...toBuilds.values()], backToMax);
+  const [targetBuild] = backTo;
   const rollout = newRollout(origin, policy, {
     kind: 'rollback',
     rollbackOf: original.id,
     targetBuild: targetBuild ?? original.targetBuild,
     fromBuilds: [original.targetBuild],
+    backTo,
+    leftBehind: left,
     planHash: hashHex(JSON.stringify(plan.map(({ member, toBuild }) => [member.collector.id, toBuild])), 8),
     state: 'running',
     reason: `takes ${original.id} back`,

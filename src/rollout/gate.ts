@@ -103,7 +103,7 @@ export function assessed(
 }
 
 /** How many upgrades of the rollout are in such states. */
-export function total(view: RolloutView, wanted: (state: UpgradeState) => boolean): number {
+export function total(view: Pick<RolloutView, 'waves'>, wanted: (state: UpgradeState) => boolean): number {
   let sum = 0;
   for (const { counts } of view.waves) {
     for (const state of upgradeStates) if (wanted(state)) sum += counts[state];

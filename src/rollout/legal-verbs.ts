@@ -1,6 +1,6 @@
 import { isRolloutEnd } from './rollout.ts';
 import type { RolloutStatus } from './status.ts';
-import { isFailed, upgradeStates } from './upgrade.ts';
+import { isFailed, mayHaveBuild, upgradeStates } from './upgrade.ts';
 import { type RolloutVerb, rolloutVerbs } from './verbs.ts';
 
 /** What an operator can do now (DESIGN §5, Status): the verbs that would change something. `judgeVerb` has the last word. */
@@ -14,8 +14,12 @@ const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>>
   approve: (status) => status.state === 'awaitingApproval' || (isUnderWay(status) && hasWaitingWave(status)),
   skipSoak: (status) => isUnderWay(status) && status.waves.some(({ state }) => state === 'soaking'),
   abort: isUnderWay,
-  rollback: ({ kind, state }) =>
-    kind === 'upgrade' && state !== 'awaitingApproval' && state !== 'rollingBack' && state !== 'rolledBack',
+  rollback: ({ kind, state, counts }) =>
+    kind === 'upgrade' &&
+    upgradeStates.some((each) => mayHaveBuild(each) && counts[each] > 0) &&
+    state !== 'awaitingApproval' &&
+    state !== 'rollingBack' &&
+    state !== 'rolledBack',
   retry: isRetryUseful,
 };
 

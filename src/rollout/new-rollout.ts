@@ -22,7 +22,16 @@ export function newRollout(
   policy: Policy,
   about: Pick<
     Rollout,
-    'kind' | 'rollbackOf' | 'targetBuild' | 'fromBuilds' | 'planHash' | 'state' | 'reason' | 'leftOut'
+    | 'kind'
+    | 'rollbackOf'
+    | 'targetBuild'
+    | 'backTo'
+    | 'leftBehind'
+    | 'fromBuilds'
+    | 'planHash'
+    | 'state'
+    | 'reason'
+    | 'leftOut'
   > & {
     readonly planned: readonly PlannedWave[];
     readonly groups: PlanGroups;

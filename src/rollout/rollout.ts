@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
+import type { LeftBehind } from './left-behind.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { UpgradeState } from './upgrade.ts';
@@ -33,6 +34,10 @@ export interface Rollout {
   /** The policy as it was when the plan was frozen. */
   readonly policy: Policy;
   readonly targetBuild: string;
+  /** For a rollback: the builds it goes back to, most frequent first. */
+  readonly backTo: readonly string[];
+  /** For a rollback, and for what it takes back: who stays on the build, and why. */
+  readonly leftBehind: readonly LeftBehind[];
   /** The builds it started from, most frequent first, at most five. */
   readonly fromBuilds: readonly string[];
   readonly planHash: string;

@@ -4,12 +4,14 @@ import { assessCalendar, needsCollectorZone } from './calendar.ts';
 import { coverage } from './coverage.ts';
 import { decide } from './decide.ts';
 import { estimateRemainder } from './estimate.ts';
+import { type FailureStatus, groupFailures } from './failure-groups.ts';
 import { assessed, emptyCounts } from './gate.ts';
 import { assessGate } from './gate-standing.ts';
 import type { Hold } from './hold.ts';
+import type { LeftBehind } from './left-behind.ts';
 import type { BuildHold, PlanDrift, RolloutState, RolloutView, Wave, WaveState } from './rollout.ts';
 import { soakEndsAtOf } from './soak-end.ts';
-import { type UpgradeState, upgradeStates } from './upgrade.ts';
+import { type Upgrade, type UpgradeState, upgradeStates } from './upgrade.ts';
 import { waveWaits } from './wave-words.ts';
 
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
@@ -24,6 +26,10 @@ export interface RolloutStatus {
   readonly state: RolloutState;
   readonly reason: string;
   readonly targetBuild: string;
+  /** For a rollback: the builds it goes back to, most frequent first. */
+  readonly backTo: readonly string[];
+  /** Whom a rollback does not take back, and why; also of the rollout that is taken back. */
+  readonly leftBehind: readonly LeftBehind[];
   readonly fromBuilds: readonly string[];
   readonly planHash: string;
   /** While the plan waits for approval: how the fleet moved since it was shown before. */
@@ -33,10 +39,14 @@ export interface RolloutStatus {
   readonly endedAt: EpochMs | null;
   readonly planned: number;
   readonly counts: Readonly<Record<UpgradeState, number>>;
+  /** What failed, and why. */
+  readonly failures: FailureStatus;
   readonly leftOut: Readonly<Record<string, number>>;
   /** Slots taken, of `concurrency`. */
   readonly inFlight: number;
   readonly concurrency: number;
+  /** As how many failures a collector counts that did not come back. */
+  readonly lostWeight: number;
   /** Pauses that are known of included; null also while the service is down: nobody knows for how long. */
   readonly eta: { readonly at: EpochMs; readonly plusMinusMs: DurationMs; readonly requests: number } | null;
   /** The budget that all rollouts share; null for one that has ended. */
@@ -96,6 +106,8 @@ export interface WaveStatus {
   readonly failures: number;
   readonly failuresAllowed: number;
   readonly lost: number;
+  /** Weighted failures that an operator has seen and accepted by resuming. */
+  readonly acknowledged: number;
   /** Members of held strata that wait. */
   readonly setAside: number;
   readonly gates: readonly GateStatus[];
@@ -106,8 +118,16 @@ export interface WaveStatus {
   readonly waits: string | null;
 }
 
-/** Makes the status of a rollout from its view: the very decision the daemon acts on, in words (DESIGN §3). */
-export function describeRollout(view: RolloutView, now: EpochMs, api: ApiStanding): RolloutStatus {
+/**
+ * Makes the status of a rollout from its view: the very decision the daemon acts on, in words (DESIGN §3).
+ * @param failed the latest that failed, newest first, at most `failuresSeenMax`
+ */
+export function describeRollout(
+  view: RolloutView,
+  now: EpochMs,
+  api: ApiStanding,
+  failed: readonly Upgrade[] = [],
+): RolloutStatus {
   const { rollout } = view;
   const decision = decide(view, now);
   const { waves: covered, total, uncovered } = coverage(view.groups);
@@ -125,6 +145,7 @@ export function describeRollout(view: RolloutView, now: EpochMs, api: ApiStandin
       failures,
       failuresAllowed,
       lost,
+      acknowledged: wave.acknowledgedWeight,
       setAside,
       gates: rule.gates.flatMap((gate, gateIndex) => {
         const standing = wave.gates[gateIndex];
@@ -147,6 +168,8 @@ export function describeRollout(view: RolloutView, now: EpochMs, api: ApiStandin
     state: rollout.state,
     reason: rollout.reason,
     targetBuild: rollout.targetBuild,
+    backTo: rollout.backTo,
+    leftBehind: rollout.leftBehind,
     fromBuilds: rollout.fromBuilds,
     planHash: rollout.planHash,
     drift: rollout.drift,
@@ -155,9 +178,11 @@ export function describeRollout(view: RolloutView, now: EpochMs, api: ApiStandin
     endedAt: rollout.endedAt,
     planned: waves.reduce((sum, { size }) => sum + size, 0),
     counts: sumCounts(waves),
+    failures: groupFailures(view, failed),
     leftOut: rollout.leftOut,
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,
+    lostWeight: rollout.policy.lostWeight,
     eta: estimateEnd(view, now, api),
     api: rollout.endedAt === null ? api : null,
     window: windowOf(view, now),

@@ -190,6 +190,12 @@ export function isFailed(state: UpgradeState): state is 'failed' | 'timedOut' | 
   return state === 'failed' || state === 'timedOut' || state === 'unconfirmed';
 }
 
+/** True in the states in which the collector has the build, or may get it: what a rollback would take back. */
+export function mayHaveBuild(state: UpgradeState): boolean {
+  if (state === 'succeeded' || state === 'unconfirmed') return true;
+  return isActive(state) && state !== 'retrying';
+}
+
 /** True while no create of it can be on its way: it may still be taken out of the rollout. */
 export function isNotStarted({ state }: Pick<Upgrade, 'state'>): boolean {
   return state === 'pending' || state === 'retrying' || state === 'deferred' || state === 'queued';

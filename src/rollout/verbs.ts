@@ -3,7 +3,8 @@ import type { EpochMs } from '../base/time.ts';
 import type { RolloutFact } from './evolve-rollout.ts';
 import { total } from './gate.ts';
 import { isRolloutEnd, type RolloutView } from './rollout.ts';
-import { isFailed } from './upgrade.ts';
+import { stateWords } from './state-words.ts';
+import { isFailed, mayHaveBuild } from './upgrade.ts';
 
 export const rolloutVerbs = ['pause', 'resume', 'approve', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
 /** What an operator may ask of a rollout as a whole. */
@@ -57,7 +58,7 @@ function judgePause({ rollout }: RolloutView, asked: Asked): VerbJudgement {
   if (state === 'awaitingApproval') return refuse('it waits for approval, so nothing starts');
   if (state === 'rollingBack') return refuse(`it is rolling back; pause its rollback${rollbackOf(rollout)}`);
   if (state === 'planned') return refuse('it has not begun');
-  return refuse(`it is over (${state})`);
+  return refuse(`it is over (${stateWords(state)})`);
 }
 
 function judgeResume(view: RolloutView, asked: Asked): VerbJudgement {
@@ -65,7 +66,7 @@ function judgeResume(view: RolloutView, asked: Asked): VerbJudgement {
   if (state === 'running') return unchanged;
   if (state === 'awaitingApproval') return refuse('it waits for approval: approve it');
   if (state !== 'paused' && state !== 'held')
-    return refuse(`it is ${state}, and only a paused or held one resumes`);
+    return refuse(`it is ${stateWords(state)}, and only a paused or held one resumes`);
   if (view.buildHold !== null) {
     const { build, reason } = view.buildHold;
     return refuse(`build ${build} is held (${reason}); release ${build} first`);
@@ -75,7 +76,7 @@ function judgeResume(view: RolloutView, asked: Asked): VerbJudgement {
 
 function judgeApprove({ rollout }: RolloutView, asked: Asked): VerbJudgement {
   if (rollout.state === 'awaitingApproval') return change({ kind: 'approved', ...asked });
-  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${rollout.state})`);
+  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${stateWords(rollout.state)})`);
   if (rollout.state === 'rollingBack') return refuse('it is rolling back');
   const wave = rollout.waves.findIndex(({ state }) => state === 'awaitingApproval');
   if (wave >= 0 && rollout.waves[wave]?.approvedAt === null)
@@ -85,7 +86,7 @@ function judgeApprove({ rollout }: RolloutView, asked: Asked): VerbJudgement {
 }
 
 function judgeSkipSoak({ rollout }: RolloutView, asked: Asked): VerbJudgement {
-  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${rollout.state})`);
+  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${stateWords(rollout.state)})`);
   if (rollout.state === 'rollingBack') return refuse('it is rolling back');
   const wave = rollout.waves.findIndex(({ state }) => state === 'soaking');
   const current = rollout.waves[wave];
@@ -98,7 +99,7 @@ function judgeAbort({ rollout }: RolloutView, asked: Asked): VerbJudgement {
   const { state } = rollout;
   if (state === 'aborted') return unchanged;
   if (state === 'rollingBack') return refuse(`it is rolling back; abort its rollback${rollbackOf(rollout)}`);
-  if (isRolloutEnd(state)) return refuse(`it is over (${state})`);
+  if (isRolloutEnd(state)) return refuse(`it is over (${stateWords(state)})`);
   return change({ kind: 'aborted', ...asked });
 }
 
@@ -107,6 +108,9 @@ function judgeRollback(view: RolloutView, asked: Asked): VerbJudgement {
   if (kind === 'rollback') return refuse(`it is itself the rollback of ${taken}`);
   if (state === 'rollingBack' || state === 'rolledBack') return unchanged;
   if (state === 'awaitingApproval') return refuse('nothing of it has started; abort it');
+  if (total(view, mayHaveBuild) === 0) {
+    return refuse(`nothing of it was upgraded${isRolloutEnd(state) ? '' : '; abort it'}`);
+  }
   return change({ kind: 'rollbackAsked', ...asked });
 }
 
@@ -119,7 +123,7 @@ function judgeRetry(view: RolloutView, asked: Asked): VerbJudgement {
   if (some === 0) return refuse('nothing of it has failed');
   if (state === 'finishedWithFailures') return change({ kind: 'reopened', ...asked });
   if (isRolloutEnd(state) || endedAt !== null)
-    return refuse(`it is over (${state}); the next rollout takes them up`);
+    return refuse(`it is over (${stateWords(state)}); the next rollout takes them up`);
   return unchanged;
 }
 

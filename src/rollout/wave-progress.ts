@@ -3,6 +3,7 @@ import type { DurationMs, EpochMs } from '../base/time.ts';
 import { earliest } from './admission.ts';
 import { isCanary } from './breaker.ts';
 import type { Action } from './decision.ts';
+import { withdrawnOf } from './failure-groups.ts';
 import { assessed, total, type WaveAssessment } from './gate.ts';
 import { assessGate, isWatchedLongerThan } from './gate-standing.ts';
 import type { Hold } from './hold.ts';
@@ -188,8 +189,14 @@ function finishOrWait(view: RolloutView): Progress {
     return waits(deferred === open ? `${words} waited for` : undefined);
   }
   const failures = total(view, isFailed);
-  const isWhole = failures === 0 && !view.rollout.endsWithoutHeld;
+  const isWhole = failures === 0 && !view.rollout.endsWithoutHeld && !leavesSome(view);
   return acts({ do: 'finish', state: isWhole ? 'succeeded' : 'finishedWithFailures' });
+}
+
+/** A rollback that leaves collectors on the build that it takes back has not done what it was asked for. */
+function leavesSome(view: RolloutView): boolean {
+  const { kind, leftBehind } = view.rollout;
+  return kind === 'rollback' && (leftBehind.length > 0 || withdrawnOf(view) > 0);
 }
 
 /** Only members of held strata are left: an operator releases them, or says to end without them. */

@@ -9,6 +9,7 @@ import { CollectorExplanationBody } from '../../src/contract/collector-explanati
 import { HeldThingsBody, HoldAnswerBody } from '../../src/contract/held-things.ts';
 import { RolloutStatusBody, UpgradeBody } from '../../src/contract/rollout-status.ts';
 import { makeMetrics } from '../../src/observability/metrics.ts';
+import { isRedisSilence } from '../../src/redis/redis-silence.ts';
 import { anUpgrade, aScanEntry, startedAt } from '../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
 
@@ -482,8 +483,8 @@ describe('startAdminApi', () => {
     it.each(['holds', 'releases'])('at /%s are refused with the reason', async (path) => {
       const { v1 } = await start();
       const refused = await post(`${v1}/${path}`, { subject: 'no-such' });
-      expect(refused.status).toBe(409);
-      expect(refused.json()).toEqual({ code: 'refused', message: 'nothing is called no-such' });
+      expect(refused.status).toBe(404);
+      expect(refused.json()).toEqual({ code: 'notFound', message: 'nothing is called no-such' });
     });
 
     it.each(['holds', 'releases'])('at /%s tell that the service does not answer', async (path) => {
@@ -648,6 +649,23 @@ describe('startAdminApi', () => {
       expect((await ask(`${v1}/rollouts`)).status).toBe(503);
     });
 
+    it('says that it is not known whether a verb holds that Redis did not answer', async () => {
+      const { v1 } = await start({ isUnavailable: isRedisSilence });
+      operations.breakWith(new Error('Command timed out'));
+      for (const path of [`rollouts/${running}/pause`, `rollouts/${running}/approve`]) {
+        const answer = await ask(`${v1}/${path}`, { method: 'POST' });
+        expect([answer.status, AdminErrorBody.parse(answer.json()).message]).toEqual([
+          503,
+          'Redis does not answer; whether this holds is not known: say it again',
+        ]);
+      }
+      const read = await ask(`${v1}/rollouts`);
+      expect([read.status, AdminErrorBody.parse(read.json()).message]).toEqual([
+        503,
+        'the state is not at hand: Redis is away, or does not answer',
+      ]);
+    });
+
     it('answers 500 for a bug, tells it to the log and not to the asker', async () => {
       const { v1 } = await start();
       operations.breakWith(new Error('undefined is not a function'));
@@ -807,7 +825,7 @@ describe('startAdminApi', () => {
       expect(Object.keys(pause?.responses ?? {})).toEqual(['200', '404', '409', '503', 'default']);
       expect(pause?.requestBody).toMatchObject({ required: false });
       const holds = document.paths['/holds']?.['post'];
-      expect(Object.keys(holds?.responses ?? {})).toEqual(['200', '409', '503', 'default']);
+      expect(Object.keys(holds?.responses ?? {})).toEqual(['200', '404', '503', 'default']);
       expect(holds?.requestBody).toMatchObject({ required: true });
     });
   });

@@ -101,7 +101,7 @@ describe('makeAdminClient', () => {
       { did: 'release', ...request },
     ]);
     await expect(client.hold({ subject: 'no-such', ...word })).rejects.toMatchObject({
-      kind: 'refused',
+      kind: 'notFound',
       message: 'nothing is called no-such',
     });
     await expect(client.release({ subject: 'web-8', ...word })).rejects.toMatchObject({

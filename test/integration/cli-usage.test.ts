@@ -51,6 +51,19 @@ describe.concurrent('the command line', () => {
   });
 });
 
+describe.concurrent('what went wrong, with --json', () => {
+  it.each([
+    { args: ['status', '--json', '--url', 'http://127.0.0.1:1'], exitCode: 4, message: /^no answer from/ },
+    { args: ['--json', 'plan', '--config', 'nowhere.yaml'], exitCode: 2, message: /nowhere\.yaml/ },
+    { args: ['pause', '--json', '--plan', 'x'], exitCode: 2, message: /^unknown option '--plan'/ },
+  ])('$args is one JSON line', async ({ args, exitCode, message }) => {
+    const { code, err, out } = await runUpwave({ args });
+    expect(JSON.parse(err)).toEqual({ error: { exitCode, message: expect.stringMatching(message) } });
+    expect(out).toBe('');
+    expect(code).toBe(exitCode);
+  });
+});
+
 describe.concurrent('a log that can not be written', () => {
   const runOnce = async (logFile: string) => {
     const ends: Array<() => void> = [];

@@ -6,7 +6,13 @@ import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { addVerbsProgram } from '../../src/cli/verbs-program.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { startedAt } from '../support/builders.ts';
-import { aRolloutStatus, aWaveStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
+import {
+  aRolloutEvent,
+  aRolloutStatus,
+  aWaveStatus,
+  countsOf,
+  makeFakeOperations,
+} from '../support/fake-operations.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
 const running = 'production-20260302-1';
@@ -25,6 +31,16 @@ describe('the commands that speak to a daemon', () => {
   const setUp = async (...rollouts: readonly RolloutStatus[]) => {
     const operations = makeFakeOperations({
       rollouts: rollouts.length > 0 ? rollouts : [aRolloutStatus()],
+      events: [
+        aRolloutEvent({
+          event: 'upgrade.failed',
+          wave: 'canary',
+          collectorId: 7,
+          collectorName: 'web-7',
+          reason: 'disk full',
+        }),
+        aRolloutEvent({ event: 'rollout.paused', by: 'alice', reason: 'lunch' }),
+      ],
       held: { builds: [{ build, ...since }], collectors: [], strata: [] },
       holdResults: {
         [build]: { kind: 'done', subject: { kind: 'build', build } },
@@ -160,7 +176,20 @@ describe('the commands that speak to a daemon', () => {
     expect(failure).toMatchObject({ exitCode: exitCodes.heldOrNeedsAPerson, message: /it has ended/ });
   });
 
-  it('holds and releases what its words name, joined by a blank', async () => {
+  it('holds several things at once, and those that it can where it can not hold all', async () => {
+    const { operations, upwave } = await setUp();
+    const both = await upwave('hold', 'web-7', build);
+    expect(operations.holdRequests.map(({ subject }) => subject)).toEqual(['web-7', build]);
+    expect(both).toMatchObject({ code: 0, out: `collector 7 web-7: held\nbuild ${build}: held\n` });
+    const some = await upwave('hold', 'nothing', 'web-7', 'at-all', '--json');
+    expect(JSON.parse(some.out)).toMatchObject({ results: [{ subject: { collectorId: 7 } }] });
+    expect(some.failure).toMatchObject({
+      exitCode: exitCodes.usageOrConfig,
+      message: 'nothing is called nothing\n  nothing is called at-all',
+    });
+  });
+
+  it('takes the parts of a label around a slash for one stratum', async () => {
     const { operations, upwave } = await setUp();
     const held = await upwave('hold', 'Linux', '/', 'amd64', '/', '19.441-2', '--reason', 'smoke');
     const released = await upwave('release', build);
@@ -176,10 +205,10 @@ describe('the commands that speak to a daemon', () => {
     expect([held.code, released.code]).toEqual([0, 0]);
   });
 
-  it('ends with 3 for what is nothing that can be held, and with 4 where the service has no answer', async () => {
+  it('ends with 2 for what is nothing that can be held, and with 4 where the service has no answer', async () => {
     const { upwave } = await setUp();
-    const nothing = await upwave('hold', 'nothing', 'at', 'all');
-    expect(nothing.failure).toMatchObject({ exitCode: exitCodes.heldOrNeedsAPerson });
+    const nothing = await upwave('hold', 'nothing');
+    expect(nothing.failure).toMatchObject({ exitCode: exitCodes.usageOrConfig });
     const away = await upwave('hold', 'web-8');
     expect(away.failure).toMatchObject({ exitCode: exitCodes.unreachable });
   });
@@ -190,6 +219,20 @@ describe('the commands that speak to a daemon', () => {
     expect(JSON.parse((await upwave('holds', '--json')).out)).toMatchObject({
       builds: [{ build, by: 'alice' }],
     });
+  });
+
+  it('lists what happened, newest first', async () => {
+    const { upwave } = await setUp();
+    const { out, code } = await upwave('events');
+    expect(out.split('\n')).toEqual([
+      expect.stringMatching(/^\S+( \S+)? {2}upgrade\.failed {2}7 web-7, wave canary: disk full$/),
+      expect.stringMatching(/ {2}rollout\.paused {2}by alice: lunch$/),
+      '',
+    ]);
+    expect(code).toBe(exitCodes.done);
+    const json = await upwave('events', running, '--limit', '1', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ rollout: running, events: [{ event: 'upgrade.failed' }] });
+    expect((await upwave('events', '--limit', '1001')).failure).toMatchObject({ exitCode: 1 });
   });
 
   it('explains a collector, and ends with 2 for an unknown one', async () => {
@@ -259,6 +302,16 @@ describe('the commands that speak to a daemon', () => {
       expect(out).toMatch(/\n\nlast look night [\d:]+: no collector needs it; next [\d:]+\n$/);
       expect(code).toBe(exitCodes.done);
     });
+  });
+
+  it('status ends with 1 for what ended with failures, or left collectors behind', async () => {
+    const leftBehind = [{ reason: 'not offered', count: 1, names: ['web-1'] }];
+    for (const ended of [{ state: 'finishedWithFailures' }, { state: 'rolledBack', leftBehind }] as const) {
+      const { upwave } = await setUp(aRolloutStatus({ ...ended, endedAt: startedAt }));
+      expect((await upwave('status')).code).toBe(exitCodes.finishedWithFailures);
+    }
+    const { upwave } = await setUp(aRolloutStatus({ state: 'rolledBack', endedAt: startedAt }));
+    expect((await upwave('status')).code).toBe(exitCodes.done);
   });
 
   it('status --json is one document, in which nothing moves a terminal', async () => {

@@ -88,7 +88,7 @@ describe.concurrent('the breaker', () => {
       onTestFinished,
     );
     const held = await untilState(daemon, rolloutId, 'held');
-    expect(held.reason).toBe('wave all: failures 3, allowed 2, 1 of them did not come back');
+    expect(held.reason).toBe('wave all: failures 3 (1 lost x 3), allowed 2');
     await daemon.operations.apply({ rolloutId, verb: 'resume', ...by });
     const { status, upgrades, broken } = await end();
     expect(status.counts).toMatchObject({ unconfirmed: 1, succeeded: status.planned - 1 });

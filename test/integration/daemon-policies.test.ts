@@ -215,7 +215,7 @@ describe.concurrent('a soak', () => {
     const victim = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 0));
     night.service.world.kill(victim.collectorId);
     const held = await untilState(daemon, rolloutId, 'held');
-    expect(held.reason).toBe('wave canary: failures 3, allowed 0, 1 of them did not come back');
+    expect(held.reason).toBe('wave canary: failures 3 (1 lost x 3), allowed 0');
     const after = (await upgradesOf(daemon, rolloutId)).find(
       ({ collectorId }) => collectorId === victim.collectorId,
     );

@@ -186,6 +186,12 @@ describe.concurrent('a rollback', () => {
     expect(ended.state).toBe('rolledBack');
     const running = ended.counts.succeeded;
     expect(ended.counts.rolledBack + running).toBe(ended.planned);
+    // Who still runs the build is named, with the reason, in both rollouts.
+    const stays = ended.leftBehind.reduce((sum, { count }) => sum + count, 0);
+    expect(stays).toBe(running);
+    const rollback = await statusOf(daemon, lossless(ended.rollbackId ?? undefined));
+    expect(rollback.leftBehind).toEqual(ended.leftBehind);
+    expect(rollback.state).toBe(running === 0 ? 'succeeded' : 'finishedWithFailures');
     expect(ended.counts.rolledBack).toBeGreaterThan(0);
   });
 });
@@ -316,8 +322,10 @@ describe.concurrent('a collector that an operator holds', () => {
   it('is refused with words when nothing is called that', async ({ expect, onTestFinished }) => {
     const night = await aDaemonNight({ redis: redis.config() }, onTestFinished);
     const daemon = await night.startDaemon();
+    for (const subject of ['Linux / amd46', 'a;b'])
+      expect(await daemon.operations.hold({ subject, ...by })).toMatchObject({ kind: 'unknown' });
     expect(await daemon.operations.hold({ subject: 'no-such-thing', ...by })).toEqual({
-      kind: 'refused',
+      kind: 'unknown',
       reason:
         'no-such-thing is no build, no stratum of a rollout that is on its way, and no installed collector',
     });

@@ -315,6 +315,39 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     });
   });
 
+  describe('those that ended without success', () => {
+    const idsOf = async (kind: 'failed' | 'withdrawn', limit = 10) =>
+      (await store.listMissed(rolloutId, { kind, limit })).map(({ collectorId }) => collectorId);
+
+    it('are listed by kind, newest first, and are listed no more when they go on', async () => {
+      await freeze({ rollout: aRollout(), upgrades: pendingOnes(5) });
+      const end = async (id: number, state: UpgradeState, at: number) =>
+        store.saveUpgrade(changeTo(await load(id), anyProgress(state, startedAt + at)), null);
+      await end(1, 'failed', 10);
+      await end(2, 'unconfirmed', 30);
+      await end(3, 'timedOut', 20);
+      await end(4, 'withdrawn', 40);
+      await end(5, 'succeeded', 50);
+      expect(await idsOf('failed')).toEqual([2, 3, 1]);
+      expect(await idsOf('failed', 2)).toEqual([2, 3]);
+      expect(await idsOf('failed', 0)).toEqual([]);
+      expect(await idsOf('withdrawn')).toEqual([4]);
+      await end(2, 'retrying', 60);
+      await end(4, 'pending', 60);
+      expect(await idsOf('failed')).toEqual([3, 1]);
+      expect(await idsOf('withdrawn')).toEqual([]);
+    });
+
+    it('are known of a plan that begins with some, and of late joiners', async () => {
+      const failed = anUpgrade(anyProgress('failed', startedAt), { collectorId: 1 });
+      await freeze({ rollout: aRollout(), upgrades: [failed] });
+      const joiner = anUpgrade(anyProgress('timedOut', startedAt + 1), { collectorId: 2, order: 2 });
+      const more = { rollout: aRollout({ rev: 2 }), upgrades: [joiner], groups: lanes(1), events: [] };
+      expect(await store.join(more, 1, null)).toBe('saved');
+      expect(await idsOf('failed')).toEqual([2, 1]);
+    });
+  });
+
   describe('the intent before a create', () => {
     it('is refused when the rollout has changed since the create was found to be right (P4)', async () => {
       await freeze({ rollout: aRollout(), upgrades: pendingOnes(2) });

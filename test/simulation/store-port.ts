@@ -89,6 +89,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     loadUpgrade: (id, collectorId) => call('loadUpgrade', () => store.loadUpgrade(id, collectorId)),
     loadUpgrades: (id, ids) => call('loadUpgrades', () => store.loadUpgrades(id, ids)),
     listUpgrades: (id, page) => call('listUpgrades', () => store.listUpgrades(id, page)),
+    listMissed: (id, of) => call('listMissed', () => store.listMissed(id, of)),
     listDue: (id, limit) => call('listDue', () => store.listDue(id, limit)),
     admit: (admission, fence) =>
       call('admit', async () => {

@@ -226,6 +226,8 @@ export function aRollout(changes: Partial<Rollout> = {}): Rollout {
     rollbackId: null,
     policy: aPolicy(),
     targetBuild,
+    backTo: [],
+    leftBehind: [],
     fromBuilds: [oldBuild],
     planHash: '7f3a',
     groupsRev: 1,

@@ -33,6 +33,7 @@ export function aWaveStatus(changes: Partial<WaveStatus> = {}): WaveStatus {
     failures: 0,
     failuresAllowed: 0,
     lost: 0,
+    acknowledged: 0,
     setAside: 0,
     gates: [],
     openedAt: startedAt,
@@ -53,6 +54,8 @@ export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutSta
     state: 'running',
     reason: 'the plan is on its way',
     targetBuild: '19.536-4',
+    backTo: [],
+    leftBehind: [],
     fromBuilds: ['19.441-2'],
     planHash: '7f3a',
     drift: null,
@@ -61,9 +64,11 @@ export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutSta
     endedAt: null,
     planned: 10,
     counts: countsOf({ succeeded: 1, upgrading: 1, pending: 8 }),
+    failures: { total: 0, seen: 0, groups: [], others: 0 },
     leftOut: { 'runs on a Mac': 3 },
     inFlight: 1,
     concurrency: 50,
+    lostWeight: 3,
     eta: { at: startedAt + 3_600_000, plusMinusMs: 600_000, requests: 24 },
     api: anApiStanding(),
     window: null,
@@ -117,7 +122,7 @@ export function makeFakeOperations(data: {
   readonly held?: HeldThings;
   readonly policies?: PolicyStandings;
   readonly audit?: readonly AuditEntry[];
-  /** What a hold or a release of this subject answers; others are refused. */
+  /** What a hold or a release of this subject answers; others are unknown. */
   readonly holdResults?: Readonly<Record<string, HoldResult>>;
   /** By id or name; others are unknown. */
   readonly explanations?: Readonly<Record<string, ExplainResult>>;
@@ -137,7 +142,7 @@ export function makeFakeOperations(data: {
     answer((): HoldResult => {
       holdRequests.push({ did, ...request });
       const { subject } = request;
-      return data.holdResults?.[subject] ?? { kind: 'refused', reason: `nothing is called ${subject}` };
+      return data.holdResults?.[subject] ?? { kind: 'unknown', reason: `nothing is called ${subject}` };
     });
   return {
     requests,

@@ -12,7 +12,7 @@ import { candidatesPerView, perLaneMin } from '../../src/redis/view-script.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
 import type { BuildHold, Rollout } from '../../src/rollout/rollout.ts';
-import { holdsSlot, isEnd, type Upgrade, weightOf } from '../../src/rollout/upgrade.ts';
+import { holdsSlot, isEnd, isFailed, type Upgrade, weightOf } from '../../src/rollout/upgrade.ts';
 import { type MemoryTally, makeMemoryTally } from './memory-tally.ts';
 
 interface Kept {
@@ -218,6 +218,14 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): RolloutSt
         )
         .slice(offset, offset + limit);
     },
+    listMissed: async (id, { kind, limit }) =>
+      [...(kept.get(id)?.upgrades.values() ?? [])]
+        .flatMap((upgrade) => {
+          const isMeant = kind === 'failed' ? isFailed(upgrade.state) : upgrade.state === kind;
+          return isMeant && 'endedAt' in upgrade ? [upgrade] : [];
+        })
+        .sort((a, b) => b.endedAt - a.endedAt)
+        .slice(0, Math.max(0, limit)),
     listDue: async (id, limit) => {
       const of = kept.get(id);
       if (of === undefined) return [];

@@ -28,6 +28,9 @@ describe('the rollout that is meant', () => {
     expect(choose(rollouts, 'old')).toBe('old');
     expect(choose(rollouts, 'production')).toBe('new');
     expect(choose(rollouts, 'nobody')).toBe('no rollout and no policy is called nobody; on their way: new');
+    expect(choose(rollouts, 'producton')).toBe(
+      'no rollout and no policy is called producton (did you mean production?); on their way: new',
+    );
   });
 
   it('is the only one that is on its way, where none is named', () => {

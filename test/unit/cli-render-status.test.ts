@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../src/cli/render-status.ts';
 import type { Standstill } from '../../src/rollout/api-standing.ts';
 import type { RolloutStatus, WindowStatus } from '../../src/rollout/status.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
+import { upgradeStates } from '../../src/rollout/upgrade.ts';
 import {
   anApiStanding,
   aPolicy,
@@ -99,6 +101,13 @@ describe('the status of a rollout', () => {
       expect(linesOf(status, rule(1))).toContain('gate      failures 1 of 1 allowed in early (1% of 100)');
     });
 
+    it('says what counts as more than one failure, and what an operator has accepted', () => {
+      const waves = [aWaveStatus({ size: 2, failures: 4, lost: 1, acknowledged: 4 })];
+      expect(startingWith('gate', shown({ waves }))).toEqual([
+        'gate      failures 4 (1 lost x 3) of 0 allowed in canary (2) (4 acknowledged)',
+      ]);
+    });
+
     it('shows no share that is not known, is of another wave, or comes to another number', () => {
       const plainly = 'gate      failures 1 of 1 allowed in early (100)';
       expect(linesOf(status)).toContain(plainly);
@@ -139,6 +148,54 @@ describe('the status of a rollout', () => {
     it('is not there once all waves have passed', () => {
       expect(startingWith('gate', shown({ waves: [aWaveStatus({ state: 'passed' })] }))).toEqual([]);
     });
+  });
+
+  it('says what failed, why, in which stratum, and names one of each kind', () => {
+    const group = {
+      state: 'failed',
+      reason: 'disk full',
+      stratum: 'Linux',
+      count: 7,
+      collectorName: 'web-1',
+    } as const;
+    const failures = {
+      total: 12,
+      seen: 10,
+      groups: [group, { ...group, state: 'timedOut', reason: '', count: 1 } as const],
+      others: 2,
+    };
+    expect(startingWith('failed', shown({ failures }))).toEqual([
+      'failed    7 failed: disk full; Linux; web-1 and 6 more',
+      'failed    1 timed out: no reason given; Linux; web-1',
+      'failed    4 more failed in other ways or earlier; each with its time: upwave events production-20260302-1',
+    ]);
+    expect(startingWith('failed', shown({}))).toEqual([]);
+  });
+
+  it('says whom a rollback leaves behind, why, and some by name, in both rollouts', () => {
+    const leftBehind = [
+      {
+        reason: 'the service no longer offers the build they had',
+        count: 23,
+        names: ['web-1 (had 19.1-1)', 'web-2'],
+      },
+      { reason: 'another rollout has them', count: 1, names: ['web-9'] },
+    ];
+    const lines = [
+      'left      24 are not taken back from 19.536-4',
+      'left      23: the service no longer offers the build they had: web-1 (had 19.1-1), web-2, …',
+      'left      1: another rollout has them: web-9',
+    ];
+    expect(startingWith('left ', shown({ leftBehind, leftOut: {} }))).toEqual(lines);
+    const back = { kind: 'rollback', fromBuilds: ['19.536-4'], targetBuild: '19.1-1' } as const;
+    expect(startingWith('left ', shown({ leftBehind, leftOut: {}, ...back }))).toEqual(lines);
+  });
+
+  it('names the builds that a rollback goes back to', () => {
+    const headOf = (...backTo: readonly string[]) =>
+      shown({ kind: 'rollback', fromBuilds: ['9'], backTo })[0];
+    expect(headOf('1', '2')).toContain(' 9 → 1, 2   ');
+    expect(headOf('1', '2', '3', '4', '5')).toContain(' 9 → 1, 2, 3, … (5 builds)   ');
   });
 
   describe('window line', () => {
@@ -210,6 +267,14 @@ describe('the status of a rollout', () => {
     ]);
   });
 
+  it('offers no release of a stratum in a rollout that is over', () => {
+    const held = { label: 'Linux', reason: '3 of 4 failed', by: 'daemon', at: startedAt, waiting: 0 };
+    const strata = { total: 2, held: [held], uncovered: { count: 0, labels: [] } };
+    expect(
+      startingWith('held', shown({ strata, endedAt: startedAt, state: 'finishedWithFailures' })),
+    ).toEqual(['held      stratum Linux: 3 of 4 failed']);
+  });
+
   it('shows a plan that waits for approval, how it drifted, and what approves it', () => {
     const drift = { from: 'abcd', joined: 1, left: 0, words: '1 came (web-7)' };
     const holds = [{ reason: 'awaitingApproval: waits for approval', until: null }];
@@ -228,6 +293,10 @@ describe('the status of a rollout', () => {
     expect(startingWith('approval', shown({}))).toEqual([]);
     const drift = { from: 'abcd', joined: 1, left: 0, words: '1 came' };
     expect(startingWith('drift', shown({ drift }))).toEqual([]);
+  });
+
+  it('names a state in words', () => {
+    expect(shown({ state: 'finishedWithFailures' })[0]).toContain('   FINISHED WITH FAILURES wave ');
   });
 
   it('links a rollout and its rollback', () => {
@@ -281,20 +350,51 @@ describe('the status of a rollout', () => {
       aWaveStatus({
         name: 'early',
         size: 888,
+        counts: countsOf({ pending: 888 }),
         strata: 7,
         state: 'waiting',
         waits: 'gate of canary, approval',
       }),
-      aWaveStatus({ name: 'rest', size: 8, strata: 0, state: 'awaitingApproval', waits: 'approval' }),
+      aWaveStatus({
+        name: 'rest',
+        size: 8,
+        counts: countsOf({ pending: 8 }),
+        strata: 0,
+        state: 'awaitingApproval',
+        waits: 'approval',
+      }),
     ];
     const lines = shown({ strata, waves });
     const at = lines.findIndex((line) => line.startsWith('wave '));
     expect(lines.slice(at, at + 4)).toEqual([
-      'wave          size    ok   run  fail  lost defer   strata  state',
-      ' canary        100    90     3     3     1     3    12/12  open, 4 set aside, 2 came late',
-      ' early         888     -     -     -     -     -     7/12  waits: gate of canary, approval',
-      ' rest            8     -     -     -     -     -     0/12  waits: approval',
+      'wave          size    ok  to do   run  retry  fail  lost  defer   strata  state',
+      ' canary        100    90      0     2      1     3     1      3    12/12  open, 4 set aside, 2 came late',
+      ' early         888     -    888     -      -     -     -      -     7/12  waits: gate of canary, approval',
+      ' rest            8     -      8     -      -     -     -      -     0/12  waits: approval',
     ]);
+  });
+
+  it('adds up: the columns of a wave come to its size, whatever its collectors do (P9)', () => {
+    fc.assert(
+      fc.property(fc.tuple(...upgradeStates.map(() => fc.nat(30))), fc.nat(10), (numbers, lost) => {
+        const counts = countsOf(
+          Object.fromEntries(upgradeStates.map((state, at) => [state, numbers[at] ?? 0])),
+        );
+        const size = numbers.reduce((sum, number) => sum + number, 0);
+        const failed = counts.failed + counts.timedOut + counts.unconfirmed;
+        const wave = aWaveStatus({ size, counts, lost: Math.min(lost, failed) });
+        const [line = ''] = startingWith(' canary', shown({ waves: [wave] }));
+        const [, first = '', ...rest] = line.split(' 1/1 ')[0]?.trim().split(/ +/) ?? [];
+        expect(rest.reduce((sum, cell) => sum + Number(cell), 0)).toBe(Number(first));
+      }),
+    );
+  });
+
+  it('says how many were withdrawn, taken back, or are tried again', () => {
+    const counts = countsOf({ succeeded: 5, withdrawn: 2, rolledBack: 3, retrying: 1 });
+    expect(startingWith('progress', shown({ counts, eta: null }))[0]).toMatch(
+      /deferred 0 {3}to retry 1 {3}withdrawn 2 {3}taken back 3$/,
+    );
   });
 
   it('says when a wave has passed, and until when one soaks', () => {
@@ -328,7 +428,7 @@ describe('the status of a rollout', () => {
 
   it('names the verbs as they are typed', () => {
     const waves = [aWaveStatus({ state: 'soaking', counts: countsOf({ failed: 1 }) })];
-    expect(shown({ waves, counts: countsOf({ failed: 1 }) }).at(-1)).toBe(
+    expect(shown({ waves, counts: countsOf({ succeeded: 1, failed: 1 }) }).at(-1)).toBe(
       'you can   pause, skip-soak, abort, rollback, retry',
     );
     const over = { kind: 'rollback', state: 'succeeded', endedAt: startedAt } as const;

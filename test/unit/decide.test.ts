@@ -152,7 +152,7 @@ describe('the breaker', () => {
     const running = aSummary({ succeeded: 4, unconfirmed: 1 }, { weight: 3, lost: 1 });
     const { actions } = decide(twoWaves({ waves: [running, aSummary({ pending: 20 })] }), now);
     expect(actions[0]).toMatchObject({
-      reason: 'wave canary: failures 3, allowed 1, 1 of them did not come back',
+      reason: 'wave canary: failures 3 (1 lost x 3), allowed 1',
     });
   });
 
@@ -261,6 +261,14 @@ describe('a rollout that does not run', () => {
       aborted,
     );
     expect(decide(watches, now).actions).toEqual([]);
+    const both = twoWaves(
+      { waves: [aSummary({ upgrading: 1, pending: 4 }), aSummary({ pending: 20 })] },
+      aborted,
+    );
+    expect(decide(both, startedAt).holds.map(({ reason }) => reason)).toEqual([
+      'what waits is withdrawn (24 upgrades)',
+      'what runs is watched to its end (1 upgrade)',
+    ]);
     const over = twoWaves({ waves: [aSummary({ succeeded: 5 }), aSummary({ withdrawn: 20 })] }, aborted);
     expect(decide(over, now).actions).toEqual([{ do: 'close' }]);
   });

@@ -3,6 +3,7 @@ import { decide } from '../../src/rollout/decide.ts';
 import { explainUpgrade } from '../../src/rollout/explain.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import { type Rollout, type RolloutView, rolloutStates } from '../../src/rollout/rollout.ts';
+import { stateWords } from '../../src/rollout/state-words.ts';
 import { endStates, type Upgrade, upgradeStates } from '../../src/rollout/upgrade.ts';
 import {
   anUpgrade,
@@ -71,9 +72,15 @@ describe('why a collector waits', () => {
 
   it('names the state of a rollout that does not run', () => {
     expect(explain(view({}, { state: 'paused', reason: 'by ann' }), waiting())).toEqual({
-      reason: 'paused: by ann',
+      reason: 'the rollout is paused: by ann',
       until: null,
     });
+  });
+
+  it('says that the plan waits for approval', () => {
+    expect(explain(view({}, { state: 'awaitingApproval', reason: 'waits' }), waiting()).reason).toBe(
+      'the plan waits for approval',
+    );
   });
 
   it('names its stratum when that is held, before anything else', () => {
@@ -157,12 +164,18 @@ describe('when a retry comes', () => {
       reason: 'is tried again: download failed',
       until: now + 1,
     });
-    expect(explain(view({}, begun), retrying(now)).reason).toBe('is next in turn');
+    expect(explain(view({}, begun), retrying(now))).toEqual({
+      reason: 'is next in turn; it is due for a retry: download failed',
+      until: null,
+    });
   });
 
   it('is not told of a rollout that is held: nothing starts then', () => {
     const held = view({}, { ...begun, state: 'held', reason: 'too many failures' });
-    expect(explain(held, retrying(now + 1)).reason).toMatch(/held: too many failures/);
+    expect(explain(held, retrying(now + 1))).toEqual({
+      reason: 'the rollout is held: too many failures; it is waiting for a retry: download failed',
+      until: null,
+    });
   });
 });
 
@@ -213,7 +226,7 @@ describe('every state of an upgrade', () => {
 
   it('says how an end came about', () => {
     for (const upgrade of each.slice(-endStates.length))
-      expect(explain(view(), upgrade).reason).toBe(`${upgrade.state}: why ${upgrade.state}`);
+      expect(explain(view(), upgrade).reason).toBe(`${stateWords(upgrade.state)}: why ${upgrade.state}`);
   });
 
   it('has words for one that was adopted without a task', () => {

@@ -52,6 +52,8 @@ describe('a frozen plan', () => {
     expect(rollout).toEqual({
       id: 'r-20260302-1',
       kind: 'upgrade',
+      backTo: [],
+      leftBehind: [],
       rollbackOf: null,
       rollbackId: null,
       policy,
@@ -162,6 +164,7 @@ describe('a rollback', () => {
       { state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false },
       { collectorId, fromBuild, wave: 1, order: 40 + collectorId, lane: 9, stratum: 9 },
     );
+  const left = [{ reason: 'not offered', count: 1, names: ['c-9'] }];
   const now = aFleet(6, (id) => ({
     build: id === 5 ? oldBuild : targetBuild,
     osName: id === 1 ? 'Windows' : 'Linux',
@@ -170,7 +173,12 @@ describe('a rollback', () => {
   }));
   const take = (upgrades: readonly Upgrade[], collectors: readonly FleetCollector[] = now.collectors) => {
     const origin = { id: 'r-20260302-2', startedBy: 'ops', createdAt: startedAt + 9, fleet: now };
-    return freezeRollback(original, upgrades, new Map(collectors.map((each) => [each.id, each])), origin);
+    return freezeRollback(
+      original,
+      { takenBack: upgrades, left },
+      new Map(collectors.map((each) => [each.id, each])),
+      origin,
+    );
   };
   const upgrades = [upgraded(1, '19.400-1'), upgraded(2, oldBuild), upgraded(3, oldBuild)];
 
@@ -182,6 +190,8 @@ describe('a rollback', () => {
       rollbackOf: 'r-20260302-1',
       rollbackId: null,
       targetBuild: oldBuild,
+      backTo: [oldBuild, '19.400-1'],
+      leftBehind: left,
       fromBuilds: [targetBuild],
       startedBy: 'ops',
       createdAt: startedAt + 9,

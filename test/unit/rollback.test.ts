@@ -4,7 +4,7 @@ import { evolveRollout } from '../../src/rollout/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../../src/rollout/rollout.ts';
 import { isEnd, upgradeStates } from '../../src/rollout/upgrade.ts';
 import { judgeVerb } from '../../src/rollout/verbs.ts';
-import { aRollout, aSummary, aView, startedAt } from '../support/builders.ts';
+import { aRollout, aSummary, aView, aWave, startedAt } from '../support/builders.ts';
 
 const at = startedAt + 3_600_000;
 const words = { by: 'ann', reason: 'logs are lost', at };
@@ -72,8 +72,8 @@ describe('a rollout that is taken back', () => {
 
   it.each([
     ['succeeded', 'by production-20260302-2, which succeeded'],
-    ['finishedWithFailures', 'by production-20260302-2, which is finishedWithFailures'],
-    ['aborted', 'by production-20260302-2, which is aborted'],
+    ['finishedWithFailures', 'by production-20260302-2, which finished with failures'],
+    ['aborted', 'by production-20260302-2, which was aborted'],
   ] as const)('is over when its rollback is %s', (state, reason) => {
     const over = rollingBack(
       { rollback: its({ state, endedAt: at }) },
@@ -114,6 +114,20 @@ describe('asking for a rollback', () => {
     expect(ask(rollingBack({}, { state: 'awaitingApproval' }))).toMatchObject({ kind: 'refused' });
   });
 
+  it('is refused where nothing was upgraded, nor may be', () => {
+    const nothing = { waves: [aSummary({ pending: 5, failed: 2, deferred: 1 })] };
+    expect(ask(rollingBack(nothing, { state: 'paused' }))).toEqual({
+      kind: 'refused',
+      reason: 'nothing of it was upgraded; abort it',
+    });
+    expect(
+      ask(rollingBack({ waves: [aSummary({ pending: 5, starting: 1 })] }, { state: 'paused' })).kind,
+    ).toBe('change');
+    expect(ask(rollingBack({ waves: [aSummary({ unconfirmed: 1 })] }, { state: 'aborted' })).kind).toBe(
+      'change',
+    );
+  });
+
   it('points pause and abort to the rollback itself', () => {
     const named = rollingBack({}, { rollbackId: 'production-20260302-2' });
     expect(judgeVerb(named, 'pause', words)).toMatchObject({
@@ -128,12 +142,49 @@ describe('asking for a rollback', () => {
   });
 });
 
+describe('a rollback that leaves some behind', () => {
+  const ending = (rollout: Partial<Rollout>, counts: Parameters<typeof aSummary>[0] = { succeeded: 8 }) =>
+    decide(
+      aView({
+        rollout: aRollout({ waves: [aWave({ state: 'passed' })], ...rollout }),
+        waves: [aSummary(counts)],
+      }),
+      at,
+    ).actions;
+  const left = [{ reason: 'not offered', count: 1, names: ['web-1'] }];
+  const finished = [{ do: 'finish', state: 'finishedWithFailures' }];
+
+  it('finishes with failures, though each of its upgrades succeeded', () => {
+    expect(ending({ kind: 'rollback', leftBehind: left })).toEqual(finished);
+    expect(ending({ kind: 'rollback' })).toEqual([{ do: 'finish', state: 'succeeded' }]);
+  });
+
+  it('does so for whom it withdrew: they stay on the build', () => {
+    const counts = { succeeded: 8, withdrawn: 1 };
+    expect(ending({ kind: 'rollback' }, counts)).toEqual(finished);
+    expect(ending({}, counts)).toEqual([{ do: 'finish', state: 'succeeded' }]);
+  });
+});
+
 describe('the facts of a rollback', () => {
   it('name it once, and end the rollout', () => {
-    const named = evolveRollout(rollingBack().rollout, { kind: 'rollbackNamed', at, rollbackId: 'r-2' });
-    expect(named).toMatchObject({ state: 'rollingBack', rollbackId: 'r-2', endedAt: null });
-    const over = evolveRollout(named, { kind: 'rolledBack', at, reason: 'by r-2' });
-    expect(over).toMatchObject({ state: 'rolledBack', rollbackId: 'r-2', endedAt: at, reason: 'by r-2' });
+    const left = [{ reason: 'not offered', count: 1, names: ['web-1'] }];
+    const more = [...left, { reason: 'failed in r-2', count: 1, names: ['web-2'] }];
+    const named = evolveRollout(rollingBack().rollout, {
+      kind: 'rollbackNamed',
+      at,
+      rollbackId: 'r-2',
+      left,
+    });
+    expect(named).toMatchObject({ state: 'rollingBack', rollbackId: 'r-2', endedAt: null, leftBehind: left });
+    const over = evolveRollout(named, { kind: 'rolledBack', at, reason: 'by r-2', left: more });
+    expect(over).toMatchObject({
+      state: 'rolledBack',
+      rollbackId: 'r-2',
+      endedAt: at,
+      reason: 'by r-2',
+      leftBehind: more,
+    });
     expect(decide(rollingBack({ rollout: over }), at)).toEqual({ actions: [], holds: [], wakeAt: null });
   });
 });
