@@ -78,7 +78,7 @@ describe('the dispatcher of the API budget', () => {
 
   it('keeps nobody longer while Redis does not answer, and goes on when it does', async () => {
     const told: string[] = [];
-    let answer = (_: Reservation): void => undefined;
+    let answer: (reservation: Reservation) => void = () => undefined;
     const ledger = {
       ...aLedger((now) => slotAt(now)),
       reserve: () => new Promise<Reservation>((resolve) => (answer = resolve)),
