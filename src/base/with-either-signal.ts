@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * Does work under a signal that fires, with the same reason, as soon as one of these does. Nothing of it is left when
  * the work is done, unlike what `AbortSignal.any` makes: a signal that lives as long as a daemon never lets go of those
@@ -12,7 +14,11 @@ export async function withEitherSignal<T>(
   const listeners = given.map((signal) => ({ signal, listener: () => either.abort(signal.reason) }));
   for (const { signal, listener } of listeners) {
     if (signal.aborted) listener();
-    else signal.addEventListener('abort', listener, { once: true });
+    else {
+      // As many as wait under it at once, and each goes when its work is done: no leak to be warned of.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', listener, { once: true });
+    }
   }
   try {
     return await work(either.signal);

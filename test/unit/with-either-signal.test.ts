@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { withEitherSignal } from '../../src/base/with-either-signal.ts';
 
@@ -28,5 +29,16 @@ describe('withEitherSignal', () => {
     await withEitherSignal([signal], () => Promise.reject(new Error('went wrong'))).catch(() => undefined);
     seen.push(getEventListeners(signal, 'abort').length);
     expect(seen).toEqual([1, 0]);
+  });
+
+  it('warns of nothing while many wait under one signal', async () => {
+    const { signal } = new AbortController();
+    const warnings: string[] = [];
+    const hear = (warning: Error) => warnings.push(warning.name);
+    process.on('warning', hear);
+    const waits = Array.from({ length: 50 }, () => withEitherSignal([signal], () => setImmediate()));
+    await Promise.all(waits);
+    process.off('warning', hear);
+    expect(warnings).toEqual([]);
   });
 });
