@@ -161,8 +161,13 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     timeZone: policy.timeZone,
   }));
   const forecast = makeScanForecast(schedules);
-  const scans = makeRedisScanBook({ commands: redis.worker.commands, keyPrefix, now: clock.now });
-  const handlerScans = makeRedisScanBook({ commands: redis.handler.commands, keyPrefix, now: clock.now });
+  const scans = makeRedisScanBook({ commands: redis.worker.commands, keyPrefix, broken, now: clock.now });
+  const handlerScans = makeRedisScanBook({
+    commands: redis.handler.commands,
+    keyPrefix,
+    broken,
+    now: clock.now,
+  });
   const shared = {
     ...changes,
     store,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { ScanBook, ScanEntry } from '../orchestrator/scan-book.ts';
 import { BrokenRecordError } from './broken-record.ts';
+import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 
 // A policy that is gone from the config is remembered for as long as somebody may ask where its rollout is.
@@ -20,15 +21,16 @@ export function makeRedisScanBook(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   readonly now: () => EpochMs;
+  readonly broken?: BrokenRecords;
 }): ScanBook {
-  const { commands, keyPrefix, now } = redis;
+  const { commands, keyPrefix, now, broken = makeBrokenRecords(() => undefined) } = redis;
   const key = `${keyPrefix}:{fleet}:scans`;
   const isKept = ({ at }: ScanEntry) => at >= now() - entriesKeptMs;
   const readAll = async () =>
-    Object.entries(await commands.hgetall(key)).map(([field, text]) => ({
-      field,
-      entry: decode(field, text),
-    }));
+    Object.entries(await commands.hgetall(key)).flatMap(([field, text]) => {
+      const entry = broken.read(() => decode(field, text));
+      return entry === undefined ? [] : [{ field, entry }];
+    });
 
   return {
     note: async (entry) => {

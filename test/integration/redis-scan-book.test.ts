@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ScanEntry } from '../../src/orchestrator/scan-book.ts';
 import { makeRedisScanBook } from '../../src/redis/redis-scan-book.ts';
 import { aScanEntry, startedAt } from '../support/builders.ts';
 import { useRedis } from '../support/redis.ts';
@@ -18,8 +19,14 @@ describe('the looks for work in Redis', () => {
     await book().note(failed);
     await book().note(aScanEntry({ at: startedAt - 1 }));
     await book().note(later);
-    const byPolicy = (a: { policy: string }, b: { policy: string }) => (a.policy < b.policy ? -1 : 1);
-    expect([...(await book().read())].sort(byPolicy)).toEqual([aScanEntry({ policy: 'a:b' }), failed, later]);
+    // A hash has no order.
+    const nameOf = ({ policy, outcome }: ScanEntry) => `${policy} ${outcome}`;
+    const byName = (a: ScanEntry, b: ScanEntry) => (nameOf(a) < nameOf(b) ? -1 : 1);
+    expect([...(await book().read())].sort(byName)).toEqual([aScanEntry({ policy: 'a:b' }), failed, later]);
+    // One that can't be read is passed over.
+    await commands.hset(`${keyPrefix}:{fleet}:scans`, 'busy:x', '{');
+    expect(await book().read()).toHaveLength(3);
+    await commands.hdel(`${keyPrefix}:{fleet}:scans`, 'busy:x');
     now = startedAt + year + 1;
     expect(await book().read()).toEqual([later]);
     await book().note(later);
