@@ -62,7 +62,8 @@ function effectiveGate(gate: GateRule): object {
   const { name, dryRun, ...rule } = maskedGate(gate);
   const tokenFile = rule.tokenFile === undefined ? {} : { tokenFile: rule.tokenFile };
   const place = 'urlFile' in rule ? { urlFile: rule.urlFile } : { url: rule.url };
-  const asking = { ...place, every: writeDuration(rule.everyMs), ...tokenFile };
+  const caFile = rule.caFile === undefined ? {} : { caFile: rule.caFile };
+  const asking = { ...place, every: writeDuration(rule.everyMs), ...tokenFile, ...caFile };
   if (rule.kind === 'webhook') return { name, dryRun, webhook: asking };
   const { query, expect, forMs } = rule;
   return {

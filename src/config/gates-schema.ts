@@ -61,6 +61,11 @@ const asking = {
   tokenFile: filePath()
     .exactOptional()
     .describe('A file that holds a bearer token, read at each question; relative to the config file.'),
+  caFile: filePath()
+    .exactOptional()
+    .describe(
+      'A PEM file with certificates of authorities to trust beside the public ones, read at each question; relative to the config file.',
+    ),
 };
 
 const onePlace = wholeCheck(({ url, urlFile }, report) => {

@@ -7,6 +7,7 @@ export function withGateFiles(policy: Policy, folder: string): Policy {
     ...gate,
     ...('urlFile' in gate && { urlFile: resolve(folder, gate.urlFile) }),
     ...(gate.tokenFile !== undefined && { tokenFile: resolve(folder, gate.tokenFile) }),
+    ...(gate.caFile !== undefined && { caFile: resolve(folder, gate.caFile) }),
   });
   return {
     ...policy,

@@ -1,3 +1,4 @@
+import { certificateProblemOf } from '../base/certificate-problem.ts';
 import { HttpFault } from '../http/http-fault.ts';
 
 /** Why no answer came, in the words of an operator. What we do not know is named by its class alone (P12). */
@@ -7,7 +8,7 @@ export function describeFault(error: unknown): string {
   }
   switch (error.kind) {
     case 'connect':
-      return describeConnect(codeOf(error.cause));
+      return certificateWords(error.cause) ?? describeConnect(codeOf(error.cause));
     case 'timeout':
       return 'no complete answer in time';
     case 'reset':
@@ -18,6 +19,19 @@ export function describeFault(error: unknown): string {
       return 'the answer is larger than 1 MB';
     default:
       return 'the answer is no HTTP';
+  }
+}
+
+function certificateWords(cause: unknown): string | undefined {
+  switch (certificateProblemOf(cause)) {
+    case 'unknownAuthority':
+      return "its certificate is signed by an authority that is not trusted here: set the gate's caFile";
+    case 'otherName':
+      return 'its certificate is for another host name';
+    case 'outOfDate':
+      return 'its certificate has expired, or is not valid yet';
+    case undefined:
+      return undefined;
   }
 }
 

@@ -9,7 +9,7 @@ import { addressOf } from './address-of.ts';
 import { readPrometheusAnswer, writePrometheusQuery } from './ask-prometheus.ts';
 import { readWebhookAnswer, writeWebhookCall } from './ask-webhook.ts';
 import { describeFault } from './describe-fault.ts';
-import { type ReadFile, readGateFile } from './read-gate-file.ts';
+import { type ReadFile, readCertificates, readGateFile } from './read-gate-file.ts';
 import { makeSay } from './say.ts';
 
 export interface GateProbeParts {
@@ -69,9 +69,13 @@ async function askWithin(
       ? undefined
       : await readGateFile({ path: tokenFile, what: 'token' }, read, signal);
   if (token?.ok === false) return { kind: 'error', detail: token.detail };
+  const authorities =
+    gate.caFile === undefined ? undefined : await readCertificates(gate.caFile, read, signal);
+  if (authorities?.ok === false) return { kind: 'error', detail: authorities.detail };
+  const ca = authorities === undefined ? {} : { ca: authorities.pem };
   const send = (call: Omit<SingleRequest, 'name' | 'headers'>) =>
     requestOnce(
-      { ...call, name: 'gate', headers: headersOf(call.body !== null, token?.value) },
+      { ...call, ...ca, name: 'gate', headers: headersOf(call.body !== null, token?.value) },
       { totalMs: bounds.timeoutMs, bodyBytesMax },
       signal,
     );

@@ -2,10 +2,18 @@ import { Secret } from '../base/secret.ts';
 
 export type ReadFile = (path: string, signal: AbortSignal) => Promise<string>;
 
-type Found = { readonly ok: true; readonly value: Secret } | { readonly ok: false; readonly detail: string };
+interface Missing {
+  readonly ok: false;
+  readonly detail: string;
+}
+
+type Found = { readonly ok: true; readonly value: Secret } | Missing;
 
 /** Long for a token or a URL, and short for a header: servers refuse headers from 8 KB on. */
 const charactersMax = 7_000;
+
+/** All the public authorities together are a quarter of this. */
+const certificatesMax = 1024 * 1024;
 
 /**
  * Reads the file of a gate; blanks around what it holds do not count. The words name the file, never what is in it (P12).
@@ -17,20 +25,42 @@ export async function readGateFile(
   read: ReadFile,
   signal: AbortSignal,
 ): Promise<Found> {
-  const text = await untilAborted(read(path, signal), signal).catch((error: unknown) => {
-    signal.throwIfAborted();
-    return { code: codeOf(error) };
-  });
-  if (typeof text !== 'string') {
-    const reason = text.code === 'ENOENT' ? 'does not exist' : `cannot be read (${text.code})`;
-    return { ok: false, detail: `the ${what} file ${path} ${reason}` };
-  }
+  const text = await readText({ path, what }, read, signal);
+  if (typeof text !== 'string') return text;
   const value = text.trim();
   if (value === '') return { ok: false, detail: `the ${what} file ${path} is empty` };
   if (value.length > charactersMax || !/^[\x21-\x7e]+$/.test(value)) {
     return { ok: false, detail: `the ${what} file ${path} holds something else than a ${what}` };
   }
   return { ok: true, value: new Secret(value) };
+}
+
+/** The same for certificates in PEM. @throws the signal's reason when it is aborted first */
+export async function readCertificates(
+  path: string,
+  read: ReadFile,
+  signal: AbortSignal,
+): Promise<{ readonly ok: true; readonly pem: string } | Missing> {
+  const text = await readText({ path, what: 'certificate' }, read, signal);
+  if (typeof text !== 'string') return text;
+  const isPem = text.includes('-----BEGIN CERTIFICATE-----') && text.length <= certificatesMax;
+  return isPem
+    ? { ok: true, pem: text }
+    : { ok: false, detail: `the certificate file ${path} holds no certificates (PEM)` };
+}
+
+async function readText(
+  { path, what }: { readonly path: string; readonly what: string },
+  read: ReadFile,
+  signal: AbortSignal,
+): Promise<string | Missing> {
+  const text = await untilAborted(read(path, signal), signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    return { code: codeOf(error) };
+  });
+  if (typeof text === 'string') return text;
+  const reason = text.code === 'ENOENT' ? 'does not exist' : `cannot be read (${text.code})`;
+  return { ok: false, detail: `the ${what} file ${path} ${reason}` };
 }
 
 /** Opening a pipe, or a file of a network that is away, may never end, and no signal reaches it. */

@@ -1,8 +1,11 @@
+import { rootCertificates } from 'node:tls';
 import { Client } from 'undici';
 import { exchange, type RawAnswer, type RawRequest } from './exchange.ts';
 
 export interface SingleRequest extends Omit<RawRequest, 'target'> {
   readonly url: URL;
+  /** PEM of authorities to trust beside the public ones. */
+  readonly ca?: string;
 }
 
 interface SingleRequestLimits {
@@ -21,12 +24,12 @@ export async function requestOnce(
   { totalMs, bodyBytesMax }: SingleRequestLimits,
   signal?: AbortSignal,
 ): Promise<RawAnswer> {
-  const { url, ...rest } = request;
+  const { url, ca, ...rest } = request;
   const client = new Client(url.origin, {
     connectTimeout: totalMs,
     pipelining: 1,
     // Said here, so that no variable of the environment turns it off.
-    connect: { rejectUnauthorized: true },
+    connect: { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }) },
   });
   try {
     const limits = { totalMs, headersMs: totalMs, bodyMs: totalMs, bodyBytesMax };

@@ -141,6 +141,8 @@ export type GateRule = {
   readonly everyMs: DurationMs;
   /** A file with a bearer token; read when the gate is asked, so that no token is stored (P12). */
   readonly tokenFile?: string;
+  /** A PEM file with authorities to trust beside the public ones; read when the gate is asked. */
+  readonly caFile?: string;
 } & GatePlace &
   (
     | {

@@ -1,11 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type GateProbeParts, makeGateProbe } from '../../src/gates/make-gate-probe.ts';
 import type { GateAnswer, GateQuestion } from '../../src/orchestrator/ports.ts';
 import type { Expectation } from '../../src/rollout/policy.ts';
+import { hasOpenssl, makeCertificates, type TestCertificates } from '../support/make-certificates.ts';
 import {
   type Script,
   type ScriptedServer,
@@ -549,5 +551,64 @@ describe('the probe, for a gate whose URL is in a file', () => {
     expect(await probe.ask({ gate: { kind: 'webhook', ...gone }, summary })).toEqual(
       errorOf(`the URL file ${urlFile}.gone does not exist`),
     );
+  });
+});
+
+describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where there is no openssl)', () => {
+  async function ask(server: TestCertificates, pem: string | undefined, read?: () => Promise<string>) {
+    let asked = 0;
+    const https = createSecureServer(server.server, (_request, response) => {
+      asked += 1;
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
+    opened.push(
+      () =>
+        new Promise((resolve) => {
+          https.close(() => resolve());
+          https.closeAllConnections();
+        }),
+    );
+    const gate = {
+      kind: 'webhook' as const,
+      name: 'webhook',
+      dryRun: false,
+      everyMs: 60_000,
+      url: `https://127.0.0.1:${(https.address() as AddressInfo).port}/`,
+      ...(pem === undefined ? {} : { caFile: '/own.pem' }),
+    };
+    const probe = makeGateProbe({ timeoutMs: 20_000, readFile: read ?? (async () => pem ?? '') });
+    return { answer: await probe.ask({ gate, summary }), asked };
+  }
+
+  it('is trusted when its caFile names the authority', async () => {
+    const made = makeCertificates();
+    expect(await ask(made, made.ca)).toMatchObject({
+      answer: { kind: 'verdict', verdict: 'pass' },
+      asked: 1,
+    });
+  });
+
+  it.each([
+    ['without one', () => undefined],
+    ['with another one', () => makeCertificates().ca],
+  ])('is no answer %s, naming caFile, and nothing is sent (P14)', async (_how, pem) => {
+    expect(await ask(makeCertificates(), pem())).toMatchObject({
+      answer: { kind: 'error', detail: expect.stringContaining("set the gate's caFile") },
+      asked: 0,
+    });
+  });
+
+  it.each([
+    ['holds no certificates', async () => 'hello', 'holds no certificates (PEM)'],
+    [
+      'is not there',
+      () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOENT' })),
+      'does not exist',
+    ],
+  ])('whose caFile %s is no answer, and says so', async (_what, read, words) => {
+    const { answer, asked } = await ask(makeCertificates(), 'any', read);
+    expect(answer).toEqual({ kind: 'error', detail: `the certificate file /own.pem ${words}` });
+    expect(asked).toBe(0);
   });
 });

@@ -41,7 +41,7 @@ describe('the effective config', () => {
     [
       'gates',
       withRollout(
-        'waves:\n- { name: a, size: 1, gates: [{ webhook: { url: "https://x.example" }, name: b, dryRun: true }, { webhook: { urlFile: /run/url } }] }\n- { name: c }',
+        'waves:\n- { name: a, size: 1, gates: [{ webhook: { url: "https://x.example" }, name: b, dryRun: true }, { webhook: { urlFile: /run/url, caFile: /run/own.pem } }] }\n- { name: c }',
       ),
     ],
   ])('reads as it was: %s', (_name, text) => {

@@ -120,12 +120,12 @@ describe('gates', () => {
 
   it('may have their URL in a file, which the policy names and does not hold (P12)', () => {
     const text = withRollout(
-      'waves: [{ name: a, gates: [{ webhook: { urlFile: secrets/url, tokenFile: /run/token } }, { prometheus: { urlFile: /run/url, query: up, expect: "> 0" } }] }]',
+      'waves: [{ name: a, gates: [{ webhook: { urlFile: secrets/url, tokenFile: /run/token } }, { prometheus: { urlFile: /run/url, caFile: own.pem, query: up, expect: "> 0" } }] }]',
     );
     const gates = configOf(parseYaml(text, '/etc/upwave/config.yaml'), {}).rollouts[0]?.waves[0]?.gates;
     expect(gates).toMatchObject([
       { kind: 'webhook', urlFile: '/etc/upwave/secrets/url', tokenFile: '/run/token' },
-      { kind: 'prometheus', urlFile: '/run/url' },
+      { kind: 'prometheus', urlFile: '/run/url', caFile: '/etc/upwave/own.pem' },
     ]);
     for (const gate of gates ?? []) expect(gate).not.toHaveProperty('url');
   });
@@ -151,7 +151,7 @@ describe('gates', () => {
     ],
     [
       '{ webhook: { url: http://h, query: up } }',
-      'config.yaml:4:60 rollouts[0].waves[0].gates[0].webhook.query: unknown key "query", not known in this release; known here: url, every, urlFile, tokenFile',
+      'config.yaml:4:60 rollouts[0].waves[0].gates[0].webhook.query: unknown key "query", not known in this release; known here: url, every, urlFile, tokenFile, caFile',
     ],
     ['{ webhook: {} }', 'config.yaml:4:34 rollouts[0].waves[0].gates[0].webhook: needs url or urlFile'],
     [
