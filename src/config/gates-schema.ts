@@ -168,13 +168,14 @@ function freeName(kind: string, taken: ReadonlySet<string>): string {
 function ruleOf({ prometheus, webhook, dryRun }: z.output<typeof Gate>, name: string): GateRule {
   const asked = prometheus ?? webhook;
   invariant(asked !== undefined, 'the schema wants one of the two');
-  const { every, tokenFile } = asked;
+  const { every, tokenFile, caFile } = asked;
   const shared = {
     name,
     dryRun,
     everyMs: every,
     ...placeOf(asked),
     ...(tokenFile !== undefined && { tokenFile }),
+    ...(caFile !== undefined && { caFile }),
   };
   if (prometheus === undefined) return { kind: 'webhook', ...shared };
   const { query, expect, forMs } = prometheus;
