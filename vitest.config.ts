@@ -1,13 +1,22 @@
 import { defineConfig } from 'vitest/config';
 
 const secretWatch = 'test/support/secret-watch-setup.ts';
+// Files that only call functions share their modules, which are loaded once for each worker (`isolate: false`).
 const setupFiles = ['test/support/seed-setup.ts', secretWatch];
 
 export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], setupFiles, testTimeout: 30_000 },
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          setupFiles,
+          // A bound for what hangs, on a machine that has other work to do.
+          testTimeout: 90_000,
+          hookTimeout: 60_000,
+          isolate: false,
+        },
       },
       {
         test: {
@@ -27,6 +36,7 @@ export default defineConfig({
           setupFiles,
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          isolate: false,
         },
       },
       {

@@ -28,7 +28,7 @@ describe.skipIf(redisServerCommand === undefined)('daemons that are killed', () 
     expect,
     onTestFinished,
   }) => {
-    const size = isShort ? 120 : 190;
+    const size = isShort ? 180 : 240;
     const night = await aChaosNight(
       { redis: { url: redis.url, keyPrefix: 'kills' }, scenario: { fleet: { size } } },
       onTestFinished,
