@@ -379,6 +379,8 @@ describe('a service that is down', () => {
     await Promise.all(takers);
     expect(granted.map(({ isProbe }) => isProbe)).toEqual([true, true, false, false]);
     const story = [{ isUp: false, reason }, { isUp: true }];
+    // One that was granted nothing since looks for itself, every few seconds.
+    await until('both to know', () => [one, two].every(({ told }) => told.length >= story.length));
     expect(one.told).toEqual(story);
     expect(two.told).toEqual(story);
     for (const grant of granted) grant.giveBack();
