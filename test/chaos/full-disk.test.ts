@@ -9,7 +9,7 @@ import {
   redisServerCommand,
 } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
-import { aChaosNight, report } from './chaos-night.ts';
+import { aChaosNight, isShort, report } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';
 
 // What two daemons write within a second or two.
@@ -22,7 +22,7 @@ const attempts = 4;
 
 const isRefusal = (line: string) => line.includes('MISCONF');
 
-describe.skipIf(redisServerCommand === undefined)('the disk of Redis', () => {
+describe.skipIf(redisServerCommand === undefined || isShort)('the disk of Redis', () => {
   let redis: RedisProcess | undefined;
 
   afterEach(async () => {
