@@ -311,8 +311,11 @@ describe.concurrent('a collector that an operator holds', () => {
     await daemon.daemon.scanNow(nightPolicy, 'schedule');
     expect(await now()).toMatchObject({ state: 'withdrawn' });
     expect(await operations.release({ subject, ...by })).toMatchObject({ kind: 'done' });
-    await daemon.daemon.scanNow(nightPolicy, 'schedule');
-    expect(await now()).toMatchObject({ state: 'pending' });
+    // A look at which the rollout just moves on leaves it to the next one.
+    await until('it to come back', async () => {
+      await daemon.daemon.scanNow(nightPolicy, 'schedule');
+      return (await now())?.state === 'pending';
+    });
     await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
     await operations.apply({ rolloutId, verb: 'approve', ...by });
     const ended = await untilEnded(daemon, rolloutId);
