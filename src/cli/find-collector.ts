@@ -3,7 +3,7 @@ import { isNameAskable } from '../collector-api/collector-name.ts';
 import type { Collector } from '../contract/collector.ts';
 import type { Source } from '../contract/source.ts';
 import { toPrintable } from '../observability/printable.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { ServiceDesk } from './with-management.ts';

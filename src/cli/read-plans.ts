@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { makeFleetAccess } from '../daemon/fleet-access.ts';
 import { makeLocalApiBudget } from '../daemon/local-api-budget.ts';
 import { toPrintable } from '../observability/printable.ts';
-import type { FleetService } from '../orchestrator/ports.ts';
+import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import { noMemory, type PlanReading, readPlan } from '../orchestrator/read-plan.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import type { Policy } from '../rollout/policy.ts';

@@ -3,7 +3,7 @@ import type { ManagementClient } from '../collector-api/management-client.ts';
 import type { Config } from '../config/config.ts';
 import { makeManagementAccess } from '../daemon/management-access.ts';
 import { toPrintable } from '../observability/printable.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldAccess } from '../contract/collector-access.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import { isConflict, refuse } from './client-refusals.ts';
 
 /** A resource as a GET showed it, and the ETag that an update of it must name (collector-api.md §4.4). */

@@ -3,7 +3,7 @@ import type {
   createUpgradeCodes,
   sourceErrorCodes,
 } from '../contract/service-errors.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
 
 /** What the client refuses by itself, before anything is sent. */

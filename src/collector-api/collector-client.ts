@@ -10,7 +10,7 @@ import {
   listOfflineCollectors,
   updateCollector,
 } from '../contract/collector-operations.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import {
   type Changed,
   type Conflict,

@@ -1,4 +1,4 @@
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import { refuse } from './client-refusals.ts';
 
 /** Not supported in a path, even encoded (collector-api.md §4.1, Rules for Get by name); a lone surrogate can't be encoded. */

@@ -9,9 +9,10 @@ import {
 } from '../contract/seen-collector.ts';
 import { serviceLimits } from '../contract/service-limits.ts';
 import { createUpgradeTask, getUpgradeTask, listUpgradeTargets } from '../contract/upgrade-operations.ts';
-import type { BudgetClass } from '../orchestrator/api-budget.ts';
 import { sendWithinMs } from '../orchestrator/change-rollout.ts';
-import type { Answer, FleetService, InventoryPage } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
+import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
+import type { FleetService, InventoryPage } from '../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
 import { boundText } from './bound-text.ts';
 import { isNameAskable, unaskableName } from './collector-name.ts';

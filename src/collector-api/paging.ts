@@ -1,5 +1,5 @@
 import { invariant } from '../base/assert.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import { type Patience, repeatWhilePassing } from './repeat-while-passing.ts';
 
 export interface PageOf {

@@ -2,7 +2,7 @@ import type { DurationMs } from '../base/time.ts';
 import type { Operation } from '../contract/operation.ts';
 import { serviceLimits } from '../contract/service-limits.ts';
 import type { CallInput } from '../http/client.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import { type PageOf, readWholeList } from './paging.ts';
 import { passesUntouched, repeatWhilePassing } from './repeat-while-passing.ts';
 import type { ServedAnswer, ServiceCall, ServiceClient } from './service-client.ts';

@@ -1,5 +1,5 @@
 import type { HttpFault } from '../http/http-fault.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import { boundText } from './bound-text.ts';
 import { baseUrlFromLocation, mayFollow } from './moved-base-url.ts';
 

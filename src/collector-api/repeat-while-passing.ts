@@ -1,5 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
 
 export interface Patience {

@@ -1,6 +1,6 @@
 import { assertNever } from '../base/assert.ts';
 import type { HttpFault } from '../http/http-fault.ts';
-import type { ApiBudget, BudgetGrant } from '../orchestrator/api-budget.ts';
+import type { ApiBudget, BudgetGrant } from '../orchestrator/ports/api-budget.ts';
 import { isPage } from './is-page.ts';
 
 /**

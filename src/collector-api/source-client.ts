@@ -7,7 +7,7 @@ import {
   listSources,
   updateSource,
 } from '../contract/source-operations.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import {
   type Changed,
   type Conflict,

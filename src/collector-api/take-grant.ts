@@ -1,10 +1,10 @@
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import {
   type ApiBudget,
   type BudgetClass,
   type BudgetGrant,
   PausedTooLong,
-} from '../orchestrator/api-budget.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+} from '../orchestrator/ports/api-budget.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /** Waits for a place in the budget; a failure means that nothing was sent. */

@@ -1,5 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
-import type { ApiBudget, BudgetGrant, KeyMemory } from '../orchestrator/api-budget.ts';
+import type { ApiBudget, BudgetGrant, KeyMemory } from '../orchestrator/ports/api-budget.ts';
 
 /**
  * What refusals by limits mean for the whole key (P8). Requests that were already on their way when a pause began say

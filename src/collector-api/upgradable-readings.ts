@@ -1,4 +1,4 @@
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** Ids of the collectors that the service would upgrade to a build now. */

@@ -6,7 +6,7 @@ import {
   listUpgradeTargets,
 } from '../contract/upgrade-operations.ts';
 import type { CreatedUpgrade, CreateUpgrade, UpgradeTarget, UpgradeTask } from '../contract/upgrade-task.ts';
-import type { Answer } from '../orchestrator/ports.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
 import type { PatientClient } from './patient-client.ts';
 
 /**

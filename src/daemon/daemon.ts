@@ -12,7 +12,7 @@ import { describeOrphan, findOrphans } from '../orchestrator/find-orphans.ts';
 import { lead } from '../orchestrator/lead.ts';
 import { makeOperations } from '../orchestrator/make-operations.ts';
 import type { Operations } from '../orchestrator/operations.ts';
-import type { EventSink } from '../orchestrator/ports.ts';
+import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
 import { runStep } from '../orchestrator/step.ts';
 import { keepLooking, makeStoreMemory } from '../orchestrator/store-memory.ts';

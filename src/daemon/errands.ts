@@ -1,6 +1,6 @@
 import { sleepForReal } from '../base/sleep.ts';
 import type { DurationMs } from '../base/time.ts';
-import type { Errands } from '../orchestrator/ports.ts';
+import type { Errands } from '../orchestrator/ports/errands.ts';
 
 // What came to nothing is asked for again by the next decision, a second later: not as often as that.
 const restMsDefault: DurationMs = 5_000;

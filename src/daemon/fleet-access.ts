@@ -4,8 +4,9 @@ import { makeFleetService } from '../collector-api/fleet-service.ts';
 import { makeServiceClient } from '../collector-api/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { ApiBudget, KeyMemory, ServiceStanding } from '../orchestrator/api-budget.ts';
-import type { EventSink, FleetService } from '../orchestrator/ports.ts';
+import type { ApiBudget, KeyMemory, ServiceStanding } from '../orchestrator/ports/api-budget.ts';
+import type { EventSink } from '../orchestrator/ports/event-sink.ts';
+import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import { clientSettings } from './client-settings.ts';
 
 export interface FleetAccessParts {

@@ -1,4 +1,4 @@
-import type { FleetService } from '../orchestrator/ports.ts';
+import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector } from '../rollout/collector.ts';
 
 export interface FleetCount {

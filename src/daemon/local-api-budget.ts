@@ -1,6 +1,6 @@
 import { sleepForReal } from '../base/sleep.ts';
 import type { DurationMs } from '../base/time.ts';
-import { type ApiBudget, PausedTooLong } from '../orchestrator/api-budget.ts';
+import { type ApiBudget, PausedTooLong } from '../orchestrator/ports/api-budget.ts';
 import { standstillReasons } from '../rollout/api-standing.ts';
 
 // A little more than 1/R apart, as in the shared budget, so that no second holds more than R requests.

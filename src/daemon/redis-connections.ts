@@ -1,6 +1,6 @@
 import type { Clock, EpochMs } from '../base/time.ts';
 import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
-import type { EventSink } from '../orchestrator/ports.ts';
+import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
 import { describeRedis, type RedisConfig } from '../redis/redis-config.ts';
 import { makeWriteWatch, type WriteWatch } from '../redis/write-watch.ts';

@@ -1,5 +1,5 @@
 import type { ReadinessCheck } from '../admin-api/readiness.ts';
-import type { ReadApiStanding } from '../orchestrator/api-budget.ts';
+import type { ReadApiStanding } from '../orchestrator/ports/api-budget.ts';
 import type { Standstill } from '../rollout/api-standing.ts';
 import type { FleetAccess } from './fleet-access.ts';
 

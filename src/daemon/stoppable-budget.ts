@@ -1,5 +1,5 @@
 import { withEitherSignal } from '../base/with-either-signal.ts';
-import type { ApiBudget } from '../orchestrator/api-budget.ts';
+import type { ApiBudget } from '../orchestrator/ports/api-budget.ts';
 
 /**
  * A budget that grants nothing any more once `stopping` is aborted: what waits for its place goes home unsent, while

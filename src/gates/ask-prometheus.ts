@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RawAnswer } from '../http/exchange.ts';
 import { readJson } from '../http/json-text.ts';
 import type { SingleRequest } from '../http/request-once.ts';
-import type { GateAnswer } from '../orchestrator/ports.ts';
+import type { GateAnswer } from '../orchestrator/ports/gate-probe.ts';
 import { writeExpectation, writeGateValue } from '../rollout/gate-standing.ts';
 import type { GateRule } from '../rollout/policy.ts';
 import { refusal } from './refusal.ts';

@@ -1,6 +1,6 @@
 import type { RawAnswer } from '../http/exchange.ts';
 import type { SingleRequest } from '../http/request-once.ts';
-import type { GateAnswer, GateQuestion } from '../orchestrator/ports.ts';
+import type { GateAnswer, GateQuestion } from '../orchestrator/ports/gate-probe.ts';
 import { refusal } from './refusal.ts';
 import type { Say } from './say.ts';
 

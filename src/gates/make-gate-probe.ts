@@ -4,7 +4,7 @@ import type { Secret } from '../base/secret.ts';
 import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
 import { requestOnce, type SingleRequest } from '../http/request-once.ts';
-import type { GateAnswer, GateProbe, GateQuestion } from '../orchestrator/ports.ts';
+import type { GateAnswer, GateProbe, GateQuestion } from '../orchestrator/ports/gate-probe.ts';
 import { addressOf } from './address-of.ts';
 import { readPrometheusAnswer, writePrometheusQuery } from './ask-prometheus.ts';
 import { readWebhookAnswer, writeWebhookCall } from './ask-webhook.ts';

@@ -1,5 +1,6 @@
 import { assertNever } from '../base/assert.ts';
-import type { AuditEntry, DaemonNote, EventSink } from '../orchestrator/ports.ts';
+import type { DaemonNote, EventSink } from '../orchestrator/ports/event-sink.ts';
+import type { AuditEntry } from '../orchestrator/ports/fleet-register.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
 import { countEvent } from './event-counts.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DurationMs } from '../base/time.ts';
-import type { BudgetClass } from '../orchestrator/api-budget.ts';
+import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
 import { type EndState, endStates } from '../rollout/upgrade.ts';
 import { makeSharedStateMetrics, type SharedState } from './shared-state-metrics.ts';
 

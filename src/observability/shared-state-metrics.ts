@@ -1,7 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import type { DurationMs } from '../base/time.ts';
 import { lastGoodLook } from '../orchestrator/list-policies.ts';
-import type { ScanEntry } from '../orchestrator/scan-book.ts';
+import type { ScanEntry } from '../orchestrator/ports/scan-book.ts';
 import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import { rolloutStates } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';

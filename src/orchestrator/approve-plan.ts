@@ -6,7 +6,7 @@ import type { PlanGroups } from '../rollout/plan-groups.ts';
 import type { HeldStratum, PlanDrift, Rollout } from '../rollout/rollout.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
-import type { FleetService } from './ports.ts';
+import type { FleetService } from './ports/fleet-service.ts';
 import { makePlanMemory, readPlan } from './read-plan.ts';
 
 export interface ApprovePlanParts extends ChangeRolloutParts {

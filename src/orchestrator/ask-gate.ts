@@ -2,7 +2,7 @@ import { assessed } from '../rollout/gate.ts';
 import { afterAnswer } from '../rollout/gate-standing.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
-import type { GateProbe, GateQuestion } from './ports.ts';
+import type { GateProbe, GateQuestion } from './ports/gate-probe.ts';
 
 export interface AskGateParts extends ChangeRolloutParts {
   readonly gates: GateProbe;

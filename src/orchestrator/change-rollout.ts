@@ -4,7 +4,11 @@ import { evolveRollout, type RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import { describeRolloutChange } from './describe-change.ts';
 import { loadRolloutSummary } from './load-view.ts';
-import type { Bell, EventSink, Fence, FleetRegister, RolloutStore, SaveResult } from './ports.ts';
+import type { Bell } from './ports/bell.ts';
+import type { EventSink } from './ports/event-sink.ts';
+import type { FleetRegister } from './ports/fleet-register.ts';
+import type { Fence } from './ports/leader-lease.ts';
+import type { RolloutStore, SaveResult } from './ports/rollout-store.ts';
 
 export interface ChangeRolloutParts {
   readonly store: RolloutStore;

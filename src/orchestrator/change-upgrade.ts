@@ -6,7 +6,7 @@ import type { Rollout } from '../rollout/rollout.ts';
 import { holdsSlot, type Upgrade } from '../rollout/upgrade.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
 import { describeUpgradeChange } from './describe-change.ts';
-import type { UpgradeChange } from './ports.ts';
+import type { UpgradeChange } from './ports/rollout-store.ts';
 
 export interface ChangeUpgradeParts {
   /** A create sent longer ago than this has been answered, or never will be. */

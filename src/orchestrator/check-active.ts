@@ -9,7 +9,8 @@ import { chooseTarget, isOffered } from '../rollout/target.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, changeRollout, holdRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf } from './change-upgrade.ts';
-import type { Build, FleetService, UpgradeChange } from './ports.ts';
+import type { Build, FleetService } from './ports/fleet-service.ts';
+import type { UpgradeChange } from './ports/rollout-store.ts';
 import type { PlanMemory } from './read-plan.ts';
 
 export interface CheckActiveParts extends ChangeRolloutParts, ChangeUpgradeParts {

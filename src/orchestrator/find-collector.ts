@@ -3,7 +3,8 @@ import type { FleetCollector } from '../rollout/collector.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import type { OperationsParts } from './make-operations.ts';
-import type { FleetService, RolloutStore } from './ports.ts';
+import type { FleetService } from './ports/fleet-service.ts';
+import type { RolloutStore } from './ports/rollout-store.ts';
 
 /** A page of a plan, for one look at its names: a few hundred KB. */
 const pageSize = 1_000;

@@ -1,6 +1,6 @@
 import { isRolloutEnd, type RolloutState } from '../rollout/rollout.ts';
-import type { RolloutStore } from './ports.ts';
-import type { ScanBook } from './scan-book.ts';
+import type { RolloutStore } from './ports/rollout-store.ts';
+import type { ScanBook } from './ports/scan-book.ts';
 
 /** A rollout on its way whose policy is not in the config: it stands still until the policy is back. */
 export interface OrphanedRollout {

@@ -8,7 +8,7 @@ import { recordFact } from './change-upgrade.ts';
 import { askForCollector, findPlannedCollector, isCollectorId } from './find-collector.ts';
 import type { OperationsParts } from './make-operations.ts';
 import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
-import type { AuditEntry } from './ports.ts';
+import type { AuditEntry } from './ports/fleet-register.ts';
 
 type Found =
   | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[] }

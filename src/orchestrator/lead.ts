@@ -1,6 +1,6 @@
 import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
-import type { Fence, LeaderLease } from './ports.ts';
+import type { Fence, LeaderLease } from './ports/leader-lease.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 import { type WatchParts, watch } from './watch.ts';
 

@@ -5,7 +5,8 @@ import { isOffered } from '../rollout/target.ts';
 import { isFailed, type Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
-import type { Build, FleetService, RolloutStore } from './ports.ts';
+import type { Build, FleetService } from './ports/fleet-service.ts';
+import type { RolloutStore } from './ports/rollout-store.ts';
 import { claimedByOthers } from './read-plan.ts';
 
 /** Parts those that run the build into who can be taken back, and who can't be, and why. */

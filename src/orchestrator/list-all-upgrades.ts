@@ -1,5 +1,5 @@
 import type { Upgrade, UpgradeState } from '../rollout/upgrade.ts';
-import type { RolloutStore } from './ports.ts';
+import type { RolloutStore } from './ports/rollout-store.ts';
 
 const pageSize = 1_000;
 

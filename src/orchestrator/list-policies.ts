@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/time.ts';
 import { type FindOrphansParts, findOrphans, type OrphanedRollout } from './find-orphans.ts';
-import type { ScanEntry, ScanForecast, ScanOutcome } from './scan-book.ts';
+import type { ScanEntry, ScanForecast, ScanOutcome } from './ports/scan-book.ts';
 
 /** How a policy's looks for work went. */
 export interface PolicyStanding {

@@ -1,7 +1,7 @@
 import { failuresSeenMax, missedOf, withdrawnOf } from '../rollout/failure-groups.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
-import type { RolloutStore } from './ports.ts';
+import type { RolloutStore } from './ports/rollout-store.ts';
 
 /** The latest failed upgrades of a rollout; where its counters know of none, nothing is read. */
 export async function loadFailures(

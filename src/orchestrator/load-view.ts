@@ -1,7 +1,8 @@
 import { isSameBuild } from '../base/build-version.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
-import type { FleetRegister, RolloutStore } from './ports.ts';
+import type { FleetRegister } from './ports/fleet-register.ts';
+import type { RolloutStore } from './ports/rollout-store.ts';
 
 export interface ViewParts {
   readonly store: RolloutStore;

@@ -8,7 +8,8 @@ import { collectorsPerPage } from '../rollout/watch.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
-import type { Answer, FleetService } from './ports.ts';
+import type { Answer } from './ports/answer.ts';
+import type { FleetService } from './ports/fleet-service.ts';
 
 export interface SoakLookParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;

@@ -1,7 +1,6 @@
 import type { ApiStanding } from '../rollout/api-standing.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { describeRollout, type RolloutStatus } from '../rollout/status.ts';
-import type { ReadApiStanding } from './api-budget.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import type { ApprovePlanParts } from './approve-plan.ts';
 import type { ChangeUpgradeParts } from './change-upgrade.ts';
@@ -11,6 +10,7 @@ import { type ListPoliciesParts, listPolicies } from './list-policies.ts';
 import { loadFailures } from './load-failures.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import type { Operations, VerbResult } from './operations.ts';
+import type { ReadApiStanding } from './ports/api-budget.ts';
 
 export interface OperationsParts extends ApprovePlanParts, ChangeUpgradeParts, ListPoliciesParts {
   readonly store: ApprovePlanParts['store'];

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
-import type { RolloutStore } from './ports.ts';
+import type { RolloutStore } from './ports/rollout-store.ts';
 
 /** The next free `<policy>-<UTC yyyymmdd>-<n>` (DESIGN §1). */
 export async function nextRolloutId(store: RolloutStore, policy: string, at: EpochMs): Promise<string> {

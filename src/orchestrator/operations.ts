@@ -6,7 +6,8 @@ import type { RolloutStatus } from '../rollout/status.ts';
 import type { Upgrade, UpgradeFailureClass, UpgradeState } from '../rollout/upgrade.ts';
 import type { RolloutVerb } from '../rollout/verbs.ts';
 import type { PolicyStandings } from './list-policies.ts';
-import type { AuditEntry, CollectorHold, UpgradePage } from './ports.ts';
+import type { AuditEntry, CollectorHold } from './ports/fleet-register.ts';
+import type { UpgradePage } from './ports/rollout-store.ts';
 
 export interface VerbRequest {
   readonly rolloutId: string;

@@ -6,7 +6,10 @@ import type { Rollout } from '../rollout/rollout.ts';
 import { type BuildAges, chooseTarget } from '../rollout/target.ts';
 import { isEnd, isFailed, type UpgradeState } from '../rollout/upgrade.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
-import type { Answer, FleetRegister, FleetService, RolloutStore } from './ports.ts';
+import type { Answer } from './ports/answer.ts';
+import type { FleetRegister } from './ports/fleet-register.ts';
+import type { FleetService } from './ports/fleet-service.ts';
+import type { RolloutStore } from './ports/rollout-store.ts';
 
 export type PlanReading =
   | { readonly kind: 'planned'; readonly plan: Plan; readonly fleet: FleetSnapshot }

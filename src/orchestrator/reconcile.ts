@@ -11,7 +11,11 @@ import { type ChangeRolloutParts, saveRolloutFact, waitForLeavingCreates } from 
 import { changeOf } from './change-upgrade.ts';
 import { loadRolloutView } from './load-view.ts';
 import { lookAfterSoak, type SoakLookParts } from './look-after-soak.ts';
-import type { CollectorHold, Errands, Fence, StepQueue, UpgradeChange } from './ports.ts';
+import type { Errands } from './ports/errands.ts';
+import type { CollectorHold } from './ports/fleet-register.ts';
+import type { Fence } from './ports/leader-lease.ts';
+import type { UpgradeChange } from './ports/rollout-store.ts';
+import type { StepQueue } from './ports/step-queue.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 
 export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakLookParts, RollbackParts {

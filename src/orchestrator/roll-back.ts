@@ -10,7 +10,7 @@ import { leftBehindBy, partUpgraded } from './left-behind.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
-import type { FleetService } from './ports.ts';
+import type { FleetService } from './ports/fleet-service.ts';
 import { claimedByOthers } from './read-plan.ts';
 
 export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {

@@ -5,8 +5,8 @@ import type { Policy } from '../rollout/policy.ts';
 import type { RolloutState } from '../rollout/rollout.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
+import type { ScanBook, ScanForecast } from './ports/scan-book.ts';
 import { makePlanMemory, readPlan } from './read-plan.ts';
-import type { ScanBook, ScanForecast } from './scan-book.ts';
 import type { StoreMemory } from './store-memory.ts';
 
 export interface ScanParts extends CheckActiveParts {

@@ -13,7 +13,8 @@ import { isOffered } from '../rollout/target.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, holdRollout, sendWithinMs } from './change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf, recordFact } from './change-upgrade.ts';
-import type { CollectorHold, FleetService } from './ports.ts';
+import type { CollectorHold } from './ports/fleet-register.ts';
+import type { FleetService } from './ports/fleet-service.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;

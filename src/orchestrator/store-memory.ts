@@ -2,7 +2,10 @@ import type { Sleep } from '../base/sleep.ts';
 import type { DurationMs } from '../base/time.ts';
 import { type Standstill, standsFor, standstillOf } from '../rollout/after-loss.ts';
 import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
-import type { EventSink, FleetRegister, RolloutStore, StoreBirth } from './ports.ts';
+import type { EventSink } from './ports/event-sink.ts';
+import type { FleetRegister } from './ports/fleet-register.ts';
+import type { RolloutStore } from './ports/rollout-store.ts';
+import type { StoreBirth } from './ports/store-birth.ts';
 
 /** What a daemon knows of the store, for when the store itself knows nothing any more (P11). */
 export interface StoreMemory {

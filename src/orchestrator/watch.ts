@@ -7,7 +7,8 @@ import type { Upgrade } from '../rollout/upgrade.ts';
 import { isWatched, judgeRow, type RowVerdict, readingPeriod } from '../rollout/watch.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
-import type { FleetService, InventoryPage, StepQueue } from './ports.ts';
+import type { FleetService, InventoryPage } from './ports/fleet-service.ts';
+import type { StepQueue } from './ports/step-queue.ts';
 
 export interface WatchParts
   extends ChangeUpgradeParts,

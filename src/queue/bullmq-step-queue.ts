@@ -1,5 +1,5 @@
 import { type ConnectionOptions, ErrorCode, Queue } from 'bullmq';
-import type { StepQueue } from '../orchestrator/ports.ts';
+import type { StepQueue } from '../orchestrator/ports/step-queue.ts';
 import { type QueueNames, stepJobId } from './queue-names.ts';
 
 /** What a step job carries: which record to look at. The truth is in the record, never here. */

@@ -1,5 +1,5 @@
 import { createTask } from 'node-cron';
-import type { ScanForecast } from '../orchestrator/scan-book.ts';
+import type { ScanForecast } from '../orchestrator/ports/scan-book.ts';
 import type { ScanSchedule } from './scan-schedule.ts';
 
 /** When each policy's schedule ticks next, whether or not this daemon follows it. */

@@ -1,5 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
-import { type ApiBudget, type BudgetGrant, PausedTooLong } from '../orchestrator/api-budget.ts';
+import { type ApiBudget, type BudgetGrant, PausedTooLong } from '../orchestrator/ports/api-budget.ts';
 import {
   type ApiBudgetLedger,
   budgetIsAway,

@@ -1,6 +1,6 @@
 import { hashHex } from '../base/hash.ts';
 import type { DurationMs } from '../base/time.ts';
-import type { ServiceStanding } from '../orchestrator/api-budget.ts';
+import type { ServiceStanding } from '../orchestrator/ports/api-budget.ts';
 import { pauseScript, reserveScript, serviceUpScript, succeededScript } from './api-budget-scripts.ts';
 import type { RedisCommands } from './connection.ts';
 import { makeRedisTime } from './redis-time.ts';

@@ -1,5 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
-import type { FrozenPlan } from '../orchestrator/ports.ts';
+import type { FrozenPlan } from '../orchestrator/ports/rollout-store.ts';
 import type { RedisCommands } from './connection.ts';
 import { activateScript } from './freeze-scripts.ts';
 import { plannedFields } from './rollout-fields.ts';

@@ -1,4 +1,5 @@
-import type { Fence, FrozenPlan, SaveResult } from '../orchestrator/ports.ts';
+import type { Fence } from '../orchestrator/ports/leader-lease.ts';
+import type { FrozenPlan, SaveResult } from '../orchestrator/ports/rollout-store.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import type { RedisCommands } from './connection.ts';
 import { joinScript, stageJoinersScript } from './join-scripts.ts';

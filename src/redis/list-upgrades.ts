@@ -1,4 +1,4 @@
-import type { LoadedUpgrades, MissedPage, UpgradePage } from '../orchestrator/ports.ts';
+import type { LoadedUpgrades, MissedPage, UpgradePage } from '../orchestrator/ports/rollout-store.ts';
 import { isFailed, type Upgrade } from '../rollout/upgrade.ts';
 import type { BrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/time.ts';
-import type { ReadApiStanding } from '../orchestrator/api-budget.ts';
+import type { ReadApiStanding } from '../orchestrator/ports/api-budget.ts';
 import { type Standstill, standstillReasons } from '../rollout/api-standing.ts';
 import { apiBudgetKeys } from './api-budget-ledger.ts';
 import { standingScript } from './api-budget-scripts.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../base/time.ts';
-import type { Bell } from '../orchestrator/ports.ts';
+import type { Bell } from '../orchestrator/ports/bell.ts';
 import type { RedisConnection } from './connection.ts';
 
 export interface RedisBell extends Bell {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import type { AuditEntry, CollectorHold, FleetRegister } from '../orchestrator/ports.ts';
+import type { AuditEntry, CollectorHold, FleetRegister } from '../orchestrator/ports/fleet-register.ts';
 import type { BuildHold } from '../rollout/rollout.ts';
 import { BrokenRecordError } from './broken-record.ts';
 import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';

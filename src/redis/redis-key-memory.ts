@@ -1,6 +1,6 @@
 import { hashHex } from '../base/hash.ts';
 import type { EpochMs } from '../base/time.ts';
-import type { KeyMemory } from '../orchestrator/api-budget.ts';
+import type { KeyMemory } from '../orchestrator/ports/api-budget.ts';
 import { apiBudgetKeys } from './api-budget-ledger.ts';
 import type { RedisCommands } from './connection.ts';
 

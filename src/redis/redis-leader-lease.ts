@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../base/time.ts';
-import type { Fence, LeaderLease } from '../orchestrator/ports.ts';
+import type { Fence, LeaderLease } from '../orchestrator/ports/leader-lease.ts';
 import type { RedisCommands } from './connection.ts';
 import { makeScript, runScript } from './script.ts';
 

@@ -1,5 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
-import type { RolloutStore, UpgradeChange } from '../orchestrator/ports.ts';
+import type { RolloutStore, UpgradeChange } from '../orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
 import type { CapDomain } from '../rollout/plan-groups.ts';
 import type { Candidate, StoredView } from '../rollout/rollout.ts';

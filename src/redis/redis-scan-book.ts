@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import type { ScanBook, ScanEntry } from '../orchestrator/scan-book.ts';
+import type { ScanBook, ScanEntry } from '../orchestrator/ports/scan-book.ts';
 import { BrokenRecordError } from './broken-record.ts';
 import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../base/time.ts';
-import type { StoreBirth } from '../orchestrator/ports.ts';
+import type { StoreBirth } from '../orchestrator/ports/store-birth.ts';
 import type { RedisCommands, RedisConnection } from './connection.ts';
 import { numberKeptMs } from './freeze-plan.ts';
 import { holdField, holdsKeyOf } from './redis-fleet-register.ts';

@@ -1,4 +1,4 @@
-import type { FrozenPlan, SaveResult } from '../orchestrator/ports.ts';
+import type { FrozenPlan, SaveResult } from '../orchestrator/ports/rollout-store.ts';
 import type { RedisCommands } from './connection.ts';
 import { replanScript } from './freeze-scripts.ts';
 import { plannedFields } from './rollout-fields.ts';

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
-import type { LeaderLease } from '../orchestrator/ports.ts';
+import type { LeaderLease } from '../orchestrator/ports/leader-lease.ts';
 import type { BackupPart } from './backup-lines.ts';
 import type { RedisConnection } from './connection.ts';
 import { findKeptKeys, removeKeys } from './kept-keys.ts';

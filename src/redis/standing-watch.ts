@@ -1,5 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
-import type { ServiceStanding } from '../orchestrator/api-budget.ts';
+import type { ServiceStanding } from '../orchestrator/ports/api-budget.ts';
 
 /** Keeps one daemon's word about the service true, whichever daemon found out. */
 export interface StandingWatch {

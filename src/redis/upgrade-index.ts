@@ -1,6 +1,6 @@
 import { invariant } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
-import type { UpgradeChange } from '../orchestrator/ports.ts';
+import type { UpgradeChange } from '../orchestrator/ports/rollout-store.ts';
 import type { CapDomain } from '../rollout/plan-groups.ts';
 import { dueAtOf, holdsSlot, isEnd, isFailed, type Upgrade } from '../rollout/upgrade.ts';
 import { counterField } from './counter-fields.ts';

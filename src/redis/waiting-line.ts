@@ -1,4 +1,4 @@
-import type { BudgetClass } from '../orchestrator/api-budget.ts';
+import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
 
 /** Requests that wait for the budget, and who of them goes next (DESIGN §3, The API budget). */
 export interface WaitingLine<T> {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../src/collector-api/service-circuit.ts';
 import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
-import { PausedTooLong } from '../../src/orchestrator/api-budget.ts';
+import { PausedTooLong } from '../../src/orchestrator/ports/api-budget.ts';
 import { aCollectorApi, type CollectorApiSetup } from '../support/collector-api-setup.ts';
 import { type Script, sendCutOff, sendJson, sendText } from '../support/scripted-server.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { type FleetAccess, makeFleetAccess } from '../../src/daemon/fleet-access.ts';
 import { makeLocalApiBudget } from '../../src/daemon/local-api-budget.ts';
-import type { DaemonNote } from '../../src/orchestrator/ports.ts';
+import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
 import {
   type Script,
   type ScriptedServer,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type GateProbeParts, makeGateProbe } from '../../src/gates/make-gate-probe.ts';
-import type { GateAnswer, GateQuestion } from '../../src/orchestrator/ports.ts';
+import type { GateAnswer, GateQuestion } from '../../src/orchestrator/ports/gate-probe.ts';
 import type { Expectation } from '../../src/rollout/policy.ts';
 import { hasOpenssl, makeCertificates, type TestCertificates } from '../support/make-certificates.ts';
 import {

@@ -3,7 +3,7 @@ import { isConflict, isRefusedWith, type KnownCode } from '../../src/collector-a
 import { makeManagementClient } from '../../src/collector-api/management-client.ts';
 import { makeServiceClient } from '../../src/collector-api/service-client.ts';
 import { makeLocalApiBudget } from '../../src/daemon/local-api-budget.ts';
-import type { Answer } from '../../src/orchestrator/ports.ts';
+import type { Answer } from '../../src/orchestrator/ports/answer.ts';
 import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
 import type { CollectorFacts } from '../../src/reference-service/simulated-collector.ts';
 import { aReferenceService } from '../support/reference-client.ts';

@@ -9,7 +9,7 @@ import {
   sourceErrorCodes,
   wireCodes,
 } from '../../src/contract/service-errors.ts';
-import type { Answer } from '../../src/orchestrator/ports.ts';
+import type { Answer } from '../../src/orchestrator/ports/answer.ts';
 import { aCollectorApi } from '../support/collector-api-setup.ts';
 import { type Script, type SeenRequest, sendCutOff, sendJson, sendText } from '../support/scripted-server.ts';
 

@@ -4,7 +4,7 @@ import {
   type BudgetGrant,
   PausedTooLong,
   type ServiceStanding,
-} from '../../src/orchestrator/api-budget.ts';
+} from '../../src/orchestrator/ports/api-budget.ts';
 import { makeApiBudgetDispatcher } from '../../src/redis/api-budget-dispatcher.ts';
 import { makeApiBudgetLedger, type Reservation } from '../../src/redis/api-budget-ledger.ts';
 import {

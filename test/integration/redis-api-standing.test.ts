@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ReadApiStanding } from '../../src/orchestrator/api-budget.ts';
+import type { ReadApiStanding } from '../../src/orchestrator/ports/api-budget.ts';
 import { apiBudgetKeys } from '../../src/redis/api-budget-ledger.ts';
 import { makeReadApiStanding } from '../../src/redis/read-api-standing.ts';
 import { makeRedisApiBudget, type RedisApiBudget } from '../../src/redis/redis-api-budget.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RolloutStore } from '../../src/orchestrator/ports.ts';
+import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { BackupPart } from '../../src/redis/backup-lines.ts';
 import type { RedisConnection } from '../../src/redis/connection.ts';
 import { findKeptKeys, removeKeys } from '../../src/redis/kept-keys.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
-import type { FleetRegister, FleetService, RolloutStore } from '../../src/orchestrator/ports.ts';
+import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
+import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
+import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import { claimedByOthers, makePlanMemory } from '../../src/orchestrator/read-plan.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { scan } from '../../src/orchestrator/scan.ts';

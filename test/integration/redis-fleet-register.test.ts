@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AuditEntry, FleetRegister } from '../../src/orchestrator/ports.ts';
+import type { AuditEntry, FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts';
 import { startedAt } from '../support/builders.ts';
 import { echoingCommands } from '../support/echoing-commands.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LeaderLease } from '../../src/orchestrator/ports.ts';
+import type { LeaderLease } from '../../src/orchestrator/ports/leader-lease.ts';
 import { makeRedisLeaderLease } from '../../src/redis/redis-leader-lease.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

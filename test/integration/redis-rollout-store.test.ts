@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FrozenPlan, RolloutStore } from '../../src/orchestrator/ports.ts';
+import type { FrozenPlan, RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { RedisConnection } from '../../src/redis/connection.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
 import { rolloutKeys } from '../../src/redis/rollout-keys.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ServiceStanding } from '../../src/orchestrator/api-budget.ts';
+import type { ServiceStanding } from '../../src/orchestrator/ports/api-budget.ts';
 import { makeRedisApiBudget } from '../../src/redis/redis-api-budget.ts';
 import { aCollectorApi, accessId, type CollectorApiSetup } from '../support/collector-api-setup.ts';
 import { useRedis } from '../support/redis.ts';

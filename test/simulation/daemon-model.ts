@@ -1,6 +1,8 @@
 import { makeOperations } from '../../src/orchestrator/make-operations.ts';
 import type { Operations } from '../../src/orchestrator/operations.ts';
-import type { Bell, Errands, EventSink } from '../../src/orchestrator/ports.ts';
+import type { Bell } from '../../src/orchestrator/ports/bell.ts';
+import type { Errands } from '../../src/orchestrator/ports/errands.ts';
+import type { EventSink } from '../../src/orchestrator/ports/event-sink.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/scan.ts';
 import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';

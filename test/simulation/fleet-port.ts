@@ -1,5 +1,6 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
-import type { Answer, FleetService, InventoryPage } from '../../src/orchestrator/ports.ts';
+import type { Answer } from '../../src/orchestrator/ports/answer.ts';
+import type { FleetService, InventoryPage } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
 import { type Chances, makeChances } from './chances.ts';

@@ -1,4 +1,4 @@
-import type { GateAnswer, GateProbe } from '../../src/orchestrator/ports.ts';
+import type { GateAnswer, GateProbe } from '../../src/orchestrator/ports/gate-probe.ts';
 import { evaluateExpectation } from '../../src/rollout/gate-standing.ts';
 import { makeChances } from './chances.ts';
 import type { ProcessModel } from './process-model.ts';

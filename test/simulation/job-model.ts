@@ -1,4 +1,4 @@
-import type { StepQueue } from '../../src/orchestrator/ports.ts';
+import type { StepQueue } from '../../src/orchestrator/ports/step-queue.ts';
 import type { StepOutcome } from '../../src/orchestrator/step.ts';
 import { makeChances } from './chances.ts';
 import { InjectedFault, type Night } from './night.ts';

@@ -1,5 +1,5 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
-import type { UpgradeChange } from '../../src/orchestrator/ports.ts';
+import type { UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import { isEnd } from '../../src/rollout/upgrade.ts';
 import type { Night } from './night.ts';
 

@@ -1,4 +1,5 @@
-import type { FleetRegister, RolloutStore } from '../../src/orchestrator/ports.ts';
+import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
+import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { Chances } from './chances.ts';
 import type { GateModel } from './gate-model.ts';

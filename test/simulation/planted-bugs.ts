@@ -1,4 +1,6 @@
-import type { FleetRegister, FleetService, RolloutStore } from '../../src/orchestrator/ports.ts';
+import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
+import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
+import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { end } from '../../src/rollout/upgrade-changes.ts';

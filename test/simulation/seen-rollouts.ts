@@ -1,4 +1,4 @@
-import type { FrozenPlan, UpgradeChange } from '../../src/orchestrator/ports.ts';
+import type { FrozenPlan, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { isEnd, isFailed, type Upgrade } from '../../src/rollout/upgrade.ts';

@@ -1,5 +1,5 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
-import type { Build } from '../../src/orchestrator/ports.ts';
+import type { Build } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import { makeChances } from './chances.ts';
 import { zones } from './random-policy.ts';

@@ -1,4 +1,5 @@
-import type { FleetRegister, FrozenPlan, RolloutStore, UpgradeChange } from '../../src/orchestrator/ports.ts';
+import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
+import type { FrozenPlan, RolloutStore, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { makeChances } from './chances.ts';
 import { judgeApproval } from './judge-approval.ts';

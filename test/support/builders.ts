@@ -1,5 +1,5 @@
-import type { FleetService } from '../../src/orchestrator/ports.ts';
-import type { ScanEntry } from '../../src/orchestrator/scan-book.ts';
+import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
+import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
 import type { ApiStanding, Standstill } from '../../src/rollout/api-standing.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';

@@ -5,7 +5,7 @@ import {
   type RequestSeen,
   type ServiceClientParts,
 } from '../../src/collector-api/service-client.ts';
-import type { ApiBudget, BudgetClass } from '../../src/orchestrator/api-budget.ts';
+import type { ApiBudget, BudgetClass } from '../../src/orchestrator/ports/api-budget.ts';
 import { type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 import { testSecrets } from './test-secrets.ts';
 

@@ -8,7 +8,7 @@ import type {
   VerbRequest,
   VerbResult,
 } from '../../src/orchestrator/operations.ts';
-import type { AuditEntry } from '../../src/orchestrator/ports.ts';
+import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
 import type { RolloutState } from '../../src/rollout/rollout.ts';

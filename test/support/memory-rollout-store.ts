@@ -3,10 +3,8 @@ import type {
   AuditEntry,
   CollectorHold,
   FleetRegister,
-  FrozenPlan,
-  RolloutStore,
-  UpgradeChange,
-} from '../../src/orchestrator/ports.ts';
+} from '../../src/orchestrator/ports/fleet-register.ts';
+import type { FrozenPlan, RolloutStore, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import { parseRolloutId } from '../../src/redis/rollout-keys.ts';
 import { candidatesPerView, perLaneMin } from '../../src/redis/view-script.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';

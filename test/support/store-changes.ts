@@ -1,4 +1,4 @@
-import type { UpgradeChange } from '../../src/orchestrator/ports.ts';
+import type { UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import type { Upgrade, UpgradeIdentity, UpgradeProgress, UpgradeState } from '../../src/rollout/upgrade.ts';
 import { anUpgrade, startedAt } from './builders.ts';

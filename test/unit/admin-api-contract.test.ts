@@ -17,7 +17,7 @@ import {
 } from '../../src/contract/rollout-status.ts';
 import type { PolicyStandings } from '../../src/orchestrator/list-policies.ts';
 import type { ExplainResult, HeldThings, HoldResult } from '../../src/orchestrator/operations.ts';
-import type { AuditEntry } from '../../src/orchestrator/ports.ts';
+import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { type RolloutState, rolloutStates, type WaveState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../../src/rollout/status.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeRollout } from '../../src/orchestrator/change-rollout.ts';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
-import type { FleetService } from '../../src/orchestrator/ports.ts';
+import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { FleetSnapshot } from '../../src/rollout/collector.ts';
 import {
   aFleet,

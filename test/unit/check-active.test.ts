@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
-import type { FleetService } from '../../src/orchestrator/ports.ts';
+import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import {
   anUpgrade,

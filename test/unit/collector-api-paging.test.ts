@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PageOf, readWholeList } from '../../src/collector-api/paging.ts';
-import type { Answer } from '../../src/orchestrator/ports.ts';
+import type { Answer } from '../../src/orchestrator/ports/answer.ts';
 
 interface Row {
   readonly id: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeLocalApiBudget } from '../../src/daemon/local-api-budget.ts';
-import { PausedTooLong } from '../../src/orchestrator/api-budget.ts';
+import { PausedTooLong } from '../../src/orchestrator/ports/api-budget.ts';
 
 describe('the API budget of one command', () => {
   it('waits for a short pause', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventLevels, makeEventSink } from '../../src/observability/event-sink.ts';
 import type { LogFields, Logger, LogLevel } from '../../src/observability/logger.ts';
 import { makeMetrics } from '../../src/observability/metrics.ts';
-import type { DaemonNote } from '../../src/orchestrator/ports.ts';
+import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { rolloutStates } from '../../src/rollout/rollout.ts';
 import { upgradeStates } from '../../src/rollout/upgrade.ts';

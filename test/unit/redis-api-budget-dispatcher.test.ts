@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PausedTooLong } from '../../src/orchestrator/api-budget.ts';
+import { PausedTooLong } from '../../src/orchestrator/ports/api-budget.ts';
 import { makeApiBudgetDispatcher } from '../../src/redis/api-budget-dispatcher.ts';
 import type { ApiBudgetLedger, Reservation } from '../../src/redis/api-budget-ledger.ts';
 

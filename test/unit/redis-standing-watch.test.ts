@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ServiceStanding } from '../../src/orchestrator/api-budget.ts';
+import type { ServiceStanding } from '../../src/orchestrator/ports/api-budget.ts';
 import { makeStandingWatch } from '../../src/redis/standing-watch.ts';
 
 describe('the watch over the service', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { BudgetClass } from '../../src/orchestrator/api-budget.ts';
+import type { BudgetClass } from '../../src/orchestrator/ports/api-budget.ts';
 import { makeWaitingLine } from '../../src/redis/waiting-line.ts';
 
 const budgetClass = fc.constantFrom<BudgetClass>('operator', 'verify', 'create', 'look', 'page');

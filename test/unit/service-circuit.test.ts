@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeServiceCircuit, unansweredMax } from '../../src/collector-api/service-circuit.ts';
-import type { ApiBudget, BudgetGrant } from '../../src/orchestrator/api-budget.ts';
+import type { ApiBudget, BudgetGrant } from '../../src/orchestrator/ports/api-budget.ts';
 
 const grant: BudgetGrant = { waitedMs: 0, giveBack: () => undefined };
 const probe: BudgetGrant = { ...grant, isProbe: true };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, FleetService } from '../../src/orchestrator/ports.ts';
+import type { Answer } from '../../src/orchestrator/ports/answer.ts';
+import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { runStep } from '../../src/orchestrator/step.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DaemonNote, StoreBirth } from '../../src/orchestrator/ports.ts';
+import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
+import type { StoreBirth } from '../../src/orchestrator/ports/store-birth.ts';
 import { makeStoreMemory, type StoreMemory } from '../../src/orchestrator/store-memory.ts';
 import { aPolicy, aRollout, someGroups, startedAt, targetBuild } from '../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';

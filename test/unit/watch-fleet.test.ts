@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, DaemonNote, FleetService, InventoryPage } from '../../src/orchestrator/ports.ts';
+import type { Answer } from '../../src/orchestrator/ports/answer.ts';
+import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
+import type { FleetService, InventoryPage } from '../../src/orchestrator/ports/fleet-service.ts';
 import { type WatchParts, watch } from '../../src/orchestrator/watch.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';

@@ -1,6 +1,7 @@
 import type { DurationMs, EpochMs } from '../../../src/base/time.ts';
 import { loadRolloutSummary } from '../../../src/orchestrator/load-view.ts';
-import type { EventSink, RolloutStore } from '../../../src/orchestrator/ports.ts';
+import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
+import type { RolloutStore } from '../../../src/orchestrator/ports/rollout-store.ts';
 import { reconcile } from '../../../src/orchestrator/reconcile.ts';
 import { runStep } from '../../../src/orchestrator/step.ts';
 import { freezePlan } from '../../../src/rollout/freeze-plan.ts';

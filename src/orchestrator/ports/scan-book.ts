@@ -1,5 +1,5 @@
-import type { EpochMs } from '../base/time.ts';
-import type { ScanResult } from './scan.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { ScanResult } from '../scan.ts';
 
 /** What a look for work came to. */
 export type ScanOutcome = ScanResult['kind'];

@@ -1,0 +1,56 @@
+import type { DurationMs } from '../../base/time.ts';
+import type { RolloutEvent } from '../../rollout/events.ts';
+import type { AuditEntry } from './fleet-register.ts';
+
+/** Where things that happened are told to: log, metrics, notifications. Never throws. */
+export interface EventSink {
+  tell(event: RolloutEvent): void;
+  /** Things that belong to no rollout. */
+  note(note: DaemonNote): void;
+}
+
+export type DaemonNote =
+  | ({ readonly policy?: string } & AuditEntry)
+  | { readonly event: 'scan.finished'; readonly policy: string; readonly result: string }
+  /** `error`: it did not come to a result at all. */
+  | {
+      readonly event: 'scan.failed';
+      readonly policy: string;
+      readonly reason: string;
+      readonly error?: unknown;
+    }
+  /** Something of ours in Redis can't be read, and is left out where it is one of many; told once by each daemon. */
+  | { readonly event: 'record.broken'; readonly reason: string }
+  | { readonly event: 'leader.acquired' | 'leader.lost' }
+  | { readonly event: 'redis.unreachable' | 'redis.reachable'; readonly reason: string }
+  /** It is there, and refuses writes: no memory, no disk, a replica. Told once, by each daemon, when it learns of it. */
+  | { readonly event: 'redis.unwritable' | 'redis.writable'; readonly reason: string }
+  | { readonly event: 'redis.risk'; readonly reason: string }
+  /** Told at start, for each rollout on its way whose policy is not in the config. */
+  | {
+      readonly event: 'policy.orphaned';
+      readonly policy: string;
+      readonly rollout: string;
+      readonly reason: string;
+    }
+  /** It holds nothing of what it held. Told once, by each daemon that knew it before. */
+  | { readonly event: 'redis.emptied'; readonly reason: string }
+  /** Told once, by each daemon, when it learns of it. */
+  | { readonly event: 'service.down' | 'service.up'; readonly reason: string }
+  /** A redirect to an allowed host was followed; told once for each address, which carries no credentials. */
+  | { readonly event: 'service.moved'; readonly baseUrl: string }
+  /** Collectors that no plan takes in, since who they are can't be read; told when their number changes. */
+  | { readonly event: 'inventory.incomplete'; readonly reason: string }
+  /** Found at a daemon's start: all wait for a pause that was begun before it. */
+  | { readonly event: 'service.paused'; readonly reason: string; readonly pauseMs: DurationMs }
+  | { readonly event: 'service.throttled'; readonly reason: '429' | '401'; readonly pauseMs: DurationMs }
+  | {
+      readonly event: 'step.failed';
+      readonly rollout: string;
+      readonly collectorId: number;
+      readonly error: unknown;
+    }
+  | { readonly event: 'reconcile.failed'; readonly rollout: string; readonly error: unknown }
+  /** The service did not answer what was asked for a rollout as a whole; it is asked again. */
+  | { readonly event: 'look.failed'; readonly rollout: string; readonly reason: string }
+  | { readonly event: 'daemon.started' | 'daemon.stopping' | 'daemon.stopped'; readonly detail: string };

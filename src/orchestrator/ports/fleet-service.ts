@@ -1,0 +1,56 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { FleetCollector, FleetSnapshot } from '../../rollout/collector.ts';
+import type { CollectorSighting } from '../../rollout/facts.ts';
+import type { Answer } from './answer.ts';
+
+export interface Build {
+  readonly version: string;
+  readonly latest: boolean;
+}
+
+/** A task as one look shows it. `serviceAt`: the service's own clock at the answer, where it told. */
+export interface TaskSighting {
+  readonly status: number;
+  readonly message: string;
+  readonly serviceAt: EpochMs | null;
+}
+
+/** One page of the inventory, with the service's own clock at its answer, where it told. */
+export interface InventoryPage {
+  readonly collectors: readonly FleetCollector[];
+  readonly serviceAt: EpochMs | null;
+}
+
+/** The Collector Management Service, in our words. Every call waits for its place in the API budget (P8). */
+export interface FleetService {
+  listBuilds(signal?: AbortSignal): Promise<Answer<readonly Build[]>>;
+  /** The whole inventory, and who could be upgraded to this build. Repeats what fails in passing, a bounded number of times. */
+  readFleet(targetBuild: string, signal?: AbortSignal): Promise<Answer<FleetSnapshot>>;
+  /**
+   * The inventory alone: one request for each thousand collectors.
+   * @param onPage is shown each page as it comes, before the next one is asked for; a row may be shown twice. With it
+   *   nothing is repeated: who looks at pages reads them again soon
+   */
+  readInventory(
+    onPage: ((page: InventoryPage) => Promise<void>) | null,
+    signal?: AbortSignal,
+  ): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>>;
+  /** One collector by its id, or by its exact name; undefined when there is none, or it is no installed one. */
+  findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
+  /**
+   * Creates an upgrade task. `beforeSend` runs when the request has its place in the budget, right before it leaves;
+   * when it answers false, nothing is sent and the answer is a `cancelled` failure with `sent: false`. So it is when its
+   * first byte can't leave within `sendWithinMs` of the question: a pause need not wait longer for it (P4).
+   */
+  createTask(
+    task: { readonly collectorId: number; readonly toBuild: string },
+    beforeSend: () => Promise<boolean>,
+    signal?: AbortSignal,
+  ): Promise<Answer<{ readonly taskId: string }>>;
+  lookAtTask(taskId: string, signal?: AbortSignal): Promise<Answer<TaskSighting>>;
+  /** `upgradableTo`: also ask whether the service would start an upgrade of it to this build now. */
+  lookAtCollector(
+    look: { readonly collectorId: number; readonly upgradableTo: string | null; readonly urgent: boolean },
+    signal?: AbortSignal,
+  ): Promise<Answer<CollectorSighting>>;
+}

@@ -1,0 +1,9 @@
+/** The leader's fence: a write under an older one is refused, so a leader that slept past its lease changes nothing. */
+export type Fence = number;
+
+/** The leader lease: at most one holder over all daemons, renewed while it lives. */
+export interface LeaderLease {
+  /** The fence of our leadership while the lease has enough life left to act; undefined when another leads. */
+  hold(): Promise<Fence | undefined>;
+  release(): Promise<void>;
+}

@@ -1,0 +1,146 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { RolloutEvent } from '../../rollout/events.ts';
+import type { CapDomain, PlanGroups } from '../../rollout/plan-groups.ts';
+import type { Rollout, StoredView } from '../../rollout/rollout.ts';
+import type { Upgrade, UpgradeState } from '../../rollout/upgrade.ts';
+import type { Fence } from './leader-lease.ts';
+
+/** One change of one upgrade, made from the record with `expectedRev`. */
+export interface UpgradeChange {
+  readonly before: Upgrade;
+  readonly after: Upgrade;
+  readonly events: readonly RolloutEvent[];
+}
+
+/** A rollout with all that belongs to it, as it is written in one step. */
+export interface FrozenPlan {
+  readonly rollout: Rollout;
+  readonly upgrades: readonly Upgrade[];
+  readonly groups: PlanGroups;
+  readonly events: readonly RolloutEvent[];
+}
+
+export interface UpgradePage {
+  readonly offset: number;
+  readonly limit: number;
+  readonly state?: UpgradeState;
+  readonly wave?: number;
+}
+
+/** The latest upgrades that ended without success, of one kind: `failed` are those that count as failures. */
+export interface MissedPage {
+  readonly kind: 'failed' | 'withdrawn';
+  readonly limit: number;
+}
+
+export interface LoadedUpgrades {
+  readonly upgrades: readonly Upgrade[];
+  /** Collectors whose record can't be read: nobody may take them for strangers (P1). */
+  readonly unreadable: readonly number[];
+}
+
+export type SaveResult = 'saved' | 'stale';
+
+/** Where rollouts live. Every method is one atomic change, safe to repeat, and visible to all daemons. */
+export interface RolloutStore {
+  /** Ids of rollouts whose upgrades have not all ended, of these policies. */
+  activeRolloutIds(policies: readonly string[]): Promise<readonly string[]>;
+  /** All kept rollouts of these policies that can be read, newest first. */
+  listRollouts(policies: readonly string[]): Promise<readonly Rollout[]>;
+  loadRollout(rolloutId: string): Promise<Rollout | undefined>;
+  /** The next free `n` of `<policy>-<yyyymmdd>-<n>`. */
+  nextRolloutNumber(policy: string, yyyymmdd: string): Promise<number>;
+  /**
+   * Freezes a plan. `busy`: the policy has an active rollout of this kind already, and nothing was changed; a
+   * rollback may be active beside the rollout that it takes back.
+   */
+  freeze(frozen: FrozenPlan): Promise<'frozen' | 'busy'>;
+  /**
+   * Puts another plan in the place of one that still waits for approval: records, groups and counters are all new.
+   * `stale`: the rollout is not at `expectedRev`, or no longer waits for approval; nothing was changed.
+   */
+  replan(frozen: FrozenPlan, expectedRev: number): Promise<SaveResult>;
+  /**
+   * Adds late joiners: their records, and the rollout and groups that know them, in one write. An upgrade whose
+   * collector has a record already is left out.
+   */
+  join(frozen: FrozenPlan, expectedRev: number, fence: Fence | null): Promise<SaveResult>;
+  /**
+   * Saves changes that open a rollout's work again, all made at `rolloutRev`, and raises it, so that whoever was about
+   * to end the rollout judges anew. Nothing is saved when it has moved on; a record that has changed is left out.
+   * @returns the collectors saved
+   */
+  rejoin(
+    rolloutId: string,
+    changes: readonly UpgradeChange[],
+    rolloutRev: number,
+  ): Promise<readonly number[]>;
+  /** The groups of its plan. */
+  loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
+  /**
+   * What the store knows of what `decide` sees. Candidates are those of waves that have begun (their state is not
+   * `waiting` or `awaitingApproval`), by lane. `pageSize` bounds each list; `overdueBefore`: steps due before it count as overdue.
+   */
+  loadView(
+    rolloutId: string,
+    at: { readonly now: EpochMs; readonly overdueBefore: EpochMs; readonly pageSize: number },
+  ): Promise<StoredView | undefined>;
+  /**
+   * Saves a rollout made from `expectedRev`, and sets, lifts or keeps the store's brake in the same write. With
+   * `endedAt` set it is active no longer; one that had ended and is open again needs its policy's place, and is
+   * `stale` while another rollout has it.
+   */
+  saveRollout(
+    change: {
+      readonly rollout: Rollout;
+      readonly expectedRev: number;
+      readonly events: readonly RolloutEvent[];
+      readonly brake: 'set' | 'lift' | 'keep';
+    },
+    fence: Fence | null,
+  ): Promise<SaveResult>;
+  loadUpgrade(rolloutId: string, collectorId: number): Promise<Upgrade | undefined>;
+  /** The records of these collectors, as far as they are in the rollout. */
+  loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<LoadedUpgrades>;
+  /**
+   * A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. One that
+   * can't be read is left out, so a page may be short, also where others follow.
+   */
+  listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
+  /** Newest first; its cost does not grow with the plan. */
+  listMissed(rolloutId: string, of: MissedPage): Promise<readonly Upgrade[]>;
+  /** Up to `limit` records whose next step comes at an instant, retries excepted: the earliest due first. */
+  listDue(rolloutId: string, limit: number): Promise<readonly Upgrade[]>;
+  /**
+   * Gives slots: each change is applied only while fewer than `slots` are taken, each of its domains has fewer than
+   * its cap taken, the rollout runs unbraked at `rolloutRev`, and the record is unchanged (P2).
+   * @returns the collectors admitted
+   */
+  admit(
+    admission: {
+      readonly rolloutId: string;
+      readonly rolloutRev: number;
+      readonly slots: number;
+      /** By index of the domain, from the plan's groups. */
+      readonly domains: readonly CapDomain[];
+      readonly changes: readonly UpgradeChange[];
+    },
+    fence: Fence,
+  ): Promise<readonly number[]>;
+  /**
+   * Saves one change. `tripAbove`: when the wave's weighted failures exceed it with this change, the brake is set in
+   * the same write, so that no create leaves after it.
+   */
+  saveUpgrade(change: UpgradeChange, tripAbove: number | null): Promise<SaveResult>;
+  /**
+   * The intent before a create: saved only while the rollout runs and is not braked (P4), and is still at the
+   * `rolloutRev` at which the create was found to be right: what was held since then must not leave.
+   */
+  saveIntent(change: UpgradeChange, rolloutRev: number): Promise<SaveResult | 'braked'>;
+  /**
+   * Creates that may be leaving right now: intents without an answer, stored within this time by the store's own clock,
+   * since those of two daemons differ.
+   */
+  countFreshIntents(rolloutId: string, withinMs: DurationMs): Promise<number>;
+  readEvents(rolloutId: string, page: { readonly limit: number }): Promise<readonly RolloutEvent[]>;
+}
