@@ -27,9 +27,10 @@ function instantOf(parts: Readonly<Record<string, string>>, now: EpochMs): Epoch
   const { year = '', day, hour, minute, second } = parts;
   const month = months.indexOf((parts['month'] ?? '').toLowerCase());
   const fullYear = year.length === 2 ? nearestYear(Number(year), now) : Number(year);
-  // A leap second is the next one here.
-  const at = Date.UTC(fullYear, month, Number(day), Number(hour), Number(minute), Number(second));
-  const isReal = new Date(at).getUTCMonth() === month && Number(hour) < 24 && Number(minute) < 60;
+  const date = Date.UTC(fullYear, month, Number(day));
+  const isReal = new Date(date).getUTCMonth() === month && Number(hour) < 24 && Number(minute) < 60;
+  // A leap second is the next one here, though that be in the next month.
+  const at = date + Number(hour) * 3_600_000 + Number(minute) * 60_000 + Number(second) * 1_000;
   return month >= 0 && isReal && Number(second) <= 60 ? at : null;
 }
 

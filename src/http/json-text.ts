@@ -23,7 +23,8 @@ export function readJson(text: string): ReadJson {
 }
 
 // 2^53 has 16 digits, a long 19. Numbers of more than a hundred are nobody's id, and a bound keeps the stack small.
-const largeInteger = /-?\b\d{16,100}\b(?![.eE])/g;
+// What follows a point, or is an exponent, is no integer of its own.
+const largeInteger = /(?<![\w.+-])-?\d{16,100}\b(?![.eE])/g;
 
 /**
  * Goes from string to string, since digits inside of one are left alone. One expression for both would try each quote of

@@ -245,12 +245,20 @@ describe('readJson', () => {
     });
   });
 
+  it('leaves the digits of a fraction alone, however many a number has', () => {
+    const text = `{"a":0.9931234567890123,"b":-0.30000000000000004,"c":1.2345678901234566e-7,"d":${id}}`;
+    expect(readJson(text)).toEqual({
+      kind: 'json',
+      value: { a: 0.9931234567890123, b: -0.30000000000000004, c: 1.2345678901234566e-7, d: id },
+    });
+  });
+
   it('reads whatever JSON.parse reads', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         // A number beyond 2^53 becomes a text, which is the point of it.
         const text = JSON.stringify(['0'.repeat(20), value], (_key, part: unknown) =>
-          typeof part === 'number' ? Math.round(part % 1_000) : part,
+          Number.isInteger(part) && !Number.isSafeInteger(part) ? 1 : part,
         );
         expect(readJson(text)).toEqual({ kind: 'json', value: JSON.parse(text) });
       }),
@@ -301,6 +309,8 @@ describe('retryAfterMsOf', () => {
     ['Sat, 21 Foo 2026 00:00:20 GMT', null],
     ['Tue, 31 Feb 2027 00:00:00 GMT', null],
     ['Sat, 21 Nov 2026 24:00:00 GMT', null],
+    // A leap second, which only ends of months have.
+    ['Thu, 31 Dec 2026 23:59:60 GMT', 41 * 86_400_000],
   ])('reads %s', (text, expected) => {
     expect(retryAfterMsOf({ 'retry-after': text }, Date.UTC(2026, 10, 21))).toBe(expected);
   });
