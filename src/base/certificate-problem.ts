@@ -1,3 +1,5 @@
+import { errorCodeOf } from './error-code.ts';
+
 /** Why a TLS partner's certificate was refused: what an operator can do about it differs. */
 export type CertificateProblem = 'unknownAuthority' | 'otherName' | 'outOfDate';
 
@@ -13,8 +15,27 @@ const problemOfCode: Readonly<Record<string, CertificateProblem>> = {
   CERT_NOT_YET_VALID: 'outOfDate',
 };
 
+/** What is wrong with it, to follow "the certificate". */
+export const certificateWords: Readonly<Record<CertificateProblem, string>> = {
+  unknownAuthority: 'is signed by an authority that is not trusted here',
+  otherName: 'is for another host name',
+  outOfDate: 'has expired, or is not valid yet',
+};
+
 /** @returns undefined when the error is about anything else */
 export function certificateProblemOf(error: unknown): CertificateProblem | undefined {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = errorCodeOf(error) ?? '';
   return Object.hasOwn(problemOfCode, code) ? problemOfCode[code] : undefined;
+}
+
+/**
+ * A refused certificate in half a sentence.
+ * @param caFile the setting that makes an authority trusted
+ * @returns undefined when the error is about anything else
+ */
+export function describeCertificateProblem(error: unknown, caFile: string): string | undefined {
+  const problem = certificateProblemOf(error);
+  if (problem === undefined) return undefined;
+  const remedy = problem === 'unknownAuthority' ? `: set ${caFile} to the authority's certificate (PEM)` : '';
+  return `its certificate ${certificateWords[problem]}${remedy}`;
 }

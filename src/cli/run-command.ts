@@ -1,3 +1,4 @@
+import { errorCodeOf } from '../base/error-code.ts';
 import type { Config } from '../config/config.ts';
 import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
@@ -47,7 +48,7 @@ export async function runCommand(options: {
 /** In words for a person: why a daemon can't have its port. */
 export function listenFailure(config: Config, error: unknown): CommandFailure {
   const { host, port } = config.http;
-  const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const why = errorCodeOf(error) ?? String(error);
   const message = `cannot listen on ${host}:${port} (${why}); set another http.port, or stop what uses it`;
   return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
 }

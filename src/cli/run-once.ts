@@ -1,3 +1,4 @@
+import { errorCodeOf } from '../base/error-code.ts';
 import type { Config } from '../config/config.ts';
 import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
@@ -108,8 +109,7 @@ async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string> {
     const { url } = await daemon.start();
     return `status and metrics at ${url}`;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'))
-      throw listenFailure(config, error);
+    if (errorCodeOf(error) !== 'EADDRINUSE') throw listenFailure(config, error);
     daemon.startWithoutPort();
     const { host, port } = config.http;
     return `goes on without a port of its own: ${host}:${port} is taken, by a daemon that shares this Redis or by something else`;

@@ -1,3 +1,4 @@
+import { errorCodeOf } from '../base/error-code.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readYaml } from '../config/yaml-source.ts';
 import { describeCollectorManagementApi } from '../reference-service/api-document.ts';
@@ -90,7 +91,7 @@ async function listen(
     });
   } catch (error) {
     if (error instanceof StateFileError) throw stateFailure(error);
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    const code = errorCodeOf(error);
     if (code === undefined) throw error;
     throw new CommandFailure(
       exitCodes.usageOrConfig,

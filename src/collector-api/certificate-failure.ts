@@ -1,4 +1,5 @@
-import { certificateProblemOf } from '../base/certificate-problem.ts';
+import { assertNever } from '../base/assert.ts';
+import { certificateProblemOf, certificateWords } from '../base/certificate-problem.ts';
 import type { HttpFault } from '../http/http-fault.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
 
@@ -8,26 +9,23 @@ import type { ServiceFailure } from '../rollout/failure-classes.ts';
  * @returns undefined when the fault is about anything else
  */
 export function certificateFailureOf(fault: HttpFault, operation: string): ServiceFailure | undefined {
-  switch (certificateProblemOf(fault.cause)) {
-    case 'unknownAuthority':
-      return {
-        kind: 'misconfigured',
-        detail:
-          "The service's certificate is signed by an authority that is not trusted here. Set service.caFile to the authority's certificate (PEM).",
-      };
-    case 'otherName':
-      return {
-        kind: 'misconfigured',
-        detail:
-          "The service's certificate is for another host name. Check the host in service.baseUrl, and who answers there.",
-      };
-    case 'outOfDate':
-      return {
-        kind: 'unavailable',
-        sent: false,
-        detail: `${operation}: the service's certificate has expired, or is not valid yet. Check the clock of this machine; otherwise the service must renew it.`,
-      };
-    case undefined:
-      return undefined;
+  const problem = certificateProblemOf(fault.cause);
+  if (problem === undefined) return undefined;
+  const what = `service's certificate ${certificateWords[problem]}.`;
+  switch (problem) {
+    case 'unknownAuthority': {
+      const detail = `The ${what} Set service.caFile to the authority's certificate (PEM).`;
+      return { kind: 'misconfigured', detail };
+    }
+    case 'otherName': {
+      const detail = `The ${what} Check the host in service.baseUrl, and who answers there.`;
+      return { kind: 'misconfigured', detail };
+    }
+    case 'outOfDate': {
+      const detail = `${operation}: the ${what} Check the clock of this machine; otherwise the service must renew it.`;
+      return { kind: 'unavailable', sent: false, detail };
+    }
+    default:
+      return assertNever(problem);
   }
 }

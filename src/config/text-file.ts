@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { errorCodeOf } from '../base/error-code.ts';
 
 /**
  * Reads a whole text file, pipes included, up to a bound.
@@ -18,7 +19,7 @@ export function readTextFile(path: string, maxBytes: number): string | { readonl
       return { problem: `the file is larger than ${maxBytes} bytes, the most that is read` };
     return decodeUtf8(bytes);
   } catch (error) {
-    return { problem: `the file can't be read (${errorCode(error)})` };
+    return { problem: `the file can't be read (${reasonOf(error)})` };
   } finally {
     closeSync(descriptor);
   }
@@ -45,7 +46,7 @@ function decodeUtf8(bytes: Buffer): string | { readonly problem: string } {
 }
 
 function openSentence(error: unknown): string {
-  switch (errorCode(error)) {
+  switch (errorCodeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
       return 'there is no such file';
@@ -55,10 +56,10 @@ function openSentence(error: unknown): string {
     case 'ERR_INVALID_ARG_VALUE':
       return 'this is not a usable file name';
     default:
-      return `the file can't be opened (${errorCode(error)})`;
+      return `the file can't be opened (${reasonOf(error)})`;
   }
 }
 
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+function reasonOf(error: unknown): string {
+  return errorCodeOf(error) ?? String(error);
 }

@@ -1,4 +1,5 @@
-import { certificateProblemOf } from '../base/certificate-problem.ts';
+import { describeCertificateProblem } from '../base/certificate-problem.ts';
+import { errorCodeOf } from '../base/error-code.ts';
 import { HttpFault } from '../http/http-fault.ts';
 
 /** Why no answer came, in the words of an operator. What we do not know is named by its class alone (P12). */
@@ -8,7 +9,7 @@ export function describeFault(error: unknown): string {
   }
   switch (error.kind) {
     case 'connect':
-      return certificateWords(error.cause) ?? describeConnect(codeOf(error.cause));
+      return describeCertificateProblem(error.cause, "the gate's caFile") ?? describeConnect(error.cause);
     case 'timeout':
       return 'no complete answer in time';
     case 'reset':
@@ -22,19 +23,6 @@ export function describeFault(error: unknown): string {
   }
 }
 
-function certificateWords(cause: unknown): string | undefined {
-  switch (certificateProblemOf(cause)) {
-    case 'unknownAuthority':
-      return "its certificate is signed by an authority that is not trusted here: set the gate's caFile";
-    case 'otherName':
-      return 'its certificate is for another host name';
-    case 'outOfDate':
-      return 'its certificate has expired, or is not valid yet';
-    case undefined:
-      return undefined;
-  }
-}
-
 const connectWords: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'the host is not known',
@@ -43,12 +31,7 @@ const connectWords: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
 };
 
-function describeConnect(code: string): string {
+function describeConnect(cause: unknown): string {
+  const code = errorCodeOf(cause) ?? 'no reason';
   return Object.hasOwn(connectWords, code) ? (connectWords[code] ?? '') : `no connection (${code})`;
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string'
-    ? cause.code
-    : 'no reason';
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { errorCodeOf } from '../base/error-code.ts';
 import { HttpFault, type HttpFaultKind } from './http-fault.ts';
 
 export interface RawRequest {
@@ -134,7 +135,7 @@ const kindOfCode: Readonly<Record<string, HttpFaultKind>> = {
 function kindOf(error: Error, isStarted: boolean): HttpFaultKind | undefined {
   // Some of these carry no code.
   if (error.name === 'HTTPParserError') return 'undecodable';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = errorCodeOf(error) ?? '';
   if (code === '' || code === 'UND_ERR_INVALID_ARG' || code.startsWith('ERR_INVALID_')) return undefined;
   if (Object.hasOwn(kindOfCode, code)) return kindOfCode[code];
   return isStarted ? 'reset' : 'connect';
@@ -161,12 +162,11 @@ function fault(
   },
 ): HttpFault {
   const { cause, kind, sent, status, headers } = seen;
-  const code =
-    cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : '';
+  const code = errorCodeOf(cause);
   return new HttpFault({
     kind,
     sent,
-    message: `${request.name}: ${saying[kind]}${code}`,
+    message: `${request.name}: ${saying[kind]}${code === undefined ? '' : ` (${code})`}`,
     ...(status === undefined || status === 0 ? {} : { status }),
     ...(headers === undefined ? {} : { headers }),
     ...(cause === undefined ? {} : { cause }),

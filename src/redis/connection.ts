@@ -1,6 +1,6 @@
 import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCommander } from 'ioredis';
-import { certificateProblemOf } from '../base/certificate-problem.ts';
+import { describeCertificateProblem } from '../base/certificate-problem.ts';
 import type { DurationMs } from '../base/time.ts';
 import { makePassingErrors, type PassingErrors } from './passing-errors.ts';
 import { type RedisConfig, redactRedisText } from './redis-config.ts';
@@ -173,7 +173,7 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
     onError: (error: Error) => {
       // Of all sentinels together; the error of the last one, which came before it, says more.
       if (allSentinelsFailed.test(error.message)) return;
-      lastError = certificateWords(error) ?? redactRedisText(error.message, config);
+      lastError = describeCertificateProblem(error, 'redis.caFile') ?? redactRedisText(error.message, config);
     },
     onClose: () => {
       if (last === 'unreachable' || stopped) return;
@@ -185,19 +185,6 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
       stopped = true;
     },
   };
-}
-
-function certificateWords(error: Error): string | undefined {
-  switch (certificateProblemOf(error)) {
-    case 'unknownAuthority':
-      return "its certificate is signed by an authority that is not trusted here: set redis.caFile to the authority's certificate (PEM)";
-    case 'otherName':
-      return 'its certificate is for another host name';
-    case 'outOfDate':
-      return 'its certificate has expired, or is not valid yet';
-    case undefined:
-      return undefined;
-  }
 }
 
 async function closeClient(client: Redis | Cluster): Promise<void> {

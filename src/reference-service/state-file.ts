@@ -1,5 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { errorCodeOf } from '../base/error-code.ts';
 import { StoredWorld } from './stored-world.ts';
 
 /** What a state file holds: every account's world, and how the service's time stood to real time when it was written. */
@@ -31,7 +32,7 @@ export async function readStateFile(path: string, seed: string): Promise<Service
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCodeOf(error) ?? String(error);
     if (code === 'ENOENT') return undefined;
     throw new StateFileError(`${path}: can't be read (${code})`, { cause: error });
   }
@@ -71,10 +72,8 @@ export async function writeStateFile(path: string, state: ServiceState): Promise
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
-    throw new StateFileError(`${path}: can't be written (${codeOf(error)})`, { cause: error });
+    throw new StateFileError(`${path}: can't be written (${errorCodeOf(error) ?? String(error)})`, {
+      cause: error,
+    });
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
