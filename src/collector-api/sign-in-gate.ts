@@ -1,5 +1,5 @@
+import { untilAborted } from '../base/until-aborted.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
-import { untilAborted } from './until-aborted.ts';
 
 /**
  * Lets one request at a time sign in while the rest wait for its cookie: sign-ins are throttled per minute

@@ -1,5 +1,5 @@
+import { untilAborted } from '../base/until-aborted.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
-import { untilAborted } from './until-aborted.ts';
 
 /** Ids of the collectors that the service would upgrade to a build now. */
 export type UpgradableIds = ReadonlySet<number>;

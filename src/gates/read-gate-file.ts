@@ -1,4 +1,6 @@
+import { errorCodeOf } from '../base/error-code.ts';
 import { Secret } from '../base/secret.ts';
+import { untilAborted } from '../base/until-aborted.ts';
 
 export type ReadFile = (path: string, signal: AbortSignal) => Promise<string>;
 
@@ -54,32 +56,12 @@ async function readText(
   read: ReadFile,
   signal: AbortSignal,
 ): Promise<string | Missing> {
+  // Opening a pipe, or a file of a network that is away, may never end.
   const text = await untilAborted(read(path, signal), signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    return { code: codeOf(error) };
+    return { code: errorCodeOf(error) ?? 'no reason' };
   });
   if (typeof text === 'string') return text;
   const reason = text.code === 'ENOENT' ? 'does not exist' : `cannot be read (${text.code})`;
   return { ok: false, detail: `the ${what} file ${path} ${reason}` };
-}
-
-/** Opening a pipe, or a file of a network that is away, may never end, and no signal reaches it. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = (): void => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : 'no reason';
 }
