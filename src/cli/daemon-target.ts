@@ -1,5 +1,6 @@
 import { type AdminClient, makeAdminClient } from '../admin-api/admin-client.ts';
 import { AdminClientFault } from '../admin-api/admin-client-fault.ts';
+import { writeAddress } from '../base/write-address.ts';
 import { toPrintable } from '../observability/printable.ts';
 import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
@@ -44,8 +45,8 @@ function placeOf({ config, url }: DaemonTarget): Parameters<typeof makeAdminClie
   if (url !== undefined) return { baseUrl: checkedUrl(url), token: process.env['UPWAVE_TOKEN'] };
   const { http } = openConfig(config);
   // A daemon that listens on every address is reached on this machine's own.
-  const host = http.host === '0.0.0.0' ? '127.0.0.1' : http.host === '::' ? '[::1]' : http.host;
-  return { baseUrl: `http://${host}:${http.port}`, token: http.token?.reveal() };
+  const host = http.host === '0.0.0.0' ? '127.0.0.1' : http.host === '::' ? '::1' : http.host;
+  return { baseUrl: `http://${writeAddress({ host, port: http.port })}`, token: http.token?.reveal() };
 }
 
 /** The words do not repeat it: it may hold a token (P12). */

@@ -1,4 +1,5 @@
 import { errorCodeOf } from '../base/error-code.ts';
+import { writeAddress } from '../base/write-address.ts';
 import type { Config } from '../config/config.ts';
 import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
@@ -47,9 +48,8 @@ export async function runCommand(options: {
 
 /** In words for a person: why a daemon can't have its port. */
 export function listenFailure(config: Config, error: unknown): CommandFailure {
-  const { host, port } = config.http;
   const why = errorCodeOf(error) ?? String(error);
-  const message = `cannot listen on ${host}:${port} (${why}); set another http.port, or stop what uses it`;
+  const message = `cannot listen on ${writeAddress(config.http)} (${why}); set another http.port, or stop what uses it`;
   return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
 }
 

@@ -1,4 +1,5 @@
 import { errorCodeOf } from '../base/error-code.ts';
+import { writeAddress } from '../base/write-address.ts';
 import type { Config } from '../config/config.ts';
 import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
@@ -111,8 +112,7 @@ async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string> {
   } catch (error) {
     if (errorCodeOf(error) !== 'EADDRINUSE') throw listenFailure(config, error);
     daemon.startWithoutPort();
-    const { host, port } = config.http;
-    return `goes on without a port of its own: ${host}:${port} is taken, by a daemon that shares this Redis or by something else`;
+    return `goes on without a port of its own: ${writeAddress(config.http)} is taken, by a daemon that shares this Redis or by something else`;
   }
 }
 

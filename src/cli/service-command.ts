@@ -1,4 +1,5 @@
 import { errorCodeOf } from '../base/error-code.ts';
+import { writeAddress } from '../base/write-address.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readYaml } from '../config/yaml-source.ts';
 import { describeCollectorManagementApi } from '../reference-service/api-document.ts';
@@ -95,7 +96,7 @@ async function listen(
     if (code === undefined) throw error;
     throw new CommandFailure(
       exitCodes.usageOrConfig,
-      `cannot listen on ${host}:${port} (${code}); choose another --port`,
+      `cannot listen on ${writeAddress({ host, port })} (${code}); choose another --port`,
       {
         cause: error,
       },

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
+import { writeAddress } from '../base/write-address.ts';
 import type { Config, RedisConfig, ServiceConfig } from './config.ts';
 import { effectivePolicy } from './effective-policy.ts';
 import { maskedUrl } from './masked-url.ts';
-import type { RedisNode } from './redis-schema.ts';
 import { writeDuration } from './write-duration.ts';
 
 /**
@@ -49,8 +49,8 @@ function effectiveRedis(redis: RedisConfig): object {
   const { username, password, tls } = redis;
   return {
     ...(kind === 'cluster'
-      ? { cluster: redis.nodes.map(writeNode) }
-      : { sentinels: redis.sentinels.map(writeNode), name: redis.name }),
+      ? { cluster: redis.nodes.map(writeAddress) }
+      : { sentinels: redis.sentinels.map(writeAddress), name: redis.name }),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password: String(password) }),
     tls,
@@ -61,10 +61,6 @@ function effectiveRedis(redis: RedisConfig): object {
 /** Its file is read already, and may hold more than certificates. */
 function effectiveCa(ca: string | undefined): object {
   return ca === undefined ? {} : { caFile: '***' };
-}
-
-function writeNode({ host, port }: RedisNode): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** Fails to compile when a key of the config is not printed. */

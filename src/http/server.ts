@@ -5,6 +5,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import { writeAddress } from '../base/write-address.ts';
 import type { Operation } from '../contract/operation.ts';
 import type { CutOff, HttpAnswer, HttpRequest, RequestFailure } from './http-exchange.ts';
 import { isTooDeep } from './json-depth.ts';
@@ -89,8 +90,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<RunningHt
   await app.listen({ host: parts.host, port: parts.port });
   const address = app.server.address();
   if (address === null || typeof address === 'string') throw new Error('the HTTP server listens nowhere');
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return { url: `http://${host}:${address.port}`, port: address.port, close: () => app.close() };
+  const { address: host, port } = address;
+  return { url: `http://${writeAddress({ host, port })}`, port, close: () => app.close() };
 }
 
 type Work = { readonly mounted: MountedOperation } | { readonly failure: RequestFailure };

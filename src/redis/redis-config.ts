@@ -1,3 +1,5 @@
+import { writeAddress } from '../base/write-address.ts';
+
 /** One host of a Sentinel or Cluster deployment. */
 export interface RedisAddress {
   readonly host: string;
@@ -65,7 +67,7 @@ function placeOf(url: string): string {
 }
 
 function addressesText(addresses: readonly RedisAddress[]): string {
-  return addresses.map(({ host, port }) => `${host}:${port}`).join(', ');
+  return addresses.map(writeAddress).join(', ');
 }
 
 /** The password of a URL as it was written, as a URL has it, and as it is meant. */
