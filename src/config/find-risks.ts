@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { errorCodeOf } from '../base/error-code.ts';
 import type { Config } from './config.ts';
 import { isLoopback } from './is-loopback.ts';
 
@@ -37,9 +38,19 @@ const othersReadOrWrite = 0o006;
 function openFile(path: string): readonly string[] {
   // Its modes mean nothing there.
   if (process.platform === 'win32') return [];
-  // A gate's file may appear later.
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined || !stat.isFile() || (stat.mode & othersReadOrWrite) === 0) return [];
-  const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
-  return [`${path} holds a secret, and every user of this machine may read or change it (mode ${mode})`];
+  const mode = modeOf(path);
+  if (mode === undefined || (mode & othersReadOrWrite) === 0) return [];
+  const shown = (mode & 0o777).toString(8).padStart(4, '0');
+  return [`${path} holds a secret, and every user of this machine may read or change it (mode ${shown})`];
+}
+
+/** @returns undefined for what is no file, or can't be looked at: a gate's file may appear later, and its gate says why not */
+function modeOf(path: string): number | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() ? stat.mode : undefined;
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
 }

@@ -34,6 +34,11 @@ describe('the risks of a config (P12)', () => {
     expect(gateAt('url: "https://gate.example.com", tokenFile: token')).toEqual([]);
   });
 
+  it("are none where a gate's file can't be looked at: the gate says so when it asks", () => {
+    const tooLong = 'a'.repeat(300);
+    expect(gateAt(`url: "https://gate.example.com", tokenFile: ${tooLong}`)).toEqual([]);
+  });
+
   it.skipIf(process.platform === 'win32')('has files of secrets that everybody may read or change', () => {
     const folder = mkdtempSync(join(tmpdir(), 'upwave-risks-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
