@@ -7,7 +7,8 @@ import { defaultRedis } from './default-redis.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /**
- * The Redis to use: the command line's word goes first, then the config's, then this machine's.
+ * The Redis to use: the command line's word goes first, then the config's, then this machine's. Prefix and authorities,
+ * for which the command line has no words, are the config's.
  * @throws CommandFailure for what is no Redis URL, and for a password on the command line
  */
 export function chooseRedis(config: Config, option: string | undefined): RedisConfig | 'embedded' {
@@ -24,7 +25,8 @@ export function chooseRedis(config: Config, option: string | undefined): RedisCo
     const message = '--redis wants redis://host:6379, rediss://host:6379, unix:///path, /path or embedded';
     throw new CommandFailure(exitCodes.usageOrConfig, message);
   }
-  return { keyPrefix: configured.keyPrefix, url: option };
+  const { keyPrefix, ca } = redisConfigOf(configured);
+  return { keyPrefix, url: option, ...(ca !== undefined && { ca }) };
 }
 
 /** Every secret of a config, so that no log line shows one (P12). */

@@ -184,6 +184,18 @@ describe('a config that is made to hurt', () => {
   });
 });
 
+describe('another Redis on the command line', () => {
+  it("is reached by the config's own authorities, as it has no option for them", () => {
+    const { redis, ...config } = readConfig(withSection('redis: { url: "rediss://a", keyPrefix: mine }'));
+    const own = redis && { ...redis, ca: 'PEM' };
+    expect(chooseRedis({ ...config, redis: own }, 'rediss://b:1')).toEqual({
+      keyPrefix: 'mine',
+      url: 'rediss://b:1',
+      ca: 'PEM',
+    });
+  });
+});
+
 describe('a password for Redis', () => {
   const config = readConfig(withSection('redis: { keyPrefix: mine }'.replace('{', '{ url: "redis://a",')));
 
