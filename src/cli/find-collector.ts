@@ -1,3 +1,4 @@
+import { parseCollectorId } from '../base/collector-id.ts';
 import { isRefusedWith } from '../collector-api/client-refusals.ts';
 import { isNameAskable } from '../collector-api/collector-name.ts';
 import type { Collector } from '../contract/collector.ts';
@@ -15,9 +16,9 @@ import type { ServiceDesk } from './with-management.ts';
  */
 export async function findCollector(desk: ServiceDesk, idOrName: string): Promise<Collector> {
   const { collectors } = desk.management;
-  const isId = /^\d{1,15}$/.test(idOrName);
-  if (isId) {
-    const found = known(desk, await collectors.get(Number(idOrName), desk.stop));
+  const id = parseCollectorId(idOrName);
+  if (id !== undefined) {
+    const found = known(desk, await collectors.get(id, desk.stop));
     if (found !== undefined) return found.resource;
   }
   if (isNameAskable(idOrName)) {
@@ -28,7 +29,7 @@ export async function findCollector(desk: ServiceDesk, idOrName: string): Promis
     const found = all.find(({ name }) => name === idOrName);
     if (found !== undefined) return found;
   }
-  const what = isId ? 'the id or the name' : 'the name';
+  const what = id === undefined ? 'the name' : 'the id or the name';
   throw new CommandFailure(exitCodes.usageOrConfig, `no collector has ${what} ${toPrintable(idOrName)}`);
 }
 

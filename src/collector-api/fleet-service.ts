@@ -1,4 +1,5 @@
 import { isSameBuild } from '../base/build-version.ts';
+import { parseCollectorId } from '../base/collector-id.ts';
 import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
 import {
   type SeenCollector,
@@ -16,6 +17,7 @@ import type { FleetService, InventoryPage } from '../orchestrator/ports/fleet-se
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
 import { boundText } from './bound-text.ts';
 import { isNameAskable, unaskableName } from './collector-name.ts';
+import { fleetCollectorOf, hasId, isInstalled } from './fleet-collector-of.ts';
 import { type PagedList, readWholeList } from './paging.ts';
 import type { ServiceClient } from './service-client.ts';
 import type { TextKind } from './service-secrets.ts';
@@ -132,20 +134,17 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     readInventory,
 
     async findCollector(idOrName, signal) {
-      const isId = /^\d{1,16}$/.test(idOrName);
-      if (!isId && !isNameAskable(idOrName)) return unaskableName(idOrName);
-      const answer = isId
-        ? await client.call(
-            seeCollector,
-            { params: { id: Number(idOrName) } },
-            { budgetClass: 'operator', signal },
-          )
-        : await client.call(
-            seeCollectorByName,
-            { params: { name: idOrName } },
-            // A name with a period (collector-api.md §4.1, Rules for Get by name).
-            { budgetClass: 'operator', trailingSlash: idOrName.includes('.'), signal },
-          );
+      const id = parseCollectorId(idOrName);
+      if (id === undefined && !isNameAskable(idOrName)) return unaskableName(idOrName);
+      const answer =
+        id === undefined
+          ? await client.call(
+              seeCollectorByName,
+              { params: { name: idOrName } },
+              // A name with a period (collector-api.md §4.1, Rules for Get by name).
+              { budgetClass: 'operator', trailingSlash: idOrName.includes('.'), signal },
+            )
+          : await client.call(seeCollector, { params: { id } }, { budgetClass: 'operator', signal });
       if (!answer.ok) {
         const gone = withGoneCollector(answer);
         return !gone.ok && gone.failure.kind === 'notFound' ? { ok: true, value: undefined } : gone;
@@ -282,44 +281,4 @@ function withGoneCollector<T>(answer: Answer<T> & { readonly ok: false }): Answe
   const { failure } = answer;
   if (failure.kind !== 'refused' || failure.code !== 'InvalidCollector') return answer;
   return { ok: false, failure: { kind: 'notFound', detail: failure.detail } };
-}
-
-/** `filter=installed` asks for no other; a service that ignores it must not get hosted ones into a plan. */
-function isInstalled(collector: SeenCollector): boolean {
-  return collector.collectorType !== 'Hosted';
-}
-
-type KnownCollector = SeenCollector & { readonly id: number };
-
-function hasId(row: SeenCollector): row is KnownCollector {
-  return row.id !== null;
-}
-
-/** What real answers leave out is empty here (field-facts.md, The wire). */
-function fleetCollectorOf(collector: KnownCollector, say: Say): FleetCollector {
-  const text = (value: string | null | undefined) => say(value ?? '');
-  return {
-    id: collector.id,
-    name: text(collector.name),
-    category: text(collector.category),
-    hostName: text(collector.hostName),
-    osName: text(collector.osName),
-    osArch: text(collector.osArch),
-    build: text(collector.collectorVersion),
-    alive: collector.alive ?? false,
-    lastSeenAlive: collector.lastSeenAlive ?? undefined,
-    ephemeral: collector.ephemeral ?? false,
-    sourceSyncMode: text(collector.sourceSyncMode),
-    timeZone: text(collector.timeZone),
-    fields: textsOf(collector.fields ?? {}, say),
-  };
-}
-
-function textsOf(fields: Readonly<Record<string, unknown>>, say: Say): Record<string, string> {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [say(key), say(textOf(value))]));
-}
-
-/** An object may bring a `toString` of its own, so only scalars are asked for their text. */
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

@@ -1,3 +1,4 @@
+import { parseCollectorId } from '../base/collector-id.ts';
 import type { DurationMs } from '../base/time.ts';
 import type { FleetCollector } from '../rollout/collector.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
@@ -20,20 +21,17 @@ type AskParts = Pick<OperationsParts, 'readApiStanding' | 'clock'> & {
   readonly fleet: Pick<FleetService, 'findCollector'>;
 };
 
-export function isCollectorId(text: string): boolean {
-  return /^\d{1,16}$/.test(text.trim());
-}
-
 /**
  * Finds a collector in the rollouts that are on their way, by its id or exact name: a person who holds one back must
  * not have to wait for a service that stands still. By name it costs a reading of the plans, 1 s for 100,000 collectors.
  */
 export async function findPlannedCollector(parts: PlanParts, idOrName: string): Promise<Upgrade | undefined> {
-  const text = idOrName.trim();
+  const id = parseCollectorId(idOrName);
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
-    const found = isCollectorId(text)
-      ? await parts.store.loadUpgrade(rolloutId, Number(text))
-      : await findByName(parts, rolloutId, text);
+    const found =
+      id === undefined
+        ? await findByName(parts, rolloutId, idOrName.trim())
+        : await parts.store.loadUpgrade(rolloutId, id);
     if (found !== undefined) return found;
   }
   return undefined;

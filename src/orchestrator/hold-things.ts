@@ -1,11 +1,12 @@
 import { parseBuildVersion } from '../base/build-version.ts';
+import { parseCollectorId } from '../base/collector-id.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
 import { nearestLabel } from '../rollout/nearest-label.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { findStratum } from '../rollout/verbs.ts';
 import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
 import { recordFact } from './change-upgrade.ts';
-import { askForCollector, findPlannedCollector, isCollectorId } from './find-collector.ts';
+import { askForCollector, findPlannedCollector } from './find-collector.ts';
 import type { OperationsParts } from './make-operations.ts';
 import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
 import type { AuditEntry } from './ports/fleet-register.ts';
@@ -75,12 +76,13 @@ async function findCollector(
   const planned = await findPlannedCollector(parts, text);
   if (planned !== undefined) return found(planned.collectorId, planned.collectorName);
   const { collectors } = await parts.register.holds();
-  if (collectors.some(({ collectorId }) => String(collectorId) === text.trim()))
-    return found(Number(text), text.trim());
+  const id = parseCollectorId(text);
+  const byId = id === undefined ? undefined : found(id, String(id));
+  if (byId !== undefined && collectors.some(({ collectorId }) => collectorId === id)) return byId;
   const asked = await askForCollector(parts, text);
   if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
   // One that can't be asked for now can still be named by its id.
-  if (asked.kind === 'unavailable') return isCollectorId(text) ? found(Number(text), text.trim()) : asked;
+  if (asked.kind === 'unavailable') return byId ?? asked;
   const nearest = nearestLabel(text, strata);
   const offer = nearest === undefined ? '' : `; did you mean the stratum ${JSON.stringify(nearest)}?`;
   const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector${offer}`;

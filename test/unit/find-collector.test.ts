@@ -43,6 +43,8 @@ describe('a collector that a person names', () => {
   const upgrades = Array.from({ length: 2_500 }, (_each, index) =>
     anUpgrade({ state: 'pending' }, { collectorId: 100 + index, collectorName: `web-${index}` }),
   );
+  // What JavaScript makes of 9007199254740993.
+  upgrades.push(anUpgrade({ state: 'pending' }, { collectorId: 2 ** 53, collectorName: 'another' }));
 
   it('is found in any rollout on its way, by its id and by its exact name, wherever it stands', async () => {
     const { parts } = someParts({ upgrades });
@@ -55,7 +57,7 @@ describe('a collector that a person names', () => {
     ] as const) {
       expect((await findPlannedCollector(parts, text))?.collectorId, text).toBe(id);
     }
-    for (const text of ['99', 'web-', 'WEB-1', 'web-2500', unreadable]) {
+    for (const text of ['99', '9007199254740993', 'web-', 'WEB-1', 'web-2500', unreadable]) {
       expect(await findPlannedCollector(parts, text), text).toBeUndefined();
     }
   });
