@@ -7,9 +7,12 @@ const windowMs: DurationMs = 60_000;
 /** What an attacker with many addresses can make us remember. */
 const networksMax = 1_000;
 
-/** Counts wrong tokens by remote address, or its whole network with IPv6, so that nobody is told of many whether they are right. */
+/**
+ * Counts wrong tokens by remote address, or its whole network with IPv6: who sends many is told to wait. What keeps a
+ * guesser out is the token's length, since the right one always passes.
+ */
 export interface WrongTokens {
-  /** How long this address's wrong tokens are refused with a word to wait; 0 when they are not. */
+  /** How long this address's next wrong token is answered with the word to wait; 0: it is told that it is wrong. */
   refusedForMs(address: string): DurationMs;
   count(address: string): void;
 }

@@ -1,3 +1,4 @@
+import { basicToken } from '../base/basic-token.ts';
 import type { Config } from '../config/config.ts';
 import { redisUrlProblem } from '../config/redis-url.ts';
 import { redisConfigOf } from '../daemon/redis-connections.ts';
@@ -32,7 +33,7 @@ export function chooseRedis(config: Config, option: string | undefined): RedisCo
 /** Every secret of a config, so that no log line shows one (P12). */
 export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): readonly string[] {
   const { accessId, accessKey } = config.service;
-  const basic = Buffer.from(`${accessId.reveal()}:${accessKey.reveal()}`).toString('base64');
+  const basic = basicToken({ name: accessId.reveal(), password: accessKey.reveal() });
   const secrets = [accessKey.reveal(), basic, config.http.token?.reveal() ?? ''];
   if (redis !== 'embedded') secrets.push(...redisSecretsOf(redis));
   return secrets.filter((secret) => secret !== '');

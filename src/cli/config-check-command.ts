@@ -41,7 +41,10 @@ export async function configCheckCommand(
   const risks = findRisks(config);
   const shown = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
   if (options.json) printJson(output, { ...shown, overlapping, risks, ...(fleet && { fleet }) });
-  else output.out.write(`${render(options.config, config, risks, fleet)}\n`);
+  else {
+    const warnings = [...overlapping.map(({ words }) => words), ...risks, ...(fleet?.warnings ?? [])];
+    output.out.write(`${render(options.config, config, warnings, fleet)}\n`);
+  }
   return exitCodes.done;
 }
 
@@ -54,15 +57,13 @@ function printEffective(config: Config, { json }: ConfigCheckOptions, output: Co
 function render(
   path: string,
   config: Config,
-  risks: readonly string[],
+  warnings: readonly string[],
   fleet: FleetCheck | undefined,
 ): string {
   return [
     `${path} is right: service ${config.service.baseUrl}`,
     ...config.rollouts.flatMap(policyLines).map((words) => toPrintable(`  ${words}`)),
     ...(fleet?.policies.map(({ words }) => `  ${words}`) ?? []),
-    ...findOverlappingPolicies(config.rollouts).map(({ words }) => `  warning: ${words}`),
-    ...risks.map((words) => `  warning: ${toPrintable(words)}`),
-    ...(fleet?.warnings.map((words) => `  warning: ${words}`) ?? []),
+    ...warnings.map((words) => `  warning: ${toPrintable(words)}`),
   ].join('\n');
 }

@@ -8,7 +8,7 @@ import { toPrintable } from '../observability/printable.ts';
 import { describeScan, type ScanResult } from '../orchestrator/scan.ts';
 import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
-import type { UpgradeState } from '../rollout/upgrade.ts';
+import { failedStates } from '../rollout/upgrade.ts';
 import { chooseRedis, secretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
@@ -143,7 +143,6 @@ function exitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
     : exitCodes.finishedWithFailures;
 }
 
-const failedStates: readonly UpgradeState[] = ['failed', 'timedOut', 'unconfirmed'];
 const failuresShownMax = 20;
 
 /** The end, in one glance, and every failure with its reason. */

@@ -9,7 +9,7 @@ import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
 import { redisRefusal } from './redis-refusal.ts';
-import { embeddedDataDir } from './with-redis.ts';
+import { embeddedDataDir, embeddedKeyPrefix } from './with-redis.ts';
 
 /** Where state is: as `run` finds it. */
 export interface StateTarget {
@@ -71,7 +71,7 @@ async function withEmbedded<T>(use: (redis: RedisConfig) => Promise<T>): Promise
   const server = await startEmbedded(dataDir);
   try {
     if (!server.persistent) throw nothingKept('without redis-server or valkey-server it is in memory');
-    return await use({ keyPrefix: 'upwave', url: server.url });
+    return await use({ keyPrefix: embeddedKeyPrefix, url: server.url });
   } finally {
     await server.close();
   }

@@ -6,7 +6,8 @@ import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
 import { isFileError } from './write-lines.ts';
 
-const embeddedKeyPrefix = 'upwave';
+/** Nobody shares it, so no config has a say. */
+export const embeddedKeyPrefix = 'upwave';
 
 export interface ChosenRedis {
   readonly redis: RedisConfig;

@@ -1,3 +1,4 @@
+import { basicToken } from '../base/basic-token.ts';
 import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
 import type { Operation } from '../contract/operation.ts';
 import { listUpgradeTargets } from '../contract/upgrade-operations.ts';
@@ -12,7 +13,7 @@ import { makeServiceAddresses } from './service-addresses.ts';
 import { type CircuitMark, isUnanswered, makeServiceCircuit } from './service-circuit.ts';
 import { retryAfterMsOf, serviceFailureOf, serviceTimeOf } from './service-failure.ts';
 import { makeHider, type TextKind } from './service-secrets.ts';
-import { basicCredentials, openServiceSession, type ServiceSession } from './service-session.ts';
+import { openServiceSession, type ServiceSession } from './service-session.ts';
 import { takeGrant } from './take-grant.ts';
 import { makeThrottle, type ThrottleMark } from './throttle.ts';
 import { unauthorizedFailure } from './unauthorized-failure.ts';
@@ -139,8 +140,8 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   };
   const addresses = makeServiceAddresses(sessionAt(normalBaseUrl(parts.baseUrl)));
 
+  const credentials = [accessId, accessKey, basicToken({ name: accessId, password: accessKey })];
   const hider = (kind: TextKind): ((text: string) => string) => {
-    const credentials = [accessId, accessKey, basicCredentials(accessId, accessKey).slice(6)];
     return makeHider([...credentials, ...sessions.flatMap(({ jar }) => jar.secrets())], kind);
   };
 

@@ -1,3 +1,4 @@
+import { basicToken } from '../base/basic-token.ts';
 import type { Clock } from '../base/time.ts';
 import { versionPath } from '../contract/collector-management-api.ts';
 import { type HttpClient, makeHttpClient } from '../http/client.ts';
@@ -33,7 +34,8 @@ export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
   const jar = makeCookieJar(parts.clock);
   let isCookieless = false;
   const basePath = new URL(parts.baseUrl).pathname.replace(/\/+$/, '');
-  const authorization = basicCredentials(parts.accessId, parts.accessKey);
+  // collector-api.md §5.1.
+  const authorization = `Basic ${basicToken({ name: parts.accessId, password: parts.accessKey })}`;
 
   const http = makeHttpClient({
     baseUrl: `${parts.baseUrl}${versionPath}`,
@@ -62,9 +64,4 @@ export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
       isCookieless = !jar.hasCookie();
     },
   };
-}
-
-/** The value of the `Authorization` header (collector-api.md §5.1). */
-export function basicCredentials(accessId: string, accessKey: string): string {
-  return `Basic ${Buffer.from(`${accessId}:${accessKey}`, 'utf8').toString('base64')}`;
 }

@@ -1,7 +1,7 @@
 import type { UpgradeFact } from '../rollout/facts.ts';
 import { total } from '../rollout/gate.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
-import type { UpgradeState } from '../rollout/upgrade.ts';
+import { failedStates } from '../rollout/upgrade.ts';
 import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../rollout/verbs.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
@@ -13,8 +13,6 @@ import type { VerbRequest } from './operations.ts';
 
 // After these nothing may leave any more (P4).
 const stoppingVerbs: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'rollback']);
-
-const failedStates: readonly UpgradeState[] = ['failed', 'timedOut', 'unconfirmed'];
 
 /** Makes the way a verb takes: judged from what is now, saved, and in force when it returns. undefined: no such rollout. */
 export function makeApplyVerb(parts: ApprovePlanParts & ChangeUpgradeParts) {

@@ -4,7 +4,7 @@ import { makePlan, type Plan, type PlanOptions } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { type BuildAges, chooseTarget } from '../rollout/target.ts';
-import { isEnd, isFailed, type UpgradeState } from '../rollout/upgrade.ts';
+import { failedStates, isEnd, isFailed } from '../rollout/upgrade.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
 import type { Answer } from './ports/answer.ts';
 import type { FleetRegister } from './ports/fleet-register.ts';
@@ -80,8 +80,6 @@ export function makePlanMemory(
     },
   };
 }
-
-const failedStates: readonly UpgradeState[] = ['failed', 'timedOut', 'unconfirmed'];
 
 /** Collectors that an earlier rollout of this build failed on: not tried again at every tick of the schedule. */
 async function failedBefore(

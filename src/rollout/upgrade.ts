@@ -185,9 +185,11 @@ export function isLost(upgrade: Upgrade): boolean {
   return 'lost' in upgrade && upgrade.lost;
 }
 
-/** True for the ends that count as failures (DESIGN §4, Failures). */
-export function isFailed(state: UpgradeState): state is 'failed' | 'timedOut' | 'unconfirmed' {
-  return state === 'failed' || state === 'timedOut' || state === 'unconfirmed';
+/** The ends that count as failures (DESIGN §4, Failures). */
+export const failedStates = ['failed', 'timedOut', 'unconfirmed'] as const satisfies readonly EndState[];
+
+export function isFailed(state: UpgradeState): state is (typeof failedStates)[number] {
+  return (failedStates as readonly UpgradeState[]).includes(state);
 }
 
 /** True in the states in which the collector has the build, or may get it: what a rollback would take back. */
