@@ -21,7 +21,7 @@ import {
 } from './change-resource.ts';
 import { isNameAskable, unaskableName } from './collector-name.ts';
 import type { PatientClient } from './patient-client.ts';
-import type { ServedAnswer } from './service-client.ts';
+import type { ServedAnswer } from './service-call.ts';
 
 export type CollectorFilter = 'installed' | 'hosted' | 'dead' | 'alive';
 

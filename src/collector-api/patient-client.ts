@@ -5,7 +5,8 @@ import type { CallInput } from '../http/client.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import { type PageOf, readWholeList } from './paging.ts';
 import { passesUntouched, repeatWhilePassing } from './repeat-while-passing.ts';
-import type { ServedAnswer, ServiceCall, ServiceClient } from './service-client.ts';
+import type { ServedAnswer, ServiceCall } from './service-call.ts';
+import type { ServiceClient } from './service-client.ts';
 
 export interface PatientClientParts {
   readonly client: ServiceClient;

@@ -1,7 +1,7 @@
 import { createSearchJob, getSearchJob, listSearchJobResults } from '../contract/search-job-operations.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import type { PatientClient } from './patient-client.ts';
-import type { ServedAnswer } from './service-client.ts';
+import type { ServedAnswer } from './service-call.ts';
 
 export interface SearchJobResultsRequest {
   readonly searchJobId: string;

@@ -11,8 +11,8 @@ import { isPage } from './is-page.ts';
 const messageLengthMax = 200;
 
 /**
- * What a fault of a call means, for all that needs no memory; 401 and 301 are settled before (DESIGN §4, What a
- * failure means). An answer that is no JSON comes from something between us and the service, so it proves nothing about
+ * What a fault of a call means, for all that needs no memory; what a 401, 301 or 308 means, the sender knows (DESIGN §4,
+ * What a failure means). An answer that is no JSON comes from something between us and the service, so it proves nothing about
  * a collector or a task (P13).
  * @param hide removes secrets from a text that the service wrote (P12)
  */

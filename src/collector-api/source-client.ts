@@ -17,7 +17,7 @@ import {
   withoutServiceFields,
 } from './change-resource.ts';
 import type { PatientClient } from './patient-client.ts';
-import type { ServedAnswer } from './service-client.ts';
+import type { ServedAnswer } from './service-call.ts';
 
 /** Which source: its own id is unique only within its collector. */
 export interface SourcePlace {

@@ -1,10 +1,7 @@
 import type { Clock, DurationMs, EpochMs } from '../../src/base/time.ts';
 import { makeFleetService } from '../../src/collector-api/fleet-service.ts';
-import {
-  makeServiceClient,
-  type RequestSeen,
-  type ServiceClientParts,
-} from '../../src/collector-api/service-client.ts';
+import { makeServiceClient, type ServiceClientParts } from '../../src/collector-api/service-client.ts';
+import type { RequestSeen } from '../../src/collector-api/service-observer.ts';
 import type { ApiBudget, BudgetClass } from '../../src/orchestrator/ports/api-budget.ts';
 import { type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 import { testSecrets } from './test-secrets.ts';

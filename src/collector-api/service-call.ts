@@ -1,0 +1,37 @@
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { Answer } from '../orchestrator/ports/answer.ts';
+import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
+import type { ServiceFailure } from '../rollout/failure-classes.ts';
+
+/** What a call to the service brings beside its input. */
+export interface ServiceCall {
+  readonly budgetClass: BudgetClass;
+  /** Runs with the grant in hand, right before the request leaves; when it answers false, nothing is sent. */
+  readonly beforeSend?: (() => Promise<boolean>) | undefined;
+  /** How long after `beforeSend` was asked it may still leave; later, nothing is sent, and it ends as `cancelled`. */
+  readonly leaveWithinMs?: DurationMs | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** The ETag of a previous GET, for an update (collector-api.md §4.4). */
+  readonly ifMatch?: string | undefined;
+  /** A name with a period needs a slash after it (collector-api.md §4.1, Rules for Get by name). */
+  readonly trailingSlash?: boolean | undefined;
+}
+
+interface Served<Body> {
+  readonly body: Body;
+  /** The service's clock at the answer, where it told. */
+  readonly serviceAt: EpochMs | null;
+  /** As it came, quotes included; null when the answer had none. */
+  readonly etag: string | null;
+}
+
+export type ServedAnswer<Body> = Answer<Served<Body>>;
+
+interface Failed {
+  readonly ok: false;
+  readonly failure: ServiceFailure;
+}
+
+export function failed(failure: ServiceFailure): Failed {
+  return { ok: false, failure };
+}
