@@ -11,7 +11,8 @@ import { failed, type ServedAnswer, type ServiceCall } from './service-call.ts';
 import { makeServiceCircuit } from './service-circuit.ts';
 import type { ServiceObserver } from './service-observer.ts';
 import { makeHider, type TextKind } from './service-secrets.ts';
-import { openServiceSession, type ServiceSession } from './service-session.ts';
+import { openServiceSession } from './service-session.ts';
+import { makeServiceSessions } from './service-sessions.ts';
 import { makeThrottle } from './throttle.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
@@ -64,27 +65,15 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     keyMemory: parts.keyMemory,
     onThrottled: (throttled) => observer.onThrottled?.(throttled),
   });
-  const sessions: ServiceSession[] = [];
-  const sessionAt = (baseUrl: string): ServiceSession => {
-    const open = sessions.find((session) => session.baseUrl === baseUrl);
-    if (open !== undefined) return open;
-    const session = openServiceSession({
-      baseUrl,
-      accessId,
-      accessKey,
-      requestTimeoutMs: parts.requestTimeoutMs,
-      connectionsMax: parts.connectionsMax ?? 16,
-      ca: parts.ca,
-      clock,
-    });
-    sessions.push(session);
-    return session;
-  };
-  const addresses = makeServiceAddresses(sessionAt(normalBaseUrl(parts.baseUrl)));
+  const { requestTimeoutMs, connectionsMax = 16, ca } = parts;
+  const sessions = makeServiceSessions((baseUrl) =>
+    openServiceSession({ baseUrl, accessId, accessKey, requestTimeoutMs, connectionsMax, ca, clock }),
+  );
+  const addresses = makeServiceAddresses(sessions.at(normalBaseUrl(parts.baseUrl)));
 
   const credentials = [accessId, accessKey, basicToken({ name: accessId, password: accessKey })];
   const hider = (kind: TextKind): ((text: string) => string) => {
-    return makeHider([...credentials, ...sessions.flatMap(({ jar }) => jar.secrets())], kind);
+    return makeHider([...credentials, ...sessions.secrets()], kind);
   };
   const circuit = makeServiceCircuit(budget);
   const { allowedHosts } = parts;
@@ -135,8 +124,9 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
           }
           if (sent.ok !== 'moved') return sent;
           if (addresses.current() === session) {
-            addresses.moveTo(sessionAt(sent.to));
+            addresses.moveTo(sessions.at(sent.to));
             observer.onMoved?.(sent.to);
+            await sessions.letGo([addresses.home, addresses.current()]);
           }
           // The permission to send was given for one send: a create comes back for a new one (P4).
           if (!operation.idempotent) return failed(movedCreate(sent.to));
@@ -150,9 +140,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
       return failed({ kind: 'misconfigured', detail });
     },
     hider,
-    close: async () => {
-      await Promise.all(sessions.map(({ http }) => http.close()));
-    },
+    close: () => sessions.close(),
   };
 }
 

@@ -317,6 +317,29 @@ describe('the session with the service', () => {
       expect(intents).toBe(2);
     });
 
+    it('that comes again and again leaves nothing of where it led long ago', async () => {
+      let place = '/api';
+      let next = 1;
+      const { fleet, server } = await setup((request, response) => {
+        if (request.path.startsWith(`${place}/`)) {
+          return sendJson(response, 200, targets, { 'set-cookie': `session=of-${place.slice(1)}` });
+        }
+        return sendText(response, 301, '', { location: `${server.url}${place}/v1/` });
+      });
+      const moveOn = async (to: string) => {
+        place = to;
+        expect((await fleet.listBuilds()).ok).toBe(true);
+        return server.requests.at(-1)?.headers.cookie;
+      };
+      await moveOn('/api');
+      expect(await moveOn('/first')).toBeUndefined();
+      await moveOn('/second');
+      expect(await moveOn('/first')).toBe('session=of-first');
+      for (; next <= 20; next += 1) await moveOn(`/place-${next}`);
+      expect(await moveOn('/first')).toBeUndefined();
+      expect(await moveOn('/api')).toBe('session=of-api');
+    });
+
     it('is not followed in circles', async () => {
       const other = await elsewhere((request, response) =>
         sendText(response, 301, '', { location: `${first}${request.url}` }),
