@@ -1,5 +1,5 @@
-import { X509Certificate } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
+import { certificatesLengthMax, findCertificates } from '../base/pem-certificates.ts';
 import { quote } from './config-error.ts';
 import type { PlacedIssue } from './describe-problems.ts';
 import { readTextFile } from './text-file.ts';
@@ -18,11 +18,6 @@ interface NamedFile {
 
 const sections = ['service', 'redis'] as const;
 
-// All the public authorities together are a quarter of this.
-const bytesMax = 1024 * 1024;
-
-const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
-
 /**
  * Reads the certificates of own authorities, so that a wrong file is told with all other problems and not by the first
  * connection.
@@ -37,27 +32,25 @@ export function readCaFiles(
   for (const section of sections) {
     const named = given(section);
     if (named === undefined || named.path === '') continue;
-    const text = readTextFile(resolve(dirname(configFile), named.path), bytesMax);
-    const problem = typeof text === 'string' ? problemOf(text) : text.problem;
-    if (problem !== undefined) {
-      const message = `can't take certificates from ${quote(named.written)}: ${problem}`;
+    const certificates = readCertificates(resolve(dirname(configFile), named.path));
+    if ('pem' in certificates) found.push([section, certificates.pem]);
+    else {
+      const message = `can't take certificates from ${quote(named.written)}: ${certificates.problem}`;
       issues.push({ path: [section, 'caFile'], message, part: 'value' });
-    } else if (typeof text === 'string') found.push([section, (text.match(certificate) ?? []).join('\n')]);
+    }
   }
   return { ca: Object.fromEntries(found), issues };
 }
 
-function problemOf(text: string): string | undefined {
-  const blocks = text.match(certificate) ?? [];
-  if (blocks.length === 0) return 'it holds none; give them as PEM ("-----BEGIN CERTIFICATE-----")';
-  const isBroken = blocks.some((block) => !isCertificate(block));
-  return isBroken ? 'one in it is broken; copy the file again' : undefined;
+function readCertificates(path: string): { readonly pem: string } | { readonly problem: string } {
+  const text = readTextFile(path, certificatesLengthMax);
+  if (typeof text !== 'string') return text;
+  const found = findCertificates(text);
+  if ('pem' in found) return found;
+  return { problem: problemWords[found.problem] };
 }
 
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).subject !== undefined;
-  } catch {
-    return false;
-  }
-}
+const problemWords = {
+  none: 'it holds none; give them as PEM ("-----BEGIN CERTIFICATE-----")',
+  broken: 'one in it is broken; copy the file again',
+};

@@ -1,4 +1,5 @@
 import { errorCodeOf } from '../base/error-code.ts';
+import { certificatesLengthMax, findCertificates } from '../base/pem-certificates.ts';
 import { Secret } from '../base/secret.ts';
 import { untilAborted } from '../base/until-aborted.ts';
 
@@ -13,9 +14,6 @@ type Found = { readonly ok: true; readonly value: Secret } | Missing;
 
 /** Long for a token or a URL, and short for a header: servers refuse headers from 8 KB on. */
 const charactersMax = 7_000;
-
-/** All the public authorities together are a quarter of this. */
-const certificatesMax = 1024 * 1024;
 
 /**
  * Reads the file of a gate; blanks around what it holds do not count. The words name the file, never what is in it (P12).
@@ -45,10 +43,15 @@ export async function readCertificates(
 ): Promise<{ readonly ok: true; readonly pem: string } | Missing> {
   const text = await readText({ path, what: 'certificate' }, read, signal);
   if (typeof text !== 'string') return text;
-  const isPem = text.includes('-----BEGIN CERTIFICATE-----') && text.length <= certificatesMax;
-  return isPem
-    ? { ok: true, pem: text }
-    : { ok: false, detail: `the certificate file ${path} holds no certificates (PEM)` };
+  if (text.length > certificatesLengthMax) {
+    const detail = `the certificate file ${path} is larger than ${certificatesLengthMax} characters`;
+    return { ok: false, detail };
+  }
+  const found = findCertificates(text);
+  if ('pem' in found) return { ok: true, pem: found.pem };
+  const words =
+    found.problem === 'none' ? 'holds no certificates (PEM)' : 'holds one that is broken; copy it again';
+  return { ok: false, detail: `the certificate file ${path} ${words}` };
 }
 
 async function readText(

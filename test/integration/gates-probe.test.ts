@@ -602,6 +602,12 @@ describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where ther
   it.each([
     ['holds no certificates', async () => 'hello', 'holds no certificates (PEM)'],
     [
+      'was cut',
+      async () => makeCertificates().ca.replace(/^(.{200}).*(-----END)/s, '$1\n$2'),
+      'holds one that is broken; copy it again',
+    ],
+    ['is far too long', async () => makeCertificates().ca.repeat(2_000), 'is larger than 1048576 characters'],
+    [
       'is not there',
       () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOENT' })),
       'does not exist',
