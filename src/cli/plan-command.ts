@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { ourRequestsPerSecond } from '../daemon/our-requests-per-second.ts';
 import { toPrintable } from '../observability/printable.ts';
 import { findOverlaps, type PolicyClaim } from '../rollout/overlap.ts';
 import type { Policy } from '../rollout/policy.ts';
@@ -9,7 +10,7 @@ import { openConfig } from './open-config.ts';
 import { assessPlan } from './plan-figures.ts';
 import { planJson } from './plan-json.ts';
 import { printJson } from './print-json.ts';
-import { type PolicyPlan, readPlans, requestsPerSecondOf } from './read-plans.ts';
+import { type PolicyPlan, readPlans } from './read-plans.ts';
 import { overlapWords, renderMembers, renderPlan } from './render-plan.ts';
 import { stopSignal } from './until-signal.ts';
 
@@ -32,7 +33,7 @@ export async function planCommand(
     stop,
     output,
   });
-  const of = { now: Date.now(), requestsPerSecond: requestsPerSecondOf(config) };
+  const of = { now: Date.now(), requestsPerSecond: ourRequestsPerSecond(config.service) };
   const overlaps = findOverlaps(plans.map(claimOf));
   if (json) {
     const shown = plans.map(({ policy, reading }) =>

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { makeFleetAccess } from '../daemon/fleet-access.ts';
 import { makeLocalApiBudget } from '../daemon/local-api-budget.ts';
+import { ourRequestsPerSecond } from '../daemon/our-requests-per-second.ts';
 import { toPrintable } from '../observability/printable.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import { noMemory, type PlanReading, readPlan } from '../orchestrator/read-plan.ts';
@@ -30,7 +31,7 @@ export async function readPlans(
   const { onMoved, onPauseWait } = makeServiceTeller(output);
   const access = makeFleetAccess({
     service: config.service,
-    budget: makeLocalApiBudget(requestsPerSecondOf(config), onPauseWait),
+    budget: makeLocalApiBudget(ourRequestsPerSecond(config.service), onPauseWait),
     clock: { now: () => Date.now() },
     onMoved,
     onIncomplete: (reason) => output.err.write(`note: ${reason}\n`),
@@ -54,11 +55,6 @@ export async function readPlans(
   } finally {
     await access.close();
   }
-}
-
-/** The share of the budget that is ours (DESIGN §4). */
-export function requestsPerSecondOf({ service }: Pick<Config, 'service'>): number {
-  return service.requestsPerSecond * service.budgetShare;
 }
 
 /** The same inventory for all policies: it costs a request for each thousand collectors, and plans can be compared. */

@@ -39,6 +39,7 @@ import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
+import { ourRequestsPerSecond } from './our-requests-per-second.ts';
 import { makeQueueComplaints } from './queue-complaints.ts';
 import { makeRedisConnections } from './redis-connections.ts';
 import { redisReadiness } from './redis-readiness.ts';
@@ -90,7 +91,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const { keyPrefix } = parts.redis;
   const { historyMs } = config;
   const policies = config.rollouts.map(({ name }) => name);
-  const requestsPerSecond = config.service.requestsPerSecond * config.service.budgetShare;
+  const requestsPerSecond = ourRequestsPerSecond(config.service);
   const stopping = new AbortController();
 
   let isLeading = false;

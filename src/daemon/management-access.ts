@@ -4,6 +4,7 @@ import { makeServiceClient } from '../collector-api/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import { clientSettings } from './client-settings.ts';
 import { makeLocalApiBudget, type OnPauseWait } from './local-api-budget.ts';
+import { ourRequestsPerSecond } from './our-requests-per-second.ts';
 
 export interface ManagementAccess {
   readonly management: ManagementClient;
@@ -21,7 +22,7 @@ export function makeManagementAccess(
 ): ManagementAccess {
   const client = makeServiceClient({
     ...clientSettings(service),
-    budget: makeLocalApiBudget(service.requestsPerSecond * service.budgetShare, tell.onPauseWait),
+    budget: makeLocalApiBudget(ourRequestsPerSecond(service), tell.onPauseWait),
     clock: { now: () => Date.now() },
     observer: { onMoved: tell.onMoved },
   });
