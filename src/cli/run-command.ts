@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
+import { toPrintable } from '../observability/printable.ts';
 import { chooseRedis, secretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -63,9 +64,9 @@ export async function closeInTime(daemon: Daemon, closeRedis: () => Promise<void
 
 /** @throws CommandFailure in words that name the place when Redis does not answer in time */
 export async function requireRedis(daemon: Daemon, withinMs: number): Promise<void> {
-  if (await daemon.waitForRedis(withinMs)) return;
-  throw new CommandFailure(
-    exitCodes.unreachable,
-    `cannot reach Redis at ${daemon.redisPlace}; start it, correct redis.url, or use --redis embedded`,
-  );
+  const silence = await daemon.waitForRedis(withinMs);
+  if (silence === undefined) return;
+  const remedy = 'start it, correct redis.url, or use --redis embedded';
+  const message = `cannot reach Redis at ${silence.place}; ${remedy} (${silence.reason})`;
+  throw new CommandFailure(exitCodes.unreachable, toPrintable(message));
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { sleepForReal } from '../base/sleep.ts';
 import type { Config } from '../config/config.ts';
+import { toPrintable } from '../observability/printable.ts';
 import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
 import { startEmbeddedRedis } from '../redis/embedded/start-embedded-redis.ts';
 import { describeRedis, type RedisConfig } from '../redis/redis-config.ts';
@@ -47,14 +48,18 @@ async function withConnection<T>(
   redis: RedisConfig,
   use: (state: KeptState) => Promise<T>,
 ): Promise<T> {
-  const connection = makeRedisConnection(redis, 'worker');
+  let why = 'no answer';
+  const onUnreachable = (reason: string) => {
+    why = reason;
+  };
+  const connection = makeRedisConnection(redis, 'worker', { onUnreachable });
   const place = describeRedis(redis);
   try {
     const giveUpAt = performance.now() + answersWithinMs;
     while (!connection.isReady() && performance.now() < giveUpAt) await sleepForReal(20);
     if (!connection.isReady()) {
-      const message = `cannot reach Redis at ${place}; start it, or correct redis.url`;
-      throw new CommandFailure(exitCodes.unreachable, message);
+      const message = `cannot reach Redis at ${place}; start it, or correct redis.url (${why})`;
+      throw new CommandFailure(exitCodes.unreachable, toPrintable(message));
     }
     return await use({ config, connection, keyPrefix: redis.keyPrefix, place });
   } catch (error) {

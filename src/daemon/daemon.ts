@@ -62,10 +62,10 @@ export interface Daemon {
   start(): Promise<{ readonly url: string }>;
   /** The same without a port: nobody can ask this one anything. */
   startWithoutPort(): void;
-  /** True when Redis answers within this time. */
-  waitForRedis(withinMs: DurationMs): Promise<boolean>;
-  /** Where Redis is, in words without credentials. */
-  readonly redisPlace: string;
+  /** Undefined when Redis answers within this time; else where it should be and why it does not, without credentials. */
+  waitForRedis(
+    withinMs: DurationMs,
+  ): Promise<{ readonly place: string; readonly reason: string } | undefined>;
   /** Looks for work for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
   /** Starts nothing more, lets calls that are out end, gives up leadership; done within 10 s. */
@@ -297,12 +297,12 @@ export function makeDaemon(parts: DaemonParts): Daemon {
 
   return {
     operations,
-    redisPlace: redis.place,
     scanNow,
     waitForRedis: async (withinMs) => {
       const giveUpAt = clock.now() + withinMs;
       while (!redis.worker.isReady() && clock.now() < giveUpAt) await sleepForReal(20, stopping.signal);
-      return redis.worker.isReady();
+      const { place, unreachable } = redis;
+      return redis.worker.isReady() ? undefined : { place, reason: unreachable() ?? 'no answer' };
     },
     start: async () => {
       adminApi = await startAdminApi({

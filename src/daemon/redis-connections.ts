@@ -21,6 +21,8 @@ export interface RedisConnections {
   readonly trustedSince: () => EpochMs;
   /** Where Redis is, in words without credentials. */
   readonly place: string;
+  /** Why it is out of reach, without credentials; null while it is not, or nobody knows yet. */
+  readonly unreachable: () => string | null;
   close(): Promise<void>;
 }
 
@@ -30,13 +32,18 @@ export function makeRedisConnections(
   { sink, clock }: { readonly sink: EventSink; readonly clock: Clock },
 ): RedisConnections {
   let trustedSince = clock.now();
+  let unreachable: string | null = null;
   const place = describeRedis(config);
   const onPassing = (error: Error) => {
     writes.learn(error);
   };
   const worker = makeRedisConnection(config, 'worker', {
-    onReachable: () => sink.note({ event: 'redis.reachable', reason: place }),
+    onReachable: () => {
+      unreachable = null;
+      sink.note({ event: 'redis.reachable', reason: place });
+    },
     onUnreachable: (reason) => {
+      unreachable = reason;
       writes.forget();
       sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` });
     },
@@ -63,6 +70,7 @@ export function makeRedisConnections(
     writes,
     trustedSince: () => trustedSince,
     place,
+    unreachable: () => unreachable,
     close: async () => {
       writes.close();
       await Promise.all(all.map((connection) => connection.close()));

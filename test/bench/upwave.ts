@@ -39,7 +39,7 @@ export const runUpwave: Contestant = async (brief) => {
     followsSchedule: false,
   });
   try {
-    if (!(await daemon.waitForRedis(redisWithinMs))) throw new Error('Redis does not answer');
+    if ((await daemon.waitForRedis(redisWithinMs)) !== undefined) throw new Error('Redis does not answer');
     await daemon.start();
     const scan = await daemon.scanNow(benchPolicy(brief).name, 'operator');
     if (scan.kind !== 'started') throw new Error(`no rollout was started: ${JSON.stringify(scan)}`);

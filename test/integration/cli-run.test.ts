@@ -162,6 +162,7 @@ describe.concurrent('upwave run --once', () => {
     desk.write({ redis: { url: `redis://:the-redis-password@127.0.0.1:${port}` } });
     const { code, err, all } = await desk.upwave('run', '--once');
     expect(err).toMatch(new RegExp(`^upwave: cannot reach Redis at \\S*127\\.0\\.0\\.1:${port}`, 'm'));
+    expect(err).toContain('ECONNREFUSED');
     expect(all).not.toContain('the-redis-password');
     expect(all).not.toMatch(noStack);
     expect(code).toBe(4);

@@ -259,7 +259,9 @@ describe.concurrent('commands on the state in Redis', () => {
     await withConfig(async ({ path }, file) => {
       const words = args.filter((word) => typeof word === 'string');
       const { code, err, all } = await runUpwave({ args: [...words, '--config', file], cwd: path });
-      expect(err).toMatch(/^upwave: cannot reach Redis at redis:\/\/127\.0\.0\.1:1; start it, or correct/);
+      expect(err).toMatch(
+        /^upwave: cannot reach Redis at redis:\/\/127\.0\.0\.1:1; start it, or correct redis\.url \(connect ECONNREFUSED /,
+      );
       expect(all).not.toContain('hush-hush');
       expect(code).toBe(4);
       expect(existsSync(join(path, 'file'))).toBe(false);
