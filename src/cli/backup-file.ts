@@ -86,20 +86,28 @@ function checkHeader(path: string, keyPrefix: string, line: BackupLine | undefin
 
 /** Split by hand: `node:readline` also ends lines at separators that stand inside of JSON texts. */
 async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest = '';
+  // Joined once a line is whole: to search what was searched before would make a long line cost its length squared.
+  let rest: string[] = [];
+  let restLength = 0;
   try {
     for await (const chunk of createReadStream(path, 'utf8')) {
-      const lines = `${rest}${String(chunk)}`.split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > lineCharsMax) throw bad(path, 'is no backup of upwave');
-      yield* lines;
+      const [first = '', ...others] = String(chunk).split('\n');
+      rest.push(first);
+      restLength += first.length;
+      if (restLength > lineCharsMax) throw bad(path, 'is no backup of upwave');
+      const last = others.pop();
+      if (last === undefined) continue;
+      yield rest.join('');
+      yield* others;
+      rest = [last];
+      restLength = last.length;
     }
   } catch (error) {
     if (!isFileError(error)) throw error;
     const message = `cannot read ${path}: ${error.code ?? error.message}`;
     throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
   }
-  if (rest !== '') yield rest;
+  if (restLength > 0) yield rest.join('');
 }
 
 function bad(path: string, what: string): CommandFailure {
