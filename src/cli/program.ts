@@ -42,6 +42,16 @@ function errorJson(exitCode: ExitCode, message: string): string {
   return `${toPrintable(JSON.stringify({ error: { exitCode, message } }))}\n`;
 }
 
+/** Left out of account in silence, they would seem to be in force. */
+function refuseForDaemon({ wait, logFile }: { readonly wait: boolean; readonly logFile?: string }): void {
+  const words = wait
+    ? '--wait is for `run --once`; `run` waits for windows anyway'
+    : logFile === undefined
+      ? undefined
+      : '--log-file is for `run --once`; `run` logs to stdout: `run >> FILE`';
+  if (words !== undefined) throw new CommandFailure(exitCodes.usageOrConfig, words);
+}
+
 // The daemon, the reference service and the demo are loaded only when they are asked for: BullMQ, ioredis and fastify
 // would make every other command wait.
 function makeProgram(isJson: boolean, setExitCode: (code: ExitCode) => void): Command {
@@ -87,7 +97,10 @@ function makeProgram(isJson: boolean, setExitCode: (code: ExitCode) => void): Co
           output,
           { once, ...options }: { once: boolean; wait: boolean; redis?: string; logFile?: string },
         ) => {
-          if (!once) return (await import('./run-command.ts')).runCommand({ config, ...options });
+          if (!once) {
+            refuseForDaemon(options);
+            return (await import('./run-command.ts')).runCommand({ config, ...options });
+          }
           return (await import('./run-once.ts')).runOnceCommand({ config, json, ...options }, output);
         },
       ),

@@ -35,6 +35,8 @@ describe.concurrent('the command line', () => {
     { args: ['nonsense'], says: /unknown command 'nonsense'/ },
     { args: ['paus'], says: /Did you mean pause\?/ },
     { args: ['run', '--onse'], says: /unknown option '--onse'/ },
+    { args: ['run', '--log-file', 'x'], says: /^upwave: --log-file is for `run --once`/ },
+    { args: ['run', '--wait'], says: /^upwave: --wait is for `run --once`/ },
     { args: ['retry', '--class', 'later'], says: /Allowed choices are permanent/ },
     { args: ['hold', '--reason', 'none'], says: /missing required argument 'what'/ },
     { args: ['skip-sock'], says: /Did you mean skip-soak\?/ },
