@@ -54,10 +54,13 @@ export const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
 export interface EventSinkParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Other projections, e.g. notifications. A failure of one is logged and touches nothing else. */
+  readonly alsoTell?: readonly ((event: RolloutEvent) => void)[];
 }
 
-/** Projects what happens to log and metrics, each whatever becomes of the other. Never throws: a full disk stops no upgrade. */
-export function makeEventSink({ logger, metrics }: EventSinkParts): EventSink {
+/** Projects what happens to log, metrics and whatever else listens. Never throws: a full disk stops no upgrade. */
+export function makeEventSink(parts: EventSinkParts): EventSink {
+  const { logger, metrics, alsoTell = [] } = parts;
   const project = (projection: () => void) => {
     try {
       projection();
@@ -69,6 +72,7 @@ export function makeEventSink({ logger, metrics }: EventSinkParts): EventSink {
     tell: (event) => {
       project(() => logEvent(logger, event));
       project(() => countEvent(metrics, event));
+      for (const tell of alsoTell) project(() => tell(event));
     },
     note: (note) => {
       project(() => {

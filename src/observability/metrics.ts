@@ -39,6 +39,7 @@ export interface Metrics {
   }): void;
   budgetTaken(grant: { readonly class: BudgetClass; readonly waitedMs: DurationMs }): void;
   apiThrottled(reason: '429' | '401'): void;
+  notified(result: 'delivered' | 'failed'): void;
   setLeader(state: 'leading' | 'following'): void;
   /** `down`: request after request brought no usable answer, and one at a time tries. */
   setService(standing: 'up' | 'down'): void;
@@ -129,6 +130,12 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     labelNames: ['reason'],
     registers,
   });
+  const notifications = new Counter({
+    name: 'upwave_notifications_total',
+    help: 'Notifications sent to webhooks, by result.',
+    labelNames: ['result'],
+    registers,
+  });
   const redis = new Gauge({
     name: 'upwave_redis_up',
     help: 'Whether this daemon reaches Redis (1), or tries to (0).',
@@ -159,6 +166,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     durations.zero({ policy });
   }
   for (const reason of ['429', '401']) throttled.inc({ reason }, 0);
+  for (const result of ['delivered', 'failed']) notifications.inc({ result }, 0);
 
   const shared = makeSharedStateMetrics({
     sharedState: parts.sharedState,
@@ -181,6 +189,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
       if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
     },
     apiThrottled: (reason) => throttled.inc({ reason }),
+    notified: (result) => notifications.inc({ result }),
     setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
     setService: (standing) => service.set(standing === 'up' ? 1 : 0),
     setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),

@@ -8,8 +8,9 @@ import { rolloutStates } from '../../src/rollout/rollout.ts';
 import { upgradeStates } from '../../src/rollout/upgrade.ts';
 import { aRolloutEvent } from '../support/fake-operations.ts';
 
-function aSink(broken: { logger?: boolean; metrics?: boolean } = {}) {
+function aSink(broken: { logger?: boolean; alsoTell?: boolean } = {}) {
   const written: { level: LogLevel; fields: LogFields }[] = [];
+  const told: RolloutEvent[] = [];
   const logger: Logger = {
     write: (level, fields) => {
       if (broken.logger === true) throw new Error('the disk is full');
@@ -17,19 +18,22 @@ function aSink(broken: { logger?: boolean; metrics?: boolean } = {}) {
     },
   };
   const metrics = makeMetrics({ policies: ['production'], sharedState: async () => null });
-  const upgradeEnded = () => {
-    throw new Error('a metric is broken');
-  };
   const sink = makeEventSink({
     logger,
-    metrics: broken.metrics === true ? { ...metrics, upgradeEnded } : metrics,
+    metrics,
+    alsoTell: [
+      (event) => {
+        if (broken.alsoTell === true) throw new Error('the webhook is broken');
+        told.push(event);
+      },
+    ],
   });
   const count = async (text: string) => {
     const { body } = await metrics.expose();
     const line = body.split('\n').find((candidate) => candidate.startsWith(text));
     return line === undefined ? undefined : Number(line.split(' ').at(-1));
   };
-  return { sink, written, count };
+  return { sink, written, told, count };
 }
 
 describe('makeEventSink', () => {
@@ -198,10 +202,11 @@ describe('makeEventSink', () => {
     const withoutLog = aSink({ logger: true });
     expect(() => withoutLog.sink.tell(aRolloutEvent())).not.toThrow();
     expect(() => withoutLog.sink.note({ event: 'leader.acquired' })).not.toThrow();
+    expect(withoutLog.told).toHaveLength(1);
     expect(await withoutLog.count('upwave_leader')).toBe(1);
-    const withoutMetrics = aSink({ metrics: true });
-    expect(() => withoutMetrics.sink.tell(aRolloutEvent())).not.toThrow();
-    expect(withoutMetrics.written.map(({ fields }) => fields.event)).toEqual([
+    const withoutWebhook = aSink({ alsoTell: true });
+    expect(() => withoutWebhook.sink.tell(aRolloutEvent())).not.toThrow();
+    expect(withoutWebhook.written.map(({ fields }) => fields.event)).toEqual([
       'upgrade.succeeded',
       'projection.failed',
     ]);

@@ -81,6 +81,7 @@ describe('makeMetrics', () => {
         'service_up gauge',
         'redis_up gauge',
         'redis_emptied_total counter',
+        'notifications_total counter',
       ].sort(),
     );
     expect(body).toContain('process_resident_memory_bytes ');

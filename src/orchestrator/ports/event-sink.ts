@@ -2,7 +2,7 @@ import type { DurationMs } from '../../base/time.ts';
 import type { RolloutEvent } from '../../rollout/events.ts';
 import type { AuditEntry } from './fleet-register.ts';
 
-/** Where things that happened are told to: log and metrics. Never throws. */
+/** Where things that happened are told to: log, metrics, notifications. Never throws. */
 export interface EventSink {
   tell(event: RolloutEvent): void;
   /** Things that belong to no rollout. */
