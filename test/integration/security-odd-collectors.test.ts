@@ -97,7 +97,7 @@ describe('collectors as a hostile machine could register them', () => {
     }
   });
 
-  it('fill no log, page, terminal or Redis with texts of a mebibyte', { timeout: 30_000 }, async () => {
+  it('fill no log, page, terminal or Redis with texts of a mebibyte', async () => {
     const long = '😀'.repeat(mebibyte / 4);
     const fleet = await readFleet([
       collector(1, { name: long, category: long, osName: long, fields: { team: long, [long]: 'x' } }),
@@ -134,7 +134,7 @@ describe('collectors as a hostile machine could register them', () => {
     expect(shown(fleet).plan).toContain('web-1');
   });
 
-  it('are given up with a reason when their list never ends', { timeout: 30_000 }, async () => {
+  it('are given up with a reason when their list never ends', async () => {
     let pages = 0;
     const script: Script = ({ query }, response) => {
       pages += 1;
