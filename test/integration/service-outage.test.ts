@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ServiceStanding } from '../../src/orchestrator/ports/api-budget.ts';
 import { makeRedisApiBudget } from '../../src/redis/redis-api-budget.ts';
-import { aCollectorApi, accessId, type CollectorApiSetup } from '../support/collector-api-setup.ts';
+import { aCollectorApi, accessId } from '../support/collector-api-setup.ts';
 import { useRedis } from '../support/redis.ts';
 import {
   type Script,
@@ -49,15 +49,10 @@ async function aService() {
 }
 
 describe('two daemons on one access key', () => {
-  const opened: Array<() => Promise<void>> = [];
-  afterEach(async () => {
-    for (const close of opened.splice(0).reverse()) await close();
-  });
-
   /** A pause lasts as long as `pauseMs`, or up to twice that. */
   async function twoDaemons({ pauseMs = 20 } = {}) {
     const service = await aService();
-    opened.push(() => service.server.close());
+    onTestFinished(() => service.server.close());
     const { keyPrefix } = redis.config();
     const daemon = async () => {
       const told: ServiceStanding[] = [];
@@ -70,14 +65,11 @@ describe('two daemons on one access key', () => {
         standstillWaitMaxMs: 10_000,
         onStanding: (standing) => told.push(standing),
       });
-      const api: CollectorApiSetup = await aCollectorApi(() => undefined, {
+      onTestFinished(() => budget.close());
+      const api = await aCollectorApi(() => undefined, {
         baseUrl: `${service.server.url}/api`,
         budget,
         pauseScale: 0.001,
-      });
-      opened.push(async () => {
-        await api.close();
-        await budget.close();
       });
       return { fleet: api.fleet, told, throttled: api.throttled };
     };

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import type { Clock, DurationMs, EpochMs } from '../../src/base/time.ts';
 import { makeFleetService } from '../../src/collector-api/fleet-service.ts';
 import {
@@ -110,10 +111,9 @@ export interface CollectorApiSetup {
   readonly slept: DurationMs[];
   /** What each inventory told of rows that can't be read. */
   readonly unreadable: number[];
-  close(): Promise<void>;
 }
 
-/** The adapter against a scripted server: real HTTP, no real waiting. */
+/** The adapter against a scripted server: real HTTP, no real waiting. It ends with the test, which is no concurrent one. */
 export async function aCollectorApi(
   script: Script,
   options: Partial<ServiceClientParts> & { readonly pageSize?: number } = {},
@@ -152,6 +152,10 @@ export async function aCollectorApi(
     onUnreadable: (rows) => unreadable.push(rows),
     ...(pageSize === undefined ? {} : { pageSize }),
   });
+  onTestFinished(async () => {
+    await fleet.close();
+    await server.close();
+  });
   return {
     server,
     budget,
@@ -163,9 +167,5 @@ export async function aCollectorApi(
     moved,
     slept,
     unreadable,
-    close: async () => {
-      await fleet.close();
-      await server.close();
-    },
   };
 }
