@@ -1,11 +1,9 @@
-import { request } from 'undici';
 import { describe, it } from 'vitest';
 import { apiBudgetKeys } from '../../src/redis/api-budget-ledger.ts';
 import {
   aDaemonNight,
   brokenPromises,
   createsOf,
-  type NightDaemon,
   nightCredentials,
   nightPolicy,
   scan,
@@ -52,13 +50,6 @@ async function aNight(
   return { night, way };
 }
 
-const told = ({ log }: NightDaemon, event: string) => log.filter((line) => line.event === event);
-
-async function ask({ url }: NightDaemon, path: string): Promise<{ status: number; text: string }> {
-  const answer = await request(`${url}${path}`);
-  return { status: answer.statusCode, text: await answer.body.text() };
-}
-
 describe.concurrent('a service that is down for a while', () => {
   it('is told of once by each daemon, in log, readiness and metric; the rollout goes on by itself, and well', async ({
     expect,
@@ -83,18 +74,18 @@ describe.concurrent('a service that is down for a while', () => {
     isDown = true;
     // Whatever each of them happens to have to do, it asks for something now.
     const scans = daemons.map((each) => each.daemon.scanNow(nightPolicy, 'operator'));
-    await until('both daemons to know', () => daemons.every((each) => told(each, 'service.down').length > 0));
+    await until('both daemons to know', () => daemons.every((each) => each.told('service.down').length > 0));
     const knownAt = performance.now();
     const { commands } = redis.connect();
     const { state } = apiBudgetKeys(config.keyPrefix, nightCredentials.accessId);
     // How long the service is left alone: twice as long after each try that failed, and the same for all daemons.
     const failedTries = async () => Math.log2(Number(await commands.hget(state, 'growthMs')) / firstPauseMs);
     for (const each of daemons) {
-      const ready = await ask(each, '/readyz');
+      const ready = await each.get('/readyz');
       expect(ready.status).toBe(503);
       expect(ready.text).toContain('one request at a time tries it');
       expect(ready.text).toContain('answered 503');
-      expect((await ask(each, '/metrics')).text).toContain('upwave_service_up 0');
+      expect((await each.get('/metrics')).text).toContain('upwave_service_up 0');
     }
     await until('a try to fail', async () => (await failedTries()) >= 1);
     const triesSince = (sinceMs: number) => triesAt.filter((at) => at > knownAt + sinceMs).length;
@@ -107,14 +98,14 @@ describe.concurrent('a service that is down for a while', () => {
     isDown = false;
     const status = await untilEnded(daemon, rolloutId);
     expect(status.state).toBe('succeeded');
-    await until('both daemons to know', () => daemons.every((each) => told(each, 'service.up').length > 0));
+    await until('both daemons to know', () => daemons.every((each) => each.told('service.up').length > 0));
     for (const each of daemons) {
-      expect(told(each, 'service.down')).toMatchObject([
+      expect(each.told('service.down')).toMatchObject([
         { level: 'warn', reason: expect.stringContaining('answered 503') },
       ]);
-      expect(told(each, 'service.up')).toMatchObject([{ level: 'info' }]);
-      expect((await ask(each, '/readyz')).status).toBe(200);
-      expect((await ask(each, '/metrics')).text).toContain('upwave_service_up 1');
+      expect(each.told('service.up')).toMatchObject([{ level: 'info' }]);
+      expect((await each.get('/readyz')).status).toBe(200);
+      expect((await each.get('/metrics')).text).toContain('upwave_service_up 1');
     }
     await Promise.all(scans);
     const upgrades = await upgradesOf(daemon, rolloutId);
@@ -138,7 +129,7 @@ describe.concurrent('an access key that is refused', () => {
     const second = await night.startDaemon();
     const result = await second.daemon.scanNow(nightPolicy, 'operator');
     expect(result).toMatchObject({ kind: 'failed', reason: expect.stringContaining('worked before') });
-    expect(told(second, 'service.throttled')).toMatchObject([{ reason: '401' }]);
+    expect(second.told('service.throttled')).toMatchObject([{ reason: '401' }]);
   });
 
   it('and never worked is wrong at its first use', async ({ expect, onTestFinished }) => {
@@ -150,11 +141,11 @@ describe.concurrent('an access key that is refused', () => {
       { policy: nightPolicy, lastLook: { outcome: 'failed' }, lastGoodAt: null },
     ]);
     await until('a leader to tell it', async () =>
-      (await ask(daemon, '/metrics')).text.includes(
+      (await daemon.get('/metrics')).text.includes(
         'upwave_last_scan_timestamp_seconds{policy="night",result="failed"}',
       ),
     );
-    expect(told(daemon, 'service.throttled')).toEqual([]);
+    expect(daemon.told('service.throttled')).toEqual([]);
   });
 });
 
@@ -175,7 +166,7 @@ describe.concurrent('an account that has moved', () => {
     const daemon = await night.startDaemon();
     const status = await untilEnded(daemon, await scan(daemon));
     expect(status.state).toBe('succeeded');
-    const notes = told(daemon, 'service.moved');
+    const notes = daemon.told('service.moved');
     expect(notes).toMatchObject([{ level: 'warn', reason: expect.stringContaining(`${serviceUrl}/api,`) }]);
     expect(notes[0]?.reason).not.toContain('key=');
   });

@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { secretsOf } from '../../src/cli/choose-redis.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type Daemon, makeDaemon } from '../../src/daemon/daemon.ts';
@@ -60,6 +61,10 @@ export interface NightDaemon {
   readonly log: readonly LogLine[];
   /** The log as it was written. */
   readonly logText: () => string;
+  /** Its lines about this event. */
+  told(event: string): readonly LogLine[];
+  /** Asks its API. */
+  get(path: string): Promise<{ readonly status: number; readonly text: string }>;
   /** Once or more often. */
   close(): Promise<void>;
 }
@@ -226,6 +231,11 @@ async function startDaemon(config: Config, input: NightInput): Promise<NightDaem
     operations: daemon.operations,
     log,
     logText: () => lines.join(''),
+    told: (event) => log.filter((line) => line.event === event),
+    get: async (path) => {
+      const answer = await request(`${url}${path}`);
+      return { status: answer.statusCode, text: await answer.body.text() };
+    },
     close: () => {
       closing ??= daemon.close();
       return closing;
@@ -306,6 +316,11 @@ export function activeOf({ counts }: RolloutStatus): number {
 /** Tasks created by this collector's own upgrade, by the service's record. */
 export function createsOf(record: RecordSnapshot): ReadonlyMap<number, number> {
   return new Map(Object.entries(record.createsPerCollector).map(([id, count]) => [Number(id), count]));
+}
+
+/** Collectors for which more than one task was created, which a night without failures gives nobody a reason for. */
+export function createdTwice(record: RecordSnapshot): readonly number[] {
+  return [...createsOf(record)].flatMap(([id, count]) => (count > 1 ? [id] : []));
 }
 
 /** What must be true of every night, whatever happened in it, and was not: judged by the service's own record. */
