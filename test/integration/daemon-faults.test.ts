@@ -4,7 +4,6 @@ import {
   aStartedNight,
   brokenPromises,
   createdTwice,
-  nightPolicy,
   scan,
   statusOf,
   untilEnded,
@@ -72,7 +71,8 @@ describe.concurrent('a service that fails', () => {
     expect(night.record().faults['cutOff']).toBeGreaterThan(0);
     expect(status.state).toBe('succeeded');
     expect(upgrades.some(({ doubts }) => doubts > 0)).toBe(true);
-    expect(upgrades.every(({ attempts }) => attempts === 1)).toBe(true);
+    // One whose answer came too late, and was found by looking, has none to his name.
+    expect(upgrades.filter(({ attempts }) => attempts > 1)).toEqual([]);
     expect(broken).toEqual([]);
   });
 
@@ -80,9 +80,10 @@ describe.concurrent('a service that fails', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, end } = await aStartedNight(
       {
         redis: redis.config(),
+        daemons: 2,
         scenario: {
           fleet: { size: 50 },
           failures: [
@@ -105,18 +106,12 @@ describe.concurrent('a service that fails', () => {
       },
       onTestFinished,
     );
-    const [daemon] = [await night.startDaemon(), await night.startDaemon()];
-    const rolloutId = await until('a look that gets through', async () => {
-      const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
-      return result.kind === 'started' && result.rolloutId;
-    });
-    const status = await untilEnded(daemon, rolloutId);
-    const upgrades = await upgradesOf(daemon, rolloutId);
+    const { status, broken } = await end();
     const faults = Object.keys(night.record().faults);
     // Which of the nine strike is left to chance, and whether anyone is up to meet the outage to the machine.
     expect(faults.length).toBeGreaterThan(5);
     expect(status.counts.succeeded).toBe(status.planned);
-    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+    expect(broken).toEqual([]);
     expect(daemon.told('step.failed')).toEqual([]);
   });
 });

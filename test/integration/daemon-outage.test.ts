@@ -15,7 +15,11 @@ import { until } from '../support/until.ts';
 import { startWayToService, type WayToService } from '../support/way-to-service.ts';
 
 const redis = useRedis();
-const rollout = { waves: [{ name: 'all', maxFailures: '100%' }] };
+const rollout = {
+  waves: [{ name: 'all', maxFailures: '100%' }],
+  // On a slow machine an outage lasts for half a minute, whose end nobody's time may run out before.
+  upgrade: { deadline: '100s', verifyWithin: '60s', expect: '600ms' },
+};
 // A create without an answer is settled when its answer can't come any more, so a short time-out makes a short test.
 const service = { requestTimeout: '500ms' };
 // The ledger's own: how long a service is left alone at first when it is down.
@@ -109,8 +113,8 @@ describe.concurrent('a service that is down for a while', () => {
     }
     await Promise.all(scans);
     const upgrades = await upgradesOf(daemon, rolloutId);
-    // Nothing that happened meanwhile has cost anyone an attempt.
-    expect(upgrades.every(({ attempts }) => attempts === 1)).toBe(true);
+    // Nothing that happened meanwhile has cost anyone an attempt; one whose answer came too late has none to his name.
+    expect(upgrades.filter(({ attempts }) => attempts > 1)).toEqual([]);
     expect(brokenPromises(night, status, upgrades)).toEqual([]);
   });
 });

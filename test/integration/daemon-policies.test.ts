@@ -60,6 +60,8 @@ describe.concurrent('caps (P2)', () => {
     const night = await aDaemonNight(
       {
         redis: redis.config(),
+        // Each runs for a second or more of ours, so that a slow machine, too, can fill the slots.
+        scenario: { fleet: { size: 20 }, durations: { median: '6m', p95: '7m', min: '5m', max: '8m' } },
         rollout: { maxInFlightPer: { osName: 2 }, concurrency: 8, waves: [{ name: 'all' }] },
       },
       onTestFinished,

@@ -10,6 +10,7 @@ import {
   type ReferenceService,
   startReferenceService,
 } from '../../src/reference-service/start-reference-service.ts';
+import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
 import type { WaveState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
@@ -243,11 +244,22 @@ async function startDaemon(config: Config, input: NightInput): Promise<NightDaem
   };
 }
 
-/** Looks for work now, as an operator does. @returns the rollout's id */
-export async function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<string> {
-  const result = await daemon.scanNow(policy, 'operator');
-  if (result.kind !== 'started') throw new Error(`no rollout was started: ${JSON.stringify(result)}`);
-  return result.rolloutId;
+/**
+ * Looks for work as an operator does, again as long as the service gives no answer: one with faults gives none at times,
+ * and one with a short time-out none in time on a machine that has other work to do.
+ * @returns the rollout's id
+ */
+export function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<string> {
+  return until('a look that gets through', async () => {
+    const result = await daemon.scanNow(policy, 'operator');
+    if (result.kind === 'started') return result.rolloutId;
+    if (result.kind === 'failed' && isPassing(result.cause)) return undefined;
+    throw new Error(`no rollout was started: ${JSON.stringify(result)}`);
+  });
+}
+
+function isPassing(cause: ServiceFailure['kind']): boolean {
+  return cause === 'unavailable' || cause === 'throttled';
 }
 
 export async function statusOf({ operations }: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
