@@ -1,7 +1,6 @@
 import { afterEach, describe, it, type TestContext } from 'vitest';
 import { makeRedisConnection } from '../../src/redis/connection.ts';
 import { commandsOf } from '../support/commands-of.ts';
-import { createsOf } from '../support/daemon-night.ts';
 import {
   makeRedisProcess,
   prlimitCommand,
@@ -37,9 +36,10 @@ describe.skipIf(redisServerCommand === undefined || isShort)('the disk of Redis'
     redis = started;
     await started.start();
     const config = { url: started.url, keyPrefix: 'disk' };
-    const night = await aChaosNight({ redis: config, scenario: { fleet: { size: 90 } } }, onTestFinished);
-    await Promise.all([night.startDaemon(), night.startDaemon()]);
-    await night.createsReach(20);
+    const night = await aChaosNight(
+      { redis: config, scenario: { fleet: { size: 90 } }, daemons: 2, creates: 20 },
+      onTestFinished,
+    );
     return { night, redis: started, config };
   }
 
@@ -66,7 +66,6 @@ describe.skipIf(redisServerCommand === undefined || isShort)('the disk of Redis'
     expect(broken).toEqual([]);
     expect(perSecond).toBeLessThan(commandsPerSecondMax);
     expect(night.record().creates.length).toBeGreaterThan(creates);
-    expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
     expect(told('redis.unwritable').flat()).toHaveLength(2);
     expect(told('redis.unwritable').flat().join()).toContain('MISCONF Errors writing to the AOF file');
     await until('both daemons to tell the end', () => told('redis.writable').flat().length === 2);
@@ -84,7 +83,6 @@ describe.skipIf(redisServerCommand === undefined || isShort)('the disk of Redis'
     const { broken } = await night.end();
     report(`Redis ended by its full disk: next create ${timesText([createMs])} after it was back`);
     expect(broken).toEqual([]);
-    expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
     for (const daemon of night.daemons()) {
       expect(daemon.logged('"redis.unreachable"').length).toBeGreaterThan(0);
       expect(daemon.logged('"redis.unwritable"')).toEqual([]);

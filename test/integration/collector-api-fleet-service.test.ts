@@ -1,6 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../src/collector-api/service-circuit.ts';
-import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
 import { sendWithinMs } from '../../src/orchestrator/change-rollout.ts';
 import {
   aCollectorApi,
@@ -29,23 +28,9 @@ function pageOf(rows: readonly object[], { query }: SeenRequest): { collectors: 
 }
 
 describe('the fleet service', () => {
-  const opened: CollectorApiSetup[] = [];
-  afterEach(async () => {
-    for (const each of opened.splice(0)) await each.close();
-  });
-
-  async function setup(
-    script: Script,
-    options: Partial<ServiceClientParts> & { readonly pageSize?: number } = {},
-  ): Promise<CollectorApiSetup> {
-    const api = await aCollectorApi(script, options);
-    opened.push(api);
-    return api;
-  }
-
   describe('creating a task', () => {
     it('takes its place in the budget, writes the intent, sends, and gives the place back', async () => {
-      const { fleet, server, budget } = await setup((_request, response) =>
+      const { fleet, server, budget } = await aCollectorApi((_request, response) =>
         sendJson(response, 202, { id: '9223372036854775807', link: { rel: 'self', href: '/x' }, extra: 1 }),
       );
       const order: unknown[] = [];
@@ -60,7 +45,7 @@ describe('the fleet service', () => {
     });
 
     it('takes an id that is a number', async () => {
-      const { fleet } = await setup((_request, response) =>
+      const { fleet } = await aCollectorApi((_request, response) =>
         sendText(response, 202, '{"id": 9223372036854775807}'),
       );
       expect(await fleet.createTask(target, send)).toEqual({
@@ -70,7 +55,7 @@ describe('the fleet service', () => {
     });
 
     it('sends nothing when the intent could not be written', async () => {
-      const { fleet, server, budget, seen } = await setup(() => {});
+      const { fleet, server, budget, seen } = await aCollectorApi(() => {});
       const answer = await fleet.createTask(target, async () => false);
       expect(answer).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
       expect(server.requests).toEqual([]);
@@ -79,7 +64,7 @@ describe('the fleet service', () => {
     });
 
     it('gives its place back when writing the intent throws, and lets that through', async () => {
-      const { fleet, server, budget } = await setup(() => {});
+      const { fleet, server, budget } = await aCollectorApi(() => {});
       const broken = fleet.createTask(target, () => Promise.reject(new TypeError('a bug')));
       await expect(broken).rejects.toThrow('a bug');
       expect(server.requests).toEqual([]);
@@ -98,14 +83,14 @@ describe('the fleet service', () => {
       ['the answer is HTML', (_request, response) => sendText(response, 202, '<html>')],
       ['no answer comes', () => {}],
     ])('is in doubt when %s', async (_name, script) => {
-      const { fleet, budget } = await setup(script, { requestTimeoutMs: 100 });
+      const { fleet, budget } = await aCollectorApi(script, { requestTimeoutMs: 100 });
       const answer = await fleet.createTask(target, send);
       expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable', sent: true } });
       expect(budget.held()).toBe(0);
     });
 
     it('was certainly not sent when no connection could be made', async () => {
-      const { fleet, server } = await setup(() => {});
+      const { fleet, server } = await aCollectorApi(() => {});
       await server.close();
       expect(await fleet.createTask(target, send)).toMatchObject({
         failure: { kind: 'unavailable', sent: false },
@@ -113,7 +98,7 @@ describe('the fleet service', () => {
     });
 
     it('was certainly not acted on when a 429 is cut off', async () => {
-      const { fleet, budget } = await setup((_request, response) => sendCutOff(response, 429));
+      const { fleet, budget } = await aCollectorApi((_request, response) => sendCutOff(response, 429));
       expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'throttled' } });
       expect(budget.pauses).toHaveLength(1);
     });
@@ -129,12 +114,12 @@ describe('the fleet service', () => {
       ['of an unknown shape', { oops: true }, 'status.400'],
       ['no object', 17, 'status.400'],
     ])('is refused with its code when the error body is %s', async (_name, body, code) => {
-      const { fleet } = await setup((_request, response) => sendJson(response, 400, body));
+      const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, body));
       expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'refused', code } });
     });
 
     it.each([403, 415])('is a misconfiguration that says what to do when answered %i', async (status) => {
-      const { fleet } = await setup((_request, response) =>
+      const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, status, { code: 'forbidden' }),
       );
       const answer = await fleet.createTask(target, send);
@@ -152,7 +137,7 @@ describe('the fleet service', () => {
     ])(
       'is in doubt when something in between answers %i with %s, and spends no attempt (P13)',
       async (status, type) => {
-        const { fleet, budget } = await setup((_request, response) =>
+        const { fleet, budget } = await aCollectorApi((_request, response) =>
           sendText(
             response,
             status,
@@ -178,7 +163,7 @@ describe('the fleet service', () => {
     ])(
       'takes a %i of the text "%s" and the type %s for the service\'s own word',
       async (status, text, type) => {
-        const { fleet, budget } = await setup((_request, response) =>
+        const { fleet, budget } = await aCollectorApi((_request, response) =>
           sendText(response, status, text, type === undefined ? {} : { 'content-type': type }),
         );
         for (let time = 1; time <= unansweredMax; time += 1) {
@@ -191,7 +176,7 @@ describe('the fleet service', () => {
     it('is not sent when it finds no connection within a second of its intent (P4)', async () => {
       let isAsked = false;
       let intentAt = Number.POSITIVE_INFINITY;
-      const { fleet, server, budget } = await setup(
+      const { fleet, server, budget } = await aCollectorApi(
         async (request, response) => {
           if (request.method === 'POST')
             return sendJson(response, 202, { id: '1', link: { rel: 'self', href: '/x' } });
@@ -218,7 +203,7 @@ describe('the fleet service', () => {
 
     it('says whether it had been sent when it is given up', async () => {
       const giveUp = new AbortController();
-      const { fleet } = await setup(() => giveUp.abort());
+      const { fleet } = await aCollectorApi(() => giveUp.abort());
       expect(await fleet.createTask(target, send, giveUp.signal)).toEqual({
         ok: false,
         failure: { kind: 'cancelled', sent: true },
@@ -232,7 +217,7 @@ describe('the fleet service', () => {
 
   describe('looking', () => {
     it('reads a task, with an unknown status and the clock of the service', async () => {
-      const { fleet, server, seen } = await setup((_request, response) =>
+      const { fleet, server, seen } = await aCollectorApi((_request, response) =>
         sendText(response, 200, '{"upgrade": {"id": 9223372036854775807, "status": 5, "new": {}}}', { date }),
       );
       expect(await fleet.lookAtTask('9223372036854775807')).toEqual({
@@ -247,7 +232,7 @@ describe('the fleet service', () => {
 
     it('needs no more of a task than its status, and of a build than its version (P13)', async () => {
       const odd = { requestTime: 'today', message: { text: 'x' }, toVersion: 1, collectorId: '7' };
-      const { fleet } = await setup((request, response) =>
+      const { fleet } = await aCollectorApi((request, response) =>
         request.path.endsWith('/targets')
           ? sendJson(response, 200, { targets: [{ version: '19.1-1', latest: null }] })
           : request.method === 'POST'
@@ -260,7 +245,7 @@ describe('the fleet service', () => {
     });
 
     it('reads no clock from an unreadable Date', async () => {
-      const { fleet } = await setup((_request, response) =>
+      const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { upgrade: { id: '1', status: 2 } }, { date: 'yesterday' }),
       );
       expect(await fleet.lookAtTask('1')).toMatchObject({ value: { serviceAt: null } });
@@ -268,7 +253,7 @@ describe('the fleet service', () => {
 
     it('takes a 404 as gone, but not the 404 page of a gateway', async () => {
       let isPage = false;
-      const { fleet } = await setup((_request, response) =>
+      const { fleet } = await aCollectorApi((_request, response) =>
         isPage ? sendText(response, 404, '<html>') : sendJson(response, 404, { code: 'notfound' }),
       );
       const look = { collectorId: 4, upgradableTo: null, urgent: false };
@@ -280,7 +265,7 @@ describe('the fleet service', () => {
     });
 
     it('takes the code for an unknown collector as gone, whatever its status', async () => {
-      const { fleet } = await setup((_request, response) =>
+      const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, 400, { code: 'collectors.collector.invalid' }),
       );
       const answer = await fleet.lookAtCollector({ collectorId: 4, upgradableTo: null, urgent: false });
@@ -288,7 +273,7 @@ describe('the fleet service', () => {
     });
 
     it('reads a collector that shows little', async () => {
-      const { fleet, budget } = await setup((_request, response) =>
+      const { fleet, budget } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { collector: { id: 4, name: 'c4', hostName: null, odd: [1] } }, { date }),
       );
       const answer = await fleet.lookAtCollector({ collectorId: 4, upgradableTo: null, urgent: true });
@@ -305,7 +290,7 @@ describe('the fleet service', () => {
     const isList = ({ path }: SeenRequest) => path.endsWith('/upgrades/collectors');
 
     it('asks nothing for a collector that is not alive', async () => {
-      const { fleet, server } = await setup((_request, response) =>
+      const { fleet, server } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { collector: collector(1, { alive: false }) }),
       );
       expect(await fleet.lookAtCollector(look(1))).toMatchObject({ value: { upgradable: false } });
@@ -313,7 +298,7 @@ describe('the fleet service', () => {
     });
 
     it('asks nothing for a collector that shows the build already: the list may be refused by now', async () => {
-      const { fleet, server } = await setup((_request, response) =>
+      const { fleet, server } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { collector: collector(1, { collectorVersion: '19.500-1' }) }),
       );
       expect(await fleet.lookAtCollector(look(1))).toMatchObject({
@@ -323,7 +308,7 @@ describe('the fleet service', () => {
     });
 
     it('takes a build that is no longer on offer for a no, and keeps what the collector showed (P9)', async () => {
-      const { fleet } = await setup((request, response) =>
+      const { fleet } = await aCollectorApi((request, response) =>
         isList(request)
           ? sendJson(response, 400, { errors: [{ code: 'collector.version.invalid', message: 'no' }] })
           : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
@@ -335,7 +320,7 @@ describe('the fleet service', () => {
 
     it('shares one reading among those who ask together, and starts another for who comes while it is on its way', async () => {
       const held: Array<() => void> = [];
-      const { fleet, server } = await setup((request, response) => {
+      const { fleet, server } = await aCollectorApi((request, response) => {
         if (!isList(request)) {
           const id = Number(request.path.split('/').at(-1));
           return sendJson(response, 200, { collector: collector(id) }, { 'set-cookie': 's=1' });
@@ -363,7 +348,7 @@ describe('the fleet service', () => {
     });
 
     it('tells a failed reading as a failure, not as a no', async () => {
-      const { fleet } = await setup((request, response) =>
+      const { fleet } = await aCollectorApi((request, response) =>
         isList(request)
           ? sendText(response, 503, '<html>')
           : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
@@ -374,7 +359,7 @@ describe('the fleet service', () => {
     it('lets one asker give up without ending the reading of the others', async () => {
       const held: Array<() => void> = [];
       let isHolding = true;
-      const { fleet } = await setup((request, response) => {
+      const { fleet } = await aCollectorApi((request, response) => {
         if (!isList(request)) {
           return sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' });
         }
@@ -398,7 +383,7 @@ describe('the fleet service', () => {
     const fleetRows = Array.from({ length: 25 }, (_, index) => collector(index + 1));
 
     it('reads all pages of the inventory, then of the upgradable list', async () => {
-      const { fleet, server, budget, clock } = await setup(
+      const { fleet, server, budget, clock } = await aCollectorApi(
         (request, response) =>
           sendJson(
             response,
@@ -427,7 +412,7 @@ describe('the fleet service', () => {
     });
 
     it('shows each page to who watches, as it comes and with its own clock, before proofs and looks', async () => {
-      const { fleet, server, budget } = await setup(
+      const { fleet, server, budget } = await aCollectorApi(
         (request, response) => {
           const second = server.requests.length + 4;
           sendJson(
@@ -455,7 +440,7 @@ describe('the fleet service', () => {
     });
 
     it('reads no page again for who watches: the pages before the one that failed were shown', async () => {
-      const { fleet, server } = await setup(
+      const { fleet, server } = await aCollectorApi(
         (request, response) => {
           if (server.requests.length === 2) sendText(response, 503, 'later');
           else sendJson(response, 200, pageOf(fleetRows, request));
@@ -475,7 +460,9 @@ describe('the fleet service', () => {
         { id: 1, name: 'h', collectorType: 'Hosted' },
         { id: 2, name: 'i', fields: null, surprise: {} },
       ];
-      const { fleet } = await setup((request, response) => sendJson(response, 200, pageOf(rows, request)));
+      const { fleet } = await aCollectorApi((request, response) =>
+        sendJson(response, 200, pageOf(rows, request)),
+      );
       const answer = await fleet.readFleet('19.500-1');
       expect(answer.ok && answer.value.collectors).toEqual([
         {
@@ -508,7 +495,7 @@ describe('the fleet service', () => {
       ['category', { category: { a: 1 } }],
     ])('takes an odd value of %s for none, and reads all others (P13)', async (name, odd) => {
       const rows = [collector(1), collector(2, odd)];
-      const { fleet } = await setup((request, response) =>
+      const { fleet } = await aCollectorApi((request, response) =>
         request.path.endsWith('/2')
           ? sendJson(response, 200, { collector: rows[1] })
           : sendJson(response, 200, pageOf(rows, request)),
@@ -529,7 +516,7 @@ describe('the fleet service', () => {
       rows[9] = { id: 'ten', name: 'c10' };
       rows[12] = null;
       rows[20] = collector(21, { name: null });
-      const { fleet, unreadable } = await setup(
+      const { fleet, unreadable } = await aCollectorApi(
         (request, response) =>
           sendJson(response, 200, pageOf(rows as object[], request), { 'set-cookie': 's=1' }),
         { pageSize: 10 },
@@ -548,7 +535,7 @@ describe('the fleet service', () => {
 
     it('takes a page that is nested without end for unreadable, and stays alive (P13)', async () => {
       const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
-      const { fleet, budget } = await setup((_request, response) =>
+      const { fleet, budget } = await aCollectorApi((_request, response) =>
         sendText(response, 200, `{"collectors":[{"id":1,"name":"c1","fields":{"a":${deep}}}]}`),
       );
       const answer = await fleet.readInventory(null);
@@ -561,7 +548,7 @@ describe('the fleet service', () => {
 
     it('reads a page again that fails in passing', async () => {
       let failures = 3;
-      const { fleet, slept } = await setup(
+      const { fleet, slept } = await aCollectorApi(
         (request, response) => {
           if (request.query.get('offset') !== '0' && failures > 0) {
             failures -= 1;
@@ -577,7 +564,7 @@ describe('the fleet service', () => {
     });
 
     it('fails as a whole when a second page keeps failing, after a bounded number of tries', async () => {
-      const { fleet, server, slept } = await setup(
+      const { fleet, server, slept } = await aCollectorApi(
         (request, response) =>
           request.query.get('offset') === '0'
             ? sendJson(response, 200, pageOf(fleetRows, request), { 'set-cookie': 's=1' })
@@ -593,7 +580,7 @@ describe('the fleet service', () => {
     });
 
     it('does not try again what no repetition heals', async () => {
-      const { fleet, server } = await setup((_request, response) =>
+      const { fleet, server } = await aCollectorApi((_request, response) =>
         sendJson(response, 403, { code: 'forbidden' }),
       );
       expect(await fleet.readFleet('19.500-1')).toMatchObject({ failure: { kind: 'misconfigured' } });
@@ -625,7 +612,7 @@ describe('the fleet service', () => {
       ['an inventory', (fleet) => fleet.readInventory(null)],
       ['a found collector', (fleet) => fleet.findCollector('1')],
     ])('of %s hold no secret, and are bounded (P12)', async (_what, ask) => {
-      const { fleet } = await setup(script);
+      const { fleet } = await aCollectorApi(script);
       await fleet.listBuilds();
       const answer = await ask(fleet);
       expect(answer).toMatchObject({ ok: true });
@@ -636,7 +623,7 @@ describe('the fleet service', () => {
     });
 
     it('keep a name that holds a short cookie by chance, so that it is still chosen by it (P5)', async () => {
-      const { fleet } = await setup((_request, response) =>
+      const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(
           response,
           200,
@@ -652,14 +639,14 @@ describe('the fleet service', () => {
       ['too long', '7'.repeat(65)],
       ['a secret', accessKey],
     ])('are no id of a task when %s: its create is in doubt (P1, P12)', async (_why, id) => {
-      const { fleet } = await setup((_request, response) => sendJson(response, 202, { id }));
+      const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 202, { id }));
       const answer = await fleet.createTask(target, send);
       expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
       expect(JSON.stringify(answer)).not.toContain(id);
     });
 
     it('are the code of a refusal too', async () => {
-      const { fleet } = await setup((_request, response) => sendJson(response, 400, { code: long }));
+      const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, { code: long }));
       const text = JSON.stringify(await fleet.createTask(target, send));
       expect(text).toContain('"refused"');
       expect(text).not.toContain(accessKey);
@@ -668,7 +655,7 @@ describe('the fleet service', () => {
   });
 
   it('lists builds, and ends what is open when it is closed', async () => {
-    const { fleet, server } = await setup((_request, response) =>
+    const { fleet, server } = await aCollectorApi((_request, response) =>
       sendJson(response, 200, {
         targets: [
           { version: '19.500-1', latest: true },

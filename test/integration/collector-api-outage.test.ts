@@ -1,8 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../src/collector-api/service-circuit.ts';
-import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
 import { PausedTooLong } from '../../src/orchestrator/ports/api-budget.ts';
-import { aCollectorApi, type CollectorApiSetup } from '../support/collector-api-setup.ts';
+import { aCollectorApi } from '../support/collector-api-setup.ts';
 import { type Script, sendCutOff, sendJson, sendText } from '../support/scripted-server.ts';
 
 const task = { upgrade: { id: 1, status: 1 } };
@@ -11,20 +10,6 @@ const cookie = { 'set-cookie': 'session=abc' };
 const create = { collectorId: 1, toBuild: '19.500-1' };
 
 describe('a service that is down', () => {
-  const opened: CollectorApiSetup[] = [];
-  afterEach(async () => {
-    for (const each of opened.splice(0)) await each.close();
-  });
-
-  async function setup(
-    script: Script,
-    options: Partial<ServiceClientParts> = {},
-  ): Promise<CollectorApiSetup> {
-    const api = await aCollectorApi(script, options);
-    opened.push(api);
-    return api;
-  }
-
   it.each<[string, Script]>([
     ['5xx', (_request, response) => sendJson(response, 503, { code: 'service.unavailable' })],
     ['pages', (_request, response) => sendText(response, 200, '<html>maintenance</html>')],
@@ -32,7 +17,7 @@ describe('a service that is down', () => {
     ['cut answers', (_request, response) => sendCutOff(response, 200)],
     ['no answer', () => undefined],
   ])('is told to the budget after so many times %s in a row, with the reason', async (_what, script) => {
-    const { fleet, budget } = await setup(script, { requestTimeoutMs: 40 });
+    const { fleet, budget } = await aCollectorApi(script, { requestTimeoutMs: 40 });
     for (let time = 1; time < unansweredMax; time += 1) await fleet.lookAtTask('1');
     expect(budget.standings).toEqual([]);
     await fleet.lookAtTask('1');
@@ -40,7 +25,7 @@ describe('a service that is down', () => {
   });
 
   it('is told of when no connection can be made', async () => {
-    const { fleet, budget } = await setup(() => undefined, { baseUrl: 'http://127.0.0.1:1/api' });
+    const { fleet, budget } = await aCollectorApi(() => undefined, { baseUrl: 'http://127.0.0.1:1/api' });
     for (let time = 0; time < unansweredMax; time += 1) {
       expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
     }
@@ -54,7 +39,7 @@ describe('a service that is down', () => {
     ['JSON that we do not understand', 200, { odd: true }],
   ])('is not down when %s comes in between', async (_what, status, body) => {
     let answer: Script = (_request, response) => sendText(response, 502, '<html>');
-    const { fleet, budget } = await setup((request, response) => answer(request, response));
+    const { fleet, budget } = await aCollectorApi((request, response) => answer(request, response));
     for (let time = 1; time < unansweredMax; time += 1) await fleet.lookAtTask('1');
     answer = (_request, response) => sendJson(response, status, body);
     await fleet.lookAtTask('1');
@@ -66,7 +51,7 @@ describe('a service that is down', () => {
   it('counts once for all requests that were on their way together', async () => {
     let isDown = false;
     const waiting: Array<() => void> = [];
-    const { fleet, budget } = await setup((_request, response) => {
+    const { fleet, budget } = await aCollectorApi((_request, response) => {
       if (!isDown) return sendJson(response, 200, task, cookie);
       waiting.push(() => sendText(response, 502, '<html>'));
       return undefined;
@@ -82,7 +67,7 @@ describe('a service that is down', () => {
 
   it('is told again with each try that fails, and is up with the first answer, be it a refusal', async () => {
     let status = 502;
-    const { fleet, budget } = await setup((_request, response) =>
+    const { fleet, budget } = await aCollectorApi((_request, response) =>
       status === 502 ? sendText(response, 502, '<html>') : sendJson(response, status, { code: 'x' }),
     );
     for (let time = 0; time < unansweredMax + 2; time += 1) await fleet.lookAtTask('1');
@@ -95,7 +80,7 @@ describe('a service that is down', () => {
 
   it('is told by the first failure of a request that tries for all daemons', async () => {
     let status = 502;
-    const { fleet, budget } = await setup((_request, response) => sendJson(response, status, task));
+    const { fleet, budget } = await aCollectorApi((_request, response) => sendJson(response, status, task));
     budget.markProbe(true);
     await fleet.lookAtTask('1');
     expect(budget.standings).toHaveLength(1);
@@ -106,7 +91,7 @@ describe('a service that is down', () => {
 
   it('is never tried with a create: a question goes first, and the create only when it is answered', async () => {
     let isDown = true;
-    const { fleet, budget, server } = await setup((request, response) => {
+    const { fleet, budget, server } = await aCollectorApi((request, response) => {
       if (isDown) return sendText(response, 502, '<html>');
       budget.markProbe(false);
       return request.method === 'GET'
@@ -132,7 +117,7 @@ describe('a service that is down', () => {
   });
 
   it('that falters after each question keeps a create back, and asks no more than a few', async () => {
-    const { fleet, budget, server } = await setup((_request, response) =>
+    const { fleet, budget, server } = await aCollectorApi((_request, response) =>
       sendJson(response, 200, targets, cookie),
     );
     budget.markProbe(true);
@@ -143,7 +128,9 @@ describe('a service that is down', () => {
   });
 
   it('answers for a call that waited too long: not sent, and with the reason', async () => {
-    const { fleet, budget, server } = await setup((_request, response) => sendJson(response, 200, targets));
+    const { fleet, budget, server } = await aCollectorApi((_request, response) =>
+      sendJson(response, 200, targets),
+    );
     budget.refuse(new PausedTooLong('The service is down.'));
     expect(await fleet.createTask(create, async () => true)).toEqual({
       ok: false,

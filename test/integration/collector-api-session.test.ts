@@ -1,12 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { unansweredHereMax } from '../../src/collector-api/service-addresses.ts';
-import type { ServiceClientParts } from '../../src/collector-api/service-client.ts';
-import {
-  aCollectorApi,
-  accessId,
-  accessKey,
-  type CollectorApiSetup,
-} from '../support/collector-api-setup.ts';
+import { aCollectorApi, accessId, accessKey } from '../support/collector-api-setup.ts';
 import { type Script, sendJson, sendText, startScriptedServer } from '../support/scripted-server.ts';
 
 const basic = `Basic ${Buffer.from(`${accessId}:${accessKey}`).toString('base64')}`;
@@ -20,23 +14,9 @@ const unauthorized = {
 };
 
 describe('the session with the service', () => {
-  const opened: Array<{ close(): Promise<void> }> = [];
-  afterEach(async () => {
-    for (const each of opened.splice(0).reverse()) await each.close();
-  });
-
-  async function setup(
-    script: Script,
-    options: Partial<ServiceClientParts> = {},
-  ): Promise<CollectorApiSetup> {
-    const api = await aCollectorApi(script, options);
-    opened.push(api);
-    return api;
-  }
-
   describe('signing in', () => {
     it('sends the credentials with every request, and the cookie with every follow-up', async () => {
-      const { server, fleet } = await setup((_request, response) =>
+      const { server, fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, targets, {
           'set-cookie': ['session=abc; Path=/; HttpOnly; Secure', 'lb=1; Path=/other'],
         }),
@@ -50,7 +30,7 @@ describe('the session with the service', () => {
 
     it('lets one request sign in while all others wait for its cookie', async () => {
       const release: Array<() => void> = [];
-      const { server, fleet, budget } = await setup((request, response) => {
+      const { server, fleet, budget } = await aCollectorApi((request, response) => {
         if (request.headers.cookie !== undefined) return sendJson(response, 200, task);
         release.push(() => sendJson(response, 200, task, { 'set-cookie': 'session=abc' }));
         return undefined;
@@ -67,14 +47,16 @@ describe('the session with the service', () => {
     });
 
     it('does not wait for a cookie from a service that sets none', async () => {
-      const { fleet, server } = await setup((_request, response) => sendJson(response, 200, task));
+      const { fleet, server } = await aCollectorApi((_request, response) => sendJson(response, 200, task));
       await fleet.lookAtTask('1');
       await Promise.all([fleet.lookAtTask('2'), fleet.lookAtTask('3')]);
       expect(server.requests).toHaveLength(3);
     });
 
     it('shares a failed sign-in with those who waited for it, as not sent', async () => {
-      const { fleet, server } = await setup((_request, response) => sendText(response, 502, '<html>'));
+      const { fleet, server } = await aCollectorApi((_request, response) =>
+        sendText(response, 502, '<html>'),
+      );
       const answers = await Promise.all([
         fleet.lookAtTask('1'),
         fleet.lookAtTask('2'),
@@ -90,7 +72,7 @@ describe('the session with the service', () => {
 
     it('signs in again when the cookie is over, and forgets one that the service removes', async () => {
       let setCookie = 'session=one; Max-Age=60';
-      const { fleet, server, clock } = await setup((_request, response) =>
+      const { fleet, server, clock } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, task, { 'set-cookie': setCookie }),
       );
       await fleet.lookAtTask('1');
@@ -111,7 +93,9 @@ describe('the session with the service', () => {
 
   describe('a 401', () => {
     it('is a wrong key when it comes first', async () => {
-      const { fleet, budget } = await setup((_request, response) => sendJson(response, 401, unauthorized));
+      const { fleet, budget } = await aCollectorApi((_request, response) =>
+        sendJson(response, 401, unauthorized),
+      );
       const answer = await fleet.listBuilds();
       expect(answer).toMatchObject({ ok: false, failure: { kind: 'misconfigured' } });
       expect(JSON.stringify(answer)).toContain('service.accessKey');
@@ -120,7 +104,7 @@ describe('the session with the service', () => {
 
     it('is a throttled sign-in once the key has worked, pauses everyone, and is a wrong key the third time', async () => {
       let status = 200;
-      const { fleet, budget, server, throttled } = await setup((_request, response) =>
+      const { fleet, budget, server, throttled } = await aCollectorApi((_request, response) =>
         status === 200
           ? sendJson(response, 200, task, { 'set-cookie': 'session=abc' })
           : sendText(response, status, '<html>Unauthorized</html>'),
@@ -152,7 +136,7 @@ describe('the session with the service', () => {
     it('counts once for all requests that were on their way together', async () => {
       let status = 200;
       const waiting: Array<() => void> = [];
-      const { fleet, budget } = await setup((_request, response) => {
+      const { fleet, budget } = await aCollectorApi((_request, response) => {
         if (status === 200) return sendJson(response, 200, task, { 'set-cookie': 'session=abc' });
         waiting.push(() => sendJson(response, 401, unauthorized));
         return undefined;
@@ -170,10 +154,13 @@ describe('the session with the service', () => {
     });
 
     it('is a throttled sign-in at once for a key known to have worked, with a scaled pause', async () => {
-      const { fleet, budget } = await setup((_request, response) => sendJson(response, 401, unauthorized), {
-        keyMemory: { hasWorked: async () => true, worked: async () => undefined },
-        pauseScale: 0.01,
-      });
+      const { fleet, budget } = await aCollectorApi(
+        (_request, response) => sendJson(response, 401, unauthorized),
+        {
+          keyMemory: { hasWorked: async () => true, worked: async () => undefined },
+          pauseScale: 0.01,
+        },
+      );
       expect(await fleet.listBuilds()).toMatchObject({
         failure: { kind: 'signInThrottled', retryAfterMs: 750 },
       });
@@ -193,7 +180,7 @@ describe('the session with the service', () => {
         told.push('worked');
       },
     };
-    const { fleet } = await setup(
+    const { fleet } = await aCollectorApi(
       (_request, response) => sendJson(response, status, status === 200 ? targets : unauthorized),
       { keyMemory },
     );
@@ -206,7 +193,7 @@ describe('the session with the service', () => {
 
   describe('a 429', () => {
     it('at the sign-in sends all who waited for it home, instead of pausing for each in turn', async () => {
-      const { fleet, server } = await setup((_request, response) => sendText(response, 429, ''));
+      const { fleet, server } = await aCollectorApi((_request, response) => sendText(response, 429, ''));
       const answers = await Promise.all(['1', '2', '3', '4'].map((id) => fleet.lookAtTask(id)));
       expect(answers.map((answer) => !answer.ok && answer.failure.kind)).toEqual(Array(4).fill('throttled'));
       expect(server.requests).toHaveLength(1);
@@ -214,7 +201,7 @@ describe('the session with the service', () => {
 
     it('pauses the whole budget, longer each time, until a success', async () => {
       let status = 429;
-      const { fleet, budget, throttled } = await setup((_request, response) =>
+      const { fleet, budget, throttled } = await aCollectorApi((_request, response) =>
         status === 429
           ? sendJson(response, 429, {
               id: 'X',
@@ -244,7 +231,7 @@ describe('the session with the service', () => {
       ['soon', 1_000],
       ['0', 1_000],
     ])('honours Retry-After: %s', async (retryAfter, forMs) => {
-      const { fleet, budget } = await setup((_request, response) =>
+      const { fleet, budget } = await aCollectorApi((_request, response) =>
         sendText(response, 429, '<html>', {
           'retry-after': retryAfter,
           date: 'Sat, 21 Nov 2026 12:00:05 GMT',
@@ -256,7 +243,7 @@ describe('the session with the service', () => {
   });
 
   it('tells a success given in a single phase that another daemon began', async () => {
-    const { fleet, budget } = await setup((_request, response) => sendJson(response, 200, targets));
+    const { fleet, budget } = await aCollectorApi((_request, response) => sendJson(response, 200, targets));
     await fleet.listBuilds();
     const told = budget.successes();
     budget.markSingle(true);
@@ -267,7 +254,7 @@ describe('the session with the service', () => {
   describe('a 301', () => {
     async function elsewhere(script: Script) {
       const other = await startScriptedServer(script);
-      opened.push(other);
+      onTestFinished(() => other.close());
       return other;
     }
     const moveTo =
@@ -277,7 +264,7 @@ describe('the session with the service', () => {
 
     it('names the right base URL and sends nothing there', async () => {
       const other = await elsewhere((_request, response) => sendJson(response, 200, targets));
-      const { fleet } = await setup(moveTo(other.url));
+      const { fleet } = await aCollectorApi(moveTo(other.url));
       const answer = await fleet.listBuilds();
       expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
       expect(JSON.stringify(answer)).toContain(`${other.url}/api:`);
@@ -288,7 +275,7 @@ describe('the session with the service', () => {
       const other = await elsewhere((_request, response) =>
         sendJson(response, 200, targets, { 'set-cookie': 'session=new' }),
       );
-      const { fleet, server, moved, budget } = await setup(
+      const { fleet, server, moved, budget } = await aCollectorApi(
         (request, response) => moveTo(other.url)(request, response),
         { allowedHosts: [`127.0.0.*:${other.port}`] },
       );
@@ -304,7 +291,7 @@ describe('the session with the service', () => {
 
     it('does not repeat a create by itself: the next one goes to the new address', async () => {
       const other = await elsewhere((_request, response) => sendJson(response, 202, { id: '5' }));
-      const { fleet } = await setup(moveTo(other.url), { allowedHosts: [`127.0.0.1:${other.port}`] });
+      const { fleet } = await aCollectorApi(moveTo(other.url), { allowedHosts: [`127.0.0.1:${other.port}`] });
       let intents = 0;
       const create = () =>
         fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => {
@@ -344,7 +331,7 @@ describe('the session with the service', () => {
       const other = await elsewhere((request, response) =>
         sendText(response, 301, '', { location: `${first}${request.url}` }),
       );
-      const { fleet, server } = await setup(moveTo(other.url), {
+      const { fleet, server } = await aCollectorApi(moveTo(other.url), {
         allowedHosts: [`127.0.0.1:${other.port}`],
       });
       const first = server.url;
@@ -357,7 +344,7 @@ describe('the session with the service', () => {
       ['too much', 'x'.repeat(9_000)],
     ])('to an address that holds %s is not followed, and told without it (P12)', async (_what, words) => {
       const other = await elsewhere((_request, response) => sendJson(response, 200, targets));
-      const { fleet, moved } = await setup(moveTo(`${other.url}/${words}`), {
+      const { fleet, moved } = await aCollectorApi(moveTo(`${other.url}/${words}`), {
         allowedHosts: [`127.0.0.1:${other.port}`],
       });
       const answer = await fleet.listBuilds();
@@ -373,7 +360,7 @@ describe('the session with the service', () => {
       async function astray(there: Script) {
         const other = await elsewhere(() => undefined);
         let isMoved = true;
-        const { fleet, server, budget } = await setup(
+        const { fleet, server, budget } = await aCollectorApi(
           (request, response) => {
             if (isMoved) return moveTo(other.url)(request, response);
             return request.method === 'POST'
@@ -471,13 +458,13 @@ describe('the session with the service', () => {
     });
 
     it('without a Location is a misconfiguration too', async () => {
-      const { fleet } = await setup((_request, response) => sendText(response, 301, ''));
+      const { fleet } = await aCollectorApi((_request, response) => sendText(response, 301, ''));
       expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
     });
   });
 
   it('forgets the cookies that made the header too long for the server (431), at the cost of no attempt', async () => {
-    const { fleet, server } = await setup((request, response) =>
+    const { fleet, server } = await aCollectorApi((request, response) =>
       request.headers.cookie === undefined
         ? sendJson(response, 200, task, { 'set-cookie': `a=${'x'.repeat(3_500)}` })
         : sendText(response, 431, '<html>'),
@@ -495,7 +482,7 @@ describe('the session with the service', () => {
 
   it('tells no secret in any failure, also when the service repeats it', async () => {
     let status = 200;
-    const { fleet } = await setup((request, response) =>
+    const { fleet } = await aCollectorApi((request, response) =>
       sendJson(
         response,
         status,

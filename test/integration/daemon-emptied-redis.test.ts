@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { aStartedNight, createsOf, createsReach, nightPolicy } from '../support/daemon-night.ts';
 import { useRedis } from '../support/redis.ts';
@@ -38,14 +37,14 @@ describe('two daemons whose Redis is emptied', () => {
     expect((await daemon.operations.listHolds()).collectors).toMatchObject([
       { collectorId: untouched.collectorId, by: 'ann', reason: 'never touch' },
     ]);
-    const told = () => [daemon, other].map(({ log }) => log.filter(({ event }) => event === 'redis.emptied'));
+    const told = () => [daemon, other].map((each) => each.told('redis.emptied'));
     await until('both to say so', () => told().every(({ length }) => length > 0));
     for (const lines of told()) {
       expect(lines).toMatchObject([
         { level: 'error', reason: expect.stringContaining(`${rolloutId} (paused)`) },
       ]);
     }
-    const metrics = await (await request(`${daemon.url}/metrics`)).body.text();
+    const { text: metrics } = await daemon.get('/metrics');
     expect(metrics).toContain('upwave_redis_emptied_total 1');
     expect(createsOf(night.record()).size).toBe(created);
 

@@ -3,8 +3,7 @@ import {
   aDaemonNight,
   aStartedNight,
   brokenPromises,
-  createsOf,
-  nightPolicy,
+  createdTwice,
   scan,
   statusOf,
   untilEnded,
@@ -45,7 +44,7 @@ describe.concurrent('a service that fails', () => {
     expect(faults['500AfterWork']).toBeGreaterThan(2);
     expect(faults['cutOffMidBody']).toBeGreaterThan(2);
     expect(status.state).toBe('succeeded');
-    expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
+    expect(createdTwice(night.record())).toEqual([]);
     expect(broken).toEqual([]);
   });
 
@@ -72,7 +71,8 @@ describe.concurrent('a service that fails', () => {
     expect(night.record().faults['cutOff']).toBeGreaterThan(0);
     expect(status.state).toBe('succeeded');
     expect(upgrades.some(({ doubts }) => doubts > 0)).toBe(true);
-    expect(upgrades.every(({ attempts }) => attempts === 1)).toBe(true);
+    // One whose answer came too late, and was found by looking, has none to his name.
+    expect(upgrades.filter(({ attempts }) => attempts > 1)).toEqual([]);
     expect(broken).toEqual([]);
   });
 
@@ -80,9 +80,10 @@ describe.concurrent('a service that fails', () => {
     expect,
     onTestFinished,
   }) => {
-    const night = await aDaemonNight(
+    const { night, daemon, end } = await aStartedNight(
       {
         redis: redis.config(),
+        daemons: 2,
         scenario: {
           fleet: { size: 50 },
           failures: [
@@ -105,19 +106,13 @@ describe.concurrent('a service that fails', () => {
       },
       onTestFinished,
     );
-    const [daemon] = [await night.startDaemon(), await night.startDaemon()];
-    const rolloutId = await until('a look that gets through', async () => {
-      const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
-      return result.kind === 'started' && result.rolloutId;
-    });
-    const status = await untilEnded(daemon, rolloutId);
-    const upgrades = await upgradesOf(daemon, rolloutId);
+    const { status, broken } = await end();
     const faults = Object.keys(night.record().faults);
     // Which of the nine strike is left to chance, and whether anyone is up to meet the outage to the machine.
     expect(faults.length).toBeGreaterThan(5);
     expect(status.counts.succeeded).toBe(status.planned);
-    expect(brokenPromises(night, status, upgrades)).toEqual([]);
-    expect(daemon.log.filter(({ event }) => event === 'step.failed')).toEqual([]);
+    expect(broken).toEqual([]);
+    expect(daemon.told('step.failed')).toEqual([]);
   });
 });
 
@@ -144,7 +139,7 @@ describe.concurrent('collectors that do not do as they are told', () => {
     );
     expect(late.length).toBeGreaterThan(0);
     expect(status.state).toBe('succeeded');
-    expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
+    expect(createdTwice(night.record())).toEqual([]);
     expect(broken).toEqual([]);
   });
 

@@ -1,11 +1,9 @@
-import { request } from 'undici';
 import { describe, it } from 'vitest';
 import { apiBudgetKeys } from '../../src/redis/api-budget-ledger.ts';
 import {
   aDaemonNight,
   brokenPromises,
   createsOf,
-  type NightDaemon,
   nightCredentials,
   nightPolicy,
   scan,
@@ -17,9 +15,15 @@ import { until } from '../support/until.ts';
 import { startWayToService, type WayToService } from '../support/way-to-service.ts';
 
 const redis = useRedis();
-const rollout = { waves: [{ name: 'all', maxFailures: '100%' }] };
+const rollout = {
+  waves: [{ name: 'all', maxFailures: '100%' }],
+  // On a slow machine an outage lasts for half a minute, whose end nobody's time may run out before.
+  upgrade: { deadline: '100s', verifyWithin: '60s', expect: '600ms' },
+};
 // A create without an answer is settled when its answer can't come any more, so a short time-out makes a short test.
 const service = { requestTimeout: '500ms' };
+// The ledger's own: how long a service is left alone at first when it is down.
+const firstPauseMs = 1_000;
 
 type Instead = Parameters<typeof startWayToService>[2];
 
@@ -50,13 +54,6 @@ async function aNight(
   return { night, way };
 }
 
-const told = ({ log }: NightDaemon, event: string) => log.filter((line) => line.event === event);
-
-async function ask({ url }: NightDaemon, path: string): Promise<{ status: number; text: string }> {
-  const answer = await request(`${url}${path}`);
-  return { status: answer.statusCode, text: await answer.body.text() };
-}
-
 describe.concurrent('a service that is down for a while', () => {
   it('is told of once by each daemon, in log, readiness and metric; the rollout goes on by itself, and well', async ({
     expect,
@@ -81,41 +78,43 @@ describe.concurrent('a service that is down for a while', () => {
     isDown = true;
     // Whatever each of them happens to have to do, it asks for something now.
     const scans = daemons.map((each) => each.daemon.scanNow(nightPolicy, 'operator'));
-    await until('both daemons to know', () => daemons.every((each) => told(each, 'service.down').length > 0));
+    await until('both daemons to know', () => daemons.every((each) => each.told('service.down').length > 0));
     const knownAt = performance.now();
     const { commands } = redis.connect();
     const { state } = apiBudgetKeys(config.keyPrefix, nightCredentials.accessId);
-    // How long the service is left alone: longer after each try that failed, and the same for all daemons.
-    const pauseMs = async () => Number(await commands.hget(state, 'growthMs'));
-    const firstPauseMs = await pauseMs();
+    // How long the service is left alone: twice as long after each try that failed, and the same for all daemons.
+    const failedTries = async () => Math.log2(Number(await commands.hget(state, 'growthMs')) / firstPauseMs);
     for (const each of daemons) {
-      const ready = await ask(each, '/readyz');
+      const ready = await each.get('/readyz');
       expect(ready.status).toBe(503);
       expect(ready.text).toContain('one request at a time tries it');
       expect(ready.text).toContain('answered 503');
-      expect((await ask(each, '/metrics')).text).toContain('upwave_service_up 0');
+      expect((await each.get('/metrics')).text).toContain('upwave_service_up 0');
     }
-    await until('a try to fail', async () => (await pauseMs()) > firstPauseMs);
+    await until('a try to fail', async () => (await failedTries()) >= 1);
     const triesSince = (sinceMs: number) => triesAt.filter((at) => at > knownAt + sinceMs).length;
+    const [tries, later] = [triesSince(0), triesSince(firstPauseMs / 2)];
+    // However slow this machine is, each try that failed made the pause longer; one more may be on its way.
+    const triesMax = (await failedTries()) + 1;
+    expect(later).toBeLessThanOrEqual(triesMax);
     // What had left before anyone knew arrives in the first moments.
-    expect(triesSince(0)).toBeLessThan(6);
-    expect(triesSince(firstPauseMs / 2)).toBeLessThanOrEqual(1);
+    expect(tries).toBeLessThan(triesMax + 4);
     isDown = false;
     const status = await untilEnded(daemon, rolloutId);
     expect(status.state).toBe('succeeded');
-    await until('both daemons to know', () => daemons.every((each) => told(each, 'service.up').length > 0));
+    await until('both daemons to know', () => daemons.every((each) => each.told('service.up').length > 0));
     for (const each of daemons) {
-      expect(told(each, 'service.down')).toMatchObject([
+      expect(each.told('service.down')).toMatchObject([
         { level: 'warn', reason: expect.stringContaining('answered 503') },
       ]);
-      expect(told(each, 'service.up')).toMatchObject([{ level: 'info' }]);
-      expect((await ask(each, '/readyz')).status).toBe(200);
-      expect((await ask(each, '/metrics')).text).toContain('upwave_service_up 1');
+      expect(each.told('service.up')).toMatchObject([{ level: 'info' }]);
+      expect((await each.get('/readyz')).status).toBe(200);
+      expect((await each.get('/metrics')).text).toContain('upwave_service_up 1');
     }
     await Promise.all(scans);
     const upgrades = await upgradesOf(daemon, rolloutId);
-    // Nothing that happened meanwhile has cost anyone an attempt.
-    expect(upgrades.every(({ attempts }) => attempts === 1)).toBe(true);
+    // Nothing that happened meanwhile has cost anyone an attempt; one whose answer came too late has none to his name.
+    expect(upgrades.filter(({ attempts }) => attempts > 1)).toEqual([]);
     expect(brokenPromises(night, status, upgrades)).toEqual([]);
   });
 });
@@ -134,7 +133,7 @@ describe.concurrent('an access key that is refused', () => {
     const second = await night.startDaemon();
     const result = await second.daemon.scanNow(nightPolicy, 'operator');
     expect(result).toMatchObject({ kind: 'failed', reason: expect.stringContaining('worked before') });
-    expect(told(second, 'service.throttled')).toMatchObject([{ reason: '401' }]);
+    expect(second.told('service.throttled')).toMatchObject([{ reason: '401' }]);
   });
 
   it('and never worked is wrong at its first use', async ({ expect, onTestFinished }) => {
@@ -146,11 +145,11 @@ describe.concurrent('an access key that is refused', () => {
       { policy: nightPolicy, lastLook: { outcome: 'failed' }, lastGoodAt: null },
     ]);
     await until('a leader to tell it', async () =>
-      (await ask(daemon, '/metrics')).text.includes(
+      (await daemon.get('/metrics')).text.includes(
         'upwave_last_scan_timestamp_seconds{policy="night",result="failed"}',
       ),
     );
-    expect(told(daemon, 'service.throttled')).toEqual([]);
+    expect(daemon.told('service.throttled')).toEqual([]);
   });
 });
 
@@ -171,7 +170,7 @@ describe.concurrent('an account that has moved', () => {
     const daemon = await night.startDaemon();
     const status = await untilEnded(daemon, await scan(daemon));
     expect(status.state).toBe('succeeded');
-    const notes = told(daemon, 'service.moved');
+    const notes = daemon.told('service.moved');
     expect(notes).toMatchObject([{ level: 'warn', reason: expect.stringContaining(`${serviceUrl}/api,`) }]);
     expect(notes[0]?.reason).not.toContain('key=');
   });

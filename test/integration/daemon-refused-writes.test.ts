@@ -1,11 +1,11 @@
-import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeRedisConnection } from '../../src/redis/connection.ts';
 import { commandsOf } from '../support/commands-of.ts';
 import {
   aDaemonNight,
   brokenPromises,
-  createsOf,
+  createdTwice,
+  createsReach,
   type NightDaemon,
   scan,
   untilEnded,
@@ -24,7 +24,7 @@ describe.skipIf(redisServerCommand === undefined)('a daemon, while Redis refuses
       begin: 'CONFIG SET maxmemory 1',
       end: 'CONFIG SET maxmemory 0',
       words: "OOM command not allowed when used memory > 'maxmemory'",
-      whenTried: ({ log }: NightDaemon) => log.filter(({ event }) => event === 'queue.failed').length > 4,
+      whenTried: (daemon: NightDaemon) => daemon.told('queue.failed').length > 4,
     },
     {
       why: 'it is a replica',
@@ -32,7 +32,7 @@ describe.skipIf(redisServerCommand === undefined)('a daemon, while Redis refuses
       begin: 'REPLICAOF 127.0.0.1 1',
       end: 'REPLICAOF NO ONE',
       words: "READONLY You can't write against a read only replica",
-      whenTried: ({ log }: NightDaemon) => log.some(({ event }) => event === 'leader.lost'),
+      whenTried: (daemon: NightDaemon) => daemon.told('leader.lost').length > 0,
     },
   ])('is calm, says why, and goes on by itself: $why (P11)', async ({ begin, end, words, whenTried }) => {
     const redis = await makeRedisProcess();
@@ -44,7 +44,7 @@ describe.skipIf(redisServerCommand === undefined)('a daemon, while Redis refuses
     const reader = makeRedisConnection(config, 'worker');
     onTestFinished(() => reader.close());
     const rolloutId = await scan(daemon);
-    await until('a few creates', () => night.record().creates.length >= 6);
+    await createsReach(night, 6);
 
     expect(await redis.ask(begin)).toBe('+OK');
     const refused = await until('/readyz to tell', async () => {
@@ -66,7 +66,7 @@ describe.skipIf(redisServerCommand === undefined)('a daemon, while Redis refuses
     await until('/readyz to be well again', async () => (await readiness(daemon)).status === 200);
     const status = await untilEnded(daemon, rolloutId);
     expect(status.state).toBe('succeeded');
-    expect([...createsOf(night.record()).values()].every((count) => count === 1)).toBe(true);
+    expect(createdTwice(night.record())).toEqual([]);
     expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
     // Said once when it began and once when it was over, whatever was refused in between.
     const told = daemon.log.filter(({ event, level }) => event.startsWith('redis.') || level === 'error');
@@ -79,7 +79,7 @@ interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly reason: string }>>;
 }
 
-async function readiness({ url }: NightDaemon): Promise<{ status: number; body: Readiness }> {
-  const answer = await request(`${url}/readyz`);
-  return { status: answer.statusCode, body: (await answer.body.json()) as Readiness };
+async function readiness(daemon: NightDaemon): Promise<{ status: number; body: Readiness }> {
+  const { status, text } = await daemon.get('/readyz');
+  return { status, body: JSON.parse(text) as Readiness };
 }

@@ -1,16 +1,10 @@
-import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { type AtEnd, aDaemonNight, createsOf, type NightDaemon, scan } from '../support/daemon-night.ts';
+import { type AtEnd, aDaemonNight, createsOf, scan } from '../support/daemon-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { startWayToService, type WayToService } from '../support/way-to-service.ts';
 
 const redis = useRedis();
-
-async function ask({ url }: NightDaemon, path: string): Promise<{ status: number; text: string }> {
-  const answer = await request(`${url}${path}`);
-  return { status: answer.statusCode, text: await answer.body.text() };
-}
 
 /** A rollout on its way, of which the service answers the first creates, and then asks for a pause of an hour. */
 async function aPausedNight(atEnd: AtEnd) {
@@ -34,7 +28,7 @@ async function aPausedNight(atEnd: AtEnd) {
   await until('the first creates', () => createsOf(night.record()).size > 4);
   const begunAt = Date.now();
   isPausing = true;
-  await until('a 429', () => daemon.log.some(({ event }) => event === 'service.throttled'));
+  await until('a 429', () => daemon.told('service.throttled').length > 0);
   await until('the pause', async () => {
     const status = await daemon.operations.rolloutStatus(rolloutId);
     return (status?.api?.standstill?.until ?? 0) > begunAt;
@@ -48,7 +42,7 @@ describe('a service that asks for a long pause', () => {
   }) => {
     const { night, daemon: first, rolloutId, begunAt } = await aPausedNight(onTestFinished);
     const late = await night.startDaemon();
-    await until('its line', () => late.log.some(({ event }) => event === 'service.paused'));
+    await until('its line', () => late.told('service.paused').length > 0);
     for (const { operations } of [first, late]) {
       const status = await operations.rolloutStatus(rolloutId);
       expect(status?.state).toBe('running');
@@ -59,12 +53,12 @@ describe('a service that asks for a long pause', () => {
       expect(status?.api?.requestsPerSecond).toBeGreaterThan(0);
     }
     for (const daemon of [first, late]) {
-      const ready = await ask(daemon, '/readyz');
+      const ready = await daemon.get('/readyz');
       expect(ready.text).toMatch(/all wait until [^ ]+Z: the service asked for a pause/);
     }
-    await until('the leader to lead', () => first.log.some(({ event }) => event === 'leader.acquired'));
+    await until('the leader to lead', () => first.told('leader.acquired').length > 0);
     const [, seconds] =
-      /^upwave_api_standstill_seconds (\S+)$/m.exec((await ask(first, '/metrics')).text) ?? [];
+      /^upwave_api_standstill_seconds (\S+)$/m.exec((await first.get('/metrics')).text) ?? [];
     expect(Number(seconds)).toBeGreaterThan(3_500);
   });
 

@@ -77,7 +77,7 @@ describe('the inventory, read while many upgrades are on their way', () => {
       expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
       const record = night.record();
       looks.push({ tasks: asked(record, 'getUpgradeTask'), proofs: asked(record, 'getCollector') });
-      const complaints = daemon.log.filter(({ event }) => event === 'look.failed');
+      const complaints = daemon.told('look.failed');
       // A series of readings that fail is told of once.
       expect(complaints.length).toBe(isPaging ? 0 : 1);
       await night.close();

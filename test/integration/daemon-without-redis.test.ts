@@ -1,13 +1,10 @@
-import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { aStartedNight, type NightDaemon } from '../support/daemon-night.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 
-const told = ({ log }: NightDaemon, event: string) => log.filter((line) => line.event === event).length;
-
-async function series({ url }: NightDaemon, name: string): Promise<string | undefined> {
-  const text = await (await request(`${url}/metrics`)).body.text();
+async function series(daemon: NightDaemon, name: string): Promise<string | undefined> {
+  const { text } = await daemon.get('/metrics');
   return text.split('\n').find((line) => line.startsWith(`${name} `));
 }
 
@@ -18,7 +15,7 @@ describe.skipIf(redisServerCommand === undefined)('a leading daemon whose Redis 
     onTestFinished(() => redis.close());
     const config = { url: redis.url, keyPrefix: 'away' };
     const { daemon, end } = await aStartedNight({ redis: config }, onTestFinished);
-    await until('it to lead', () => told(daemon, 'leader.acquired') === 1);
+    await until('it to lead', () => daemon.told('leader.acquired').length === 1);
     expect(await series(daemon, 'upwave_leader')).toBe('upwave_leader 1');
     expect(await series(daemon, 'upwave_redis_up')).toBe('upwave_redis_up 1');
 
@@ -28,13 +25,13 @@ describe.skipIf(redisServerCommand === undefined)('a leading daemon whose Redis 
       'it to lead no more',
       async () => (await series(daemon, 'upwave_leader')) === 'upwave_leader 0',
     );
-    expect(told(daemon, 'leader.lost')).toBe(1);
+    expect(daemon.told('leader.lost')).toHaveLength(1);
 
     await redis.start();
-    await until('it to lead again', () => told(daemon, 'leader.acquired') === 2);
+    await until('it to lead again', () => daemon.told('leader.acquired').length === 2);
     expect(await series(daemon, 'upwave_redis_up')).toBe('upwave_redis_up 1');
     expect((await end()).broken).toEqual([]);
-    expect(told(daemon, 'leader.lost')).toBe(1);
-    expect(told(daemon, 'redis.emptied')).toBe(0);
+    expect(daemon.told('leader.lost')).toHaveLength(1);
+    expect(daemon.told('redis.emptied')).toHaveLength(0);
   });
 });

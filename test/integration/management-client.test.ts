@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isConflict, isRefusedWith } from '../../src/collector-api/client-refusals.ts';
 import type { HostedCollectorDraft } from '../../src/collector-api/collector-client.ts';
 import { makeManagementClient } from '../../src/collector-api/management-client.ts';
@@ -13,16 +13,8 @@ import type { Answer } from '../../src/orchestrator/ports/answer.ts';
 import { aCollectorApi } from '../support/collector-api-setup.ts';
 import { type Script, type SeenRequest, sendCutOff, sendJson, sendText } from '../support/scripted-server.ts';
 
-let closeAll: Array<() => Promise<void>> = [];
-
-afterEach(async () => {
-  await Promise.all(closeAll.map((close) => close()));
-  closeAll = [];
-});
-
 async function aManagement(script: Script, pageSize?: number) {
   const api = await aCollectorApi(script);
-  closeAll.push(api.close);
   const slept: number[] = [];
   const management = makeManagementClient({
     client: api.client,

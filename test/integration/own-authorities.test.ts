@@ -47,7 +47,6 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
       );
       const { port } = https.address() as AddressInfo;
       const api = await aCollectorApi(() => undefined, { baseUrl: `https://127.0.0.1:${port}/api`, ca });
-      opened.push(() => api.close());
       return { answer: await api.fleet.listBuilds(), asked };
     }
 

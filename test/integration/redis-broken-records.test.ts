@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
-import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import { claimedByOthers, makePlanMemory } from '../../src/orchestrator/read-plan.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
@@ -10,8 +9,18 @@ import { makeBrokenRecords } from '../../src/redis/broken-records.ts';
 import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
 import { rolloutKeys } from '../../src/redis/rollout-keys.ts';
-import { aFleet, aPolicy, aRollout, aWave, someGroups, startedAt, targetBuild } from '../support/builders.ts';
+import {
+  aFleet,
+  aFleetService,
+  aPolicy,
+  aRollout,
+  aWave,
+  someGroups,
+  startedAt,
+  targetBuild,
+} from '../support/builders.ts';
 import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
+import { quietParts } from '../support/quiet-parts.ts';
 import { useRedis } from '../support/redis.ts';
 import { pendingOnes } from '../support/store-changes.ts';
 
@@ -32,28 +41,20 @@ function aHouse() {
 }
 
 function partsWith(house: { readonly store: RolloutStore; readonly register: FleetRegister }) {
-  const fleet: Pick<FleetService, 'listBuilds' | 'readFleet'> = {
+  const fleet = aFleetService({
     listBuilds: async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }),
     readFleet: async () => ({ ok: true, value: aFleet(3) }),
-  };
+  });
   return {
+    ...quietParts,
     store: house.store,
     register: house.register,
-    // Nothing else of it is asked here.
-    fleet: fleet as FleetService,
-    clock: { now: () => startedAt },
-    sink: { tell: () => undefined, note: () => undefined },
-    bell: { ring: () => undefined },
-    sleep: async () => undefined,
-    answerWithinMs: 35_000,
-    random: () => 0.5,
-    policies: ['production'],
+    fleet,
     scans: makeMemoryScanBook(),
     forecast: () => [],
     memory: { look: async () => 'born', refusal: () => undefined },
     queue: {
       deliver: async () => undefined,
-      redeliver: async () => undefined,
       hasten: async () => undefined,
     },
     errands: { run: async () => undefined },

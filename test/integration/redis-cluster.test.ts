@@ -1,16 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Cluster } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { invariant } from '../../src/base/assert.ts';
 import type { BackupPart } from '../../src/redis/backup-lines.ts';
 import { makeRedisConnection, type RedisConnection } from '../../src/redis/connection.ts';
-import { exchangeLine } from '../../src/redis/embedded/exchange-line.ts';
-import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
-import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import { findKeptKeys, removeKeys } from '../../src/redis/kept-keys.ts';
 import { makeRedisApiBudget } from '../../src/redis/redis-api-budget.ts';
 import { makeRedisBell } from '../../src/redis/redis-bell.ts';
@@ -20,45 +13,27 @@ import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
 import { restoreBackup } from '../../src/redis/restore-backup.ts';
 import { takeBackup } from '../../src/redis/take-backup.ts';
 import { anUpgrade, aPolicy, aRollout, someGroups, startedAt } from '../support/builders.ts';
+import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
+import { until } from '../support/until.ts';
 
-const command = await findOnPath('redis-server');
 const keyPrefix = 'upwave';
 
 // One node with all slots refuses a script whose keys are in several slots just as ten would.
-describe.skipIf(command === undefined)('on a Redis Cluster', () => {
+describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
   let connection: RedisConnection;
   let subscriber: RedisConnection;
   let stop: () => Promise<void>;
   let ask: (command: string) => Promise<string | undefined>;
 
   beforeAll(async () => {
-    // The cluster's own bus listens 10,000 ports higher, and there must be such a port.
-    let port = await findFreePort();
-    while (port > 55_000) port = await findFreePort();
-    const folder = await mkdtemp(join(tmpdir(), 'upwave-cluster-'));
-    const args = [
-      '--port',
-      String(port),
-      '--cluster-enabled',
-      'yes',
-      '--cluster-announce-ip',
-      '127.0.0.1',
-      '--save',
-      '',
-      '--dir',
-      folder,
-    ];
-    ask = (line) => exchangeLine(port, line, 500);
-    const server = spawn(command ?? '', args, { stdio: 'ignore' });
-    stop = async () => {
-      server.kill();
-      await once(server, 'exit');
-      await rm(folder, { recursive: true });
-    };
-    await vi.waitFor(async () => expect(await ask('PING')).toBe('+PONG'), 5_000);
+    const args = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+    const server = await makeRedisProcess({ args });
+    stop = () => server.close();
+    ask = (line) => server.ask(line);
+    await server.start();
     await ask('CLUSTER ADDSLOTSRANGE 0 16383');
-    await vi.waitFor(async () => expect(await ask('SET ready yes')).toBe('+OK'), 5_000);
-    const config = { cluster: [{ host: '127.0.0.1', port }], keyPrefix };
+    await until('all slots to be served', async () => (await ask('SET ready yes')) === '+OK');
+    const config = { cluster: [{ host: '127.0.0.1', port: server.port }], keyPrefix };
     connection = makeRedisConnection(config, 'worker');
     subscriber = makeRedisConnection(config, 'worker');
   });
@@ -167,7 +142,9 @@ describe.skipIf(command === undefined)('on a Redis Cluster', () => {
     blocking.disconnect();
     await once(blocking, 'end');
     await ask('CLUSTER DELSLOTS 0');
-    await vi.waitFor(async () => expect(await ask('SET ready yes')).toContain('CLUSTERDOWN'), 5_000);
+    await until('the cluster to be down', async () =>
+      (await ask('SET ready yes'))?.startsWith('-CLUSTERDOWN'),
+    );
     let attempt = 'no word';
     void blocking.connect().then(
       () => {

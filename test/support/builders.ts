@@ -4,7 +4,7 @@ import type { ApiStanding, Standstill } from '../../src/rollout/api-standing.ts'
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
 import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
-import type { Policy, TargetRule, WaveRule } from '../../src/rollout/policy.ts';
+import type { GateRule, Policy, TargetRule, WaveRule } from '../../src/rollout/policy.ts';
 import type {
   GateStanding,
   Rollout,
@@ -15,6 +15,9 @@ import type {
 } from '../../src/rollout/rollout.ts';
 import type { Upgrade, UpgradeIdentity, UpgradeProgress, UpgradeState } from '../../src/rollout/upgrade.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade-changes.ts';
+
+type PrometheusGateRule = Extract<GateRule, { kind: 'prometheus' }>;
+type WebhookGateRule = Extract<GateRule, { kind: 'webhook' }>;
 
 /** The instant at which tests begin. */
 export const startedAt = Date.parse('2026-03-02T21:00:00Z');
@@ -29,6 +32,32 @@ export function aWaveRule(changes: Partial<WaveRule> = {}): WaveRule {
     maxFailures: { kind: 'percent', percent: 2 },
     approval: false,
     gates: [],
+    ...changes,
+  };
+}
+
+/** Asked each minute; met while 99 % are up. */
+export function aPrometheusGate(changes: Partial<PrometheusGateRule> = {}): PrometheusGateRule {
+  return {
+    kind: 'prometheus',
+    name: 'prometheus',
+    dryRun: false,
+    everyMs: 60_000,
+    url: 'http://prometheus.example.com',
+    query: 'up',
+    expect: { operator: '>=', value: 0.99 },
+    forMs: 0,
+    ...changes,
+  };
+}
+
+export function aWebhookGate(changes: Partial<WebhookGateRule> = {}): WebhookGateRule {
+  return {
+    kind: 'webhook',
+    name: 'webhook',
+    dryRun: false,
+    everyMs: 60_000,
+    url: 'http://hook.example.com',
     ...changes,
   };
 }

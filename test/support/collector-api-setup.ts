@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import type { Clock, DurationMs, EpochMs } from '../../src/base/time.ts';
 import { makeFleetService } from '../../src/collector-api/fleet-service.ts';
 import { makeServiceClient, type ServiceClientParts } from '../../src/collector-api/service-client.ts';
@@ -107,10 +108,9 @@ export interface CollectorApiSetup {
   readonly slept: DurationMs[];
   /** What each inventory told of rows that can't be read. */
   readonly unreadable: number[];
-  close(): Promise<void>;
 }
 
-/** The adapter against a scripted server: real HTTP, no real waiting. */
+/** The adapter against a scripted server: real HTTP, no real waiting. It ends with the test, which is no concurrent one. */
 export async function aCollectorApi(
   script: Script,
   options: Partial<ServiceClientParts> & { readonly pageSize?: number } = {},
@@ -149,6 +149,10 @@ export async function aCollectorApi(
     onUnreadable: (rows) => unreadable.push(rows),
     ...(pageSize === undefined ? {} : { pageSize }),
   });
+  onTestFinished(async () => {
+    await fleet.close();
+    await server.close();
+  });
   return {
     server,
     budget,
@@ -160,9 +164,5 @@ export async function aCollectorApi(
     moved,
     slept,
     unreadable,
-    close: async () => {
-      await fleet.close();
-      await server.close();
-    },
   };
 }

@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { secretsOf } from '../../src/cli/choose-redis.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type Daemon, makeDaemon } from '../../src/daemon/daemon.ts';
@@ -9,6 +10,7 @@ import {
   type ReferenceService,
   startReferenceService,
 } from '../../src/reference-service/start-reference-service.ts';
+import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
 import type { WaveState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
@@ -60,6 +62,10 @@ export interface NightDaemon {
   readonly log: readonly LogLine[];
   /** The log as it was written. */
   readonly logText: () => string;
+  /** Its lines about this event. */
+  told(event: string): readonly LogLine[];
+  /** Asks its API. */
+  get(path: string): Promise<{ readonly status: number; readonly text: string }>;
   /** Once or more often. */
   close(): Promise<void>;
 }
@@ -226,6 +232,11 @@ async function startDaemon(config: Config, input: NightInput): Promise<NightDaem
     operations: daemon.operations,
     log,
     logText: () => lines.join(''),
+    told: (event) => log.filter((line) => line.event === event),
+    get: async (path) => {
+      const answer = await request(`${url}${path}`);
+      return { status: answer.statusCode, text: await answer.body.text() };
+    },
     close: () => {
       closing ??= daemon.close();
       return closing;
@@ -233,11 +244,22 @@ async function startDaemon(config: Config, input: NightInput): Promise<NightDaem
   };
 }
 
-/** Looks for work now, as an operator does. @returns the rollout's id */
-export async function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<string> {
-  const result = await daemon.scanNow(policy, 'operator');
-  if (result.kind !== 'started') throw new Error(`no rollout was started: ${JSON.stringify(result)}`);
-  return result.rolloutId;
+/**
+ * Looks for work as an operator does, again as long as the service gives no answer: one with faults gives none at times,
+ * and one with a short time-out none in time on a machine that has other work to do.
+ * @returns the rollout's id
+ */
+export function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<string> {
+  return until('a look that gets through', async () => {
+    const result = await daemon.scanNow(policy, 'operator');
+    if (result.kind === 'started') return result.rolloutId;
+    if (result.kind === 'failed' && isPassing(result.cause)) return undefined;
+    throw new Error(`no rollout was started: ${JSON.stringify(result)}`);
+  });
+}
+
+function isPassing(cause: ServiceFailure['kind']): boolean {
+  return cause === 'unavailable' || cause === 'throttled';
 }
 
 export async function statusOf({ operations }: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
@@ -306,6 +328,11 @@ export function activeOf({ counts }: RolloutStatus): number {
 /** Tasks created by this collector's own upgrade, by the service's record. */
 export function createsOf(record: RecordSnapshot): ReadonlyMap<number, number> {
   return new Map(Object.entries(record.createsPerCollector).map(([id, count]) => [Number(id), count]));
+}
+
+/** Collectors for which more than one task was created, which a night without failures gives nobody a reason for. */
+export function createdTwice(record: RecordSnapshot): readonly number[] {
+  return [...createsOf(record)].flatMap(([id, count]) => (count > 1 ? [id] : []));
 }
 
 /** What must be true of every night, whatever happened in it, and was not: judged by the service's own record. */

@@ -47,6 +47,8 @@ export async function startScriptedServer(
       void script(seen, response);
     });
   });
+  // It never closes a connection by itself: who keeps none open has to.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

@@ -12,6 +12,7 @@ import {
 } from '../support/builders.ts';
 import { lossless } from '../support/lossless.ts';
 import { makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { quietParts } from '../support/quiet-parts.ts';
 
 const rollout = aRollout();
 
@@ -20,13 +21,7 @@ async function aChangedRecord(read: Upgrade, now: Upgrade) {
   const store = makeMemoryRolloutStore();
   await store.freeze({ rollout, upgrades: [read], groups: someGroups(), events: [] });
   await store.saveUpgrade({ before: read, after: { ...now, rev: read.rev + 1 }, events: [] }, null);
-  const parts = {
-    store,
-    answerWithinMs: 35_000,
-    random: () => 0.5,
-    sink: { tell: () => undefined, note: () => undefined },
-    bell: { ring: () => undefined },
-  };
+  const parts = { ...quietParts, store };
   const stored = async () => lossless(await store.loadUpgrade(rollout.id, read.collectorId));
   return { parts, stored };
 }

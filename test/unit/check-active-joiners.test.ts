@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { changeRollout } from '../../src/orchestrator/change-rollout.ts';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
-import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { FleetSnapshot } from '../../src/rollout/collector.ts';
 import {
   aFleet,
+  aFleetService,
   anUpgrade,
   aRollout,
   aWave,
@@ -13,6 +13,7 @@ import {
   targetBuild,
 } from '../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { quietParts } from '../support/quiet-parts.ts';
 
 const rollout = aRollout({ waves: [aWave({ state: 'open', size: 2 })] });
 
@@ -33,27 +34,21 @@ async function aRolloutUnderWay() {
   await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
   const told: string[] = [];
   const parts = {
+    ...quietParts,
     store,
     register: makeMemoryFleetRegister(),
-    clock: { now: () => startedAt },
     sink: { tell: ({ event }: { event: string }) => told.push(event), note: () => undefined },
-    bell: { ring: () => undefined },
-    sleep: async () => undefined,
-    answerWithinMs: 35_000,
-    random: () => 0.5,
   };
   const check = (readFleet: () => Promise<FleetSnapshot>) => {
-    const fleet: Pick<FleetService, 'listBuilds' | 'readFleet'> = {
+    const fleet = aFleetService({
       listBuilds: async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }),
       readFleet: async () => ({ ok: true, value: await readFleet() }),
-    };
+    });
     const memory = {
       recallBuilds: async () => ({ seen: { firstSeen: new Map(), at: startedAt }, held: new Map() }),
       recallCollectors: async () => ({}),
     };
-    // It asks nothing else.
-    const all = { ...parts, fleet: fleet as FleetService };
-    return checkActive(all, rollout.policy, rollout.id, memory);
+    return checkActive({ ...parts, fleet }, rollout.policy, rollout.id, memory);
   };
   const stateOf = async (collectorId: number) => (await store.loadUpgrade(rollout.id, collectorId))?.state;
   return { parts, store, told, check, stateOf };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
-import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import {
+  aFleetService,
   anUpgrade,
   aPolicy,
   aRollout,
@@ -13,6 +13,7 @@ import {
 } from '../support/builders.ts';
 import { lossless } from '../support/lossless.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { quietParts } from '../support/quiet-parts.ts';
 
 const newerBuild = '19.600-1';
 const policy = aPolicy({ target: aTarget({ supersede: true }) });
@@ -27,8 +28,7 @@ async function tick(of: Partial<Rollout>, meanwhile?: (rollout: Rollout) => Roll
     groups: someGroups(),
     events: [],
   });
-  const unreadable = async () => ({ ok: false, failure: { kind: 'throttled', detail: '' } }) as const;
-  const fleet: FleetService = {
+  const fleet = aFleetService({
     listBuilds: async () => {
       const changed = meanwhile?.(rollout);
       if (changed !== undefined)
@@ -39,23 +39,12 @@ async function tick(of: Partial<Rollout>, meanwhile?: (rollout: Rollout) => Roll
       }));
       return { ok: true, value: builds };
     },
-    readFleet: unreadable,
-    readInventory: unreadable,
-    findCollector: unreadable,
-    createTask: unreadable,
-    lookAtTask: unreadable,
-    lookAtCollector: unreadable,
-  };
+  });
   const parts = {
+    ...quietParts,
     store,
     fleet,
     register: makeMemoryFleetRegister(),
-    clock: { now: () => t },
-    sink: { tell: () => undefined, note: () => undefined },
-    bell: { ring: () => undefined },
-    sleep: async () => undefined,
-    answerWithinMs: 35_000,
-    random: () => 0.5,
   };
   const memory = {
     recallBuilds: async () => ({ seen: { firstSeen: new Map(), at: t }, held: new Map() }),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { policyLines } from '../../src/cli/policy-lines.ts';
-import { aPolicy, aWaveRule } from '../support/builders.ts';
+import { aPolicy, aWaveRule, aWebhookGate } from '../support/builders.ts';
 
-const gate = { kind: 'webhook', name: 'pager', url: 'http://pager', dryRun: true, everyMs: 60_000 } as const;
+const gate = aWebhookGate({ name: 'pager', dryRun: true });
 
 describe('a policy in short', () => {
   it('says where to, how fast, and in which waves', () => {

@@ -15,6 +15,7 @@ import {
   aView,
   aWave,
   aWaveRule,
+  aWebhookGate,
   someGroups,
   startedAt,
 } from '../support/builders.ts';
@@ -472,13 +473,7 @@ describe('the status of a rollout', () => {
   });
 
   it('is made from what the daemon decides', () => {
-    const gate = {
-      kind: 'webhook',
-      name: 'pager',
-      url: 'http://pager',
-      dryRun: false,
-      everyMs: minute,
-    } as const;
+    const gate = aWebhookGate({ name: 'pager' });
     const rule = aWaveRule({ soakMs: hour, gates: [gate] });
     const rollout = aRollout({
       policy: aPolicy({ waves: [rule] }),

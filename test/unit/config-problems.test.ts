@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the config's own syntax for variables
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { problemsOf, readConfig, withRollout, withSection, withService } from '../support/config-fixtures.ts';

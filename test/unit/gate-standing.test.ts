@@ -11,38 +11,12 @@ import {
 } from '../../src/rollout/gate-standing.ts';
 import type { Expectation, GateRule } from '../../src/rollout/policy.ts';
 import type { GateStanding } from '../../src/rollout/rollout.ts';
-
-type PrometheusGate = Extract<GateRule, { kind: 'prometheus' }>;
+import { aPrometheusGate, aWebhookGate } from '../support/builders.ts';
 
 const minute = 60_000;
 const start = Date.parse('2026-03-02T21:00:00Z');
 /** 2 × everyMs + 30 s, for the gates below. */
 const freshFor = 150_000;
-
-function aGate(changes: Partial<PrometheusGate> = {}): PrometheusGate {
-  return {
-    kind: 'prometheus',
-    name: 'prometheus',
-    dryRun: false,
-    everyMs: minute,
-    url: 'http://prometheus.example.com',
-    query: 'up',
-    expect: { operator: '>=', value: 0.99 },
-    forMs: 0,
-    ...changes,
-  };
-}
-
-function aWebhook(changes: { readonly dryRun?: boolean } = {}): GateRule {
-  return {
-    kind: 'webhook',
-    name: 'webhook',
-    dryRun: false,
-    everyMs: minute,
-    url: 'http://hook.example.com',
-    ...changes,
-  };
-}
 
 const good: GateAnswerLike = { kind: 'value', value: 0.998, detail: '0.998 (>= 0.99)' };
 const bad: GateAnswerLike = { kind: 'value', value: 0.93, detail: '0.93 (>= 0.99)' };
@@ -131,7 +105,7 @@ describe('writeGateValue', () => {
 
 describe('a prometheus gate', () => {
   it('is asked at once when it never was', () => {
-    expect(assessGate(aGate(), freshStanding(), start)).toEqual({
+    expect(assessGate(aPrometheusGate(), freshStanding(), start)).toEqual({
       verdict: 'waiting',
       words: 'prometheus was not asked yet',
       askAt: start,
@@ -139,7 +113,7 @@ describe('a prometheus gate', () => {
   });
 
   it('passes with one answer that meets it, and is asked again after its interval', () => {
-    expect(assessAfter(aGate(), [good])).toEqual({
+    expect(assessAfter(aPrometheusGate(), [good])).toEqual({
       verdict: 'pass',
       words: 'prometheus 0.998 >= 0.99',
       askAt: start + minute,
@@ -147,7 +121,7 @@ describe('a prometheus gate', () => {
   });
 
   it('fails with one answer that misses it', () => {
-    expect(assessAfter(aGate(), [bad])).toEqual({
+    expect(assessAfter(aPrometheusGate(), [bad])).toEqual({
       verdict: 'fail',
       words: 'prometheus 0.93, expected >= 0.99',
       askAt: start + minute,
@@ -155,14 +129,16 @@ describe('a prometheus gate', () => {
   });
 
   it('goes by its own name', () => {
-    expect(assessAfter(aGate({ name: 'error rate' }), [good]).words).toBe('error rate 0.998 >= 0.99');
+    expect(assessAfter(aPrometheusGate({ name: 'error rate' }), [good]).words).toBe(
+      'error rate 0.998 >= 0.99',
+    );
   });
 
   it.each([
     ['pass', good, 'prometheus 0.998 >= 0.99'],
     ['fail', bad, 'prometheus 0.93, expected >= 0.99'],
   ] as const)('waits until the answer has been the same for long enough to %s', (verdict, answer, words) => {
-    const gate = aGate({ forMs: 10 * minute });
+    const gate = aPrometheusGate({ forMs: 10 * minute });
     expect(assessAfter(gate, [answer])).toMatchObject({
       verdict: 'waiting',
       words: `${words}, for 0s of 10m`,
@@ -176,7 +152,7 @@ describe('a prometheus gate', () => {
   });
 
   it.each([good, bad])('counts time up to the last answer only, not up to now', (answer) => {
-    const gate = aGate({ forMs: 2 * minute });
+    const gate = aPrometheusGate({ forMs: 2 * minute });
     const standing = afterAnswers(gate, times(2, answer));
     expect(assessGate(gate, standing, start + 3 * minute).verdict).toBe('waiting');
   });
@@ -185,7 +161,7 @@ describe('a prometheus gate', () => {
     [good, bad, 'pass'],
     [bad, good, 'fail'],
   ] as const)('counts afresh after an answer that says otherwise', (answer, other, verdict) => {
-    const gate = aGate({ forMs: 2 * minute });
+    const gate = aPrometheusGate({ forMs: 2 * minute });
     expect(assessAfter(gate, [answer, answer, other]).verdict).toBe('waiting');
     expect(assessAfter(gate, [answer, answer, other, answer, answer]).verdict).toBe('waiting');
     expect(assessAfter(gate, [answer, answer, other, answer, answer, answer]).verdict).toBe(verdict);
@@ -197,7 +173,7 @@ describe('a prometheus gate', () => {
   ] as const)(
     'keeps its count over three errors, which extend it only once it answers again',
     (answer, verdict) => {
-      const gate = aGate({ forMs: 4 * minute });
+      const gate = aPrometheusGate({ forMs: 4 * minute });
       const standing = afterAnswers(gate, [answer, ...times(3, refused)]);
       expect(standing).toMatchObject({ since: start, errorsInRow: 3 });
       expect(assessGate(gate, standing, start + 4 * minute)).toMatchObject({ verdict: 'waiting' });
@@ -206,40 +182,40 @@ describe('a prometheus gate', () => {
   );
 
   it('neither passes nor fails on what it said before an error', () => {
-    expect(assessAfter(aGate(), [good, refused])).toMatchObject({
+    expect(assessAfter(aPrometheusGate(), [good, refused])).toMatchObject({
       verdict: 'waiting',
       words: 'prometheus 0.998 >= 0.99, then gave no answer once: connection refused',
     });
-    expect(assessAfter(aGate(), [bad, refused]).verdict).toBe('waiting');
+    expect(assessAfter(aPrometheusGate(), [bad, refused]).verdict).toBe('waiting');
   });
 
   it('is inconclusive from the fourth error in a row on, and asked on (P14)', () => {
-    expect(assessAfter(aGate(), times(3, refused))).toMatchObject({
+    expect(assessAfter(aPrometheusGate(), times(3, refused))).toMatchObject({
       verdict: 'waiting',
       words: 'prometheus gave no answer 3 times: connection refused',
     });
-    expect(assessAfter(aGate(), times(4, refused))).toEqual({
+    expect(assessAfter(aPrometheusGate(), times(4, refused))).toEqual({
       verdict: 'inconclusive',
       words: 'prometheus gave no answer 4 times: connection refused',
       askAt: start + 4 * minute,
     });
-    expect(assessAfter(aGate(), [bad, ...times(17, refused)]).verdict).toBe('inconclusive');
+    expect(assessAfter(aPrometheusGate(), [bad, ...times(17, refused)]).verdict).toBe('inconclusive');
   });
 
   it('counts errors in a row only', () => {
     const answers = [...times(3, refused), good, ...times(3, refused)];
-    expect(assessAfter(aGate(), answers).verdict).toBe('waiting');
+    expect(assessAfter(aPrometheusGate(), answers).verdict).toBe('waiting');
   });
 
   it('counts afresh after four errors', () => {
-    const gate = aGate({ forMs: 5 * minute });
+    const gate = aPrometheusGate({ forMs: 5 * minute });
     const standing = afterAnswers(gate, [good, ...times(4, refused), good]);
     expect(standing).toMatchObject({ verdict: 'met', since: start + 5 * minute, errorsInRow: 0 });
     expect(assessGate(gate, standing, start + 5 * minute).verdict).toBe('waiting');
   });
 
   it('counts afresh when nobody asked for longer than an answer is fresh', () => {
-    const gate = aGate({ forMs: minute });
+    const gate = aPrometheusGate({ forMs: minute });
     const first = afterAnswer(freshStanding(), gate, good, start);
     const inTime = afterAnswer(first, gate, good, start + freshFor);
     const tooLate = afterAnswer(first, gate, good, start + freshFor + 1);
@@ -248,7 +224,7 @@ describe('a prometheus gate', () => {
   });
 
   it('counts afresh when the first answer after such a time is an error', () => {
-    const gate = aGate({ forMs: minute });
+    const gate = aPrometheusGate({ forMs: minute });
     const later = start + 60 * minute;
     const silent = afterAnswer(afterAnswer(freshStanding(), gate, good, start), gate, refused, later);
     const standing = afterAnswer(silent, gate, good, later + minute);
@@ -257,33 +233,35 @@ describe('a prometheus gate', () => {
   });
 
   it('passes only while its answer is fresh, and fails for good', () => {
-    const passed = afterAnswers(aGate(), [good]);
-    expect(assessGate(aGate(), passed, start + freshFor).verdict).toBe('pass');
-    const stale = assessGate(aGate(), passed, start + freshFor + 1);
+    const passed = afterAnswers(aPrometheusGate(), [good]);
+    expect(assessGate(aPrometheusGate(), passed, start + freshFor).verdict).toBe('pass');
+    const stale = assessGate(aPrometheusGate(), passed, start + freshFor + 1);
     expect(stale).toMatchObject({
       verdict: 'waiting',
       words: 'prometheus 0.998 >= 0.99, but that is too old to count',
     });
     expect(stale.askAt).toBeLessThan(start + freshFor);
-    expect(assessGate(aGate(), afterAnswers(aGate(), [bad]), start + freshFor + 1).verdict).toBe('fail');
+    expect(
+      assessGate(aPrometheusGate(), afterAnswers(aPrometheusGate(), [bad]), start + freshFor + 1).verdict,
+    ).toBe('fail');
   });
 
   it('believes another clock that is a little ahead, and asks again after one that is far ahead', () => {
-    const standing = afterAnswers(aGate(), [good]);
-    const slightly = assessGate(aGate(), standing, start - 1_000);
+    const standing = afterAnswers(aPrometheusGate(), [good]);
+    const slightly = assessGate(aPrometheusGate(), standing, start - 1_000);
     expect(slightly).toMatchObject({ verdict: 'pass', askAt: start + minute });
     const now = start - freshFor - 1;
-    expect(assessGate(aGate(), standing, now)).toMatchObject({ verdict: 'waiting', askAt: now });
+    expect(assessGate(aPrometheusGate(), standing, now)).toMatchObject({ verdict: 'waiting', askAt: now });
   });
 
   it('needs no time to have passed when none is asked for, also when the clock was set back', () => {
-    const first = afterAnswer(freshStanding(), aGate(), good, start);
-    const standing = afterAnswer(first, aGate(), good, start - 1_000);
-    expect(assessGate(aGate(), standing, start - 1_000).verdict).toBe('pass');
+    const first = afterAnswer(freshStanding(), aPrometheusGate(), good, start);
+    const standing = afterAnswer(first, aPrometheusGate(), good, start - 1_000);
+    expect(assessGate(aPrometheusGate(), standing, start - 1_000).verdict).toBe('pass');
   });
 
   it('keeps the last value and the last words', () => {
-    expect(afterAnswers(aGate(), [bad, good])).toEqual({
+    expect(afterAnswers(aPrometheusGate(), [bad, good])).toEqual({
       askedAt: start + minute,
       watchedSince: start,
       verdict: 'met',
@@ -292,7 +270,7 @@ describe('a prometheus gate', () => {
       detail: '0.998 (>= 0.99)',
       errorsInRow: 0,
     });
-    expect(afterAnswers(aGate(), [good, refused])).toEqual({
+    expect(afterAnswers(aPrometheusGate(), [good, refused])).toEqual({
       askedAt: start + minute,
       watchedSince: start,
       verdict: 'met',
@@ -308,7 +286,7 @@ describe('a prometheus gate', () => {
     { kind: 'value', value: Number.NaN, detail: 'NaN' },
     { kind: 'value', value: Number.POSITIVE_INFINITY, detail: '+Inf' },
   ])('takes an answer of no use for an error: %j', (answer) => {
-    const gate = aGate({ expect: { operator: '!=', value: 0 } });
+    const gate = aPrometheusGate({ expect: { operator: '!=', value: 0 } });
     expect(assessAfter(gate, [answer]).verdict).toBe('waiting');
     expect(assessAfter(gate, times(4, answer)).verdict).toBe('inconclusive');
   });
@@ -316,7 +294,7 @@ describe('a prometheus gate', () => {
 
 describe('a webhook gate', () => {
   it('passes on a pass', () => {
-    expect(assessAfter(aWebhook(), [says('pass', 'answered 200')])).toEqual({
+    expect(assessAfter(aWebhookGate(), [says('pass', 'answered 200')])).toEqual({
       verdict: 'pass',
       words: 'webhook says pass',
       askAt: start + minute,
@@ -324,33 +302,33 @@ describe('a webhook gate', () => {
   });
 
   it('holds on a hold, with the reason it gives', () => {
-    expect(assessAfter(aWebhook(), [says('pass'), says('hold', 'change freeze')])).toEqual({
+    expect(assessAfter(aWebhookGate(), [says('pass'), says('hold', 'change freeze')])).toEqual({
       verdict: 'hold',
       words: 'webhook says hold: change freeze',
       askAt: start + 2 * minute,
     });
-    expect(assessAfter(aWebhook(), [says('hold')]).words).toBe('webhook says hold');
+    expect(assessAfter(aWebhookGate(), [says('hold')]).words).toBe('webhook says hold');
   });
 
   it('holds on while it is silent, until four errors leave nothing to go by', () => {
-    expect(assessAfter(aWebhook(), [says('hold', 'change freeze'), refused])).toMatchObject({
+    expect(assessAfter(aWebhookGate(), [says('hold', 'change freeze'), refused])).toMatchObject({
       verdict: 'hold',
       words: 'webhook said hold, then gave no answer once: connection refused',
     });
-    expect(assessAfter(aWebhook(), [says('hold'), ...times(4, refused)]).verdict).toBe('inconclusive');
-    expect(assessAfter(aWebhook(), times(3, refused)).verdict).toBe('waiting');
-    expect(assessAfter(aWebhook(), times(4, refused)).verdict).toBe('inconclusive');
+    expect(assessAfter(aWebhookGate(), [says('hold'), ...times(4, refused)]).verdict).toBe('inconclusive');
+    expect(assessAfter(aWebhookGate(), times(3, refused)).verdict).toBe('waiting');
+    expect(assessAfter(aWebhookGate(), times(4, refused)).verdict).toBe('inconclusive');
   });
 
   it('passes only while its word is fresh, and not after an error', () => {
-    const standing = afterAnswers(aWebhook(), [says('pass')]);
-    expect(assessGate(aWebhook(), standing, start + freshFor).verdict).toBe('pass');
-    expect(assessGate(aWebhook(), standing, start + freshFor + 1).verdict).toBe('waiting');
-    expect(assessAfter(aWebhook(), [says('pass'), refused]).verdict).toBe('waiting');
+    const standing = afterAnswers(aWebhookGate(), [says('pass')]);
+    expect(assessGate(aWebhookGate(), standing, start + freshFor).verdict).toBe('pass');
+    expect(assessGate(aWebhookGate(), standing, start + freshFor + 1).verdict).toBe('waiting');
+    expect(assessAfter(aWebhookGate(), [says('pass'), refused]).verdict).toBe('waiting');
   });
 
   it('takes a value for an error', () => {
-    expect(assessAfter(aWebhook(), [good]).verdict).toBe('waiting');
+    expect(assessAfter(aWebhookGate(), [good]).verdict).toBe('waiting');
   });
 });
 
@@ -361,17 +339,17 @@ describe('a gate in dry run', () => {
     [[bad], 'prometheus 0.93, expected >= 0.99 (dry run)'],
     [times(4, refused), 'prometheus gave no answer 4 times: connection refused (dry run)'],
   ])('passes whatever it hears, and shows it: %#', (answers, words) => {
-    const gate = aGate({ dryRun: true });
+    const gate = aPrometheusGate({ dryRun: true });
     const now = start + Math.max(0, answers.length - 1) * minute;
     expect(assessGate(gate, afterAnswers(gate, answers), now)).toMatchObject({ verdict: 'pass', words });
   });
 
   it('is asked on as often as any other', () => {
-    expect(assessAfter(aGate({ dryRun: true }), [bad]).askAt).toBe(start + minute);
+    expect(assessAfter(aPrometheusGate({ dryRun: true }), [bad]).askAt).toBe(start + minute);
   });
 
   it('passes where a webhook says hold', () => {
-    const { verdict, words } = assessAfter(aWebhook({ dryRun: true }), [says('hold', 'change freeze')]);
+    const { verdict, words } = assessAfter(aWebhookGate({ dryRun: true }), [says('hold', 'change freeze')]);
     expect({ verdict, words }).toEqual({
       verdict: 'pass',
       words: 'webhook says hold: change freeze (dry run)',
@@ -392,8 +370,8 @@ describe('any history of a gate (P14)', () => {
     maxLength: 40,
   });
   const anyGate = fc.oneof(
-    fc.constant(aWebhook()),
-    fc.integer({ min: 0, max: 5 }).map((minutes) => aGate({ forMs: minutes * minute })),
+    fc.constant(aWebhookGate()),
+    fc.integer({ min: 0, max: 5 }).map((minutes) => aPrometheusGate({ forMs: minutes * minute })),
   );
 
   /** The standing after each answer, and when it came. */
@@ -452,7 +430,7 @@ describe('any history of a gate (P14)', () => {
         mostlyGood,
         fc.integer({ min: 0, max: 4 * minute }),
         (forMs, answers, laterMs) => {
-          const gate = aGate({ forMs });
+          const gate = aPrometheusGate({ forMs });
           const played = play(gate, answers);
           const last = played.at(-1);
           if (last === undefined) throw new Error('nothing was played');
@@ -478,7 +456,7 @@ describe('any history of a gate (P14)', () => {
         fc.array(fc.integer({ min: 1, max: 2 }), { minLength: 1, maxLength: 30 }),
         fc.boolean(),
         (runs, startsGood) => {
-          const gate = aGate({ forMs: 2 * minute });
+          const gate = aPrometheusGate({ forMs: 2 * minute });
           const answers = runs.flatMap((length, index) =>
             times(length, (index % 2 === 0) === startsGood ? good : bad),
           );

@@ -8,12 +8,14 @@ import type { GateRule, WaveRule } from '../../src/rollout/policy.ts';
 import type { Rollout, RolloutView, SoakCheck, Wave, WaveSummary } from '../../src/rollout/rollout.ts';
 import {
   aPolicy,
+  aPrometheusGate,
   aRollout,
   aStanding,
   aSummary,
   aView,
   aWave,
   aWaveRule,
+  aWebhookGate,
   startedAt,
 } from '../support/builders.ts';
 
@@ -21,23 +23,8 @@ const minute = 60_000;
 const soakMs = 40 * minute;
 const endsAt = startedAt + soakMs;
 
-const prometheus: GateRule = {
-  kind: 'prometheus',
-  name: 'prometheus',
-  dryRun: false,
-  everyMs: minute,
-  url: 'http://prometheus.example.com',
-  query: 'up',
-  expect: { operator: '>=', value: 0.99 },
-  forMs: 0,
-};
-const webhook: GateRule = {
-  kind: 'webhook',
-  name: 'webhook',
-  dryRun: false,
-  everyMs: 10 * minute,
-  url: 'http://hook.example.com',
-};
+const prometheus = aPrometheusGate();
+const webhook = aWebhookGate({ everyMs: 10 * minute });
 
 const check = (changes: Partial<SoakCheck> = {}): SoakCheck => ({
   at: endsAt,

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { hold } from '../../src/orchestrator/hold-things.ts';
-import { anUpgrade, aRollout, someGroups, startedAt as t, targetBuild } from '../support/builders.ts';
+import {
+  aFleetService,
+  anApiStanding,
+  anUpgrade,
+  aRollout,
+  someGroups,
+  startedAt as t,
+  targetBuild,
+} from '../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
+import { quietParts } from '../support/quiet-parts.ts';
 
 describe('hold of a build', () => {
   it('stops what still runs, also when it was held before: its first holder may have died (P4)', async () => {
@@ -12,14 +22,15 @@ describe('hold of a build', () => {
     await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
     await register.holdBuild({ build: targetBuild, by: 'ann', reason: 'it crashes', at: t });
     const parts = {
+      ...quietParts,
       store,
       register,
-      clock: { now: () => t },
-      sink: { tell: () => undefined, note: () => undefined },
-      bell: { ring: () => undefined },
-      sleep: async () => undefined,
-      policies: ['production'],
-    } as unknown as Parameters<typeof hold>[0];
+      fleet: aFleetService(),
+      rollouts: [],
+      scans: makeMemoryScanBook(),
+      forecast: () => [],
+      readApiStanding: async () => anApiStanding(),
+    };
     const held = await hold(parts, { subject: targetBuild, by: 'bob', reason: 'stop' });
     expect(held).toMatchObject({ kind: 'done', subject: { kind: 'build', build: targetBuild } });
     expect(await store.loadRollout(rollout.id)).toMatchObject({

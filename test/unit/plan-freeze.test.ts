@@ -3,7 +3,7 @@ import type { FleetCollector } from '../../src/rollout/collector.ts';
 import { freezePlan } from '../../src/rollout/freeze-plan.ts';
 import { freezeRollback } from '../../src/rollout/freeze-rollback.ts';
 import { makePlan } from '../../src/rollout/plan.ts';
-import type { GateRule, Policy } from '../../src/rollout/policy.ts';
+import type { Policy } from '../../src/rollout/policy.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import {
   aFleet,
@@ -13,18 +13,13 @@ import {
   aStanding,
   aWave,
   aWaveRule,
+  aWebhookGate,
   oldBuild,
   startedAt,
   targetBuild,
 } from '../support/builders.ts';
 
-const gate: GateRule = {
-  kind: 'webhook',
-  name: 'webhook',
-  dryRun: false,
-  everyMs: 60_000,
-  url: 'https://gates.example.com',
-};
+const gate = aWebhookGate();
 const policy = aPolicy({
   spreadBy: ['osName'],
   maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }],

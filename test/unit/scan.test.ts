@@ -4,6 +4,7 @@ import { scan } from '../../src/orchestrator/scan.ts';
 import { aFleetService, aPolicy, startedAt } from '../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
+import { quietParts } from '../support/quiet-parts.ts';
 
 const minute = 60_000;
 
@@ -12,6 +13,7 @@ function setUp(ticks: readonly number[]) {
   let answers = false;
   const scans = makeMemoryScanBook();
   const parts = {
+    ...quietParts,
     store: makeMemoryRolloutStore(),
     register: makeMemoryFleetRegister(),
     fleet: aFleetService({
@@ -23,12 +25,6 @@ function setUp(ticks: readonly number[]) {
     scans,
     forecast: (_policy: string, count: number) => ticks.slice(0, count),
     clock: { now: () => now },
-    sink: { tell: () => undefined, note: () => undefined },
-    bell: { ring: () => undefined },
-    sleep: async () => undefined,
-    answerWithinMs: 35_000,
-    random: () => 0.5,
-    policies: ['production'],
     memory: { look: async () => 'born', refusal: () => undefined },
   };
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Standstill } from '../../src/rollout/api-standing.ts';
 import { decide } from '../../src/rollout/decide.ts';
-import type { GateRule, Policy } from '../../src/rollout/policy.ts';
+import type { Policy } from '../../src/rollout/policy.ts';
 import type { Rollout, RolloutView } from '../../src/rollout/rollout.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
 import { waveWaits } from '../../src/rollout/wave-words.ts';
@@ -9,6 +9,7 @@ import {
   anApiStanding,
   anUpgrade,
   aPolicy,
+  aPrometheusGate,
   aRollout,
   aStanding,
   aStandstill,
@@ -24,16 +25,7 @@ import {
 const minute = 60_000;
 const now = startedAt + 60 * minute;
 
-const gate: GateRule = {
-  kind: 'prometheus',
-  name: 'prometheus',
-  dryRun: false,
-  everyMs: minute,
-  url: 'http://prometheus.example.com',
-  query: 'up',
-  expect: { operator: '>=', value: 0.99 },
-  forMs: 0,
-};
+const gate = aPrometheusGate();
 
 /** A canary that soaks for another minute, and two waves behind it, the last with an approval. */
 function view(

@@ -16,6 +16,7 @@ import {
 } from '../support/builders.ts';
 import { lossless } from '../support/lossless.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { quietParts } from '../support/quiet-parts.ts';
 
 const week = 7 * 86_400_000;
 const unasked = async (): Promise<never> => {
@@ -42,14 +43,10 @@ async function aJob(
   await store.freeze({ rollout, upgrades: [upgrade], groups: someGroups(), events: [] });
   const clock = { at: t, now: () => clock.at };
   const parts = {
+    ...quietParts,
     store,
     register: makeMemoryFleetRegister(),
     clock,
-    sink: { tell: () => undefined, note: () => undefined },
-    bell: { ring: () => undefined },
-    sleep: async () => undefined,
-    answerWithinMs: 35_000,
-    random: () => 0.5,
     policies: ['production', 'other'],
     fleet: { ...nothing, ...fleet },
     trustedSince,
@@ -69,9 +66,10 @@ async function aJob(
     reconcile(
       {
         ...parts,
-        queue: { deliver: unasked, redeliver: unasked },
+        queue: { deliver: unasked, hasten: unasked },
         errands: { run: unasked },
-      } as never,
+        gates: { ask: unasked },
+      },
       rollout.id,
       1,
       1_000,

@@ -1,0 +1,25 @@
+import { apiBudgetKeys } from '../../src/redis/api-budget-ledger.ts';
+import type { RedisCommands } from '../../src/redis/connection.ts';
+
+/** What a budget keeps of instants: of its state in microseconds, and of each permit in milliseconds. */
+const stateInstants = ['nextUs', 'pausedUntilUs', 'pausedAtUs', 'downAtUs', 'extraAtUs'];
+
+const lua = `
+for at = 2, #ARGV do
+  if redis.call('HEXISTS', KEYS[1], ARGV[at]) == 1 then redis.call('HINCRBY', KEYS[1], ARGV[at], -1000 * ARGV[1]) end
+end
+for _, permit in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do redis.call('ZINCRBY', KEYS[2], -ARGV[1], permit) end
+`;
+
+/**
+ * Lets time pass for a budget, whose clock is Redis's own: nobody can set that, so all instants of the budget are moved
+ * back instead.
+ */
+export async function passBudgetTime(
+  commands: RedisCommands,
+  budget: { readonly keyPrefix: string; readonly accessId: string },
+  forMs: number,
+): Promise<void> {
+  const { state, permits } = apiBudgetKeys(budget.keyPrefix, budget.accessId);
+  await commands.eval(lua, 2, state, permits, String(forMs), ...stateInstants);
+}

@@ -1,0 +1,12 @@
+import { startedAt } from './builders.ts';
+
+/** Of the parts of a loop, those that most tests only need to be there: nobody listens, nothing takes time or chance. */
+export const quietParts = {
+  clock: { now: () => startedAt },
+  sink: { tell: () => undefined, note: () => undefined },
+  bell: { ring: () => undefined },
+  sleep: async () => undefined,
+  answerWithinMs: 35_000,
+  random: () => 0.5,
+  policies: ['production'],
+};
