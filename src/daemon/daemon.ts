@@ -36,6 +36,7 @@ import { makeRedisScanBook } from '../redis/redis-scan-book.ts';
 import { isRedisSilence } from '../redis/redis-silence.ts';
 import { makeRedisStoreBirth } from '../redis/redis-store-birth.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
+import { endInTime, type WorksEnd } from './end-in-time.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
@@ -68,7 +69,10 @@ export interface Daemon {
   ): Promise<{ readonly place: string; readonly reason: string } | undefined>;
   /** Looks for work for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
-  /** Starts nothing more, lets calls that are out end, gives up leadership; done within 10 s. */
+  /**
+   * Starts nothing more, lets calls that are out end, gives up leadership; done within 10 s, also while Redis is away.
+   * Called again, it is the same close.
+   */
   close(): Promise<void>;
 }
 
@@ -95,6 +99,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const stopping = new AbortController();
 
   let isLeading = false;
+  let isCut = false;
   const metrics = makeMetrics({ policies, sharedState: () => readSharedState() });
   const projections = makeEventSink({ logger, metrics });
   const sink: EventSink = {
@@ -108,7 +113,9 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       }
       // Told once, when Redis began to refuse writes; every step and every pass would tell it again.
       const isRepetition = 'error' in note && redis.writes.learn(note.error);
-      if (isRepetition) logger.write('debug', { event: note.event, error: note.error });
+      // What is refused once we closed the connection under it says nothing but that.
+      const isOurs = 'error' in note && isCut;
+      if (isRepetition || isOurs) logger.write('debug', { event: note.event, error: note.error });
       else projections.note(note);
     },
   };
@@ -294,6 +301,29 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
     });
   };
+  const endWork = async (): Promise<void> => {
+    await working;
+    const atWork = [schedule?.close(), worker?.close(closeGraceMs), leading, looking, errands.close()];
+    await Promise.all(atWork);
+    await access.close();
+    await budget.close();
+    await queue.close();
+  };
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    sink.note({ event: 'daemon.stopping', detail: 'starts nothing more' });
+    stopping.abort();
+    stopListening();
+    const cutRedis = () => {
+      isCut = true;
+      return redis.close();
+    };
+    const end = await endInTime({ work: endWork(), isRedisReady: redis.worker.isReady, cutRedis });
+    await adminApi?.close();
+    bell.close();
+    if (end === 'done') await redis.close();
+    sink.note({ event: 'daemon.stopped', detail: stopWords[end] });
+  };
 
   return {
     operations,
@@ -321,26 +351,15 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       return { url: adminApi.url };
     },
     startWithoutPort: () => begin('without a port of its own'),
-    close: async () => {
-      sink.note({ event: 'daemon.stopping', detail: 'starts nothing more' });
-      stopping.abort();
-      stopListening();
-      // Whichever comes first; a timer left behind would keep the process alive until it fires.
-      const waited = new AbortController();
-      await Promise.race([working, sleepForReal(closeGraceMs, waited.signal)]);
-      waited.abort();
-      await schedule?.close();
-      await worker?.close(closeGraceMs);
-      await leading;
-      await errands.close();
-      await access.close();
-      await budget.close();
-      await queue.close();
-      await adminApi?.close();
-      bell.close();
-      await redis.close();
-      await looking;
-      sink.note({ event: 'daemon.stopped', detail: 'all parts are closed' });
+    close: () => {
+      closing ??= close();
+      return closing;
     },
   };
 }
+
+const stopWords: Readonly<Record<WorksEnd, string>> = {
+  done: 'all parts are closed',
+  cut: 'all parts are closed; Redis is away, so what was under way is settled at the next start',
+  late: 'not all parts have ended; Redis is away, so what was under way is settled at the next start',
+};
