@@ -99,7 +99,6 @@ function takesIn({ state }: Rollout): boolean {
 }
 
 const namesShown = 5;
-const idsPerRead = 1_000;
 const changesPerWrite = 1_000;
 
 interface KnownCollectors {
@@ -113,16 +112,10 @@ async function loadKnown(
   rolloutId: string,
   fleet: FleetSnapshot,
 ): Promise<KnownCollectors> {
-  const upgrades = new Map<number, Upgrade>();
-  const known = new Set<number>();
   const ids = fleet.collectors.map(({ id }) => id);
-  for (let from = 0; from < ids.length; from += idsPerRead) {
-    const loaded = await parts.store.loadUpgrades(rolloutId, ids.slice(from, from + idsPerRead));
-    for (const upgrade of loaded.upgrades) upgrades.set(upgrade.collectorId, upgrade);
-    for (const id of [...loaded.upgrades.map(({ collectorId }) => collectorId), ...loaded.unreadable])
-      known.add(id);
-  }
-  return { ids: known, upgrades };
+  const loaded = await parts.store.loadUpgrades(rolloutId, ids);
+  const upgrades = new Map(loaded.upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
+  return { ids: new Set([...upgrades.keys(), ...loaded.unreadable]), upgrades };
 }
 
 /** @returns false when the rollout has moved on meanwhile; the next tick finds them again */
