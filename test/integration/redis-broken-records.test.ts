@@ -51,11 +51,7 @@ function partsWith(house: { readonly store: RolloutStore; readonly register: Fle
     scans: makeMemoryScanBook(),
     forecast: () => [],
     memory: { look: async () => 'born', refusal: () => undefined },
-    queue: {
-      deliver: async () => undefined,
-      redeliver: async () => undefined,
-      hasten: async () => undefined,
-    },
+    queue: { deliver: async () => undefined, hasten: async () => undefined },
     errands: { run: async () => undefined },
     gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
   };
