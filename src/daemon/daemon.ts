@@ -8,7 +8,6 @@ import { makeGateProbe } from '../gates/make-gate-probe.ts';
 import { makeEventSink } from '../observability/event-sink.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeMetrics } from '../observability/metrics.ts';
-import { describeOrphan, findOrphans } from '../orchestrator/find-orphans.ts';
 import { lead } from '../orchestrator/lead.ts';
 import { makeOperations } from '../orchestrator/make-operations.ts';
 import type { Operations } from '../orchestrator/operations.ts';
@@ -21,7 +20,6 @@ import { makeQueueNames } from '../queue/queue-names.ts';
 import { makeScanForecast } from '../queue/scan-forecast.ts';
 import { type RunningScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { type StepWorker, startStepWorker } from '../queue/step-worker.ts';
-import { assessRedis } from '../redis/assess-redis.ts';
 import { makeBrokenRecords } from '../redis/broken-records.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 import { makeReadApiStanding } from '../redis/read-api-standing.ts';
@@ -47,6 +45,7 @@ import { redisReadiness } from './redis-readiness.ts';
 import { makeRingSignal } from './ring-signal.ts';
 import { serviceReadiness } from './service-readiness.ts';
 import { makeStoppableBudget } from './stoppable-budget.ts';
+import { tellAtStart } from './tell-at-start.ts';
 
 export interface DaemonParts {
   readonly config: Config;
@@ -236,17 +235,15 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const stopListening = bell.onRing(ring.ring);
 
   const startWork = async (): Promise<void> => {
-    for (const reason of await assessRedis(redis.worker.commands)) sink.note({ event: 'redis.risk', reason });
     await budget.learnStanding();
-    const api = await readApiStandingBy(redis.worker)();
-    const pauseMs = standstillLeftMs(api, clock.now());
-    const { kind, reason } = api.standstill ?? {};
-    if (kind !== 'serviceDown' && reason !== undefined)
-      sink.note({ event: 'service.paused', reason, pauseMs });
-    for (const orphan of await findOrphans(shared)) {
-      const { policy, id: rollout } = orphan;
-      sink.note({ event: 'policy.orphaned', policy, rollout, reason: describeOrphan(orphan) });
-    }
+    await tellAtStart({
+      ...shared,
+      commands: redis.worker.commands,
+      readApiStanding: readApiStandingBy(redis.worker),
+      onError: (error) => {
+        if (!stopping.signal.aborted) logger.write('warn', { event: 'start.incomplete', error });
+      },
+    });
     if (stopping.signal.aborted) return;
     worker = startStepWorker({
       connection: redis.queue.client,
