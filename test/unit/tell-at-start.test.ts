@@ -2,12 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { tellAtStart } from '../../src/daemon/tell-at-start.ts';
 import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
 import type { RedisCommands } from '../../src/redis/connection.ts';
-import type { ApiStanding, Standstill } from '../../src/rollout/api-standing.ts';
-import { aPolicy, aRollout } from '../support/builders.ts';
+import type { Standstill } from '../../src/rollout/api-standing.ts';
+import { anApiStanding, aPolicy, aRollout, aStandstill, startedAt } from '../support/builders.ts';
 import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
 
 const refused = new Error("NOPERM this user has no permissions to run the 'info' command");
-const now = 1_000;
 
 async function told(of: { readonly info: () => Promise<string>; readonly standstill?: Standstill | null }) {
   const notes: DaemonNote[] = [];
@@ -15,34 +14,31 @@ async function told(of: { readonly info: () => Promise<string>; readonly standst
   const scans = makeMemoryScanBook();
   await scans.note({ policy: 'first', outcome: 'started', at: 0, reason: '', overdueAt: 0 });
   const rollout = aRollout({ id: 'first-20260302-1', policy: aPolicy({ name: 'first' }) });
-  const api = { requestsPerSecond: 0, requestsPerSecondMax: 4, rateLimited: 0 };
   await tellAtStart({
     // Nothing else of it is asked here.
     commands: { info: of.info } as unknown as RedisCommands,
-    readApiStanding: async (): Promise<ApiStanding> => {
+    readApiStanding: async () => {
       if (of.standstill === undefined) throw refused;
-      return { ...api, standstill: of.standstill };
+      return anApiStanding({ standstill: of.standstill });
     },
     store: { activeRolloutIds: async () => [rollout.id], listRollouts: async () => [rollout] },
     scans,
     policies: ['second'],
-    clock: { now: () => now },
+    clock: { now: () => startedAt },
     sink: { tell: () => undefined, note: (note) => notes.push(note) },
     onError: (error) => errors.push(error),
   });
   return { events: notes.map(({ event }) => event), errors, notes };
 }
 
-const pause: Standstill = { kind: 'rateLimited', reason: 'a pause', detail: null, since: null, until: 5_000 };
-
 describe('what a daemon tells when it starts', () => {
   it('is what a person has to know of', async () => {
     const { events, notes, errors } = await told({
       info: async () => 'aof_enabled:0\r\n',
-      standstill: pause,
+      standstill: aStandstill(),
     });
     expect(events).toEqual(['redis.risk', 'service.paused', 'policy.orphaned']);
-    expect(notes[1]).toMatchObject({ reason: 'a pause', pauseMs: 4_000 });
+    expect(notes[1]).toMatchObject({ reason: 'the service asked for a pause', pauseMs: 3 * 3_600_000 });
     expect(errors).toEqual([]);
   });
 
@@ -53,7 +49,7 @@ describe('what a daemon tells when it starts', () => {
   });
 
   it('leaves it to the API budget to say that the service is down', async () => {
-    const down = { ...pause, kind: 'serviceDown' } as const;
+    const down = aStandstill({ kind: 'serviceDown' });
     expect((await told({ info: async () => '', standstill: down })).events).toEqual(['policy.orphaned']);
     expect((await told({ info: async () => '', standstill: null })).events).toEqual(['policy.orphaned']);
   });
