@@ -198,7 +198,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     rollouts: config.rollouts,
     readApiStanding,
   });
-  const errands = makeErrands((key, error) => sink.note({ event: 'reconcile.failed', rollout: key, error }));
+  const errands = makeErrands((errand, error) => sink.note({ event: 'errand.failed', errand, error }));
 
   const readSharedState = async () => {
     if (!isLeading) return null;
