@@ -1,4 +1,5 @@
 import { compareBuildVersions } from '../base/build-version.ts';
+import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
 import { chooseTarget, isOffered } from '../rollout/target.ts';
@@ -23,13 +24,20 @@ export async function checkActive(
   const rollout = await parts.store.loadRollout(rolloutId);
   if (rollout === undefined || isRolloutEnd(rollout.state) || rollout.state === 'rollingBack') return;
   const builds = await parts.fleet.listBuilds(signal);
-  if (!builds.ok) return;
+  const tellFailed = (what: string, failure: ServiceFailure): void => {
+    if (signal?.aborted === true) return;
+    const reason = `${what}: ${describeFailure(failure)}`;
+    parts.sink.note({ event: 'look.failed', rollout: rolloutId, reason });
+  };
+  if (!builds.ok) return tellFailed('the builds on offer', builds.failure);
   if (await supersede(parts, policy, rollout, builds.value, memory)) return;
   if (!isOffered(rollout.targetBuild, builds.value)) {
     await holdRollout(parts, rolloutId, `build ${rollout.targetBuild} is no longer offered by the service`);
     return;
   }
-  if (takesIn(rollout)) await takeIn(parts, policy, rollout, memory, signal);
+  if (!takesIn(rollout)) return;
+  const failure = await takeIn(parts, policy, rollout, memory, signal);
+  if (failure !== undefined) tellFailed('the fleet, for late joiners', failure);
 }
 
 /** Ends a rollout for a newer build, where the policy wants that. */

@@ -1,5 +1,6 @@
 import { someNames } from '../base/some-names.ts';
 import type { FleetSnapshot } from '../rollout/collector.ts';
+import type { ServiceFailure } from '../rollout/failure-classes.ts';
 import type { FrozenRollout } from '../rollout/freeze-plan.ts';
 import { makeJudge, type PlanOptions } from '../rollout/plan.ts';
 import { planJoiners } from '../rollout/plan-joiners.ts';
@@ -16,30 +17,34 @@ export interface TakeInParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
 }
 
-/** Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners). */
+/**
+ * Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners).
+ * @returns why the fleet could not be read, where it could not
+ */
 export async function takeIn(
   parts: TakeInParts,
   policy: Policy,
   { id, targetBuild }: Rollout,
   memory: PlanMemory,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<ServiceFailure | undefined> {
   const fleet = await parts.fleet.readFleet(targetBuild, signal);
-  if (!fleet.ok) return;
+  if (!fleet.ok) return fleet.failure;
   const options = await memory.recallCollectors(targetBuild, fleet.value);
   // Reading a fleet takes long, and the rollout goes on meanwhile.
   const rollout = await parts.store.loadRollout(id);
   const groups = await parts.store.loadGroups(id);
-  if (rollout === undefined || groups === undefined || !takesIn(rollout)) return;
+  if (rollout === undefined || groups === undefined || !takesIn(rollout)) return undefined;
   const known = await loadKnown(parts, id, fleet.value);
   const joined = planJoiners(rollout, groups, policy, fleet.value, known.ids, options);
-  if (joined !== null && !(await join(parts, policy, rollout.rev, joined))) return;
+  if (joined !== null && !(await join(parts, policy, rollout.rev, joined))) return undefined;
   await bringBack(parts, policy, {
     rollout: joined?.rollout ?? rollout,
     fleet: fleet.value,
     known: known.upgrades,
     options,
   });
+  return undefined;
 }
 
 /** Whether a rollout takes anybody in now; a plan that waits for approval is made anew when it is approved. */

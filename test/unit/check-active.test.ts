@@ -1,88 +1,57 @@
 import { describe, expect, it } from 'vitest';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
+import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
-import type { Rollout } from '../../src/rollout/rollout.ts';
-import {
-  anUpgrade,
-  aPolicy,
-  aRollout,
-  aTarget,
-  someGroups,
-  startedAt as t,
-  targetBuild,
-} from '../support/builders.ts';
-import { lossless } from '../support/lossless.ts';
+import { noMemory } from '../../src/orchestrator/read-plan.ts';
+import { aFleetService, aRollout, someGroups, startedAt, targetBuild } from '../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { pendingOnes } from '../support/store-changes.ts';
 
-const newerBuild = '19.600-1';
-const policy = aPolicy({ target: aTarget({ supersede: true }) });
+const offered = async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }) as const;
 
-/** What a tick makes of a rollout for which a newer build is out. `meanwhile` happens while the builds are read. */
-async function tick(of: Partial<Rollout>, meanwhile?: (rollout: Rollout) => Rollout) {
-  const store = makeMemoryRolloutStore();
-  const rollout = aRollout({ policy, ...of });
-  await store.freeze({
-    rollout,
-    upgrades: [anUpgrade({ state: 'pending' })],
-    groups: someGroups(),
-    events: [],
-  });
-  const unreadable = async () => ({ ok: false, failure: { kind: 'throttled', detail: '' } }) as const;
-  const fleet: FleetService = {
-    listBuilds: async () => {
-      const changed = meanwhile?.(rollout);
-      if (changed !== undefined)
-        await store.saveRollout({ rollout: changed, expectedRev: 1, events: [], brake: 'set' }, null);
-      const builds = [targetBuild, newerBuild].map((version) => ({
-        version,
-        latest: version === newerBuild,
-      }));
-      return { ok: true, value: builds };
-    },
-    readFleet: unreadable,
-    readInventory: unreadable,
-    findCollector: unreadable,
-    createTask: unreadable,
-    lookAtTask: unreadable,
-    lookAtCollector: unreadable,
-  };
+async function notesOf(fleet: Partial<FleetService>, signal?: AbortSignal): Promise<readonly DaemonNote[]> {
+  const store = makeMemoryRolloutStore(() => startedAt);
+  const rollout = aRollout();
+  await store.freeze({ rollout, upgrades: pendingOnes(1), groups: someGroups(), events: [] });
+  const notes: DaemonNote[] = [];
   const parts = {
     store,
-    fleet,
     register: makeMemoryFleetRegister(),
-    clock: { now: () => t },
-    sink: { tell: () => undefined, note: () => undefined },
+    fleet: aFleetService(fleet),
+    clock: { now: () => startedAt },
+    sink: { tell: () => undefined, note: (note: DaemonNote) => notes.push(note) },
     bell: { ring: () => undefined },
     sleep: async () => undefined,
     answerWithinMs: 35_000,
     random: () => 0.5,
   };
-  const memory = {
-    recallBuilds: async () => ({ seen: { firstSeen: new Map(), at: t }, held: new Map() }),
-    recallCollectors: async () => ({}),
-  };
-  await checkActive(parts, policy, rollout.id, memory);
-  return lossless(await store.loadRollout(rollout.id)).state;
+  await checkActive(parts, rollout.policy, rollout.id, noMemory, signal);
+  return notes;
 }
 
-describe('a newer build, where the policy takes it up at once', () => {
-  it.each(['running', 'awaitingApproval'] as const)('ends a rollout that is %s', async (state) => {
-    expect(await tick({ state })).toBe('superseded');
+describe('the look after a rollout on its way', () => {
+  it('says that the service did not name its builds', async () => {
+    expect(await notesOf({})).toMatchObject([
+      {
+        event: 'look.failed',
+        rollout: aRollout().id,
+        reason: expect.stringMatching(/^the builds on offer: /),
+      },
+    ]);
   });
 
-  it.each(['paused', 'held'] as const)(
-    'leaves one that is %s to whoever has to speak (P4)',
-    async (state) => {
-      expect(await tick({ state, reason: 'by ann: an incident' })).toBe(state);
-    },
-  );
-
-  it('leaves one alone that is paused while the builds are read (P4)', async () => {
-    const paused = (rollout: Rollout) => ({ ...rollout, state: 'paused', rev: 2 }) as const;
-    expect(await tick({ state: 'running' }, paused)).toBe('paused');
+  it('says that the fleet could not be read, so that late joiners wait', async () => {
+    expect(await notesOf({ listBuilds: offered })).toMatchObject([
+      {
+        event: 'look.failed',
+        rollout: aRollout().id,
+        reason: expect.stringMatching(/^the fleet, for late joiners: /),
+      },
+    ]);
   });
 
-  it('leaves a rollback alone', async () => {
-    expect(await tick({ kind: 'rollback', rollbackOf: 'production-20260301-1' })).toBe('running');
+  it('says nothing when it was called off', async () => {
+    expect(await notesOf({}, AbortSignal.abort())).toEqual([]);
+    expect(await notesOf({ listBuilds: offered }, AbortSignal.abort())).toEqual([]);
   });
 });
