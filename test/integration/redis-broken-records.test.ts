@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
-import { findOrphans } from '../../src/orchestrator/find-orphans.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
@@ -52,7 +51,11 @@ function partsWith(house: { readonly store: RolloutStore; readonly register: Fle
     scans: makeMemoryScanBook(),
     forecast: () => [],
     memory: { look: async () => 'born', refusal: () => undefined },
-    queue: { deliver: async () => undefined, hasten: async () => undefined },
+    queue: {
+      deliver: async () => undefined,
+      redeliver: async () => undefined,
+      hasten: async () => undefined,
+    },
     errands: { run: async () => undefined },
     gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
   };
@@ -121,29 +124,6 @@ describe('a kept rollout that cannot be read', () => {
     expect((await house.store.listRollouts(['production'])).length).toBe(1);
     expect(house.told).toEqual([`rollout ${id}`]);
     await expect(house.store.loadRollout(id)).rejects.toThrow("can't be read");
-  });
-});
-
-describe('a rollout on its way that cannot be read, whose policy is gone from the config', () => {
-  it('hides no other one, and is told of', async () => {
-    const house = aHouse();
-    await house.store.freeze({
-      rollout: aRollout(),
-      upgrades: pendingOnes(1),
-      groups: someGroups(),
-      events: [],
-    });
-    const other = aRollout({ id: 'other-20260302-1', policy: aPolicy({ name: 'other' }) });
-    await house.store.freeze({ rollout: other, upgrades: [], groups: someGroups(), events: [] });
-    await house.commands.hset(house.keys.rollout, 'json', '{');
-    const scans = makeMemoryScanBook();
-    for (const policy of ['production', 'other'])
-      await scans.note({ policy, outcome: 'started', at: startedAt, reason: '', overdueAt: startedAt });
-
-    expect(await findOrphans({ store: house.store, scans, policies: [] })).toEqual([
-      { id: other.id, policy: 'other', state: 'running' },
-    ]);
-    expect(house.told).toEqual([`rollout ${id}`]);
   });
 });
 
