@@ -1,5 +1,5 @@
+import { nearestText } from '../base/nearest-text.ts';
 import { awaitsApproval } from '../rollout/awaits-approval.ts';
-import { nearestLabel } from '../rollout/nearest-label.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { RolloutVerb } from '../rollout/verbs.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -24,7 +24,7 @@ export function chooseRollout(
 }
 
 function unknownWords(rollouts: readonly RolloutStatus[], named: string): string {
-  const nearest = nearestLabel(named, [
+  const nearest = nearestText(named, [
     ...rollouts.map(({ policy }) => policy),
     ...rollouts.map(({ id }) => id),
   ]);

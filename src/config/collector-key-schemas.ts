@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { invariant } from '../base/assert.ts';
+import { nearestText } from '../base/nearest-text.ts';
 import type { CapRule, CollectorKey } from '../rollout/policy.ts';
 import { quote } from './config-error.ts';
-import { nearestOf } from './explain-issue.ts';
 
 const plainKeys = [
   'osName',
@@ -82,7 +82,7 @@ function knownKey(text: string): CollectorKey {
 function explainUnknown(text: string): string {
   const otherName = Object.hasOwn(otherNames, text) ? otherNames[text] : undefined;
   // A field's own name may be anything, so it takes no part in the comparison.
-  const nearest = /^fields?\b/i.test(text) ? 'fields.<name>' : (otherName ?? nearestOf(text, plainKeys));
+  const nearest = /^fields?\b/i.test(text) ? 'fields.<name>' : (otherName ?? nearestText(text, plainKeys));
   const hint =
     nearest === undefined
       ? `known here: ${plainKeys.join(', ')}, fields.<name>`

@@ -1,6 +1,6 @@
-import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { assertNever } from '../base/assert.ts';
+import { nearestText } from '../base/nearest-text.ts';
 import { keyName, quote } from './config-error.ts';
 
 /**
@@ -41,26 +41,10 @@ function explainUnknownKey(key: string, known: readonly string[]): string {
   const missesBlank = known.find((word) => key.startsWith(`${word}:`));
   if (missesBlank !== undefined)
     return `unknown key ${quote(name)}; write "${missesBlank}: …", with a blank after the colon`;
-  const nearest = nearestOf(name === key ? key : name.slice(0, -1), known);
+  const nearest = nearestText(name === key ? key : name.slice(0, -1), known);
   if (nearest !== undefined) return `unknown key ${quote(name)}; did you mean ${quote(nearest)}?`;
   const list = known.length === 0 ? '' : `; known here: ${known.join(', ')}`;
   return `unknown key ${quote(name)}, not known in this release${list}`;
-}
-
-/** The known word that a person most likely meant, if one is near enough. */
-export function nearestOf(word: string, known: readonly string[]): string | undefined {
-  if (known.length === 0) return undefined;
-  const sameLetters = known.find((candidate) => simplified(candidate) === simplified(word));
-  if (sameLetters !== undefined) return sameLetters;
-  const nearest = closest(word, known);
-  // A third of the letters wrong is still a slip; more is another word. Very long words are none, and slow to compare.
-  return word.length <= 64 && distance(word, nearest) <= Math.max(1, Math.floor(word.length / 3))
-    ? nearest
-    : undefined;
-}
-
-function simplified(word: string): string {
-  return word.toLowerCase().replaceAll(/[-_ ]/g, '');
 }
 
 function knownKeys(schema: unknown): string[] {
@@ -71,7 +55,7 @@ function explainChoice(choices: readonly string[], input: unknown): string {
   const list = choices.map(quote).join(', ');
   if (input === undefined) return `is missing; it must be one of ${list}`;
   if (typeof input !== 'string') return `must be one of ${list}, not ${kindOf(input)}`;
-  const nearest = nearestOf(input, choices);
+  const nearest = nearestText(input, choices);
   return `must be one of ${list}${nearest === undefined ? '' : `; did you mean ${quote(nearest)}?`}`;
 }
 

@@ -4,48 +4,39 @@ import { hashHex } from '../base/hash.ts';
 import { sleepForReal } from '../base/sleep.ts';
 import type { Clock, DurationMs } from '../base/time.ts';
 import type { Config } from '../config/config.ts';
-import { makeGateProbe } from '../gates/make-gate-probe.ts';
 import { makeEventSink } from '../observability/event-sink.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeMetrics } from '../observability/metrics.ts';
-import { describeOrphan, findOrphans } from '../orchestrator/find-orphans.ts';
-import { lead } from '../orchestrator/lead.ts';
 import { makeOperations } from '../orchestrator/make-operations.ts';
 import type { Operations } from '../orchestrator/operations.ts';
-import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
-import { runStep } from '../orchestrator/step.ts';
-import { keepLooking, makeStoreMemory } from '../orchestrator/store-memory.ts';
+import { makeStoreMemory } from '../orchestrator/store-memory.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
 import { makeScanForecast } from '../queue/scan-forecast.ts';
-import { type RunningScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
-import { type StepWorker, startStepWorker } from '../queue/step-worker.ts';
-import { assessRedis } from '../redis/assess-redis.ts';
 import { makeBrokenRecords } from '../redis/broken-records.ts';
-import type { RedisConnection } from '../redis/connection.ts';
-import { makeReadApiStanding } from '../redis/read-api-standing.ts';
 import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
 import { makeRedisBell } from '../redis/redis-bell.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
-import { makeRedisFleetRegister } from '../redis/redis-fleet-register.ts';
 import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
-import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
-import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
-import { makeRedisScanBook } from '../redis/redis-scan-book.ts';
 import { isRedisSilence } from '../redis/redis-silence.ts';
 import { makeRedisStoreBirth } from '../redis/redis-store-birth.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
+import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
+import { endInTime, type WorksEnd } from './end-in-time.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
 import { ourRequestsPerSecond } from './our-requests-per-second.ts';
 import { makeQueueComplaints } from './queue-complaints.ts';
 import { makeRedisConnections } from './redis-connections.ts';
+import { makeRedisPorts } from './redis-ports.ts';
 import { redisReadiness } from './redis-readiness.ts';
 import { makeRingSignal } from './ring-signal.ts';
 import { serviceReadiness } from './service-readiness.ts';
+import { type Loops, startLoops } from './start-loops.ts';
 import { makeStoppableBudget } from './stoppable-budget.ts';
+import { tellAtStart } from './tell-at-start.ts';
 
 export interface DaemonParts {
   readonly config: Config;
@@ -68,17 +59,12 @@ export interface Daemon {
   ): Promise<{ readonly place: string; readonly reason: string } | undefined>;
   /** Looks for work for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
-  /** Starts nothing more, lets calls that are out end, gives up leadership; done within 10 s. */
+  /**
+   * Starts nothing more, lets calls that are out end, gives up leadership; done within 10 s, also while Redis is away.
+   * Called again, it is the same close.
+   */
   close(): Promise<void>;
 }
-
-// A step waits for its place in the API budget, and the budget's classes can only choose among those that wait: enough
-// of them that looks stand beside a burst of creates.
-const stepConcurrency = 100;
-
-// Calls that are out when we stop have this long to end before they are cut; a create that is cut is in doubt, and is
-// settled by looking at the next start.
-const closeGraceMs: DurationMs = 5_000;
 
 // A request that has not been answered after its time-out, and a little for the way, never will be.
 const answerMarginMs: DurationMs = 5_000;
@@ -89,50 +75,35 @@ const clock: Clock = { now: () => Date.now() };
 export function makeDaemon(parts: DaemonParts): Daemon {
   const { config, logger } = parts;
   const { keyPrefix } = parts.redis;
-  const { historyMs } = config;
   const policies = config.rollouts.map(({ name }) => name);
   const requestsPerSecond = ourRequestsPerSecond(config.service);
   const stopping = new AbortController();
 
-  let isLeading = false;
+  let isCut = false;
   const metrics = makeMetrics({ policies, sharedState: () => readSharedState() });
-  const projections = makeEventSink({ logger, metrics });
-  const sink: EventSink = {
-    tell: projections.tell,
-    note: (note) => {
-      if (note.event === 'leader.acquired') isLeading = true;
-      if (note.event === 'leader.lost') {
-        // By the lease that ran out, or by the leader's loop, which may hang in a pass until Redis is back: told once.
-        if (!isLeading) return;
-        isLeading = false;
-      }
-      // Told once, when Redis began to refuse writes; every step and every pass would tell it again.
-      const isRepetition = 'error' in note && redis.writes.learn(note.error);
-      if (isRepetition) logger.write('debug', { event: note.event, error: note.error });
-      else projections.note(note);
-    },
-  };
+  const sink: DaemonSink = makeDaemonSink({
+    projections: makeEventSink({ logger, metrics }),
+    logger,
+    learnRefusal: (error) => redis.writes.learn(error),
+    isCut: () => isCut,
+  });
 
   const redis = makeRedisConnections(parts.redis, { sink, clock });
   const broken = makeBrokenRecords(({ message }) => sink.note({ event: 'record.broken', reason: message }));
-  const state = { keyPrefix, historyMs, broken };
-  const store = makeRedisRolloutStore({ ...state, commands: redis.worker.commands });
-  const handlerStore = makeRedisRolloutStore({ ...state, commands: redis.handler.commands });
+  const accessId = config.service.accessId.reveal();
+  const kept = { keyPrefix, historyMs: config.historyMs, broken, clock, accessId, requestsPerSecond };
+  const { readApiStanding: readApiStandingAtStart, ...ports } = makeRedisPorts(redis.worker, kept);
+  const { readApiStanding, ...handlerPorts } = makeRedisPorts(redis.handler, kept);
   const bell = makeRedisBell({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
   const budget = makeRedisApiBudget({
     commands: redis.worker.commands,
     keyPrefix,
-    accessId: config.service.accessId.reveal(),
+    accessId,
     requestsPerSecond,
     concurrentRequests: config.service.concurrentRequests,
     permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
     onStanding: (standing) => access.setStanding(standing),
   });
-  const readApiStandingBy = ({ commands }: RedisConnection) => {
-    const accessId = config.service.accessId.reveal();
-    return makeReadApiStanding({ commands, keyPrefix, accessId, requestsPerSecond, clock });
-  };
-  const readApiStanding = readApiStandingBy(redis.handler);
   const fleetCounts = makeFleetCounts();
   const access: FleetAccess = makeFleetAccess({
     service: config.service,
@@ -141,7 +112,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     keyMemory: makeRedisKeyMemory({
       commands: redis.worker.commands,
       keyPrefix,
-      accessId: config.service.accessId.reveal(),
+      accessId,
       accessKey: config.service.accessKey.reveal(),
       now: clock.now,
     }),
@@ -149,12 +120,9 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     sink,
   });
   const fleet = fleetCounts.watch(access.fleet);
-  const register = makeRedisFleetRegister({ ...state, commands: redis.worker.commands });
-  const handlerRegister = makeRedisFleetRegister({ ...state, commands: redis.handler.commands });
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
-  const changes = { clock, sink, bell, sleep: sleepForReal, answerWithinMs, random: Math.random };
   const birth = makeRedisStoreBirth({ commands: redis.worker.commands, keyPrefix });
-  const memory = makeStoreMemory({ store, register, birth, sink, policies });
+  const memory = makeStoreMemory({ ...ports, birth, sink, policies });
   const schedules = config.rollouts.map((policy) => ({
     policy: policy.name,
     version: hashHex(JSON.stringify(policy), 8),
@@ -162,18 +130,14 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     timeZone: policy.timeZone,
   }));
   const forecast = makeScanForecast(schedules);
-  const scans = makeRedisScanBook({ commands: redis.worker.commands, keyPrefix, broken, now: clock.now });
-  const handlerScans = makeRedisScanBook({
-    commands: redis.handler.commands,
-    keyPrefix,
-    broken,
-    now: clock.now,
-  });
   const shared = {
-    ...changes,
-    store,
-    register,
-    scans,
+    ...ports,
+    clock,
+    sink,
+    bell,
+    sleep: sleepForReal,
+    random: Math.random,
+    answerWithinMs,
     forecast,
     fleet,
     policies,
@@ -186,21 +150,19 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const queue = makeStepQueue(redis.queue.client, names, onQueueError);
   const operations = makeOperations({
     ...shared,
-    store: handlerStore,
-    register: handlerRegister,
-    scans: handlerScans,
+    ...handlerPorts,
     rollouts: config.rollouts,
     readApiStanding,
   });
-  const errands = makeErrands((key, error) => sink.note({ event: 'reconcile.failed', rollout: key, error }));
+  const errands = makeErrands((errand, error) => sink.note({ event: 'errand.failed', errand, error }));
 
   const readSharedState = async () => {
-    if (!isLeading) return null;
+    if (!sink.isLeading()) return null;
     const [statuses, queueJobs, api, entries] = await Promise.all([
       operations.listRollouts(),
       queue.countJobs(),
       readApiStanding(),
-      handlerScans.read(),
+      handlerPorts.scans.read(),
     ]);
     return {
       statuses,
@@ -221,70 +183,37 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
 
   let adminApi: RunningAdminApi | undefined;
-  let worker: StepWorker | undefined;
-  let schedule: RunningScanSchedule | undefined;
-  let leading: Promise<void> | undefined;
-  let looking: Promise<void> | undefined;
+  let loops: Loops | undefined;
   const ring = makeRingSignal();
   const stopListening = bell.onRing(ring.ring);
 
   const startWork = async (): Promise<void> => {
-    for (const reason of await assessRedis(redis.worker.commands)) sink.note({ event: 'redis.risk', reason });
     await budget.learnStanding();
-    const api = await readApiStandingBy(redis.worker)();
-    const pauseMs = standstillLeftMs(api, clock.now());
-    const { kind, reason } = api.standstill ?? {};
-    if (kind !== 'serviceDown' && reason !== undefined)
-      sink.note({ event: 'service.paused', reason, pauseMs });
-    for (const orphan of await findOrphans(shared)) {
-      const { policy, id: rollout } = orphan;
-      sink.note({ event: 'policy.orphaned', policy, rollout, reason: describeOrphan(orphan) });
-    }
-    if (stopping.signal.aborted) return;
-    worker = startStepWorker({
-      connection: redis.queue.client,
-      names,
-      concurrency: stepConcurrency,
-      runStep: (data, signal) => runStep(shared, data, signal),
-      onStepError: ({ rolloutId, collectorId }, error) =>
-        sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
-      onError: onQueueError,
-    });
-    const lease = makeRedisLeaderLease({
-      commands: redis.worker.commands,
-      keyPrefix,
-      onLapsed: () => sink.note({ event: 'leader.lost' }),
-    });
-    const leadParts = {
+    await tellAtStart({
       ...shared,
+      commands: redis.worker.commands,
+      readApiStanding: readApiStandingAtStart,
+      onError: (error) => {
+        if (!stopping.signal.aborted) logger.write('warn', { event: 'start.incomplete', error });
+      },
+    });
+    if (stopping.signal.aborted) return;
+    const loopsParts = {
+      ...shared,
+      redis,
+      keyPrefix,
+      names,
       queue,
+      onQueueError,
       errands,
       requestsPerSecond,
-      gates: makeGateProbe(),
-      lease,
       nextRing: ring.next,
-    };
-    leading = lead(leadParts, stopping.signal);
-    looking = keepLooking(memory, shared, stopping.signal);
-    if (!parts.followsSchedule) return;
-    schedule = startScanSchedule({
-      connection: redis.queue.client,
-      names,
       schedules,
-      runScan: async ({ policy, origin }, signal) => {
-        await scanNow(policy, origin, signal);
-      },
-      onScanError: ({ policy }, error) =>
-        sink.note({ event: 'scan.failed', policy, reason: 'it did not come to a result', error }),
-      onUntaken: ({ policy }) =>
-        sink.note({
-          event: 'scan.failed',
-          policy,
-          reason: 'no daemon has the config of this tick any more, or yet; the next one looks again',
-        }),
-      onError: onQueueError,
-    });
-    await schedule.tickAll(new Date(clock.now()));
+      followsSchedule: parts.followsSchedule,
+      scanNow,
+    };
+    loops = startLoops(loopsParts, stopping.signal);
+    await loops.tickAll(new Date(clock.now()));
   };
   let working: Promise<void> | undefined;
   const begin = (place: string): void => {
@@ -293,6 +222,28 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     working = startWork().catch((error: unknown) => {
       if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
     });
+  };
+  const endWork = async (): Promise<void> => {
+    await working;
+    await Promise.all([loops?.close(), errands.close()]);
+    await access.close();
+    await budget.close();
+    await queue.close();
+  };
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    sink.note({ event: 'daemon.stopping', detail: 'starts nothing more' });
+    stopping.abort();
+    stopListening();
+    const cutRedis = () => {
+      isCut = true;
+      return redis.close();
+    };
+    const end = await endInTime({ work: endWork(), isRedisReady: redis.worker.isReady, cutRedis });
+    await adminApi?.close();
+    bell.close();
+    if (end === 'done') await redis.close();
+    sink.note({ event: 'daemon.stopped', detail: stopWords[end] });
   };
 
   return {
@@ -321,26 +272,15 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       return { url: adminApi.url };
     },
     startWithoutPort: () => begin('without a port of its own'),
-    close: async () => {
-      sink.note({ event: 'daemon.stopping', detail: 'starts nothing more' });
-      stopping.abort();
-      stopListening();
-      // Whichever comes first; a timer left behind would keep the process alive until it fires.
-      const waited = new AbortController();
-      await Promise.race([working, sleepForReal(closeGraceMs, waited.signal)]);
-      waited.abort();
-      await schedule?.close();
-      await worker?.close(closeGraceMs);
-      await leading;
-      await errands.close();
-      await access.close();
-      await budget.close();
-      await queue.close();
-      await adminApi?.close();
-      bell.close();
-      await redis.close();
-      await looking;
-      sink.note({ event: 'daemon.stopped', detail: 'all parts are closed' });
+    close: () => {
+      closing ??= close();
+      return closing;
     },
   };
 }
+
+const stopWords: Readonly<Record<WorksEnd, string>> = {
+  done: 'all parts are closed',
+  cut: 'all parts are closed; Redis is away, so what was under way is settled at the next start',
+  late: 'not all parts have ended; Redis is away, so what was under way is settled at the next start',
+};

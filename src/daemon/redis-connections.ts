@@ -31,7 +31,9 @@ export function makeRedisConnections(
   config: RedisConfig,
   { sink, clock }: { readonly sink: EventSink; readonly clock: Clock },
 ): RedisConnections {
-  let trustedSince = clock.now();
+  // Kept by a clock that never jumps: noted by the other one, it would lie in the time to come once that is set back, and
+  // nothing that is seen from then on would be trusted: looks without end, and no create.
+  let rejoinedAt = performance.now();
   let unreachable: string | null = null;
   const place = describeRedis(config);
   const onPassing = (error: Error) => {
@@ -48,7 +50,7 @@ export function makeRedisConnections(
       sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` });
     },
     onRejoined: () => {
-      trustedSince = clock.now();
+      rejoinedAt = performance.now();
     },
     onPassing,
   });
@@ -68,7 +70,7 @@ export function makeRedisConnections(
     subscriber,
     queue,
     writes,
-    trustedSince: () => trustedSince,
+    trustedSince: () => Math.ceil(clock.now() - (performance.now() - rejoinedAt)),
     place,
     unreachable: () => unreachable,
     close: async () => {

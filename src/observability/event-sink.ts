@@ -160,6 +160,8 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     }
     case 'reconcile.failed':
       return { level: 'error', fields: { event, rollout: note.rollout, error: note.error } };
+    case 'errand.failed':
+      return { level: 'error', fields: { event, reason: note.errand, error: note.error } };
     case 'daemon.started':
     case 'daemon.stopping':
     case 'daemon.stopped':

@@ -1,3 +1,4 @@
+import { someNames } from '../base/some-names.ts';
 import type { DurationMs } from '../base/time.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import { freezePlan } from '../rollout/freeze-plan.ts';
@@ -17,8 +18,6 @@ export interface ApprovePlanParts extends ChangeRolloutParts {
 // In a large fleet somebody always comes or goes: a plan that was just made anew, and shown with its drift, is approved
 // as it is for so long, or no plan ever would be.
 const shownForMs: DurationMs = 10 * 60_000;
-
-const namesShown = 5;
 
 /**
  * Whether a plan that waits for approval may be approved now: the fleet is read again, and when it moved, the plan is
@@ -105,14 +104,9 @@ async function compare(parts: ApprovePlanParts, rollout: Rollout, plan: Plan): P
   const left = [...before].flatMap(([id, name]) => (after.has(id) ? [] : [name]));
   const words = [
     plan.targetBuild === rollout.targetBuild ? '' : `the target is ${plan.targetBuild} now`,
-    joined.length === 0 ? '' : `${joined.length} came (${some(joined)})`,
-    left.length === 0 ? '' : `${left.length} went (${some(left)})`,
+    joined.length === 0 ? '' : `${joined.length} came (${someNames(joined)})`,
+    left.length === 0 ? '' : `${left.length} went (${someNames(left)})`,
     joined.length + left.length === 0 ? 'its waves changed' : '',
   ].filter((part) => part !== '');
   return { from: rollout.planHash, joined: joined.length, left: left.length, words: words.join(', ') };
-}
-
-function some(names: readonly string[]): string {
-  const shown = names.slice(0, namesShown).join(', ');
-  return names.length > namesShown ? `${shown}, …` : shown;
 }

@@ -1,21 +1,14 @@
 import { compareBuildVersions } from '../base/build-version.ts';
-import type { FleetSnapshot } from '../rollout/collector.ts';
-import type { FrozenRollout } from '../rollout/freeze-plan.ts';
-import { makeJudge, type PlanOptions } from '../rollout/plan.ts';
-import { planJoiners } from '../rollout/plan-joiners.ts';
+import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
 import { chooseTarget, isOffered } from '../rollout/target.ts';
-import type { Upgrade } from '../rollout/upgrade.ts';
-import { type ChangeRolloutParts, changeRollout, holdRollout } from './change-rollout.ts';
-import { type ChangeUpgradeParts, changeOf } from './change-upgrade.ts';
-import type { Build, FleetService } from './ports/fleet-service.ts';
-import type { UpgradeChange } from './ports/rollout-store.ts';
+import { changeRollout, holdRollout } from './change-rollout.ts';
+import type { Build } from './ports/fleet-service.ts';
 import type { PlanMemory } from './read-plan.ts';
+import { type TakeInParts, takeIn, takesIn } from './take-in.ts';
 
-export interface CheckActiveParts extends ChangeRolloutParts, ChangeUpgradeParts {
-  readonly fleet: FleetService;
-}
+export type CheckActiveParts = TakeInParts;
 
 /**
  * Looks after a rollout that is on its way, at each tick of the schedule: it keeps its pinned build and holds when that
@@ -31,13 +24,20 @@ export async function checkActive(
   const rollout = await parts.store.loadRollout(rolloutId);
   if (rollout === undefined || isRolloutEnd(rollout.state) || rollout.state === 'rollingBack') return;
   const builds = await parts.fleet.listBuilds(signal);
-  if (!builds.ok) return;
+  const tellFailed = (what: string, failure: ServiceFailure): void => {
+    if (signal?.aborted === true) return;
+    const reason = `${what}: ${describeFailure(failure)}`;
+    parts.sink.note({ event: 'look.failed', rollout: rolloutId, reason });
+  };
+  if (!builds.ok) return tellFailed('the builds on offer', builds.failure);
   if (await supersede(parts, policy, rollout, builds.value, memory)) return;
   if (!isOffered(rollout.targetBuild, builds.value)) {
     await holdRollout(parts, rolloutId, `build ${rollout.targetBuild} is no longer offered by the service`);
     return;
   }
-  if (takesIn(rollout)) await takeIn(parts, policy, rollout, memory, signal);
+  if (!takesIn(rollout)) return;
+  const failure = await takeIn(parts, policy, rollout, memory, signal);
+  if (failure !== undefined) tellFailed('the fleet, for late joiners', failure);
 }
 
 /** Ends a rollout for a newer build, where the policy wants that. */
@@ -65,116 +65,4 @@ async function supersede(
 /** One that a person or a breach has stopped waits for a word (P4), and a way back is finished first. */
 function isSupersedable({ kind, state }: Rollout): boolean {
   return kind === 'upgrade' && (state === 'running' || state === 'awaitingApproval');
-}
-
-/** Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners). */
-async function takeIn(
-  parts: CheckActiveParts,
-  policy: Policy,
-  { id, targetBuild }: Rollout,
-  memory: PlanMemory,
-  signal?: AbortSignal,
-): Promise<void> {
-  const fleet = await parts.fleet.readFleet(targetBuild, signal);
-  if (!fleet.ok) return;
-  const options = await memory.recallCollectors(targetBuild, fleet.value);
-  // Reading a fleet takes long, and the rollout goes on meanwhile.
-  const rollout = await parts.store.loadRollout(id);
-  const groups = await parts.store.loadGroups(id);
-  if (rollout === undefined || groups === undefined || !takesIn(rollout)) return;
-  const known = await loadKnown(parts, id, fleet.value);
-  const joined = planJoiners(rollout, groups, policy, fleet.value, known.ids, options);
-  if (joined !== null && !(await join(parts, policy, rollout.rev, joined))) return;
-  await bringBack(parts, policy, {
-    rollout: joined?.rollout ?? rollout,
-    fleet: fleet.value,
-    known: known.upgrades,
-    options,
-  });
-}
-
-/** A plan that waits for approval is made anew when it is approved. */
-function takesIn({ state }: Rollout): boolean {
-  return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
-}
-
-const namesShown = 5;
-const idsPerRead = 1_000;
-const changesPerWrite = 1_000;
-
-interface KnownCollectors {
-  /** Also those whose record can't be read. */
-  readonly ids: ReadonlySet<number>;
-  readonly upgrades: ReadonlyMap<number, Upgrade>;
-}
-
-async function loadKnown(
-  parts: CheckActiveParts,
-  rolloutId: string,
-  fleet: FleetSnapshot,
-): Promise<KnownCollectors> {
-  const upgrades = new Map<number, Upgrade>();
-  const known = new Set<number>();
-  const ids = fleet.collectors.map(({ id }) => id);
-  for (let from = 0; from < ids.length; from += idsPerRead) {
-    const loaded = await parts.store.loadUpgrades(rolloutId, ids.slice(from, from + idsPerRead));
-    for (const upgrade of loaded.upgrades) upgrades.set(upgrade.collectorId, upgrade);
-    for (const id of [...loaded.upgrades.map(({ collectorId }) => collectorId), ...loaded.unreadable])
-      known.add(id);
-  }
-  return { ids: known, upgrades };
-}
-
-/** @returns false when the rollout has moved on meanwhile; the next tick finds them again */
-async function join(
-  parts: CheckActiveParts,
-  policy: Policy,
-  expectedRev: number,
-  joined: FrozenRollout,
-): Promise<boolean> {
-  const names = joined.upgrades.slice(0, namesShown).map(({ collectorName }) => collectorName);
-  const more = joined.upgrades.length > namesShown ? ', …' : '';
-  const event = {
-    at: parts.clock.now(),
-    event: 'rollout.joined',
-    policy: policy.name,
-    rollout: joined.rollout.id,
-    reason: `${joined.upgrades.length} late joiners: ${names.join(', ')}${more}`,
-    by: 'daemon',
-  } as const;
-  if ((await parts.store.join({ ...joined, events: [event] }, expectedRev, null)) !== 'saved') return false;
-  parts.sink.tell(event);
-  parts.bell.ring();
-  return true;
-}
-
-/** Saved only into the rollout as it was judged: one that has ended would never start them (P9). */
-async function bringBack(
-  parts: CheckActiveParts,
-  policy: Policy,
-  of: {
-    readonly rollout: Rollout;
-    readonly fleet: FleetSnapshot;
-    readonly known: ReadonlyMap<number, Upgrade>;
-    readonly options: PlanOptions;
-  },
-): Promise<void> {
-  const { rollout, fleet, known, options } = of;
-  const judge = makeJudge(policy, rollout.targetBuild, fleet.upgradableIds, options);
-  const changes = fleet.collectors.flatMap((collector): UpgradeChange[] => {
-    const upgrade = known.get(collector.id);
-    if (upgrade?.state !== 'withdrawn' || judge(collector) !== undefined) return [];
-    const reason = `is back: ${upgrade.reason}`;
-    return [changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason })];
-  });
-  let { rev } = rollout;
-  for (let from = 0; from < changes.length; from += changesPerWrite) {
-    const some = changes.slice(from, from + changesPerWrite);
-    const saved = new Set(await parts.store.rejoin(rollout.id, some, rev));
-    if (saved.size === 0) continue;
-    rev += 1;
-    for (const { after, events } of some)
-      if (saved.has(after.collectorId)) for (const event of events) parts.sink.tell(event);
-    parts.bell.ring();
-  }
 }

@@ -1,18 +1,14 @@
 import { parseCollectorId } from '../base/collector-id.ts';
-import type { DurationMs } from '../base/time.ts';
 import type { FleetCollector } from '../rollout/collector.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import type { OperationsParts } from './make-operations.ts';
+import { standstillWaitMaxMs } from './ports/api-budget.ts';
 import type { FleetService } from './ports/fleet-service.ts';
 import type { RolloutStore } from './ports/rollout-store.ts';
 
 /** A page of a plan, for one look at its names: a few hundred KB. */
 const pageSize = 1_000;
-
-// No request waits longer than this while all stand still (README, Decisions that bind): what is told at once then is
-// what the service would not have been asked before.
-const standstillWaitMaxMs: DurationMs = 30_000;
 
 type PlanParts = Pick<OperationsParts, 'policies'> & {
   readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadUpgrade' | 'listUpgrades'>;

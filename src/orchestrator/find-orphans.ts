@@ -10,7 +10,7 @@ export interface OrphanedRollout {
 }
 
 export interface FindOrphansParts {
-  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadRollout'>;
+  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'listRollouts'>;
   readonly scans: Pick<ScanBook, 'read'>;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
@@ -21,12 +21,13 @@ export async function findOrphans(parts: FindOrphansParts): Promise<readonly Orp
   const entries = await parts.scans.read();
   const gone = new Set(entries.map(({ policy }) => policy));
   for (const policy of parts.policies) gone.delete(policy);
-  const ids = await parts.store.activeRolloutIds([...gone].sort());
-  const rollouts = await Promise.all(ids.map((id) => parts.store.loadRollout(id)));
-  return rollouts.flatMap((rollout) =>
-    rollout === undefined || isRolloutEnd(rollout.state)
-      ? []
-      : [{ id: rollout.id, policy: rollout.policy.name, state: rollout.state }],
+  const policies = [...gone];
+  const ids = new Set(await parts.store.activeRolloutIds(policies));
+  if (ids.size === 0) return [];
+  // By the list: one that can't be read is left out there, and hides no other.
+  const rollouts = await parts.store.listRollouts(policies);
+  return rollouts.flatMap(({ id, policy, state }) =>
+    ids.has(id) && !isRolloutEnd(state) ? [{ id, policy: policy.name, state }] : [],
   );
 }
 

@@ -1,7 +1,7 @@
 import { parseBuildVersion } from '../base/build-version.ts';
 import { parseCollectorId } from '../base/collector-id.ts';
+import { nearestText } from '../base/nearest-text.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
-import { nearestLabel } from '../rollout/nearest-label.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { findStratum } from '../rollout/verbs.ts';
 import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
@@ -83,7 +83,7 @@ async function findCollector(
   if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
   // One that can't be asked for now can still be named by its id.
   if (asked.kind === 'unavailable') return byId ?? asked;
-  const nearest = nearestLabel(text, strata);
+  const nearest = nearestText(text, strata);
   const offer = nearest === undefined ? '' : `; did you mean the stratum ${JSON.stringify(nearest)}?`;
   const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector${offer}`;
   return { kind: 'unknown', reason };

@@ -42,7 +42,8 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     }
     const now = parts.clock.now();
     const isFirst = deliveredAt === 0;
-    const isDeliveryDue = now - deliveredAt >= deliverEveryMs;
+    // Far either way: a clock that is set back must not put it off.
+    const isDeliveryDue = Math.abs(now - deliveredAt) >= deliverEveryMs;
     if (isDeliveryDue) deliveredAt = now;
     await parts.errands.run('watch', (stopping) => watch(parts, () => leading, stopping));
     const wakeAt = await reconcileAll(

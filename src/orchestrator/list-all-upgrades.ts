@@ -1,19 +1,14 @@
 import type { Upgrade, UpgradeState } from '../rollout/upgrade.ts';
 import type { RolloutStore } from './ports/rollout-store.ts';
 
-const pageSize = 1_000;
-
-/** All records of a state, and of a wave where one is given, page by page. */
-export async function listAllUpgrades(
-  store: RolloutStore,
+/**
+ * All records of a state, and of a wave where one is given: as one page, since the store walks through the plan once for
+ * each, and since a record that leaves the state between two pages would push another one past both.
+ */
+export function listAllUpgrades(
+  store: Pick<RolloutStore, 'listUpgrades'>,
   rolloutId: string,
   of: { readonly state: UpgradeState; readonly wave?: number },
 ): Promise<readonly Upgrade[]> {
-  const all: Upgrade[] = [];
-  // A short page is not the last one: what can't be read, or has just left the state, is not on it.
-  for (let offset = 0; ; offset += pageSize) {
-    const page = await store.listUpgrades(rolloutId, { offset, limit: pageSize, ...of });
-    if (page.length === 0) return all;
-    all.push(...page);
-  }
+  return store.listUpgrades(rolloutId, { offset: 0, limit: Number.MAX_SAFE_INTEGER, ...of });
 }

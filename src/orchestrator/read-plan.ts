@@ -99,9 +99,6 @@ async function failedBefore(
   return failed;
 }
 
-// A bounded read of records at a time.
-const idsPerRead = 1_000;
-
 /** Collectors that have their turn, or failed, in another policy's rollout that is on its way (P1). */
 export async function claimedByOthers(
   store: RolloutStore,
@@ -112,16 +109,11 @@ export async function claimedByOthers(
   const others = await store.activeRolloutIds(policies.filter((name) => name !== policy));
   const ids = fleet.collectors.map(({ id }) => id);
   for (const rolloutId of others) {
-    for (let from = 0; from < ids.length; from += idsPerRead) {
-      const { upgrades, unreadable } = await store.loadUpgrades(
-        rolloutId,
-        ids.slice(from, from + idsPerRead),
-      );
-      for (const { collectorId, state } of upgrades)
-        if (!isEnd(state) || isFailed(state)) claimed.add(collectorId);
-      // Nobody knows whether one has its turn just now.
-      for (const collectorId of unreadable) claimed.add(collectorId);
-    }
+    const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, ids);
+    for (const { collectorId, state } of upgrades)
+      if (!isEnd(state) || isFailed(state)) claimed.add(collectorId);
+    // Nobody knows whether one has its turn just now.
+    for (const collectorId of unreadable) claimed.add(collectorId);
   }
   return claimed;
 }

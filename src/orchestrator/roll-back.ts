@@ -76,7 +76,9 @@ export async function beginRollback(
     reason: `rollback of ${rollout.id}: ${takenBack.length} collectors${leftWords}`,
     by: 'daemon',
   } as const;
-  if ((await store.freeze({ ...frozen, events: [event] })) === 'frozen') parts.sink.tell(event);
+  // Another rollback has the policy's place: the inventory is not read again at once.
+  if ((await store.freeze({ ...frozen, events: [event] })) === 'busy') return 'again';
+  parts.sink.tell(event);
   parts.bell.ring();
   return 'done';
 }

@@ -43,7 +43,7 @@ export interface PassOn {
 const defaultPassOn: PassOn = { afterMs: 2_000, max: 150 };
 
 export interface RunningScanSchedule {
-  /** Looks for work now, for every policy: done once at start. */
+  /** Looks for work now, for every policy: done once at start. Never throws. */
   tickAll(at: Date): Promise<void>;
   close(): Promise<void>;
 }
@@ -95,7 +95,7 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
   queue.on('error', parts.onError);
   worker.on('error', parts.onError);
 
-  const tick = async (
+  const addTick = async (
     { policy, version }: ScanSchedule,
     origin: ScanTick['origin'],
     at: Date,
@@ -113,11 +113,14 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
       },
     );
   };
+  /** Never throws: a tick that Redis refuses is lost, and the next one looks again. */
+  const tick = (of: ScanSchedule, origin: ScanTick['origin'], at: Date): Promise<void> =>
+    addTick(of, origin, at).catch((error: unknown) => parts.onError(asError(error)));
   const tasks = parts.schedules.map((each) =>
     schedule(
       each.cron,
       // `date` is the instant the tick was due at, the same on every daemon, not when it was noticed.
-      ({ date }) => tick(each, 'schedule', date).catch((error: unknown) => parts.onError(asError(error))),
+      ({ date }) => tick(each, 'schedule', date),
       { timezone: each.timeZone, suppressMissedWarning: true },
     ),
   );

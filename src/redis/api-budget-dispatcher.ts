@@ -1,5 +1,10 @@
 import type { DurationMs } from '../base/time.ts';
-import { type ApiBudget, type BudgetGrant, PausedTooLong } from '../orchestrator/ports/api-budget.ts';
+import {
+  type ApiBudget,
+  type BudgetGrant,
+  PausedTooLong,
+  standstillWaitMaxMs,
+} from '../orchestrator/ports/api-budget.ts';
 import {
   type ApiBudgetLedger,
   budgetIsAway,
@@ -22,9 +27,6 @@ export interface ApiBudgetDispatcherParts {
   readonly standstillWaitMaxMs?: DurationMs;
 }
 
-// A request that waits occupies a worker, a person, or the scan; after this its owner decides anew what to do.
-const standstillWaitMaxMsDefault: DurationMs = 30_000;
-
 // A reservation takes a millisecond; a connection that lost its Redis keeps the call until it is back.
 const reservedWithinMs: DurationMs = 2_000;
 
@@ -44,7 +46,7 @@ interface Waiter {
  * which of its waiting requests gets it.
  */
 export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBudgetDispatcher {
-  const { ledger, standstillWaitMaxMs = standstillWaitMaxMsDefault } = parts;
+  const { ledger, standstillWaitMaxMs: waitMaxMs = standstillWaitMaxMs } = parts;
   const line = makeWaitingLine<Waiter>();
   let pausedUntil = 0;
   let dispatching = false;
@@ -92,9 +94,9 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBud
   /** @returns after how long the next one will have waited long enough */
   function refuseWhoWaitedLong(standstill: string): DurationMs {
     const now = performance.now();
-    let patienceMs = standstillWaitMaxMs;
+    let patienceMs = waitMaxMs;
     for (const waiter of line.all()) {
-      const leftMs = waiter.since + standstillWaitMaxMs - now;
+      const leftMs = waiter.since + waitMaxMs - now;
       if (leftMs <= 0) waiter.refuse(new PausedTooLong(standstill));
       else patienceMs = Math.min(patienceMs, leftMs);
     }

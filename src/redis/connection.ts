@@ -5,6 +5,7 @@ import type { DurationMs } from '../base/time.ts';
 import { makePassingErrors, type PassingErrors } from './passing-errors.ts';
 import { type RedisConfig, redactRedisText } from './redis-config.ts';
 import { settleConnects } from './settle-connects.ts';
+import { settleDisconnects } from './settle-disconnects.ts';
 
 /** The commands of one Redis, Sentinel master or Cluster. */
 export type RedisCommands = RedisCommander<{ type: 'default'; mapping: 'resp2' }>;
@@ -59,7 +60,7 @@ export function makeRedisConnection(
   notes?: Partial<ReachabilityNotes>,
 ): RedisConnection {
   const passing = makePassingErrors((error) => notes?.onPassing?.(error));
-  const client = connect(config, kind, passing);
+  const client = settleDisconnects(connect(config, kind, passing));
   const watch = watchReachability(config, notes);
   client.on('ready', () => {
     notes?.onRejoined?.();
@@ -203,8 +204,8 @@ async function closeClient(client: Redis | Cluster): Promise<void> {
 }
 
 /**
- * Refuses commands that still wait. The library (6.0.0, pinned) leaves them waiting for ever when it is disconnected
- * between two attempts to connect, and a daemon that closes while Redis is away would hang.
+ * Refuses commands that still wait, however far the library's own end is: of sentinels that don't answer it learns late,
+ * and a daemon that closes while Redis is away would hang.
  */
 function refuseWaiting(client: Redis | Cluster): void {
   const insides = client as unknown as { flushQueue?: (error: Error) => void };

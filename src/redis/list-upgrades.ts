@@ -7,8 +7,8 @@ import { waveOfOrderScore, waveSpan } from './plan-place.ts';
 import type { RolloutKeys } from './rollout-keys.ts';
 import { decodeUpgrade } from './stored-upgrade.ts';
 
-// One read's worth of records while looking for those of one state: a few hundred KB.
-const scannedPerRead = 1_000;
+// One read's worth of records: a few hundred KB.
+const recordsPerRead = 1_000;
 
 interface StoredRollout {
   readonly id: string;
@@ -74,15 +74,17 @@ export async function loadUpgrades(
 ): Promise<LoadedUpgrades> {
   const upgrades: Upgrade[] = [];
   const unreadable: number[] = [];
-  if (collectorIds.length === 0) return { upgrades, unreadable };
-  const texts = await commands.hmget(keys.records, ...collectorIds.map(String));
-  for (const [index, text] of texts.entries()) {
-    if (text === null) continue;
-    const collectorId = collectorIds[index] ?? 0;
-    const decode = () => decodeUpgrade(text, id, collectorId);
-    const upgrade = broken === undefined ? decode() : broken.read(decode);
-    if (upgrade === undefined) unreadable.push(Number(collectorId));
-    else upgrades.push(upgrade);
+  for (let from = 0; from < collectorIds.length; from += recordsPerRead) {
+    const ids = collectorIds.slice(from, from + recordsPerRead);
+    const texts = await commands.hmget(keys.records, ...ids.map(String));
+    for (const [index, text] of texts.entries()) {
+      if (text === null) continue;
+      const collectorId = ids[index] ?? 0;
+      const decode = () => decodeUpgrade(text, id, collectorId);
+      const upgrade = broken === undefined ? decode() : broken.read(decode);
+      if (upgrade === undefined) unreadable.push(Number(collectorId));
+      else upgrades.push(upgrade);
+    }
   }
   return { upgrades, unreadable };
 }
@@ -104,7 +106,7 @@ async function scan(
   const found: Upgrade[] = [];
   const planned = await commands.zcard(keys.order);
   let passed = 0;
-  for (let from = 0; from < planned && passed < wanted; from += scannedPerRead) {
+  for (let from = 0; from < planned && passed < wanted; from += recordsPerRead) {
     const ids = await idsOfWave(commands, keys, { from, wave });
     if (state === undefined) {
       // Whoever is in the wave is on the list, so those before the page need not be read.
@@ -132,7 +134,7 @@ async function idsOfWave(
   const placed = await commands.zrange(
     keys.order,
     String(from),
-    String(from + scannedPerRead - 1),
+    String(from + recordsPerRead - 1),
     'WITHSCORES',
   );
   return placed.filter((_text, at) => {

@@ -48,9 +48,9 @@ export type RolloutFact = { readonly at: EpochMs } & (
   /** A newer build is out, and the policy wants it. */
   | { readonly kind: 'superseded'; readonly reason: string }
   | { readonly kind: 'rollbackAsked'; readonly reason: string }
-  /** The intent: this id is the rollback's, whether it is there yet or not. */
-  /** From what is known before it is planned. */
+  /** From what is known before the rollback is planned. */
   | { readonly kind: 'leftBehindForeseen'; readonly left: readonly LeftBehind[] }
+  /** The intent: this id is the rollback's, whether it is there yet or not. */
   | {
       readonly kind: 'rollbackNamed';
       readonly rollbackId: string;

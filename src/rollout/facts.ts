@@ -2,8 +2,11 @@ import type { EpochMs } from '../base/time.ts';
 import type { FailedLook } from './failed-looks.ts';
 import type { ServiceFailure } from './failure-classes.ts';
 
-/** What happened to one upgrade: past tense, with its instant. Only `evolve` turns facts into state. */
-export type UpgradeFact = { readonly at: EpochMs } /** The reconciler gave it a slot. */ & (
+/**
+ * What happened to one upgrade: past tense, with its instant. Only `evolve` turns facts into state. `admitted`: the
+ * reconciler gave it a slot.
+ */
+export type UpgradeFact = { readonly at: EpochMs } & (
   | { readonly kind: 'admitted'; readonly startBy: EpochMs | null }
   /** It could not start now (brake, hold): its slot goes back. */
   | { readonly kind: 'putBack'; readonly reason: string }

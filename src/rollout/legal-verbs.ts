@@ -1,3 +1,4 @@
+import { awaitsApproval } from './awaits-approval.ts';
 import { isRolloutEnd } from './rollout.ts';
 import type { RolloutStatus } from './status.ts';
 import { isFailed, mayHaveBuild, upgradeStates } from './upgrade.ts';
@@ -11,7 +12,7 @@ export function legalVerbs(status: RolloutStatus): readonly RolloutVerb[] {
 const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>> = {
   pause: ({ state }) => state === 'running',
   resume: ({ state, buildHold }) => (state === 'paused' || state === 'held') && buildHold === null,
-  approve: (status) => status.state === 'awaitingApproval' || (isUnderWay(status) && hasWaitingWave(status)),
+  approve: awaitsApproval,
   skipSoak: (status) => isUnderWay(status) && status.waves.some(({ state }) => state === 'soaking'),
   abort: isUnderWay,
   rollback: ({ kind, state, counts }) =>
@@ -25,11 +26,6 @@ const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>>
 
 function isUnderWay({ state }: RolloutStatus): boolean {
   return !isRolloutEnd(state) && state !== 'rollingBack';
-}
-
-/** One that has its approval waits for nothing any more, and opens with the next pass. */
-function hasWaitingWave({ waves }: RolloutStatus): boolean {
-  return waves.some(({ state, waits }) => state === 'awaitingApproval' && waits !== null);
 }
 
 function isRetryUseful(status: RolloutStatus): boolean {

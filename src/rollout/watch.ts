@@ -101,7 +101,7 @@ export function judgeRow(
   }
 }
 
-/** A restart, or the build itself, shows that the task is near its end; an intermediate build shows nothing (§9.4). */
+/** A restart, or the build itself, shows that the task is near its end; an intermediate build shows nothing (collector-api.md §9). */
 function judgeTaskRow(
   upgrade: In<'upgrading'>,
   row: Omit<CollectorSighting, 'upgradable'>,

@@ -307,7 +307,7 @@ describe('the session with the service', () => {
     it('that comes again and again leaves nothing of where it led long ago', async () => {
       let place = '/api';
       let next = 1;
-      const { fleet, server } = await setup((request, response) => {
+      const { fleet, server } = await aCollectorApi((request, response) => {
         if (request.path.startsWith(`${place}/`)) {
           return sendJson(response, 200, targets, { 'set-cookie': `session=of-${place.slice(1)}` });
         }

@@ -1,7 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aStartedNight, type NightDaemon } from '../support/daemon-night.ts';
+import { findFreePort } from '../../src/redis/embedded/free-port.ts';
+import {
+  aStartedNight,
+  brokenPromises,
+  createsReach,
+  type NightDaemon,
+  nightConfig,
+  untilEnded,
+  upgradesOf,
+} from '../support/daemon-night.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
+import { aFolder, startUpwave } from '../support/upwave-process.ts';
 
 async function series(daemon: NightDaemon, name: string): Promise<string | undefined> {
   const { text } = await daemon.get('/metrics');
@@ -33,5 +43,51 @@ describe.skipIf(redisServerCommand === undefined)('a leading daemon whose Redis 
     expect((await end()).broken).toEqual([]);
     expect(daemon.told('leader.lost')).toHaveLength(1);
     expect(daemon.told('redis.emptied')).toHaveLength(0);
+  });
+
+  it('comes to its end when it is asked to stop, and nothing is lost with what waits for Redis (P1, P11)', async () => {
+    const redis = await makeRedisProcess();
+    await redis.start();
+    onTestFinished(() => redis.close());
+    const config = { url: redis.url, keyPrefix: 'away' };
+    const { daemon, night, rolloutId } = await aStartedNight({ redis: config }, onTestFinished);
+    await until('it to lead', () => daemon.told('leader.acquired') === 1);
+    await createsReach(night, 5);
+
+    await redis.kill();
+    await until(
+      'a pass that waits for Redis',
+      async () => (await series(daemon, 'upwave_leader')) === 'upwave_leader 0',
+    );
+    // Whoever asks twice gets the same end.
+    await Promise.all([daemon.daemon.close(), daemon.daemon.close()]);
+    expect(daemon.told('daemon.stopping')).toBe(1);
+    expect(daemon.log.at(-1)).toMatchObject({ event: 'daemon.stopped', level: 'info' });
+    expect(daemon.log.at(-1)?.reason).toContain('Redis is away');
+    expect(daemon.log.filter(({ level }) => level === 'error')).toEqual([]);
+
+    await redis.start();
+    const next = await night.startDaemon();
+    const status = await untilEnded(next, rolloutId);
+    expect(status.state).toBe('succeeded');
+    expect(brokenPromises(night, status, await upgradesOf(next, rolloutId))).toEqual([]);
+  });
+});
+
+describe('`upwave run` without a Redis', () => {
+  it('ends by itself at SIGTERM, and its log says that it stopped', async () => {
+    const port = await findFreePort();
+    const folder = aFolder(onTestFinished);
+    const file = folder.write('upwave.yaml', {
+      ...nightConfig('http://127.0.0.1:9/api'),
+      redis: { url: `redis://127.0.0.1:${port}` },
+    });
+    const upwave = startUpwave({ args: ['run', '--config', file] });
+    onTestFinished(() => upwave.kill('SIGKILL'));
+    await until('it to know', () => upwave.out().includes('redis.unreachable'));
+    upwave.kill('SIGTERM');
+    const { code, out } = await upwave.ended;
+    expect(code).toBe(0);
+    expect(out).toContain('daemon.stopped');
   });
 });

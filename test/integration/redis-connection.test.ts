@@ -56,6 +56,28 @@ describe('a connection', () => {
   });
 });
 
+describe('a client that is disconnected between two attempts to connect', () => {
+  it.each([
+    ['of one Redis', (port: number) => ({ url: `redis://127.0.0.1:${port}` })],
+    ['of a Cluster', (port: number) => ({ cluster: [{ host: '127.0.0.1', port }] })],
+  ])('%s ends, and so does one that was duplicated from it, as BullMQ does', async (_name, place) => {
+    const config = { ...place(await findFreePort()), keyPrefix: 'x' };
+    const { client, close } = makeRedisConnection(config, 'worker');
+    const copy = 'nodes' in client ? client.duplicate() : client.duplicate();
+    copy.on('error', () => undefined);
+    for (const each of [copy, client]) {
+      await expect.poll(() => each.status, { interval: 1 }).toBe('reconnecting');
+      const waiting = each.get('key');
+      const ended = new Promise((resolve) => each.once('end', resolve));
+      each.disconnect();
+      await ended;
+      await expect(waiting).rejects.toThrow('Connection is closed.');
+      expect(each.status).toBe('end');
+    }
+    await close();
+  });
+});
+
 describe('sentinels', () => {
   const local = (port: number) => ({ host: '127.0.0.1', port });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { listAllUpgrades } from '../../src/orchestrator/list-all-upgrades.ts';
 import type { FrozenPlan, RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { RedisConnection } from '../../src/redis/connection.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
@@ -460,6 +461,42 @@ describe('the view', () => {
     expect(await store.loadUpgrades(rolloutId, [1, 2])).toEqual({ upgrades: [], unreadable: [] });
     expect(await store.listUpgrades(rolloutId, { offset: 0, limit: 9, state: 'failed' })).toEqual([]);
     expect(await store.readEvents(rolloutId, { limit: 9 })).toEqual([]);
+  });
+});
+
+describe('all upgrades of a state', () => {
+  const total = 3_500;
+  const succeeded = { endedAt: startedAt + 5, reason: '', weight: 0, lost: false } as const;
+
+  it('costs one walk through the plan, however many there are', async () => {
+    const upgrades = range(total).map((collectorId) =>
+      anUpgrade({ state: 'succeeded', ...succeeded }, { collectorId, order: collectorId }),
+    );
+    await freeze(store, aRollout(), upgrades, []);
+    let read = 0;
+    const hmget = (key: string, ...fields: string[]) => {
+      read += fields.length;
+      return connection.commands.hmget(key, ...fields);
+    };
+    const commands = Object.assign(Object.create(connection.commands), { hmget });
+
+    const all = await listAllUpgrades(makeRedisRolloutStore({ commands, keyPrefix }), rolloutId, {
+      state: 'succeeded',
+    });
+
+    expect(all).toEqual(upgrades);
+    expect(read).toBe(total);
+  });
+
+  it('are all there, also those behind a page of records that nobody can read', async () => {
+    await freeze(store, aRollout(), pendingOnes(total), []);
+    const { records } = rolloutKeys(keyPrefix, rolloutId);
+    const broken = range(1_000).flatMap((collectorId) => [String(collectorId), 'no record']);
+    await connection.commands.hset(records, ...broken);
+
+    const all = await listAllUpgrades(store, rolloutId, { state: 'pending' });
+
+    expect(all.map(({ collectorId }) => collectorId)).toEqual(range(total).slice(1_000));
   });
 });
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
+import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
+import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
+import { noMemory } from '../../src/orchestrator/read-plan.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import {
   aFleetService,
@@ -14,6 +17,7 @@ import {
 import { lossless } from '../support/lossless.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { quietParts } from '../support/quiet-parts.ts';
+import { pendingOnes } from '../support/store-changes.ts';
 
 const newerBuild = '19.600-1';
 const policy = aPolicy({ target: aTarget({ supersede: true }) });
@@ -73,5 +77,50 @@ describe('a newer build, where the policy takes it up at once', () => {
 
   it('leaves a rollback alone', async () => {
     expect(await tick({ kind: 'rollback', rollbackOf: 'production-20260301-1' })).toBe('running');
+  });
+});
+
+const offered = async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }) as const;
+
+async function notesOf(fleet: Partial<FleetService>, signal?: AbortSignal): Promise<readonly DaemonNote[]> {
+  const store = makeMemoryRolloutStore(() => t);
+  const rollout = aRollout();
+  await store.freeze({ rollout, upgrades: pendingOnes(1), groups: someGroups(), events: [] });
+  const notes: DaemonNote[] = [];
+  const parts = {
+    ...quietParts,
+    store,
+    register: makeMemoryFleetRegister(),
+    fleet: aFleetService(fleet),
+    sink: { tell: () => undefined, note: (note: DaemonNote) => notes.push(note) },
+  };
+  await checkActive(parts, rollout.policy, rollout.id, noMemory, signal);
+  return notes;
+}
+
+describe('the look after a rollout on its way', () => {
+  it('says that the service did not name its builds', async () => {
+    expect(await notesOf({})).toMatchObject([
+      {
+        event: 'look.failed',
+        rollout: aRollout().id,
+        reason: expect.stringMatching(/^the builds on offer: /),
+      },
+    ]);
+  });
+
+  it('says that the fleet could not be read, so that late joiners wait', async () => {
+    expect(await notesOf({ listBuilds: offered })).toMatchObject([
+      {
+        event: 'look.failed',
+        rollout: aRollout().id,
+        reason: expect.stringMatching(/^the fleet, for late joiners: /),
+      },
+    ]);
+  });
+
+  it('says nothing when it was called off', async () => {
+    expect(await notesOf({}, AbortSignal.abort())).toEqual([]);
+    expect(await notesOf({ listBuilds: offered }, AbortSignal.abort())).toEqual([]);
   });
 });

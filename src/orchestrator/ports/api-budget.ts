@@ -37,6 +37,12 @@ export type ReadApiStanding = () => Promise<ApiStanding>;
 /** Whether the service answers, as far as the daemons of one access key know. */
 export type ServiceStanding = { readonly isUp: true } | { readonly isUp: false; readonly reason: string };
 
+/**
+ * No request waits longer than this while all stand still: it occupies a worker, a person, or the scan, and its owner
+ * decides anew what to do.
+ */
+export const standstillWaitMaxMs: DurationMs = 30_000;
+
 /** Thrown instead of a grant: nothing was sent. */
 export class PausedTooLong extends Error {
   override readonly name = 'PausedTooLong';

@@ -51,6 +51,8 @@ export type DaemonNote =
       readonly error: unknown;
     }
   | { readonly event: 'reconcile.failed'; readonly rollout: string; readonly error: unknown }
+  /** `errand`: which, by its key; it is asked for again. */
+  | { readonly event: 'errand.failed'; readonly errand: string; readonly error: unknown }
   /** The service did not answer what was asked for a rollout as a whole; it is asked again. */
   | { readonly event: 'look.failed'; readonly rollout: string; readonly reason: string }
   | { readonly event: 'daemon.started' | 'daemon.stopping' | 'daemon.stopped'; readonly detail: string };

@@ -100,11 +100,12 @@ export interface RolloutStore {
     fence: Fence | null,
   ): Promise<SaveResult>;
   loadUpgrade(rolloutId: string, collectorId: number): Promise<Upgrade | undefined>;
-  /** The records of these collectors, as far as they are in the rollout. */
+  /** The records of these collectors, however many, as far as they are in the rollout. */
   loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<LoadedUpgrades>;
   /**
    * A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. One that
-   * can't be read is left out, so a page may be short, also where others follow.
+   * can't be read is left out, so a page may be short, also where others follow. A page may be as large as the plan; of
+   * one state or wave, each page costs a walk from the plan's beginning.
    */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
   /** Newest first; its cost does not grow with the plan. */

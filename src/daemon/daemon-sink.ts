@@ -1,0 +1,40 @@
+import type { Logger } from '../observability/logger.ts';
+import type { EventSink } from '../orchestrator/ports/event-sink.ts';
+
+export interface DaemonSinkParts {
+  readonly projections: EventSink;
+  readonly logger: Logger;
+  /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is told already then */
+  readonly learnRefusal: (error: unknown) => boolean;
+  /** Whether we closed the connections to Redis under what still worked with it. */
+  readonly isCut: () => boolean;
+}
+
+/** What a daemon tells, each thing once; and what it knows of itself by that. */
+export interface DaemonSink extends EventSink {
+  isLeading(): boolean;
+}
+
+/** Leaves out of what is told what was told already, and what a cut connection makes everybody complain of. */
+export function makeDaemonSink(parts: DaemonSinkParts): DaemonSink {
+  const { projections, logger, learnRefusal, isCut } = parts;
+  let isLeading = false;
+  return {
+    isLeading: () => isLeading,
+    tell: projections.tell,
+    note: (note) => {
+      if (note.event === 'leader.acquired') isLeading = true;
+      if (note.event === 'leader.lost') {
+        // By the lease that ran out, or by the leader's loop, which may hang in a pass until Redis is back: told once.
+        if (!isLeading) return;
+        isLeading = false;
+      }
+      // Told once, when Redis began to refuse writes; every step and every pass would tell it again.
+      const isRepetition = 'error' in note && learnRefusal(note.error);
+      // What is refused once we closed the connection under it says nothing but that.
+      const isOurs = 'error' in note && isCut();
+      if (isRepetition || isOurs) logger.write('debug', { event: note.event, error: note.error });
+      else projections.note(note);
+    },
+  };
+}

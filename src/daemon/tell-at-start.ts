@@ -1,0 +1,49 @@
+import type { Clock } from '../base/time.ts';
+import { describeOrphan, type FindOrphansParts, findOrphans } from '../orchestrator/find-orphans.ts';
+import type { ReadApiStanding } from '../orchestrator/ports/api-budget.ts';
+import type { EventSink } from '../orchestrator/ports/event-sink.ts';
+import { assessRedis } from '../redis/assess-redis.ts';
+import type { RedisCommands } from '../redis/connection.ts';
+import { standstillLeftMs } from '../rollout/api-standing.ts';
+
+export interface TellAtStartParts extends FindOrphansParts {
+  readonly commands: RedisCommands;
+  readonly readApiStanding: ReadApiStanding;
+  readonly clock: Clock;
+  readonly sink: EventSink;
+  /** Hears of what could not be found out. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Tells what a daemon finds when it starts, and a person has to know: risks in Redis's settings, a pause that was begun
+ * before it, rollouts that stand still. Never throws: what can't be found out must stop no work.
+ */
+export async function tellAtStart(parts: TellAtStartParts): Promise<void> {
+  for (const tell of [tellRisks, tellPause, tellOrphans]) {
+    try {
+      await tell(parts);
+    } catch (error) {
+      parts.onError(error);
+    }
+  }
+}
+
+async function tellRisks({ commands, sink }: TellAtStartParts): Promise<void> {
+  for (const reason of await assessRedis(commands)) sink.note({ event: 'redis.risk', reason });
+}
+
+/** That the service is down, the API budget tells by itself. */
+async function tellPause({ readApiStanding, clock, sink }: TellAtStartParts): Promise<void> {
+  const api = await readApiStanding();
+  if (api.standstill === null || api.standstill.kind === 'serviceDown') return;
+  const pauseMs = standstillLeftMs(api, clock.now());
+  sink.note({ event: 'service.paused', reason: api.standstill.reason, pauseMs });
+}
+
+async function tellOrphans(parts: TellAtStartParts): Promise<void> {
+  for (const orphan of await findOrphans(parts)) {
+    const { policy, id: rollout } = orphan;
+    parts.sink.note({ event: 'policy.orphaned', policy, rollout, reason: describeOrphan(orphan) });
+  }
+}
