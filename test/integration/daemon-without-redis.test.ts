@@ -51,7 +51,7 @@ describe.skipIf(redisServerCommand === undefined)('a leading daemon whose Redis 
     onTestFinished(() => redis.close());
     const config = { url: redis.url, keyPrefix: 'away' };
     const { daemon, night, rolloutId } = await aStartedNight({ redis: config }, onTestFinished);
-    await until('it to lead', () => daemon.told('leader.acquired') === 1);
+    await until('it to lead', () => daemon.told('leader.acquired').length === 1);
     await createsReach(night, 5);
 
     await redis.kill();
@@ -61,7 +61,7 @@ describe.skipIf(redisServerCommand === undefined)('a leading daemon whose Redis 
     );
     // Whoever asks twice gets the same end.
     await Promise.all([daemon.daemon.close(), daemon.daemon.close()]);
-    expect(daemon.told('daemon.stopping')).toBe(1);
+    expect(daemon.told('daemon.stopping')).toHaveLength(1);
     expect(daemon.log.at(-1)).toMatchObject({ event: 'daemon.stopped', level: 'info' });
     expect(daemon.log.at(-1)?.reason).toContain('Redis is away');
     expect(daemon.log.filter(({ level }) => level === 'error')).toEqual([]);
