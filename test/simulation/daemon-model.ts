@@ -8,6 +8,7 @@ import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/s
 import { runStep, type StepOutcome, type StepParts } from '../../src/orchestrator/step.ts';
 import { watch } from '../../src/orchestrator/watch.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
+import { isWatched } from '../../src/rollout/watch.ts';
 import { anApiStanding } from '../support/builders.ts';
 import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
 import { makeChances } from './chances.ts';
@@ -182,7 +183,9 @@ export function makeDaemonModel(
       let lookMs = lookMinMs;
       while (isStillLeader()) {
         rung = false;
-        await errands.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
+        // With nobody to watch, it would ask the store, and go to sleep.
+        if (isAnyWatched(night))
+          await errands.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
         const wakeAt = await reconcileAll(fence, isFirst);
         isFirst = false;
         if (rung) {
@@ -200,6 +203,14 @@ export function makeDaemonModel(
     },
     errandsOut: () => (process.isAlive() ? errandsOut : 0),
   };
+}
+
+function isAnyWatched({ seen }: Night): boolean {
+  for (const { rollout, upgrades } of seen.all.values()) {
+    if (rollout.endedAt !== null) continue;
+    for (const upgrade of upgrades.values()) if (isWatched(upgrade)) return true;
+  }
+  return false;
 }
 
 const never = new AbortController().signal;
