@@ -28,6 +28,7 @@ export function compareBuildVersions(a: string, b: string): number | undefined {
 
 /** True when both texts name the same build; unreadable ones are compared as texts. */
 export function isSameBuild(a: string, b: string): boolean {
+  if (a === b) return true;
   const order = compareBuildVersions(a, b);
-  return order === undefined ? a === b : order === 0;
+  return order === 0;
 }

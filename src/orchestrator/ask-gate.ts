@@ -1,4 +1,4 @@
-import { assessed } from '../rollout/gate.ts';
+import { assessedAt } from '../rollout/gate.ts';
 import { afterAnswer } from '../rollout/gate-standing.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
@@ -37,7 +37,7 @@ export async function askGate(
 
 function summaryOf(view: RolloutView, index: number): GateQuestion['summary'] | undefined {
   const { rollout } = view;
-  const current = assessed(view)[index];
+  const current = assessedAt(view, index);
   const summary = view.waves[index];
   if (current === undefined || summary === undefined) return undefined;
   const { wave, assessment } = current;

@@ -62,12 +62,26 @@ export async function runStep(
     const rollout = await parts.store.loadRollout(of.rolloutId);
     const upgrade = await parts.store.loadUpgrade(of.rolloutId, of.collectorId);
     if (rollout === undefined || upgrade === undefined) return { job: 'end' };
-    const step = nextStep(upgrade, parts.clock.now(), parts.trustedSince?.());
-    if (step.do === 'rest') return { job: 'end' };
-    if (step.do === 'wait') return { job: 'comeBack', at: step.until };
-    await execute({ parts, rollout, signal }, upgrade, step);
+    const step = nextStepOf(parts, upgrade);
+    const outcome = outcomeOf(step);
+    if (outcome !== undefined) return outcome;
+    const after = await execute({ parts, rollout, signal }, upgrade, step);
+    // What was just stored is as good as another reading, and nearly every step ends here.
+    const outcomeAfter = outcomeOf(nextStepOf(parts, after));
+    if (outcomeAfter !== undefined) return outcomeAfter;
   }
   return { job: 'comeBack', at: parts.clock.now() };
+}
+
+function nextStepOf({ clock, trustedSince }: StepParts, upgrade: Upgrade): Step {
+  return nextStep(upgrade, clock.now(), trustedSince?.());
+}
+
+/** What the job does when there is no call to make now. */
+function outcomeOf(step: Step): StepOutcome | undefined {
+  if (step.do === 'rest') return { job: 'end' };
+  if (step.do === 'wait') return { job: 'comeBack', at: step.until };
+  return undefined;
 }
 
 const executors: Executors = {

@@ -1,5 +1,5 @@
 import type { Action } from './decision.ts';
-import { assessed, hasBegun, heldStrataOf, tripAbove } from './gate.ts';
+import { assessed, assessedAt, hasBegun, heldStrataOf, tripAbove } from './gate.ts';
 import { lostWords } from './lost-words.ts';
 import type { RolloutView } from './rollout.ts';
 import { findCulprits, findStandOuts, mayFindCulprits } from './stand-out.ts';
@@ -34,8 +34,9 @@ export function raiseAlarm(view: RolloutView): Alarm | undefined {
 }
 
 function findTripped(view: RolloutView): Extract<Action, { do: 'breach' }> | undefined {
-  for (const [index, { wave, assessment }] of assessed(view).entries()) {
-    if (!hasBegun(wave) || !assessment.tripped) continue;
+  for (const [index, wave] of view.rollout.waves.entries()) {
+    const assessment = hasBegun(wave) ? assessedAt(view, index)?.assessment : undefined;
+    if (assessment?.tripped !== true) continue;
     const { failures, failuresAllowed } = assessment;
     const lost = view.waves[index]?.lost ?? 0;
     const weighed = lostWords(lost, view.rollout.policy.lostWeight);

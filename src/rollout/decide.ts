@@ -3,7 +3,7 @@ import type { EpochMs } from '../base/time.ts';
 import { admit, earliest } from './admission.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
-import { assessed, hasBegun, total } from './gate.ts';
+import { assessedAt, hasBegun, total } from './gate.ts';
 import type { Rollout, RolloutState, RolloutView } from './rollout.ts';
 import { isEnd } from './upgrade.ts';
 import { decideWave } from './wave-progress.ts';
@@ -118,9 +118,11 @@ function countOpen(view: RolloutView): { readonly waiting: number; readonly open
 
 /** More failures are acknowledged than there are: retried ones must not make room for new ones. */
 function hasExcessAcknowledged(view: RolloutView): boolean {
-  return assessed(view).some(
-    ({ wave, assessment }) => hasBegun(wave) && wave.acknowledgedWeight > assessment.failures,
-  );
+  return view.rollout.waves.some((wave, index) => {
+    if (!hasBegun(wave) || wave.acknowledgedWeight === 0) return false;
+    const assessment = assessedAt(view, index)?.assessment;
+    return assessment !== undefined && wave.acknowledgedWeight > assessment.failures;
+  });
 }
 
 function isBreach(actions: readonly Action[]): boolean {

@@ -49,7 +49,7 @@ function assessWave(
   return {
     failures,
     failuresAllowed: allowed,
-    tripped: failures > tripAbove(wave, rule),
+    tripped: failures > Math.max(allowed, wave.acknowledgedWeight),
     pending,
     active: running + retrying,
     deferred,
@@ -88,18 +88,32 @@ export function tripAbove(wave: Wave, rule: WaveRule): number {
   return Math.max(failuresAllowed(rule.maxFailures, wave.size), wave.acknowledgedWeight);
 }
 
+/** A wave with its rule and how it stands. */
+export interface AssessedWave {
+  readonly wave: Wave;
+  readonly rule: WaveRule;
+  readonly assessment: WaveAssessment;
+}
+
 /** Each wave with its rule and how it stands. */
 export function assessed(
   view: RolloutView,
   strata: ReadonlySet<number> = heldStrataOf(view),
-): ReadonlyArray<{ wave: Wave; rule: WaveRule; assessment: WaveAssessment }> {
-  return view.rollout.waves.flatMap((wave, index) => {
-    const rule = view.rollout.policy.waves[index];
-    const summary = view.waves[index];
-    if (rule === undefined || summary === undefined) return [];
-    const aside = setAsideIn(view, index, strata);
-    return [{ wave, rule, assessment: assessWave(wave, rule, summary, aside) }];
-  });
+): readonly AssessedWave[] {
+  return view.rollout.waves.flatMap((_wave, index) => assessedAt(view, index, strata) ?? []);
+}
+
+/** The same of one wave; undefined when there is none. */
+export function assessedAt(
+  view: RolloutView,
+  index: number,
+  strata: ReadonlySet<number> = heldStrataOf(view),
+): AssessedWave | undefined {
+  const wave = view.rollout.waves[index];
+  const rule = view.rollout.policy.waves[index];
+  const summary = view.waves[index];
+  if (wave === undefined || rule === undefined || summary === undefined) return undefined;
+  return { wave, rule, assessment: assessWave(wave, rule, summary, setAsideIn(view, index, strata)) };
 }
 
 /** How many upgrades of the rollout are in such states. */
@@ -116,8 +130,12 @@ export function hasBegun({ state }: Wave): boolean {
   return state !== 'waiting' && state !== 'awaitingApproval';
 }
 
-function countActive(summary: WaveSummary): number {
-  return upgradeStates.reduce((sum, state) => sum + (isActive(state) ? summary.counts[state] : 0), 0);
+const activeStates = upgradeStates.filter(isActive);
+
+function countActive({ counts }: WaveSummary): number {
+  let sum = 0;
+  for (const state of activeStates) sum += counts[state];
+  return sum;
 }
 
 /** Counters of a wave nobody has entered. */

@@ -4,7 +4,7 @@ import { earliest } from './admission.ts';
 import { isCanary } from './breaker.ts';
 import type { Action } from './decision.ts';
 import { withdrawnOf } from './failure-groups.ts';
-import { assessed, total, type WaveAssessment } from './gate.ts';
+import { type AssessedWave, assessed, assessedAt, total } from './gate.ts';
 import { assessGate, isWatchedLongerThan } from './gate-standing.ts';
 import type { Hold } from './hold.ts';
 import type { WaveRule } from './policy.ts';
@@ -37,7 +37,7 @@ const undecidedForMin: DurationMs = 30 * 60_000;
 /** What the first wave that has not passed does next (P3: no other wave may begin). */
 export function decideWave(view: RolloutView, now: EpochMs): Progress {
   const index = view.rollout.waves.findIndex(({ state }) => state !== 'passed');
-  const current = assessed(view)[index];
+  const current = assessedAt(view, index);
   if (current === undefined) return finishOrWait(view);
   const { wave, rule } = current;
   switch (wave.state) {
@@ -60,13 +60,7 @@ export function decideWave(view: RolloutView, now: EpochMs): Progress {
   }
 }
 
-interface Current {
-  readonly wave: Wave;
-  readonly rule: WaveRule;
-  readonly assessment: WaveAssessment;
-}
-
-function decideOpen(view: RolloutView, index: number, current: Current, now: EpochMs): Progress {
+function decideOpen(view: RolloutView, index: number, current: AssessedWave, now: EpochMs): Progress {
   const { wave, rule, assessment } = current;
   if (!assessment.settled) return waits();
   if (lacksEvidence(current)) return stops(noEvidenceWords(wave));
@@ -75,7 +69,7 @@ function decideOpen(view: RolloutView, index: number, current: Current, now: Epo
   return acts({ do: 'beginSoak', wave: index, endsAt: soakEndIfBegun(view, index, now) });
 }
 
-function decideSoaking(view: RolloutView, index: number, current: Current, now: EpochMs): Progress {
+function decideSoaking(view: RolloutView, index: number, current: AssessedWave, now: EpochMs): Progress {
   const { wave, assessment } = current;
   if (!assessment.settled) {
     const onTheirWay = Math.max(0, assessment.active + assessment.pending - assessment.setAside);
@@ -94,7 +88,7 @@ function decideSoaking(view: RolloutView, index: number, current: Current, now: 
 }
 
 /** Without anyone on the build a gate has no data, and no data is no pass (P14). */
-function lacksEvidence({ wave, assessment }: Current): boolean {
+function lacksEvidence({ wave, assessment }: AssessedWave): boolean {
   return !assessment.hasEvidence && !wave.acceptedWithoutEvidence;
 }
 
@@ -108,7 +102,11 @@ interface SoakTimes {
 }
 
 /** The soak is over when its time is up and a look begun after that saw every upgraded collector alive on the build. */
-function watchSoak(index: number, { wave, rule, assessment }: Current, { endsAt, now }: SoakTimes): Progress {
+function watchSoak(
+  index: number,
+  { wave, rule, assessment }: AssessedWave,
+  { endsAt, now }: SoakTimes,
+): Progress {
   const isLooked = rule.soakMs > 0 && assessment.succeeded > 0;
   const check = wave.soakCheck;
   const isOver = now >= endsAt;
@@ -146,7 +144,7 @@ function soakLookDueAt(wave: Wave, rule: WaveRule, endsAt: EpochMs): EpochMs {
 function askGates(
   view: RolloutView,
   index: number,
-  { wave, rule }: Current,
+  { wave, rule }: AssessedWave,
   { endsAt, now }: SoakTimes,
 ): Progress {
   const actions: Action[] = [];

@@ -40,7 +40,14 @@ function isKnown(zone: string): boolean {
   return is;
 }
 
+const changes = new Map<string, boolean>();
+
+/** Told once for each hour: creates come in bursts, and an offset is worked out from formatted text. */
 function isClockChangeNear(zone: string, at: number): boolean {
-  const offset = (instant: number) => IANAZone.create(zone).offset(instant);
-  return offset(at - 26 * hourMs) !== offset(at + 26 * hourMs);
+  const hour = Math.floor(at / hourMs);
+  const key = `${zone}/${hour}`;
+  const offset = (hours: number) => IANAZone.create(zone).offset(hours * hourMs);
+  const is = changes.get(key) ?? offset(hour - 25) !== offset(hour + 26);
+  changes.set(key, is);
+  return is;
 }

@@ -5,9 +5,10 @@ import type { Errands } from '../../src/orchestrator/ports/errands.ts';
 import type { EventSink } from '../../src/orchestrator/ports/event-sink.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/scan.ts';
-import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';
+import { runStep, type StepOutcome, type StepParts } from '../../src/orchestrator/step.ts';
 import { watch } from '../../src/orchestrator/watch.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
+import { isWatched } from '../../src/rollout/watch.ts';
 import { anApiStanding } from '../support/builders.ts';
 import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
 import { makeChances } from './chances.ts';
@@ -36,9 +37,10 @@ const answerWithinMs = 35_000;
 const overdueMs = 3_000;
 const againMs = 5_000;
 
-// A leader looks every second even without news. Where nothing can have been lost, the looks between are skipped.
+// A leader looks every second even without news. Looks that would find the same again are skipped: those between, where
+// nothing can have been lost, and where a job was lost, those before its step is overdue.
 const lookMinMs = 1_000;
-const lookMaxMs = 600_000;
+const lookMaxMs = 3_600_000;
 const lookWhileLostMs = 3_000;
 
 export const requestsPerSecond = 1_000;
@@ -123,6 +125,15 @@ export function makeDaemonModel(
   };
   const watchParts = { ...partsOf('watch'), queue: leadParts.queue, requestsPerSecond };
   const stepParts = partsOf('step');
+  const partsOfSteps = new Map<string, StepParts>();
+  const stepPartsOf = (rolloutId: string): StepParts => {
+    const made = partsOfSteps.get(rolloutId) ?? {
+      ...stepParts,
+      fleet: plantInFleet(night.plant, createFor(rolloutId)),
+    };
+    partsOfSteps.set(rolloutId, made);
+    return made;
+  };
   // No store is emptied here.
   const memory = { look: async () => 'one', refusal: () => undefined };
   const scanParts = { ...partsOf('scan'), memory };
@@ -158,10 +169,7 @@ export function makeDaemonModel(
   return {
     process,
     operations: makeOperations(partsOf('operator')),
-    run: (of) => {
-      const fleet = plantInFleet(night.plant, createFor(of.rolloutId));
-      return runStep({ ...stepParts, fleet }, of, never);
-    },
+    run: (of) => runStep(stepPartsOf(of.rolloutId), of, never),
     scanNow: async (policy, origin) => {
       try {
         return await scan(scanParts, policy, origin);
@@ -175,15 +183,17 @@ export function makeDaemonModel(
       let lookMs = lookMinMs;
       while (isStillLeader()) {
         rung = false;
-        await errands.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
+        // With nobody to watch, it would ask the store, and go to sleep.
+        if (isAnyWatched(night))
+          await errands.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
         const wakeAt = await reconcileAll(fence, isFirst);
         isFirst = false;
         if (rung) {
           await process.wait(5);
           continue;
         }
-        const mostMs = jobs.isAnyLost() ? lookWhileLostMs : lookMs;
-        await waitFor(Math.min(mostMs, Math.max(5, wakeAt - clock.now())));
+        const lostMs = Math.max(lookWhileLostMs, jobs.lostDueAt() + overdueMs - clock.now());
+        await waitFor(Math.min(lookMs, lostMs, Math.max(5, wakeAt - clock.now())));
         lookMs = rung ? lookMinMs : Math.min(lookMaxMs, lookMs * 2);
       }
     },
@@ -193,6 +203,14 @@ export function makeDaemonModel(
     },
     errandsOut: () => (process.isAlive() ? errandsOut : 0),
   };
+}
+
+function isAnyWatched({ seen }: Night): boolean {
+  for (const { rollout, upgrades } of seen.all.values()) {
+    if (rollout.endedAt !== null) continue;
+    for (const upgrade of upgrades.values()) if (isWatched(upgrade)) return true;
+  }
+  return false;
 }
 
 const never = new AbortController().signal;

@@ -49,17 +49,19 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
   });
   /** A collector that the service will not show, nor its tasks, as long as it lives. */
   const isHidden = (collectorId: number): boolean => {
+    if (setup.faults.looksRefused === 0) return false;
     const hits = makeChances(setup.seed, `hidden/${collectorId}`).hit(setup.faults.looksRefused);
     if (hits) night.struck('looksRefused');
     return hits;
   };
   const isOffered = (build: string) => service.builds().some(({ version }) => isSameBuild(version, build));
   const present = () => [...service.collectors.values()].filter(({ deletedAt }) => deletedAt === null);
-  const inventory = () => ({
+  const inventoryOf = (collectors: readonly FleetCollector[]) => ({
     readAt: process.clock.now(),
     serviceAt: scheduler.now(),
-    collectors: present().map(shown),
+    collectors,
   });
+  const inventory = () => inventoryOf(present().map(shown));
 
   /** As they come: what was shown of the pages before one that fails is known. */
   const readPages = async (onPage: (page: InventoryPage) => Promise<void>) => {
@@ -75,7 +77,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
       rows.push(...answer.value.collectors);
       await onPage(answer.value);
     }
-    return ok({ ...inventory(), collectors: rows });
+    return ok(inventoryOf(rows));
   };
 
   const fleet: FleetService = {

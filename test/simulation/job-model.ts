@@ -1,5 +1,6 @@
 import type { StepQueue } from '../../src/orchestrator/ports/step-queue.ts';
 import type { StepOutcome } from '../../src/orchestrator/step.ts';
+import { dueAtOf } from '../../src/rollout/upgrade.ts';
 import { makeChances } from './chances.ts';
 import { InjectedFault, type Night } from './night.ts';
 import type { ProcessModel } from './process-model.ts';
@@ -18,27 +19,39 @@ export interface JobModel {
   queueOf(process: ProcessModel): StepQueue;
   /** Jobs that are waiting or active. */
   open(): number;
-  isAnyLost(): boolean;
+  /** When the first step whose job was lost is due; infinite when no lost job has a step to run. */
+  lostDueAt(): number;
 }
 
 export interface StepRunner {
   readonly process: ProcessModel;
   run(of: { readonly rolloutId: string; readonly collectorId: number }): Promise<StepOutcome>;
+  /** One that leads looks again. */
+  hear(): void;
 }
 
 // BullMQ takes a job from a worker that does not renew its lock for so long.
 const stalledAfterMs = 30_000;
 
 export function makeJobModel(night: Night, runners: () => readonly StepRunner[]): JobModel {
-  const { scheduler, setup, verdicts } = night;
+  const { scheduler, setup, verdicts, seen } = night;
   const chances = makeChances(setup.seed, 'jobs');
   const jobs = new Map<string, Job>();
+  const lost = new Set<Job>();
 
   const enqueue = (key: string, job: Job, at: number): void => {
-    job.state = night.strikes('jobLost', chances) ? 'lost' : 'waiting';
+    const isLost = night.strikes('jobLost', chances);
+    job.state = isLost ? 'lost' : 'waiting';
+    if (isLost) lost.add(job);
+    else lost.delete(job);
     job.turn += 1;
     const { turn } = job;
-    if (job.state === 'waiting')
+    // A leader that skips looks learns here that there will be something to find.
+    if (isLost)
+      scheduler.at(scheduler.now() + 1, () => {
+        for (const { hear } of runners()) hear();
+      });
+    else
       scheduler.at(at, () => {
         if (jobs.get(key) === job && job.turn === turn && job.state === 'waiting') start(key, job);
       });
@@ -114,7 +127,16 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
         await deliver(rolloutId, ids, true);
       },
     }),
-    open: () => [...jobs.values()].filter(({ state }) => state !== 'lost').length,
-    isAnyLost: () => [...jobs.values()].some(({ state }) => state === 'lost'),
+    open: () => jobs.size - lost.size,
+    lostDueAt: () => {
+      let first = Number.POSITIVE_INFINITY;
+      for (const { rolloutId, collectorId } of lost) {
+        const upgrade = seen.all.get(rolloutId)?.upgrades.get(collectorId);
+        // One that waits for its turn gets its job anew, when it is admitted.
+        if (upgrade === undefined || upgrade.state === 'retrying') continue;
+        first = Math.min(first, dueAtOf(upgrade) ?? Number.POSITIVE_INFINITY);
+      }
+      return first;
+    },
   };
 }

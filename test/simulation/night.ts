@@ -39,8 +39,8 @@ export interface Night {
   /** Counts one that was planned beforehand. */
   struck(kind: FaultKind): void;
   trace(who: string, words: () => string): void;
-  /** A call of a daemon: it may give way, stall or crash here. */
-  point(process: ProcessModel): Promise<void>;
+  /** A call of a daemon: it may give way, stall or crash here. @returns undefined when it goes on at once */
+  point(process: ProcessModel): Promise<void> | undefined;
   /** The store was written: something may have come to rest, or may be worth a look. */
   wrote(of: SeenRollout | undefined): void;
 }

@@ -7,17 +7,15 @@ import { addNight, noTotals, type Totals } from './totals.ts';
 export interface Seeds {
   readonly from: number;
   readonly count: number;
-  /** Every so many, for one of several workers. */
-  readonly every: number;
   readonly plant: PlantedBug | null;
   readonly changes: SetupChanges;
   /** Ends with the first night that has a violation. */
   readonly untilFound: boolean;
 }
 
-export async function playSeeds({ from, count, every, plant, changes, untilFound }: Seeds): Promise<Totals> {
+export async function playSeeds({ from, count, plant, changes, untilFound }: Seeds): Promise<Totals> {
   const totals = noTotals();
-  for (let seed = from; seed < from + count * every; seed += every) {
+  for (let seed = from; seed < from + count; seed += 1) {
     addNight(
       totals,
       await runNight(changeSetup(drawSetup(seed), changes), { plant, stopsEarly: plant !== null }),

@@ -116,13 +116,19 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     },
     struck,
     trace,
-    point: async (process) => {
+    point: (process) => {
       if (night.strikes('crash', pointChances)) crash(process.name);
       else if (night.strikes('stall', pointChances))
         stall(process.name, pointChances.pick([500, 1_500, 5_000, 60_000, 150_000]));
-      if (night.strikes('storeSlow', pointChances)) await process.wait(pointChances.int(50, 1_500));
-      const isStopped = !process.isAlive() || process.stalledUntil() > scheduler.now();
-      if (isStopped || pointChances.hit(setup.givesWay)) await process.wait(pointChances.int(0, 8));
+      const giveWay = () => {
+        const isStopped = !process.isAlive() || process.stalledUntil() > scheduler.now();
+        return isStopped || pointChances.hit(setup.givesWay)
+          ? process.wait(pointChances.int(0, 8))
+          : undefined;
+      };
+      return night.strikes('storeSlow', pointChances)
+        ? process.wait(pointChances.int(50, 1_500)).then(giveWay)
+        : giveWay();
     },
     wrote: (of) => {
       isChanged = true;

@@ -47,21 +47,21 @@ export function makeScheduler(startsAt: number): Scheduler {
         const turnOver = () => {
           try {
             const end = step(until, isOver);
-            if (end === undefined) afterAllPromises(turnOver);
+            if (end === undefined) afterAllPromises();
             else resolve(end);
           } catch (error) {
             reject(error);
           }
         };
-        afterAllPromises(turnOver);
+        // What is asked for from within a promise's turn comes when every promise that can go on has done so.
+        const askForTurn = () => process.nextTick(turnOver);
+        const afterAllPromises = () => void settled.then(askForTurn);
+        afterAllPromises();
       }),
   };
 }
 
-// What is asked for from within a promise's turn comes when every promise that can go on has done so.
-function afterAllPromises(go: () => void): void {
-  queueMicrotask(() => process.nextTick(go));
-}
+const settled = Promise.resolve();
 
 function isSooner(a: Timed, b: Timed): boolean {
   return a.at < b.at || (a.at === b.at && a.turn < b.turn);

@@ -99,10 +99,17 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): RolloutSt
   };
 
   return {
-    activeRolloutIds: async (policies) =>
-      policies.flatMap((policy) =>
-        (['upgrade', 'rollback'] as const).flatMap((kind) => active.get(activeKey(policy, kind)) ?? []),
-      ),
+    activeRolloutIds: async (policies) => {
+      const ids: string[] = [];
+      if (active.size === 0) return ids;
+      for (const policy of policies) {
+        for (const kind of ['upgrade', 'rollback'] as const) {
+          const id = active.get(activeKey(policy, kind));
+          if (id !== undefined) ids.push(id);
+        }
+      }
+      return ids;
+    },
     listRollouts: async (policies) =>
       [...kept.values()]
         .map(({ rollout }) => rollout)

@@ -60,6 +60,9 @@ export function makeMemoryTally(): MemoryTally {
   const timed = new Map<number, Upgrade>();
   const learned = { count: 0, sumMs: 0 };
   let slotsTaken = 0;
+  // What most views show again, as long as nothing was written between two.
+  let shownWaves: readonly WaveSummary[] | undefined;
+  let shownFigures: Figures | undefined;
 
   const waveOf = (wave: number) => {
     waves[wave] ??= { counts: emptyCounts(), weight: 0, lost: 0, lastChangeAt: null };
@@ -67,6 +70,8 @@ export function makeMemoryTally(): MemoryTally {
   };
 
   const count = (upgrade: Upgrade, sign: 1 | -1) => {
+    shownWaves = undefined;
+    shownFigures = undefined;
     const { state, domains: its } = upgrade;
     const wave = waveOf(upgrade.wave);
     const weight = sign * weightOf(upgrade);
@@ -120,6 +125,25 @@ export function makeMemoryTally(): MemoryTally {
       .map((upgrade) => ({ upgrade, dueAt: dueAtOf(upgrade) ?? 0 }))
       .sort((a, b) => a.dueAt - b.dueAt || byName(a.upgrade, b.upgrade));
 
+  const countedFigures = (): Figures => ({
+    strata: [...strata.values()]
+      .filter((s) => s.waiting + s.active + s.succeeded + s.failed > 0 || s.weight !== 0)
+      .sort((a, b) => a.stratum - b.stratum || a.wave - b.wave)
+      .map((summary) => ({ ...summary })),
+    slotsTaken,
+    domainsTaken: new Map([...domains].filter(([, taken]) => taken !== 0)),
+    learned: {
+      count: learned.count,
+      meanMs: learned.count === 0 ? 0 : learned.sumMs / learned.count,
+    },
+    durations: new Map(
+      [...buckets].flatMap(([stratum, counts]) => {
+        const summary = summarizeDurations(counts);
+        return summary === undefined ? [] : [[stratum, summary] as const];
+      }),
+    ),
+  });
+
   return {
     get slotsTaken() {
       return slotsTaken;
@@ -143,29 +167,18 @@ export function makeMemoryTally(): MemoryTally {
       pendingLanes.flatMap((lanes) =>
         [...lanes].sort(([a], [b]) => a - b).flatMap(([, upgrades]) => upgrades),
       ),
-    waves: (size) =>
-      Array.from({ length: size }, (_, wave) => {
+    waves: (size) => {
+      if (shownWaves?.length === size) return shownWaves;
+      shownWaves = Array.from({ length: size }, (_, wave) => {
         const summary = waveOf(wave);
         return { ...summary, counts: { ...summary.counts } };
-      }),
-    figures: () => ({
-      strata: [...strata.values()]
-        .filter((s) => s.waiting + s.active + s.succeeded + s.failed > 0 || s.weight !== 0)
-        .sort((a, b) => a.stratum - b.stratum || a.wave - b.wave)
-        .map((summary) => ({ ...summary })),
-      slotsTaken,
-      domainsTaken: new Map([...domains].filter(([, taken]) => taken !== 0)),
-      learned: {
-        count: learned.count,
-        meanMs: learned.count === 0 ? 0 : learned.sumMs / learned.count,
-      },
-      durations: new Map(
-        [...buckets].flatMap(([stratum, counts]) => {
-          const summary = summarizeDurations(counts);
-          return summary === undefined ? [] : [[stratum, summary] as const];
-        }),
-      ),
-    }),
+      });
+      return shownWaves;
+    },
+    figures: () => {
+      shownFigures ??= countedFigures();
+      return shownFigures;
+    },
     queues: ({ now, frontier, perLane }) => {
       const queues = new Map<number, { retries: Candidate[]; pending: Candidate[] }>();
       const add = (kind: keyof Omit<LaneQueue, 'lane'>, { collectorId, lane }: Upgrade, order: number) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Answer } from '../../src/orchestrator/ports/answer.ts';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
@@ -192,5 +192,22 @@ describe('a create that waits for its place in the API budget', () => {
       condition: 'inUpgrade',
       reason: 'the collector is being upgraded by other-20260302-1',
     });
+  });
+});
+
+describe('a step that has stored what it saw', () => {
+  it('knows from that when to come back, and reads its record once', async () => {
+    const job = await aJob(aRollout(), anUpgradingOne({ dueAt: t }), {
+      lookAtTask: async () => ({ ok: true, value: { status: 6, message: '', serviceAt: t } }),
+    });
+    const reads = vi.spyOn(job.store, 'loadUpgrade');
+    const outcome = await job.run();
+    expect(reads).toHaveBeenCalledTimes(1);
+    const stored = await job.stored();
+    expect(outcome).toEqual({
+      job: 'comeBack',
+      at: stored !== undefined && 'dueAt' in stored ? stored.dueAt : t,
+    });
+    expect(outcome).not.toEqual({ job: 'comeBack', at: t });
   });
 });
