@@ -40,7 +40,7 @@ const againMs = 5_000;
 // A leader looks every second even without news. Looks that would find the same again are skipped: those between, where
 // nothing can have been lost, and where a job was lost, those before its step is overdue.
 const lookMinMs = 1_000;
-const lookMaxMs = 3_600_000;
+const lookMaxMs = 600_000;
 const lookWhileLostMs = 3_000;
 
 export const requestsPerSecond = 1_000;

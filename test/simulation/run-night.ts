@@ -52,6 +52,7 @@ const restWithinMs = 40 * dayMs;
 const eventsMax = 3_000_000;
 
 const leaseMs = 3_000;
+const lookEveryMs = 1_000;
 
 /** Plays one world from its setup: everything that happens follows from it, so that a replay is exact. */
 export async function runNight(setup: Setup, options: NightOptions = {}): Promise<NightReport> {
@@ -145,8 +146,9 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const bell = {
     ring: () => {
       for (const daemon of alive()) {
-        if (night.strikes('bellLost', pointChances)) continue;
-        scheduler.at(scheduler.now() + 1, daemon.hear);
+        // One that did not hear it finds the same at its next look.
+        const afterMs = night.strikes('bellLost', pointChances) ? pointChances.int(1, lookEveryMs) : 1;
+        scheduler.at(scheduler.now() + afterMs, daemon.hear);
       }
     },
   };
