@@ -27,6 +27,8 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           setupFiles,
           isolate: false,
+          // Nights in one process share its turns: more of them at once keep each other from sending anything in time.
+          maxConcurrency: 3,
           globalSetup: ['test/support/redis-global-setup.ts', 'test/support/dist-global-setup.ts'],
           // A bound for what hangs: whole rollouts, and processes, on a machine that has other work to do.
           testTimeout: 180_000,
