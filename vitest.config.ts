@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 const secretWatch = 'test/support/secret-watch-setup.ts';
-// Files that only call functions share their modules, which are loaded once for each worker (`isolate: false`).
+// Files share their modules, which are loaded once for each worker (`isolate: false`): that is half a second a file.
 const setupFiles = ['test/support/seed-setup.ts', secretWatch];
 // A bound for what hangs, where a second is nothing on a machine that has other work to do.
 const poll = { timeout: 60_000 };
@@ -25,9 +26,12 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           setupFiles,
+          isolate: false,
+          // Nights in one process share its turns: more of them at once keep each other from sending anything in time.
+          maxConcurrency: 3,
           globalSetup: ['test/support/redis-global-setup.ts', 'test/support/dist-global-setup.ts'],
           // A bound for what hangs: whole rollouts, and processes, on a machine that has other work to do.
-          testTimeout: 120_000,
+          testTimeout: 180_000,
           hookTimeout: 60_000,
           expect: { poll },
         },
@@ -65,6 +69,7 @@ export default defineConfig({
         },
       },
     ],
+    sequence: { sequencer: LongestFirst },
     // Two cores: more workers only make real processes wait for each other.
     maxWorkers: 2,
   },

@@ -1,12 +1,6 @@
 import { type Command, Option } from 'commander';
 import { collectAssignment } from './assignments.ts';
-import { buildsCommand } from './builds-command.ts';
-import { collectorsCreateCommand } from './collectors-create-command.ts';
-import { collectorsDeleteCommand } from './collectors-delete-command.ts';
-import { collectorsDeleteOfflineCommand } from './collectors-delete-offline-command.ts';
-import { type CollectorsListOptions, collectorsListCommand } from './collectors-list-command.ts';
-import { collectorsShowCommand } from './collectors-show-command.ts';
-import { collectorsUpdateCommand } from './collectors-update-command.ts';
+import type { CollectorsListOptions } from './collectors-list-command.ts';
 import type { CommandRunner } from './command-runner.ts';
 import { wholeDays } from './option-values.ts';
 import type { StatedFields } from './stated-fields.ts';
@@ -33,21 +27,29 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
     )
     .option('--match <pattern>', 'only names that match: a glob, or /a regular expression/')
     .action(
-      run((globals, output, options: CollectorsListOptions) =>
-        collectorsListCommand(globals, options, output),
+      run(async (globals, output, options: CollectorsListOptions) =>
+        (await import('./collectors-list-command.ts')).collectorsListCommand(globals, options, output),
       ),
     );
   collectors
     .command('show')
     .argument(...which)
     .description('every field of one')
-    .action(run((globals, output, named: string) => collectorsShowCommand(named, globals, output)));
+    .action(
+      run(async (globals, output, named: string) =>
+        (await import('./collectors-show-command.ts')).collectorsShowCommand(named, globals, output),
+      ),
+    );
   collectors
     .command('create')
     .description('create a hosted collector; installed ones register themselves')
     .option(...fromOption)
     .option(...setOption, collectAssignment)
-    .action(run((globals, output, stated: StatedFields) => collectorsCreateCommand(globals, stated, output)));
+    .action(
+      run(async (globals, output, stated: StatedFields) =>
+        (await import('./collectors-create-command.ts')).collectorsCreateCommand(globals, stated, output),
+      ),
+    );
   collectors
     .command('update')
     .argument(...which)
@@ -55,8 +57,13 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
     .option(...fromOption)
     .option(...setOption, collectAssignment)
     .action(
-      run((globals, output, named: string, stated: StatedFields) =>
-        collectorsUpdateCommand(named, globals, stated, output),
+      run(async (globals, output, named: string, stated: StatedFields) =>
+        (await import('./collectors-update-command.ts')).collectorsUpdateCommand(
+          named,
+          globals,
+          stated,
+          output,
+        ),
       ),
     );
   collectors
@@ -65,8 +72,13 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
     .description('delete one, with its sources; asks first')
     .option(...yesOption)
     .action(
-      run((globals, output, named: string, options: { yes: boolean }) =>
-        collectorsDeleteCommand(named, globals, options, output),
+      run(async (globals, output, named: string, options: { yes: boolean }) =>
+        (await import('./collectors-delete-command.ts')).collectorsDeleteCommand(
+          named,
+          globals,
+          options,
+          output,
+        ),
       ),
     );
   collectors
@@ -75,12 +87,18 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
     .requiredOption('--days <days>', 'last seen alive at least so many days ago', wholeDays)
     .option(...yesOption)
     .action(
-      run((globals, output, options: { days: number; yes: boolean }) =>
-        collectorsDeleteOfflineCommand(globals, options, output),
+      run(async (globals, output, options: { days: number; yes: boolean }) =>
+        (await import('./collectors-delete-offline-command.ts')).collectorsDeleteOfflineCommand(
+          globals,
+          options,
+          output,
+        ),
       ),
     );
   program
     .command('builds')
     .description('the builds that the service offers')
-    .action(run((globals, output) => buildsCommand(globals, output)));
+    .action(
+      run(async (globals, output) => (await import('./builds-command.ts')).buildsCommand(globals, output)),
+    );
 }

@@ -11,7 +11,6 @@ import { checkFleet, type FleetCheck } from './fleet-check.ts';
 import { openConfig } from './open-config.ts';
 import { policyLines } from './policy-lines.ts';
 import { printJson } from './print-json.ts';
-import { readPlans } from './read-plans.ts';
 import { stopSignal } from './until-signal.ts';
 
 export interface ConfigCheckOptions {
@@ -33,9 +32,7 @@ export async function configCheckCommand(
     printEffective(config, options, output);
     return exitCodes.done;
   }
-  const fleet = options.fleet
-    ? checkFleet(await readPlans(config, config.rollouts, { stop: stopSignal(), output }))
-    : undefined;
+  const fleet = options.fleet ? await readFleet(config, output) : undefined;
   const overlapping = findOverlappingPolicies(config.rollouts);
   // Secrets print themselves as ***.
   const risks = findRisks(config);
@@ -46,6 +43,12 @@ export async function configCheckCommand(
     output.out.write(`${render(options.config, config, warnings, fleet)}\n`);
   }
   return exitCodes.done;
+}
+
+async function readFleet(config: Config, output: ConsoleOutput): Promise<FleetCheck> {
+  // What speaks to the service is loaded only when it is to be asked.
+  const { readPlans } = await import('./read-plans.ts');
+  return checkFleet(await readPlans(config, config.rollouts, { stop: stopSignal(), output }));
 }
 
 function printEffective(config: Config, { json }: ConfigCheckOptions, output: ConsoleOutput): void {

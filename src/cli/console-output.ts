@@ -11,13 +11,19 @@ export interface ConsoleOutput {
   paint(format: Format, text: string): string;
 }
 
-/** The process's own output. Colour is left out with `--no-color`, NO_COLOR, or where nobody watches. */
-export function makeConsoleOutput(wantsColor: boolean): ConsoleOutput {
-  const isLive = process.stdout.isTTY === true;
+/** Where a program writes: the process, unless another one calls it. */
+export interface ProgramStreams {
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream;
+}
+
+/** What a command writes to. Colour is left out with `--no-color`, NO_COLOR, or where nobody watches. */
+export function makeConsoleOutput({ stdout, stderr }: ProgramStreams, wantsColor: boolean): ConsoleOutput {
+  const isLive = stdout.isTTY === true;
   const hasColor = wantsColor && isLive && process.env['NO_COLOR'] === undefined;
   return {
-    out: process.stdout,
-    err: process.stderr,
+    out: stdout,
+    err: stderr,
     isLive,
     paint: (format, text) => (hasColor ? styleText(format, text) : text),
   };

@@ -3,11 +3,9 @@ import { toPrintable } from '../observability/printable.ts';
 import { addCollectorsProgram } from './collectors-program.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { CommandRunner, GlobalOptions } from './command-runner.ts';
-import { configCheckCommand } from './config-check-command.ts';
-import { makeConsoleOutput } from './console-output.ts';
+import { makeConsoleOutput, type ProgramStreams } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { positiveNumber, wholeNumber } from './option-values.ts';
-import { planCommand } from './plan-command.ts';
 import type { ServiceOptions } from './service-command.ts';
 import { addSourcesProgram } from './sources-program.ts';
 import { addStateProgram } from './state-program.ts';
@@ -15,9 +13,12 @@ import { addVerbsProgram } from './verbs-program.ts';
 import { readVersion } from './version.ts';
 
 /** Runs the command line. A failure a person can mend is one line; anything else is a bug, and shows its stack. */
-export async function runProgram(argv: readonly string[]): Promise<ExitCode> {
+export async function runProgram(
+  argv: readonly string[],
+  streams: ProgramStreams = process,
+): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
-  const program = makeProgram(wantsJson(argv), (code) => {
+  const program = makeProgram(streams, wantsJson(argv), (code) => {
     exitCode = code;
   });
   try {
@@ -28,7 +29,7 @@ export async function runProgram(argv: readonly string[]): Promise<ExitCode> {
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usageOrConfig;
     if (!(error instanceof CommandFailure)) throw error;
     const isJson = wantsJson(argv);
-    process.stderr.write(isJson ? errorJson(error.exitCode, error.message) : `upwave: ${error.message}\n`);
+    streams.stderr.write(isJson ? errorJson(error.exitCode, error.message) : `upwave: ${error.message}\n`);
     return error.exitCode;
   }
 }
@@ -52,9 +53,13 @@ function refuseForDaemon({ wait, logFile }: { readonly wait: boolean; readonly l
   if (words !== undefined) throw new CommandFailure(exitCodes.usageOrConfig, words);
 }
 
-// The daemon, the reference service and the demo are loaded only when they are asked for: BullMQ, ioredis and fastify
-// would make every other command wait.
-function makeProgram(isJson: boolean, setExitCode: (code: ExitCode) => void): Command {
+// A command is loaded only when it is asked for: what it needs (zod, undici, BullMQ, ioredis, fastify) would make every
+// other one wait, and a usage error, too.
+function makeProgram(
+  streams: ProgramStreams,
+  isJson: boolean,
+  setExitCode: (code: ExitCode) => void,
+): Command {
   const program = new Command('upwave')
     .description('Upgrades a fleet of installed data collectors unattended, in waves, canary first')
     .version(readVersion())
@@ -63,6 +68,10 @@ function makeProgram(isJson: boolean, setExitCode: (code: ExitCode) => void): Co
     .option('--no-color', 'print without colour')
     .showHelpAfterError(isJson ? false : '(upwave --help lists the commands)')
     .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void streams.stdout.write(text),
+      writeErr: (text) => void streams.stderr.write(text),
+    })
     .exitOverride();
   if (isJson) {
     program.configureOutput({
@@ -74,7 +83,7 @@ function makeProgram(isJson: boolean, setExitCode: (code: ExitCode) => void): Co
     (action) =>
     async (...args) => {
       const globals = program.opts<GlobalOptions>();
-      setExitCode(await action(globals, makeConsoleOutput(globals.color), ...args));
+      setExitCode(await action(globals, makeConsoleOutput(streams, globals.color), ...args));
     };
 
   program
@@ -113,8 +122,8 @@ function makeProgram(isJson: boolean, setExitCode: (code: ExitCode) => void): Co
     )
     .option('--members', 'name every collector', false)
     .action(
-      run(({ config, json }, output, policy: string | undefined, { members }: { members: boolean }) =>
-        planCommand(policy, { config, json, members }, output),
+      run(async ({ config, json }, output, policy: string | undefined, { members }: { members: boolean }) =>
+        (await import('./plan-command.ts')).planCommand(policy, { config, json, members }, output),
       ),
     );
   addVerbsProgram(program, run);
@@ -133,8 +142,8 @@ function makeProgram(isJson: boolean, setExitCode: (code: ExitCode) => void): Co
     )
     .option('--print', 'show the whole config as it is understood: defaults filled in, secrets masked', false)
     .action(
-      run(({ config, json }, output, options: { fleet: boolean; print: boolean }) =>
-        configCheckCommand({ config, json, ...options }, output),
+      run(async ({ config, json }, output, options: { fleet: boolean; print: boolean }) =>
+        (await import('./config-check-command.ts')).configCheckCommand({ config, json, ...options }, output),
       ),
     );
   program

@@ -1,12 +1,6 @@
 import type { Command } from 'commander';
 import { collectAssignment } from './assignments.ts';
 import type { CommandRunner } from './command-runner.ts';
-import { sourcesCreateCommand } from './sources-create-command.ts';
-import { sourcesDeleteCommand } from './sources-delete-command.ts';
-import { sourcesExportCommand } from './sources-export-command.ts';
-import { sourcesListCommand } from './sources-list-command.ts';
-import { sourcesShowCommand } from './sources-show-command.ts';
-import { sourcesUpdateCommand } from './sources-update-command.ts';
 import type { StatedFields } from './stated-fields.ts';
 
 const whichCollector = ['<collector>', 'its id, or its name'] as const;
@@ -19,15 +13,23 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .command('list')
     .argument(...whichCollector)
     .description('every source of a collector')
-    .action(run((globals, output, collector: string) => sourcesListCommand(collector, globals, output)));
+    .action(
+      run(async (globals, output, collector: string) =>
+        (await import('./sources-list-command.ts')).sourcesListCommand(collector, globals, output),
+      ),
+    );
   sources
     .command('show')
     .argument(...whichCollector)
     .argument(...whichSource)
     .description('every field of one')
     .action(
-      run((globals, output, collector: string, source: string) =>
-        sourcesShowCommand({ collector, source }, globals, output),
+      run(async (globals, output, collector: string, source: string) =>
+        (await import('./sources-show-command.ts')).sourcesShowCommand(
+          { collector, source },
+          globals,
+          output,
+        ),
       ),
     );
   sources
@@ -37,8 +39,13 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .option('--from <file>', 'fields in a JSON or YAML file')
     .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
     .action(
-      run((globals, output, collector: string, stated: StatedFields) =>
-        sourcesCreateCommand(collector, globals, stated, output),
+      run(async (globals, output, collector: string, stated: StatedFields) =>
+        (await import('./sources-create-command.ts')).sourcesCreateCommand(
+          collector,
+          globals,
+          stated,
+          output,
+        ),
       ),
     );
   sources
@@ -49,8 +56,13 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .option('--from <file>', 'fields in a JSON or YAML file')
     .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
     .action(
-      run((globals, output, collector: string, source: string, stated: StatedFields) =>
-        sourcesUpdateCommand({ collector, source }, globals, stated, output),
+      run(async (globals, output, collector: string, source: string, stated: StatedFields) =>
+        (await import('./sources-update-command.ts')).sourcesUpdateCommand(
+          { collector, source },
+          globals,
+          stated,
+          output,
+        ),
       ),
     );
   sources
@@ -60,8 +72,13 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .description('delete one; asks first')
     .option('-y, --yes', 'do not ask', false)
     .action(
-      run((globals, output, collector: string, source: string, options: { yes: boolean }) =>
-        sourcesDeleteCommand({ collector, source }, globals, options, output),
+      run(async (globals, output, collector: string, source: string, options: { yes: boolean }) =>
+        (await import('./sources-delete-command.ts')).sourcesDeleteCommand(
+          { collector, source },
+          globals,
+          options,
+          output,
+        ),
       ),
     );
   sources
@@ -70,8 +87,12 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .argument('[source]', 'only this one')
     .description('print the document that can register a new collector')
     .action(
-      run((globals, output, collector: string, source: string | undefined) =>
-        sourcesExportCommand({ collector, source }, globals, output),
+      run(async (globals, output, collector: string, source: string | undefined) =>
+        (await import('./sources-export-command.ts')).sourcesExportCommand(
+          { collector, source },
+          globals,
+          output,
+        ),
       ),
     );
 }

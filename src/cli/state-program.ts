@@ -8,7 +8,6 @@ const redisOption = [
 
 /** Adds what reads and writes the state in Redis without a daemon: `upwave export`, `backup` and `restore`. */
 export function addStateProgram(program: Command, run: CommandRunner): void {
-  // Loaded when asked for: ioredis would make every other command wait.
   program
     .command('export')
     .argument('<rollout>', 'its id, or its policy for the newest one')

@@ -1,16 +1,10 @@
 import { type Command, Option } from 'commander';
-import { eventsDefault, eventsMax } from '../contract/rollout-operations.ts';
+import { eventsDefault, eventsMax } from '../contract/event-limits.ts';
 import { type UpgradeFailureClass, upgradeFailureClasses } from '../rollout/upgrade.ts';
 import { type RolloutVerb, rolloutVerbs } from '../rollout/verbs.ts';
 import type { CommandRunner } from './command-runner.ts';
-import { eventsCommand } from './events-command.ts';
-import { explainCommand } from './explain-command.ts';
-import { holdCommand } from './hold-command.ts';
-import { holdsCommand } from './holds-command.ts';
 import { countUpTo } from './option-values.ts';
 import { readSubjects } from './read-subjects.ts';
-import { statusCommand } from './status-command.ts';
-import { verbCommand } from './verb-command.ts';
 import { verbTable } from './verb-table.ts';
 
 const urlOption = [
@@ -54,8 +48,13 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .option(...urlOption)
     .action(
       run(
-        ({ config, json }, output, rollout: string | undefined, options: { watch: boolean; url?: string }) =>
-          statusCommand(rollout, { config, json, ...options }, output),
+        async (
+          { config, json },
+          output,
+          rollout: string | undefined,
+          options: { watch: boolean; url?: string },
+        ) =>
+          (await import('./status-command.ts')).statusCommand(rollout, { config, json, ...options }, output),
       ),
     );
   program
@@ -65,8 +64,14 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
     .option(...urlOption)
     .action(
-      run(({ config, json }, output, rollout: string | undefined, options: { limit: number; url?: string }) =>
-        eventsCommand(rollout, { config, json, ...options }, output),
+      run(
+        async (
+          { config, json },
+          output,
+          rollout: string | undefined,
+          options: { limit: number; url?: string },
+        ) =>
+          (await import('./events-command.ts')).eventsCommand(rollout, { config, json, ...options }, output),
       ),
     );
   program
@@ -75,8 +80,12 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .description('why a collector is not upgraded now, and when: where it stands with each policy')
     .option(...urlOption)
     .action(
-      run(({ config, json }, output, collector: string, options: { url?: string }) =>
-        explainCommand(collector, { config, json, ...options }, output),
+      run(async ({ config, json }, output, collector: string, options: { url?: string }) =>
+        (await import('./explain-command.ts')).explainCommand(
+          collector,
+          { config, json, ...options },
+          output,
+        ),
       ),
     );
   for (const verb of rolloutVerbs) addVerb(program, run, verb);
@@ -92,8 +101,13 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
       .option(...reasonOption)
       .option(...urlOption)
       .action(
-        run(({ config, json }, output, words: readonly string[], options: DaemonOptions) =>
-          holdCommand(verb, readSubjects(words), { config, json, ...options }, output),
+        run(async ({ config, json }, output, words: readonly string[], options: DaemonOptions) =>
+          (await import('./hold-command.ts')).holdCommand(
+            verb,
+            readSubjects(words),
+            { config, json, ...options },
+            output,
+          ),
         ),
       );
   }
@@ -102,8 +116,8 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .description('builds, collectors and strata that are held: by whom, since when, and why')
     .option(...urlOption)
     .action(
-      run(({ config, json }, output, options: { url?: string }) =>
-        holdsCommand({ config, json, ...options }, output),
+      run(async ({ config, json }, output, options: { url?: string }) =>
+        (await import('./holds-command.ts')).holdsCommand({ config, json, ...options }, output),
       ),
     );
 }
@@ -120,12 +134,13 @@ function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void 
   for (const option of verbOptions[verb] ?? []) command.addOption(option);
   command.action(
     run(
-      (
+      async (
         { config, json },
         output,
         rollout: string | undefined,
         options: DaemonOptions & { plan?: string; class?: UpgradeFailureClass },
-      ) => verbCommand(verb, rollout, { config, json, ...options }, output),
+      ) =>
+        (await import('./verb-command.ts')).verbCommand(verb, rollout, { config, json, ...options }, output),
     ),
   );
 }

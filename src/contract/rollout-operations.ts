@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventsDefault, eventsMax } from './event-limits.ts';
 import { defineOperation, integerText } from './operation.ts';
 import {
   RolloutEventBody,
@@ -11,8 +12,6 @@ import {
 // Pages are bounded, so that no answer grows with the fleet.
 const collectorPageSizeDefault = 100;
 const collectorPageSizeMax = 1_000;
-export const eventsDefault = 50;
-export const eventsMax = 1_000;
 
 export const rolloutId = z.object({ id: z.string().min(1).max(200) });
 

@@ -1,37 +1,36 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
 import { aReferenceService, type ReferenceSetup } from '../support/reference-client.ts';
 import { type Script, sendJson, sendText, startScriptedServer } from '../support/scripted-server.ts';
-import { aFolder, type ProcessResult, runUpwave } from '../support/upwave-process.ts';
+import { type CallResult, callUpwave } from '../support/upwave-call.ts';
+import { aFolder, runUpwave } from '../support/upwave-process.ts';
 
-type Command = (...args: readonly string[]) => Promise<ProcessResult>;
+type Command = (...args: readonly string[]) => Promise<CallResult>;
+type AtEnd = (work: () => Promise<void> | void) => void;
 
-let ends: Array<() => unknown> = [];
-
-afterEach(async () => {
-  await Promise.all(ends.map((end) => end()));
-  ends = [];
-});
-
-/** `upwave …` with a config for this service. */
-function aCommand(baseUrl: string, accessKey = 'akey') {
-  const folder = aFolder((end) => ends.push(end));
+/**
+ * `upwave …` with a config for this service: called for what it says, and as a process of its own, which each kind of
+ * command has to end by itself, whatever it had opened.
+ */
+function aCommand(baseUrl: string, { accessKey = 'akey', atEnd = onTestFinished as AtEnd } = {}) {
+  const folder = aFolder(atEnd);
   const service = { baseUrl, accessId: 'anid', accessKey, requestsPerSecond: 1_000 };
-  folder.write('upwave.yaml', { service, rollouts: [{ name: 'all' }] });
-  const upwave: Command = (...args) => runUpwave({ args, cwd: folder.path });
-  return { upwave, folder };
+  const config = folder.write('upwave.yaml', { service, rollouts: [{ name: 'all' }] });
+  const upwave: Command = (...args) => callUpwave(...args, '--config', config);
+  const upwaveProcess: Command = (...args) => runUpwave({ args, cwd: folder.path });
+  return { upwave, upwaveProcess, folder };
 }
 
-async function aService(scenario: ScenarioInput = {}) {
+async function aService(scenario: ScenarioInput = {}, atEnd: AtEnd = onTestFinished) {
   const setup = await aReferenceService({ fleet: { size: 30 }, ...scenario });
-  ends.push(setup.close);
-  return { ...setup, ...aCommand(setup.service.baseUrl) };
+  atEnd(setup.close);
+  return { ...setup, ...aCommand(setup.service.baseUrl, { atEnd }) };
 }
 
-async function aScript(script: Script) {
+async function aScript(script: Script, atEnd: AtEnd = onTestFinished) {
   const server = await startScriptedServer(script);
-  ends.push(server.close);
-  return { server, ...aCommand(`${server.url}/api`) };
+  atEnd(server.close);
+  return { server, ...aCommand(`${server.url}/api`, { atEnd }) };
 }
 
 /** Creates a collector, not through the command line. */
@@ -46,7 +45,7 @@ const read = async (setup: ReferenceSetup, id: number) =>
   (await setup.send(`/v1/collectors/${id}`)).body.collector;
 
 /** One line for a person on stderr, and nothing of our insides. */
-function expectOneLine({ err }: ProcessResult, says: RegExp): void {
+function expectOneLine({ err }: CallResult, says: RegExp): void {
   expect(err).toMatch(says);
   expect(err).toMatch(/^upwave: [^\n]*\n$/);
   expect(err).not.toMatch(/^\s+at /m);
@@ -57,7 +56,7 @@ describe('upwave collectors list', () => {
     const setup = await aService();
     await create(setup, { name: 'web001.example.com', category: 'prod/web' });
     await create(setup, { name: 'web002.example.com' });
-    const table = await setup.upwave('collectors', 'list', '--match', 'WEB0*');
+    const table = await setup.upwaveProcess('collectors', 'list', '--match', 'WEB0*');
     expect(table.code).toBe(0);
     expect(table.out).toMatch(/│ id .*│ name .*│ build .*│ category/);
     expect(table.out).toMatch(/web001\.example\.com.*prod\/web/);
@@ -128,7 +127,7 @@ describe('upwave collectors show', () => {
       expect(JSON.parse(byName.out).collector).toMatchObject({ id, name });
     }
     const id = await create(setup, { name: 'by-id', fields: { team: 'core' } });
-    const byId = await setup.upwave('collectors', 'show', String(id));
+    const byId = await setup.upwaveProcess('collectors', 'show', String(id));
     expect(byId.code).toBe(0);
     expect(byId.out).toMatch(/^name +by-id$/m);
     expect(byId.out).toMatch(/^fields\.team +core$/m);
@@ -145,7 +144,7 @@ describe('upwave collectors show', () => {
 describe('upwave collectors create', () => {
   it('creates a hosted one from options', async () => {
     const setup = await aService();
-    const { code, out } = await setup.upwave(
+    const { code, out } = await setup.upwaveProcess(
       ...['collectors', 'create', '--json', '--set', 'name=123', '--set', 'category=prod/web'],
       ...['--set', 'fields.team=core', '--set', 'fields.kubernetes.io/tier=1', '--set', 'description='],
     );
@@ -214,7 +213,7 @@ describe('upwave collectors update', () => {
       fields: { team: 'core', tier: 'a' },
       someVendorField: { deep: [1] },
     });
-    const { code, out } = await setup.upwave(
+    const { code, out } = await setup.upwaveProcess(
       ...['collectors', 'update', 'one', '--set', 'category=', '--set', 'fields.team=42'],
       ...['--set', 'fields.tier=', '--set', 'targetCpu=20'],
     );
@@ -289,8 +288,8 @@ describe('upwave collectors update', () => {
     });
 
     it('ends with 3 at the second time', async () => {
-      const { upwave, server } = await aScript(racing(2));
-      const { code, err } = await upwave(...update);
+      const { upwaveProcess, server } = await aScript(racing(2));
+      const { code, err } = await upwaveProcess(...update);
       expect(err).toMatch(/\nupwave: someone else keeps changing it: .*service\.etagid\.mismatch/);
       expect(code).toBe(3);
       expect(server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(2);
@@ -302,12 +301,12 @@ describe('upwave collectors delete', () => {
   it('deletes one with --yes, and nothing where nobody can be asked', async () => {
     const setup = await aService();
     const id = await create(setup, { name: 'one' });
-    const refused = await setup.upwave('collectors', 'delete', 'one');
+    const refused = await setup.upwaveProcess('collectors', 'delete', 'one');
     expect(refused.code).toBe(2);
     expectOneLine(refused, /nobody can be asked here: say --yes/);
     expect((await setup.send(`/v1/collectors/${id}`)).status).toBe(200);
 
-    const done = await setup.upwave('collectors', 'delete', 'one', '--yes');
+    const done = await setup.upwaveProcess('collectors', 'delete', 'one', '--yes');
     expect(done.out).toBe(`deleted collector ${id} one\n`);
     expect(done.code).toBe(0);
     expect((await setup.send(`/v1/collectors/${id}`)).status).toBe(404);
@@ -316,11 +315,11 @@ describe('upwave collectors delete', () => {
   });
 
   it('says that a deletion may have been made when its answer was lost', async () => {
-    const { upwave } = await aScript((request, response) => {
+    const { upwaveProcess } = await aScript((request, response) => {
       if (request.method === 'GET') sendJson(response, 200, { collector: { id: 1, name: 'one' } });
       else response.destroy();
     });
-    const result = await upwave('collectors', 'delete', '1', '--yes');
+    const result = await upwaveProcess('collectors', 'delete', '1', '--yes');
     expect(result.code).toBe(4);
     expectOneLine(result, /may have been made all the same/);
   });
@@ -335,7 +334,7 @@ describe('upwave collectors delete', () => {
     const refused = await setup.upwave('collectors', 'delete-offline', '--days', '300');
     expect(refused.code).toBe(2);
     expect(await offline()).toBe(before);
-    const done = await setup.upwave('collectors', 'delete-offline', '--days', '300', '--yes');
+    const done = await setup.upwaveProcess('collectors', 'delete-offline', '--days', '300', '--yes');
     expect(done.out).toMatch(new RegExp(`^deletion of ${before} collectors begun; the service says: `));
     expect(done.code).toBe(0);
     const none = await setup.upwave('collectors', 'delete-offline', '--days', '9000', '--yes');
@@ -350,7 +349,7 @@ describe('upwave sources', () => {
   it('creates, lists, shows, changes and deletes them', async () => {
     const setup = await aService();
     const collectorId = await create(setup, { name: 'one' });
-    const created = await setup.upwave(
+    const created = await setup.upwaveProcess(
       ...[
         'sources',
         'create',
@@ -368,10 +367,12 @@ describe('upwave sources', () => {
     const url = `/v1/collectors/${collectorId}/sources/${id}`;
     expect((await setup.send(url)).body.source).toMatchObject({ name: 'nginx', denylist: ['*.gz'] });
 
-    expect((await setup.upwave('sources', 'list', 'one')).out).toMatch(/nginx .*LocalFile/);
-    expect((await setup.upwave('sources', 'show', 'one', 'nginx')).out).toMatch(/^denylist +\["\*\.gz"\]$/m);
+    expect((await setup.upwaveProcess('sources', 'list', 'one')).out).toMatch(/nginx .*LocalFile/);
+    expect((await setup.upwaveProcess('sources', 'show', 'one', 'nginx')).out).toMatch(
+      /^denylist +\["\*\.gz"\]$/m,
+    );
 
-    const changed = await setup.upwave(
+    const changed = await setup.upwaveProcess(
       ...['sources', 'update', 'one', 'nginx', '--set', 'category=prod', '--set', 'cutoffTimestamp=5'],
     );
     expect(changed.out).toContain(`source ${id} nginx changed\n`);
@@ -382,7 +383,7 @@ describe('upwave sources', () => {
     });
 
     expect((await setup.upwave('sources', 'delete', 'one', 'nginx')).code).toBe(2);
-    const deleted = await setup.upwave('sources', 'delete', 'one', String(id), '--yes');
+    const deleted = await setup.upwaveProcess('sources', 'delete', 'one', String(id), '--yes');
     expect(deleted.out).toBe(`deleted source ${id} nginx of collector ${collectorId} one\n`);
     expect((await setup.upwave('sources', 'list', 'one')).out).toBe('no source\n');
   });
@@ -393,7 +394,7 @@ describe('upwave sources', () => {
     await create(setup, { name: 'two' });
     for (const name of ['a', 'b'])
       await setup.upwave('sources', 'create', 'one', '--set', `name=${name}`, ...nginx);
-    const exported = await setup.upwave('sources', 'export', 'one');
+    const exported = await setup.upwaveProcess('sources', 'export', 'one');
     const document = JSON.parse(exported.out);
     expect(document['api.version']).toBe('v1');
     expect(document.sources.map(({ name }: { name: string }) => name)).toEqual(['a', 'b']);
@@ -428,7 +429,7 @@ describe('upwave sources', () => {
 
 describe('upwave builds', () => {
   it('lists what the service offers, highest version first', async () => {
-    const { upwave } = await aScript((_request, response) =>
+    const { upwave, upwaveProcess } = await aScript((_request, response) =>
       sendJson(response, 200, {
         targets: [{ version: '19.227-4' }, { version: '19.525-63', latest: true }, { version: '19.227-11' }],
       }),
@@ -439,32 +440,32 @@ describe('upwave builds', () => {
       { version: '19.227-11', latest: false },
       { version: '19.227-4', latest: false },
     ]);
-    const table = await upwave('builds');
+    const table = await upwaveProcess('builds');
     expect(table.out).toMatch(/19\.525-63 │ yes/);
     expect(table.code).toBe(0);
   });
 });
 
-describe('when the service does not answer as it should', () => {
-  it('ends with 4 when it can not be reached, and names the place', async () => {
-    const { upwave } = aCommand('http://127.0.0.1:9/api');
-    const result = await upwave('builds');
+describe.concurrent('when the service does not answer as it should', () => {
+  it('ends with 4 when it can not be reached, and names the place', async ({ onTestFinished: atEnd }) => {
+    const { upwaveProcess } = aCommand('http://127.0.0.1:9/api', { atEnd });
+    const result = await upwaveProcess('builds');
     expect(result.code).toBe(4);
     expectOneLine(result, /cannot reach the service at http:\/\/127\.0\.0\.1:9\/api/);
   });
 
-  it('ends with 2 for a refused access key, and does not show it', async () => {
-    const setup = await aService();
-    const { upwave } = aCommand(setup.service.baseUrl, 'wrong-key-of-mine');
-    const result = await upwave('collectors', 'list');
+  it('ends with 2 for a refused access key, and does not show it', async ({ onTestFinished: atEnd }) => {
+    const setup = await aService({}, atEnd);
+    const { upwaveProcess } = aCommand(setup.service.baseUrl, { accessKey: 'wrong-key-of-mine', atEnd });
+    const result = await upwaveProcess('collectors', 'list');
     expect(result.code).toBe(2);
     expectOneLine(result, /does not accept the access key \(401\)/);
     expect(result.all).not.toContain('wrong-key-of-mine');
   });
 
-  it('ends with 4 for the page of a gateway', async () => {
-    const { upwave } = await aScript((_request, response) => sendText(response, 502, '<html>'));
-    const result = await upwave('collectors', 'list');
+  it('ends with 4 for the page of a gateway', async ({ onTestFinished: atEnd }) => {
+    const { upwaveProcess } = await aScript((_request, response) => sendText(response, 502, '<html>'), atEnd);
+    const result = await upwaveProcess('collectors', 'list');
     expect(result.code).toBe(4);
     expectOneLine(result, /502 with a page that is no JSON/);
   });

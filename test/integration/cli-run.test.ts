@@ -13,6 +13,7 @@ import {
 } from '../support/daemon-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { type CallResult, callUpwave } from '../support/upwave-call.ts';
 import {
   aFolder,
   daemonUrl,
@@ -31,6 +32,8 @@ interface Desk {
   readonly file: string;
   readonly write: (changes: object) => string;
   readonly upwave: (...args: readonly string[]) => Promise<ProcessResult>;
+  /** In the process of the test: for the words and the code of what keeps nothing open. */
+  readonly call: (...args: readonly string[]) => Promise<CallResult>;
   readonly start: (...args: readonly string[]) => UpwaveProcess;
 }
 
@@ -61,7 +64,8 @@ async function aDesk(
     atEnd(async () => started.kill('SIGKILL'));
     return started;
   };
-  return { night, file, write, start, upwave: (...args) => start(...args).ended };
+  const call = (...args: readonly string[]) => callUpwave(...args, '--config', file);
+  return { night, file, write, start, call, upwave: (...args) => start(...args).ended };
 }
 
 interface Standing {
@@ -188,12 +192,13 @@ describe.concurrent('upwave run --once', () => {
     const daemon = desk.start('run');
     const url = await daemonUrl(daemon);
     const policies = async () =>
-      JSON.parse((await desk.upwave('status', '--json', '--url', url)).out) as Standing;
-    await until(
-      'a plan that waits',
-      async () => (await policies()).rollouts[0]?.state === 'awaitingApproval',
-    );
-    expect((await desk.upwave('abort', '--url', url)).code).toBe(0);
+      JSON.parse((await desk.call('status', '--json', '--url', url)).out) as Standing;
+    // It listens before it has found its Redis, and answers 503 so long.
+    await until('a plan that waits', async () => {
+      const answer = await fetch(`${url}/api/v1/rollouts`);
+      return answer.ok && ((await answer.json()) as Standing).rollouts[0]?.state === 'awaitingApproval';
+    });
+    expect((await desk.call('abort', '--url', url)).code).toBe(0);
 
     // The daemon itself would not start this build again.
     const { code, err, all } = await desk.upwave('run', '--once');
@@ -239,8 +244,8 @@ describe.concurrent('upwave plan', () => {
     onTestFinished,
   }) => {
     const desk = await aDesk({}, onTestFinished);
-    const text = await desk.upwave('plan', 'night', '--members');
-    const json = await desk.upwave('plan', '--json', '--members');
+    const text = await desk.call('plan', 'night', '--members');
+    const json = await desk.call('plan', '--json', '--members');
     const { plans } = JSON.parse(json.out) as {
       plans: ReadonlyArray<{
         waves: ReadonlyArray<{ size: number; members: ReadonlyArray<{ id: number; name: string }> }>;
@@ -258,7 +263,7 @@ describe.concurrent('upwave plan', () => {
     onTestFinished,
   }) => {
     const desk = await aDesk({}, onTestFinished);
-    const { code, err } = await desk.upwave('plan', 'nigth');
+    const { code, err } = await desk.call('plan', 'nigth');
     expect(err).toBe('upwave: no policy is called nigth; there are night\n');
     expect(code).toBe(2);
   });
@@ -284,7 +289,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     const status = await desk.upwave('status', '--url', url);
     expect(status.out).toMatch(/^night-\d{8}-1 .* RUNNING wave 1\/1 all /m);
     expect(status.code).toBe(0);
-    const json = await desk.upwave('status', 'night', '--json', '--url', url);
+    const json = await desk.call('status', 'night', '--json', '--url', url);
     expect(JSON.parse(json.out)).toMatchObject({ rollouts: [{ policy: 'night', state: 'running' }] });
 
     const paused = await desk.upwave('pause', '--reason', 'lunch', '--url', url);
@@ -292,19 +297,19 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     expect(paused.out).toMatch(/^paused .*lunch$/m);
     expect(paused.code).toBe(0);
     const { length } = desk.night.record().creates;
-    expect((await desk.upwave('pause', '--url', url)).code).toBe(0);
+    expect((await desk.call('pause', '--url', url)).code).toBe(0);
     await until('the running one to end', () => desk.night.record().tasksInFlight === 0);
     expect(desk.night.record().creates.length).toBe(length);
 
-    const resumed = await desk.upwave('resume', 'night', '--json', '--url', url);
+    const resumed = await desk.call('resume', 'night', '--json', '--url', url);
     expect(JSON.parse(resumed.out)).toMatchObject({ state: 'running' });
     await until('another create', () => desk.night.record().creates.length > length);
 
-    expect((await desk.upwave('abort', '--url', url)).code).toBe(0);
-    const refused = await desk.upwave('resume', 'night', '--url', url);
+    expect((await desk.call('abort', '--url', url)).code).toBe(0);
+    const refused = await desk.call('resume', 'night', '--url', url);
     expect(refused.err).toMatch(/^upwave: it is aborted, and only a paused or held one resumes$/m);
     expect(refused.code).toBe(3);
-    const unknown = await desk.upwave('pause', 'nobody', '--url', url);
+    const unknown = await desk.call('pause', 'nobody', '--url', url);
     expect(unknown.err).toMatch(/^upwave: no rollout and no policy is called nobody; on their way: /m);
     expect(unknown.code).toBe(2);
     for (const { all } of [status, paused, resumed, refused, unknown]) expect(all).not.toMatch(noStack);
@@ -344,7 +349,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
       expect(err).not.toMatch(noStack);
       expect(code).toBe(4);
     }
-    const { code, err } = await runUpwave({ args: ['status', '--url', stranger] });
+    const { code, err } = await callUpwave('status', '--url', stranger);
     expect(err).toContain(`upwave: no upwave daemon answers at ${stranger}`);
     expect(code).toBe(4);
   });

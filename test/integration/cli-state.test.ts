@@ -26,6 +26,7 @@ import {
 } from '../support/daemon-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
+import { callUpwave } from '../support/upwave-call.ts';
 import { aFolder, type Folder, runUpwave } from '../support/upwave-process.ts';
 
 const redis = useRedis();
@@ -48,27 +49,30 @@ async function aNight(atEnd: (work: () => Promise<void> | void) => void) {
     ...nightConfig(night.service.baseUrl, { rollout }),
     redis: { url, keyPrefix },
   });
-  const upwave = (...args: string[]) => runUpwave({ args: [...args, '--config', file], cwd: folder.path });
-  return { night, keyPrefix, upwave, inFolder: (name: string) => join(folder.path, name) };
+  const upwave = (...args: string[]) => callUpwave(...args, '--config', file);
+  // Each of the three has to end by itself, too, whatever it had opened.
+  const upwaveProcess = (...args: string[]) =>
+    runUpwave({ args: [...args, '--config', file], cwd: folder.path });
+  return { night, keyPrefix, upwave, upwaveProcess, inFolder: (name: string) => join(folder.path, name) };
 }
 
 describe.concurrent('`upwave backup` and `restore`', () => {
   it('a rollout goes on where it stood, after all of Redis was lost (P1, P11)', async ({
     onTestFinished,
   }) => {
-    const { night, keyPrefix, upwave, inFolder } = await aNight(onTestFinished);
+    const { night, keyPrefix, upwaveProcess, inFolder } = await aNight(onTestFinished);
     const first = await night.startDaemon();
     const rolloutId = await scan(first);
     await createsReach(night, 20);
     await first.operations.hold({ subject: '19.1-1', by: 'ann', reason: 'it leaks' });
     await first.close();
     const file = inFolder('state.jsonl');
-    const backup = await upwave('backup', '--out', file);
+    const backup = await upwaveProcess('backup', '--out', file);
     expect(backup).toMatchObject({ code: 0, err: '' });
     expect(backup.out).toMatch(/state\.jsonl: 1 rollouts in \d+ keys of redis:/);
 
     await flush(keyPrefix);
-    const restored = await upwave('restore', file, '--json');
+    const restored = await upwaveProcess('restore', file, '--json');
     expect(restored).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(restored.out)).toMatchObject({ rollouts: 1 });
     const second = await night.startDaemon();
@@ -84,13 +88,13 @@ describe.concurrent('`upwave backup` and `restore`', () => {
   it('are taken while a daemon works, and refused where one works, or where there is state', async ({
     onTestFinished,
   }) => {
-    const { night, upwave, inFolder } = await aNight(onTestFinished);
+    const { night, upwave, upwaveProcess, inFolder } = await aNight(onTestFinished);
     const daemon = await night.startDaemon();
     const rolloutId = await scan(daemon);
     await createsReach(night, 5);
     const file = inFolder('state.jsonl');
     expect(await upwave('backup', '--out', file)).toMatchObject({ code: 0, err: '' });
-    const led = await upwave('restore', file, '--yes');
+    const led = await upwaveProcess('restore', file, '--yes');
     expect(led).toMatchObject({ code: 3, out: '' });
     expect(led.err).toMatch(/^upwave: a daemon works with redis:.*; stop all of them first\n$/);
     await untilEnded(daemon, rolloutId);
@@ -170,7 +174,7 @@ describe.concurrent('`upwave export`', () => {
   it('writes the whole record of a rollout, a line each, without a secret (P9, P12)', async ({
     onTestFinished,
   }) => {
-    const { night, keyPrefix, upwave, inFolder } = await aNight(onTestFinished);
+    const { night, keyPrefix, upwave, upwaveProcess, inFolder } = await aNight(onTestFinished);
     const daemon = await night.startDaemon();
     const rolloutId = await scan(daemon);
     const status = await untilEnded(daemon, rolloutId);
@@ -178,7 +182,7 @@ describe.concurrent('`upwave export`', () => {
     const events = await daemon.operations.readEvents(rolloutId, 10_000);
     await daemon.close();
 
-    const { code, out, err } = await upwave('export', nightPolicy);
+    const { code, out, err } = await upwaveProcess('export', nightPolicy);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const lines = out
       .trimEnd()
@@ -202,7 +206,7 @@ describe.concurrent('`upwave export`', () => {
     for (const secret of Object.values(nightCredentials)) {
       expect(readFileSync(backup, 'utf8')).not.toContain(secret);
     }
-    const unknown = await upwave('export', `${nightPolicy}-20200101-1`);
+    const unknown = await upwaveProcess('export', `${nightPolicy}-20200101-1`);
     expect(unknown).toMatchObject({ code: 2, out: '' });
     expect(unknown.err).toContain(
       `no rollout and no policy is called ${nightPolicy}-20200101-1; the newest are`,

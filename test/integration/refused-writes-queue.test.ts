@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, it } from 'vitest';
 import type { StepOutcome } from '../../src/orchestrator/step.ts';
 import { makeStepQueue } from '../../src/queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../../src/queue/queue-names.ts';
@@ -14,8 +14,11 @@ const rolloutId = 'production-20260302-1';
 // Asked again at once, a Redis answers thousands of times a second.
 const commandsPerSecondMax = 60;
 
+type AtEnd = (work: () => Promise<void>) => void;
+
+// At once, each with a Redis of its own: what they wait for are the rests.
 describe.skipIf(redisServerCommand === undefined)('the step worker, while Redis refuses writes', () => {
-  async function aWorker(runStep: (collectorId: number) => Promise<StepOutcome>) {
+  async function aWorker(runStep: (collectorId: number) => Promise<StepOutcome>, onTestFinished: AtEnd) {
     const redis = await makeRedisProcess();
     await redis.start();
     onTestFinished(() => redis.close());
@@ -40,12 +43,15 @@ describe.skipIf(redisServerCommand === undefined)('the step worker, while Redis 
     return { redis, client: connection.client, queue, worker, refusals };
   }
 
-  it('rests between two attempts, and goes on by itself when Redis takes writes again (P11)', async () => {
+  it('rests between two attempts, and goes on by itself when Redis takes writes again (P11)', async ({
+    expect,
+    onTestFinished,
+  }) => {
     let runs = 0;
     const { redis, client, queue, refusals } = await aWorker(async () => {
       runs += 1;
       return { job: 'comeBack', at: Date.now() + 20 };
-    });
+    }, onTestFinished);
     await queue.deliver(rolloutId, [1, 2, 3]);
     await until('the first steps', () => runs > 10);
     await redis.ask('CONFIG SET maxmemory 1');
@@ -62,7 +68,7 @@ describe.skipIf(redisServerCommand === undefined)('the step worker, while Redis 
     await until('the next steps', () => runs > before + 10);
   });
 
-  it('lets a step that runs meanwhile end, and hands it back once', async () => {
+  it('lets a step that runs meanwhile end, and hands it back once', async ({ expect, onTestFinished }) => {
     let release: (outcome: StepOutcome) => void = () => undefined;
     let runs = 0;
     const { redis, queue, refusals } = await aWorker(async (collectorId) => {
@@ -72,7 +78,7 @@ describe.skipIf(redisServerCommand === undefined)('the step worker, while Redis 
       return new Promise<StepOutcome>((resolve) => {
         release = resolve;
       });
-    });
+    }, onTestFinished);
     await queue.deliver(rolloutId, [1]);
     await until('a step to run', () => runs === 1);
     await redis.ask('CONFIG SET maxmemory 1');
@@ -89,8 +95,8 @@ describe.skipIf(redisServerCommand === undefined)('the step worker, while Redis 
     });
   });
 
-  it('closes while it rests', async () => {
-    const { redis, queue, worker, refusals } = await aWorker(async () => ({ job: 'end' }));
+  it('closes while it rests', async ({ expect, onTestFinished }) => {
+    const { redis, queue, worker, refusals } = await aWorker(async () => ({ job: 'end' }), onTestFinished);
     await queue.deliver(rolloutId, [1]);
     await until('an empty queue', async () => (await queue.countJobs())['waiting'] === 0);
     await redis.ask('CONFIG SET maxmemory 1');

@@ -10,7 +10,7 @@ const lookEveryMs = 15;
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  withinMs = 60_000,
+  withinMs = 100_000,
 ): Promise<Exclude<T, undefined | null | false>> {
   const giveUpAt = performance.now() + withinMs;
   let last: T | undefined;
