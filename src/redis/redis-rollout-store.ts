@@ -13,6 +13,7 @@ import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
 import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
+import { mendUpgrades } from './mend-upgrades.ts';
 import { replacePlan } from './replace-plan.ts';
 import { restoringWord } from './restoring.ts';
 import { rolloutFields } from './rollout-fields.ts';
@@ -48,8 +49,10 @@ export function makeRedisRolloutStore(redis: {
   const withoutBroken = (view: StoredView): StoredView => {
     const { id } = view.rollout;
     const canBeRead = ({ collectorId }: Candidate) => !broken.isKnown(upgradeName(id, collectorId));
+    const unreadable = broken.upgradesOf(id);
     return {
       ...view,
+      ...(unreadable === undefined ? {} : { unreadable }),
       candidates: view.candidates.map(({ lane, retries, pending }) => ({
         lane,
         retries: retries.filter(canBeRead),
@@ -146,8 +149,12 @@ export function makeRedisRolloutStore(redis: {
       return answer as 'saved' | 'stale';
     },
 
-    loadUpgrade: async (rolloutId, collectorId) =>
-      (await readUpgrades(commands, ofRollout(rolloutId), [collectorId]))[0],
+    loadUpgrade: async (rolloutId, collectorId) => {
+      const { upgrades, unreadable } = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
+      // Told of by now; but one that is asked for alone is not to be taken for one that is not there.
+      if (unreadable.length > 0) await readUpgrades(commands, ofRollout(rolloutId), unreadable);
+      return upgrades[0];
+    },
 
     loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
 
@@ -176,6 +183,12 @@ export function makeRedisRolloutStore(redis: {
       };
       const [verdict] = await transition(change.after.rolloutId, call, [change]);
       return verdict === 'saved' ? 'saved' : 'stale';
+    },
+
+    mend: ({ rolloutId, collectorIds }, rebuild, fence) => {
+      const { fence: fenceKey } = ofPolicy(parseRolloutId(rolloutId).policy);
+      const call = { collectorIds, rebuild, fence, fenceKey, write: nextMark() };
+      return mendUpgrades(commands, readable(rolloutId), call);
     },
 
     saveIntent: async (change, rolloutRev) => {

@@ -5,6 +5,7 @@ import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { assessedAt, hasBegun, total } from './gate.ts';
 import type { Rollout, RolloutState, RolloutView } from './rollout.ts';
+import { decideUnreadable } from './unreadable.ts';
 import { isEnd } from './upgrade.ts';
 import { decideWave } from './wave-progress.ts';
 
@@ -16,6 +17,19 @@ import { decideWave } from './wave-progress.ts';
 export function decide(view: RolloutView, now: EpochMs): Decision {
   const { rollout } = view;
   if (rollout.endedAt !== null) return { actions: [], holds: [], wakeAt: null };
+  const decision = decideByState(view, now);
+  if (view.unreadable === undefined) return decision;
+  const { actions, hold, wakeAt } = decideUnreadable(view.unreadable, rollout, now);
+  // First: what else is to be done may wait for them.
+  return {
+    actions: [...actions, ...decision.actions],
+    holds: [...decision.holds, hold],
+    wakeAt: earliest([decision.wakeAt, wakeAt]),
+  };
+}
+
+function decideByState(view: RolloutView, now: EpochMs): Decision {
+  const { rollout } = view;
   const deliver = deliverOverdue(view);
   switch (rollout.state) {
     case 'running':
