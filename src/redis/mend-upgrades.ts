@@ -1,7 +1,7 @@
 import { invariant } from '../base/assert.ts';
 import type { Fence } from '../orchestrator/ports/leader-lease.ts';
 import type { Rebuilt } from '../orchestrator/ports/rollout-store.ts';
-import type { PlanGroups } from '../rollout/plan-groups.ts';
+import { noGroups, type PlanGroups } from '../rollout/plan-groups.ts';
 import type { Remains } from '../rollout/unreadable.ts';
 import { isEnd, type Upgrade, type UpgradeState, upgradeStates } from '../rollout/upgrade.ts';
 import { BrokenRecordError } from './broken-record.ts';
@@ -58,8 +58,7 @@ export async function mendUpgrades(
 ): Promise<readonly Rebuilt[]> {
   const { id, keys, broken } = rollout;
   const groupsText = await commands.get(keys.groups);
-  if (groupsText === null) return [];
-  const groups = decodeGroups(groupsText, id);
+  const groups = broken.read(() => decodeGroups(groupsText ?? '', id)) ?? noGroups;
   const snapshot = await takeSnapshot(commands, rollout);
   const found = new Set(snapshot.broken.map(({ collectorId }) => collectorId));
   for (const collectorId of call.collectorIds)

@@ -1,7 +1,7 @@
 import type { DurationMs } from '../base/time.ts';
 import type { RolloutStore, UpgradeChange } from '../orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
-import type { CapDomain } from '../rollout/plan-groups.ts';
+import { type CapDomain, noGroups } from '../rollout/plan-groups.ts';
 import type { Candidate, StoredView } from '../rollout/rollout.ts';
 import { dueAtOf } from '../rollout/upgrade.ts';
 import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
@@ -100,7 +100,7 @@ export function makeRedisRolloutStore(redis: {
 
     loadGroups: async (rolloutId) => {
       const text = await commands.get(ofRollout(rolloutId).keys.groups);
-      return text === null ? undefined : decodeGroups(text, rolloutId);
+      return text === null ? undefined : broken.read(() => decodeGroups(text, rolloutId));
     },
 
     loadView: async (rolloutId, at) => {
@@ -115,7 +115,9 @@ export function makeRedisRolloutStore(redis: {
       const [, , , , , , , , mark, text] = reply;
       if (known !== undefined && known.mark === mark)
         return withoutBroken(decodeView(reply, rolloutId, known.groups));
-      const groups = decodeGroups(text, rolloutId);
+      const groups = broken.read(() => decodeGroups(text, rolloutId));
+      if (groups === undefined)
+        return { ...withoutBroken(decodeView(reply, rolloutId, noGroups)), groupsUnreadable: true };
       knownGroups.set(rolloutId, { mark, groups });
       return withoutBroken(decodeView(reply, rolloutId, groups));
     },

@@ -28,6 +28,10 @@ export function decide(view: RolloutView, now: EpochMs): Decision {
   };
 }
 
+// Without them nobody knows which caps a collector counts for (P2, P14).
+const groupsUnreadableWords =
+  "the groups of its plan in Redis can't be read: abort it, or restore a backup and resume; what runs is watched to its end";
+
 function decideByState(view: RolloutView, now: EpochMs): Decision {
   const { rollout } = view;
   const deliver = deliverOverdue(view);
@@ -53,6 +57,7 @@ function decideByState(view: RolloutView, now: EpochMs): Decision {
 }
 
 function decideRunning(view: RolloutView, deliver: readonly Action[], now: EpochMs): Decision {
+  if (view.groupsUnreadable) return stop({ do: 'hold', reason: groupsUnreadableWords }, now);
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (alarm?.kind === 'wait') {

@@ -216,6 +216,8 @@ export interface RolloutView {
   readonly nextRetryAt: EpochMs | null;
   /** Upgrades whose step is overdue: their job may be lost; a bounded page. */
   readonly overdue: readonly number[];
+  /** Present while the plan's groups can't be read: they are empty then. */
+  readonly groupsUnreadable?: true;
   /** Upgrades whose record can't be read; absent while there is none. */
   readonly unreadable?: Unreadable;
   /** The store's own brake: set in the same write as the failure that tripped a wave. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { changeRollout } from '../../src/orchestrator/change-rollout.ts';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
+import { makeOperations } from '../../src/orchestrator/make-operations.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import { claimedByOthers, makePlanMemory } from '../../src/orchestrator/read-plan.ts';
@@ -16,6 +18,7 @@ import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import {
   aFleet,
   aFleetService,
+  anApiStanding,
   anUpgrade,
   aPolicy,
   aRollout,
@@ -278,6 +281,53 @@ describe('records on their way that cannot be read for a long while', () => {
     await house.breakRecord(2);
     await reconcile(partsWith(house), id, 1, 1_000);
     await reconcile(partsWith(house), id, 1, 1_000);
+    expect((await house.store.loadRollout(id))?.endedAt).toBe(startedAt);
+  });
+});
+
+describe('groups of a plan that cannot be read', () => {
+  async function aBrokenPlan() {
+    const house = aHouse();
+    const waves = [aWave({ state: 'open', size: 3 })];
+    const rollout = aRollout({ waves });
+    await house.store.freeze({ rollout, upgrades: pendingOnes(3), groups: someGroups(), events: [] });
+    const other = aRollout({ id: 'other-20260302-1', policy: aPolicy({ name: 'other' }), waves });
+    const others = pendingOnes(3, { rolloutId: other.id });
+    await house.store.freeze({ rollout: other, upgrades: others, groups: someGroups(), events: [] });
+    await house.commands.set(house.keys.groups, '{');
+    // Another daemon, which has not read them before.
+    const broken = makeBrokenRecords(({ what }) => house.told.push(what));
+    return { ...house, store: makeRedisRolloutStore({ ...house, broken }) };
+  }
+
+  it('hide neither their rollout nor the others, and hold it with the reason (P2, P14)', async () => {
+    const house = await aBrokenPlan();
+    const parts = partsWith(house);
+    await reconcile(parts, id, 1, 1_000);
+    await reconcile(parts, id, 1, 1_000);
+    const operations = makeOperations({
+      ...parts,
+      policies: ['production', 'other'],
+      rollouts: [aPolicy()],
+      readApiStanding: async () => anApiStanding(),
+    });
+    const found = await operations.listRollouts();
+    expect(found.map((status) => [status.id, status.state])).toEqual([
+      [id, 'held'],
+      ['other-20260302-1', 'running'],
+    ]);
+    expect(found[0]?.reason).toContain("can't be read");
+    expect(house.told).toEqual([`the groups of rollout ${id}`]);
+    expect((await house.store.loadUpgrade(id, 1))?.state).toBe('pending');
+  });
+
+  it('let it be aborted, and come to its end', async () => {
+    const house = await aBrokenPlan();
+    const parts = partsWith(house);
+    await reconcile(parts, id, 1, 1_000);
+    const abort = { kind: 'aborted', at: startedAt, reason: 'broken' } as const;
+    await changeRollout(parts, id, 'ann', () => abort);
+    for (let pass = 0; pass < 3; pass += 1) await reconcile(parts, id, 1, 1_000);
     expect((await house.store.loadRollout(id))?.endedAt).toBe(startedAt);
   });
 });

@@ -82,7 +82,7 @@ export interface RolloutStore {
     changes: readonly UpgradeChange[],
     rolloutRev: number,
   ): Promise<readonly number[]>;
-  /** The groups of its plan. */
+  /** The groups of its plan; undefined also when they can't be read. */
   loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
   /**
    * What the store knows of what `decide` sees. Candidates are those of waves that have begun (their state is not
