@@ -49,7 +49,7 @@ interface Snapshot {
 /**
  * Puts other records in the place of those that can't be read. What they were counted as is what the counters say beyond
  * all the others, at one instant: nobody can change a record that can't be read, so that stays so until they are
- * replaced, all at once. It reads the whole plan, for which Redis stands still 0.4 s for 100,000 collectors.
+ * replaced, all at once. It reads the whole plan, for which Redis stands still 0.5 s for 100,000 collectors.
  */
 export async function mendUpgrades(
   commands: RedisCommands,
@@ -59,7 +59,7 @@ export async function mendUpgrades(
   const { id, keys, broken } = rollout;
   const groupsText = await commands.get(keys.groups);
   const groups = broken.read(() => decodeGroups(groupsText ?? '', id)) ?? noGroups;
-  const snapshot = await takeSnapshot(commands, rollout);
+  const snapshot = await takeSnapshot(commands, rollout, call.collectorIds);
   const found = new Set(snapshot.broken.map(({ collectorId }) => collectorId));
   for (const collectorId of call.collectorIds)
     if (!found.has(collectorId)) broken.forget(upgradeName(id, collectorId));
@@ -97,9 +97,13 @@ export async function mendUpgrades(
   return mended.map(({ to }) => to);
 }
 
-async function takeSnapshot(commands: RedisCommands, { id, keys }: StoredRollout): Promise<Snapshot> {
-  let asked: readonly number[] = [];
-  // Once without the names of the broken ones, once with them; one more may have broken in between.
+async function takeSnapshot(
+  commands: RedisCommands,
+  { id, keys }: StoredRollout,
+  known: readonly number[],
+): Promise<Snapshot> {
+  let asked = known;
+  // Usually once; again where others are found that can't be read.
   for (let attempt = 0; attempt < 3; attempt += 1) {
     const reply = await runScript(commands, snapshotScript, {
       keys: [keys.records, keys.counters],
