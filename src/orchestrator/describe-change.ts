@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assert.ts';
+import type { EpochMs } from '../base/time.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
 import type { RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
@@ -35,6 +36,26 @@ export function describeUpgradeChange(
       ...(ended && after.firstStartedAt !== null ? { durationMs: fact.at - after.firstStartedAt } : {}),
     },
   ];
+}
+
+/** The event of an upgrade that took the place of one whose record can't be read. */
+export function describeRebuiltUpgrade(
+  rollout: Rollout,
+  upgrade: Upgrade,
+  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+): RolloutEvent {
+  const waveName = rollout.waves[upgrade.wave]?.name;
+  return {
+    at,
+    event: `upgrade.${upgrade.state}`,
+    policy: rollout.policy.name,
+    rollout: rollout.id,
+    reason,
+    by: 'daemon',
+    ...(waveName === undefined ? {} : { wave: waveName }),
+    collectorId: upgrade.collectorId,
+    collectorName: upgrade.collectorName,
+  };
 }
 
 /** What led away from a good end, in the classes of DESIGN §4. */

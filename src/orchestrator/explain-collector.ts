@@ -1,5 +1,5 @@
 import type { FleetCollector } from '../rollout/collector.ts';
-import { explainUpgrade } from '../rollout/explain.ts';
+import { explainUnreadable, explainUpgrade } from '../rollout/explain.ts';
 import { leftOutReasons, makeJudge } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { type Asked, askForCollector, findPlannedCollector } from './find-collector.ts';
@@ -45,7 +45,11 @@ async function explainFound(parts: OperationsParts, found: Found): Promise<Expla
 async function explainFor(parts: OperationsParts, policy: Policy, found: Found): Promise<Explanation> {
   const now = parts.clock.now();
   const [rollout] = await parts.store.activeRolloutIds([policy.name]);
-  const upgrade = rollout === undefined ? undefined : await parts.store.loadUpgrade(rollout, found.id);
+  const { upgrades, unreadable } =
+    rollout === undefined
+      ? { upgrades: [], unreadable: [] }
+      : await parts.store.loadUpgrades(rollout, [found.id]);
+  const [upgrade] = upgrades;
   const at = { now, overdueBefore: 0, pageSize };
   const view = rollout === undefined ? undefined : await loadRolloutView(parts, rollout, at);
   if (upgrade !== undefined && view !== undefined) {
@@ -57,6 +61,10 @@ async function explainFor(parts: OperationsParts, policy: Policy, found: Found):
       state: upgrade.state,
       ...explainUpgrade(view, upgrade, now),
     };
+  }
+  if (unreadable.length > 0 && view !== undefined) {
+    const known = { policy: policy.name, rollout: rollout ?? null, wave: null, state: null };
+    return { ...known, ...explainUnreadable(view, found.id, now) };
   }
   const asked = await found.ask();
   const reason =

@@ -11,7 +11,7 @@ import type { RolloutStore } from './ports/rollout-store.ts';
 const pageSize = 1_000;
 
 type PlanParts = Pick<OperationsParts, 'policies'> & {
-  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadUpgrade' | 'listUpgrades'>;
+  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadUpgrades' | 'listUpgrades'>;
 };
 type AskParts = Pick<OperationsParts, 'readApiStanding' | 'clock'> & {
   readonly fleet: Pick<FleetService, 'findCollector'>;
@@ -27,7 +27,8 @@ export async function findPlannedCollector(parts: PlanParts, idOrName: string): 
     const found =
       id === undefined
         ? await findByName(parts, rolloutId, idOrName.trim())
-        : await parts.store.loadUpgrade(rolloutId, id);
+        : // One that can't be read is asked for at the service instead.
+          (await parts.store.loadUpgrades(rolloutId, [id])).upgrades[0];
     if (found !== undefined) return found;
   }
   return undefined;

@@ -181,7 +181,10 @@ function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
 async function withdraw(parts: OperationsParts, collectorId: number, reason: string): Promise<void> {
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
     const rollout = await parts.store.loadRollout(rolloutId);
-    const upgrade = await parts.store.loadUpgrade(rolloutId, collectorId);
+    const { upgrades, unreadable } = await parts.store.loadUpgrades(rolloutId, [collectorId]);
+    // Nothing more is started of one that can't be read; what it was is not known.
+    if (unreadable.length > 0) await waitForLeavingCreates(parts, rolloutId);
+    const [upgrade] = upgrades;
     if (rollout === undefined || upgrade === undefined) continue;
     const fact: UpgradeFact = { kind: 'withdrawn', at: parts.clock.now(), reason };
     await recordFact(parts, rollout, upgrade, fact);

@@ -4,11 +4,14 @@ import { decide } from '../rollout/decide.ts';
 import type { Action } from '../rollout/decision.ts';
 import type { RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
+import type { PlanGroups } from '../rollout/plan-groups.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
+import { describeRebuilt, type Remains, rebuildUpgrade } from '../rollout/unreadable.ts';
 import type { UpgradeState } from '../rollout/upgrade.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
 import { type ChangeRolloutParts, saveRolloutFact, waitForLeavingCreates } from './change-rollout.ts';
 import { changeOf } from './change-upgrade.ts';
+import { describeRebuiltUpgrade } from './describe-change.ts';
 import { loadRolloutView } from './load-view.ts';
 import { lookAfterSoak, type SoakLookParts } from './look-after-soak.ts';
 import type { Errands } from './ports/errands.ts';
@@ -112,6 +115,7 @@ const executors: Executors = {
     await parts.queue.hasten(view.rollout.id, collectorIds);
     return 'unchanged';
   },
+  mend,
   withdrawWaiting,
   beginRollback: (pass) =>
     errand(pass, 'rollback', ({ parts, view }, signal) => beginRollback(parts, view, signal)),
@@ -223,6 +227,25 @@ async function withdrawHeld(
     if (await saveChange(pass, change)) withdrawn = true;
   }
   return withdrawn;
+}
+
+/** Those that may be running have a step that is due, which the next pass delivers if its job was lost. */
+async function mend(
+  { parts, view, fence }: Pass,
+  { collectorIds }: Extract<Action, { do: 'mend' }>,
+): Promise<Did> {
+  const { rollout } = view;
+  const at = parts.clock.now();
+  const rebuild = (remains: Remains, groups: PlanGroups) => {
+    const upgrade = rebuildUpgrade(remains, rollout, groups, at);
+    return {
+      upgrade,
+      event: describeRebuiltUpgrade(rollout, upgrade, { at, reason: describeRebuilt(remains) }),
+    };
+  };
+  const rebuilt = await parts.store.mend({ rolloutId: rollout.id, collectorIds }, rebuild, fence);
+  for (const { event } of rebuilt) parts.sink.tell(event);
+  return rebuilt.length > 0 ? 'changed' : 'unchanged';
 }
 
 /** Ends what has not started, a page at a time; what runs is left to be watched. */

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
 import { isQuestionable } from '../rollout/failed-looks.ts';
 import {
@@ -33,6 +33,9 @@ export type StepOutcome = { readonly job: 'comeBack'; readonly at: EpochMs } | {
 // Most runs make one call; a look that clears the way for a create makes two.
 const callsPerRunMax = 4;
 
+// Until a record that can't be read is mended, by a person or by the leader, there is nothing to be done for it.
+const unreadableAgainMs: DurationMs = 10_000;
+
 interface Run {
   readonly parts: StepParts;
   readonly rollout: Rollout;
@@ -60,7 +63,9 @@ export async function runStep(
 ): Promise<StepOutcome> {
   for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
     const rollout = await parts.store.loadRollout(of.rolloutId);
-    const upgrade = await parts.store.loadUpgrade(of.rolloutId, of.collectorId);
+    const { upgrades, unreadable } = await parts.store.loadUpgrades(of.rolloutId, [of.collectorId]);
+    if (unreadable.length > 0) return { job: 'comeBack', at: parts.clock.now() + unreadableAgainMs };
+    const [upgrade] = upgrades;
     if (rollout === undefined || upgrade === undefined) return { job: 'end' };
     const step = nextStepOf(parts, upgrade);
     const outcome = outcomeOf(step);
@@ -183,10 +188,12 @@ async function findRival(
 ): Promise<string | undefined> {
   const others = policies.filter((name) => name !== rollout.policy.name);
   for (const rolloutId of await store.activeRolloutIds(others)) {
-    const upgrade = await store.loadUpgrade(rolloutId, collectorId);
+    const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, [collectorId]);
+    const [upgrade] = upgrades;
     const isUnderWay =
       upgrade?.state === 'starting' || upgrade?.state === 'upgrading' || upgrade?.state === 'verifying';
-    if (isUnderWay) return rolloutId;
+    // One that can't be read may be.
+    if (isUnderWay || unreadable.length > 0) return rolloutId;
   }
   return undefined;
 }

@@ -5,13 +5,13 @@ import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
 import type { EventSink } from './ports/event-sink.ts';
 import type { FleetRegister } from './ports/fleet-register.ts';
 import type { RolloutStore } from './ports/rollout-store.ts';
-import type { StoreBirth } from './ports/store-birth.ts';
+import type { StoreBirth, StoreMarks } from './ports/store-birth.ts';
 
 /** What a daemon knows of the store, for when the store itself knows nothing any more (P11). */
 export interface StoreMemory {
   /**
    * Looks whether the store is the one it was, and remembers what it holds. When it was emptied, it tells so once, and
-   * puts back what it still knows before it answers. @returns the store's mark, another one for each store
+   * puts back what it still knows before it answers. @returns a name of the store, another one when any part of it is
    */
   look(): Promise<string>;
   /** Why a policy, whose rollout was lost while it stood still, is not begun by itself to this build. */
@@ -27,9 +27,19 @@ export interface StoreMemoryParts {
 }
 
 interface Known {
-  readonly born: string;
+  readonly marks: StoreMarks;
   readonly holds: Awaited<ReturnType<FleetRegister['holds']>>;
 }
+
+/** What of the store is another one now. */
+interface Loss {
+  readonly holds: boolean;
+  readonly policies: readonly string[];
+  /** Nothing that is known is left. */
+  readonly isAll: boolean;
+}
+
+const noHolds: Known['holds'] = { builds: [], collectors: [] };
 
 // Of each kind, in one line of the log.
 const namesShown = 5;
@@ -49,19 +59,21 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
     // First what there is, then whose it is: a store that was emptied in between is another one by then.
     const rollouts = await readRollouts();
     const holds = await register.holds();
-    const { born, isRestored } = await birth.identify();
-    if (known === undefined || born === known.born) {
-      known = { born, holds };
-      for (const rollout of rollouts) learn(rollout);
-      return born;
-    }
-    if (isRestored) {
+    const marks = await birth.identify(policies);
+    if (known !== undefined && marks.isRestored && marks.whole !== known.marks.whole) {
       // A person put that there: it is what there is, and the next look reads all of it.
       known = undefined;
       latest.clear();
       lost.clear();
-    } else await putBack(known.holds, born);
-    return born;
+      return nameOf(marks);
+    }
+    const loss = known === undefined ? undefined : lossBetween(known.marks, marks);
+    if (known !== undefined && loss !== undefined) await putBack(known.holds, loss, marks);
+    known = { marks, holds: known !== undefined && loss?.holds === true ? known.holds : holds };
+    for (const rollout of rollouts) {
+      if (loss?.policies.includes(rollout.policy.name) !== true) learn(rollout);
+    }
+    return nameOf(marks);
   }
 
   /** All there are at first; then those on their way, and those that were when they were seen last. */
@@ -83,17 +95,19 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
     lost.delete(policy);
   }
 
-  async function putBack(holds: Known['holds'], born: string): Promise<void> {
-    const gone = [...latest.values()];
+  async function putBack(holds: Known['holds'], loss: Loss, marks: StoreMarks): Promise<void> {
+    const isGone = ([policy]: readonly [string, unknown]): boolean => loss.policies.includes(policy);
+    const gone = [...latest].filter(isGone).map(([, rollout]) => rollout);
     for (const rollout of gone) {
       const standstill = standstillOf(rollout);
       if (standstill !== undefined) lost.set(rollout.policy.name, { id: rollout.id, standstill });
     }
-    const takenIds = [...newestIds.values()].map(({ id }) => id);
-    await birth.putBack({ born, ...holds, takenIds });
-    known = { born, holds };
-    latest.clear();
-    sink.note({ event: 'redis.emptied', reason: lossWords(gone, holds, [...lost.values()]) });
+    const takenIds = [...newestIds].filter(isGone).map(([, { id }]) => id);
+    const back = loss.holds ? holds : noHolds;
+    await birth.putBack({ holdsMark: marks.holds, ...back, takenIds });
+    for (const { policy } of gone) latest.delete(policy.name);
+    const still = [...lost].filter(isGone).map(([, standstill]) => standstill);
+    sink.note({ event: 'redis.emptied', reason: lossWords(gone, { loss, holds: back, still }) });
   }
 
   return {
@@ -111,11 +125,30 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
   };
 }
 
+/** undefined: all that is known is still there. */
+function lossBetween(before: StoreMarks, after: StoreMarks): Loss | undefined {
+  const lost = [...before.policies].flatMap(([policy, mark]) =>
+    mark === after.policies.get(policy) ? [] : [policy],
+  );
+  const isHoldsLost = before.holds !== after.holds;
+  if (!isHoldsLost && lost.length === 0) return undefined;
+  return { holds: isHoldsLost, policies: lost, isAll: isHoldsLost && lost.length === before.policies.size };
+}
+
+function nameOf({ whole, holds, policies }: StoreMarks): string {
+  return [whole, holds, ...policies.values()].join(' ');
+}
+
 function lossWords(
   rollouts: readonly Rollout[],
-  { builds, collectors }: Known['holds'],
-  still: ReadonlyArray<{ readonly id: string; readonly standstill: Standstill }>,
+  of: {
+    readonly loss: Loss;
+    readonly holds: Known['holds'];
+    readonly still: ReadonlyArray<{ readonly id: string; readonly standstill: Standstill }>;
+  },
 ): string {
+  const { loss, still } = of;
+  const { builds, collectors } = of.holds;
   const open = rollouts
     .filter(({ state }) => !isRolloutEnd(state))
     .map(({ id, state }) => `${id} (${state})`);
@@ -124,9 +157,13 @@ function lossWords(
     ...collectors.map(({ collectorId }) => `collector ${collectorId}`),
   ];
   return [
-    'what was kept there is gone: all records and their history',
-    open.length === 0 ? 'no rollout was on its way' : `on their way were ${shorten(open)}`,
-    held.length === 0 ? 'nothing is known that was held' : `held again: ${shorten(held)}`,
+    goneWords(loss),
+    ...(loss.policies.length === 0
+      ? []
+      : [open.length === 0 ? 'no rollout was on its way' : `on their way were ${shorten(open)}`]),
+    ...(loss.holds
+      ? [held.length === 0 ? 'nothing is known that was held' : `held again: ${shorten(held)}`]
+      : []),
     ...(still.length === 0
       ? []
       : [
@@ -134,6 +171,15 @@ function lossWords(
         ]),
     'the rest is planned anew from what the service shows; to have the records back, stop the daemons and restore a backup',
   ].join('; ');
+}
+
+function goneWords({ holds, policies, isAll }: Loss): string {
+  if (isAll) return 'what was kept there is gone: all records and their history';
+  const what = [
+    ...(holds ? ['what was held, and the audit'] : []),
+    ...(policies.length === 0 ? [] : [`the records and the history of ${shorten(policies)}`]),
+  ];
+  return `a part of what was kept there is gone: ${what.join('; ')}`;
 }
 
 function shorten(names: readonly string[]): string {

@@ -3,11 +3,14 @@ export class BrokenRecordError extends Error {
   override readonly name = 'BrokenRecordError';
   /** What it is, and of whom. */
   readonly what: string;
+  /** For a record of an upgrade: whose. */
+  readonly upgrade: { readonly rolloutId: string; readonly collectorId: number } | undefined;
 
-  constructor(what: string, cause: unknown) {
+  constructor(what: string, cause: unknown, upgrade?: BrokenRecordError['upgrade']) {
     super(`${what} in Redis can't be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
     this.what = what;
+    this.upgrade = upgrade;
   }
 }

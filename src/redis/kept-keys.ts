@@ -26,9 +26,10 @@ export async function removeKeys(connection: RedisConnection, keys: readonly str
 }
 
 function isKept(key: string, keyPrefix: string): boolean {
-  const ofLeader = ['lease', 'epoch', 'tried', 'restoring', 'born'].map((name) => `{leader}:${name}`);
+  const ofLeader = ['lease', 'epoch', 'tried', 'restoring'].map((name) => `{leader}:${name}`);
   const passing = [...ofLeader, '{budget:', '{fleet}:mark:'];
-  return !passing.some((start) => key.startsWith(`${keyPrefix}:${start}`)) && !key.includes(':staging:');
+  const isPassing = passing.some((start) => key.startsWith(`${keyPrefix}:${start}`));
+  return !isPassing && !key.endsWith('}:born') && !key.includes(':staging:');
 }
 
 async function findKeys({ client }: RedisConnection, pattern: string): Promise<readonly string[]> {

@@ -28,6 +28,11 @@ export function waveOfOrderScore(score: number): number {
   return score % placeBounds.waves;
 }
 
+/** What an `orderScoreOf` says. */
+export function parseOrderScore(score: number): { wave: number; order: number } {
+  return { wave: waveOfOrderScore(score), order: Math.floor(score / placeBounds.waves) };
+}
+
 /** @throws when a place would be taken for another one */
 export function assertPlaces(upgrades: readonly Upgrade[]): void {
   for (const { collectorId, wave, lane, order } of upgrades) {

@@ -1,7 +1,7 @@
 import type { DurationMs } from '../base/time.ts';
 import type { RolloutStore, UpgradeChange } from '../orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
-import type { CapDomain } from '../rollout/plan-groups.ts';
+import { type CapDomain, noGroups } from '../rollout/plan-groups.ts';
 import type { Candidate, StoredView } from '../rollout/rollout.ts';
 import { dueAtOf } from '../rollout/upgrade.ts';
 import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
@@ -13,6 +13,7 @@ import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
 import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
+import { mendUpgrades } from './mend-upgrades.ts';
 import { replacePlan } from './replace-plan.ts';
 import { restoringWord } from './restoring.ts';
 import { rolloutFields } from './rollout-fields.ts';
@@ -48,8 +49,10 @@ export function makeRedisRolloutStore(redis: {
   const withoutBroken = (view: StoredView): StoredView => {
     const { id } = view.rollout;
     const canBeRead = ({ collectorId }: Candidate) => !broken.isKnown(upgradeName(id, collectorId));
+    const unreadable = broken.upgradesOf(id);
     return {
       ...view,
+      ...(unreadable === undefined ? {} : { unreadable }),
       candidates: view.candidates.map(({ lane, retries, pending }) => ({
         lane,
         retries: retries.filter(canBeRead),
@@ -97,7 +100,7 @@ export function makeRedisRolloutStore(redis: {
 
     loadGroups: async (rolloutId) => {
       const text = await commands.get(ofRollout(rolloutId).keys.groups);
-      return text === null ? undefined : decodeGroups(text, rolloutId);
+      return text === null ? undefined : broken.read(() => decodeGroups(text, rolloutId));
     },
 
     loadView: async (rolloutId, at) => {
@@ -112,7 +115,9 @@ export function makeRedisRolloutStore(redis: {
       const [, , , , , , , , mark, text] = reply;
       if (known !== undefined && known.mark === mark)
         return withoutBroken(decodeView(reply, rolloutId, known.groups));
-      const groups = decodeGroups(text, rolloutId);
+      const groups = broken.read(() => decodeGroups(text, rolloutId));
+      if (groups === undefined)
+        return { ...withoutBroken(decodeView(reply, rolloutId, noGroups)), groupsUnreadable: true };
       knownGroups.set(rolloutId, { mark, groups });
       return withoutBroken(decodeView(reply, rolloutId, groups));
     },
@@ -146,8 +151,12 @@ export function makeRedisRolloutStore(redis: {
       return answer as 'saved' | 'stale';
     },
 
-    loadUpgrade: async (rolloutId, collectorId) =>
-      (await readUpgrades(commands, ofRollout(rolloutId), [collectorId]))[0],
+    loadUpgrade: async (rolloutId, collectorId) => {
+      const { upgrades, unreadable } = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
+      // Told of by now; but one that is asked for alone is not to be taken for one that is not there.
+      if (unreadable.length > 0) await readUpgrades(commands, ofRollout(rolloutId), unreadable);
+      return upgrades[0];
+    },
 
     loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
 
@@ -176,6 +185,12 @@ export function makeRedisRolloutStore(redis: {
       };
       const [verdict] = await transition(change.after.rolloutId, call, [change]);
       return verdict === 'saved' ? 'saved' : 'stale';
+    },
+
+    mend: ({ rolloutId, collectorIds }, rebuild, fence) => {
+      const { fence: fenceKey } = ofPolicy(parseRolloutId(rolloutId).policy);
+      const call = { collectorIds, rebuild, fence, fenceKey, write: nextMark() };
+      return mendUpgrades(commands, readable(rolloutId), call);
     },
 
     saveIntent: async (change, rolloutRev) => {

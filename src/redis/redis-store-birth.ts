@@ -40,19 +40,29 @@ return 1
 
 const restoredStart = 'restored:';
 
-/** A mark that a Redis gets once and keeps for good: another one, or none, means that all the rest is gone, too. */
+/** Marks that a Redis gets once and keeps for good: another one, or none, means that what lay beside it is gone, too. */
 export function makeRedisStoreBirth(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
 }): StoreBirth {
   const { commands, keyPrefix } = redis;
+  const identifyPlace = async (key: string): Promise<string> =>
+    String(await runScript(commands, identifyScript, { keys: [key], args: [randomUUID()] }));
   return {
-    identify: async () => {
-      const call = { keys: [bornKey(keyPrefix)], args: [randomUUID()] };
-      const born = String(await runScript(commands, identifyScript, call));
-      return { born, isRestored: born.startsWith(restoredStart) };
+    identify: async (policies) => {
+      const [whole, holds, ...ofPolicies] = await Promise.all([
+        identifyPlace(bornKey(keyPrefix)),
+        identifyPlace(`${keyPrefix}:{fleet}:mark:born`),
+        ...policies.map((policy) => identifyPlace(policyKeys(keyPrefix, policy).born)),
+      ]);
+      return {
+        whole,
+        isRestored: whole.startsWith(restoredStart),
+        holds,
+        policies: new Map(policies.map((policy, index) => [policy, ofPolicies[index] ?? ''])),
+      };
     },
-    putBack: async ({ born, builds, collectors, takenIds }) => {
+    putBack: async ({ holdsMark, builds, collectors, takenIds }) => {
       for (const id of takenIds) {
         const { policy, yyyymmdd, number } = parseRolloutId(id);
         const keys = [policyKeys(keyPrefix, policy).number(yyyymmdd)];
@@ -61,7 +71,7 @@ export function makeRedisStoreBirth(redis: {
       const holds = [...builds, ...collectors];
       if (holds.length === 0) return;
       await runScript(commands, putBackScript, {
-        keys: [holdsKeyOf(keyPrefix), `${keyPrefix}:{fleet}:mark:back:${born}`],
+        keys: [holdsKeyOf(keyPrefix), `${keyPrefix}:{fleet}:mark:back:${holdsMark}`],
         args: [backKeptMs, ...holds.flatMap((hold) => [holdField(hold), JSON.stringify(hold)])],
       });
     },

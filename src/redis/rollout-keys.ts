@@ -12,6 +12,8 @@ export interface PolicyKeys {
   readonly rollouts: string;
   /** String: the highest fence seen (DESIGN §3, leader lease). */
   readonly fence: string;
+  /** String: the mark of this place, which another one has that took its place (`redis-store-birth.ts`). */
+  readonly born: string;
   /** String: the highest number that a rollout of this day has. */
   number(yyyymmdd: string): string;
 }
@@ -52,6 +54,7 @@ export function policyKeys(keyPrefix: string, policy: string): PolicyKeys {
     active: { upgrade: `${base}:active`, rollback: `${base}:activeRollback` },
     rollouts: `${base}:rollouts`,
     fence: `${base}:fence`,
+    born: `${base}:born`,
     number: (yyyymmdd) => `${base}:number:${yyyymmdd}`,
   };
 }

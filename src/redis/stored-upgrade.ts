@@ -15,13 +15,14 @@ export function encodeUpgrade(upgrade: Upgrade): string {
  */
 export function decodeUpgrade(text: string, rolloutId: string, collectorId: string | number): Upgrade {
   const what = upgradeName(rolloutId, collectorId);
+  const of = { rolloutId, collectorId: Number(collectorId) };
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    throw new BrokenRecordError(what, error);
+    throw new BrokenRecordError(what, error, of);
   }
-  if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade');
+  if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
   const { write: _write, ...upgrade } = parsed;
   // The union is lost in the spread; the object is the one that was checked.
   return upgrade as Upgrade;

@@ -5,6 +5,7 @@ import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { assessedAt, hasBegun, total } from './gate.ts';
 import type { Rollout, RolloutState, RolloutView } from './rollout.ts';
+import { decideUnreadable } from './unreadable.ts';
 import { isEnd } from './upgrade.ts';
 import { decideWave } from './wave-progress.ts';
 
@@ -16,6 +17,23 @@ import { decideWave } from './wave-progress.ts';
 export function decide(view: RolloutView, now: EpochMs): Decision {
   const { rollout } = view;
   if (rollout.endedAt !== null) return { actions: [], holds: [], wakeAt: null };
+  const decision = decideByState(view, now);
+  if (view.unreadable === undefined) return decision;
+  const { actions, hold, wakeAt } = decideUnreadable(view.unreadable, rollout, now);
+  // First: what else is to be done may wait for them.
+  return {
+    actions: [...actions, ...decision.actions],
+    holds: [...decision.holds, hold],
+    wakeAt: earliest([decision.wakeAt, wakeAt]),
+  };
+}
+
+// Without them nobody knows which caps a collector counts for (P2, P14).
+const groupsUnreadableWords =
+  "the groups of its plan in Redis can't be read: abort it, or restore a backup and resume; what runs is watched to its end";
+
+function decideByState(view: RolloutView, now: EpochMs): Decision {
+  const { rollout } = view;
   const deliver = deliverOverdue(view);
   switch (rollout.state) {
     case 'running':
@@ -39,6 +57,7 @@ export function decide(view: RolloutView, now: EpochMs): Decision {
 }
 
 function decideRunning(view: RolloutView, deliver: readonly Action[], now: EpochMs): Decision {
+  if (view.groupsUnreadable) return stop({ do: 'hold', reason: groupsUnreadableWords }, now);
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (alarm?.kind === 'wait') {

@@ -26,6 +26,8 @@ export type Action =
   | { readonly do: 'admit'; readonly picks: readonly Pick[]; readonly slots: number }
   /** Their steps are overdue: make sure that a job exists for each. */
   | { readonly do: 'deliver'; readonly collectorIds: readonly number[] }
+  /** Their records can't be read: others take their place. */
+  | { readonly do: 'mend'; readonly collectorIds: readonly number[] }
   /** What has not started never will. */
   | { readonly do: 'withdrawWaiting'; readonly reason: string }
   | { readonly do: 'finish'; readonly state: 'succeeded' | 'finishedWithFailures' }

@@ -6,6 +6,7 @@ import { hasBegun } from './gate.ts';
 import type { Hold } from './hold.ts';
 import type { RolloutView } from './rollout.ts';
 import { stateWords } from './state-words.ts';
+import { decideUnreadable } from './unreadable.ts';
 import type { Upgrade } from './upgrade.ts';
 import { soakWords, waveWaits } from './wave-words.ts';
 
@@ -40,6 +41,12 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
     default:
       return { reason: `${stateWords(upgrade.state)}: ${upgrade.reason}`, until: null };
   }
+}
+
+/** The same of one whose record can't be read. */
+export function explainUnreadable(view: RolloutView, collectorId: number, now: EpochMs): Hold {
+  const unreadable = view.unreadable ?? { collectorIds: [], forMs: 0 };
+  return decideUnreadable({ ...unreadable, collectorIds: [collectorId] }, view.rollout, now).hold;
 }
 
 function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold {

@@ -8,6 +8,9 @@ export interface PlanGroups {
   readonly domains: readonly CapDomain[];
 }
 
+/** In the place of groups that can't be read: nobody starts by them, and no cap has room. */
+export const noGroups: PlanGroups = { strata: [], lanes: [], domains: [] };
+
 /** Collectors alike in `spreadBy`. */
 export interface Stratum {
   /** Their values, joined: `Linux / amd64 / 19.441-2`. */

@@ -2,6 +2,7 @@ import type { EpochMs } from '../base/time.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
+import type { Unreadable } from './unreadable.ts';
 import type { UpgradeState } from './upgrade.ts';
 
 export const rolloutStates = [
@@ -215,6 +216,10 @@ export interface RolloutView {
   readonly nextRetryAt: EpochMs | null;
   /** Upgrades whose step is overdue: their job may be lost; a bounded page. */
   readonly overdue: readonly number[];
+  /** Present while the plan's groups can't be read: they are empty then. */
+  readonly groupsUnreadable?: true;
+  /** Upgrades whose record can't be read; absent while there is none. */
+  readonly unreadable?: Unreadable;
   /** The store's own brake: set in the same write as the failure that tripped a wave. */
   readonly braked: boolean;
   /** Mean time from create to proof of the upgrades that succeeded, and how many that is over. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { aStartedNight, nightPolicy } from '../support/daemon-night.ts';
 import { makeRedisProcess, type RedisProcess, redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report } from './chaos-night.ts';
@@ -64,4 +65,36 @@ describe.skipIf(redisServerCommand === undefined || isShort)('a Redis Cluster of
       expect(broken).toEqual([]);
     },
   );
+
+  it('that loses the data of one node alone is told of, and begins nothing by itself that was paused there (P4, P11)', async () => {
+    const cluster = nodes.map(({ port }) => ({ host: '127.0.0.1', port }));
+    const redis = { cluster, keyPrefix: 'lost-node' };
+    const { daemon, rolloutId } = await aStartedNight({ redis }, onTestFinished);
+    const paused = { rolloutId, verb: 'pause', by: 'ann', reason: 'wait' } as const;
+    expect((await daemon.operations.apply(paused)).kind).toBe('done');
+    // A daemon knows what it saw with its last look, and each scan has one.
+    expect((await daemon.daemon.scanNow(nightPolicy, 'schedule')).kind).toBe('busy');
+    const places = ['{night}:born', '{fleet}:mark:born', '{leader}:born'];
+    const [ofPolicy, ...others] = await Promise.all(
+      places.map((key) => ownerOf(nodes, `${redis.keyPrefix}:${key}`)),
+    );
+    expect(others).not.toContain(ofPolicy);
+    await ofPolicy?.ask('FLUSHALL');
+    const told = await until('the loss to be told', () =>
+      daemon.log.find(({ event }) => event === 'redis.emptied'),
+    );
+    expect(told.reason).toContain(
+      'a part of what was kept there is gone: the records and the history of night',
+    );
+    const result = await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    expect(result).toMatchObject({
+      kind: 'nothing',
+      reason: expect.stringContaining('was paused: by ann: wait'),
+    });
+  });
 });
+
+async function ownerOf(nodes: readonly RedisProcess[], key: string): Promise<RedisProcess | undefined> {
+  const answers = await Promise.all(nodes.map((node) => node.ask(`EXISTS ${key}`)));
+  return nodes[answers.indexOf(':1')];
+}

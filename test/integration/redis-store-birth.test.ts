@@ -34,22 +34,31 @@ describe.each([
   });
 
   it('is one for all daemons, until the store is emptied', async () => {
-    const first = await make().identify();
+    const policies = ['production', 'st{a}ging'];
+    const identify = () => make().identify(policies);
+    const first = await identify();
     expect(first.isRestored).toBe(false);
-    expect(await make().identify()).toEqual(first);
-    await connection.commands.del(`${keyPrefix}:{leader}:born`);
-    expect(await make().identify()).not.toEqual(first);
+    expect(await identify()).toEqual(first);
+    for (const place of ['{leader}', '{fleet}:mark', '{production}', '{st%7Ba%7Dging}'])
+      expect(await connection.commands.del(`${keyPrefix}:${place}:born`)).toBe(1);
+    const second = await identify();
+    const marks = [first, second].flatMap(({ whole, holds, policies: ofPolicies }) => [
+      whole,
+      holds,
+      ...ofPolicies.values(),
+    ]);
+    expect(new Set(marks).size).toBe(8);
     await markRestored({ connection, keyPrefix });
-    expect((await make().identify()).isRestored).toBe(true);
+    expect((await identify()).isRestored).toBe(true);
   });
 
   it('puts back holds and numbers, and never undoes what was said after it (P5)', async () => {
     const { commands } = connection;
     const register = makeRedisFleetRegister({ commands, keyPrefix });
     const store = makeRedisRolloutStore({ commands, keyPrefix });
-    const { born } = await make().identify();
+    const { holds: holdsMark } = await make().identify([]);
     await register.holdBuild({ build: '19.1-1', ...word, by: 'bob' });
-    await make().putBack({ born, ...lost });
+    await make().putBack({ holdsMark, ...lost });
     expect(await register.holds()).toEqual({
       builds: [{ build: '19.1-1', ...word, by: 'bob' }],
       collectors: lost.collectors,
@@ -59,7 +68,7 @@ describe.each([
     await register.releaseCollector(7);
     // Another daemon, which knew one more, comes late.
     const more = { ...lost, collectors: [...lost.collectors, { collectorId: 8, ...word }] };
-    await make().putBack({ born, ...more, takenIds: ['production-20260302-2'] });
+    await make().putBack({ holdsMark, ...more, takenIds: ['production-20260302-2'] });
     expect((await register.holds()).collectors.map(({ collectorId }) => collectorId)).toEqual([8]);
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(5);
   });

@@ -91,6 +91,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     loadUpgrades: (id, ids) => call('loadUpgrades', () => store.loadUpgrades(id, ids)),
     listUpgrades: (id, page) => call('listUpgrades', () => store.listUpgrades(id, page)),
     listMissed: (id, of) => call('listMissed', () => store.listMissed(id, of)),
+    mend: (of, rebuild, fence) => call('mend', () => store.mend(of, rebuild, fence)),
     listDue: (id, limit) => call('listDue', () => store.listDue(id, limit)),
     admit: (admission, fence) =>
       call('admit', async () => {

@@ -253,6 +253,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): RolloutSt
     },
     saveUpgrade: async (change, tripAbove) =>
       transition(change, { mode: 'save', tripAbove }) === 'saved' ? 'saved' : 'stale',
+    mend: async () => [],
     saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
     countFreshIntents: async (id, withinMs) =>
       [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= now() - withinMs).length,

@@ -18,8 +18,10 @@ function someParts({
   const parts = {
     store: {
       activeRolloutIds: async () => ['other-20260302-1', 'production-20260302-1'],
-      loadUpgrade: async (rolloutId: string, id: number) =>
-        upgrades.find((each) => each.rolloutId === rolloutId && each.collectorId === id),
+      loadUpgrades: async (rolloutId: string, ids: readonly number[]) => ({
+        upgrades: upgrades.filter((each) => each.rolloutId === rolloutId && ids.includes(each.collectorId)),
+        unreadable: [],
+      }),
       listUpgrades: async (rolloutId: string, { offset, limit }: { offset: number; limit: number }) =>
         upgrades
           .filter((each) => each.rolloutId === rolloutId)

@@ -200,7 +200,7 @@ describe('a step that has stored what it saw', () => {
     const job = await aJob(aRollout(), anUpgradingOne({ dueAt: t }), {
       lookAtTask: async () => ({ ok: true, value: { status: 6, message: '', serviceAt: t } }),
     });
-    const reads = vi.spyOn(job.store, 'loadUpgrade');
+    const reads = vi.spyOn(job.store, 'loadUpgrades');
     const outcome = await job.run();
     expect(reads).toHaveBeenCalledTimes(1);
     const stored = await job.stored();

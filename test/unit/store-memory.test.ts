@@ -18,10 +18,17 @@ function aWorld() {
   let store = makeMemoryRolloutStore();
   let register = makeMemoryFleetRegister();
   let born = 'first';
+  /** Marks of parts that are other ones than the whole. */
+  const partMarks = new Map<string, string>();
   const notes: DaemonNote[] = [];
   const back: PutBack[] = [];
   const birth: StoreBirth = {
-    identify: async () => ({ born, isRestored: born.startsWith('restored') }),
+    identify: async (policies) => ({
+      whole: born,
+      isRestored: born.startsWith('restored'),
+      holds: partMarks.get('holds') ?? born,
+      policies: new Map(policies.map((policy) => [policy, partMarks.get(policy) ?? born])),
+    }),
     putBack: async (lost) => {
       back.push(lost);
       for (const hold of lost.collectors) await register.holdCollector(hold);
@@ -49,6 +56,27 @@ function aWorld() {
       });
       await store.freeze({ rollout, upgrades: [], groups: someGroups(), events: [] });
     },
+    /** One node of a Cluster comes back empty. */
+    losePolicy: (policy: string) => {
+      const all = store;
+      const isOf = (id: string) => id.startsWith(`${policy}-`);
+      store = {
+        ...all,
+        activeRolloutIds: async (policies) =>
+          (await all.activeRolloutIds(policies)).filter((id) => !isOf(id)),
+        loadRollout: async (id) => (isOf(id) ? undefined : all.loadRollout(id)),
+      };
+      partMarks.set(policy, 'another');
+    },
+    loseHolds: (mark: string) => {
+      register = makeMemoryFleetRegister();
+      partMarks.set('holds', mark);
+    },
+    replaceLead: (mark: string) => {
+      partMarks.set('holds', born);
+      for (const policy of ['production', 'staging']) partMarks.set(policy, born);
+      born = mark;
+    },
     replace: (mark: string) => {
       store = makeMemoryRolloutStore();
       register = makeMemoryFleetRegister();
@@ -67,13 +95,15 @@ describe('the memory of a daemon', () => {
     await world.freeze('production', 3, { state: 'running' });
     await world.register().holdCollector({ collectorId: 100000010, ...word });
     const memory = world.aDaemon();
-    expect(await memory.look()).toBe('first');
+    const first = await memory.look();
+    expect(await memory.look()).toBe(first);
     world.replace('second');
-    expect(await memory.look()).toBe('second');
-    await memory.look();
+    const second = await memory.look();
+    expect(second).not.toBe(first);
+    expect(await memory.look()).toBe(second);
     expect(world.back).toEqual([
       {
-        born: 'second',
+        holdsMark: 'second',
         builds: [],
         collectors: [{ collectorId: 100000010, ...word }],
         takenIds: ['production-20260302-3'],
@@ -142,6 +172,58 @@ describe('the memory of a daemon', () => {
     await memory.look();
     expect(world.back.flatMap(({ takenIds }) => takenIds)).toEqual(['production-20260302-7']);
     expect(memory.refusal('production', targetBuild)).toContain('was held');
+  });
+
+  it('tells of one policy alone when the node that has it was emptied, and not the others (P4, P11)', async () => {
+    await world.freeze('production', 3, { state: 'paused', reason: 'ann: wait' });
+    await world.freeze('staging', 2, { state: 'paused', reason: 'ann: wait' });
+    await world.register().holdCollector({ collectorId: 7, ...word });
+    const memory = world.aDaemon();
+    await memory.look();
+    world.losePolicy('production');
+    await memory.look();
+    await memory.look();
+    expect(memory.refusal('production', targetBuild)).toContain('was paused: ann: wait');
+    expect(memory.refusal('staging', targetBuild)).toBeUndefined();
+    expect(world.back).toEqual([
+      { holdsMark: 'first', builds: [], collectors: [], takenIds: ['production-20260302-3'] },
+    ]);
+    const [note, ...more] = world.notes;
+    expect(more).toEqual([]);
+    const reason = note !== undefined && 'reason' in note ? note.reason : '';
+    expect(reason).toContain(
+      'a part of what was kept there is gone: the records and the history of production',
+    );
+    expect(reason).not.toContain('staging');
+    expect(reason).not.toContain('held again');
+  });
+
+  it('puts back holds when the node that has them was emptied, and begins as before what is there', async () => {
+    await world.freeze('production', 3, { state: 'paused', reason: 'ann: wait' });
+    await world.register().holdCollector({ collectorId: 7, ...word });
+    const memory = world.aDaemon();
+    await memory.look();
+    for (const mark of ['another', 'a third']) {
+      world.loseHolds(mark);
+      await memory.look();
+      expect((await world.register().holds()).collectors).toEqual([{ collectorId: 7, ...word }]);
+    }
+    expect(world.back.map(({ holdsMark, takenIds }) => [holdsMark, takenIds])).toEqual([
+      ['another', []],
+      ['a third', []],
+    ]);
+    expect(memory.refusal('production', targetBuild)).toBeUndefined();
+    expect(world.notes[0]).toMatchObject({ reason: expect.stringContaining('what was held, and the audit') });
+  });
+
+  it('loses nothing with a node that had neither', async () => {
+    await world.freeze('production', 3, { state: 'paused' });
+    const memory = world.aDaemon();
+    const first = await memory.look();
+    world.replaceLead('second');
+    expect(await memory.look()).not.toBe(first);
+    expect([world.notes, world.back]).toEqual([[], []]);
+    expect(memory.refusal('production', targetBuild)).toBeUndefined();
   });
 
   it('tries to put back again what it could not', async () => {

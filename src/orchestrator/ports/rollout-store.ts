@@ -2,6 +2,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutEvent } from '../../rollout/events.ts';
 import type { CapDomain, PlanGroups } from '../../rollout/plan-groups.ts';
 import type { Rollout, StoredView } from '../../rollout/rollout.ts';
+import type { Remains } from '../../rollout/unreadable.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/upgrade.ts';
 import type { Fence } from './leader-lease.ts';
 
@@ -37,6 +38,12 @@ export interface LoadedUpgrades {
   readonly upgrades: readonly Upgrade[];
   /** Collectors whose record can't be read: nobody may take them for strangers (P1). */
   readonly unreadable: readonly number[];
+}
+
+/** What takes the place of a record that can't be read, and what is told of it. */
+export interface Rebuilt {
+  readonly upgrade: Upgrade;
+  readonly event: RolloutEvent;
 }
 
 export type SaveResult = 'saved' | 'stale';
@@ -75,7 +82,7 @@ export interface RolloutStore {
     changes: readonly UpgradeChange[],
     rolloutRev: number,
   ): Promise<readonly number[]>;
-  /** The groups of its plan. */
+  /** The groups of its plan; undefined also when they can't be read. */
   loadGroups(rolloutId: string): Promise<PlanGroups | undefined>;
   /**
    * What the store knows of what `decide` sees. Candidates are those of waves that have begun (their state is not
@@ -133,6 +140,16 @@ export interface RolloutStore {
    * the same write, so that no create leaves after it.
    */
   saveUpgrade(change: UpgradeChange, tripAbove: number | null): Promise<SaveResult>;
+  /**
+   * Puts other records in the place of those on their way that can't be read, and counts anew what they had counted; one
+   * that is over stays as it is: nothing waits for it. Nothing is done when one of them changed meanwhile.
+   * @returns those that were put there
+   */
+  mend(
+    of: { readonly rolloutId: string; readonly collectorIds: readonly number[] },
+    rebuild: (remains: Remains, groups: PlanGroups) => Rebuilt,
+    fence: Fence,
+  ): Promise<readonly Rebuilt[]>;
   /**
    * The intent before a create: saved only while the rollout runs and is not braked (P4), and is still at the
    * `rolloutRev` at which the create was found to be right: what was held since then must not leave.
