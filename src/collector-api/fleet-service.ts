@@ -96,7 +96,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
   }
 
   // A look that fails comes back by itself, so its pages are tried once.
-  const readings = makeUpgradableReadings(({ toBuild, isUrgent }, onStart) =>
+  const readings = makeUpgradableReadings(clock, ({ toBuild, isUrgent }, onStart) =>
     readUpgradable(
       { toBuild, budgetClass: isUrgent ? 'verify' : 'look', attemptsMax: 1 },
       onStart,
@@ -185,7 +185,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       };
     },
 
-    async lookAtCollector({ collectorId, upgradableTo, urgent }, signal) {
+    async lookAtCollector({ collectorId, upgradableTo, urgent, listedSince }, signal) {
       const budgetClass = urgent ? 'verify' : 'look';
       const answer = await client.call(
         seeCollector,
@@ -205,6 +205,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       const isThere = isSameBuild(sighting.build, upgradableTo);
       if (collector.alive === false || isThere)
         return { ok: true, value: { ...sighting, upgradable: false } };
+      if (listedSince !== undefined && readings.hasShown(collectorId, upgradableTo, listedSince))
+        return { ok: true, value: { ...sighting, upgradable: true } };
       const upgradable = await askUpgradable(upgradableTo, urgent, signal);
       // 400: a parameter is invalid (collector-api.md §4.3), and only the build can be: it is no longer on offer.
       if (!upgradable.ok && upgradable.failure.kind === 'refused' && upgradable.failure.status === 400)

@@ -105,6 +105,10 @@ const executors: Executors = {
       collectorId: upgrade.collectorId,
       upgradableTo: step.askUpgradable ? upgrade.toBuild : null,
       urgent: step.why !== 'deferred' && step.why !== 'watchBuild',
+      // Creates that Redis may have forgotten were sent before, and have arrived by then, or never will.
+      ...(step.why === 'recheck'
+        ? { listedSince: (run.parts.trustedSince?.() ?? 0) + run.parts.answerWithinMs }
+        : {}),
     };
     const answer = await run.parts.fleet.lookAtCollector(look, run.signal);
     const at = run.parts.clock.now();

@@ -84,6 +84,8 @@ function judgeFit(
   if (heartbeat === 'silent') {
     return defer(upgrade, 'notAlive', at, 'the collector is silent: it restarts, or is going away', context);
   }
+  if (seen.upgradable === false)
+    return defer(upgrade, 'inUpgrade', at, 'the service offers it no upgrade: one may be running', context);
   const late = heartbeat === 'late' ? countLate(upgrade, seen.lastSeenAlive ?? 0) : undefined;
   const { startBy } = upgrade;
   if (late === undefined || late.looks >= lateLooksMax)

@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assert.ts';
+import { compareBuildVersions } from '../base/build-version.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { Upgrade } from './upgrade.ts';
 
@@ -22,7 +23,8 @@ export const freshForMs = 60_000;
 
 /**
  * What this upgrade needs now. Pure: the same record and instant always give the same step.
- * @param trustedSince what was seen before is looked at again: the record may be one of before, and its create lost (P1)
+ * @param trustedSince what was seen before is looked at again: the record may be one of before, and its create lost (P1).
+ *   Its upgrade may be running then, which a collector does not show until it restarts: the upgradable list does
  */
 export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs = 0): Step {
   if ('dueAt' in upgrade && upgrade.state !== 'retrying' && upgrade.dueAt > now) {
@@ -33,9 +35,8 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
       if (upgrade.startBy !== null && now > upgrade.startBy) {
         return { do: 'giveBack', reason: 'the window closes too soon to start it' };
       }
-      return isFresh(upgrade, now) && upgrade.freshAt >= trustedSince
-        ? { do: 'start' }
-        : { do: 'lookAtCollector', why: 'recheck', askUpgradable: false };
+      if (isFresh(upgrade, now) && upgrade.freshAt >= trustedSince) return { do: 'start' };
+      return { do: 'lookAtCollector', why: 'recheck', askUpgradable: mayRunUnseen(upgrade, trustedSince) };
     case 'starting':
       return { do: 'lookAtCollector', why: 'settle', askUpgradable: true };
     case 'upgrading':
@@ -70,4 +71,12 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
  */
 function isFresh(upgrade: Extract<Upgrade, { state: 'queued' }>, now: EpochMs): boolean {
   return Math.abs(now - upgrade.freshAt) <= freshForMs;
+}
+
+/** Whether a list of collectors above the target means anything is not specified, so it is not asked about those. */
+function mayRunUnseen(
+  { freshAt, fromBuild, toBuild }: Extract<Upgrade, { state: 'queued' }>,
+  trustedSince: EpochMs,
+): boolean {
+  return freshAt < trustedSince && (compareBuildVersions(fromBuild, toBuild) ?? 0) <= 0;
 }

@@ -347,6 +347,26 @@ describe('the fleet service', () => {
       expect(held).toHaveLength(2);
     });
 
+    it('takes a list that was read since for an answer where it names the collector (P1)', async () => {
+      const { fleet, server, clock } = await aCollectorApi((request, response) =>
+        isList(request)
+          ? sendJson(response, 200, { collectors: [collector(2)] })
+          : sendJson(response, 200, { collector: collector(Number(request.path.split('/').at(-1))) }),
+      );
+      const listsFor = async (of: ReturnType<typeof look> & { readonly listedSince?: number }) => {
+        const before = server.requests.filter(isList).length;
+        const answer = await fleet.lookAtCollector(of);
+        return [answer.ok && answer.value.upgradable, server.requests.filter(isList).length - before];
+      };
+      const at = clock.now();
+      expect(await listsFor({ ...look(2), listedSince: at })).toEqual([true, 1]);
+      expect(await listsFor({ ...look(2), listedSince: at })).toEqual([true, 0]);
+      expect(await listsFor({ ...look(1), listedSince: at })).toEqual([false, 1]);
+      expect(await listsFor({ ...look(2), listedSince: at + 1 })).toEqual([true, 1]);
+      expect(await listsFor({ ...look(2), upgradableTo: '19.500-2', listedSince: at })).toEqual([true, 1]);
+      expect(await listsFor(look(2))).toEqual([true, 1]);
+    });
+
     it('tells a failed reading as a failure, not as a no', async () => {
       const { fleet } = await aCollectorApi((request, response) =>
         isList(request)

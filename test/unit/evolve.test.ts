@@ -507,6 +507,43 @@ describe('nextStep', () => {
   });
 });
 
+describe('a collector whose record may be one of before a lost create (P1)', () => {
+  const rejoinedAt = t + 10_000;
+  const now = rejoinedAt + 1_000;
+
+  it('is looked at before its create, and looked for on the list: it shows no upgrade until it restarts', () => {
+    expect(nextStep(queued, now)).toEqual({ do: 'start' });
+    expect(nextStep(queued, now, rejoinedAt)).toEqual({
+      do: 'lookAtCollector',
+      why: 'recheck',
+      askUpgradable: true,
+    });
+    expect(nextStep(apply(queued, offered(now)), now, rejoinedAt)).toEqual({ do: 'start' });
+  });
+
+  it('waits while the service would start no upgrade of it, and gives its slot back', () => {
+    const deferred = apply(queued, seen({ upgradable: false, lastSeenAlive: now }, now));
+    expect(deferred).toMatchObject({ state: 'deferred', condition: 'inUpgrade', attempts: 0 });
+    const later = now + 5 * minutes;
+    expect(apply(deferred, seen({ build: targetBuild, lastSeenAlive: later }, later)).state).toBe(
+      'verifying',
+    );
+  });
+
+  it('is not looked for where it goes back to an older build: a list may leave those out', () => {
+    const back = { ...queued, fromBuild: targetBuild, toBuild: oldBuild };
+    expect(nextStep(back, now, rejoinedAt)).toMatchObject({ why: 'recheck', askUpgradable: false });
+  });
+
+  it('is looked at alone when it was seen long ago, and since', () => {
+    const later = now + 10 * minutes;
+    expect(nextStep(apply(queued, offered(now)), later, rejoinedAt)).toMatchObject({
+      why: 'recheck',
+      askUpgradable: false,
+    });
+  });
+});
+
 describe('a collector that is silent before its create (P1)', () => {
   const beatAgo = (ageMs: number) => seen({ lastSeenAlive: t + minutes - ageMs }, t + minutes);
   const stale = anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null });

@@ -195,6 +195,25 @@ describe('a create that waits for its place in the API budget', () => {
   });
 });
 
+describe('a step whose record may be older than a create that Redis has forgotten (P1)', () => {
+  it('takes a list for an answer only when that create had arrived by then, or never will', async () => {
+    const looks: unknown[] = [];
+    const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
+    const fleet: Partial<FleetService> = {
+      lookAtCollector: async (look) => {
+        looks.push(look);
+        return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
+      },
+    };
+    const job = await aJob(aRollout(), queued, fleet, () => t + 100);
+    await job.run();
+    const { collectorId, toBuild: upgradableTo } = queued;
+    expect(looks).toEqual([
+      { collectorId, upgradableTo, urgent: true, listedSince: t + 100 + quietParts.answerWithinMs },
+    ]);
+  });
+});
+
 describe('a step that has stored what it saw', () => {
   it('knows from that when to come back, and reads its record once', async () => {
     const job = await aJob(aRollout(), anUpgradingOne({ dueAt: t }), {

@@ -48,9 +48,17 @@ export interface FleetService {
     signal?: AbortSignal,
   ): Promise<Answer<{ readonly taskId: string }>>;
   lookAtTask(taskId: string, signal?: AbortSignal): Promise<Answer<TaskSighting>>;
-  /** `upgradableTo`: also ask whether the service would start an upgrade of it to this build now. */
+  /**
+   * `upgradableTo`: also ask whether the service would start an upgrade of it to this build now. With `listedSince`, that
+   * it would have at any instant since will do.
+   */
   lookAtCollector(
-    look: { readonly collectorId: number; readonly upgradableTo: string | null; readonly urgent: boolean },
+    look: {
+      readonly collectorId: number;
+      readonly upgradableTo: string | null;
+      readonly urgent: boolean;
+      readonly listedSince?: EpochMs;
+    },
     signal?: AbortSignal,
   ): Promise<Answer<CollectorSighting>>;
 }
