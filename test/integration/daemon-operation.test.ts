@@ -196,7 +196,10 @@ describe.concurrent('Redis goes away and comes back', () => {
       const place = `redis://127.0.0.1:${port}`;
       expect(away.body).toMatchObject({
         ready: false,
-        checks: { redis: { ok: false, reason: `no connection to ${place}` }, service: { ok: true } },
+        checks: {
+          redis: { ok: false, reason: `no connection to ${place}: the connection was closed` },
+          service: { ok: true },
+        },
       });
       expect((await daemon.get('/healthz')).status).toBe(200);
       expect((await daemon.get('/metrics')).status).toBe(200);
