@@ -1,7 +1,7 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 import { formatDuration } from '../base/duration.ts';
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { stateWords as spaced } from '../rollout/state-words.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';

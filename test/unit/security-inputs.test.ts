@@ -7,7 +7,7 @@ import { CommandFailure } from '../../src/cli/command-failure.ts';
 import { retryAfterMsOf } from '../../src/collector-api/service-failure.ts';
 import { isSlowPattern } from '../../src/config/slow-pattern.ts';
 import { readJson } from '../../src/http/json-text.ts';
-import { toPrintable } from '../../src/observability/printable.ts';
+import { toPrintable } from '../../src/base/printable.ts';
 import { valueUnder } from '../../src/rollout/collector-key.ts';
 import { compilePattern, compileSelector, parseRegularExpression } from '../../src/rollout/selector.ts';
 import { aCollector } from '../support/builders.ts';
