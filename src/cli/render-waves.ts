@@ -61,13 +61,13 @@ function cell(text: string, head: string): string {
 }
 
 function waveWords(wave: WaveStatus, now: EpochMs): string {
-  const words = [stateWords(wave, now)];
+  const words = [stageWords(wave, now)];
   if (wave.setAside > 0) words.push(`${wave.setAside} set aside`);
   if (wave.joined > 0) words.push(`${wave.joined} came late`);
   return words.join(', ');
 }
 
-function stateWords(wave: WaveStatus, now: EpochMs): string {
+function stageWords(wave: WaveStatus, now: EpochMs): string {
   switch (wave.state) {
     case 'waiting':
     case 'awaitingApproval':

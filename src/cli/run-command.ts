@@ -9,7 +9,7 @@ import { chooseRedis, secretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
-import { stopSignal, untilAborted } from './until-signal.ts';
+import { stopSignal, untilFired } from './until-signal.ts';
 import { readVersion } from './version.ts';
 import { embeddedDataDir, withRedis } from './with-redis.ts';
 
@@ -40,7 +40,7 @@ export async function runCommand(options: {
     await daemon.start().catch((error: unknown) => {
       throw listenFailure(config, error);
     });
-    await untilAborted(stop);
+    await untilFired(stop);
   } finally {
     await closeInTime(daemon, redis.close);
   }
