@@ -9,14 +9,13 @@ import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import { startNativeServer } from '../../src/redis/embedded/native-server.ts';
 import {
   aDaemonNight,
-  brokenPromises,
-  createdTwice,
   type NightDaemon,
   nightPolicy,
   scan,
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
