@@ -260,6 +260,17 @@ describe('saving an upgrade', () => {
     expect((await viewNow()).braked).toBe(false);
   });
 
+  it('takes words with half of a character, and goes on with the record that has them (P9, P13)', async () => {
+    const reason = 'asked for by ann: \ud83d, not \\ud83d, \ude00 but 😀';
+    const before = await load(1);
+    const retrying = changeTo(before, { state: 'retrying', dueAt: startedAt, reason });
+    expect(await store.saveUpgrade(retrying, null)).toBe('saved');
+    expect(await load(1)).toMatchObject({
+      reason: 'asked for by ann: \ufffd, not \\ud83d, \ufffd but 😀',
+    });
+    expect(await store.saveUpgrade(admitted(await load(1)), null)).toBe('saved');
+  });
+
   it('tells clearly which record is broken', async () => {
     await connection.commands.hset(rolloutKeys(keyPrefix, rolloutId).records, '1', '{"rev":');
     await expect(load(1)).rejects.toThrow(/record of collector 1 of rollout production-20260302-1/);
