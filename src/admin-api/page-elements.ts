@@ -1,3 +1,5 @@
+import { unprintable } from '../base/printable.ts';
+
 /**
  * Part of the page's program: what its texts, times and bars are made of. Everything from the API becomes text nodes or
  * attributes set by the DOM, never markup: names of collectors come from machines.
@@ -21,7 +23,7 @@ export const pageElements = String.raw`
     { tone: 'rest', label: 'withdrawn', states: ['withdrawn', 'rolledBack'] },
   ];
   // Characters that would turn the reading direction or be invisible are shown as what they are.
-  const printable = (text) => text.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  const printable = (text) => text.replace(${unprintable}, (character) =>
     character.split('').map((unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join(''));
   const words = (name) => String(name).replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   const toneOf = (name) => tones[name] || 'rest';

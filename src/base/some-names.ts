@@ -1,8 +1,9 @@
 // What fits a line that a person reads.
 const namesShown = 5;
 
-/** The first few of some names, for a sentence that says how many there are: `a, b, c, d, e, …`. */
+/** The first few of some names, and how many more there are: `a, b, c, d, e and 2 more`. */
 export function someNames(names: readonly string[]): string {
   const shown = names.slice(0, namesShown).join(', ');
-  return names.length > namesShown ? `${shown}, …` : shown;
+  const more = names.length - namesShown;
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }

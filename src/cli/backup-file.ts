@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 import {
   type BackupHeader,
   type BackupLine,

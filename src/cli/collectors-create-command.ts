@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import { Collector } from '../contract/collector.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { GlobalOptions } from './command-runner.ts';
 import type { ConsoleOutput } from './console-output.ts';

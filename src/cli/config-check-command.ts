@@ -1,9 +1,9 @@
+import { toPrintable } from '../base/printable.ts';
 import type { Config } from '../config/config.ts';
 import { effectiveConfig, renderEffectiveConfig } from '../config/effective-config.ts';
 import { findRisks } from '../config/find-risks.ts';
 import { maskedPolicy } from '../config/masked-policy.ts';
 import { findOverlappingPolicies } from '../config/overlapping-policies.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { defaultRedis } from './default-redis.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';

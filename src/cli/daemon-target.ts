@@ -1,7 +1,7 @@
 import { type AdminClient, makeAdminClient } from '../admin-api/admin-client.ts';
 import { AdminClientFault } from '../admin-api/admin-client-fault.ts';
+import { toPrintable } from '../base/printable.ts';
 import { writeAddress } from '../base/write-address.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { CommandFailure } from './command-failure.ts';

@@ -1,6 +1,6 @@
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { RolloutEventBody } from '../contract/rollout-status.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { chooseRollout } from './choose-rollout.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, withDaemon } from './daemon-target.ts';

@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { ExplainResult, Explanation } from '../orchestrator/operations.ts';
 import { isEnd } from '../rollout/upgrade.ts';
 import type { ConsoleOutput } from './console-output.ts';

@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 import { exportRollout } from '../redis/export-rollout.ts';
 import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
 import { CommandFailure } from './command-failure.ts';

@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 import { stateWords } from '../rollout/state-words.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { quoteArgument } from './quote-argument.ts';

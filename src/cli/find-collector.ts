@@ -1,9 +1,9 @@
 import { parseCollectorId } from '../base/collector-id.ts';
+import { toPrintable } from '../base/printable.ts';
 import { isRefusedWith } from '../collector-api/client-refusals.ts';
 import { isNameAskable } from '../collector-api/collector-name.ts';
 import type { Collector } from '../contract/collector.ts';
 import type { Source } from '../contract/source.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';

@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 import { findOverlaps, type Overlap, type PolicyClaim } from '../rollout/overlap.ts';
 import { unselected } from './plan-figures.ts';
 import type { PolicyPlan } from './read-plans.ts';

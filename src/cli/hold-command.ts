@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import type { HoldAnswerBody } from '../contract/held-things.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { HeldSubject } from '../orchestrator/operations.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';

@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { HeldThings } from '../orchestrator/operations.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, withDaemon } from './daemon-target.ts';

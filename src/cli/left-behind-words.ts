@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 import { countLeft } from '../rollout/left-behind.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 

@@ -1,6 +1,6 @@
+import { toPrintable } from '../base/printable.ts';
 import type { Config } from '../config/config.ts';
 import { ourRequestsPerSecond } from '../daemon/our-requests-per-second.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { findOverlaps, type PolicyClaim } from '../rollout/overlap.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { CommandFailure } from './command-failure.ts';

@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 import type { ConsoleOutput } from './console-output.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 import { addCollectorsProgram } from './collectors-program.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { CommandRunner, GlobalOptions } from './command-runner.ts';

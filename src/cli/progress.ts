@@ -1,8 +1,8 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 import { formatDuration } from '../base/duration.ts';
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
-import { stateWords as spaced } from '../rollout/state-words.ts';
+import { stateWords } from '../rollout/state-words.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { endedOf } from './ended-of.ts';
@@ -58,10 +58,10 @@ function makeLines(output: ConsoleOutput): Progress {
       if (before?.stage === stage && now - before.at < linesEveryMs) return;
       last.set(status.id, { stage, at: now });
       const words = status.waves.map(
-        (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stateWords(wave)}`,
+        (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stageWords(wave)}`,
       );
       output.out.write(
-        `${status.id}  ${spaced(status.state)}  ${words.join('  ')}  ${etaWords(status, now)}\n`,
+        `${status.id}  ${stateWords(status.state)}  ${words.join('  ')}  ${etaWords(status, now)}\n`,
       );
     },
     stop: () => undefined,
@@ -74,7 +74,7 @@ export function waveWords(status: RolloutStatus, wave: WaveStatus, now: EpochMs)
   const running = counts.queued + counts.starting + counts.upgrading + counts.verifying;
   const failed = counts.failed + counts.timedOut + counts.unconfirmed;
   const isWaiting = wave.state === 'waiting' || wave.state === 'awaitingApproval';
-  const words: string[] = [isWaiting ? `waits: ${toPrintable(wave.waits ?? '')}` : stateWords(wave)];
+  const words: string[] = [isWaiting ? `waits: ${toPrintable(wave.waits ?? '')}` : stageWords(wave)];
   if (wave.state === 'soaking' && wave.soakEndsAt !== null) {
     words.push(`${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
   }
@@ -88,7 +88,7 @@ export function waveWords(status: RolloutStatus, wave: WaveStatus, now: EpochMs)
   return [...words, isOpen ? etaWords(status, now) : ''].filter((word) => word !== '').join('  ');
 }
 
-function stateWords({ state }: Pick<WaveStatus, 'state'>): string {
+function stageWords({ state }: Pick<WaveStatus, 'state'>): string {
   return state === 'awaitingApproval' ? 'waits for approval' : state;
 }
 

@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 
 /** A text as one argument of a command that is meant to be copied: names come from machines, and a shell obeys some. */
 export function quoteArgument(text: string): string {

@@ -1,8 +1,8 @@
+import { toPrintable } from '../base/printable.ts';
 import type { Config } from '../config/config.ts';
 import { makeFleetAccess } from '../daemon/fleet-access.ts';
 import { makeLocalApiBudget } from '../daemon/local-api-budget.ts';
 import { ourRequestsPerSecond } from '../daemon/our-requests-per-second.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import { noMemory, type PlanReading, readPlan } from '../orchestrator/read-plan.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';

@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 import { type RedisConfig, redactRedisText } from '../redis/redis-config.ts';
 import { writeRefusalOf } from '../redis/write-refusal.ts';
 import { CommandFailure } from './command-failure.ts';

@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 
 /** A resource as one `name  value` a line: objects by dotted names, as `--set` takes them, and lists as JSON. */
 export function renderFields(resource: object): string {

@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { formatDuration } from '../base/duration.ts';
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { countLeftOut } from '../rollout/freeze-plan.ts';
 import type { Overlap } from '../rollout/overlap.ts';
 import { leftOutReasons, type Plan } from '../rollout/plan.ts';

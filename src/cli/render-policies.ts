@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { describeOrphan } from '../orchestrator/find-orphans.ts';
 import type { PolicyStanding, PolicyStandings } from '../orchestrator/list-policies.ts';
 import { showInstant } from './show-instant.ts';

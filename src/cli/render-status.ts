@@ -1,6 +1,6 @@
 import { formatDuration } from '../base/duration.ts';
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { failuresAllowed, formatAmount } from '../rollout/amount.ts';
 import { legalVerbs } from '../rollout/legal-verbs.ts';
 import { lostWords } from '../rollout/lost-words.ts';

@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 
 /** Enough for any id and most names; a whole row should fit into a terminal. */
 const cellLengthMax = 48;

@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { showInstant } from './show-instant.ts';
@@ -61,13 +61,13 @@ function cell(text: string, head: string): string {
 }
 
 function waveWords(wave: WaveStatus, now: EpochMs): string {
-  const words = [stateWords(wave, now)];
+  const words = [stageWords(wave, now)];
   if (wave.setAside > 0) words.push(`${wave.setAside} set aside`);
   if (wave.joined > 0) words.push(`${wave.joined} came late`);
   return words.join(', ');
 }
 
-function stateWords(wave: WaveStatus, now: EpochMs): string {
+function stageWords(wave: WaveStatus, now: EpochMs): string {
   switch (wave.state) {
     case 'waiting':
     case 'awaitingApproval':

@@ -1,6 +1,6 @@
 import { formatDuration } from '../base/duration.ts';
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { WindowStatus } from '../rollout/status.ts';
 import { showInstantIn } from './show-instant.ts';
 

@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import type { Changed, Conflict } from '../collector-api/change-resource.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { printJson } from './print-json.ts';
 import { renderDifference } from './render-fields.ts';

@@ -1,15 +1,15 @@
 import { errorCodeOf } from '../base/error-code.ts';
+import { toPrintable } from '../base/printable.ts';
 import { writeAddress } from '../base/write-address.ts';
 import type { Config } from '../config/config.ts';
 import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { chooseRedis, secretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
-import { stopSignal, untilAborted } from './until-signal.ts';
+import { stopSignal, untilFired } from './until-signal.ts';
 import { readVersion } from './version.ts';
 import { embeddedDataDir, withRedis } from './with-redis.ts';
 
@@ -40,7 +40,7 @@ export async function runCommand(options: {
     await daemon.start().catch((error: unknown) => {
       throw listenFailure(config, error);
     });
-    await untilAborted(stop);
+    await untilFired(stop);
   } finally {
     await closeInTime(daemon, redis.close);
   }

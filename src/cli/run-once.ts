@@ -1,10 +1,10 @@
 import { errorCodeOf } from '../base/error-code.ts';
+import { toPrintable } from '../base/printable.ts';
 import { writeAddress } from '../base/write-address.ts';
 import type { Config } from '../config/config.ts';
 import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { describeScan, type ScanResult } from '../orchestrator/scan.ts';
 import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutStatus } from '../rollout/status.ts';

@@ -13,7 +13,7 @@ import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { printJson } from './print-json.ts';
-import { stopSignal, untilAborted } from './until-signal.ts';
+import { stopSignal, untilFired } from './until-signal.ts';
 
 export interface ServiceOptions {
   readonly host: string;
@@ -51,7 +51,7 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
   output.out.write(
     `reference service at ${service.baseUrl}: ${collectors} collectors, ${options.speed} times real time\n`,
   );
-  await untilAborted(stop);
+  await untilFired(stop);
   await close(service);
   return exitCodes.done;
 }

@@ -1,6 +1,6 @@
+import { toPrintable } from '../base/printable.ts';
 import type { SourceDraft } from '../collector-api/source-client.ts';
 import { Source } from '../contract/source.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { GlobalOptions } from './command-runner.ts';
 import type { ConsoleOutput } from './console-output.ts';

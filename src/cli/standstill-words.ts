@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { Standstill } from '../rollout/api-standing.ts';
 import { showInstant } from './show-instant.ts';
 

@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import { sleepForReal } from '../base/sleep.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { PolicyStandings } from '../orchestrator/list-policies.ts';
 import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import type { RolloutStatus } from '../rollout/status.ts';

@@ -1,5 +1,5 @@
+import { toPrintable } from '../base/printable.ts';
 import type { DurationMs } from '../base/time.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { ConsoleOutput } from './console-output.ts';
 
 /** What a person hears of the service while a command of his goes on; on stderr, so that a report stays one. */

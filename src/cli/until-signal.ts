@@ -12,7 +12,7 @@ export function stopSignal(): AbortSignal {
 }
 
 /** Waits until the signal fires. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
+export function untilFired(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

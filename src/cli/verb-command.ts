@@ -1,4 +1,4 @@
-import { toPrintable } from '../observability/printable.ts';
+import { toPrintable } from '../base/printable.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { UpgradeFailureClass } from '../rollout/upgrade.ts';
 import type { RolloutVerb } from '../rollout/verbs.ts';

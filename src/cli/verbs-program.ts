@@ -2,7 +2,9 @@ import { type Command, Option } from 'commander';
 import { eventsDefault, eventsMax } from '../contract/event-limits.ts';
 import { type UpgradeFailureClass, upgradeFailureClasses } from '../rollout/upgrade.ts';
 import { type RolloutVerb, rolloutVerbs } from '../rollout/verbs.ts';
-import type { CommandRunner } from './command-runner.ts';
+import type { CommandRunner, GlobalOptions } from './command-runner.ts';
+import type { ConsoleOutput } from './console-output.ts';
+import type { ExitCode } from './exit-codes.ts';
 import { countUpTo } from './option-values.ts';
 import { readSubjects } from './read-subjects.ts';
 import { verbTable } from './verb-table.ts';
@@ -46,48 +48,20 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .description('rollouts in one glance, from the daemon')
     .option('-w, --watch', 'show it again every second', false)
     .option(...urlOption)
-    .action(
-      run(
-        async (
-          { config, json },
-          output,
-          rollout: string | undefined,
-          options: { watch: boolean; url?: string },
-        ) =>
-          (await import('./status-command.ts')).statusCommand(rollout, { config, json, ...options }, output),
-      ),
-    );
+    .action(asking(run, async () => (await import('./status-command.ts')).statusCommand));
   program
     .command('events')
     .argument('[rollout]', 'its id, or its policy; not needed when only one is on its way')
     .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
     .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
     .option(...urlOption)
-    .action(
-      run(
-        async (
-          { config, json },
-          output,
-          rollout: string | undefined,
-          options: { limit: number; url?: string },
-        ) =>
-          (await import('./events-command.ts')).eventsCommand(rollout, { config, json, ...options }, output),
-      ),
-    );
+    .action(asking(run, async () => (await import('./events-command.ts')).eventsCommand));
   program
     .command('explain')
     .argument('<collector>', 'its id, or its name')
     .description('why a collector is not upgraded now, and when: where it stands with each policy')
     .option(...urlOption)
-    .action(
-      run(async ({ config, json }, output, collector: string, options: { url?: string }) =>
-        (await import('./explain-command.ts')).explainCommand(
-          collector,
-          { config, json, ...options },
-          output,
-        ),
-      ),
-    );
+    .action(asking(run, async () => (await import('./explain-command.ts')).explainCommand));
   for (const verb of rolloutVerbs) addVerb(program, run, verb);
   for (const verb of ['hold', 'release'] as const) {
     program
@@ -120,6 +94,22 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
         (await import('./holds-command.ts')).holdsCommand({ config, json, ...options }, output),
       ),
     );
+}
+
+/** What is done with one subject: the command gets its own options together with those that every command takes. */
+function asking<Subject, Options extends object>(
+  run: CommandRunner,
+  load: () => Promise<
+    (
+      subject: Subject,
+      options: Options & Pick<GlobalOptions, 'config' | 'json'>,
+      output: ConsoleOutput,
+    ) => Promise<ExitCode>
+  >,
+) {
+  return run(async ({ config, json }, output, subject: Subject, options: Options) =>
+    (await load())(subject, { ...options, config, json }, output),
+  );
 }
 
 function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
+import { toPrintable } from '../base/printable.ts';
 import { sleepForReal } from '../base/sleep.ts';
 import type { Config } from '../config/config.ts';
-import { toPrintable } from '../observability/printable.ts';
 import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
 import { startEmbeddedRedis } from '../redis/embedded/start-embedded-redis.ts';
 import { describeRedis, type RedisConfig } from '../redis/redis-config.ts';

@@ -1,8 +1,8 @@
+import { toPrintable } from '../base/printable.ts';
 import { isConflict } from '../collector-api/client-refusals.ts';
 import type { ManagementClient } from '../collector-api/management-client.ts';
 import type { Config } from '../config/config.ts';
 import { makeManagementAccess } from '../daemon/management-access.ts';
-import { toPrintable } from '../observability/printable.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { CommandFailure } from './command-failure.ts';

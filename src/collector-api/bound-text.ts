@@ -1,11 +1,15 @@
+import { cutText } from '../base/cut-text.ts';
 import { serviceLimits } from '../contract/service-limits.ts';
 
 /** The longest text that the service keeps of a collector is a description. Longer ones would fill Redis, page and terminal. */
 const textLengthMax = serviceLimits.descriptionLengthMax;
 
-/** A text of the service, cut to a length that can be stored and shown. Secrets go before: half of one would be left. */
+/** Half of a character, which JSON can hold; a script in Redis can't read a record that has one (P13). */
+const halves = /\p{Cs}/gu;
+
+/** A text of the service as it can be stored and shown, cut to a length. Secrets go before: half of one would be left. */
 export function boundText(text: string): string {
-  if (text.length <= textLengthMax) return text;
-  // No half of a character is left at the end.
-  return `${text.slice(0, textLengthMax).replace(/[\ud800-\udbff]$/, '')}…`;
+  const whole = text.replace(halves, '\ufffd');
+  const cut = cutText(whole, textLengthMax);
+  return cut === whole ? whole : `${cut}…`;
 }

@@ -19,7 +19,7 @@ import {
   type Tagged,
   withoutServiceFields,
 } from './change-resource.ts';
-import { isNameAskable, unaskableName } from './collector-name.ts';
+import { askByName } from './collector-name.ts';
 import type { PatientClient } from './patient-client.ts';
 import type { ServedAnswer } from './service-call.ts';
 
@@ -91,10 +91,10 @@ export function makeCollectorClient(client: PatientClient): CollectorClient {
     get,
 
     async getByName(name, signal) {
-      if (!isNameAskable(name)) return unaskableName(name);
-      const input = { params: { name } };
-      const trailingSlash = name.includes('.');
-      return taggedCollector(await client.call(getCollectorByName, input, { trailingSlash, signal }));
+      const answer = await askByName(name, ({ params, trailingSlash }) =>
+        client.call(getCollectorByName, { params }, { trailingSlash, signal }),
+      );
+      return taggedCollector(answer);
     },
 
     async create(draft, signal) {

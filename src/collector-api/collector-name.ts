@@ -9,9 +9,23 @@ export function isNameAskable(name: string): boolean {
   return name !== '' && !unsupportedInPath.test(name);
 }
 
-export function unaskableName(name: string): Answer<never> {
-  return refuse(
-    'client.name.unsupported',
-    `The service can't be asked for the name ${JSON.stringify(name)}: it is empty, or holds one of ; / % \\. Use its id, or read the list.`,
-  );
+/** How the service is asked for a collector by its name (collector-api.md §4.1, Rules for Get by name). */
+interface QuestionByName {
+  readonly params: { readonly name: string };
+  /** A name with a period wants one. */
+  readonly trailingSlash: boolean;
+}
+
+/** Asks for a collector by its name; one that the service can't be asked for is refused here. */
+export async function askByName<T>(
+  name: string,
+  ask: (question: QuestionByName) => Promise<Answer<T>>,
+): Promise<Answer<T>> {
+  if (!isNameAskable(name)) {
+    return refuse(
+      'client.name.unsupported',
+      `The service can't be asked for the name ${JSON.stringify(name)}: it is empty, or holds one of ; / % \\. Use its id, or read the list.`,
+    );
+  }
+  return ask({ params: { name }, trailingSlash: name.includes('.') });
 }

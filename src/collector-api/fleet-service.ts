@@ -16,7 +16,7 @@ import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
 import type { FleetService, InventoryPage } from '../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
 import { boundText } from './bound-text.ts';
-import { isNameAskable, unaskableName } from './collector-name.ts';
+import { askByName } from './collector-name.ts';
 import { fleetCollectorOf, hasId, isInstalled } from './fleet-collector-of.ts';
 import { type PagedList, readWholeList } from './paging.ts';
 import type { ServiceClient } from './service-client.ts';
@@ -135,14 +135,10 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
 
     async findCollector(idOrName, signal) {
       const id = parseCollectorId(idOrName);
-      if (id === undefined && !isNameAskable(idOrName)) return unaskableName(idOrName);
       const answer =
         id === undefined
-          ? await client.call(
-              seeCollectorByName,
-              { params: { name: idOrName } },
-              // A name with a period (collector-api.md §4.1, Rules for Get by name).
-              { budgetClass: 'operator', trailingSlash: idOrName.includes('.'), signal },
+          ? await askByName(idOrName, ({ params, trailingSlash }) =>
+              client.call(seeCollectorByName, { params }, { budgetClass: 'operator', trailingSlash, signal }),
             )
           : await client.call(seeCollector, { params: { id } }, { budgetClass: 'operator', signal });
       if (!answer.ok) {

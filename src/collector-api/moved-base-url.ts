@@ -1,17 +1,6 @@
 import { versionPath } from '../contract/collector-management-api.ts';
 
 /**
- * A base URL as we keep it: no slash at the end, and without the `/v1` that some people copy along, since paths are
- * relative to `{baseUrl}/v1`.
- */
-export function normalBaseUrl(baseUrl: string): string {
-  return baseUrl
-    .trim()
-    .replace(/\/+$/, '')
-    .replace(new RegExp(`${versionPath}$`), '');
-}
-
-/**
  * The base URL that a 301's `Location` points to (collector-api.md, Deployments). A Location without a path keeps the
  * path of the base URL that was asked.
  * @returns undefined when it names no http(s) address; never with credentials or a query

@@ -4,7 +4,6 @@ import type { Operation } from '../contract/operation.ts';
 import type { CallInput } from '../http/client.ts';
 import type { ApiBudget, KeyMemory } from '../orchestrator/ports/api-budget.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
-import { normalBaseUrl } from './moved-base-url.ts';
 import { makeRequestSender, type Sent } from './request-sender.ts';
 import { makeServiceAddresses } from './service-addresses.ts';
 import { failed, type ServedAnswer, type ServiceCall } from './service-call.ts';
@@ -17,6 +16,7 @@ import { makeThrottle } from './throttle.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 export interface ServiceClientParts {
+  /** Without a slash at its end and `/v1`, as the config has it. */
   readonly baseUrl: string;
   readonly accessId: string;
   readonly accessKey: string;
@@ -69,7 +69,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   const sessions = makeServiceSessions((baseUrl) =>
     openServiceSession({ baseUrl, accessId, accessKey, requestTimeoutMs, connectionsMax, ca, clock }),
   );
-  const addresses = makeServiceAddresses(sessions.at(normalBaseUrl(parts.baseUrl)));
+  const addresses = makeServiceAddresses(sessions.at(parts.baseUrl));
 
   const credentials = [accessId, accessKey, basicToken({ name: accessId, password: accessKey })];
   const hider = (kind: TextKind): ((text: string) => string) => {

@@ -1,4 +1,6 @@
 import { assertNever } from '../base/assert.ts';
+import { cutText } from '../base/cut-text.ts';
+import { toOneLine } from '../base/one-line.ts';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { Operation } from '../contract/operation.ts';
 import { parseServiceError } from '../contract/service-errors.ts';
@@ -92,10 +94,7 @@ function whatItSaid(fault: HttpFault, hide: (text: string) => string): string {
 }
 
 function say(words: string, hide: (text: string) => string): string {
-  // Control characters have no place in a log line or a terminal.
-  return hide(words)
-    .replace(/\p{Cc}+/gu, ' ')
-    .slice(0, messageLengthMax);
+  return cutText(hide(toOneLine(words)), messageLengthMax);
 }
 
 /**

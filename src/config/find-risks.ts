@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { errorCodeOf } from '../base/error-code.ts';
-import type { Config } from './config.ts';
+import type { Config, RedisConfig } from './config.ts';
 import { isLoopback } from './is-loopback.ts';
 
 /**
@@ -23,6 +23,7 @@ export function findRisks(config: Config): readonly string[] {
     ...(isReadOnTheWay(service.baseUrl)
       ? ['the access key goes to service.baseUrl without TLS; write https://']
       : []),
+    ...redisPassword(config.redis),
     ...tokens,
     ...[...new Set([...secretFiles, ...files])].flatMap((path) => (path === undefined ? [] : openFile(path))),
   ];
@@ -30,7 +31,30 @@ export function findRisks(config: Config): readonly string[] {
 
 function isReadOnTheWay(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
+  return protocol === 'http:' && !isLoopback(withoutBrackets(hostname));
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function redisPassword(redis: RedisConfig | undefined): readonly string[] {
+  if (redis === undefined) return [];
+  const goesTo = 'the password of Redis goes to';
+  if (redis.kind === 'single') {
+    const url = redis.url.reveal();
+    // A path is a socket of this machine.
+    if (!URL.canParse(url)) return [];
+    const { protocol, password, hostname } = new URL(url);
+    const isSafe = protocol !== 'redis:' || password === '' || isLoopback(withoutBrackets(hostname));
+    return isSafe ? [] : [`${goesTo} redis.url without TLS; write rediss://`];
+  }
+  const { key, nodes } =
+    redis.kind === 'cluster'
+      ? { key: 'cluster', nodes: redis.nodes }
+      : { key: 'sentinels', nodes: redis.sentinels };
+  const isSafe = redis.tls || redis.password === undefined || nodes.every(({ host }) => isLoopback(host));
+  return isSafe ? [] : [`${goesTo} redis.${key} without TLS; set redis.tls: true`];
 }
 
 const othersReadOrWrite = 0o006;

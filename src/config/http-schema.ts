@@ -10,6 +10,10 @@ export const HttpSchema = z
       .string()
       .min(1)
       .refine(isHost, 'is no host name or address')
+      .refine(
+        (host) => !isZoned(host),
+        `names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's`,
+      )
       .default('127.0.0.1')
       .describe('Where to listen. Any other host than loopback needs a token.'),
     port: z.number().int().min(0).max(65_535).default(9464).describe('Where to listen; 0 takes a free port.'),
@@ -36,6 +40,11 @@ export const HttpSchema = z
     }),
   )
   .describe('Our own HTTP server: health, metrics, the admin API and the page.');
+
+/** Of an IPv6 address; the commands of this machine could not ask the daemon there. */
+function isZoned(host: string): boolean {
+  return isIP(host) === 6 && host.includes('%');
+}
 
 function isHost(host: string): boolean {
   return (

@@ -1,13 +1,15 @@
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { invariant } from '../base/assert.ts';
-import { Secret } from '../base/secret.ts';
+import type { Secret } from '../base/secret.ts';
 import type { Config, RedisConfig } from './config.ts';
-import { ConfigError, formatPath, quote } from './config-error.ts';
+import { ConfigError, formatPath } from './config-error.ts';
 import { ConfigFile } from './config-file.ts';
 import { type PlacedIssue, placeIssue, placeProblems } from './describe-problems.ts';
 import { explainIssue } from './explain-issue.ts';
+import { partOf } from './part-of.ts';
 import { type CaFiles, readCaFiles } from './read-ca-files.ts';
+import { readSecretFiles, type SecretFiles } from './read-secret-files.ts';
 import { withPassword } from './redis-schema.ts';
 import { slowPatternIssues } from './slow-pattern-issues.ts';
 import {
@@ -16,8 +18,6 @@ import {
   type Substitution,
   substituteEnvironment,
 } from './substitute-environment.ts';
-import { readTextFile } from './text-file.ts';
-import { guessable, type Unfit, unfitForId, unprintable } from './value-schemas.ts';
 import { withGateFiles } from './with-gate-files.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
@@ -41,14 +41,7 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   const substitution = substituteEnvironment(source.value, environment);
   const { parsed, issues } = parseFile(substitution);
   const secrets = readSecretFiles(substitution, source.file);
-  const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
-  const authorities = readCaFiles((section) => {
-    const place = formatPath([section, 'caFile']);
-    if (unresolved.has(place)) return undefined;
-    const path = partOf(partOf(substitution.value, section), 'caFile');
-    if (typeof path !== 'string') return undefined;
-    return { path, written: substitution.texts.get(place)?.written ?? path };
-  }, source.file);
+  const authorities = readCaFiles(substitution, source.file);
   const slow = slowPatternIssues(partOf(substitution.value, 'rollouts')).map(redacted(substitution));
   const allIssues = [...issues, ...slow, ...secrets.issues, ...authorities.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
@@ -95,69 +88,7 @@ function withPlainScalars(substitution: Substitution, issues: readonly z.core.$Z
   return copy;
 }
 
-/** Where a secret may stand in a file of its own. */
-const secretFileKeys = [
-  ['service', 'accessIdFile'],
-  ['service', 'accessKeyFile'],
-  ['redis', 'passwordFile'],
-  ['http', 'tokenFile'],
-] as const;
-/** No credential is longer. */
-const secretBytesMax = 16 * 1024;
-
-/** Looks at the data before it is checked, so that a bad file is told together with all other problems. */
-function readSecretFiles(substitution: Substitution, configFile: string) {
-  const byKey = new Map<string, Secret>();
-  const files: string[] = [];
-  const issues: PlacedIssue[] = [];
-  for (const path of secretFileKeys) {
-    const [section, key] = path;
-    const given = partOf(partOf(substitution.value, section), key);
-    const isUnresolved = substitution.issues.some((issue) => formatPath(issue.path) === formatPath(path));
-    if (typeof given !== 'string' || given === '' || isUnresolved) continue;
-    const file = resolve(dirname(configFile), given);
-    const text = readTextFile(file, secretBytesMax);
-    const value = typeof text === 'string' ? text.replace(/[\r\n]+$/, '') : '';
-    const problem = typeof text === 'string' ? secretProblem(value, key) : text.problem;
-    if (problem === undefined) {
-      byKey.set(key, new Secret(value));
-      files.push(file);
-    } else {
-      const written = substitution.texts.get(formatPath(path))?.written ?? given;
-      issues.push({
-        path,
-        message: `can't take the secret from ${quote(written)}: ${problem}`,
-        part: 'value',
-      });
-    }
-  }
-  return { byKey, files, issues };
-}
-
-function partOf(data: unknown, key: PropertyKey): unknown {
-  return typeof data === 'object' && data !== null && Object.hasOwn(data, key)
-    ? Reflect.get(data, key)
-    : undefined;
-}
-
-/** Of the keys whose secrets have rules of their own. */
-const unfitFor: Readonly<Record<string, readonly Unfit[]>> = {
-  accessIdFile: [unfitForId],
-  tokenFile: [unprintable, guessable],
-};
-
-function secretProblem(value: string, key: string): string | undefined {
-  if (value === '') return 'the file is empty';
-  const unfit = (unfitFor[key] ?? [unprintable]).find(({ pattern }) => pattern.test(value));
-  return unfit === undefined ? undefined : `it ${unfit.sentence}`;
-}
-
-function assemble(
-  file: ConfigFile,
-  secrets: ReadonlyMap<string, Secret>,
-  ca: CaFiles,
-  folder: string,
-): Config {
+function assemble(file: ConfigFile, secrets: SecretFiles['byKey'], ca: CaFiles, folder: string): Config {
   const { service, redis, http } = file;
   const accessId = service.accessId ?? secrets.get('accessIdFile');
   const accessKey = service.accessKey ?? secrets.get('accessKeyFile');

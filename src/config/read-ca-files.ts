@@ -1,7 +1,8 @@
-import { dirname, resolve } from 'node:path';
 import { certificatesLengthMax, findCertificates } from '../base/pem-certificates.ts';
 import { quote } from './config-error.ts';
 import type { PlacedIssue } from './describe-problems.ts';
+import { namedFileOf } from './named-file.ts';
+import type { Substitution } from './substitute-environment.ts';
 import { readTextFile } from './text-file.ts';
 
 /** PEM of the authorities of each section that names a `caFile`. */
@@ -10,33 +11,27 @@ export interface CaFiles {
   readonly redis?: string;
 }
 
-/** A path, and how it stands in the config: a variable may hold a secret that is no path at all (P12). */
-interface NamedFile {
-  readonly path: string;
-  readonly written: string;
-}
-
 const sections = ['service', 'redis'] as const;
 
 /**
  * Reads the certificates of own authorities, so that a wrong file is told with all other problems and not by the first
  * connection.
- * @param given what the config names as a section's `caFile`; undefined where it names none
  */
 export function readCaFiles(
-  given: (section: (typeof sections)[number]) => NamedFile | undefined,
+  substitution: Substitution,
   configFile: string,
 ): { readonly ca: CaFiles; readonly issues: readonly PlacedIssue[] } {
   const found: Array<readonly [string, string]> = [];
   const issues: PlacedIssue[] = [];
   for (const section of sections) {
-    const named = given(section);
-    if (named === undefined || named.path === '') continue;
-    const certificates = readCertificates(resolve(dirname(configFile), named.path));
+    const path = [section, 'caFile'] as const;
+    const named = namedFileOf(substitution, path, configFile);
+    if (named === undefined) continue;
+    const certificates = readCertificates(named.path);
     if ('pem' in certificates) found.push([section, certificates.pem]);
     else {
       const message = `can't take certificates from ${quote(named.written)}: ${certificates.problem}`;
-      issues.push({ path: [section, 'caFile'], message, part: 'value' });
+      issues.push({ path, message, part: 'value' });
     }
   }
   return { ca: Object.fromEntries(found), issues };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { WaveRule } from '../rollout/policy.ts';
 import { amount, waveSize } from './amount-schemas.ts';
 import { GatesSchema } from './gates-schema.ts';
+import { partOf } from './part-of.ts';
 import { reportRepeatedNames } from './repeated-names.ts';
 import { MatchSchema } from './selection-schema.ts';
 import { duration, shortName } from './value-schemas.ts';
@@ -102,8 +103,4 @@ function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[
       );
     }
   });
-}
-
-function partOf(data: unknown, key: string): unknown {
-  return typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined;
 }

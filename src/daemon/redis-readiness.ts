@@ -6,7 +6,10 @@ import type { RedisConnections } from './redis-connections.ts';
 export async function redisReadiness(redis: RedisConnections, keyPrefix: string): Promise<ReadinessCheck> {
   const refusal = redis.writes.refusal();
   if (refusal !== null) return { ok: false, reason: `${redis.place} refuses writes: ${refusal}` };
-  if (!redis.worker.isReady()) return { ok: false, reason: `no connection to ${redis.place}` };
+  if (!redis.worker.isReady()) {
+    const why = redis.unreachable();
+    return { ok: false, reason: `no connection to ${redis.place}${why === null ? '' : `: ${why}`}` };
+  }
   const restoring = await readRestoring({ commands: redis.handler.commands, keyPrefix });
   if (restoring === null) return { ok: true, reason: 'connected' };
   const reason = `a restore into ${redis.place}, begun at ${restoring}, is under way or was cut off: nothing starts until it has come to its end`;

@@ -1,12 +1,11 @@
+import { cutText } from '../base/cut-text.ts';
+import { toOneLine } from '../base/one-line.ts';
 import type { Secret } from '../base/secret.ts';
 
 /** Makes words of others fit to be shown: in one line, bounded, and without secrets (P12). */
 export type Say = (text: string) => string;
 
-const charactersMax = 200;
-
-/** Blanks and breaks of any kind, and characters that move a cursor, hide, or turn the reading direction. */
-const unprintable = /[\s\p{C}\p{Z}]+/gu;
+const lengthMax = 200;
 
 /** Makes a `Say` for one question; the one who was asked may repeat its token, and where it was asked. */
 export function makeSay(secrets: readonly Secret[]): Say {
@@ -14,13 +13,9 @@ export function makeSay(secrets: readonly Secret[]): Say {
   // The longest first, since they may hold each other.
   forms.sort((a, b) => b.length - a.length);
   return (text) => {
-    const line = text.replace(unprintable, (gap) => (/[\s\p{Z}]/u.test(gap) ? ' ' : '')).trim();
-    // Secrets go before the text is cut: half of one would be left at the end.
-    const clean = forms.reduce((rest, form) => rest.replaceAll(form, '***'), line);
-    // By characters, not by halves of them.
-    return Array.from(clean.slice(0, 2 * charactersMax))
-      .slice(0, charactersMax)
-      .join('');
+    const line = forms.reduce((rest, form) => rest.replaceAll(form, '***'), toOneLine(text));
+    // Secrets went before: half of one would be left at the end.
+    return cutText(line, lengthMax);
   };
 }
 

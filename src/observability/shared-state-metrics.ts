@@ -1,4 +1,5 @@
 import { Gauge, Registry } from 'prom-client';
+import { toPrintable } from '../base/printable.ts';
 import type { DurationMs } from '../base/time.ts';
 import { lastGoodLook } from '../orchestrator/list-policies.ts';
 import type { ScanEntry } from '../orchestrator/ports/scan-book.ts';
@@ -6,7 +7,6 @@ import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import { rolloutStates } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { upgradeStates } from '../rollout/upgrade.ts';
-import { toPrintable } from './printable.ts';
 
 /** State that all daemons share, so that only the leader tells it: else sums over daemons would count it many times. */
 export interface SharedState {

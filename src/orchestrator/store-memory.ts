@@ -1,4 +1,5 @@
 import type { Sleep } from '../base/sleep.ts';
+import { someNames } from '../base/some-names.ts';
 import type { DurationMs } from '../base/time.ts';
 import { type Standstill, standsFor, standstillOf } from '../rollout/after-loss.ts';
 import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
@@ -40,9 +41,6 @@ interface Loss {
 }
 
 const noHolds: Known['holds'] = { builds: [], collectors: [] };
-
-// Of each kind, in one line of the log.
-const namesShown = 5;
 
 /** A daemon that has just started knows nothing, so what its first look shows is what there is. */
 export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
@@ -160,14 +158,14 @@ function lossWords(
     goneWords(loss),
     ...(loss.policies.length === 0
       ? []
-      : [open.length === 0 ? 'no rollout was on its way' : `on their way were ${shorten(open)}`]),
+      : [open.length === 0 ? 'no rollout was on its way' : `on their way were ${someNames(open)}`]),
     ...(loss.holds
-      ? [held.length === 0 ? 'nothing is known that was held' : `held again: ${shorten(held)}`]
+      ? [held.length === 0 ? 'nothing is known that was held' : `held again: ${someNames(held)}`]
       : []),
     ...(still.length === 0
       ? []
       : [
-          `not begun again until somebody runs \`upwave run --once\`: ${shorten(still.map(({ id, standstill }) => `${id} ${standstill.words}`))}`,
+          `not begun again until somebody runs \`upwave run --once\`: ${someNames(still.map(({ id, standstill }) => `${id} ${standstill.words}`))}`,
         ]),
     'the rest is planned anew from what the service shows; to have the records back, stop the daemons and restore a backup',
   ].join('; ');
@@ -177,14 +175,9 @@ function goneWords({ holds, policies, isAll }: Loss): string {
   if (isAll) return 'what was kept there is gone: all records and their history';
   const what = [
     ...(holds ? ['what was held, and the audit'] : []),
-    ...(policies.length === 0 ? [] : [`the records and the history of ${shorten(policies)}`]),
+    ...(policies.length === 0 ? [] : [`the records and the history of ${someNames(policies)}`]),
   ];
   return `a part of what was kept there is gone: ${what.join('; ')}`;
-}
-
-function shorten(names: readonly string[]): string {
-  const more = names.length > namesShown ? ` and ${names.length - namesShown} more` : '';
-  return `${names.slice(0, namesShown).join(', ')}${more}`;
 }
 
 const lookEveryMs: DurationMs = 1_000;

@@ -11,14 +11,8 @@ import type { RecordSnapshot } from '../../src/reference-service/service-record.
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import { readConfig } from '../support/config-fixtures.ts';
-import {
-  type AtEnd,
-  brokenPromises,
-  createdTwice,
-  createsReach,
-  type NightEnd,
-  nightConfig,
-} from '../support/daemon-night.ts';
+import { type AtEnd, createsReach, type NightEnd, nightConfig } from '../support/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../support/judge-night.ts';
 import { makeRedisProcess, type RedisProcess } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aFolder } from '../support/upwave-process.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { createsOf } from '../support/daemon-night.ts';
+import { createsOf } from '../support/judge-night.ts';
 import { redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, type ChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { createdTwice, createsOf } from '../support/daemon-night.ts';
+import { createdTwice, createsOf } from '../support/judge-night.ts';
 import { redisServerCommand } from '../support/redis-process.ts';
 import { aChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';

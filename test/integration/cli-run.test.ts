@@ -4,13 +4,8 @@ import { describe, it } from 'vitest';
 import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
-import {
-  aDaemonNight,
-  brokenPromises,
-  type Night,
-  nightConfig,
-  nightCredentials,
-} from '../support/daemon-night.ts';
+import { aDaemonNight, type Night, nightConfig, nightCredentials } from '../support/daemon-night.ts';
+import { brokenPromises } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { type CallResult, callUpwave } from '../support/upwave-call.ts';

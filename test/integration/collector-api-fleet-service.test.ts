@@ -118,6 +118,22 @@ describe('the fleet service', () => {
       expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'refused', code } });
     });
 
+    it('tells what a refusal says in one line, cut to whole characters', async () => {
+      const detailOf = async (message: string) => {
+        const body = { code: 'odd', message };
+        const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, body));
+        const answer = await fleet.createTask(target, send);
+        return !answer.ok && 'detail' in answer.failure ? answer.failure.detail : undefined;
+      };
+      expect(await detailOf('a\r\nfake\u001b line\u202e😀')).toBe(
+        'createUpgradeTask: answered 400 (odd: a fake line😀).',
+      );
+      // 200 in all, with "odd: ".
+      expect(await detailOf(`${'x'.repeat(194)}😀`)).toBe(
+        `createUpgradeTask: answered 400 (odd: ${'x'.repeat(194)}).`,
+      );
+    });
+
     it.each([403, 415])('is a misconfiguration that says what to do when answered %i', async (status) => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, status, { code: 'forbidden' }),

@@ -2,9 +2,6 @@ import { describe, it } from 'vitest';
 import {
   aDaemonNight,
   aStartedNight,
-  brokenPromises,
-  createdTwice,
-  createsOf,
   createsReach,
   nightPolicy,
   scan,
@@ -15,6 +12,7 @@ import {
   untilWave,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises, createdTwice, createsOf } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { startWayToService, type WayToService } from '../support/way-to-service.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { rolloutKeys } from '../../src/redis/rollout-keys.ts';
-import { aStartedNight, brokenPromises, createsOf, untilEnded, upgradesOf } from '../support/daemon-night.ts';
+import { aStartedNight, untilEnded, upgradesOf } from '../support/daemon-night.ts';
+import { brokenPromises, createsOf } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 

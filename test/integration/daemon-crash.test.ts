@@ -2,8 +2,6 @@ import { describe, it } from 'vitest';
 import {
   activeOf,
   aDaemonNight,
-  brokenPromises,
-  createdTwice,
   createsReach,
   nightConfig,
   scan,
@@ -11,6 +9,7 @@ import {
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { aFolder, daemonUrl, startUpwave, type UpwaveProcess } from '../support/upwave-process.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aStartedNight, createsOf, createsReach, nightPolicy } from '../support/daemon-night.ts';
+import { aStartedNight, createsReach, nightPolicy } from '../support/daemon-night.ts';
+import { createsOf } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 

@@ -2,13 +2,12 @@ import { describe, it } from 'vitest';
 import {
   aDaemonNight,
   aStartedNight,
-  brokenPromises,
-  createdTwice,
   scan,
   statusOf,
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 

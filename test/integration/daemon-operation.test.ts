@@ -9,14 +9,13 @@ import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import { startNativeServer } from '../../src/redis/embedded/native-server.ts';
 import {
   aDaemonNight,
-  brokenPromises,
-  createdTwice,
   type NightDaemon,
   nightPolicy,
   scan,
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
@@ -196,7 +195,10 @@ describe.concurrent('Redis goes away and comes back', () => {
       const place = `redis://127.0.0.1:${port}`;
       expect(away.body).toMatchObject({
         ready: false,
-        checks: { redis: { ok: false, reason: `no connection to ${place}` }, service: { ok: true } },
+        checks: {
+          redis: { ok: false, reason: `no connection to ${place}: the connection was closed` },
+          service: { ok: true },
+        },
       });
       expect((await daemon.get('/healthz')).status).toBe(200);
       expect((await daemon.get('/metrics')).status).toBe(200);

@@ -2,14 +2,13 @@ import { describe, it } from 'vitest';
 import { apiBudgetKeys } from '../../src/redis/api-budget-ledger.ts';
 import {
   aDaemonNight,
-  brokenPromises,
-  createsOf,
   nightCredentials,
   nightPolicy,
   scan,
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises, createsOf } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { startWayToService, type WayToService } from '../support/way-to-service.ts';

@@ -3,7 +3,6 @@ import {
   activeOf,
   aDaemonNight,
   aStartedNight,
-  brokenPromises,
   type Night,
   scan,
   statusOf,
@@ -12,6 +11,7 @@ import {
   untilWave,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises } from '../support/judge-night.ts';
 import { lossless } from '../support/lossless.ts';
 import { useRedis } from '../support/redis.ts';
 import { sendJson, startScriptedServer } from '../support/scripted-server.ts';

@@ -3,14 +3,13 @@ import { makeRedisConnection } from '../../src/redis/connection.ts';
 import { commandsOf } from '../support/commands-of.ts';
 import {
   aDaemonNight,
-  brokenPromises,
-  createdTwice,
   createsReach,
   type NightDaemon,
   scan,
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../support/judge-night.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 

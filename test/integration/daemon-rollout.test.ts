@@ -4,9 +4,6 @@ import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import {
   aDaemonNight,
   aStartedNight,
-  brokenPromises,
-  createdTwice,
-  createsOf,
   type Night,
   nightSpeed,
   scan,
@@ -14,6 +11,7 @@ import {
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises, createdTwice, createsOf } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AtEnd, aDaemonNight, createsOf, scan } from '../support/daemon-night.ts';
+import { type AtEnd, aDaemonNight, scan } from '../support/daemon-night.ts';
+import { createsOf } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { startWayToService, type WayToService } from '../support/way-to-service.ts';

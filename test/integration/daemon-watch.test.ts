@@ -1,6 +1,7 @@
 import { describe, it } from 'vitest';
 import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
-import { aDaemonNight, brokenPromises, scan, untilEnded, upgradesOf } from '../support/daemon-night.ts';
+import { aDaemonNight, scan, untilEnded, upgradesOf } from '../support/daemon-night.ts';
+import { brokenPromises } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { startWayToService } from '../support/way-to-service.ts';
 

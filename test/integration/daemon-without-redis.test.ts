@@ -2,13 +2,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import {
   aStartedNight,
-  brokenPromises,
   createsReach,
   type NightDaemon,
   nightConfig,
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { brokenPromises } from '../support/judge-night.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aFolder, startUpwave } from '../support/upwave-process.ts';

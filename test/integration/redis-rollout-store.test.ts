@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listAllUpgrades } from '../../src/orchestrator/list-all-upgrades.ts';
 import type { FrozenPlan, RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
+import { makeBrokenRecords } from '../../src/redis/broken-records.ts';
 import type { RedisConnection } from '../../src/redis/connection.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
 import { rolloutKeys } from '../../src/redis/rollout-keys.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
+import { noGroups } from '../../src/rollout/plan-groups.ts';
 import type { Rollout, StoredView } from '../../src/rollout/rollout.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import { anUpgrade, aRollout, aWave, someGroups, startedAt } from '../support/builders.ts';
@@ -258,6 +260,17 @@ describe('saving an upgrade', () => {
     expect(await store.saveRollout({ ...resumed, brake: 'lift' }, null)).toBe('saved');
     await store.saveUpgrade(ended(await load(2), 'succeeded', 0), 0);
     expect((await viewNow()).braked).toBe(false);
+  });
+
+  it('takes words with half of a character, and goes on with the record that has them (P9, P13)', async () => {
+    const reason = 'asked for by ann: \ud83d, not \\ud83d, \ude00 but 😀';
+    const before = await load(1);
+    const retrying = changeTo(before, { state: 'retrying', dueAt: startedAt, reason });
+    expect(await store.saveUpgrade(retrying, null)).toBe('saved');
+    expect(await load(1)).toMatchObject({
+      reason: 'asked for by ann: \ufffd, not \\ud83d, \ufffd but 😀',
+    });
+    expect(await store.saveUpgrade(admitted(await load(1)), null)).toBe('saved');
   });
 
   it('tells clearly which record is broken', async () => {
@@ -660,12 +673,16 @@ describe('groups', () => {
     }
   });
 
-  it('that cannot be read are named', async () => {
+  it('that cannot be read, or are gone, are told once and stop no view (P14)', async () => {
+    const told: string[] = [];
+    const broken = makeBrokenRecords(({ message }) => told.push(message));
+    store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken });
     await freeze(store, aRollout(), pendingOnes(1), []);
     await connection.commands.set(rolloutKeys(keyPrefix, rolloutId).groups, '{"strata":[]}');
-    await expect(store.loadGroups(rolloutId)).rejects.toThrow(/the groups of rollout production-20260302-1/);
+    expect(await store.loadGroups(rolloutId)).toBeUndefined();
     await connection.commands.del(rolloutKeys(keyPrefix, rolloutId).groups);
-    await expect(viewNow()).rejects.toThrow(/the groups of rollout production-20260302-1/);
+    expect(await viewNow()).toMatchObject({ groupsUnreadable: true, groups: noGroups });
+    expect(told).toEqual([expect.stringContaining(`the groups of rollout ${rolloutId}`)]);
   });
 });
 

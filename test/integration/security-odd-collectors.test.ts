@@ -91,6 +91,16 @@ describe('collectors as a hostile machine could register them', () => {
     }
   });
 
+  it('have no half of a character, at which the scripts in Redis would fail', async () => {
+    const half = 'a\ud83d';
+    const fleet = await readFleet([collector(1, { name: half, osName: half, fields: { [half]: half } })]);
+    expect(fleet.collectors[0]).toMatchObject({
+      name: 'a\ufffd',
+      osName: 'a\ufffd',
+      fields: { 'a\ufffd': 'a\ufffd' },
+    });
+  });
+
   it('fill no log, page, terminal or Redis with texts of a mebibyte', async () => {
     const long = '😀'.repeat(mebibyte / 4);
     const fleet = await readFleet([

@@ -294,6 +294,10 @@ const sectionCases: ReadonlyArray<readonly [string, string]> = [
     'http: { host: "a b", token: sixteen--letters }',
     'config.yaml:3:15 http.host: is no host name or address',
   ],
+  [
+    'http: { host: "fe80::1%eth0", token: sixteen--letters }',
+    `config.yaml:3:15 http.host: names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's`,
+  ],
   ['http: { port: 70000 }', 'config.yaml:3:15 http.port: must be at most 65535'],
   [
     'http: { token: "" }',

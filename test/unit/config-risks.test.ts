@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findRisks } from '../../src/config/find-risks.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { readConfig, withRollout, withService } from '../support/config-fixtures.ts';
+import { readConfig, withRollout, withSection, withService } from '../support/config-fixtures.ts';
 
 const serviceAt = (baseUrl: string) =>
   findRisks(readConfig(withService(`service: { baseUrl: "${baseUrl}", accessId: id, accessKey: key }`)));
@@ -32,6 +32,41 @@ describe('the risks of a config (P12)', () => {
     ]);
     expect(gateAt('url: "http://gate.example.com"')).toEqual([]);
     expect(gateAt('url: "https://gate.example.com", tokenFile: token')).toEqual([]);
+  });
+
+  it.each([
+    ['redis://:word@redis.example.com:6379', 1],
+    ['redis://user:word@[2001:db8::1]', 1],
+    ['redis://redis.example.com:6379', 0],
+    ['redis://user@redis.example.com', 0],
+    ['rediss://:word@redis.example.com', 0],
+    ['redis://:word@127.0.0.1', 0],
+    ['redis://:word@[::1]:6379', 0],
+    ['redis://:word@LOCALHOST', 0],
+    ['/run/redis.sock', 0],
+    ['unix:///run/redis.sock', 0],
+  ])('has a password of Redis that goes to %s: %i', (url, count) => {
+    expect(findRisks(readConfig(withSection(`redis: { url: "${url}" }`)))).toEqual(
+      Array(count).fill('the password of Redis goes to redis.url without TLS; write rediss://'),
+    );
+  });
+
+  it('has one that stands beside the URL', () => {
+    const redis = 'redis: { url: "redis://redis.example.com", password: word }';
+    expect(findRisks(readConfig(withSection(redis)))).toHaveLength(1);
+  });
+
+  it.each(['sentinels: [%], name: main', 'cluster: [%]'])('has one that goes to redis.%s', (ways) => {
+    const risksOf = (nodes: string, more: string) =>
+      findRisks(readConfig(withSection(`redis: { ${ways.replace('%', nodes)}${more} }`)));
+    const key = ways.replace(/:.*/, '');
+    const far = '"127.0.0.1:7000", "redis.example.com:7000"';
+    expect(risksOf(far, ', password: word')).toEqual([
+      `the password of Redis goes to redis.${key} without TLS; set redis.tls: true`,
+    ]);
+    expect(risksOf(far, ', password: word, tls: true')).toEqual([]);
+    expect(risksOf(far, ', username: user')).toEqual([]);
+    expect(risksOf('"127.0.0.1:7000", "[::1]:7000"', ', password: word')).toEqual([]);
   });
 
   it("are none where a gate's file can't be looked at: the gate says so when it asks", () => {

@@ -1,16 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { baseUrlFromLocation, mayFollow, normalBaseUrl } from '../../src/collector-api/moved-base-url.ts';
-
-describe('normalBaseUrl', () => {
-  it.each([
-    ['https://api.example.com/api/', 'https://api.example.com/api'],
-    ['https://api.example.com/api/v1', 'https://api.example.com/api'],
-    ['https://api.example.com/v1/', 'https://api.example.com'],
-    ['https://api.example.com', 'https://api.example.com'],
-  ])('reads %s as %s', (given, normal) => {
-    expect(normalBaseUrl(given)).toBe(normal);
-  });
-});
+import { baseUrlFromLocation, mayFollow } from '../../src/collector-api/moved-base-url.ts';
 
 describe('baseUrlFromLocation', () => {
   const current = 'https://api.example.com/api';
