@@ -9,7 +9,9 @@ describe('a wait for what no signal reaches', () => {
     onTestFinished(() => {
       process.off('unhandledRejection', listener);
     });
-    const readings = makeUpgradableReadings({ now: () => 0 }, () => Promise.reject(new Error('Redis is away')));
+    const readings = makeUpgradableReadings({ now: () => 0 }, () =>
+      Promise.reject(new Error('Redis is away')),
+    );
 
     const asked = readings.ask('19.455-2', false, AbortSignal.abort(new Error('stopping')));
 
