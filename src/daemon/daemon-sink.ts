@@ -1,14 +1,19 @@
+import type { Clock, DurationMs } from '../base/time.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 
 export interface DaemonSinkParts {
   readonly projections: EventSink;
   readonly logger: Logger;
+  readonly clock: Clock;
   /** Keeps in mind that Redis refuses writes. @returns whether this error says so, which is told already then */
   readonly learnRefusal: (error: unknown) => boolean;
   /** Whether we closed the connections to Redis under what still worked with it. */
   readonly isCut: () => boolean;
 }
+
+// What goes on is met again and again; a person needs to read it now and then.
+const starvedAgainMs: DurationMs = 600_000;
 
 /** What a daemon tells, each thing once; and what it knows of itself by that. */
 export interface DaemonSink extends EventSink {
@@ -17,8 +22,9 @@ export interface DaemonSink extends EventSink {
 
 /** Leaves out of what is told what was told already, and what a cut connection makes everybody complain of. */
 export function makeDaemonSink(parts: DaemonSinkParts): DaemonSink {
-  const { projections, logger, learnRefusal, isCut } = parts;
+  const { projections, logger, clock, learnRefusal, isCut } = parts;
   let isLeading = false;
+  let starvedToldAt = Number.NEGATIVE_INFINITY;
   return {
     isLeading: () => isLeading,
     tell: projections.tell,
@@ -28,6 +34,11 @@ export function makeDaemonSink(parts: DaemonSinkParts): DaemonSink {
         // By the lease that ran out, or by the leader's loop, which may hang in a pass until Redis is back: told once.
         if (!isLeading) return;
         isLeading = false;
+      }
+      if (note.event === 'daemon.starved') {
+        const now = clock.now();
+        if (now - starvedToldAt < starvedAgainMs) return;
+        starvedToldAt = now;
       }
       // Told once, when Redis began to refuse writes; every step and every pass would tell it again.
       const isRepetition = 'error' in note && learnRefusal(note.error);

@@ -84,6 +84,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const sink: DaemonSink = makeDaemonSink({
     projections: makeEventSink({ logger, metrics }),
     logger,
+    clock,
     learnRefusal: (error) => redis.writes.learn(error),
     isCut: () => isCut,
   });
@@ -103,6 +104,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     concurrentRequests: config.service.concurrentRequests,
     permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
     onStanding: (standing) => access.setStanding(standing),
+    onStarved: (lateMs) =>
+      sink.note({
+        event: 'daemon.starved',
+        reason: `places in the API budget are reached ${Math.ceil(lateMs)} ms too late, so fewer requests are made`,
+      }),
   });
   const fleetCounts = makeFleetCounts();
   const access: FleetAccess = makeFleetAccess({

@@ -162,6 +162,10 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       return { level: 'error', fields: { event, rollout: note.rollout, error: note.error } };
     case 'errand.failed':
       return { level: 'error', fields: { event, reason: note.errand, error: note.error } };
+    case 'daemon.starved': {
+      const reason = `This process gets to its work late: ${note.reason}. Give it more CPU, or a Redis that answers sooner.`;
+      return { level: 'warn', fields: { event, reason } };
+    }
     case 'daemon.started':
     case 'daemon.stopping':
     case 'daemon.stopped':

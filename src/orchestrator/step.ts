@@ -152,6 +152,7 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     current = change.after;
     for (const event of change.events) parts.sink.tell(event);
     if (parts.clock.now() - fact.at <= sendWithinMs) return true;
+    tellLate(parts);
     current = await record(run, current, { kind: 'createNotSent', at: parts.clock.now() });
     return false;
   };
@@ -163,6 +164,7 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   if (current.state !== 'starting') return current;
   if (answer.ok) return record(run, current, { kind: 'created', at, taskId: answer.value.taskId });
   if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
+    if (!signal.aborted) tellLate(parts);
     return record(run, current, { kind: 'createNotSent', at });
   }
   if (answer.failure.kind === 'refused' && answer.failure.code === 'collector.version.invalid') {
@@ -173,6 +175,12 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     await holdRollout(parts, rollout.id, describeFailure(answer.failure));
   }
   return next;
+}
+
+/** Creates that are given back again and again look like a rollout that stands still for no reason. */
+function tellLate({ sink }: StepParts): void {
+  const reason = `a create could not leave within ${sendWithinMs} ms of its intent, and goes back to wait for its turn`;
+  sink.note({ event: 'daemon.starved', reason });
 }
 
 /** An operator may have held it since it was admitted: while its create was in doubt, say (P5). */

@@ -12,6 +12,7 @@ import {
   type Reservation,
   type Slot,
 } from './api-budget-ledger.ts';
+import { makeSlotSlack } from './slot-slack.ts';
 import { makeWaitingLine } from './waiting-line.ts';
 
 export interface ApiBudgetDispatcher extends ApiBudget {
@@ -25,6 +26,8 @@ export interface ApiBudgetDispatcherParts {
   readonly ledger: ApiBudgetLedger;
   /** How long a request waits at most while all stand still, before it is refused with `PausedTooLong`. */
   readonly standstillWaitMaxMs?: DurationMs;
+  /** Told when places come too late again and again, and by how much: this process gets to nothing in time. */
+  readonly onStarved?: (lateMs: DurationMs) => void;
 }
 
 // A reservation takes a millisecond; a connection that lost its Redis keeps the call until it is back.
@@ -33,7 +36,8 @@ const reservedWithinMs: DurationMs = 2_000;
 // Slots asked for in one call; only near ones are given, so more would not come anyway.
 const slotsPerCallMax = 8;
 
-type Phase = Pick<Extract<Reservation, { kind: 'granted' }>, 'single' | 'isProbe'>;
+type Granted = Extract<Reservation, { kind: 'granted' }>;
+type Phase = Pick<Granted, 'single' | 'isProbe'>;
 
 interface Waiter {
   readonly since: number;
@@ -48,6 +52,7 @@ interface Waiter {
 export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBudgetDispatcher {
   const { ledger, standstillWaitMaxMs: waitMaxMs = standstillWaitMaxMs } = parts;
   const line = makeWaitingLine<Waiter>();
+  const slack = makeSlotSlack({ lateMaxMs, onStarved: parts.onStarved });
   let pausedUntil = 0;
   let dispatching = false;
   let closed = false;
@@ -65,21 +70,42 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBud
 
   async function dispatchWhileWaiting(): Promise<void> {
     while (line.size > 0 && !closed) {
-      const reservation = await reserve(Math.min(line.size, slotsPerCallMax));
-      if (reservation.kind === 'granted') {
-        for (const slot of reservation.slots) await use(slot, reservation);
-      } else await waitOut(reservation);
+      const { slackMs } = slack;
+      const reservation = await reserve(Math.min(line.size, slotsPerCallMax), slackMs);
+      if (reservation.kind !== 'granted') await waitOut(reservation);
+      else {
+        await useAll(reservation, slackMs);
+        // Others get as much of the rate as was held up for this one.
+        if (slackMs > 0 && line.size > 0 && !closed) await sleep(slackMs, false);
+      }
     }
   }
 
+  async function useAll({ slots, single, isProbe }: Granted, slackMs: DurationMs): Promise<void> {
+    let missedByMs: DurationMs | undefined;
+    let usedLateMs: DurationMs | undefined;
+    for (const slot of slots) {
+      const lateMs = await waitFor(slot);
+      if (lateMs > lateMaxMs + slackMs) {
+        missedByMs = lateMs;
+        ledger.giveBack(slot.permit);
+      } else {
+        usedLateMs = lateMs;
+        use(slot, { single, isProbe });
+      }
+    }
+    if (usedLateMs !== undefined) slack.used(usedLateMs);
+    else if (missedByMs !== undefined) slack.missed(missedByMs);
+  }
+
   /** However long Redis takes to answer, nobody waits longer for it than for any other standstill. */
-  async function reserve(count: number): Promise<Reservation> {
+  async function reserve(count: number, slackMs: DurationMs): Promise<Reservation> {
     const refuse = (): void => {
       timer = setTimeout(refuse, refuseWhoWaitedLong(budgetIsAway));
     };
     let timer = setTimeout(refuse, reservedWithinMs);
     try {
-      return await ledger.reserve(count);
+      return await ledger.reserve(count, slackMs);
     } finally {
       clearTimeout(timer);
     }
@@ -103,19 +129,22 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBud
     return patienceMs;
   }
 
-  /** Waits for the slot's instant, and gives it to whoever is first in line then. */
-  async function use(slot: Slot, phase: Phase): Promise<void> {
+  /** Waits for the slot's instant. @returns how late it is then */
+  async function waitFor(slot: Slot): Promise<DurationMs> {
     for (let left = slot.at - performance.now(); left > 0 && !closed; left = slot.at - performance.now()) {
       await sleep(left, false);
     }
+    return performance.now() - slot.at;
+  }
+
+  /** Gives the slot to whoever is first in line now. */
+  function use(slot: Slot, phase: Phase): void {
     const now = performance.now();
-    const isMissed = now - slot.at > lateMaxMs || now < pausedUntil || closed;
-    const waiter = isMissed ? undefined : line.takeNext();
+    const waiter = now < pausedUntil || closed ? undefined : line.takeNext();
     if (waiter === undefined) ledger.giveBack(slot.permit);
     else {
-      const { single, isProbe } = phase;
       const waitedMs = now - waiter.since;
-      waiter.grant({ waitedMs, single, isProbe, giveBack: () => giveBack(slot.permit) });
+      waiter.grant({ waitedMs, ...phase, giveBack: () => giveBack(slot.permit) });
     }
   }
 

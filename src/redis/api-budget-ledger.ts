@@ -5,6 +5,7 @@ import { pauseScript, reserveScript, serviceUpScript, succeededScript } from './
 import type { RedisCommands } from './connection.ts';
 import { makeRedisTime } from './redis-time.ts';
 import { runScript } from './script.ts';
+import { slackMaxMs } from './slot-slack.ts';
 import { makeStandingWatch, serviceIsDown } from './standing-watch.ts';
 import { makeWriteMarks } from './write-mark.ts';
 
@@ -54,8 +55,11 @@ type Pause =
 
 /** What all daemons on one access key share, in Redis: slots, permits and pauses. */
 export interface ApiBudgetLedger {
-  /** Takes up to so many slots, as many as are near. Never throws: without Redis it is `away`. */
-  reserve(count: number): Promise<Reservation>;
+  /**
+   * Takes up to so many slots, as many as are near. Never throws: without Redis it is `away`.
+   * @param slackMs how much later than its instant each may be used; for so long nobody else gets one
+   */
+  reserve(count: number, slackMs: DurationMs): Promise<Reservation>;
   giveBack(permit: string): void;
   /** @returns how long the pause lasts */
   pause(pause: Pause): Promise<DurationMs>;
@@ -93,6 +97,9 @@ const fullRetryMs = { min: 5, max: 100 };
 // A pause may be made longer meanwhile, never shorter; but Redis may lose it.
 const pausedRetryMaxMs = 5_000;
 
+// A slot that may be used late keeps all others out for its slack, and for how wrong its instant may be.
+const heldMaxMs = 2 * slackMaxMs;
+
 // After a failed call; the connection itself reconnects at its own pace.
 const awayRetryMs = 200;
 
@@ -127,6 +134,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     missedMaxUs: missedMaxMs * 1_000,
     horizonUs: horizonMs * 1_000,
     moreHorizonUs: moreHorizonMs * 1_000,
+    slackMaxUs: heldMaxMs * 1_000,
     halfLifeMs: extraMargin.halfLifeMs,
     permits: concurrentRequests,
     permitLifeMs,
@@ -161,10 +169,13 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   }
 
   return {
-    reserve: async (count) => {
+    reserve: async (count, slackMs) => {
       const given = takeReturned();
       const permits = Array.from({ length: count }, nextPermit);
-      const args = [JSON.stringify({ ...terms, given: given.length }), ...given, ...permits];
+      // Of a process that is late, also its idea of Redis's clock is vague; it is infinitely so before the first answer.
+      const heldMs = slackMs === 0 ? 0 : Math.min(slackMs + redisTime.uncertaintyMs(), heldMaxMs);
+      const slackUs = Math.ceil(heldMs * 1_000);
+      const args = [JSON.stringify({ ...terms, slackUs, given: given.length }), ...given, ...permits];
       const sentAt = performance.now();
       try {
         const reply = await runScript(commands, reserveScript, { keys: [keys.state, keys.permits], args });

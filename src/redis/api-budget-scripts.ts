@@ -63,8 +63,9 @@ end
  * Takes permits and slots for the requests that wait in one daemon: the permit first, then the next slot, and only a
  * slot that is near, so that nobody holds what he can't use soon: slots taken early leave in bursts after a stall.
  *
- * KEYS: state, permits. ARGV[1]: `{ spacingUs, marginShare, missedMaxUs, horizonUs, moreHorizonUs, halfLifeMs, permits,
- * permitLifeMs, given }`; then `given` permits that come back, then the permits wanted.
+ * KEYS: state, permits. ARGV[1]: `{ spacingUs, marginShare, missedMaxUs, horizonUs, moreHorizonUs, slackUs, slackMaxUs,
+ * halfLifeMs, permits, permitLifeMs, given }`; then `given` permits that come back, then the permits wanted. `slackUs`:
+ * so much later than their instants all slots of this answer may be used; the next one of anybody comes after that.
  * Answers now, `granted` | `full` | `far` | `paused`, how long to wait in µs, '1' when a success would change
  * something, why the service is down (empty: it is not), and the slots in µs, one for each of the first permits.
  *
@@ -86,7 +87,7 @@ if free <= 0 then return { whole(now), 'full', '0', tellSuccess, state.down } en
 local spacing = ask.spacingUs * (1 + ask.marginShare + extraNow(state, ask.halfLifeMs))
 local slot = state.nextUs
 -- Nobody reserves further ahead than this: the clock was set back.
-if slot - now > ask.horizonUs + ask.moreHorizonUs + 4 * spacing then slot = now + spacing end
+if slot - now > ask.horizonUs + ask.moreHorizonUs + ask.slackMaxUs + 4 * spacing then slot = now + spacing end
 -- A slot missed by little may still be used; what was missed by more is gone, or it would leave in a burst.
 slot = math.max(slot, now - ask.missedMaxUs)
 local answer = { whole(now), 'granted', '0', tellSuccess, state.down }
@@ -99,7 +100,7 @@ for at = 2 + ask.given, math.min(#ARGV, 1 + ask.given + free) do
   slot = slot + spacing
 end
 if #answer == headSize then return { whole(now), 'far', whole(slot - now), tellSuccess, state.down } end
-redis.call('HSET', KEYS[1], 'nextUs', whole(slot), 'granted', withMore('granted', minuteUs, #answer - headSize))
+redis.call('HSET', KEYS[1], 'nextUs', whole(slot + ask.slackUs), 'granted', withMore('granted', minuteUs, #answer - headSize))
 keep(KEYS[1])
 keep(KEYS[2])
 return answer

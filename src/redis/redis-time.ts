@@ -4,6 +4,8 @@ export interface RedisTime {
   observe(exchange: { readonly sentAt: number; readonly receivedAt: number; readonly redisAt: number }): void;
   /** When by the monotonic clock it is this late at Redis. */
   toMonotonic(redisAt: number): number;
+  /** By how much that may be wrong, in milliseconds: infinite before the first exchange. */
+  uncertaintyMs(): number;
 }
 
 /**
@@ -23,5 +25,6 @@ export function makeRedisTime(): RedisTime {
       aheadMax = isContradiction ? high : Math.min(aheadMax, high);
     },
     toMonotonic: (redisAt) => redisAt - (aheadMin + aheadMax) / 2,
+    uncertaintyMs: () => (aheadMax - aheadMin) / 2,
   };
 }

@@ -36,7 +36,7 @@ function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
 
 /** What a daemon is told that asks for one place. */
 async function answerTo(ledger: ApiBudgetLedger): Promise<string> {
-  return (await ledger.reserve(1)).kind;
+  return (await ledger.reserve(1, 0)).kind;
 }
 
 describe('permits', () => {
@@ -49,6 +49,22 @@ describe('permits', () => {
     expect(await answerTo(other)).toBe('full');
     await pass(minute);
     expect(await answerTo(other)).toBe('granted');
+  });
+});
+
+describe('a slot that may be used late', () => {
+  it('keeps all others out for as long, however many it is of (P8)', async () => {
+    const { aLedger, fields } = aSharedBudget();
+    const [starved, other] = [aLedger(), aLedger()];
+    const nextUs = async () => Number((await fields())['nextUs']);
+    await other.reserve(1, 0);
+    const before = await nextUs();
+    expect(await starved.reserve(8, 900)).toMatchObject({ kind: 'granted' });
+    expect((await nextUs()) - before).toBeGreaterThan(900_000);
+    // What nobody uses any more is no reason to take the clock for one that was set back.
+    const after = await nextUs();
+    await other.reserve(1, 0);
+    expect(await nextUs()).toBeGreaterThanOrEqual(after);
   });
 });
 
@@ -129,7 +145,7 @@ describe('a service that is down', () => {
     await ledger.serviceUp();
     expect(told).toEqual([{ isUp: false, reason }]);
     await pass(10 * minute);
-    expect(await ledger.reserve(1)).toMatchObject({ kind: 'granted', isProbe: true });
+    expect(await ledger.reserve(1, 0)).toMatchObject({ kind: 'granted', isProbe: true });
     await ledger.succeeded();
     expect(told).toEqual([{ isUp: false, reason }, { isUp: true }]);
   });

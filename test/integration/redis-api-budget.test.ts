@@ -48,8 +48,8 @@ function aHeardBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {
     ...allParts,
     ledger: {
       ...ledger,
-      reserve: async (count) => {
-        const reservation = await ledger.reserve(count);
+      reserve: async (...asked) => {
+        const reservation = await ledger.reserve(...asked);
         heard.push(reservation);
         return reservation;
       },
@@ -131,6 +131,27 @@ describe('the rate', () => {
     const after = await takers;
     // Ten slots went by; those who waited get new ones, evenly, and not all at once.
     expect(mostWithin([...before, ...after], 40)).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('a process whose every turn takes longer than a place in the rate holds', () => {
+  it('gets on all the same, and says so (P11)', async () => {
+    const { keyPrefix } = redis.config();
+    const starved: number[] = [];
+    const budget = aBudget(keyPrefix, { onStarved: (lateMs) => starved.push(lateMs) });
+    const cell = new Int32Array(new SharedArrayBuffer(4));
+    let over = false;
+    const turn = () => {
+      // As one that gets no CPU; nobody else is kept from theirs.
+      Atomics.wait(cell, 0, 0, 60);
+      if (!over) setImmediate(turn);
+    };
+    turn();
+    const instants = await takeMany(budget, 12).finally(() => {
+      over = true;
+    });
+    expect(instants).toHaveLength(12);
+    expect(starved.length).toBeGreaterThan(0);
   });
 });
 

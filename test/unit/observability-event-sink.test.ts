@@ -135,6 +135,7 @@ describe('makeEventSink', () => {
       { event: 'reconcile.failed', rollout: 'r', error: 'a bug' },
       { event: 'errand.failed', errand: 'r/soak/0', error: 'a bug' },
       { event: 'look.failed', rollout: 'r', reason: 'the service does not answer' },
+      { event: 'daemon.starved', reason: 'a create could not leave in time' },
       { event: 'daemon.started', detail: '0.1.0' },
     ];
     for (const note of notes) sink.note(note);
@@ -161,6 +162,7 @@ describe('makeEventSink', () => {
       'error reconcile.failed',
       'error errand.failed',
       'warn look.failed',
+      'warn daemon.starved',
       'info daemon.started',
     ]);
     expect(await count('upwave_leader')).toBe(1);

@@ -126,6 +126,32 @@ describe('the dispatcher of the API budget', () => {
     expect(waitedMs[0]).toBeGreaterThanOrEqual(80.5);
   });
 
+  it.each([30, 100, 400])(
+    'goes on in a process that is %i ms late for each of its places (P11)',
+    async (lateMs) => {
+      const slacksMs: number[] = [];
+      const told: number[] = [];
+      const ledger: ApiBudgetLedger = {
+        ...aLedger(slotAt),
+        reserve: async (_count, slackMs) => {
+          slacksMs.push(slackMs);
+          const slot = slotAt(performance.now());
+          await new Promise((resolve) => setTimeout(resolve, lateMs));
+          return slot;
+        },
+      };
+      const budget = makeApiBudgetDispatcher({ ledger, onStarved: (late) => told.push(late) });
+      let granted = 0;
+      for (let call = 0; call < 20; call += 1) void budget.take('look').then(() => (granted += 1));
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(granted).toBe(20);
+      // Three misses show that it is no stall, and from then on nothing is reserved in vain.
+      expect(slacksMs).toHaveLength(23);
+      expect(slacksMs.slice(3).every((slackMs) => slackMs + 20 >= lateMs)).toBe(true);
+      expect(told).toEqual([lateMs]);
+    },
+  );
+
   it('leaves a slot unused that was reserved before a pause, from the moment this process knows of it', async () => {
     const since = performance.now();
     let reservations = 0;

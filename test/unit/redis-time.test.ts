@@ -23,6 +23,15 @@ describe('the translation of the clock of Redis', () => {
     );
   });
 
+  it('tells how wrong it may be', () => {
+    const time = makeRedisTime();
+    expect(time.uncertaintyMs()).toBe(Number.POSITIVE_INFINITY);
+    time.observe({ sentAt: 0, receivedAt: 50, redisAt: 1_001 });
+    expect(time.uncertaintyMs()).toBe(25);
+    time.observe({ sentAt: 60, receivedAt: 62, redisAt: 1_061 });
+    expect(time.uncertaintyMs()).toBe(1);
+  });
+
   it('begins anew when a clock was set', () => {
     const time = makeRedisTime();
     time.observe({ sentAt: 0, receivedAt: 2, redisAt: 1_001 });

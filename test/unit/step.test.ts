@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Answer } from '../../src/orchestrator/ports/answer.ts';
+import type { DaemonNote, EventSink } from '../../src/orchestrator/ports/event-sink.ts';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { runStep } from '../../src/orchestrator/step.ts';
@@ -37,13 +38,14 @@ async function aJob(
   rollout: Rollout,
   upgrade: Upgrade,
   fleet: Partial<FleetService>,
-  trustedSince: () => number = () => 0,
+  { trustedSince = () => 0, note }: { trustedSince?: () => number; note?: EventSink['note'] } = {},
 ) {
   const store = makeMemoryRolloutStore();
   await store.freeze({ rollout, upgrades: [upgrade], groups: someGroups(), events: [] });
   const clock = { at: t, now: () => clock.at };
   const parts = {
     ...quietParts,
+    sink: { ...quietParts.sink, ...(note === undefined ? {} : { note }) },
     store,
     register: makeMemoryFleetRegister(),
     clock,
@@ -129,7 +131,7 @@ describe('a record from before Redis was away', () => {
           return failing({ kind: 'unavailable', sent: true, detail: '' })();
         },
       },
-      () => t + 1,
+      { trustedSince: () => t + 1 },
     );
     job.clock.at = t + 2;
     await job.run();
@@ -173,6 +175,28 @@ describe('a create that waits for its place in the API budget', () => {
     expect(await job.stored()).toMatchObject({ state: 'queued' });
   });
 
+  it('says so when it could not leave within its second, and waits for its turn again (P4)', async () => {
+    const notes: DaemonNote[] = [];
+    const job = await aJob(
+      aRollout(),
+      queued,
+      {
+        createTask: async (_task, beforeSend) => {
+          expect(await beforeSend()).toBe(true);
+          return { ok: false, failure: { kind: 'cancelled', sent: false } };
+        },
+        lookAtCollector: async () => ({
+          ok: false,
+          failure: { kind: 'unavailable', sent: true, detail: '' },
+        }),
+      },
+      { note: (note) => notes.push(note) },
+    );
+    await job.run();
+    expect(notes).toMatchObject([{ event: 'daemon.starved' }]);
+    expect(await job.stored()).toMatchObject({ state: 'queued', attempts: 0 });
+  });
+
   it('does not leave when the clock was set back (P1)', async () => {
     const { job, sent } = await aWaitingCreate(({ clock }) => (clock.at -= 600_000));
     await job.run();
@@ -205,7 +229,7 @@ describe('a step whose record may be older than a create that Redis has forgotte
         return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
       },
     };
-    const job = await aJob(aRollout(), queued, fleet, () => t + 100);
+    const job = await aJob(aRollout(), queued, fleet, { trustedSince: () => t + 100 });
     await job.run();
     const { collectorId, toBuild: upgradableTo } = queued;
     expect(looks).toEqual([
