@@ -112,24 +112,30 @@ function settle(
     return adopt({ ...upgrade, doubts: upgrade.doubts + 1 }, upgrade.sentAt, context);
   // Not in an upgrade now, but the create may still be on its way.
   if (at < upgrade.sentAt + context.answerWithinMs) return again(upgrade, at, context);
-  // It may have worked after all: a collector that restarts at the end of its upgrade still shows the old build.
-  const heartbeat = assessHeartbeat(seen.lastSeenAlive, seen.serviceAt);
-  const mayRestart = !seen.alive || heartbeat === 'silent' || heartbeat === 'late';
-  if (mayRestart && at < upgrade.sentAt + context.policy.upgrade.deadlineMs)
+  // It may have worked after all.
+  if (mayRestart(seen) && at < upgrade.sentAt + context.policy.upgrade.deadlineMs)
     return again(upgrade, at, context);
   if (upgrade.doubts + 1 >= doubtsMax) {
     return fail(upgrade, 'retry', at, `${doubtsMax} creates brought no answer and no upgrade`);
   }
   // A heartbeat may be the last one before such a restart, so it is looked at once more before the next create.
-  const dueAt = Math.max(
-    nextAgainAt(at, upgrade.doubts, context.policy),
-    at + context.policy.upgrade.expectMs * restartShare,
-  );
+  const dueAt = restartSeenAt(at, upgrade.doubts, context);
   return to(
     upgrade,
     { state: 'queued', dueAt, freshAt: 0, startBy: upgrade.startBy },
     { doubts: upgrade.doubts + 1, misses: 0 },
   );
+}
+
+/** A collector that restarts at the end of its upgrade still shows the old build, and is offered again. */
+function mayRestart({ alive, lastSeenAlive, serviceAt }: CollectorSighting): boolean {
+  const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
+  return !alive || heartbeat === 'silent' || heartbeat === 'late';
+}
+
+/** When a collector whose last heartbeat came right before its restart shows that it restarts. */
+function restartSeenAt(at: EpochMs, lookedBefore: number, { policy }: EvolveContext): EpochMs {
+  return Math.max(nextAgainAt(at, lookedBefore, policy), at + policy.upgrade.expectMs * restartShare);
 }
 
 /** The collector, looked at after its task stopped without success, does not show the target. */
@@ -154,14 +160,19 @@ function judge(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): U
   }
 }
 
-/** An adopted upgrade: the service would take a new one, so the one that ran is over without the build. */
+/** An adopted upgrade: the service would take a new one, and it does not restart, so it is over without the build. */
 function watch(
   upgrade: In<'upgrading'>,
   seen: CollectorSighting,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  if (seen.upgradable === true) {
+  const isOver = seen.upgradable === true && !mayRestart(seen);
+  // The heartbeat may be the last one before its restart, so a second look judges it.
+  if (isOver && upgrade.misses === 0 && at < upgrade.deadlineAt) {
+    return to(upgrade, { ...progress(upgrade), dueAt: restartSeenAt(at, 0, context) }, { misses: 1 });
+  }
+  if (isOver || (seen.upgradable === true && at >= upgrade.deadlineAt)) {
     const ended = { ...upgrade, attempts: upgrade.attempts + 1 };
     return afterTaskFailed(ended, 'an upgrade whose answer was lost ended without the build', at, context);
   }

@@ -293,9 +293,33 @@ describe('a create in doubt (P1)', () => {
     expect(upgrade.state).toBe('failed');
   });
 
-  it('ends an adopted upgrade that is over without the build', () => {
+  describe('that was adopted', () => {
     const adopted = apply(starting, seen({ upgradable: false }, t + minutes));
-    expect(apply(adopted, seen({ upgradable: true }, t + 5 * minutes)).state).toBe('retrying');
+    const [soon, later] = [t + 5 * minutes, t + 6 * minutes];
+    const offeredAgain = (at: number, heardAgoMs: number) =>
+      seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - heardAgoMs }, at);
+
+    it('is over without the build when a second look shows no restart either', () => {
+      const once = apply(adopted, offeredAgain(soon, 5_000));
+      expect(once).toMatchObject({ state: 'upgrading', attempts: 0, dueAt: soon + 30_000 });
+      expect(apply(once, offeredAgain(later, 5_000))).toMatchObject({ state: 'retrying', attempts: 1 });
+    });
+
+    it('spends no attempt while the collector may be restarting from it', () => {
+      const once = apply(adopted, offeredAgain(soon, 15_000));
+      const restarting = apply(once, offeredAgain(soon + 30_000, 45_000));
+      expect(restarting).toMatchObject({ state: 'upgrading', attempts: 0 });
+      expect(apply(restarting, seen({ build: targetBuild }, later))).toMatchObject({
+        state: 'verifying',
+        attempts: 0,
+      });
+    });
+
+    it('is over by its deadline, however late the heartbeats always are', () => {
+      const deadlineAt = t + 35 * minutes;
+      expect(apply(adopted, offeredAgain(deadlineAt - 1, 30_000)).state).toBe('upgrading');
+      expect(apply(adopted, offeredAgain(deadlineAt, 30_000)).state).toBe('retrying');
+    });
   });
 });
 
