@@ -2,6 +2,7 @@ import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCommander } from 'ioredis';
 import { describeCertificateProblem } from '../base/certificate-problem.ts';
 import type { DurationMs } from '../base/time.ts';
+import { followDuplicates } from './follow-duplicates.ts';
 import { makePassingErrors, type PassingErrors } from './passing-errors.ts';
 import { type RedisConfig, redactRedisText } from './redis-config.ts';
 import { settleConnects } from './settle-connects.ts';
@@ -15,7 +16,7 @@ export interface RedisConnection {
   readonly client: Redis | Cluster;
   readonly commands: RedisCommands;
   isReady(): boolean;
-  /** Ends it politely where Redis answers, at once where it does not. */
+  /** Ends it politely where Redis answers, at once where it does not; and what a library duplicated from it and left open. */
   close(): Promise<void>;
 }
 
@@ -61,6 +62,7 @@ export function makeRedisConnection(
 ): RedisConnection {
   const passing = makePassingErrors((error) => notes?.onPassing?.(error));
   const client = settleDisconnects(connect(config, kind, passing));
+  const duplicates = followDuplicates(client);
   const watch = watchReachability(config, notes);
   client.on('ready', () => {
     notes?.onRejoined?.();
@@ -85,6 +87,7 @@ export function makeRedisConnection(
     close: async () => {
       watch.stop();
       await closeClient(client);
+      for (const duplicate of duplicates) disconnect(duplicate);
     },
   };
 }
@@ -143,6 +146,8 @@ function optionsFor(kind: ConnectionKind, { reconnectOnError }: PassingErrors) {
   const shared = {
     reconnectOnError,
     socketTimeout: silentMaxMs,
+    // The library has it, if not in its types: so long it waits for the other side to end a connection, too.
+    disconnectTimeout: quitWithinMs,
   };
   return (
     kind === 'worker'
@@ -199,6 +204,10 @@ async function closeClient(client: Redis | Cluster): Promise<void> {
     await Promise.race([client.quit().then(ignore, ignore), late]);
     timer.abort();
   }
+  disconnect(client);
+}
+
+function disconnect(client: Redis | Cluster): void {
   client.disconnect();
   refuseWaiting(client);
 }

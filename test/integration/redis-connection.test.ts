@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { assessRedis } from '../../src/redis/assess-redis.ts';
 import { makeRedisConnection } from '../../src/redis/connection.ts';
@@ -13,6 +14,7 @@ import { describeRedis, redactRedisText } from '../../src/redis/redis-config.ts'
 import { startFakeSentinel } from '../support/fake-sentinel.ts';
 import { useRedis } from '../support/redis.ts';
 import { startProcess, type TestRedis } from '../support/start-test-redis.ts';
+import { until } from '../support/until.ts';
 
 const redis = useRedis();
 const native = await findOnPath('redis-server');
@@ -34,6 +36,33 @@ describe('a connection', () => {
     await connection.close();
     relay.close();
     await rm(folder, { recursive: true });
+  });
+
+  it('to a Redis that is frozen is closed with all that was duplicated from it, also when that was ended before', async () => {
+    let made = 0;
+    // The system accepts for a process that is frozen; nothing is read, answered or ended.
+    const frozen = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+      made += 1;
+      socket.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => frozen.listen(0, '127.0.0.1', resolve));
+    const { port } = frozen.address() as AddressInfo;
+    const connection = makeRedisConnection({ url: `redis://127.0.0.1:${port}`, keyPrefix: 'x' }, 'worker');
+    const { client } = connection;
+    if (!(client instanceof Redis)) throw new Error('a URL leads to a single Redis');
+    const duplicate = client.duplicate();
+    duplicate.on('error', () => undefined);
+    await until('both to be connected', () => made === 2);
+    // As BullMQ does it when it closes a worker.
+    duplicate.once('end', () => void duplicate.connect().catch(() => undefined));
+    duplicate.disconnect();
+    await until('it to be connected anew', () => made === 3);
+    await connection.close();
+    await Promise.all(
+      [client, duplicate].map((each) => until('it to end', () => each.status === 'end', 10_000)),
+    );
+    frozen.close();
+    expect(made).toBe(3);
   });
 
   it('of the handler kind fails at once while Redis is away, one of the worker kind waits', async () => {
