@@ -253,12 +253,15 @@ function judgeDeferred(
   context: EvolveContext,
 ): Upgrade {
   const ready = upgrade.condition === 'notAlive' ? isHeardAgain(seen) : seen.upgradable === true;
-  if (ready)
+  if (ready) {
+    // The upgrade that it was in may have ended right now: it shows the old build until it restarts (P1).
+    const dueAt = upgrade.condition === 'inUpgrade' ? restartSeenAt(at, 0, context) : at;
     return to(
       upgrade,
-      { state: 'retrying', dueAt: at, reason: `was waiting: ${upgrade.reason}` },
+      { state: 'retrying', dueAt, reason: `was waiting: ${upgrade.reason}` },
       { misses: 0, deferredMs: at - upgrade.since },
     );
+  }
   const { upToMs } = context.policy.defer;
   if (at - upgrade.since >= upToMs) return waitedInVain(upgrade, upgrade.reason, at, context);
   const dueAt = Math.min(

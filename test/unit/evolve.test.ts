@@ -554,6 +554,12 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
     );
   });
 
+  it('waits for longer than a heartbeat once an upgrade is over: it shows its old build until it restarts', () => {
+    const deferred = apply(queued, seen({ upgradable: false, lastSeenAlive: now }, now));
+    const later = now + 5 * minutes;
+    expect(apply(deferred, offered(later))).toMatchObject({ state: 'retrying', dueAt: later + 30_000 });
+  });
+
   it('is not looked for where it goes back to an older build: a list may leave those out', () => {
     const back = { ...queued, fromBuild: targetBuild, toBuild: oldBuild };
     expect(nextStep(back, now, rejoinedAt)).toMatchObject({ why: 'recheck', askUpgradable: false });
