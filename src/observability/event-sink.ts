@@ -163,7 +163,7 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     case 'errand.failed':
       return { level: 'error', fields: { event, reason: note.errand, error: note.error } };
     case 'daemon.starved': {
-      const reason = `This process gets to its work late: ${note.reason}. Give it more CPU, or a Redis that answers sooner.`;
+      const reason = `This process gets to its work late: ${note.reason}. Give it more CPU, or a shorter way to Redis and the service.`;
       return { level: 'warn', fields: { event, reason } };
     }
     case 'daemon.started':

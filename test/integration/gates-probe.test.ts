@@ -1,6 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer as createSecureServer } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -16,6 +15,7 @@ import {
   sendText,
   startScriptedServer,
 } from '../support/scripted-server.ts';
+import { startTlsServer } from '../support/tls-server.ts';
 
 const summary: GateQuestion['summary'] = {
   rollout: 'production-20260302-1',
@@ -561,29 +561,18 @@ describe('the probe, for a gate whose URL is in a file', () => {
 
 describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where there is no openssl)', () => {
   async function ask(server: TestCertificates, pem: string | undefined, read?: () => Promise<string>) {
-    let asked = 0;
-    const https = createSecureServer(server.server, (_request, response) => {
-      asked += 1;
-      response.writeHead(204).end();
-    });
-    await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
-    opened.push(
-      () =>
-        new Promise((resolve) => {
-          https.close(() => resolve());
-          https.closeAllConnections();
-        }),
-    );
+    const https = await startTlsServer(server, { status: 204 });
+    opened.push(https.close);
     const gate = {
       kind: 'webhook' as const,
       name: 'webhook',
       dryRun: false,
       everyMs: 60_000,
-      url: `https://127.0.0.1:${(https.address() as AddressInfo).port}/`,
+      url: `${https.url}/`,
       ...(pem === undefined ? {} : { caFile: '/own.pem' }),
     };
     const probe = makeGateProbe({ timeoutMs: 20_000, readFile: read ?? (async () => pem ?? '') });
-    return { answer: await probe.ask({ gate, summary }), asked };
+    return { answer: await probe.ask({ gate, summary }), asked: https.asked() };
   }
 
   it('is trusted when its caFile names the authority', async () => {

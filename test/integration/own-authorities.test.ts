@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import { aCollectorApi } from '../support/collector-api-setup.ts';
 import { startFakeSentinel } from '../support/fake-sentinel.ts';
 import { hasOpenssl, makeCertificates, type TestCertificates } from '../support/make-certificates.ts';
 import { useRedis } from '../support/redis.ts';
+import { startTlsServer } from '../support/tls-server.ts';
 
 const redis = useRedis();
 const targets = JSON.stringify({ targets: [{ version: '19.500-1', latest: true }] });
@@ -32,22 +32,10 @@ describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where th
 
   describe('of the service', () => {
     async function ask(server: TestCertificates, ca: string | undefined) {
-      let asked = 0;
-      const https = createServer(server.server, (_request, response) => {
-        asked += 1;
-        response.writeHead(200, { 'content-type': 'application/json' }).end(targets);
-      });
-      await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
-      opened.push(
-        () =>
-          new Promise((resolve) => {
-            https.close(() => resolve());
-            https.closeAllConnections();
-          }),
-      );
-      const { port } = https.address() as AddressInfo;
-      const api = await aCollectorApi(() => undefined, { baseUrl: `https://127.0.0.1:${port}/api`, ca });
-      return { answer: await api.fleet.listBuilds(), asked };
+      const https = await startTlsServer(server, { status: 200, json: targets });
+      opened.push(https.close);
+      const api = await aCollectorApi(() => undefined, { baseUrl: `${https.url}/api`, ca });
+      return { answer: await api.fleet.listBuilds(), asked: https.asked() };
     }
 
     it('are trusted when service.caFile names it', async () => {

@@ -274,6 +274,15 @@ describe('records on their way that cannot be read for a long while', () => {
     );
   });
 
+  it('are left alone by a leader that was followed by another one', async () => {
+    const { store, breakAll, mend } = await aStore();
+    const lastWord = { rollout: aRollout({ rev: 2 }), expectedRev: 1, events: [], brake: 'set' } as const;
+    expect(await store.saveRollout(lastWord, 2)).toBe('saved');
+    await breakAll([3]);
+    await mend();
+    expect((await store.loadUpgrades(id, [3])).unreadable).toEqual([3]);
+  });
+
   it('let an aborted rollout come to its end', async () => {
     const house = aHouse();
     const rollout = aRollout({ state: 'aborted', waves: [aWave({ state: 'open', size: 3 })] });

@@ -13,6 +13,7 @@ import {
   targetBuild,
 } from '../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { quietParts } from '../support/quiet-parts.ts';
 
 const policies = ['production'];
 
@@ -23,18 +24,13 @@ async function aRollingBackOne() {
   await store.freeze({ rollout, upgrades: [upgraded], groups: someGroups(), events: [] });
   const inventory = { ...aFleet(1), collectors: [aCollector({ id: 1, build: targetBuild })] };
   const parts = {
+    ...quietParts,
     store,
     register: makeMemoryFleetRegister(),
     fleet: aFleetService({
       listBuilds: async () => ({ ok: true, value: [{ version: oldBuild, latest: false }] }),
       readInventory: async () => ({ ok: true, value: inventory }),
     }),
-    clock: { now: () => startedAt },
-    sink: { tell: () => undefined, note: () => undefined },
-    bell: { ring: () => undefined },
-    sleep: async () => undefined,
-    answerWithinMs: 35_000,
-    random: () => 0.5,
     policies,
   };
   return { store, begin: () => beginRollback(parts, aView({ rollout }), new AbortController().signal) };

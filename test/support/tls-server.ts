@@ -1,0 +1,33 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TestCertificates } from './make-certificates.ts';
+
+interface TlsServer {
+  /** `https://127.0.0.1:<port>` */
+  readonly url: string;
+  /** How many requests came through. */
+  readonly asked: () => number;
+  close(): Promise<void>;
+}
+
+/** A server with this certificate that gives every request the same answer. */
+export async function startTlsServer(
+  { server }: Pick<TestCertificates, 'server'>,
+  answer: { readonly status: number; readonly json?: string },
+): Promise<TlsServer> {
+  let asked = 0;
+  const https = createServer(server, (_request, response) => {
+    asked += 1;
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.json);
+  });
+  await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `https://127.0.0.1:${(https.address() as AddressInfo).port}`,
+    asked: () => asked,
+    close: () =>
+      new Promise((resolve) => {
+        https.close(() => resolve());
+        https.closeAllConnections();
+      }),
+  };
+}
