@@ -54,6 +54,30 @@ describe('what is kept of a rollout', () => {
     }
   });
 
+  it('is its newest ten thousand events, however much happens to it', async () => {
+    const parts = aStore();
+    await freeze(parts, 1);
+    const { events: key } = rolloutKeys(parts.keyPrefix, rolloutId);
+    const saves = 12;
+    for (let rev = 1; rev <= saves; rev += 1) {
+      const rollout = aRollout({ id: rolloutId, createdAt: startedAt + 1, rev: rev + 1 });
+      const events = Array.from({ length: 1_000 }, () => ({
+        ...anEvent('rollout.running'),
+        reason: `save ${rev}`,
+      }));
+      expect(await parts.store.saveRollout({ rollout, expectedRev: rev, events, brake: 'keep' }, null)).toBe(
+        'saved',
+      );
+    }
+    // Redis trims whole nodes, of a hundred events each.
+    const kept = await parts.commands.xlen(key);
+    expect(kept).toBeGreaterThanOrEqual(10_000);
+    expect(kept).toBeLessThan(10_200);
+    expect(await parts.store.readEvents(rolloutId, { limit: 1 })).toMatchObject([
+      { reason: `save ${saves}` },
+    ]);
+  });
+
   it('lives for 90 days unless it is said otherwise', async () => {
     const parts = aStore({});
     await freeze(parts, 1);
