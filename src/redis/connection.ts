@@ -1,6 +1,7 @@
 import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCommander } from 'ioredis';
 import { describeCertificateProblem } from '../base/certificate-problem.ts';
+import { errorCodeOf } from '../base/error-code.ts';
 import type { DurationMs } from '../base/time.ts';
 import { followDuplicates } from './follow-duplicates.ts';
 import { makePassingErrors, type PassingErrors } from './passing-errors.ts';
@@ -48,6 +49,11 @@ const silentMaxMs: DurationMs = 12_000;
 
 // Long enough for a loaded Redis to say goodbye; a close is part of a shutdown and must end.
 const quitWithinMs: DurationMs = 500;
+
+const connectionWasClosed = 'the connection was closed';
+
+// What a server's end looks like depends on whether anything was on its way; to a reader it is the same.
+const saysClosed = new Set(['ECONNRESET', 'EPIPE']);
 
 const allSentinelsFailed = /^All sentinels are unreachable/;
 
@@ -167,7 +173,7 @@ function socketPathOf(url: string): string {
 
 function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes> | undefined) {
   let last: 'unknown' | 'reachable' | 'unreachable' = 'unknown';
-  let lastError = 'the connection was closed';
+  let lastError: string = connectionWasClosed;
   let stopped = false;
   return {
     onReady: () => {
@@ -179,13 +185,15 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
     onError: (error: Error) => {
       // Of all sentinels together; the error of the last one, which came before it, says more.
       if (allSentinelsFailed.test(error.message)) return;
-      lastError = describeCertificateProblem(error, 'redis.caFile') ?? redactRedisText(error.message, config);
+      lastError = saysClosed.has(errorCodeOf(error) ?? '')
+        ? connectionWasClosed
+        : (describeCertificateProblem(error, 'redis.caFile') ?? redactRedisText(error.message, config));
     },
     onClose: () => {
       if (last === 'unreachable' || stopped) return;
       last = 'unreachable';
       notes?.onUnreachable?.(lastError);
-      lastError = 'the connection was closed';
+      lastError = connectionWasClosed;
     },
     stop: () => {
       stopped = true;

@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -24,7 +24,6 @@ describe('a connection', () => {
     const folder = await mkdtemp(join(tmpdir(), 'upwave-socket-'));
     const path = join(folder, 'redis.sock');
     const target = new URL(redis.config().url);
-    const { connect } = await import('node:net');
     const relay = createServer((socket) => {
       const behind = connect({ host: target.hostname, port: Number(target.port) });
       for (const each of [socket, behind]) each.on('error', () => socket.destroy());
@@ -82,6 +81,35 @@ describe('a connection', () => {
     expect(handler.isReady()).toBe(false);
     await Promise.all([handler.close(), worker.close()]);
     await expect(waiting).rejects.toThrow();
+  });
+});
+
+describe('a connection whose server goes away', () => {
+  it.each([
+    ['with a goodbye', (socket: Socket) => socket.end()],
+    ['without one', (socket: Socket) => socket.resetAndDestroy()],
+  ])('%s is told of in the same words', async (_name, leave) => {
+    const { hostname, port } = new URL(redis.config().url);
+    const taken: Socket[] = [];
+    const relay = createServer((socket) => {
+      const behind = connect({ host: hostname, port: Number(port) });
+      for (const each of [socket, behind]) each.on('error', () => undefined);
+      socket.pipe(behind).pipe(socket);
+      taken.push(socket);
+    });
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const url = new URL(redis.config().url);
+    url.port = String((relay.address() as AddressInfo).port);
+    const reasons: string[] = [];
+    const connection = makeRedisConnection({ url: url.href, keyPrefix: 'x' }, 'worker', {
+      onUnreachable: (reason) => reasons.push(reason),
+    });
+    expect(await connection.commands.ping()).toBe('PONG');
+    relay.close();
+    for (const socket of taken) leave(socket);
+    await until('it to be told', () => reasons.length > 0);
+    expect(reasons).toEqual(['the connection was closed']);
+    await connection.close();
   });
 });
 
