@@ -14,14 +14,15 @@ import { sendWithinMs } from '../orchestrator/change-rollout.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
 import type { FleetService, InventoryPage } from '../orchestrator/ports/fleet-service.ts';
-import type { FleetCollector, FleetSnapshot } from '../rollout/collector.ts';
+import type { FleetCollector, FleetInventory } from '../rollout/collector.ts';
+import type { CollectorSighting } from '../rollout/facts.ts';
 import { boundText } from './bound-text.ts';
 import { askByName } from './collector-name.ts';
 import { fleetCollectorOf, hasId, isInstalled } from './fleet-collector-of.ts';
 import { type PagedList, readWholeList } from './paging.ts';
 import type { ServiceClient } from './service-client.ts';
 import type { TextKind } from './service-secrets.ts';
-import { makeUpgradableReadings, type UpgradableIds } from './upgradable-readings.ts';
+import { makeUpgradableReadings, type Upgradable } from './upgradable-readings.ts';
 
 export interface FleetServiceParts {
   readonly client: ServiceClient;
@@ -50,6 +51,9 @@ const backoffMsDefault = 1_000;
 // A 64-bit number has 20 digits, a UUID 36 characters. A cut one would name another task, so a longer one is none.
 const taskIdLengthMax = 64;
 
+// The header tells whole seconds, and the answer may be from any instant of its second.
+const dateStepMs = 1_000;
+
 type Say = (text: string) => string;
 
 type Pages = Omit<PagedList<SeenCollector>, 'readPage' | 'requestsMax' | 'attemptsMax'>;
@@ -70,7 +74,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     reading: { readonly toBuild: string; readonly budgetClass: BudgetClass; readonly attemptsMax: number },
     onStart: () => void,
     signal: AbortSignal | undefined,
-  ): Promise<Answer<UpgradableIds>> {
+  ): Promise<Answer<Upgradable>> {
+    let serviceAt: EpochMs | null = null;
     const rows = await readWholeList<SeenCollector>({
       ...pages,
       signal,
@@ -89,10 +94,14 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
             },
           },
         );
-        return answer.ok ? { ok: true, value: answer.value.body.collectors } : answer;
+        if (!answer.ok) return answer;
+        serviceAt = answer.value.serviceAt;
+        return { ok: true, value: answer.value.body.collectors };
       },
     });
-    return rows.ok ? { ok: true, value: new Set(rows.value.filter(hasId).map(({ id }) => id)) } : rows;
+    if (!rows.ok) return rows;
+    const ids = new Set(rows.value.filter(hasId).map(({ id }) => id));
+    return { ok: true, value: { ids, offeredAt: serviceAt === null ? null : serviceAt + dateStepMs } };
   }
 
   // A look that fails comes back by itself, so its pages are tried once.
@@ -128,7 +137,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       if (!upgradable.ok) return upgradable;
       // Without its name nobody can tell whether it is excluded (P5).
       const collectors = inventory.value.collectors.filter(({ name }) => name !== '');
-      return { ok: true, value: { ...inventory.value, collectors, upgradableIds: upgradable.value } };
+      const { ids: upgradableIds, offeredAt } = upgradable.value;
+      return { ok: true, value: { ...inventory.value, collectors, upgradableIds, offeredAt } };
     },
 
     readInventory,
@@ -201,14 +211,19 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       const isThere = isSameBuild(sighting.build, upgradableTo);
       if (collector.alive === false || isThere)
         return { ok: true, value: { ...sighting, upgradable: false } };
-      if (listedSince !== undefined && readings.hasShown(collectorId, upgradableTo, listedSince))
-        return { ok: true, value: { ...sighting, upgradable: true } };
+      const shown =
+        listedSince === undefined ? undefined : readings.shown(collectorId, upgradableTo, listedSince);
+      if (shown !== undefined) return { ok: true, value: { ...sighting, ...offered(shown) } };
       const upgradable = await askUpgradable(upgradableTo, urgent, signal);
       // 400: a parameter is invalid (collector-api.md §4.3), and only the build can be: it is no longer on offer.
       if (!upgradable.ok && upgradable.failure.kind === 'refused' && upgradable.failure.status === 400)
         return { ok: true, value: { ...sighting, upgradable: false } };
       if (!upgradable.ok) return upgradable;
-      return { ok: true, value: { ...sighting, upgradable: upgradable.value.has(collectorId) } };
+      const isOffered = upgradable.value.ids.has(collectorId);
+      return {
+        ok: true,
+        value: { ...sighting, ...(isOffered ? offered(upgradable.value) : { upgradable: false }) },
+      };
     },
 
     close: async () => {
@@ -220,7 +235,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
   async function readInventory(
     onPage: ((page: InventoryPage) => Promise<void>) | null,
     signal?: AbortSignal,
-  ): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>> {
+  ): Promise<Answer<FleetInventory>> {
     const readAt = clock.now();
     // One page that is watched takes the place of many looks and proofs, so it goes before them.
     const budgetClass: BudgetClass = onPage === null ? 'page' : 'verify';
@@ -264,7 +279,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     toBuild: string,
     isUrgent: boolean,
     signal: AbortSignal | undefined,
-  ): Promise<Answer<UpgradableIds>> {
+  ): Promise<Answer<Upgradable>> {
     try {
       return await readings.ask(toBuild, isUrgent, signal);
     } catch (error) {
@@ -272,6 +287,10 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       throw error;
     }
   }
+}
+
+function offered({ offeredAt }: Upgradable): Pick<CollectorSighting, 'upgradable' | 'offeredAt'> {
+  return { upgradable: true, ...(offeredAt === null ? {} : { offeredAt }) };
 }
 
 /** The status that comes with this code is not documented (collector-api.md §7.4); what it says is "no such collector". */

@@ -4,7 +4,13 @@ import { formatDuration } from '../base/duration.ts';
 import type { EpochMs } from '../base/time.ts';
 import { assessHeartbeat } from './collector.ts';
 import type { CollectorSighting } from './facts.ts';
-import { nextAgainAt, nextDeferredLookAt, nextTaskLookAt, nextVerifyLookAt } from './look-schedule.ts';
+import {
+  nextAgainAt,
+  nextDeferredLookAt,
+  nextHeartbeatAt,
+  nextTaskLookAt,
+  nextVerifyLookAt,
+} from './look-schedule.ts';
 import type { Upgrade, VerifyingProgress } from './upgrade.ts';
 import {
   adopt,
@@ -86,11 +92,25 @@ function judgeFit(
   }
   if (seen.upgradable === false)
     return defer(upgrade, 'inUpgrade', at, 'the service offers it no upgrade: one may be running', context);
-  const late = heartbeat === 'late' ? countLate(upgrade, seen.lastSeenAlive ?? 0) : undefined;
+  const heardAfter = seen.upgradable === true ? seen.offeredAt : upgrade.heardAfter;
+  const isHeard = heardAfter === undefined || (seen.lastSeenAlive ?? Number.POSITIVE_INFINITY) > heardAfter;
   const { startBy } = upgrade;
-  if (late === undefined || late.looks >= lateLooksMax)
-    return to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { misses: 0 });
-  return again({ ...upgrade, late }, at, context);
+  const cleared = (): Upgrade =>
+    to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { misses: 0 });
+  if (isHeard && heartbeat !== 'late') return cleared();
+  const late = countLate(upgrade, seen.lastSeenAlive ?? 0);
+  if (late.looks >= lateLooksMax) return cleared();
+  if (heardAfter === undefined) return again({ ...upgrade, late }, at, context);
+  // It was in no upgrade then, which need not be asked again: what is missing is its heartbeat.
+  const dueAt = Math.max(
+    nextAgainAt(at, upgrade.misses, context.policy),
+    nextHeartbeatAt(at, context.policy),
+  );
+  return to(
+    upgrade,
+    { state: 'queued', dueAt, freshAt: at, heardAfter, startBy, late },
+    { misses: upgrade.misses + 1 },
+  );
 }
 
 /** One that restarts shows no newer heartbeat, and is silent soon; with newer ones it is the service that lags. */

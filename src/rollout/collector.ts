@@ -26,7 +26,12 @@ export interface FleetSnapshot {
   readonly collectors: readonly FleetCollector[];
   /** Those that the service would upgrade to the target now. */
   readonly upgradableIds: ReadonlySet<number>;
+  /** The service's own clock when it named those, where it told. */
+  readonly offeredAt: EpochMs | null;
 }
+
+/** A reading of the collectors alone. */
+export type FleetInventory = Omit<FleetSnapshot, 'upgradableIds' | 'offeredAt'>;
 
 // A heartbeat comes every 15 seconds (collector-api.md §8). A collector that missed one may be restarting, at the end of
 // somebody else's upgrade, while the service still shows its old build and offers it again.

@@ -4,7 +4,7 @@ import { afterCollectorSeen } from './collector-sightings.ts';
 import type { UpgradeFact } from './facts.ts';
 import { afterLookFailed } from './failed-looks.ts';
 import { classifyCreateFailure, describeFailure, type ServiceFailure } from './failure-classes.ts';
-import { firstTaskLookAt, nextAgainAt, nextTaskLookAt } from './look-schedule.ts';
+import { firstTaskLookAt, nextAgainAt, nextHeartbeatAt, nextTaskLookAt } from './look-schedule.ts';
 import { afterQuiet, afterStirred } from './page-hints.ts';
 import { isFailed, isNotStarted, type Upgrade } from './upgrade.ts';
 import {
@@ -31,13 +31,7 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
   switch (fact.kind) {
     case 'admitted':
       if (upgrade.state !== 'pending' && upgrade.state !== 'retrying') return upgrade;
-      // A retry's collector has been through something since it was last looked at, so it is looked at anew (P1).
-      return to(upgrade, {
-        state: 'queued',
-        dueAt: fact.at,
-        freshAt: upgrade.state === 'pending' ? upgrade.fitAt : 0,
-        startBy: fact.startBy,
-      });
+      return afterAdmitted(upgrade, fact, context);
     case 'putBack':
       return upgrade.state === 'queued' ? putBack(upgrade, fact.at, fact.reason) : upgrade;
     case 'claimed':
@@ -98,6 +92,23 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
     default:
       return assertNever(fact);
   }
+}
+
+function afterAdmitted(
+  upgrade: In<'pending' | 'retrying'>,
+  { at, startBy }: Extract<UpgradeFact, { kind: 'admitted' }>,
+  { policy }: EvolveContext,
+): Upgrade {
+  const { offeredAt, fitAt } = upgrade;
+  // A retry's collector has been through something since it was last looked at, so it is looked at anew (P1).
+  if (upgrade.state === 'retrying' || offeredAt === undefined) {
+    const freshAt = upgrade.state === 'retrying' ? 0 : fitAt;
+    return to(upgrade, { state: 'queued', dueAt: at, freshAt, startBy });
+  }
+  // Of one that is admitted right after its plan was made a newer heartbeat is not to be seen yet.
+  const heardAt = nextHeartbeatAt(fitAt, policy);
+  const dueAt = heardAt > at ? Math.min(heardAt, nextHeartbeatAt(at, policy)) : at;
+  return to(upgrade, { state: 'queued', dueAt, freshAt: fitAt, heardAfter: offeredAt, startBy });
 }
 
 function afterCreated(upgrade: Upgrade, taskId: string, at: EpochMs, context: EvolveContext): Upgrade {

@@ -25,6 +25,11 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
     case 'deferred':
       return { reason: `deferred: ${upgrade.reason}; looked at again`, until: upgrade.dueAt };
     case 'queued':
+      if (upgrade.heardAfter !== undefined)
+        return {
+          reason: 'has a slot, and starts when a new heartbeat shows that it is not restarting',
+          until: upgrade.dueAt,
+        };
       return { reason: 'has a slot, and starts as soon as the request rate allows', until: null };
     case 'starting':
       return { reason: 'its upgrade was asked for, and the answer is awaited or looked for', until: null };

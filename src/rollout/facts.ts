@@ -52,4 +52,6 @@ export interface CollectorSighting {
   readonly serviceAt: EpochMs | null;
   /** Whether the service would start an upgrade of it now (it is alive, at another build and in no upgrade). null: not asked. */
   readonly upgradable: boolean | null;
+  /** The service's clock when it would have started one, where `upgradable` is true and it told. */
+  readonly offeredAt?: EpochMs;
 }

@@ -1,3 +1,4 @@
+import type { FleetSnapshot } from './collector.ts';
 import { frequentBuilds } from './frequent-builds.ts';
 import { newRollout, type RolloutOrigin } from './new-rollout.ts';
 import { pendingUpgrade } from './pending-upgrade.ts';
@@ -18,7 +19,10 @@ export interface FrozenRollout {
 const fromBuildsMax = 5;
 
 /** Turns a plan into a rollout: from here on only late joiners are added (P5). */
-export function freezePlan(plan: Plan, origin: RolloutOrigin & { readonly policy: Policy }): FrozenRollout {
+export function freezePlan(
+  plan: Plan,
+  origin: RolloutOrigin & { readonly policy: Policy; readonly fleet: Pick<FleetSnapshot, 'offeredAt'> },
+): FrozenRollout {
   const { policy, fleet } = origin;
   const builds = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.build));
   const rollout = newRollout(origin, policy, {
@@ -37,7 +41,11 @@ export function freezePlan(plan: Plan, origin: RolloutOrigin & { readonly policy
   });
   const upgrades = plan.waves.flatMap((planned, wave) =>
     planned.members.map((member) =>
-      pendingUpgrade(member, { wave, toBuild: plan.targetBuild }, { rolloutId: origin.id, fleet }),
+      pendingUpgrade(
+        member,
+        { wave, toBuild: plan.targetBuild },
+        { rolloutId: origin.id, fleet, offeredAt: fleet.offeredAt },
+      ),
     ),
   );
   return { rollout, upgrades, groups: plan.groups };

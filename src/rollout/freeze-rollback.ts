@@ -68,7 +68,7 @@ export function freezeRollback(
     groups,
   });
   const records = plan.map(({ member, toBuild }) =>
-    pendingUpgrade(member, { wave: 0, toBuild }, { rolloutId: id, fleet }),
+    pendingUpgrade(member, { wave: 0, toBuild }, { rolloutId: id, fleet, offeredAt: null }),
   );
   return { rollout, upgrades: records, groups };
 }

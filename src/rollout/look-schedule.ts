@@ -18,6 +18,9 @@ const timeoutShare = 6 / 7 + 1 / 700;
 const firstVerifyShare = 1 / 30;
 const laterVerifyShare = 1 / 20;
 
+// The next heartbeat is there after 15 s where an upgrade takes five minutes; and a little for its way.
+const heartbeatShare = 1 / 20 + 1 / 100;
+
 const deferredLookMaxMs = 30 * 60_000;
 
 interface TaskTimes {
@@ -62,6 +65,11 @@ export function firstVerifyLookAt(endedAt: EpochMs, policy: Policy): EpochMs {
 export function nextVerifyLookAt(times: { verifyBy: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
   const nextAt = times.at + policy.upgrade.verifyWithinMs * laterVerifyShare;
   return times.at >= times.verifyBy ? nextAt : Math.min(nextAt, times.verifyBy);
+}
+
+/** When a collector that lives has shown a heartbeat newer than this instant. */
+export function nextHeartbeatAt(since: EpochMs, policy: Policy): EpochMs {
+  return since + policy.upgrade.expectMs * heartbeatShare;
 }
 
 /** When to look at a deferred collector again: soon at first, then less and less often. */

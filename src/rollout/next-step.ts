@@ -35,7 +35,8 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
       if (upgrade.startBy !== null && now > upgrade.startBy) {
         return { do: 'giveBack', reason: 'the window closes too soon to start it' };
       }
-      if (isFresh(upgrade, now) && upgrade.freshAt >= trustedSince) return { do: 'start' };
+      if (isFresh(upgrade, now) && upgrade.freshAt >= trustedSince && upgrade.heardAfter === undefined)
+        return { do: 'start' };
       return { do: 'lookAtCollector', why: 'recheck', askUpgradable: mayRunUnseen(upgrade, trustedSince) };
     case 'starting':
       return { do: 'lookAtCollector', why: 'settle', askUpgradable: true };

@@ -7,13 +7,15 @@ import type { Upgrade } from './upgrade.ts';
 export interface UpgradeOrigin {
   readonly rolloutId: string;
   readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt'>;
+  /** The service's clock when it would have started these upgrades; null where it was not asked, or did not tell. */
+  readonly offeredAt: EpochMs | null;
 }
 
 /** The record of a planned collector that waits for its turn. */
 export function pendingUpgrade(
   { collector, order, lane, stratum, domains }: PlannedMember,
   { wave, toBuild }: { readonly wave: number; readonly toBuild: string },
-  { rolloutId, fleet }: UpgradeOrigin,
+  { rolloutId, fleet, offeredAt }: UpgradeOrigin,
 ): Upgrade {
   return {
     rolloutId,
@@ -27,6 +29,7 @@ export function pendingUpgrade(
     stratum,
     domains,
     fitAt: fitAtOf(collector.lastSeenAlive, fleet),
+    ...(offeredAt === null ? {} : { offeredAt }),
     rev: 1,
     attempts: 0,
     doubts: 0,
@@ -37,7 +40,7 @@ export function pendingUpgrade(
   };
 }
 
-/** Only one that was heard from needs no other look before its upgrade (P1). */
+/** Of the others it is not known that they were alive then (P1). */
 function fitAtOf(lastSeenAlive: EpochMs | undefined, fleet: UpgradeOrigin['fleet']): EpochMs {
   return assessHeartbeat(lastSeenAlive, fleet.serviceAt) === 'heard' ? fleet.readAt : 0;
 }

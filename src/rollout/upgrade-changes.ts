@@ -151,9 +151,19 @@ export function again(
   const misses = { misses: upgrade.misses + 1 };
   switch (upgrade.state) {
     case 'queued': {
-      const { freshAt, startBy, late } = upgrade;
-      const waiting = { state: 'queued', dueAt, freshAt, startBy } as const;
-      return to(upgrade, late === undefined ? waiting : { ...waiting, late }, misses);
+      const { freshAt, heardAfter, startBy, late } = upgrade;
+      return to(
+        upgrade,
+        {
+          state: 'queued',
+          dueAt,
+          freshAt,
+          ...(heardAfter === undefined ? {} : { heardAfter }),
+          startBy,
+          ...(late === undefined ? {} : { late }),
+        },
+        misses,
+      );
     }
     case 'starting': {
       const { sentAt, startBy } = upgrade;
@@ -221,6 +231,7 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
     stratum: upgrade.stratum,
     domains: upgrade.domains,
     fitAt: upgrade.fitAt,
+    ...(upgrade.offeredAt === undefined ? {} : { offeredAt: upgrade.offeredAt }),
     rev: upgrade.rev + 1,
     attempts: changes.attempts ?? upgrade.attempts,
     doubts: changes.doubts ?? upgrade.doubts,

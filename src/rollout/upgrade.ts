@@ -33,6 +33,8 @@ export interface UpgradeIdentity {
   readonly domains: readonly number[];
   /** When the plan's reading showed it fit for this upgrade; 0 when it was not heard from then. */
   readonly fitAt: EpochMs;
+  /** The service's clock when the plan's reading showed that it would start this upgrade; absent where it did not tell. */
+  readonly offeredAt?: EpochMs;
   /** Counts saved changes; a save names the one it was made from, so a stale one is refused. */
   readonly rev: number;
   /** Tasks created so far. */
@@ -57,6 +59,12 @@ export type UpgradeProgress =
       readonly state: 'queued';
       readonly dueAt: EpochMs;
       readonly freshAt: EpochMs;
+      /**
+       * The service's clock at an instant at which it was in no upgrade. One that had just ended would have it restart by
+       * now, into a build that it does not show yet: only a heartbeat newer than this clears the way for a create (P1).
+       * Absent once there was one.
+       */
+      readonly heardAfter?: EpochMs;
       /** The last instant at which its create may leave, so that it is expected to end before the window closes (P7). */
       readonly startBy: EpochMs | null;
       /** Looks in a row that showed a late heartbeat, each a newer one; absent when the last was not late. */

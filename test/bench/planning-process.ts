@@ -106,7 +106,13 @@ function makeFleet(collectors: number): FleetSnapshot {
       fields: { environment: 'prod', cluster: `prod-${index % 12}` },
     };
   });
-  return { readAt, serviceAt: readAt, collectors: all, upgradableIds: new Set(all.map(({ id }) => id)) };
+  return {
+    readAt,
+    serviceAt: readAt,
+    collectors: all,
+    upgradableIds: new Set(all.map(({ id }) => id)),
+    offeredAt: readAt,
+  };
 }
 
 if (process.send !== undefined && process.argv[1] === new URL(import.meta.url).pathname) {

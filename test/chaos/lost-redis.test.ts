@@ -51,9 +51,7 @@ describe.skipIf(redisServerCommand === undefined)('Redis', () => {
       const night = await aChaosNight(
         {
           redis: block.config('flushed'),
-          // Collectors are back at once: one that is silent between its task's end and its return looks as if it had
-          // never been upgraded, and without our records nobody can know better.
-          scenario: { fleet: { size: 150 }, durations: { restartMin: '0s', restartMax: '0s' } },
+          scenario: { fleet: { size: 150 } },
           rollout: { schedule: '*/5 * * * * *' },
           daemons: 2,
           creates: 20,

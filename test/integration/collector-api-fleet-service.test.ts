@@ -363,6 +363,34 @@ describe('the fleet service', () => {
       expect(held).toHaveLength(2);
     });
 
+    it('tells when it was on offer by the clock of the service, whose header knows whole seconds (P1)', async () => {
+      const dates = ['Sat, 21 Nov 2026 10:00:07 GMT', 'Sat, 21 Nov 2026 10:00:09 GMT'];
+      const { fleet } = await aCollectorApi(
+        (request, response) =>
+          isList(request)
+            ? sendJson(
+                response,
+                200,
+                {
+                  collectors: request.url.includes('offset=0')
+                    ? [collector(1), collector(2)]
+                    : [collector(2)],
+                },
+                { date: dates[request.url.includes('offset=0') ? 0 : 1] ?? '' },
+              )
+            : sendJson(response, 200, { collector: collector(Number(request.path.split('/').at(-1))) }),
+        { pageSize: 2 },
+      );
+      const answers = [await fleet.lookAtCollector(look(2)), await fleet.lookAtCollector(look(3))];
+      const told = answers.map((answer) => answer.ok && [answer.value.upgradable, answer.value.offeredAt]);
+      expect(told).toEqual([
+        [true, Date.parse('2026-11-21T10:00:10Z')],
+        [false, undefined],
+      ]);
+      const again = await fleet.lookAtCollector({ ...look(2), listedSince: 0 });
+      expect(again.ok && again.value.offeredAt).toBe(Date.parse('2026-11-21T10:00:10Z'));
+    });
+
     it('takes a list that was read since for an answer where it names the collector (P1)', async () => {
       const { fleet, server, clock } = await aCollectorApi((request, response) =>
         isList(request)
@@ -437,6 +465,7 @@ describe('the fleet service', () => {
       expect(answer.value.readAt).toBe(clock.now());
       expect(answer.value.collectors.map(({ id }) => id)).toEqual(fleetRows.map(({ id }) => id));
       expect([...answer.value.upgradableIds]).toEqual(fleetRows.slice(0, 12).map(({ id }) => id));
+      expect(answer.value.offeredAt).toBeGreaterThan(answer.value.serviceAt ?? Number.POSITIVE_INFINITY);
       expect(server.requests.map(({ url }) => url)).toEqual([
         '/api/v1/collectors?filter=installed&offset=0&limit=10',
         '/api/v1/collectors?filter=installed&offset=9&limit=10',

@@ -47,7 +47,7 @@ describe('collectors as a hostile machine could register them', () => {
     ).rollouts;
     if (policy === undefined) throw new Error('no policy');
     const upgradableIds = new Set(fleet.collectors.map(({ id }) => id));
-    const plan = makePlan(policy, target, { ...fleet, upgradableIds }, 'all-20261121-1');
+    const plan = makePlan(policy, target, { ...fleet, upgradableIds, offeredAt: null }, 'all-20261121-1');
     if (plan.waves.every(({ members }) => members.length === 0)) throw new Error('nobody is planned');
     const lines: string[] = [];
     const logger = makeLogger({

@@ -134,9 +134,7 @@ export function makeDaemonModel(
     partsOfSteps.set(rolloutId, made);
     return made;
   };
-  // No store is emptied here.
-  const memory = { look: async () => 'one', refusal: () => undefined };
-  const scanParts = { ...partsOf('scan'), memory };
+  const scanParts = { ...partsOf('scan'), memory: night.memory };
 
   /** @returns when to look again at the latest */
   const reconcileAll = async (fence: number, isFirst: boolean): Promise<number> => {

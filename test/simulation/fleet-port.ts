@@ -86,7 +86,8 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
       read(() => {
         if (!isOffered(build)) return refused('collector.version.invalid');
         const upgradable = present().filter((collector) => service.isUpgradable(collector, build));
-        return ok({ ...inventory(), upgradableIds: new Set(upgradable.map(({ about }) => about.id)) });
+        const upgradableIds = new Set(upgradable.map(({ about }) => about.id));
+        return ok({ ...inventory(), upgradableIds, offeredAt: scheduler.now() });
       }),
     readInventory: async (onPage) => {
       if (onPage === null) return read(() => ok(inventory()));
@@ -127,6 +128,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
           lastSeenAlive: lastSeenAlive ?? null,
           serviceAt: scheduler.now(),
           upgradable,
+          ...(upgradable === true ? { offeredAt: scheduler.now() } : {}),
         });
       }),
   };

@@ -17,6 +17,8 @@ interface Job {
 /** The queue of steps: it may lose a job, or deliver one twice. */
 export interface JobModel {
   queueOf(process: ProcessModel): StepQueue;
+  /** All are gone; what runs goes on, and nobody hears of its end. */
+  forget(): void;
   /** Jobs that are waiting or active. */
   open(): number;
   /** When the first step whose job was lost is due; infinite when no lost job has a step to run. */
@@ -127,6 +129,10 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
         await deliver(rolloutId, ids, true);
       },
     }),
+    forget: () => {
+      jobs.clear();
+      lost.clear();
+    },
     open: () => jobs.size - lost.size,
     lostDueAt: () => {
       let first = Number.POSITIVE_INFINITY;

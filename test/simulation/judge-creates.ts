@@ -48,6 +48,9 @@ export function makeCreateJudge(parts: {
   return {
     leaves: (create) => {
       const { rolloutId, collectorId, toBuild, daemon } = create;
+      // One that was just leaving when the store was emptied.
+      const lostIntentAt = seen.lost.get(rolloutId)?.lastIntentAt.get(collectorId);
+      if (lostIntentAt !== undefined && now() - lostIntentAt <= leavesWithinMs) return;
       const of = seen.all.get(rolloutId);
       const upgrade = of?.upgrades.get(collectorId);
       const collector = service.collectors.get(collectorId);
@@ -157,6 +160,11 @@ export function makeCreateJudge(parts: {
         !isThere,
         () => `${who}, which runs ${toBuild} since ${now() - (collector?.buildSince ?? 0)} ms`,
       );
+      const isNearlyThere =
+        collector?.task === null &&
+        isSameBuild(collector.restartsInto ?? '', toBuild) &&
+        collector.isRestarting;
+      verdicts.check('P1', !isNearlyThere, () => `${who}, which restarts into ${toBuild}`);
     },
     started: ({ rolloutId, collectorId }) => {
       const of = seen.all.get(rolloutId);

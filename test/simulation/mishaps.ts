@@ -62,4 +62,10 @@ export function planMishaps(night: Night): void {
       { version: newerBuild, latest: true },
     ]);
   });
+  // Where upgrades are on their way there is something to lose.
+  const emptyWhileBusy = (): void => {
+    if (service.running().size > 0) night.emptyStore();
+    else if (night.isTroubled()) scheduler.at(scheduler.now() + chances.int(1, 10) * 10_000, emptyWhileBusy);
+  };
+  times('storeEmptied', emptyWhileBusy);
 }

@@ -1,5 +1,6 @@
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
+import type { StoreMemory } from '../../src/orchestrator/store-memory.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { Chances } from './chances.ts';
 import type { GateModel } from './gate-model.ts';
@@ -41,6 +42,10 @@ export interface Night {
   trace(who: string, words: () => string): void;
   /** A call of a daemon: it may give way, stall or crash here. @returns undefined when it goes on at once */
   point(process: ProcessModel): Promise<void> | undefined;
+  /** The store loses all rollouts and jobs; what daemons remember of them is put back at once. */
+  emptyStore(): void;
+  /** What the daemons remember of a store that was emptied. */
+  readonly memory: StoreMemory;
   /** The store was written: something may have come to rest, or may be worth a look. */
   wrote(of: SeenRollout | undefined): void;
 }

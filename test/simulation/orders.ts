@@ -2,6 +2,8 @@ import { isSameBuild } from '../../src/base/build-version.ts';
 
 /** What people said that forbids creates: in force from the answer to it until someone asks for the contrary (P4). */
 export interface Orders {
+  /** What was said of rollouts that are lost has nothing left that it is about. */
+  forgetRollouts(): void;
   asks(keys: readonly string[]): () => void;
   /** Begins an order; call the result when it was answered. */
   forbids(keys: readonly string[]): () => void;
@@ -20,6 +22,9 @@ export function makeOrders(): Orders {
   const lifted = new Map<string, number>();
   let moment = 0;
   return {
+    forgetRollouts: () => {
+      for (const key of inForce) if (!/^(build|collector)\//.test(key)) inForce.delete(key);
+    },
     asks: (keys) => {
       for (const key of keys) {
         inForce.delete(key);

@@ -21,6 +21,7 @@ export const plantedBugs = [
   'targetMoved',
   'toldNotSeen',
   'rowEndsUpgrade',
+  'lostUpgradeNotWaitedFor',
 ] as const;
 export type PlantedBug = (typeof plantedBugs)[number];
 
@@ -186,6 +187,15 @@ export function plantInFleet(bug: PlantedBug | null, fleet: FleetService): Fleet
         if (!answer.ok || look.upgradableTo !== null || !look.urgent) return answer;
         const soon = (answer.value.serviceAt ?? 0) + 1;
         return { ok: true, value: { ...answer.value, alive: true, lastSeenAlive: soon } };
+      },
+    };
+  }
+  if (bug === 'lostUpgradeNotWaitedFor') {
+    return {
+      ...fleet,
+      readFleet: async (build, signal) => {
+        const answer = await fleet.readFleet(build, signal);
+        return answer.ok ? { ok: true, value: { ...answer.value, offeredAt: null } } : answer;
       },
     };
   }

@@ -1,3 +1,4 @@
+import { type Standstill, standsFor, standstillOf } from '../../src/rollout/after-loss.ts';
 import { isEnd } from '../../src/rollout/upgrade.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { makeChances } from './chances.ts';
@@ -51,6 +52,9 @@ const restWithinMs = 40 * dayMs;
 // Several times what the longest of the nights takes: more is a loop that goes round without getting anywhere.
 const eventsMax = 3_000_000;
 
+// Upgrades that nobody remembers end one after the other, and each look for work may meet one that restarts.
+const scansAfterLoss = 5;
+
 const leaseMs = 3_000;
 const lookEveryMs = 1_000;
 
@@ -92,6 +96,10 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   });
   const pointChances = makeChances(setup.seed, 'points');
   const inspectChances = makeChances(setup.seed, 'inspections');
+  const emptied = makeChances(setup.seed, 'emptied stores');
+  /** By policy: what kept its rollout from going on when it was lost. */
+  const stoodStill = new Map<string, Standstill>();
+  let storeBirths = 0;
   let isChanged = true;
 
   const night: Night = {
@@ -130,6 +138,33 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
       return night.strikes('storeSlow', pointChances)
         ? process.wait(pointChances.int(50, 1_500)).then(giveWay)
         : giveWay();
+    },
+    emptyStore: () => {
+      const standstills = [...seen.all.values()].map(({ rollout }) => rollout);
+      for (const rollout of standstills.filter(({ kind }) => kind === 'upgrade')) {
+        const standstill = standstillOf(rollout);
+        if (standstill === undefined) stoodStill.delete(rollout.policy.name);
+        else stoodStill.set(rollout.policy.name, standstill);
+      }
+      storeBirths += 1;
+      store.forget();
+      jobs.forget();
+      seen.forget();
+      orders.forgetRollouts();
+      isChanged = true;
+      for (const policy of policies) {
+        for (let count = 0; count < scansAfterLoss; count += 1)
+          scheduler.at(scheduler.now() + emptied.int(0, 120) * 1_000, () => {
+            void emptied.some(alive())?.scanNow(policy, 'schedule');
+          });
+      }
+    },
+    memory: {
+      look: async () => `store ${storeBirths}`,
+      refusal: (policy, targetBuild) => {
+        const standstill = stoodStill.get(policy);
+        return standstill !== undefined && standsFor(standstill, targetBuild) ? standstill.words : undefined;
+      },
     },
     wrote: (of) => {
       isChanged = true;
@@ -242,7 +277,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   for (const of of seen.all.values()) await inspect(night, of);
   return {
     seed: setup.seed,
-    rollouts: seen.all.size,
+    rollouts: seen.all.size + seen.lost.size,
     ended: [...seen.all.values()].filter(({ rollout }) => rollout.endedAt !== null).length,
     events: scheduler.events(),
     tasks: service.tasks.size,

@@ -33,6 +33,9 @@ export interface SeenRollout {
 /** Keeps up with all rollouts. */
 export interface SeenRollouts {
   readonly all: ReadonlyMap<string, SeenRollout>;
+  /** What was lost with a store that was emptied. */
+  readonly lost: ReadonlyMap<string, SeenRollout>;
+  forget(): void;
   frozen(plan: FrozenPlan): SeenRollout;
   replanned(plan: FrozenPlan): void;
   joined(plan: FrozenPlan): void;
@@ -42,10 +45,16 @@ export interface SeenRollouts {
 
 export function makeSeenRollouts(now: () => number): SeenRollouts {
   const all = new Map<string, SeenRollout>();
+  const lost = new Map<string, SeenRollout>();
   const recordsOf = ({ upgrades }: FrozenPlan) =>
     new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
   return {
     all,
+    lost,
+    forget: () => {
+      for (const [id, seen] of all) lost.set(id, seen);
+      all.clear();
+    },
     frozen: (plan) => {
       const seen: SeenRollout = {
         rollout: plan.rollout,

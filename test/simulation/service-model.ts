@@ -48,6 +48,7 @@ export interface CollectorModel {
   creates: number;
   /** Into a build, at the end of a task. */
   isRestarting: boolean;
+  restartsInto: string | null;
 }
 
 export type CreateResult =
@@ -139,6 +140,7 @@ export function makeServiceModel(
       aliveForMs: chances.int(1, 30) * 60_000,
       creates: 0,
       isRestarting: false,
+      restartsInto: null,
     };
     collectors.set(id, collector);
     return collector;
@@ -212,6 +214,7 @@ export function makeServiceModel(
       const shows = fate.shows;
       scheduler.at(restartAt, () => {
         collector.isRestarting = true;
+        collector.restartsInto = fate.returns ? shows : null;
         goDown(collector);
       });
       if (fate.returns) {

@@ -32,6 +32,7 @@ export const faultKinds = [
   'gateMisses',
   'storeSlow',
   'looksRefused',
+  'storeEmptied',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -112,6 +113,7 @@ const highest: Readonly<Record<FaultKind, number>> = {
   gateErrors: 0.3,
   gateMisses: 0.2,
   looksRefused: 0.08,
+  storeEmptied: 2,
 };
 
 /** Draws a setup; about one in five is calm: nothing goes wrong and nobody speaks, which is when estimates are measured. */

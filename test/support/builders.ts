@@ -168,6 +168,7 @@ export function aFleet(
     serviceAt: startedAt,
     collectors,
     upgradableIds: new Set(collectors.map(({ id }) => id)),
+    offeredAt: null,
   };
 }
 

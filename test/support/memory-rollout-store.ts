@@ -24,12 +24,17 @@ interface Kept {
   readonly intents: Map<number, EpochMs>;
 }
 
+export interface MemoryRolloutStore extends RolloutStore {
+  /** Loses every rollout, as a store that was emptied; the numbers of rollouts are those that daemons bring back. */
+  forget(): void;
+}
+
 /**
  * A model of the store: the same answers as the one in Redis, in memory, for virtual time. What is counted is kept up
  * with each change, so that thousands of nights a minute can be played.
  * @param now its own clock, as Redis has one
  */
-export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): RolloutStore {
+export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRolloutStore {
   const kept = new Map<string, Kept>();
   const active = new Map<string, string>();
   const numbers = new Map<string, number>();
@@ -99,6 +104,11 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): RolloutSt
   };
 
   return {
+    forget: () => {
+      kept.clear();
+      active.clear();
+      fences.clear();
+    },
     activeRolloutIds: async (policies) => {
       const ids: string[] = [];
       if (active.size === 0) return ids;

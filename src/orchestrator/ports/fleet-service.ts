@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { FleetCollector, FleetSnapshot } from '../../rollout/collector.ts';
+import type { FleetCollector, FleetInventory, FleetSnapshot } from '../../rollout/collector.ts';
 import type { CollectorSighting } from '../../rollout/facts.ts';
 import type { Answer } from './answer.ts';
 
@@ -34,7 +34,7 @@ export interface FleetService {
   readInventory(
     onPage: ((page: InventoryPage) => Promise<void>) | null,
     signal?: AbortSignal,
-  ): Promise<Answer<Omit<FleetSnapshot, 'upgradableIds'>>>;
+  ): Promise<Answer<FleetInventory>>;
   /** One collector by its id, or by its exact name; undefined when there is none, or it is no installed one. */
   findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
   /**

@@ -76,6 +76,7 @@ export function drawFleet(seed: number, share: number): Fleet {
       serviceAt: beganAt,
       collectors,
       upgradableIds: new Set(collectors.map(({ id }) => id)),
+      offeredAt: null,
     },
     broken: new Set(nearest?.[1]),
     brokenLabel: nearest?.[0] ?? '',
