@@ -209,6 +209,10 @@ export const RolloutStatusBody = z
     policy: z.string(),
     state: RolloutStateName,
     reason: z.string(),
+    recordUnreadable: z.boolean().meta({
+      description:
+        'Its own record in Redis cannot be read: what is shown is what is known beside it, and only abort is left.',
+    }),
     targetBuild: z.string(),
     backTo: z
       .array(z.string())

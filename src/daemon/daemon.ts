@@ -92,7 +92,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const redis = makeRedisConnections(parts.redis, { sink, clock });
   const broken = makeBrokenRecords(({ message }) => sink.note({ event: 'record.broken', reason: message }));
   const accessId = config.service.accessId.reveal();
-  const kept = { keyPrefix, historyMs: config.historyMs, broken, clock, accessId, requestsPerSecond };
+  const { historyMs, rollouts } = config;
+  const kept = { keyPrefix, historyMs, broken, clock, accessId, requestsPerSecond, rollouts };
   const { readApiStanding: readApiStandingAtStart, ...ports } = makeRedisPorts(redis.worker, kept);
   const { readApiStanding, ...handlerPorts } = makeRedisPorts(redis.handler, kept);
   const bell = makeRedisBell({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });

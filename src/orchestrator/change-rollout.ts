@@ -1,6 +1,6 @@
 import type { Sleep } from '../base/sleep.ts';
 import type { Clock, DurationMs } from '../base/time.ts';
-import { evolveRollout, type RolloutFact } from '../rollout/evolve-rollout.ts';
+import { evolveRollout, isStorable, type RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import { describeRolloutChange } from './describe-change.ts';
 import { loadRolloutSummary } from './load-view.ts';
@@ -43,13 +43,13 @@ export async function changeRollout(
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
     const fact = judge(view);
-    if (fact === undefined) return view;
+    if (fact === undefined || !isStorable(view.rollout, fact)) return view;
     if ((await saveRolloutFact(parts, view.rollout, fact, by, null)) === 'saved') return view;
   }
   throw new Error(`rollout ${rolloutId} changed ${rivalsMax} times while it was being changed`);
 }
 
-/** Saves one fact of a rollout and tells of it. The brake follows the state: only a running rollout may create. */
+/** Saves one fact of a rollout, which is storable, and tells of it. The brake follows the state: only a running rollout may create. */
 export async function saveRolloutFact(
   parts: ChangeRolloutParts,
   before: Rollout,

@@ -23,6 +23,8 @@ export async function checkActive(
 ): Promise<void> {
   const rollout = await parts.store.loadRollout(rolloutId);
   if (rollout === undefined || isRolloutEnd(rollout.state) || rollout.state === 'rollingBack') return;
+  // What it is pinned to, and whom it has, is known only as far as it goes.
+  if (rollout.brokenText !== undefined) return;
   const builds = await parts.fleet.listBuilds(signal);
   const tellFailed = (what: string, failure: ServiceFailure): void => {
     if (signal?.aborted === true) return;

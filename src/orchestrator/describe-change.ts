@@ -82,7 +82,8 @@ export function describeRolloutChange(
   fact: RolloutFact,
   by: string,
 ): readonly RolloutEvent[] {
-  const told = tellOf(before, after, fact);
+  const told =
+    before.brokenText === undefined ? tellOf(before, after, fact) : tellLost(before.brokenText, after);
   if (told === undefined) return [];
   const wave = 'wave' in fact ? before.waves[fact.wave]?.name : undefined;
   return [
@@ -101,6 +102,14 @@ export function describeRolloutChange(
 interface Told {
   readonly event: RolloutEventName;
   readonly reason?: string;
+}
+
+// Of the old text: all of a usual one.
+const textKeptMax = 4_000;
+
+/** A record takes the place of one that can't be read: the bytes themselves are gone then. */
+function tellLost(text: string, { state, reason }: Rollout): Told {
+  return { event: `rollout.${state}`, reason: `${reason}; it was: ${text.slice(0, textKeptMax)}` };
 }
 
 function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | undefined {

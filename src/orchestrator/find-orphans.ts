@@ -24,7 +24,6 @@ export async function findOrphans(parts: FindOrphansParts): Promise<readonly Orp
   const policies = [...gone];
   const ids = new Set(await parts.store.activeRolloutIds(policies));
   if (ids.size === 0) return [];
-  // By the list: one that can't be read is left out there, and hides no other.
   const rollouts = await parts.store.listRollouts(policies);
   return rollouts.flatMap(({ id, policy, state }) =>
     ids.has(id) && !isRolloutEnd(state) ? [{ id, policy: policy.name, state }] : [],

@@ -57,10 +57,18 @@ async function findSubjects(parts: OperationsParts, text: string): Promise<Found
     const labels = [...(groups?.strata ?? []), ...(rollout?.heldStrata ?? [])];
     known.push(...labels.map(({ label }) => label));
     const found = findStratum(labels, text);
+    if (found.kind === 'found' && rollout?.brokenText !== undefined)
+      return unreadableRollout(found.label, rolloutId);
     if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId });
   }
   if (strata.length > 0) return { kind: 'found', subjects: strata };
   return findCollector(parts, text, known);
+}
+
+/** Nothing of it starts, and what is said of it could not be kept. */
+function unreadableRollout(label: string, rolloutId: string): Found {
+  const reason = `stratum ${label} is of ${rolloutId}, whose record in Redis can't be read: nothing of it starts; abort it, or restore a backup`;
+  return { kind: 'unknown', reason };
 }
 
 /** In our own records first: a service that stands still must not be in the way of who holds something back. */
@@ -120,6 +128,7 @@ async function holdOne(
     case 'stratum': {
       let did = false;
       await changeRollout(parts, subject.rolloutId, by, ({ rollout, groups }) => {
+        if (rollout.brokenText !== undefined) return undefined;
         const found = findStratum(groups.strata, subject.label);
         did = found.kind === 'found' && !rollout.heldStrata.some(({ stratum }) => stratum === found.stratum);
         if (found.kind === 'none' || !did) return undefined;

@@ -2,7 +2,7 @@ import { assertNever } from '../base/assert.ts';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import { decide } from '../rollout/decide.ts';
 import type { Action } from '../rollout/decision.ts';
-import type { RolloutFact } from '../rollout/evolve-rollout.ts';
+import { isStorable, type RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
 import type { PlanGroups } from '../rollout/plan-groups.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
@@ -178,6 +178,7 @@ async function breach(pass: Pass, { reason, holdsBuild }: Extract<Action, { do: 
 }
 
 async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<Did> {
+  if (!isStorable(view.rollout, fact)) return 'unchanged';
   const result = await saveRolloutFact(parts, view.rollout, fact, 'daemon', fence);
   return result === 'saved' ? 'changed' : 'stale';
 }

@@ -48,7 +48,8 @@ export async function takeIn(
 }
 
 /** Whether a rollout takes anybody in now; a plan that waits for approval is made anew when it is approved. */
-export function takesIn({ state }: Rollout): boolean {
+export function takesIn({ state, brokenText }: Rollout): boolean {
+  if (brokenText !== undefined) return false;
   return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
 }
 

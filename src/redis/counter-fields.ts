@@ -34,6 +34,18 @@ export function waveSummaryOf(counters: Counters, wave: number): WaveSummary {
   };
 }
 
+/** How many waves have members, those between them included. */
+export function waveCountOf(counters: Counters): number {
+  let count = 0;
+  for (const field of counters.keys()) {
+    const [wave = '', state] = field.split(':');
+    // The other counters begin with a letter.
+    if (/^\d+$/.test(wave) && (upgradeStates as readonly unknown[]).includes(state))
+      count = Math.max(count, Number(wave) + 1);
+  }
+  return count;
+}
+
 /** What is counted beside the waves: by stratum and wave, by domain, and how long upgrades of a stratum took. */
 export function groupSummariesOf(counters: Counters): {
   readonly strata: readonly StratumSummary[];

@@ -2,19 +2,22 @@ import type { RolloutEvent } from '../rollout/events.ts';
 import type { PlanGroups } from '../rollout/plan-groups.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
+import { BrokenRecordError } from './broken-record.ts';
 import type { RedisCommands } from './connection.ts';
-import { loadRollout } from './kept-rollouts.ts';
-import { listUpgrades } from './list-upgrades.ts';
 import { rolloutKeys } from './rollout-keys.ts';
 import { decodeEvent } from './stored-event.ts';
 import { decodeGroups } from './stored-groups.ts';
+import { decodeRollout } from './stored-rollout.ts';
+import { decodeUpgrade } from './stored-upgrade.ts';
 
 /** A line of a rollout's record. */
 export type RecordLine =
   | { readonly kind: 'rollout'; readonly rollout: Rollout }
   | { readonly kind: 'groups'; readonly groups: PlanGroups }
   | { readonly kind: 'upgrade'; readonly upgrade: Upgrade }
-  | { readonly kind: 'event'; readonly event: RolloutEvent };
+  | { readonly kind: 'event'; readonly event: RolloutEvent }
+  /** In the place of any of them: what it is, and its text. */
+  | { readonly kind: 'unreadable'; readonly what: string; readonly text: string };
 
 // A few hundred KB each.
 const pageSize = 1_000;
@@ -30,24 +33,44 @@ export async function* exportRollout(
 ): AsyncGenerator<RecordLine> {
   const { commands, keyPrefix } = redis;
   const keys = rolloutKeys(keyPrefix, rolloutId);
-  const [rollout, groups] = await Promise.all([loadRollout(redis, rolloutId), commands.get(keys.groups)]);
-  if (rollout === undefined) return;
-  yield { kind: 'rollout', rollout };
-  if (groups !== null) yield { kind: 'groups', groups: decodeGroups(groups, rolloutId) };
+  const [[json, rev], groups] = await Promise.all([
+    commands.hmget(keys.rollout, 'json', 'rev'),
+    commands.get(keys.groups),
+  ]);
+  if (typeof rev !== 'string') return;
+  const decodeIt = (text: string) => decodeRollout(text, Number(rev), rolloutId);
+  yield readLine(json ?? '', (text) => ({ kind: 'rollout', rollout: decodeIt(text) }));
+  if (groups !== null)
+    yield readLine(groups, (text) => ({ kind: 'groups', groups: decodeGroups(text, rolloutId) }));
   const planned = await commands.zcard(keys.order);
   for (let offset = 0; offset < planned; offset += pageSize) {
-    const page = await listUpgrades(commands, { id: rolloutId, keys }, { offset, limit: pageSize });
-    for (const upgrade of page) yield { kind: 'upgrade', upgrade };
+    const ids = await commands.zrange(keys.order, String(offset), String(offset + pageSize - 1));
+    const texts = ids.length === 0 ? [] : await commands.hmget(keys.records, ...ids);
+    for (const [index, record] of texts.entries()) {
+      const decode = (text: string) => decodeUpgrade(text, rolloutId, ids[index] ?? '');
+      if (record !== null) yield readLine(record, (text) => ({ kind: 'upgrade', upgrade: decode(text) }));
+    }
   }
   // Up to the last one that is there now: a rollout on its way adds more all the time.
   const [last] = await commands.xrevrange(keys.events, '+', '-', 'COUNT', 1);
   let from = '-';
   while (last !== undefined) {
     const page = await commands.xrange(keys.events, from, last[0], 'COUNT', pageSize);
-    for (const [id, fields] of page)
-      yield { kind: 'event', event: decodeEvent(fields[1] ?? '', rolloutId, id) };
+    for (const [id, fields] of page) {
+      const decode = (text: string) => decodeEvent(text, rolloutId, id);
+      yield readLine(fields[1] ?? '', (text) => ({ kind: 'event', event: decode(text) }));
+    }
     const end = page.at(-1);
     if (end === undefined || end[0] === last[0]) return;
     from = `(${end[0]}`;
+  }
+}
+
+function readLine(text: string, decode: (text: string) => RecordLine): RecordLine {
+  try {
+    return decode(text);
+  } catch (error) {
+    if (!(error instanceof BrokenRecordError)) throw error;
+    return { kind: 'unreadable', what: error.what, text };
   }
 }

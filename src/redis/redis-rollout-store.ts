@@ -2,6 +2,7 @@ import type { DurationMs } from '../base/time.ts';
 import type { RolloutStore, UpgradeChange } from '../orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
 import { type CapDomain, noGroups } from '../rollout/plan-groups.ts';
+import type { Policy } from '../rollout/policy.ts';
 import type { Candidate, StoredView } from '../rollout/rollout.ts';
 import { dueAtOf } from '../rollout/upgrade.ts';
 import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
@@ -11,7 +12,7 @@ import { freshIntentsScript } from './fresh-intents-script.ts';
 import { makeGroupsCache } from './groups-cache.ts';
 import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
-import { forgetExpired, listKept, loadRollout, rolloutsListedMax } from './kept-rollouts.ts';
+import { forgetExpired, listKept, loadRollout, readRollout, rolloutsListedMax } from './kept-rollouts.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { mendUpgrades } from './mend-upgrades.ts';
 import { replacePlan } from './replace-plan.ts';
@@ -37,9 +38,12 @@ export function makeRedisRolloutStore(redis: {
   readonly historyMs?: DurationMs;
   /** Who is told of what can't be read. */
   readonly broken?: BrokenRecords;
+  /** Of the config: how long what runs may take, of a rollout whose own record can't be read. */
+  readonly policies?: readonly Policy[];
 }): RolloutStore {
   const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
   const broken = redis.broken ?? makeBrokenRecords(() => undefined);
+  const kept = { commands, keyPrefix, broken, policies: redis.policies ?? [] };
   const nextMark = makeWriteMarks();
   const knownGroups = makeGroupsCache();
   const ofPolicy = (policy: string) => policyKeys(keyPrefix, policy);
@@ -73,14 +77,14 @@ export function makeRedisRolloutStore(redis: {
     },
 
     listRollouts: async (policies) => {
-      const lists = await Promise.all(policies.map((policy) => listKept(redis, broken, policy)));
+      const lists = await Promise.all(policies.map((policy) => listKept(kept, policy)));
       return lists
         .flat()
         .sort((a, b) => b.createdAt - a.createdAt)
         .slice(0, rolloutsListedMax);
     },
 
-    loadRollout: async (rolloutId) => (isRolloutId(rolloutId) ? loadRollout(redis, rolloutId) : undefined),
+    loadRollout: async (rolloutId) => (isRolloutId(rolloutId) ? loadRollout(kept, rolloutId) : undefined),
 
     nextRolloutNumber: async (policy, yyyymmdd) =>
       Number((await commands.get(ofPolicy(policy).number(yyyymmdd))) ?? 0) + 1,
@@ -112,14 +116,16 @@ export function makeRedisRolloutStore(redis: {
         args: [at.now, at.overdueBefore, at.pageSize, known?.mark ?? ''],
       })) as ViewReply | null;
       if (reply === null) return undefined;
-      const [, , , , , , , , mark, text] = reply;
+      const [json, rev, , , , , , , mark, text] = reply;
+      const rollout = await readRollout(kept, rolloutId, { json, rev });
+      if (rollout === undefined) return undefined;
       if (known !== undefined && known.mark === mark)
-        return withoutBroken(decodeView(reply, rolloutId, known.groups));
+        return withoutBroken(decodeView(reply, rollout, known.groups));
       const groups = broken.read(() => decodeGroups(text, rolloutId));
       if (groups === undefined)
-        return { ...withoutBroken(decodeView(reply, rolloutId, noGroups)), groupsUnreadable: true };
+        return { ...withoutBroken(decodeView(reply, rollout, noGroups)), groupsUnreadable: true };
       knownGroups.set(rolloutId, { mark, groups });
-      return withoutBroken(decodeView(reply, rolloutId, groups));
+      return withoutBroken(decodeView(reply, rollout, groups));
     },
 
     saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {

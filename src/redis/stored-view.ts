@@ -1,8 +1,7 @@
 import type { PlanGroups } from '../rollout/plan-groups.ts';
-import type { Candidate, LaneQueue, StoredView } from '../rollout/rollout.ts';
+import type { Candidate, LaneQueue, Rollout, StoredView } from '../rollout/rollout.ts';
 import { counterField, groupSummariesOf, parseCounters, waveSummaryOf } from './counter-fields.ts';
 import { parsePendingScore } from './plan-place.ts';
-import { decodeRollout } from './stored-rollout.ts';
 
 /** What the view script answers. */
 export type ViewReply = readonly [
@@ -18,10 +17,9 @@ export type ViewReply = readonly [
   groups: string,
 ];
 
-/** Reads a view. @throws BrokenRecordError */
-export function decodeView(reply: ViewReply, rolloutId: string, groups: PlanGroups): StoredView {
-  const [json, rev, brake, counterReply, pending, retries, nextRetryAt, overdue] = reply;
-  const rollout = decodeRollout(json, Number(rev), rolloutId);
+/** Reads all of a view but the rollout itself, and the groups of its plan. */
+export function decodeView(reply: ViewReply, rollout: Rollout, groups: PlanGroups): StoredView {
+  const [, , brake, counterReply, pending, retries, nextRetryAt, overdue] = reply;
   const counters = parseCounters(counterReply);
   const count = counters.get(counterField.learnedCount) ?? 0;
   const sumMs = counters.get(counterField.learnedSumMs) ?? 0;

@@ -24,7 +24,7 @@ const retriesReadMax = 10_000;
  */
 export const viewScript = makeScript(`
 local rollout = redis.call('HMGET', KEYS[1], 'json', 'rev', 'brake', 'frontier', 'lanes', 'groupsMark')
-if not rollout[1] then return false end
+if not rollout[2] then return false end
 local now, overdueBefore, pageSize, knownMark = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local share = math.floor(${candidatesPerView} / math.max(1, tonumber(rollout[5] or '1')))
 local perLane = math.min(tonumber(pageSize), math.max(${perLaneMin}, share))
@@ -79,7 +79,7 @@ end
 local nextRetry = redis.call('ZRANGEBYSCORE', KEYS[5], '(' .. now, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 local mark = rollout[6] or ''
 return {
-  rollout[1], rollout[2], rollout[3] or '0',
+  rollout[1] or '', rollout[2], rollout[3] or '0',
   redis.call('HGETALL', KEYS[2]),
   readPending(), readRetries(),
   nextRetry[2] or '',

@@ -65,9 +65,18 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | { readonly kind: 'brakeSet' | 'brakeLifted' }
 );
 
+/**
+ * Whether a fact may be stored. Of a rollout whose own record can't be read only the end is: anything else would put
+ * what is guessed in the place of what a person may still mend, and let it go on by that.
+ */
+export function isStorable({ brokenText }: Rollout, { kind }: Pick<RolloutFact, 'kind'>): boolean {
+  return brokenText === undefined || kind === 'aborted' || kind === 'closed';
+}
+
 /** The only way a rollout changes. */
 export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
-  const next = { ...rollout, rev: rollout.rev + 1 };
+  const { brokenText, ...known } = rollout;
+  const next = { ...known, rev: rollout.rev + 1 };
   switch (fact.kind) {
     case 'approved':
       return { ...next, state: 'running', reason: fact.reason, drift: null };
@@ -108,8 +117,10 @@ export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'acknowledgedLowered':
       return { ...next, waves: lowerAcknowledged({ ...fact.view, rollout }) };
     case 'aborted':
-    case 'superseded':
-      return { ...next, state: fact.kind, reason: fact.reason };
+    case 'superseded': {
+      const lost = brokenText === undefined ? '' : '; its record in Redis could not be read';
+      return { ...next, state: fact.kind, reason: `${fact.reason}${lost}` };
+    }
     case 'rollbackAsked':
       return { ...next, state: 'rollingBack', reason: fact.reason, endedAt: null, leftBehind: [] };
     case 'leftBehindForeseen':

@@ -73,7 +73,8 @@ export function freezeRollback(
   return { rollout, upgrades: records, groups };
 }
 
-function rollbackPolicy(policy: Policy): Policy {
+/** The policy of a rollback: one wave, and the limits of the policy that it takes back. */
+export function rollbackPolicy(policy: Policy): Policy {
   const none: Amount = { kind: 'count', count: 0 };
   const wave = {
     name: 'rollback',

@@ -6,7 +6,9 @@ import { type RolloutVerb, rolloutVerbs } from './verbs.ts';
 
 /** What an operator can do now (DESIGN §5, Status): the verbs that would change something. `judgeVerb` has the last word. */
 export function legalVerbs(status: RolloutStatus): readonly RolloutVerb[] {
-  return rolloutVerbs.filter((verb) => isLegal[verb](status));
+  return rolloutVerbs.filter(
+    (verb) => isLegal[verb](status) && (verb === 'abort' || !status.recordUnreadable),
+  );
 }
 
 const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>> = {

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
-import type { PlannedMember, PlannedWave } from './arrange-plan.ts';
+import type { PlannedWave } from './arrange-plan.ts';
 import { longestChain } from './chain.ts';
 import type { FleetSnapshot } from './collector.ts';
 import { freshStanding } from './gate-standing.ts';
@@ -48,7 +48,10 @@ export function newRollout(
     createdAt,
     fleetReadAt: fleet.readAt,
     fleetSize: fleet.collectors.length,
-    waves: policy.waves.map((rule, wave) => unopenedWave(rule, planned[wave]?.members ?? [], groups)),
+    waves: policy.waves.map((rule, wave) => {
+      const members = planned[wave]?.members ?? [];
+      return unopenedWave(rule, { size: members.length, chain: longestChain(members, groups.domains) });
+    }),
     heldStrata: [],
     acknowledgedStrata: [],
     endsWithoutHeld: false,
@@ -58,15 +61,12 @@ export function newRollout(
   };
 }
 
-function unopenedWave(
-  { name, gates }: WaveRule,
-  members: readonly PlannedMember[],
-  { domains }: PlanGroups,
-): Wave {
+/** A wave that nobody has entered. */
+export function unopenedWave({ name, gates }: WaveRule, { size, chain }: Pick<Wave, 'size' | 'chain'>): Wave {
   return {
     name,
-    size: members.length,
-    chain: longestChain(members, domains),
+    size,
+    chain,
     joined: 0,
     state: 'waiting',
     openedAt: null,

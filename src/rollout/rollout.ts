@@ -67,6 +67,11 @@ export interface Rollout {
   /** When the last of its upgrades had ended; until then what runs is watched, whatever the state. */
   readonly endedAt: EpochMs | null;
   readonly rev: number;
+  /**
+   * While its own record can't be read: the text of that. All else is what is known beside it (`unreadable-rollout.ts`),
+   * and only its end is ever stored.
+   */
+  readonly brokenText?: string;
 }
 
 /** A stratum that is held alone, across the waves, with what led to it. */

@@ -25,6 +25,8 @@ export interface RolloutStatus {
   readonly policy: string;
   readonly state: RolloutState;
   readonly reason: string;
+  /** Its own record can't be read: what is shown is what is known beside it. */
+  readonly recordUnreadable: boolean;
   readonly targetBuild: string;
   /** For a rollback: the builds it goes back to, most frequent first. */
   readonly backTo: readonly string[];
@@ -167,6 +169,7 @@ export function describeRollout(
     policy: rollout.policy.name,
     state: rollout.state,
     reason: rollout.reason,
+    recordUnreadable: rollout.brokenText !== undefined,
     targetBuild: rollout.targetBuild,
     backTo: rollout.backTo,
     leftBehind: rollout.leftBehind,

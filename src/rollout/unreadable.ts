@@ -97,7 +97,7 @@ export function describeRebuilt({ mayRun, text }: Remains): string {
 const unreadableWords = 'its record in Redis could not be read';
 
 /** A member of a JSON text that may be broken elsewhere. */
-function textOf(text: string, name: string): string | undefined {
+export function textOf(text: string, name: string): string | undefined {
   const [, quoted] = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(text) ?? [];
   if (quoted === undefined) return undefined;
   try {

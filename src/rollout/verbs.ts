@@ -25,6 +25,7 @@ export interface VerbWords {
 export function judgeVerb(view: RolloutView, verb: RolloutVerb, words: VerbWords): VerbJudgement {
   const { at } = words;
   const reason = words.reason === '' ? `by ${words.by}` : `by ${words.by}: ${words.reason}`;
+  if (view.rollout.brokenText !== undefined && verb !== 'abort') return refuseUnreadable(view.rollout);
   switch (verb) {
     case 'pause':
       return judgePause(view, { at, reason });
@@ -125,6 +126,14 @@ function judgeRetry(view: RolloutView, asked: Asked): VerbJudgement {
   if (isRolloutEnd(state) || endedAt !== null)
     return refuse(`it is over (${stateWords(state)}); the next rollout takes them up`);
   return unchanged;
+}
+
+/** What it was about to do, and by which limits, is not known any more. */
+function refuseUnreadable({ id, state }: RolloutView['rollout']): VerbJudgement {
+  const words = `the record of ${id} in Redis can't be read`;
+  return refuse(
+    isRolloutEnd(state) ? words : `${words}, and nothing of it starts: abort it, or restore a backup`,
+  );
 }
 
 function rollbackOf({ rollbackId }: RolloutView['rollout']): string {

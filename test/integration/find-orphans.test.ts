@@ -9,7 +9,7 @@ import { useRedis } from '../support/redis.ts';
 
 const redis = useRedis();
 
-it('a rollout that cannot be read, whose policy is gone from the config, hides no other one', async () => {
+it('a rollout that cannot be read, whose policy is gone from the config, is named, and hides no other one', async () => {
   const { commands } = redis.connect();
   const { keyPrefix } = redis.config();
   const told: string[] = [];
@@ -24,6 +24,7 @@ it('a rollout that cannot be read, whose policy is gone from the config, hides n
   await commands.hset(rolloutKeys(keyPrefix, 'first-20260302-1').rollout, 'json', '{');
 
   expect(await findOrphans({ store, scans, policies: [] })).toEqual([
+    { id: 'first-20260302-1', policy: 'first', state: 'held' },
     { id: 'second-20260302-1', policy: 'second', state: 'running' },
   ]);
   expect(told).toEqual(['rollout first-20260302-1']);

@@ -9,20 +9,26 @@ import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { scan } from '../../src/orchestrator/scan.ts';
 import { makeBrokenRecords } from '../../src/redis/broken-records.ts';
 import { parseCounters } from '../../src/redis/counter-fields.ts';
+import { exportRollout, type RecordLine } from '../../src/redis/export-rollout.ts';
 import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts';
 import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
 import { rolloutKeys } from '../../src/redis/rollout-keys.ts';
 import { countPlan } from '../../src/redis/upgrade-counters.ts';
+import { legalVerbs } from '../../src/rollout/legal-verbs.ts';
 import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
+import type { Rollout } from '../../src/rollout/rollout.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
+import { end } from '../../src/rollout/upgrade-changes.ts';
 import {
   aFleet,
   aFleetService,
   anApiStanding,
   anUpgrade,
+  anUpgradingOne,
   aPolicy,
   aRollout,
   aWave,
+  aWaveRule,
   someGroups,
   startedAt,
   targetBuild,
@@ -45,7 +51,7 @@ function aHouse() {
   const keys = rolloutKeys(keyPrefix, id);
   const breakRecord = (collectorId: number) =>
     commands.hset(keys.records, String(collectorId), `{"collectorId":${collectorId}`);
-  return { commands, keyPrefix, told, store, register, keys, breakRecord };
+  return { commands, keyPrefix, told, broken, store, register, keys, breakRecord };
 }
 
 function partsWith(house: { readonly store: RolloutStore; readonly register: FleetRegister }) {
@@ -341,8 +347,213 @@ describe('groups of a plan that cannot be read', () => {
   });
 });
 
+describe("a rollout's own record that cannot be read, while it is on its way", () => {
+  const names = ['production', 'other'];
+  const ask = { rolloutId: id, by: 'ann', reason: 'enough' } as const;
+  const policy = aPolicy({ waves: [aWaveRule({ name: 'canary' }), aWaveRule({ name: 'rest' })] });
+
+  /** One upgraded, one just upgraded, two that wait in the second wave; and then somebody breaks it. */
+  async function aBrokenRollout(
+    changes: Partial<Rollout> = {},
+    text: string | Buffer | null = '{"id":"produ',
+  ) {
+    const house = aHouse();
+    const store = makeRedisRolloutStore({ ...house, policies: [policy], broken: house.broken });
+    const waves = [
+      aWave({ name: 'canary', state: 'passed', size: 2 }),
+      aWave({ name: 'rest', state: 'open', size: 2 }),
+    ];
+    const rollout = aRollout({ policy, waves, ...changes });
+    const upgrades = [
+      anUpgrade({ state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false }),
+      { ...anUpgradingOne(), collectorId: 2, order: 1 },
+      ...pendingOnes(2).map((each, at) => ({ ...each, collectorId: at + 3, order: at + 2, wave: 1 })),
+    ];
+    await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
+    const good = (await house.commands.hget(house.keys.rollout, 'json')) ?? '';
+    if (text === null) await house.commands.hdel(house.keys.rollout, 'json');
+    else await house.commands.hset(house.keys.rollout, 'json', text);
+    const parts = partsWith({ store, register: house.register });
+    const operations = makeOperations({
+      ...parts,
+      policies: names,
+      rollouts: [policy],
+      readApiStanding: async () => anApiStanding(),
+    });
+    const pass = () => reconcile(parts, id, 1, 1_000);
+    /** The one that is just upgraded comes to its end. */
+    const endRunning = async () => {
+      const before = await store.loadUpgrade(id, 2);
+      if (before === undefined) throw new Error('it is there');
+      expect(before.state).toBe('upgrading');
+      const after = end(before, 'succeeded', startedAt, 'on the build');
+      expect(await store.saveUpgrade({ before, after, events: [] }, null)).toBe('saved');
+    };
+    return { ...house, store, parts, operations, good, pass, endRunning };
+  }
+
+  it.each([
+    ['cut off', '{"id":"produ'],
+    ['no text at all', Buffer.from([0xff, 0xfe, 0x00, 0x80])],
+    ['empty', ''],
+    ['of another kind', '[1]'],
+    ['of another rollout', JSON.stringify(aRollout({ id: 'production-20260302-9' }))],
+    ['without its policy', JSON.stringify({ ...aRollout(), policy: { name: 'production' } })],
+    ['not there', null],
+  ])('stops no pass, and nothing of it starts: %s (P2, P3)', async (_name, text) => {
+    const { pass, store, told } = await aBrokenRollout({}, text);
+    for (let again = 0; again < 3; again += 1) await pass();
+    expect((await store.loadUpgrades(id, [3, 4])).upgrades.map(({ state }) => state)).toEqual([
+      'pending',
+      'pending',
+    ]);
+    expect(told).toEqual([`rollout ${id}`]);
+  });
+
+  it('is shown as held, with what is known beside it, and what to do', async () => {
+    const { operations } = await aBrokenRollout();
+    const status = await operations.rolloutStatus(id);
+    expect(status).toMatchObject({
+      id,
+      policy: 'production',
+      state: 'held',
+      reason: expect.stringContaining(`abort it`),
+      recordUnreadable: true,
+      targetBuild,
+      createdAt: startedAt,
+      endedAt: null,
+      planned: 4,
+      inFlight: 1,
+      counts: { succeeded: 1, upgrading: 1, pending: 2 },
+    });
+    expect(status?.waves.map(({ name, size, state }) => [name, size, state])).toEqual([
+      ['canary', 2, 'passed'],
+      ['rest', 2, 'open'],
+    ]);
+    expect((await operations.listRollouts()).map((each) => each.id)).toEqual([id]);
+    expect(await operations.readEvents(id, 9)).toEqual([]);
+    expect((await operations.listUpgrades(id, { offset: 0, limit: 9 }))?.length).toBe(4);
+    expect(await operations.listHolds()).toEqual({ builds: [], collectors: [], strata: [] });
+    expect(await operations.explain('3')).toMatchObject({
+      explanations: [{ rollout: id, wave: 'rest', reason: expect.stringContaining("can't be read") }],
+    });
+    expect(status === undefined ? [] : legalVerbs(status)).toEqual(['abort']);
+  });
+
+  it('is aborted, and ends as such once nothing of it runs; its old text is in an event (P4, P9)', async () => {
+    const { operations, store, commands, keys, pass, endRunning } = await aBrokenRollout();
+    const answer = await operations.apply({ ...ask, verb: 'abort' });
+    expect(answer).toMatchObject({ kind: 'done', status: { state: 'aborted', recordUnreadable: false } });
+    expect(await commands.hget(keys.rollout, 'brake')).toBe('1');
+    for (let again = 0; again < 3; again += 1) await pass();
+    expect((await store.loadUpgrades(id, [3, 4])).upgrades.map(({ state }) => state)).toEqual([
+      'withdrawn',
+      'withdrawn',
+    ]);
+    expect((await store.loadRollout(id))?.endedAt).toBe(null);
+    await endRunning();
+    for (let again = 0; again < 3; again += 1) await pass();
+    expect(await store.loadRollout(id)).toMatchObject({ state: 'aborted', endedAt: startedAt, targetBuild });
+    expect(await store.activeRolloutIds(['production'])).toEqual([]);
+    const [event] = (await store.readEvents(id, { limit: 9 })).filter(
+      ({ event }) => event === 'rollout.aborted',
+    );
+    expect(event).toMatchObject({ by: 'ann', reason: expect.stringContaining('{"id":"produ') });
+    expect(await operations.apply({ ...ask, verb: 'abort' })).toMatchObject({ kind: 'unchanged' });
+  });
+
+  it.each(['pause', 'resume', 'approve', 'skipSoak', 'rollback', 'retry'] as const)(
+    'refuses to %s, and says why',
+    async (verb) => {
+      const { operations, commands, keys } = await aBrokenRollout();
+      expect(await operations.apply({ ...ask, verb })).toEqual({
+        kind: 'refused',
+        reason: expect.stringContaining("can't be read"),
+      });
+      expect(await commands.hget(keys.rollout, 'json')).toBe('{"id":"produ');
+    },
+  );
+
+  it('is never written over but by its end: nobody holds a stratum of it, or changes it in passing', async () => {
+    const { operations, parts, commands, keys } = await aBrokenRollout();
+    expect(await operations.hold({ subject: 'all', by: 'ann', reason: 'noisy' })).toEqual({
+      kind: 'unknown',
+      reason: expect.stringContaining(`${id}, whose record in Redis can't be read`),
+    });
+    await changeRollout(parts, id, 'daemon', () => ({ kind: 'held', at: startedAt, reason: 'late' }));
+    expect(await commands.hget(keys.rollout, 'json')).toBe('{"id":"produ');
+  });
+
+  it('goes on where it stood once somebody has mended it by hand, or restored it (P11)', async () => {
+    const { commands, keys, good, pass, store } = await aBrokenRollout();
+    await pass();
+    await commands.hset(keys.rollout, 'json', good);
+    for (let again = 0; again < 3; again += 1) await pass();
+    expect((await store.loadRollout(id))?.state).toBe('running');
+    expect((await store.loadUpgrade(id, 3))?.state).toBe('queued');
+  });
+
+  it('keeps its policy busy: no look for work begins another one, and nobody joins it (P1, P5)', async () => {
+    const { parts, store, commands, keys } = await aBrokenRollout();
+    expect(await scan(parts, policy, 'schedule')).toEqual({ kind: 'busy', rolloutId: id });
+    expect(await scan(parts, policy, 'operator')).toEqual({ kind: 'busy', rolloutId: id });
+    expect((await store.listRollouts(names)).map((each) => each.id)).toEqual([id]);
+    expect(await commands.hget(keys.rollout, 'json')).toBe('{"id":"produ');
+    const others = { policy: 'other', policies: names };
+    expect(await claimedByOthers(store, others, aFleet(4))).toEqual(new Set([2, 3, 4]));
+  });
+
+  it('lets what was aborted before come to its end without a word', async () => {
+    const { pass, endRunning, store } = await aBrokenRollout({ state: 'aborted' });
+    for (let again = 0; again < 3; again += 1) await pass();
+    await endRunning();
+    for (let again = 0; again < 3; again += 1) await pass();
+    expect(await store.loadRollout(id)).toMatchObject({ state: 'aborted', endedAt: startedAt });
+    expect(await store.activeRolloutIds(['production'])).toEqual([]);
+  });
+
+  it('may be a rollback, and frees the place of that', async () => {
+    const { operations, pass, endRunning, store } = await aBrokenRollout({
+      kind: 'rollback',
+      rollbackOf: 'production-20260301-1',
+    });
+    expect((await operations.rolloutStatus(id))?.kind).toBe('rollback');
+    expect((await operations.apply({ ...ask, verb: 'abort' })).kind).toBe('done');
+    for (let again = 0; again < 3; again += 1) await pass();
+    await endRunning();
+    for (let again = 0; again < 3; again += 1) await pass();
+    expect(await store.activeRolloutIds(['production'])).toEqual([]);
+  });
+
+  it('is known without a policy in the config, too', async () => {
+    const { commands, keyPrefix } = await aBrokenRollout();
+    const store = makeRedisRolloutStore({ commands, keyPrefix });
+    expect(await store.loadRollout(id)).toMatchObject({
+      state: 'held',
+      targetBuild,
+      waves: [{ size: 2 }, { size: 2 }],
+    });
+  });
+
+  it('is exported as far as it can be read, with its text', async () => {
+    const { commands, keyPrefix, keys } = await aBrokenRollout();
+    await commands.hset(keys.records, '3', '{');
+    await commands.set(keys.groups, 'x');
+    await commands.xadd(keys.events, '1-1', 'event', '{');
+    const lines: RecordLine[] = [];
+    for await (const line of exportRollout({ commands, keyPrefix }, id)) lines.push(line);
+    expect(lines.filter(({ kind }) => kind === 'unreadable')).toEqual([
+      { kind: 'unreadable', what: `rollout ${id}`, text: '{"id":"produ' },
+      { kind: 'unreadable', what: `the groups of rollout ${id}`, text: 'x' },
+      { kind: 'unreadable', what: `the record of collector 3 of rollout ${id}`, text: '{' },
+      { kind: 'unreadable', what: `event 1-1 of rollout ${id}`, text: '{' },
+    ]);
+    expect(lines.filter(({ kind }) => kind === 'upgrade').length).toBe(3);
+  });
+});
+
 describe('a kept rollout that cannot be read', () => {
-  it('is left out of the list, and stops no look for work', async () => {
+  it('is told as far as it is known, and stops no look for work', async () => {
     const house = aHouse();
     const over = { state: 'succeeded', waves: [aWave({ state: 'passed' })] } as const;
     const old = aRollout(over);
@@ -351,9 +562,9 @@ describe('a kept rollout that cannot be read', () => {
     await house.store.saveRollout({ ...ended, brake: 'keep' }, null);
     await house.commands.hset(house.keys.rollout, 'json', '{');
     expect((await scan(partsWith(house), aPolicy(), 'schedule')).kind).toBe('started');
-    expect((await house.store.listRollouts(['production'])).length).toBe(1);
+    expect((await house.store.listRollouts(['production'])).length).toBe(2);
     expect(house.told).toEqual([`rollout ${id}`]);
-    await expect(house.store.loadRollout(id)).rejects.toThrow("can't be read");
+    expect(await house.store.loadRollout(id)).toMatchObject({ state: 'succeeded', targetBuild: 'unknown' });
   });
 });
 

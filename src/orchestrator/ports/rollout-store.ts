@@ -52,8 +52,9 @@ export type SaveResult = 'saved' | 'stale';
 export interface RolloutStore {
   /** Ids of rollouts whose upgrades have not all ended, of these policies. */
   activeRolloutIds(policies: readonly string[]): Promise<readonly string[]>;
-  /** All kept rollouts of these policies that can be read, newest first. */
+  /** All kept rollouts of these policies, newest first. */
   listRollouts(policies: readonly string[]): Promise<readonly Rollout[]>;
+  /** One whose own record can't be read has a `brokenText`; the same in `loadView`. */
   loadRollout(rolloutId: string): Promise<Rollout | undefined>;
   /** The next free `n` of `<policy>-<yyyymmdd>-<n>`. */
   nextRolloutNumber(policy: string, yyyymmdd: string): Promise<number>;
