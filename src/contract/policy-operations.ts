@@ -4,7 +4,8 @@ import { Instant, RolloutStateName } from './rollout-status.ts';
 
 const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
   id: 'ScanOutcome',
-  description: 'What a look for work came to; `busy`: the policy has a rollout that is still on its way.',
+  description:
+    'What a look for work came to; `busy`: the policy has a rollout that is still on its way; `failed` also when that one could not be looked after.',
 });
 
 const PolicyStandingBody = z

@@ -13,6 +13,7 @@ export type CheckActiveParts = TakeInParts;
 /**
  * Looks after a rollout that is on its way, at each tick of the schedule: it keeps its pinned build and holds when that
  * is withdrawn (P6), ends for a newer one only where the policy says so, and takes in late joiners.
+ * @returns what could not be read for that, and why; undefined when all was, or it was called off
  */
 export async function checkActive(
   parts: CheckActiveParts,
@@ -20,26 +21,24 @@ export async function checkActive(
   rolloutId: string,
   memory: PlanMemory,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   const rollout = await parts.store.loadRollout(rolloutId);
-  if (rollout === undefined || isRolloutEnd(rollout.state) || rollout.state === 'rollingBack') return;
+  if (rollout === undefined || isRolloutEnd(rollout.state) || rollout.state === 'rollingBack')
+    return undefined;
   // What it is pinned to, and whom it has, is known only as far as it goes.
-  if (rollout.brokenText !== undefined) return;
+  if (rollout.brokenText !== undefined) return undefined;
   const builds = await parts.fleet.listBuilds(signal);
-  const tellFailed = (what: string, failure: ServiceFailure): void => {
-    if (signal?.aborted === true) return;
-    const reason = `${what}: ${describeFailure(failure)}`;
-    parts.sink.note({ event: 'look.failed', rollout: rolloutId, reason });
-  };
-  if (!builds.ok) return tellFailed('the builds on offer', builds.failure);
-  if (await supersede(parts, policy, rollout, builds.value, memory)) return;
+  const unread = (what: string, failure: ServiceFailure): string | undefined =>
+    signal?.aborted === true ? undefined : `${what}: ${describeFailure(failure)}`;
+  if (!builds.ok) return unread('the builds on offer', builds.failure);
+  if (await supersede(parts, policy, rollout, builds.value, memory)) return undefined;
   if (!isOffered(rollout.targetBuild, builds.value)) {
     await holdRollout(parts, rolloutId, `build ${rollout.targetBuild} is no longer offered by the service`);
-    return;
+    return undefined;
   }
-  if (!takesIn(rollout)) return;
+  if (!takesIn(rollout)) return undefined;
   const failure = await takeIn(parts, policy, rollout, memory, signal);
-  if (failure !== undefined) tellFailed('the fleet, for late joiners', failure);
+  return failure === undefined ? undefined : unread('the fleet, for late joiners', failure);
 }
 
 /** Ends a rollout for a newer build, where the policy wants that. */

@@ -5,7 +5,7 @@ import type { Policy } from '../rollout/policy.ts';
 import type { RolloutState } from '../rollout/rollout.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
-import type { ScanBook, ScanForecast } from './ports/scan-book.ts';
+import type { ScanBook, ScanForecast, ScanOutcome } from './ports/scan-book.ts';
 import { makePlanMemory, readPlan } from './read-plan.ts';
 import type { StoreMemory } from './store-memory.ts';
 
@@ -19,7 +19,8 @@ export interface ScanParts extends CheckActiveParts {
 
 export type ScanResult =
   | { readonly kind: 'started'; readonly rolloutId: string; readonly planned: number }
-  | { readonly kind: 'busy'; readonly rolloutId: string }
+  /** `unread`: it could not be looked after, since this could not be read. */
+  | { readonly kind: 'busy'; readonly rolloutId: string; readonly unread?: string }
   | { readonly kind: 'nothing'; readonly reason: string }
   | { readonly kind: 'failed'; readonly cause: ServiceFailure['kind']; readonly reason: string };
 
@@ -35,8 +36,8 @@ export async function scan(
 ): Promise<ScanResult> {
   const result = await lookForWork(parts, policy, origin, signal);
   parts.sink.note(
-    result.kind === 'failed'
-      ? { event: 'scan.failed', policy: policy.name, reason: result.reason }
+    outcomeOf(result) === 'failed'
+      ? { event: 'scan.failed', policy: policy.name, reason: describeScan(result) }
       : { event: 'scan.finished', policy: policy.name, result: describeScan(result) },
   );
   // One that was called off says nothing about the policy.
@@ -53,11 +54,16 @@ async function writeDown(parts: ScanParts, policy: string, result: ScanResult): 
   const tick = parts.forecast(policy, overdueAfterTicks)[overdueAfterTicks - 1] ?? at;
   await parts.scans.note({
     policy,
-    outcome: result.kind,
+    outcome: outcomeOf(result),
     at,
     reason: describeScan(result),
     overdueAt: Math.max(tick, at + overdueAfterMs),
   });
+}
+
+/** A rollout on its way is no excuse: whoever waits for a newer build, or to join it, would wait unseen. */
+function outcomeOf(result: ScanResult): ScanOutcome {
+  return result.kind === 'busy' && result.unread !== undefined ? 'failed' : result.kind;
 }
 
 /** A scan's result in words. */
@@ -66,7 +72,9 @@ export function describeScan(result: ScanResult): string {
     case 'started':
       return `started ${result.rolloutId} with ${result.planned} collectors`;
     case 'busy':
-      return `${result.rolloutId} is still on its way`;
+      return result.unread === undefined
+        ? `${result.rolloutId} is still on its way`
+        : `${result.rolloutId} is still on its way, and could not be looked after: ${result.unread}`;
     default:
       return result.reason;
   }
@@ -90,8 +98,8 @@ async function lookForWork(
   });
   const [active] = await parts.store.activeRolloutIds([policy.name]);
   if (active !== undefined) {
-    await checkActive(parts, policy, active, memory, signal);
-    return { kind: 'busy', rolloutId: active };
+    const unread = await checkActive(parts, policy, active, memory, signal);
+    return { kind: 'busy', rolloutId: active, ...(unread === undefined ? {} : { unread }) };
   }
   const id = await nextRolloutId(parts.store, policy.name, at);
   const reading = await readPlan(parts.fleet, policy, id, memory, signal);

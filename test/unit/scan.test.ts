@@ -1,19 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { listPolicies } from '../../src/orchestrator/list-policies.ts';
+import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
 import { scan } from '../../src/orchestrator/scan.ts';
-import { aFleetService, aPolicy, startedAt } from '../support/builders.ts';
+import { aFleetService, aPolicy, aRollout, someGroups, startedAt, targetBuild } from '../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
 import { quietParts } from '../support/quiet-parts.ts';
+import { pendingOnes } from '../support/store-changes.ts';
 
 const minute = 60_000;
+const offer = { version: targetBuild, latest: true };
 
 function setUp(ticks: readonly number[]) {
   let now = startedAt;
   let answers = false;
   const scans = makeMemoryScanBook();
+  const notes: DaemonNote[] = [];
   const parts = {
     ...quietParts,
+    sink: { tell: () => undefined, note: (note: DaemonNote) => notes.push(note) },
     store: makeMemoryRolloutStore(),
     register: makeMemoryFleetRegister(),
     fleet: aFleetService({
@@ -30,6 +35,7 @@ function setUp(ticks: readonly number[]) {
   return {
     parts,
     scans,
+    notes,
     look: (signal?: AbortSignal) => scan(parts, aPolicy({ name: 'production' }), 'schedule', signal),
     later: (forMs: number) => {
       now += forMs;
@@ -68,6 +74,26 @@ describe('a look for work', () => {
     const { scans, look } = setUp([1, 2, 3].map((tick) => startedAt + tick * every));
     await look();
     expect(await scans.read()).toMatchObject([{ overdueAt: startedAt + within }]);
+  });
+
+  it.each([
+    ['the builds', {}],
+    ['the fleet', { listBuilds: async () => ({ ok: true, value: [offer] }) as const }],
+  ])('that could not read %s for the rollout on its way is no good one', async (what, answers) => {
+    const { parts, scans, notes } = setUp([]);
+    await parts.store.freeze({
+      rollout: aRollout(),
+      upgrades: pendingOnes(1),
+      groups: someGroups(),
+      events: [],
+    });
+    const fleet = aFleetService(answers);
+    const result = await scan({ ...parts, fleet }, aPolicy({ name: 'production' }), 'schedule');
+    expect(result).toMatchObject({ kind: 'busy', rolloutId: aRollout().id });
+    const reason = expect.stringMatching(new RegExp(`^${aRollout().id} is still on its way, .*${what}`));
+    expect(await scans.read()).toMatchObject([{ outcome: 'failed', reason }]);
+    expect((await listPolicies(parts)).policies).toMatchObject([{ lastGoodAt: null }]);
+    expect(notes).toMatchObject([{ event: 'scan.failed', policy: 'production', reason }]);
   });
 
   it('that was called off says nothing', async () => {
