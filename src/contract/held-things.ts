@@ -44,10 +44,15 @@ export type HeldThingsBody = z.infer<typeof HeldThingsBody>;
 export const AuditEntryBody = z
   .object({
     at: Instant,
-    event: z.enum(['build.held', 'build.released', 'collector.held', 'collector.released']),
-    subject: z.string().meta({ description: "The build, or the collector's id." }),
+    event: z.enum(['build.held', 'build.released', 'collector.held', 'collector.released', 'record.lost']),
+    subject: z.string().meta({
+      description: "The build, or the collector's id; for `record.lost`, where what is lost was kept.",
+    }),
     by: z.string(),
     reason: z.string(),
   })
-  .meta({ id: 'AuditEntry', description: 'What was held or released beside rollouts: who, why, when.' });
+  .meta({
+    id: 'AuditEntry',
+    description: 'What was held or released beside rollouts, and that the record was lost: who, why, when.',
+  });
 export type AuditEntryBody = z.infer<typeof AuditEntryBody>;

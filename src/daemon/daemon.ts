@@ -129,7 +129,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const fleet = fleetCounts.watch(access.fleet);
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const birth = makeRedisStoreBirth({ commands: redis.worker.commands, keyPrefix });
-  const memory = makeStoreMemory({ ...ports, birth, sink, policies });
+  const memory = makeStoreMemory({ ...ports, birth, sink, clock, policies });
   const schedules = config.rollouts.map((policy) => ({
     policy: policy.name,
     version: hashHex(JSON.stringify(policy), 8),

@@ -1,6 +1,6 @@
 import { assertNever } from '../base/assert.ts';
 import type { DaemonNote, EventSink } from '../orchestrator/ports/event-sink.ts';
-import type { AuditEntry } from '../orchestrator/ports/fleet-register.ts';
+import type { HoldEntry } from '../orchestrator/ports/fleet-register.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
 import { countEvent } from './event-counts.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';
@@ -176,7 +176,7 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
 }
 
 /** A build that nobody but the daemon holds stays held until a person has looked. */
-function auditLine(note: Extract<DaemonNote, AuditEntry>): {
+function auditLine(note: Extract<DaemonNote, HoldEntry>): {
   readonly level: LogLevel;
   readonly fields: LogFields;
 } {

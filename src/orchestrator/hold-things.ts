@@ -9,7 +9,7 @@ import { recordFact } from './change-upgrade.ts';
 import { askForCollector, findPlannedCollector } from './find-collector.ts';
 import type { OperationsParts } from './make-operations.ts';
 import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
-import type { AuditEntry } from './ports/fleet-register.ts';
+import type { HoldEntry } from './ports/fleet-register.ts';
 
 type Found =
   | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[] }
@@ -202,7 +202,7 @@ async function withdraw(parts: OperationsParts, collectorId: number, reason: str
   }
 }
 
-async function audit(parts: OperationsParts, entry: AuditEntry): Promise<void> {
+async function audit(parts: OperationsParts, entry: HoldEntry): Promise<void> {
   await parts.register.audit(entry);
   parts.sink.note(entry);
   parts.bell.ring();

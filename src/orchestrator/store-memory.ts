@@ -1,5 +1,6 @@
+import { hashHex } from '../base/hash.ts';
 import type { Sleep } from '../base/sleep.ts';
-import type { DurationMs } from '../base/time.ts';
+import type { Clock, DurationMs } from '../base/time.ts';
 import { type Standstill, standsFor, standstillOf } from '../rollout/after-loss.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { type Loss, lossWords } from './loss-words.ts';
@@ -24,6 +25,7 @@ export interface StoreMemoryParts {
   readonly register: FleetRegister;
   readonly birth: StoreBirth;
   readonly sink: EventSink;
+  readonly clock: Clock;
   readonly policies: readonly string[];
 }
 
@@ -36,7 +38,7 @@ const noHolds: Known['holds'] = { builds: [], collectors: [] };
 
 /** A daemon that has just started knows nothing, so what its first look shows is what there is. */
 export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
-  const { store, register, birth, sink, policies } = parts;
+  const { store, register, birth, sink, clock, policies } = parts;
   let known: Known | undefined;
   /** By policy: the newest rollout that takes collectors forward. */
   const latest = new Map<string, Rollout>();
@@ -95,9 +97,13 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
     const takenIds = [...newestIds].filter(isGone).map(([, { id }]) => id);
     const back = loss.holds ? holds : noHolds;
     await birth.putBack({ holdsMark: marks.holds, ...back, takenIds });
-    for (const { policy } of gone) latest.delete(policy.name);
     const still = [...lost].filter(isGone).map(([, standstill]) => standstill);
-    sink.note({ event: 'redis.emptied', reason: lossWords(gone, { loss, holds: back, still }) });
+    const reason = lossWords(gone, { loss, holds: back, still });
+    // Whoever asks for the audit later is to see why it begins here, or that rollouts are missing.
+    const entry = { event: 'record.lost', subject: 'Redis', by: 'daemon', at: clock.now(), reason } as const;
+    await register.audit(entry, hashHex(nameOf(marks), 16));
+    for (const { policy } of gone) latest.delete(policy.name);
+    sink.note({ event: 'redis.emptied', reason });
   }
 
   return {

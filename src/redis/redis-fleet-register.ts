@@ -29,11 +29,14 @@ return changed
 // Years of what operators say.
 const auditKeptMax = 10_000;
 
-/** Appends once, also when it is sent again. KEYS: stream, mark. ARGV: entry. */
+// Longer than a daemon sleeps that still has it to say.
+const oncesKeptMs = 30 * 86_400_000;
+
+/** Appends once, also when it is sent again. KEYS: stream, mark. ARGV: entry, the mark's life in ms. */
 const auditScript = makeScript(`
 if redis.call('EXISTS', KEYS[2]) == 1 then return 1 end
 redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${auditKeptMax}, '*', 'entry', ARGV[1])
-redis.call('SET', KEYS[2], '1', 'PX', '${marksKeptMs}')
+redis.call('SET', KEYS[2], '1', 'PX', ARGV[2])
 return 1
 `);
 
@@ -77,7 +80,7 @@ const word = { by: z.string(), reason: z.string(), at: z.number() };
 const buildHold = z.object({ build: z.string(), ...word }) satisfies z.ZodType<BuildHold>;
 const collectorHold = z.object({ collectorId: z.number(), ...word }) satisfies z.ZodType<CollectorHold>;
 const auditEntry = z.object({
-  event: z.enum(['build.held', 'build.released', 'collector.held', 'collector.released']),
+  event: z.enum(['build.held', 'build.released', 'collector.held', 'collector.released', 'record.lost']),
   subject: z.string(),
   ...word,
 }) satisfies z.ZodType<AuditEntry>;
@@ -136,9 +139,10 @@ export function makeRedisFleetRegister(redis: {
     holdCollector: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),
     releaseBuild: async (build) => ((await change(`build:${build}`)) ? 'released' : 'unchanged'),
     releaseCollector: async (id) => ((await change(`collector:${id}`)) ? 'released' : 'unchanged'),
-    audit: async (entry) => {
-      const keys = [auditKey, nextMarkKey()];
-      await runScript(commands, auditScript, { keys, args: [JSON.stringify(entry)] });
+    audit: async (entry, once) => {
+      const keys = [auditKey, once === undefined ? nextMarkKey() : `${base}:mark:told:${once}`];
+      const keptMs = once === undefined ? marksKeptMs : oncesKeptMs;
+      await runScript(commands, auditScript, { keys, args: [JSON.stringify(entry), keptMs] });
     },
     readAudit: async (limit) => {
       if (limit <= 0) return [];

@@ -1,5 +1,6 @@
 import { assertNever } from '../base/assert.ts';
 import { isSameBuild } from '../base/build-version.ts';
+import { someNames } from '../base/some-names.ts';
 import type { Rollout } from './rollout.ts';
 
 /** What kept a rollout from going on by itself, as it was seen last. */
@@ -17,12 +18,13 @@ export interface Standstill {
 export function standstillOf(rollout: Rollout): Standstill | undefined {
   const { state, reason, targetBuild } = rollout;
   const because = reason === '' ? '' : `: ${reason}`;
+  const strata = heldStrataWords(rollout);
   switch (state) {
     case 'awaitingApproval':
       return { words: 'waited for approval', build: null };
     case 'held':
     case 'paused':
-      return { words: `was ${state}${because}`, build: null };
+      return { words: `was ${state}${because}${strata === '' ? '' : `, and ${strata}`}`, build: null };
     case 'aborted':
       return { words: `was aborted${because}`, build: targetBuild };
     case 'rollingBack':
@@ -47,13 +49,18 @@ export function standsFor(standstill: Standstill, targetBuild: string): boolean 
 }
 
 /** A new plan would make canaries of those who were to wait. */
-function standstillOfPart({ waves, heldStrata }: Rollout): Standstill | undefined {
-  const wave = waves.find(({ state }) => state === 'awaitingApproval' || state === 'held');
-  if (wave !== undefined) {
-    const words = wave.state === 'held' ? 'was held' : 'waited for approval';
-    return { words: `ran, and wave ${wave.name} of it ${words}`, build: null };
-  }
-  const [stratum] = heldStrata;
-  if (stratum === undefined) return undefined;
-  return { words: `ran, and stratum ${stratum.label} of it was held: ${stratum.reason}`, build: null };
+function standstillOfPart(rollout: Rollout): Standstill | undefined {
+  const wave = rollout.waves.find(({ state }) => state === 'awaitingApproval' || state === 'held');
+  const parts = [
+    wave === undefined
+      ? ''
+      : `wave ${wave.name} of it ${wave.state === 'held' ? 'was held' : 'waited for approval'}`,
+    heldStrataWords(rollout),
+  ].filter((words) => words !== '');
+  return parts.length === 0 ? undefined : { words: `ran, and ${parts.join(', and ')}`, build: null };
+}
+
+/** Who begins it anew is to know what to hold again. */
+function heldStrataWords({ heldStrata }: Rollout): string {
+  return someNames(heldStrata.map(({ label, reason }) => `stratum ${label} of it was held: ${reason}`));
 }

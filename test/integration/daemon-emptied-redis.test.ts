@@ -45,6 +45,13 @@ describe('two daemons whose Redis is emptied', () => {
         { level: 'error', reason: expect.stringContaining(`${rolloutId} (paused)`) },
       ]);
     }
+    expect(await daemon.operations.readAudit(9)).toMatchObject([
+      { event: 'record.lost', reason: expect.stringContaining(`held again: collector ${subject}`) },
+    ]);
+    expect(await daemon.get('/api/v1/audit')).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('"record.lost"'),
+    });
     const { text: metrics } = await daemon.get('/metrics');
     expect(metrics).toContain('upwave_redis_emptied_total 1');
     expect(createsOf(night.record()).size).toBe(created);

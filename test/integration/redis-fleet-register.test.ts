@@ -74,6 +74,11 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
     expect(await register.readAudit(5)).toEqual(entries.toReversed());
     expect(await register.readAudit(2)).toEqual(entries.toReversed().slice(0, 2));
     expect(await register.readAudit(0)).toEqual([]);
+    const [entry] = entries;
+    if (entry === undefined) throw new Error('there are three');
+    // Said by several daemons, and anew after another loss.
+    for (const once of ['first', 'first', 'second', 'first']) await register.audit(entry, once);
+    expect((await register.readAudit(9)).length).toBe(5);
   });
 });
 

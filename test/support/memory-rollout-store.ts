@@ -278,6 +278,7 @@ export function makeMemoryFleetRegister(): FleetRegister {
   const collectors = new Map<number, CollectorHold>();
   const seen = new Map<string, number>();
   const audit: AuditEntry[] = [];
+  const told = new Set<string>();
   const hold = <K, V>(holds: Map<K, V>, key: K, value: V) => {
     if (holds.has(key)) return 'unchanged';
     holds.set(key, value);
@@ -294,7 +295,9 @@ export function makeMemoryFleetRegister(): FleetRegister {
     holdCollector: async (word) => hold(collectors, word.collectorId, word),
     releaseBuild: async (build) => release(builds, build),
     releaseCollector: async (collectorId) => release(collectors, collectorId),
-    audit: async (entry) => {
+    audit: async (entry, once) => {
+      if (once !== undefined && told.has(once)) return;
+      if (once !== undefined) told.add(once);
       audit.push(entry);
     },
     readAudit: async (limit) => audit.slice(Math.max(0, audit.length - limit)).reverse(),

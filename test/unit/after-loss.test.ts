@@ -36,6 +36,22 @@ describe('standstillOf', () => {
       'ran, and stratum Linux/arm of it was held: 3 of 4 failed',
     );
   });
+
+  it('names all strata that were held, whatever else stopped it: whoever begins it anew holds them again', () => {
+    const heldStrata = ['arm', 'old'].map((label) => ({
+      stratum: 0,
+      label: `Linux/${label}`,
+      reason: 'noisy',
+      by: 'ann',
+      at: 1,
+    }));
+    const words = (state: RolloutState) =>
+      standstillOf(aRollout({ state, reason: 'wait', heldStrata }))?.words;
+    const both = 'stratum Linux/arm of it was held: noisy, stratum Linux/old of it was held: noisy';
+    expect(words('running')).toBe(`ran, and ${both}`);
+    expect(words('paused')).toBe(`was paused: wait, and ${both}`);
+    expect(words('held')).toBe(`was held: wait, and ${both}`);
+  });
 });
 
 describe('standsFor', () => {

@@ -40,6 +40,7 @@ function aWorld() {
       register: whichever(() => register),
       birth,
       sink: { tell: () => undefined, note: (note) => notes.push(note) },
+      clock: { now: () => startedAt },
       policies: ['production', 'staging'],
     });
   return {
@@ -214,6 +215,28 @@ describe('the memory of a daemon', () => {
     ]);
     expect(memory.refusal('production', targetBuild)).toBeUndefined();
     expect(world.notes[0]).toMatchObject({ reason: expect.stringContaining('what was held, and the audit') });
+  });
+
+  it('begins the audit anew with what was lost and put back, once for all daemons', async () => {
+    await world.freeze('production', 3, { state: 'running' });
+    await world.register().holdCollector({ collectorId: 7, ...word });
+    const daemons = [world.aDaemon(), world.aDaemon()];
+    for (const daemon of daemons) await daemon.look();
+    expect(await world.register().readAudit(9)).toEqual([]);
+    world.replace('second');
+    for (const daemon of [...daemons, ...daemons]) await daemon.look();
+    expect(await world.register().readAudit(9)).toEqual([
+      {
+        event: 'record.lost',
+        subject: 'Redis',
+        by: 'daemon',
+        at: startedAt,
+        reason: expect.stringMatching(/^what was kept there is gone: .*; held again: collector 7;/),
+      },
+    ]);
+    world.losePolicy('production');
+    for (const daemon of daemons) await daemon.look();
+    expect((await world.register().readAudit(9)).length).toBe(2);
   });
 
   it('loses nothing with a node that had neither', async () => {

@@ -1,6 +1,6 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { RolloutEvent } from '../../rollout/events.ts';
-import type { AuditEntry } from './fleet-register.ts';
+import type { HoldEntry } from './fleet-register.ts';
 
 /** Where things that happened are told to: log, metrics, notifications. Never throws. */
 export interface EventSink {
@@ -10,7 +10,7 @@ export interface EventSink {
 }
 
 export type DaemonNote =
-  | ({ readonly policy?: string } & AuditEntry)
+  | ({ readonly policy?: string } & HoldEntry)
   | { readonly event: 'scan.finished'; readonly policy: string; readonly result: string }
   /** `error`: it did not come to a result at all. */
   | {

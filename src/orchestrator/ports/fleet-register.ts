@@ -11,11 +11,17 @@ export interface CollectorHold {
 
 export interface AuditEntry {
   readonly at: EpochMs;
-  readonly event: 'build.held' | 'build.released' | 'collector.held' | 'collector.released';
-  /** The build, or the collector's id. */
+  /** `record.lost`: all that was kept until then is gone, or a part of it; the reason says what, and what was put back. */
+  readonly event: HoldEntry['event'] | 'record.lost';
+  /** The build, or the collector's id; of what was lost, where it was kept. */
   readonly subject: string;
   readonly by: string;
   readonly reason: string;
+}
+
+/** Something was held or released. */
+export interface HoldEntry extends AuditEntry {
+  readonly event: 'build.held' | 'build.released' | 'collector.held' | 'collector.released';
 }
 
 /** What belongs to no rollout: builds and collectors that are held, and when builds were first seen. */
@@ -26,8 +32,11 @@ export interface FleetRegister {
   holdCollector(hold: CollectorHold): Promise<'held' | 'unchanged'>;
   releaseBuild(build: string): Promise<'released' | 'unchanged'>;
   releaseCollector(collectorId: number): Promise<'released' | 'unchanged'>;
-  /** What operators said about builds and collectors, kept for whoever asks who and when. */
-  audit(entry: AuditEntry): Promise<void>;
+  /**
+   * What operators said about builds and collectors, kept for whoever asks who and when.
+   * @param once what several daemons say is kept once under this name
+   */
+  audit(entry: AuditEntry, once?: string): Promise<void>;
   /** Newest first. */
   readAudit(limit: number): Promise<readonly AuditEntry[]>;
   /** Notes builds that were never seen before, and tells when each was seen first. */
