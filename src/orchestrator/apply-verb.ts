@@ -4,7 +4,7 @@ import type { RolloutView } from '../rollout/rollout.ts';
 import { failedStates } from '../rollout/upgrade.ts';
 import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../rollout/verbs.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
-import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
+import { changeRollout, stopRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
 import { foreseeLeftBehind } from './left-behind.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
@@ -27,16 +27,17 @@ export function makeApplyVerb(parts: ApprovePlanParts & ChangeUpgradeParts) {
       const refused = await retryFailed(parts, request);
       if (refused !== undefined) return refused;
     }
-    let judgement: VerbJudgement | undefined;
+    const judgeIt = (current: RolloutView) => judgeVerb(current, request.verb, wordsOf(parts, request));
     const judge = (current: RolloutView) => {
-      judgement = judgeVerb(current, request.verb, wordsOf(parts, request));
-      return judgement.kind === 'change' ? judgement.fact : undefined;
+      const judged = judgeIt(current);
+      return judged.kind === 'change' ? judged.fact : undefined;
     };
-    const view = await changeRollout(parts, request.rolloutId, request.by, judge);
+    const change = stoppingVerbs.has(request.verb) ? stopRollout : changeRollout;
+    const view = await change(parts, request.rolloutId, request.by, judge);
     if (view === undefined) return undefined;
-    if (judgement?.kind === 'refused') return judgement;
-    if (stoppingVerbs.has(request.verb)) await waitForLeavingCreates(parts, request.rolloutId);
-    if (request.verb === 'rollback' && judgement?.kind === 'change')
+    const judgement = judgeIt(view);
+    if (judgement.kind === 'refused') return judgement;
+    if (request.verb === 'rollback' && judgement.kind === 'change')
       await foreseeLeftBehind(parts, request.rolloutId);
     if (request.verb !== 'retry') return judgement;
     // Its records are the change; the rollout itself may have been open all the time.

@@ -49,6 +49,31 @@ export async function changeRollout(
   throw new Error(`rollout ${rolloutId} changed ${rivalsMax} times while it was being changed`);
 }
 
+/**
+ * The same for what stops creates: returns when none can leave any more, and the change is still there (P4). A fail-over
+ * right after it may undo it, to which its rev would go back; a word that somebody else says meanwhile is theirs to say.
+ */
+export async function stopRollout(
+  parts: ChangeRolloutParts,
+  rolloutId: string,
+  by: string,
+  judge: (view: RolloutView) => RolloutFact | undefined,
+): Promise<RolloutView | undefined> {
+  for (let undone = 0; undone < rivalsMax; undone += 1) {
+    const before = await changeRollout(parts, rolloutId, by, judge);
+    if (before === undefined) return undefined;
+    const fact = judge(before);
+    await waitForLeavingCreates(parts, rolloutId);
+    if (fact === undefined || !isStorable(before.rollout, fact)) return before;
+    const now = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
+    if (now === undefined) return before;
+    const savedRev = before.rollout.rev + 1;
+    const isUndone = now.rollout.rev < savedRev || (now.rollout.rev === savedRev && judge(now) !== undefined);
+    if (!isUndone) return before;
+  }
+  throw new Error(`rollout ${rolloutId} was taken back ${rivalsMax} times while it was being stopped`);
+}
+
 /** Saves one fact of a rollout, which is storable, and tells of it. The brake follows the state: only a running rollout may create. */
 export async function saveRolloutFact(
   parts: ChangeRolloutParts,

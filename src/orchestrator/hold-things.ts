@@ -1,10 +1,11 @@
 import { parseBuildVersion } from '../base/build-version.ts';
 import { parseCollectorId } from '../base/collector-id.ts';
 import { nearestText } from '../base/nearest-text.ts';
+import type { RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { findStratum } from '../rollout/verbs.ts';
-import { changeRollout, waitForLeavingCreates } from './change-rollout.ts';
+import { changeRollout, stopRollout, waitForLeavingCreates } from './change-rollout.ts';
 import { recordFact } from './change-upgrade.ts';
 import { askForCollector, findPlannedCollector } from './find-collector.ts';
 import type { OperationsParts } from './make-operations.ts';
@@ -110,9 +111,8 @@ async function holdOne(
       // Also when it was held before: whoever held it may have died right after writing that down.
       let stopped = false;
       for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
-        const view = await changeRollout(parts, rolloutId, by, (current) => holdForBuild(current, at));
+        const view = await stopRollout(parts, rolloutId, by, (current) => holdForBuild(current, at));
         stopped ||= view !== undefined && holdForBuild(view, at) !== undefined;
-        await waitForLeavingCreates(parts, rolloutId);
       }
       return { kind: did === 'held' || stopped ? 'done' : 'unchanged', subject };
     }
@@ -126,17 +126,17 @@ async function holdOne(
       return { kind: did === 'held' ? 'done' : 'unchanged', subject };
     }
     case 'stratum': {
-      let did = false;
-      await changeRollout(parts, subject.rolloutId, by, ({ rollout, groups }) => {
+      const judge = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
         if (rollout.brokenText !== undefined) return undefined;
         const found = findStratum(groups.strata, subject.label);
-        did = found.kind === 'found' && !rollout.heldStrata.some(({ stratum }) => stratum === found.stratum);
-        if (found.kind === 'none' || !did) return undefined;
+        if (found.kind === 'none') return undefined;
+        if (rollout.heldStrata.some(({ stratum }) => stratum === found.stratum)) return undefined;
         const words = `by ${by}: ${reason}`;
         const held = { stratum: found.stratum, label: found.label, reason: words, by, at };
         return { kind: 'strataHeld', at, strata: [held], reason: `${found.label}: ${words}` };
-      });
-      await waitForLeavingCreates(parts, subject.rolloutId);
+      };
+      const view = await stopRollout(parts, subject.rolloutId, by, judge);
+      const did = view !== undefined && judge(view) !== undefined;
       return { kind: did ? 'done' : 'unchanged', subject };
     }
     default:

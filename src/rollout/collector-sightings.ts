@@ -1,5 +1,5 @@
 import { assertNever } from '../base/assert.ts';
-import { isSameBuild } from '../base/build-version.ts';
+import { compareBuildVersions, isSameBuild } from '../base/build-version.ts';
 import { formatDuration } from '../base/duration.ts';
 import type { EpochMs } from '../base/time.ts';
 import { assessHeartbeat } from './collector.ts';
@@ -90,7 +90,7 @@ function judgeFit(
   if (heartbeat === 'silent') {
     return defer(upgrade, 'notAlive', at, 'the collector is silent: it restarts, or is going away', context);
   }
-  if (seen.upgradable === false)
+  if (seen.upgradable === false && isListed(upgrade))
     return defer(upgrade, 'inUpgrade', at, 'the service offers it no upgrade: one may be running', context);
   const heardAfter = seen.upgradable === true ? seen.offeredAt : upgrade.heardAfter;
   const isHeard = heardAfter === undefined || (seen.lastSeenAlive ?? Number.POSITIVE_INFINITY) > heardAfter;
@@ -111,6 +111,14 @@ function judgeFit(
     { state: 'queued', dueAt, freshAt: at, heardAfter, startBy, late },
     { misses: upgrade.misses + 1 },
   );
+}
+
+/**
+ * Whether the service's list of upgradable collectors leaves it out for a reason. Whether it ever has one that is above the
+ * build is not specified (collector-api.md §4.3): where it has, that tells; where not, nothing is known.
+ */
+function isListed({ fromBuild, toBuild }: Upgrade): boolean {
+  return (compareBuildVersions(fromBuild, toBuild) ?? 0) <= 0;
 }
 
 /** One that restarts shows no newer heartbeat, and is silent soon; with newer ones it is the service that lags. */

@@ -41,11 +41,7 @@ export function freezePlan(
   });
   const upgrades = plan.waves.flatMap((planned, wave) =>
     planned.members.map((member) =>
-      pendingUpgrade(
-        member,
-        { wave, toBuild: plan.targetBuild },
-        { rolloutId: origin.id, fleet, offeredAt: fleet.offeredAt },
-      ),
+      pendingUpgrade(member, { wave, toBuild: plan.targetBuild }, { rolloutId: origin.id, fleet }),
     ),
   );
   return { rollout, upgrades, groups: plan.groups };

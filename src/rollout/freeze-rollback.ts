@@ -31,7 +31,7 @@ export function freezeRollback(
   collectors: ReadonlyMap<number, FleetCollector>,
   origin: RolloutOrigin,
 ): FrozenRollout {
-  const { id, fleet } = origin;
+  const { id } = origin;
   const policy = rollbackPolicy(original.policy);
   const toBuilds = new Map<number, string>();
   const chosen: FleetCollector[] = [];
@@ -68,7 +68,7 @@ export function freezeRollback(
     groups,
   });
   const records = plan.map(({ member, toBuild }) =>
-    pendingUpgrade(member, { wave: 0, toBuild }, { rolloutId: id, fleet, offeredAt: null }),
+    pendingUpgrade(member, { wave: 0, toBuild }, { rolloutId: id, fleet: null }),
   );
   return { rollout, upgrades: records, groups };
 }

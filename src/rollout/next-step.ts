@@ -1,5 +1,4 @@
 import { assertNever } from '../base/assert.ts';
-import { compareBuildVersions } from '../base/build-version.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { Upgrade } from './upgrade.ts';
 
@@ -37,7 +36,7 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
       }
       if (isFresh(upgrade, now) && upgrade.freshAt >= trustedSince && upgrade.heardAfter === undefined)
         return { do: 'start' };
-      return { do: 'lookAtCollector', why: 'recheck', askUpgradable: mayRunUnseen(upgrade, trustedSince) };
+      return { do: 'lookAtCollector', why: 'recheck', askUpgradable: upgrade.freshAt < trustedSince };
     case 'starting':
       return { do: 'lookAtCollector', why: 'settle', askUpgradable: true };
     case 'upgrading':
@@ -72,12 +71,4 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
  */
 function isFresh(upgrade: Extract<Upgrade, { state: 'queued' }>, now: EpochMs): boolean {
   return Math.abs(now - upgrade.freshAt) <= freshForMs;
-}
-
-/** Whether a list of collectors above the target means anything is not specified, so it is not asked about those. */
-function mayRunUnseen(
-  { freshAt, fromBuild, toBuild }: Extract<Upgrade, { state: 'queued' }>,
-  trustedSince: EpochMs,
-): boolean {
-  return freshAt < trustedSince && (compareBuildVersions(fromBuild, toBuild) ?? 0) <= 0;
 }

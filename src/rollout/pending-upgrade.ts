@@ -6,16 +6,15 @@ import type { Upgrade } from './upgrade.ts';
 /** What the records of one plan have in common. */
 export interface UpgradeOrigin {
   readonly rolloutId: string;
-  readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt'>;
-  /** The service's clock when it would have started these upgrades; null where it was not asked, or did not tell. */
-  readonly offeredAt: EpochMs | null;
+  /** What showed that the service would start these upgrades; null where it was not asked. */
+  readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'offeredAt'> | null;
 }
 
 /** The record of a planned collector that waits for its turn. */
 export function pendingUpgrade(
   { collector, order, lane, stratum, domains }: PlannedMember,
   { wave, toBuild }: { readonly wave: number; readonly toBuild: string },
-  { rolloutId, fleet, offeredAt }: UpgradeOrigin,
+  { rolloutId, fleet }: UpgradeOrigin,
 ): Upgrade {
   return {
     rolloutId,
@@ -28,8 +27,8 @@ export function pendingUpgrade(
     lane,
     stratum,
     domains,
-    fitAt: fitAtOf(collector.lastSeenAlive, fleet),
-    ...(offeredAt === null ? {} : { offeredAt }),
+    fitAt: fleet === null ? 0 : fitAtOf(collector.lastSeenAlive, fleet),
+    ...(typeof fleet?.offeredAt === 'number' ? { offeredAt: fleet.offeredAt } : {}),
     rev: 1,
     attempts: 0,
     doubts: 0,
@@ -41,6 +40,6 @@ export function pendingUpgrade(
 }
 
 /** Of the others it is not known that they were alive then (P1). */
-function fitAtOf(lastSeenAlive: EpochMs | undefined, fleet: UpgradeOrigin['fleet']): EpochMs {
+function fitAtOf(lastSeenAlive: EpochMs | undefined, fleet: NonNullable<UpgradeOrigin['fleet']>): EpochMs {
   return assessHeartbeat(lastSeenAlive, fleet.serviceAt) === 'heard' ? fleet.readAt : 0;
 }

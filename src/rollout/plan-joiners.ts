@@ -44,11 +44,7 @@ export function planJoiners(
   const upgrades = inOrder.map((collector, index): Upgrade => {
     const wave = waveOf.get(collector.id) ?? rollout.waves.length - 1;
     const member = { ...extended.add(collector, wave), order: planned + index + 1 };
-    return pendingUpgrade(
-      member,
-      { wave, toBuild: rollout.targetBuild },
-      { rolloutId: rollout.id, fleet, offeredAt: fleet.offeredAt },
-    );
+    return pendingUpgrade(member, { wave, toBuild: rollout.targetBuild }, { rolloutId: rollout.id, fleet });
   });
   return {
     upgrades,

@@ -124,7 +124,11 @@ export function makeDaemonModel(
     gates: night.gates.probeOf(process, night.isTroubled),
   };
   const watchParts = { ...partsOf('watch'), queue: leadParts.queue, requestsPerSecond };
-  const stepParts = partsOf('step');
+  const startedAt = scheduler.now();
+  const rejoinedAt = () =>
+    night.plant === 'storeTrustedBlindly' ? 0 : Math.max(startedAt, night.rejoinedAt());
+  const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
+  const stepParts = { ...partsOf('step'), trustedSince };
   const partsOfSteps = new Map<string, StepParts>();
   const stepPartsOf = (rolloutId: string): StepParts => {
     const made = partsOfSteps.get(rolloutId) ?? {

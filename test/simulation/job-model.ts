@@ -12,11 +12,14 @@ interface Job {
   state: 'waiting' | 'active' | 'lost';
   /** Counts its deliveries: what an earlier one says afterwards is not listened to. */
   turn: number;
+  putAt: number;
 }
 
 /** The queue of steps: it may lose a job, or deliver one twice. */
 export interface JobModel {
   queueOf(process: ProcessModel): StepQueue;
+  /** Those that were put there since then are in no list any more. */
+  loseSince(instant: number): void;
   /** All are gone; what runs goes on, and nobody hears of its end. */
   forget(): void;
   /** Jobs that are waiting or active. */
@@ -47,6 +50,7 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
     if (isLost) lost.add(job);
     else lost.delete(job);
     job.turn += 1;
+    job.putAt = scheduler.now();
     const { turn } = job;
     // A leader that skips looks learns here that there will be something to find.
     if (isLost)
@@ -112,7 +116,7 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
   const deliver = async (rolloutId: string, ids: readonly number[], isNow: boolean): Promise<void> => {
     for (const collectorId of ids) {
       const key = `${rolloutId}/${collectorId}`;
-      const job = jobs.get(key) ?? { rolloutId, collectorId, state: 'lost' as const, turn: 0 };
+      const job = jobs.get(key) ?? { rolloutId, collectorId, state: 'lost' as const, turn: 0, putAt: 0 };
       const isNew = !jobs.has(key);
       jobs.set(key, job);
       if (isNew || (isNow && job.state !== 'active')) enqueue(key, job, scheduler.now());
@@ -129,6 +133,14 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
         await deliver(rolloutId, ids, true);
       },
     }),
+    loseSince: (instant) => {
+      for (const job of jobs.values()) {
+        if (job.state !== 'waiting' || job.putAt < instant) continue;
+        job.state = 'lost';
+        job.turn += 1;
+        lost.add(job);
+      }
+    },
     forget: () => {
       jobs.clear();
       lost.clear();

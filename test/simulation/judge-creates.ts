@@ -1,10 +1,10 @@
-import { isSameBuild } from '../../src/base/build-version.ts';
+import { compareBuildVersions, isSameBuild } from '../../src/base/build-version.ts';
 import { freshForMs } from '../../src/rollout/next-step.ts';
 import { isOpenByLuxon } from './calendar-oracle.ts';
 import { failuresOf } from './judge-waves.ts';
 import type { Orders } from './orders.ts';
 import type { SeenRollouts } from './seen-rollouts.ts';
-import type { CollectorModel, ServiceModel } from './service-model.ts';
+import type { CollectorModel, ServiceModel, TaskModel } from './service-model.ts';
 import type { Verdicts } from './verdicts.ts';
 
 export interface CreateOf {
@@ -22,6 +22,9 @@ export interface CreateJudge {
   started(create: CreateOf): void;
   answered(create: CreateOf): void;
   looked(collectorId: number): void;
+  createsLeft(): number;
+  /** The store went back: upgrades that run may be unknown to it. */
+  forgotten(): void;
 }
 
 // A create leaves within a second of its intent (src/README.md), or not at all.
@@ -43,11 +46,19 @@ export function makeCreateJudge(parts: {
 }): CreateJudge {
   const { now, verdicts, seen, service, orders, skewMs, countsLoneMembers } = parts;
   const inDoubt = new Map<string, { looked: boolean }>();
+  let createsLeft = 0;
+  const unknownTasks = new Set<TaskModel>();
   const keyOf = ({ rolloutId, collectorId }: CreateOf) => `${rolloutId}/${collectorId}`;
+
+  const isKnown = ({ rolloutId, collectorId }: TaskModel): boolean => {
+    const state = seen.all.get(rolloutId ?? '')?.upgrades.get(collectorId)?.state;
+    return state === 'starting' || state === 'upgrading' || state === 'verifying';
+  };
 
   return {
     leaves: (create) => {
       const { rolloutId, collectorId, toBuild, daemon } = create;
+      createsLeft += 1;
       // One that was just leaving when the store was emptied.
       const lostIntentAt = seen.lost.get(rolloutId)?.lastIntentAt.get(collectorId);
       if (lostIntentAt !== undefined && now() - lostIntentAt <= leavesWithinMs) return;
@@ -145,9 +156,13 @@ export function makeCreateJudge(parts: {
       const collector = service.collectors.get(collectorId);
       const who = `${daemon}: create of ${collectorId} for ${rolloutId}`;
       const running = collector?.task ?? null;
+      // One that the store forgot is looked for on the list of its build, which says nothing of collectors above that; and
+      // a daemon whose clock is behind may take a look for one of after the loss. The service refuses both.
+      const isUnknown = running !== null && unknownTasks.has(running);
+      const isAbove = (compareBuildVersions(collector?.build ?? '', toBuild) ?? 0) > 0;
       verdicts.check(
         'P1',
-        running?.rolloutId !== rolloutId,
+        running?.rolloutId !== rolloutId || (isUnknown && (isAbove || skewMs > 0)),
         () => `${who} while task ${running?.id} of ours runs`,
       );
       // A person's upgrade that ended between our look and the create can't be known of.
@@ -171,10 +186,13 @@ export function makeCreateJudge(parts: {
       const collector = service.collectors.get(collectorId);
       if (of === undefined || collector === undefined) return;
       const { policy } = of.rollout;
+      // It was on its way when the store went back.
+      if (collector.task !== null && !isKnown(collector.task)) unknownTasks.add(collector.task);
       // One that shows the build already has no more to do.
       const running = [...service.running()].filter(
         (task) =>
           task.rolloutId === rolloutId &&
+          !unknownTasks.has(task) &&
           service.collectors.get(task.collectorId)?.build !== task.toBuild &&
           // On one that is gone nothing runs, whatever the service still says of its task.
           service.collectors.get(task.collectorId)?.deletedAt === null,
@@ -203,6 +221,10 @@ export function makeCreateJudge(parts: {
     },
     answered: (create) => {
       inDoubt.delete(keyOf(create));
+    },
+    createsLeft: () => createsLeft,
+    forgotten: () => {
+      for (const task of service.running()) if (!isKnown(task)) unknownTasks.add(task);
     },
     looked: (collectorId) => {
       for (const [key, doubt] of inDoubt) if (key.endsWith(`/${collectorId}`)) doubt.looked = true;

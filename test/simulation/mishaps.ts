@@ -63,9 +63,15 @@ export function planMishaps(night: Night): void {
     ]);
   });
   // Where upgrades are on their way there is something to lose.
-  const emptyWhileBusy = (): void => {
-    if (service.running().size > 0) night.emptyStore();
-    else if (night.isTroubled()) scheduler.at(scheduler.now() + chances.int(1, 10) * 10_000, emptyWhileBusy);
+  const whileBusy = (happen: () => void) => (): void => {
+    if (service.running().size > 0) happen();
+    else if (night.isTroubled())
+      scheduler.at(scheduler.now() + chances.int(1, 10) * 10_000, whileBusy(happen));
   };
-  times('storeEmptied', emptyWhileBusy);
+  times('storeEmptied', whileBusy(night.emptyStore));
+  // A file that lost its last second, or a replica that lagged.
+  times(
+    'storeGoesBack',
+    whileBusy(() => night.takeStoreBack(chances.pick([1_000, 5_000, 15_000, 60_000]))),
+  );
 }

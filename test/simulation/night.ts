@@ -44,6 +44,12 @@ export interface Night {
   point(process: ProcessModel): Promise<void> | undefined;
   /** The store loses all rollouts and jobs; what daemons remember of them is put back at once. */
   emptyStore(): void;
+  /** After this time the store is as it was before it, and all connections to it are made anew. */
+  takeStoreBack(afterMs: number): void;
+  /** Counts the stores that there were: another one means that calls on their way are lost. */
+  storeBirths(): number;
+  /** Since when a daemon's connection is one to the store that is there now, in true time. */
+  rejoinedAt(): number;
   /** What the daemons remember of a store that was emptied. */
   readonly memory: StoreMemory;
   /** The store was written: something may have come to rest, or may be worth a look. */

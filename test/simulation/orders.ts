@@ -2,6 +2,8 @@ import { isSameBuild } from '../../src/base/build-version.ts';
 
 /** What people said that forbids creates: in force from the answer to it until someone asks for the contrary (P4). */
 export interface Orders {
+  /** Changes with each word and each answer. */
+  moment(): number;
   /** What was said of rollouts that are lost has nothing left that it is about. */
   forgetRollouts(): void;
   asks(keys: readonly string[]): () => void;
@@ -22,10 +24,12 @@ export function makeOrders(): Orders {
   const lifted = new Map<string, number>();
   let moment = 0;
   return {
+    moment: () => moment,
     forgetRollouts: () => {
       for (const key of inForce) if (!/^(build|collector)\//.test(key)) inForce.delete(key);
     },
     asks: (keys) => {
+      moment += 1;
       for (const key of keys) {
         inForce.delete(key);
         lifting.set(key, (lifting.get(key) ?? 0) + 1);
@@ -42,6 +46,7 @@ export function makeOrders(): Orders {
       moment += 1;
       const askedAt = moment;
       return () => {
+        moment += 1;
         // Who asks for both at once gets one of them.
         for (const key of keys) {
           if ((lifting.get(key) ?? 0) === 0 && (lifted.get(key) ?? 0) <= askedAt) inForce.add(key);

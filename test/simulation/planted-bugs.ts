@@ -22,6 +22,7 @@ export const plantedBugs = [
   'toldNotSeen',
   'rowEndsUpgrade',
   'lostUpgradeNotWaitedFor',
+  'storeTrustedBlindly',
 ] as const;
 export type PlantedBug = (typeof plantedBugs)[number];
 

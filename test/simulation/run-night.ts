@@ -100,6 +100,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   /** By policy: what kept its rollout from going on when it was lost. */
   const stoodStill = new Map<string, Standstill>();
   let storeBirths = 0;
+  let timesEmptied = 0;
+  let rejoinedAt = startsAt;
   let isChanged = true;
 
   const night: Night = {
@@ -147,6 +149,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
         else stoodStill.set(rollout.policy.name, standstill);
       }
       storeBirths += 1;
+      timesEmptied += 1;
       store.forget();
       jobs.forget();
       seen.forget();
@@ -159,8 +162,34 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
           });
       }
     },
+    takeStoreBack: (afterMs) => {
+      const keptAt = scheduler.now();
+      const spokenAt = orders.moment();
+      const left = judge.createsLeft();
+      const putBack = [store.keep(), seen.keep()];
+      const births = storeBirths;
+      scheduler.at(keptAt + afterMs, () => {
+        // What a person was answered meanwhile would be undone, and nobody could know of it.
+        if (orders.moment() !== spokenAt || storeBirths !== births) return;
+        // What is worth losing is a create.
+        if (judge.createsLeft() === left) {
+          if (isTroubled()) night.takeStoreBack(afterMs);
+          return;
+        }
+        trace('world', () => `the store goes back by ${afterMs} ms`);
+        for (const each of putBack) each();
+        jobs.loseSince(keptAt);
+        judge.forgotten();
+        storeBirths += 1;
+        rejoinedAt = scheduler.now();
+        isChanged = true;
+        bell.ring();
+      });
+    },
+    storeBirths: () => storeBirths,
+    rejoinedAt: () => rejoinedAt,
     memory: {
-      look: async () => `store ${storeBirths}`,
+      look: async () => `store ${timesEmptied}`,
       refusal: (policy, targetBuild) => {
         const standstill = stoodStill.get(policy);
         return standstill !== undefined && standsFor(standstill, targetBuild) ? standstill.words : undefined;

@@ -36,6 +36,8 @@ export interface SeenRollouts {
   /** What was lost with a store that was emptied. */
   readonly lost: ReadonlyMap<string, SeenRollout>;
   forget(): void;
+  /** @returns brings back what is seen now, but for when intents were written */
+  keep(): () => void;
   frozen(plan: FrozenPlan): SeenRollout;
   replanned(plan: FrozenPlan): void;
   joined(plan: FrozenPlan): void;
@@ -54,6 +56,14 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
     forget: () => {
       for (const [id, seen] of all) lost.set(id, seen);
       all.clear();
+    },
+    keep: () => {
+      const was = [...all].map(([id, seen]) => ({ id, seen, copy: copyOf(seen) }));
+      return () => {
+        for (const [id, seen] of all) if (!was.some((each) => each.id === id)) lost.set(id, seen);
+        all.clear();
+        for (const { id, seen, copy } of was) all.set(id, { ...copy, lastIntentAt: seen.lastIntentAt });
+      };
     },
     frozen: (plan) => {
       const seen: SeenRollout = {
@@ -129,5 +139,18 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
         seen.lastReturnAt.set(wave, now());
       return seen;
     },
+  };
+}
+
+function copyOf(seen: SeenRollout): SeenRollout {
+  return {
+    ...seen,
+    upgrades: new Map(seen.upgrades),
+    strataHeldSince: new Map(seen.strataHeldSince),
+    lastSuccessAt: new Map(seen.lastSuccessAt),
+    lastFailureAt: new Map(seen.lastFailureAt),
+    lastReturnAt: new Map(seen.lastReturnAt),
+    successes: new Map(seen.successes),
+    soaksSkipped: new Set(seen.soaksSkipped),
   };
 }

@@ -33,6 +33,7 @@ export const faultKinds = [
   'storeSlow',
   'looksRefused',
   'storeEmptied',
+  'storeGoesBack',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -114,6 +115,7 @@ const highest: Readonly<Record<FaultKind, number>> = {
   gateMisses: 0.2,
   looksRefused: 0.08,
   storeEmptied: 2,
+  storeGoesBack: 4,
 };
 
 /** Draws a setup; about one in five is calm: nothing goes wrong and nobody speaks, which is when estimates are measured. */

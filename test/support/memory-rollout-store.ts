@@ -27,6 +27,8 @@ interface Kept {
 export interface MemoryRolloutStore extends RolloutStore {
   /** Loses every rollout, as a store that was emptied; the numbers of rollouts are those that daemons bring back. */
   forget(): void;
+  /** @returns brings back what is there now, whatever is written until then */
+  keep(): () => void;
 }
 
 /**
@@ -108,6 +110,35 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       kept.clear();
       active.clear();
       fences.clear();
+    },
+    keep: () => {
+      const was = [...kept].map(([id, of]) => ({
+        id,
+        of,
+        ...of,
+        upgrades: [...of.upgrades],
+        intents: [...of.intents],
+        told: of.events.length,
+      }));
+      const others = [active, numbers, fences].map((map) => ({
+        map: map as Map<string, unknown>,
+        entries: [...map],
+      }));
+      return () => {
+        kept.clear();
+        for (const { id, of, rollout, groups, upgrades, brake, intents, told } of was) {
+          of.events.splice(told);
+          settle(of, { rollout, groups, upgrades: upgrades.map(([, upgrade]) => upgrade), events: [] });
+          of.brake = brake;
+          of.intents.clear();
+          for (const [collectorId, at] of intents) of.intents.set(collectorId, at);
+          kept.set(id, of);
+        }
+        for (const { map, entries } of others) {
+          map.clear();
+          for (const [key, value] of entries) map.set(key, value);
+        }
+      };
     },
     activeRolloutIds: async (policies) => {
       const ids: string[] = [];

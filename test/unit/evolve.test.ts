@@ -560,9 +560,14 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
     expect(apply(deferred, offered(later))).toMatchObject({ state: 'retrying', dueAt: later + 30_000 });
   });
 
-  it('is not looked for where it goes back to an older build: a list may leave those out', () => {
+  it('that goes back to an older build may be left out of the list all the same, and is not held up by that', () => {
     const back = { ...queued, fromBuild: targetBuild, toBuild: oldBuild };
-    expect(nextStep(back, now, rejoinedAt)).toMatchObject({ why: 'recheck', askUpgradable: false });
+    expect(nextStep(back, now, rejoinedAt)).toMatchObject({ why: 'recheck', askUpgradable: true });
+    const seenOn = { build: targetBuild, lastSeenAlive: now };
+    const unlisted = apply(back, seen({ ...seenOn, upgradable: false }, now));
+    expect(nextStep(unlisted, now, rejoinedAt)).toEqual({ do: 'start' });
+    const listed = apply(back, seen({ ...seenOn, upgradable: true, offeredAt: now + 1 }, now));
+    expect(nextStep(listed, now, rejoinedAt)).toEqual({ do: 'wait', until: now + 18_000 });
   });
 
   it('is looked at alone when it was seen long ago, and since', () => {
