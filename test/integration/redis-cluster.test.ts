@@ -24,11 +24,13 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
   let subscriber: RedisConnection;
   let stop: () => Promise<void>;
   let ask: (command: string) => Promise<string | undefined>;
+  let port: number;
 
   beforeAll(async () => {
     const args = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
     const server = await makeRedisProcess({ args });
     stop = () => server.close();
+    port = server.port;
     ask = (line) => server.ask(line);
     await server.start();
     await ask('CLUSTER ADDSLOTSRANGE 0 16383');
@@ -37,6 +39,12 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     connection = makeRedisConnection(config, 'worker');
     subscriber = makeRedisConnection(config, 'worker');
   });
+  const loseSlot = async () => {
+    await ask('CLUSTER DELSLOTS 0');
+    await until('the cluster to be down', async () =>
+      (await ask('SET ready yes'))?.startsWith('-CLUSTERDOWN'),
+    );
+  };
   afterAll(async () => {
     await Promise.all([connection?.close(), subscriber?.close()]);
     await stop?.();
@@ -130,6 +138,28 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     expect(await store.loadUpgrade('second-20260302-1', 1)).toMatchObject({ state: 'pending' });
   });
 
+  it('waits with a command until the cluster is whole again, and tells so (P11)', async ({
+    onTestFinished,
+  }) => {
+    const told: string[] = [];
+    const config = { cluster: [{ host: '127.0.0.1', port }], keyPrefix };
+    const waiting = makeRedisConnection(config, 'worker', { onPassing: ({ message }) => told.push(message) });
+    onTestFinished(() => waiting.close());
+    await waiting.commands.ping();
+    await loseSlot();
+    let answer = 'none yet';
+    const asked = waiting.commands.set('kept', 'yes').then((ok) => {
+      answer = ok;
+    });
+    // The library's own patience is 16 refusals.
+    await until('many refusals', () => told.length > 20);
+    expect(answer).toBe('none yet');
+    expect(told.every((words) => words.startsWith('CLUSTERDOWN'))).toBe(true);
+    await ask('CLUSTER ADDSLOTS 0');
+    await asked;
+    expect(answer).toBe('OK');
+  });
+
   // BullMQ waits for this with no limit: a worker that is never told takes no job any more.
   it('tells how an attempt to connect ended while the cluster was not whole (P11)', async ({
     onTestFinished,
@@ -141,10 +171,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     await once(blocking, 'ready');
     blocking.disconnect();
     await once(blocking, 'end');
-    await ask('CLUSTER DELSLOTS 0');
-    await until('the cluster to be down', async () =>
-      (await ask('SET ready yes'))?.startsWith('-CLUSTERDOWN'),
-    );
+    await loseSlot();
     let attempt = 'no word';
     void blocking.connect().then(
       () => {
