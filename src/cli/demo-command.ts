@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { startReferenceService } from '../reference-service/start-reference-service.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { secretsOf } from './choose-redis.ts';
+import { closeInTime } from './close-in-time.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { noLog } from './log-file.ts';
 import { openConfig } from './open-config.ts';
-import { closeInTime } from './run-command.ts';
 import { makeOnceDaemon, runOnce } from './run-once.ts';
 import { readScenario } from './service-command.ts';
 import { stopSignal } from './until-signal.ts';
@@ -57,8 +57,10 @@ export async function demoCommand(output: ConsoleOutput): Promise<ExitCode> {
     output.out.write('That is what the scenario wrote: a few fail once, and one fails for good.\n');
     return exitCodes.done;
   } finally {
-    await closeInTime(daemon, redis.close);
-    await service.close();
+    await closeInTime(daemon, async () => {
+      await redis.close();
+      await service.close();
+    });
     rmSync(dataDir, { recursive: true, force: true });
   }
 }

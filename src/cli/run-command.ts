@@ -6,15 +6,13 @@ import { findRisks } from '../config/find-risks.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
 import { makeLogger } from '../observability/logger.ts';
 import { chooseRedis, secretsOf } from './choose-redis.ts';
+import { closeInTime } from './close-in-time.ts';
 import { CommandFailure } from './command-failure.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
 import { stopSignal, untilFired } from './until-signal.ts';
 import { readVersion } from './version.ts';
 import { embeddedDataDir, withRedis } from './with-redis.ts';
-
-// The grace of the parts that close is below this; what hangs beyond it is settled at the next start.
-const closeWithinMs = 9_500;
 
 /** `upwave run`: the daemon. It looks for work at start and on schedule, until it is asked to stop. */
 export async function runCommand(options: {
@@ -52,14 +50,6 @@ export function listenFailure(config: Config, error: unknown): CommandFailure {
   const why = errorCodeOf(error) ?? String(error);
   const message = `cannot listen on ${writeAddress(config.http)} (${why}); set another http.port, or stop what uses it`;
   return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
-}
-
-/** Closes the daemon and its Redis; ends the process where that takes longer than an operator waits. */
-export async function closeInTime(daemon: Daemon, closeRedis: () => Promise<void>): Promise<void> {
-  const giveUp = setTimeout(() => process.exit(exitCodes.done), closeWithinMs);
-  await daemon.close();
-  await closeRedis();
-  clearTimeout(giveUp);
 }
 
 /** @throws CommandFailure in words that name the place when Redis does not answer in time */

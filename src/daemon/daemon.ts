@@ -14,13 +14,16 @@ import { makeStoreMemory } from '../orchestrator/store-memory.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
 import { makeScanForecast } from '../queue/scan-forecast.ts';
+import { apiBudgetKeys } from '../redis/api-budget-ledger.ts';
 import { makeBrokenRecords } from '../redis/broken-records.ts';
 import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
 import { makeRedisBell } from '../redis/redis-bell.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
 import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
+import { makeRedisPulse } from '../redis/redis-pulse.ts';
 import { isRedisSilence } from '../redis/redis-silence.ts';
-import { makeRedisStoreBirth } from '../redis/redis-store-birth.ts';
+import { bornKey, makeRedisStoreBirth } from '../redis/redis-store-birth.ts';
+import { policyKeys } from '../redis/rollout-keys.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
 import { endInTime, type WorksEnd } from './end-in-time.ts';
@@ -161,6 +164,15 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     rollouts: config.rollouts,
     readApiStanding,
   });
+  const redisAnswers = makeRedisPulse({
+    commands: redis.handler.commands,
+    keys: [
+      ...policies.map((policy) => policyKeys(keyPrefix, policy).born),
+      bornKey(keyPrefix),
+      apiBudgetKeys(keyPrefix, accessId).state,
+      names.prefix,
+    ],
+  });
   const errands = makeErrands((errand, error) => sink.note({ event: 'errand.failed', errand, error }));
 
   const readSharedState = async () => {
@@ -246,7 +258,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       isCut = true;
       return redis.close();
     };
-    const end = await endInTime({ work: endWork(), isRedisReady: redis.worker.isReady, cutRedis });
+    const end = await endInTime({ work: endWork(), redisAnswers, cutRedis });
     await adminApi?.close();
     bell.close();
     if (end === 'done') await redis.close();

@@ -4,13 +4,15 @@ import { type LeadParts, lead } from '../orchestrator/lead.ts';
 import type { ScanOrigin } from '../orchestrator/scan.ts';
 import { runStep, type StepParts } from '../orchestrator/step.ts';
 import { keepLooking, type StoreMemory } from '../orchestrator/store-memory.ts';
+import type { BullStepQueue } from '../queue/bullmq-step-queue.ts';
 import type { QueueNames } from '../queue/queue-names.ts';
 import { type RunningScanSchedule, type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
 import { startStepWorker } from '../queue/step-worker.ts';
 import { makeRedisLeaderLease } from '../redis/redis-leader-lease.ts';
 import type { RedisConnections } from './redis-connections.ts';
 
-export interface LoopsParts extends Omit<LeadParts, 'lease' | 'gates'>, StepParts {
+export interface LoopsParts extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>, StepParts {
+  readonly queue: BullStepQueue;
   readonly redis: RedisConnections;
   readonly keyPrefix: string;
   readonly names: QueueNames;
@@ -46,6 +48,7 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
     names,
     concurrency: stepConcurrency,
     runStep: (data, signal) => runStep(parts, data, signal),
+    bringBack: parts.queue.bringBack,
     onStepError: ({ rolloutId, collectorId }, error) =>
       sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
     onError: onQueueError,

@@ -1,4 +1,5 @@
 import { type ConnectionOptions, ErrorCode, Queue } from 'bullmq';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { StepQueue } from '../orchestrator/ports/step-queue.ts';
 import { type QueueNames, stepJobId } from './queue-names.ts';
 
@@ -12,6 +13,11 @@ export interface StepJobData {
 const bulkMax = 500;
 
 export interface BullStepQueue extends StepQueue {
+  /**
+   * Delivers a job anew, to be run at an instant, that its worker could not hand back since its lock had run out: BullMQ
+   * itself would see so with its second look for stalled jobs, seconds later (P11). Leaves one alone that somebody has.
+   */
+  bringBack(data: StepJobData, at: EpochMs): Promise<void>;
   /** How many jobs there are, by BullMQ's own states. */
   countJobs(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
@@ -25,7 +31,11 @@ export function makeStepQueue(
 ): BullStepQueue {
   const queue = new Queue<StepJobData>(names.steps, { connection, prefix: names.prefix });
   queue.on('error', onError);
-  const deliver = async (rolloutId: string, collectorIds: readonly number[]): Promise<void> => {
+  const deliver = async (
+    rolloutId: string,
+    collectorIds: readonly number[],
+    delay: DurationMs = 0,
+  ): Promise<void> => {
     for (let from = 0; from < collectorIds.length; from += bulkMax) {
       const bulk = collectorIds.slice(from, from + bulkMax).map((collectorId) => ({
         name: 'step',
@@ -37,6 +47,7 @@ export function makeStepQueue(
           removeOnFail: true,
           // Creates go before looks: a job that is new has a free slot to fill.
           lifo: true,
+          delay,
         },
       }));
       await queue.addBulk(bulk);
@@ -50,7 +61,14 @@ export function makeStepQueue(
     });
   };
   return {
-    deliver,
+    deliver: (rolloutId, collectorIds) => deliver(rolloutId, collectorIds),
+    bringBack: async ({ rolloutId, collectorId }, at) => {
+      const jobId = stepJobId(rolloutId, collectorId);
+      if ((await queue.getJobState(jobId)) !== 'active') return;
+      const removed = await queue.remove(jobId);
+      // A job that is locked is not removed: another worker has just begun it.
+      if (removed > 0) await deliver(rolloutId, [collectorId], Math.max(0, at - Date.now()));
+    },
     hasten: async (rolloutId, collectorIds) => {
       const gone: number[] = [];
       for (const collectorId of collectorIds) {

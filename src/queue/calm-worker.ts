@@ -10,6 +10,10 @@ const forgetAfterMs: DurationMs = 5_000;
 
 const lookEveryMs: DurationMs = 250;
 
+// After a connection that closed under a fetch BullMQ waits 15 s until the next one, and 5 s after a look for stalled
+// jobs that failed: a Cluster that is made whole meanwhile would find nobody at work.
+const connectionRestMs: DurationMs = 1_000;
+
 // A worker whose wait for a job was refused waits as long as it can the next time; BullMQ's own bound is 10 s.
 const waitForJobMaxSeconds = 1;
 
@@ -23,7 +27,7 @@ export class CalmWorker<Data> extends Worker<Data> {
   #restsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(name: string, process: Processor<Data>, options: WorkerOptions) {
-    super(name, process, options);
+    super(name, process, { runRetryDelay: connectionRestMs, ...options });
     this.on('error', (error) => {
       if (error.name === 'ReplyError') this.#rest();
     });
@@ -32,6 +36,10 @@ export class CalmWorker<Data> extends Worker<Data> {
 
   override get maximumBlockTimeout(): number {
     return waitForJobMaxSeconds;
+  }
+
+  protected override checkConnectionError<Result>(ask: () => Promise<Result>): Promise<Result | undefined> {
+    return super.checkConnectionError(ask, connectionRestMs);
   }
 
   override async close(force?: boolean): Promise<void> {

@@ -1,5 +1,5 @@
-import { type ConnectionOptions, DelayedError, type Job } from 'bullmq';
-import type { DurationMs } from '../base/time.ts';
+import { type ConnectionOptions, DelayedError, ErrorCode, type Job } from 'bullmq';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { StepOutcome } from '../orchestrator/step.ts';
 import type { StepJobData } from './bullmq-step-queue.ts';
 import { CalmWorker } from './calm-worker.ts';
@@ -10,6 +10,8 @@ export interface StepWorkerParts {
   readonly names: QueueNames;
   readonly concurrency: number;
   readonly runStep: (data: StepJobData, signal: AbortSignal) => Promise<StepOutcome>;
+  /** Delivers a job anew at an instant, unless somebody else has it. */
+  readonly bringBack: (data: StepJobData, at: EpochMs) => Promise<void>;
   /** A step threw: Redis or a bug. The job comes back after a pause. */
   readonly onStepError: (data: StepJobData, error: unknown) => void;
   readonly onError: (error: Error) => void;
@@ -39,7 +41,10 @@ export function startStepWorker(parts: StepWorkerParts): StepWorker {
       const outcome = await runOnce(parts, job, signal ?? new AbortController().signal);
       if (outcome.job === 'end') return;
       // The record was stored before this line; when the move fails, the stalled job runs again and finds it.
-      await job.moveToDelayed(outcome.at, token);
+      await job.moveToDelayed(outcome.at, token).catch((error: unknown) => {
+        if (!isLockLost(error)) throw error;
+        return parts.bringBack(job.data, outcome.at);
+      });
       throw new DelayedError();
     },
     {
@@ -62,6 +67,12 @@ export function startStepWorker(parts: StepWorkerParts): StepWorker {
       await closed.finally(() => clearTimeout(abort));
     },
   };
+}
+
+/** Redis was away for longer than a lock lasts, so the job is nobody's, or another worker's by now. */
+function isLockLost(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return error.code === ErrorCode.JobLockNotExist || error.code === ErrorCode.JobLockMismatch;
 }
 
 async function runOnce(

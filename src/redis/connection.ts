@@ -22,7 +22,7 @@ export interface RedisConnection {
 }
 
 /**
- * `worker`: commands wait until Redis is back. `handler`: for HTTP handlers, where a quick error is better than a late
+ * `worker`: commands wait until Redis is back; for a node of a Cluster, a minute. `handler`: for HTTP handlers, where a quick error is better than a late
  * answer.
  */
 export type ConnectionKind = 'worker' | 'handler';
@@ -36,7 +36,7 @@ export interface ReachabilityNotes {
    * may be lost, since a replica that took over may lack it.
    */
   onRejoined?(): void;
-  /** Told each time: commands wait while this server passes its trouble by itself, e.g. as a replica. */
+  /** Told each time: commands wait while this server passes its trouble by itself, e.g. as a replica, or its cluster does. */
   onPassing?(error: Error): void;
 }
 
@@ -46,6 +46,10 @@ const handlerCommandTimeoutMs: DurationMs = 2_000;
 // A network may forget a connection without a word, and the system notices only after a quarter of an hour. Longer than
 // the longest command, which is BullMQ's: it waits 10 s for a job.
 const silentMaxMs: DurationMs = 12_000;
+
+// A command that a Cluster refuses because a node is away is sent again every 100 ms: a minute of that. The library's own
+// 16 times are over before the others have even noticed, and what was to be stored is lost (P11).
+const redirectionsMax = 600;
 
 // Long enough for a loaded Redis to say goodbye; a close is part of a shutdown and must end.
 const quitWithinMs: DurationMs = 500;
@@ -135,6 +139,7 @@ function connect(config: RedisConfig, kind: ConnectionKind, passing: PassingErro
     new Cluster(nodes, {
       enableOfflineQueue,
       clusterRetryStrategy: retryStrategy,
+      ...(kind === 'worker' ? { maxRedirections: redirectionsMax } : {}),
       redisOptions: { ...common, ...credentials },
     }),
   );

@@ -13,6 +13,9 @@ export interface PassingErrors {
 // A replica that was just promoted, a server that reads its file, a replica without its master.
 const passingErrors = /^(READONLY|LOADING|MASTERDOWN)\b/;
 
+// A cluster of which a node is away. Its other nodes are well, and the client asks them again by itself.
+const clusterIsDown = /^CLUSTERDOWN\b/;
+
 // Met again within this time, it is still the same trouble.
 const forgetAfterMs: DurationMs = 10_000;
 
@@ -28,6 +31,7 @@ export function makePassingErrors(onPassing: ((error: Error) => void) | undefine
   let isCounted = true;
   return {
     reconnectOnError: (error) => {
+      if (clusterIsDown.test(error.message)) onPassing?.(error);
       if (!passingErrors.test(error.message)) return false;
       const now = performance.now();
       if (now - metAt > forgetAfterMs) inARow = 0;

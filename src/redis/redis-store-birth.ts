@@ -86,6 +86,6 @@ export async function markRestored(target: {
   await target.connection.commands.set(bornKey(target.keyPrefix), `${restoredStart}${randomUUID()}`);
 }
 
-function bornKey(keyPrefix: string): string {
+export function bornKey(keyPrefix: string): string {
   return `${keyPrefix}:{leader}:born`;
 }

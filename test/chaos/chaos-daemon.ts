@@ -14,6 +14,8 @@ export interface ChaosDaemon {
   log(): string;
   /** kill -9. It is gone when this returns. */
   kill(): Promise<void>;
+  /** SIGTERM. @returns its exit code, when it is gone */
+  stop(): Promise<number | null>;
   freeze(): void;
   thaw(): void;
   close(): Promise<void>;
@@ -53,6 +55,10 @@ export async function startChaosDaemon(parts: {
         .filter((line) => line.includes(text)),
     log: () => process.out() + process.err(),
     kill,
+    stop: async () => {
+      process.kill('SIGTERM');
+      return (await process.ended).code;
+    },
     freeze: () => process.kill('SIGSTOP'),
     thaw: () => process.kill('SIGCONT'),
     close: async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/redis/embedded/free-port.ts';
+import type { RedisConfig } from '../../src/redis/redis-config.ts';
 import {
   aStartedNight,
   createsReach,
@@ -10,6 +11,7 @@ import {
 } from '../support/daemon-night.ts';
 import { brokenPromises } from '../support/judge-night.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
+import { openTcpGate } from '../support/tcp-gate.ts';
 import { until } from '../support/until.ts';
 import { aFolder, startUpwave } from '../support/upwave-process.ts';
 
@@ -73,6 +75,84 @@ describe.skipIf(redisServerCommand === undefined)('a leading daemon whose Redis 
     expect(brokenPromises(night, status, await upgradesOf(next, rolloutId))).toEqual([]);
   });
 });
+
+/** A Redis that stops to answer while its connections stay. */
+interface SilentRedis {
+  readonly config: RedisConfig;
+  readonly beSilent: () => Promise<void>;
+  readonly answerAgain: () => Promise<void>;
+}
+
+async function aFrozenRedis(): Promise<SilentRedis> {
+  const redis = await makeRedisProcess();
+  await redis.start();
+  onTestFinished(() => redis.close());
+  const gate = await openTcpGate(redis.port);
+  onTestFinished(() => gate.close());
+  return {
+    config: { url: `redis://127.0.0.1:${gate.port}`, keyPrefix: 'silent' },
+    beSilent: async () => gate.cut('swallow'),
+    answerAgain: async () => gate.heal('all'),
+  };
+}
+
+async function aClusterThatLosesSlots(): Promise<SilentRedis> {
+  const redis = await makeRedisProcess({
+    args: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+  });
+  await redis.start();
+  onTestFinished(() => redis.close());
+  await redis.ask('CLUSTER ADDSLOTSRANGE 0 16383');
+  const isWhole = async () => (await redis.ask('SET whole yes')) === '+OK';
+  await until('all slots to be served', isWhole);
+  return {
+    config: { cluster: [{ host: '127.0.0.1', port: redis.port }], keyPrefix: 'silent' },
+    beSilent: async () => {
+      await redis.ask('CLUSTER DELSLOTS 0');
+      await until('the cluster to be down', async () => !(await isWhole()));
+    },
+    answerAgain: async () => {
+      await redis.ask('CLUSTER ADDSLOTS 0');
+      await until('the cluster to be whole', isWhole);
+    },
+  };
+}
+
+// 2 s until Redis is given up, and what it takes to end what is cut then. Formerly 7 s, before anything was given up.
+const goneWithinMs = 5_000;
+
+describe.skipIf(redisServerCommand === undefined)(
+  'a daemon whose Redis is connected, and gives no answer',
+  () => {
+    it.each([
+      ['is frozen', aFrozenRedis],
+      ['is a Cluster that is not whole', aClusterThatLosesSlots],
+    ])(
+      'is gone in seconds when it is asked to stop, and nothing is lost: it %s (P1, P11)',
+      async (_name, make) => {
+        const redis = await make();
+        const { daemon, night, rolloutId } = await aStartedNight({ redis: redis.config }, onTestFinished);
+        await createsReach(night, 5);
+        await redis.beSilent();
+        await until(
+          'it to lead no more',
+          async () => (await series(daemon, 'upwave_leader')) === 'upwave_leader 0',
+        );
+        const since = performance.now();
+        await daemon.daemon.close();
+        expect(performance.now() - since).toBeLessThan(goneWithinMs);
+        expect(daemon.log.at(-1)).toMatchObject({ event: 'daemon.stopped', level: 'info' });
+        expect(daemon.log.at(-1)?.reason).toContain('Redis is away');
+
+        await redis.answerAgain();
+        const next = await night.startDaemon();
+        const status = await untilEnded(next, rolloutId);
+        expect(status.state).toBe('succeeded');
+        expect(brokenPromises(night, status, await upgradesOf(next, rolloutId))).toEqual([]);
+      },
+    );
+  },
+);
 
 describe('`upwave run` without a Redis', () => {
   it('ends by itself at SIGTERM, and its log says that it stopped', async () => {

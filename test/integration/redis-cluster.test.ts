@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Cluster } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { invariant } from '../../src/base/assert.ts';
 import type { BackupPart } from '../../src/redis/backup-lines.ts';
 import { makeRedisConnection, type RedisConnection } from '../../src/redis/connection.ts';
@@ -24,11 +24,13 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
   let subscriber: RedisConnection;
   let stop: () => Promise<void>;
   let ask: (command: string) => Promise<string | undefined>;
+  let port: number;
 
   beforeAll(async () => {
     const args = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
     const server = await makeRedisProcess({ args });
     stop = () => server.close();
+    port = server.port;
     ask = (line) => server.ask(line);
     await server.start();
     await ask('CLUSTER ADDSLOTSRANGE 0 16383');
@@ -37,6 +39,12 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     connection = makeRedisConnection(config, 'worker');
     subscriber = makeRedisConnection(config, 'worker');
   });
+  const loseSlot = async () => {
+    await ask('CLUSTER DELSLOTS 0');
+    await until('the cluster to be down', async () =>
+      (await ask('SET ready yes'))?.startsWith('-CLUSTERDOWN'),
+    );
+  };
   afterAll(async () => {
     await Promise.all([connection?.close(), subscriber?.close()]);
     await stop?.();
@@ -130,6 +138,28 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     expect(await store.loadUpgrade('second-20260302-1', 1)).toMatchObject({ state: 'pending' });
   });
 
+  it('waits with a command until the cluster is whole again, and tells so (P11)', async ({
+    onTestFinished,
+  }) => {
+    const told: string[] = [];
+    const config = { cluster: [{ host: '127.0.0.1', port }], keyPrefix };
+    const waiting = makeRedisConnection(config, 'worker', { onPassing: ({ message }) => told.push(message) });
+    onTestFinished(() => waiting.close());
+    await waiting.commands.ping();
+    await loseSlot();
+    let answer = 'none yet';
+    const asked = waiting.commands.set('kept', 'yes').then((ok) => {
+      answer = ok;
+    });
+    // The library's own patience is 16 refusals.
+    await until('many refusals', () => told.length > 20);
+    expect(answer).toBe('none yet');
+    expect(told.every((words) => words.startsWith('CLUSTERDOWN'))).toBe(true);
+    await ask('CLUSTER ADDSLOTS 0');
+    await asked;
+    expect(answer).toBe('OK');
+  });
+
   // BullMQ waits for this with no limit: a worker that is never told takes no job any more.
   it('tells how an attempt to connect ended while the cluster was not whole (P11)', async ({
     onTestFinished,
@@ -141,10 +171,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     await once(blocking, 'ready');
     blocking.disconnect();
     await once(blocking, 'end');
-    await ask('CLUSTER DELSLOTS 0');
-    await until('the cluster to be down', async () =>
-      (await ask('SET ready yes'))?.startsWith('-CLUSTERDOWN'),
-    );
+    await loseSlot();
     let attempt = 'no word';
     void blocking.connect().then(
       () => {
@@ -159,5 +186,43 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     await once(blocking, 'ready');
     expect(attempt).toBe('refused');
     expect(await blocking.get('nothing')).toBeNull();
+  });
+});
+
+describe.skipIf(redisServerCommand === undefined)('a connection to a Redis Cluster of two', () => {
+  it('ends with what waits for the cluster when it is closed, though its nodes end together', async () => {
+    const args = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+    const nodes = [await makeRedisProcess({ args }), await makeRedisProcess({ args })] as const;
+    onTestFinished(async () => {
+      await Promise.all(nodes.map((node) => node.close()));
+    });
+    await Promise.all(nodes.map((node) => node.start()));
+    const [lower, upper] = nodes;
+    await lower.ask('CLUSTER ADDSLOTSRANGE 0 8191');
+    await upper.ask('CLUSTER ADDSLOTSRANGE 8192 16383');
+    await upper.ask(`CLUSTER MEET 127.0.0.1 ${lower.port}`);
+    // Slot 3300, and slot 15495.
+    const both = [
+      ['b', lower],
+      ['a', upper],
+    ] as const;
+    await until('the cluster to be whole', async () => {
+      const answers = await Promise.all(both.map(([key, node]) => node.ask(`SET ${key} yes`)));
+      return answers.every((answer) => answer === '+OK');
+    });
+    const told: string[] = [];
+    const { client, commands, close } = makeRedisConnection(
+      { cluster: [{ host: '127.0.0.1', port: lower.port }], keyPrefix },
+      'worker',
+      { onPassing: ({ message }) => told.push(message) },
+    );
+    await Promise.all(both.map(([key]) => commands.get(key)));
+    await lower.ask('CLUSTER DELSLOTS 0');
+    const waiting = commands.set('b', 'no').catch((error: unknown) => error);
+    await until('it to wait', () => told.length > 2);
+    await close();
+    expect(await waiting).toBeInstanceOf(Error);
+    expect(client.status).toBe('end');
+    await expect(commands.get('a')).rejects.toThrow();
   });
 });

@@ -32,6 +32,7 @@ describe.skipIf(redisServerCommand === undefined)('the step worker, while Redis 
       names,
       concurrency: 10,
       runStep: ({ collectorId }) => runStep(collectorId),
+      bringBack: queue.bringBack,
       onStepError: () => undefined,
       onError,
     });

@@ -21,6 +21,15 @@ describe('errors of Redis that pass by themselves', () => {
     expect(told).toEqual([readOnly]);
   });
 
+  it('of a cluster that is not whole are told, and need no new connection', () => {
+    const told: Error[] = [];
+    const passing = makePassingErrors((error) => told.push(error));
+    const down = new Error('CLUSTERDOWN The cluster is down');
+    expect(passing.reconnectOnError(down)).toBe(false);
+    expect(told).toEqual([down]);
+    expect(passing.isOwnClose()).toBe(false);
+  });
+
   it('wait longer each time, up to 2 s, although each connection is taken', () => {
     const passing = makePassingErrors(undefined);
     const waits = Array.from({ length: 25 }, () => {

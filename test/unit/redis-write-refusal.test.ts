@@ -30,6 +30,11 @@ describe('writeRefusalOf', () => {
       'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
     ],
     ['NOREPLICAS Not enough good replicas to write.', 'NOREPLICAS Not enough good replicas to write'],
+    ['CLUSTERDOWN The cluster is down', 'CLUSTERDOWN The cluster is down'],
+    [
+      'Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN Hash slot not served',
+      'CLUSTERDOWN Hash slot not served',
+    ],
   ])("says in Redis's words why it takes no writes: %s", (message, reason) => {
     expect(writeRefusalOf(new Error(message))).toBe(reason);
   });
