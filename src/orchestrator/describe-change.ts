@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assert.ts';
+import { cutText } from '../base/cut-text.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
 import type { RolloutFact } from '../rollout/evolve-rollout.ts';
@@ -109,7 +110,7 @@ const textKeptMax = 4_000;
 
 /** A record takes the place of one that can't be read: the bytes themselves are gone then. */
 function tellLost(text: string, { state, reason }: Rollout): Told {
-  return { event: `rollout.${state}`, reason: `${reason}; it was: ${text.slice(0, textKeptMax)}` };
+  return { event: `rollout.${state}`, reason: `${reason}; it was: ${cutText(text, textKeptMax)}` };
 }
 
 function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | undefined {
