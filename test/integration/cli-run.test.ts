@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'vitest';
-import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { aDaemonNight, type Night, nightConfig, nightCredentials } from '../support/daemon-night.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { brokenPromises } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { request } from 'undici';
 import { describe, it } from 'vitest';
 import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
-import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import { startNativeServer } from '../../src/redis/embedded/native-server.ts';
 import {
   aDaemonNight,
@@ -15,6 +14,7 @@ import {
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { brokenPromises, createdTwice } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'undici';
 import { describe, it } from 'vitest';
 import type { RedisCommands } from '../../src/redis/connection.ts';
-import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import {
   aDaemonNight,
   nightConfig,
@@ -11,6 +10,7 @@ import {
   scan,
   untilEnded,
 } from '../support/daemon-night.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { useRedis } from '../support/redis.ts';
 import { sendJson, sendText, startScriptedServer } from '../support/scripted-server.ts';
 import { testSecrets } from '../support/test-secrets.ts';

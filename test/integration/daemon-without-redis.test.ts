@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/redis/embedded/free-port.ts';
 import type { RedisConfig } from '../../src/redis/redis-config.ts';
 import {
   aStartedNight,
@@ -9,6 +8,7 @@ import {
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { brokenPromises } from '../support/judge-night.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
 import { openTcpGate } from '../support/tcp-gate.ts';

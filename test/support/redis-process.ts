@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { exchangeLine } from '../../src/redis/embedded/exchange-line.ts';
 import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
-import { findFreePort } from '../../src/redis/embedded/free-port.ts';
+import { findFreePort } from './free-port.ts';
 import { until } from './until.ts';
 
 /** Undefined where there is none; whoever needs one is skipped then. */
@@ -51,13 +51,9 @@ export interface RedisProcessInput {
 // A file at its limit answers a write with an error then, as a full disk does, instead of ending the process.
 const shellText = 'trap "" XFSZ; exec "$@"';
 
-// A cluster's own bus listens 10,000 ports higher, and there must be such a port.
-const portMax = 55_000;
-
 /** A Redis that writes its append-only file with every command. It is not started yet. */
 export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<RedisProcess> {
-  let port = await findFreePort();
-  while (port > portMax) port = await findFreePort();
+  const port = await findFreePort();
   const folder = await mkdtemp(join(tmpdir(), 'upwave-chaos-redis-'));
   const args = await argumentsFor(input, { port, folder });
   const aside = `${folder}-aside`;
