@@ -22,6 +22,7 @@ import {
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { emptyRedis } from '../support/empty-redis.ts';
 import { brokenPromises, createdTwice } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
@@ -32,12 +33,6 @@ const redis = useRedis();
 const rollout = { waves: [{ name: 'all', maxFailures: '5%' }] };
 const scenario = { fleet: { size: 60 } };
 const noStack = /^\s+at /m;
-
-/** Removes everything of one installation at once, as a flush does it; the Redis is shared with other tests. */
-async function flush(keyPrefix: string): Promise<void> {
-  const lua = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end";
-  await redis.connect().commands.eval(lua, 0, `*${keyPrefix}*`);
-}
 
 async function aNight(atEnd: (work: () => Promise<void> | void) => void) {
   const config = redis.config();
@@ -70,7 +65,7 @@ describe.concurrent('`upwave backup` and `restore`', () => {
     expect(backup).toMatchObject({ code: 0, err: '' });
     expect(backup.out).toMatch(/state\.jsonl: 1 rollouts in \d+ keys of redis:/);
 
-    await flush(keyPrefix);
+    await emptyRedis(redis.connect().commands, keyPrefix);
     const restored = await upwaveProcess('restore', file, '--json');
     expect(restored).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(restored.out)).toMatchObject({ rollouts: 1 });
@@ -211,7 +206,7 @@ describe.concurrent('`upwave export`', () => {
       `no rollout and no policy is called ${nightPolicy}-20200101-1; the newest are`,
     );
     expect((await upwave('export', 'nonsense')).err).toContain(rolloutId);
-    await flush(keyPrefix);
+    await emptyRedis(redis.connect().commands, keyPrefix);
     expect((await upwave('export', nightPolicy)).err).toContain('none is kept');
   });
 });

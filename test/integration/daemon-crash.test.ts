@@ -9,6 +9,7 @@ import {
   untilEnded,
   upgradesOf,
 } from '../support/daemon-night.ts';
+import { emptyRedis } from '../support/empty-redis.ts';
 import { brokenPromises, createdTwice } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -115,18 +116,12 @@ describe.concurrent('a daemon that stops in the middle (P1, P11)', () => {
     );
     const [first, second] = [await night.startDaemon(), await night.startDaemon()];
     const lostId = await scan(first);
-    const { commands } = redis.connect();
     await createsReach(night, 15);
     // With a pause acknowledged no create is on its way; one that arrived after the new look would be as good as done
     // before its turn comes, at this speed.
     await first.operations.apply({ rolloutId: lostId, verb: 'pause', by: 'test', reason: '' });
     expect(night.record().tasksInFlight).toBeGreaterThan(0);
-    // All at once, as a flush does it.
-    await commands.eval(
-      "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end",
-      0,
-      `*${config.keyPrefix}*`,
-    );
+    await emptyRedis(redis.connect().commands, config.keyPrefix);
     expect(await second.operations.listRollouts()).toEqual([]);
     const before = night.record();
     // What runs is in an upgrade at the service, so it is in no plan.
