@@ -367,7 +367,7 @@ describe('the session with the service', () => {
               ? sendJson(response, 202, { id: '5' })
               : sendJson(response, 200, request.path.endsWith('/targets') ? targets : task);
           },
-          { allowedHosts: [`127.0.0.1:${other.port}`], requestTimeoutMs: 200 },
+          { allowedHosts: [`127.0.0.1:${other.port}`] },
         );
         other.follow((_request, response) => sendJson(response, 200, targets));
         expect((await fleet.listBuilds()).ok).toBe(true);
