@@ -8,13 +8,14 @@ async function aBell(keyPrefix: string): Promise<{ bell: RedisBell; rings: () =>
   const subscriber = redis.connect();
   const publisher = redis.connect();
   await Promise.all([subscriber.commands.ping(), publisher.commands.ping()]);
+  const subscribers = async () => Number((await publisher.client.pubsub('NUMSUB', `${keyPrefix}:bell`))[1]);
+  const before = await subscribers();
   const bell = makeRedisBell({ publisher, subscriber, keyPrefix });
   let count = 0;
   const stop = bell.onRing(() => {
     count += 1;
   });
-  const isSubscribed = async () => (await publisher.client.pubsub('NUMSUB', `${keyPrefix}:bell`))[1];
-  await expect.poll(isSubscribed).not.toBe(0);
+  await expect.poll(subscribers).toBe(before + 1);
   return { bell, rings: () => count, stop };
 }
 

@@ -182,8 +182,9 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
       },
     );
     await once(blocking, 'reconnecting');
+    const ready = once(blocking, 'ready');
     await ask('CLUSTER ADDSLOTS 0');
-    await once(blocking, 'ready');
+    await ready;
     expect(attempt).toBe('refused');
     expect(await blocking.get('nothing')).toBeNull();
   });
