@@ -322,6 +322,8 @@ describe.concurrent('a running `upwave run` and its operator', () => {
       onTestFinished,
     );
     const url = await daemonUrl(desk.start('run'));
+    // It listens before it has found its Redis, and answers 503 so long.
+    await until('it to have found its Redis', async () => (await fetch(`${url}/readyz`)).ok);
     const ask = (env: Record<string, string>, ...args: string[]) =>
       runUpwave({ args: ['status', ...args], env });
     const without = await ask({}, '--url', url);

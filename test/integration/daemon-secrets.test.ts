@@ -4,6 +4,7 @@ import { describe, it } from 'vitest';
 import type { RedisCommands } from '../../src/redis/connection.ts';
 import {
   aDaemonNight,
+  createsReach,
   nightConfig,
   nightCredentials,
   nightPolicy,
@@ -203,7 +204,8 @@ describe.concurrent('secrets stay (P12)', () => {
     expect((await upwave('hold', build, '--reason', 'too new')).code).toBe(0);
     expect((await upwave('holds')).all).toContain(build);
     expect((await upwave('release', build)).code).toBe(0);
-    const collector = String(night.record().creates[0]?.collectorId ?? '');
+    await createsReach(night, 1);
+    const collector = String(night.record().creates[0]?.collectorId);
     expect((await upwave('explain', collector)).all).toContain(nightPolicy);
     await upwave('pause', rolloutId, '--reason', 'a look');
     await upwave('resume', rolloutId);
