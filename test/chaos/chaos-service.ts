@@ -6,6 +6,7 @@ import {
   startReferenceService,
 } from '../../src/reference-service/start-reference-service.ts';
 import { nightCredentials, nightSpeed } from '../support/daemon-night.ts';
+import { findFreePort } from '../support/free-port.ts';
 
 /** A service that can be restarted: its fleet and tasks stay, and its record goes on. */
 export interface ChaosService {
@@ -39,8 +40,10 @@ export async function startChaosService(folder: string, changes: ScenarioInput =
       port,
       state: join(folder, 'service.json'),
     });
-  let service = await start(0);
-  const { port, url } = service;
+  // It is asked while it is away, too, and comes back there.
+  const port = await findFreePort();
+  let service = await start(port);
+  const { url } = service;
   const earlier: RecordSnapshot[] = [];
   let isStopped = false;
   return {

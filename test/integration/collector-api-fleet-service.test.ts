@@ -91,8 +91,7 @@ describe('the fleet service', () => {
     });
 
     it('was certainly not sent when no connection could be made', async () => {
-      const { fleet, server } = await aCollectorApi(() => {});
-      await server.close();
+      const { fleet } = await aCollectorApi(() => {}, { baseUrl: 'http://127.0.0.1:1/api' });
       expect(await fleet.createTask(target, send)).toMatchObject({
         failure: { kind: 'unavailable', sent: false },
       });
