@@ -10,6 +10,7 @@ import { makeMetrics } from '../observability/metrics.ts';
 import { makeOperations } from '../orchestrator/make-operations.ts';
 import type { Operations } from '../orchestrator/operations.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
+import { makeSightings } from '../orchestrator/sightings.ts';
 import { makeStoreMemory } from '../orchestrator/store-memory.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
@@ -230,6 +231,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       schedules,
       followsSchedule: parts.followsSchedule,
       scanNow,
+      sightings: makeSightings(),
     };
     loops = startLoops(loopsParts, stopping.signal);
     await loops.tickAll(new Date(clock.now()));

@@ -20,10 +20,14 @@ import type { Fence } from './ports/leader-lease.ts';
 import type { UpgradeChange } from './ports/rollout-store.ts';
 import type { StepQueue } from './ports/step-queue.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
+import type { Sightings } from './sightings.ts';
 
 export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakLookParts, RollbackParts {
   readonly queue: StepQueue;
   readonly errands: Errands;
+  readonly sightings: Sightings;
+  /** Since when records come from the Redis that is there now; always, where left out. */
+  readonly trustedSince?: () => EpochMs;
 }
 
 // Each pass must have changed something to be followed by another; more than this is a bug, not a long list.
@@ -193,9 +197,17 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...startBy.keys()]);
   const wasWithdrawn = await withdrawHeld(pass, holds, startBy);
   if (wasWithdrawn) return 'changed';
+  const trustedSince = parts.trustedSince?.() ?? 0;
   const changes = upgrades
     .map((before) => {
-      const fact: UpgradeFact = { kind: 'admitted', at, startBy: startBy.get(before.collectorId) ?? null };
+      // One whose plan is of before a lost create may be running: the list tells, and a row does not (P1).
+      const seen = before.fitAt < trustedSince ? undefined : parts.sightings.find(before.collectorId, at);
+      const fact: UpgradeFact = {
+        kind: 'admitted',
+        at,
+        startBy: startBy.get(before.collectorId) ?? null,
+        seen,
+      };
       return changeOf(parts, rollout, before, fact);
     })
     .filter((change) => change.after !== change.before);

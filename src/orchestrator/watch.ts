@@ -9,6 +9,7 @@ import type { ChangeRolloutParts } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
 import type { FleetService, InventoryPage } from './ports/fleet-service.ts';
 import type { StepQueue } from './ports/step-queue.ts';
+import type { Sightings } from './sightings.ts';
 
 export interface WatchParts
   extends ChangeUpgradeParts,
@@ -18,6 +19,9 @@ export interface WatchParts
   readonly policies: readonly string[];
   /** All daemons on the access key together. */
   readonly requestsPerSecond: number;
+  readonly sightings: Sightings;
+  /** Since when records come from the Redis that is there now; always, where left out. */
+  readonly trustedSince?: () => EpochMs;
 }
 
 interface WatchedUpgrade {
@@ -113,10 +117,12 @@ async function readPage(
 ): Promise<void> {
   const facts: RowFact[] = [];
   const at = parts.clock.now();
+  const trustedSince = parts.trustedSince?.();
+  parts.sightings.note({ collectors, serviceAt }, at);
   for (const { id, build, alive, lastSeenAlive } of collectors) {
     const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
     for (const { rollout, upgrade } of byCollector.get(id) ?? []) {
-      const verdict = judgeRow(upgrade, row, { at, periodMs, policy: rollout.policy });
+      const verdict = judgeRow(upgrade, row, { at, periodMs, policy: rollout.policy, trustedSince });
       const fact = factOf(verdict, row, { at, until: at + quietPeriods * periodMs });
       if (fact !== undefined) facts.push({ rollout, upgrade, fact });
     }

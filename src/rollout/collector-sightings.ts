@@ -3,7 +3,7 @@ import { compareBuildVersions, isSameBuild } from '../base/build-version.ts';
 import { formatDuration } from '../base/duration.ts';
 import type { EpochMs } from '../base/time.ts';
 import { assessHeartbeat } from './collector.ts';
-import type { CollectorSighting } from './facts.ts';
+import type { CollectorSighting, RowSighting } from './facts.ts';
 import {
   nextAgainAt,
   nextDeferredLookAt,
@@ -111,6 +111,16 @@ function judgeFit(
     { state: 'queued', dueAt, freshAt: at, heardAfter, startBy, late },
     { misses: upgrade.misses + 1 },
   );
+}
+
+/** Whether a row of the inventory is as good as a look before its create: alive, not at the build, and heard from since. */
+export function showsFit(
+  { toBuild }: Upgrade,
+  { build, alive, lastSeenAlive, serviceAt }: Omit<RowSighting, 'at'>,
+  heardAfter: EpochMs | undefined,
+): boolean {
+  if (!alive || lastSeenAlive === null || isSameBuild(build, toBuild)) return false;
+  return assessHeartbeat(lastSeenAlive, serviceAt) === 'heard' && lastSeenAlive > (heardAfter ?? 0);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
-import { afterCollectorSeen } from './collector-sightings.ts';
+import { afterCollectorSeen, showsFit } from './collector-sightings.ts';
 import type { UpgradeFact } from './facts.ts';
 import { afterLookFailed } from './failed-looks.ts';
 import { classifyCreateFailure, describeFailure, type ServiceFailure } from './failure-classes.ts';
@@ -96,10 +96,13 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
 
 function afterAdmitted(
   upgrade: In<'pending' | 'retrying'>,
-  { at, startBy }: Extract<UpgradeFact, { kind: 'admitted' }>,
+  { at, startBy, seen }: Extract<UpgradeFact, { kind: 'admitted' }>,
   { policy }: EvolveContext,
 ): Upgrade {
   const { offeredAt, fitAt } = upgrade;
+  const isUntouched = upgrade.state === 'pending' && upgrade.doubts === 0;
+  if (isUntouched && seen !== undefined && showsFit(upgrade, seen, offeredAt))
+    return to(upgrade, { state: 'queued', dueAt: at, freshAt: seen.at, startBy });
   // A retry's collector has been through something since it was last looked at, so it is looked at anew (P1).
   if (upgrade.state === 'retrying' || offeredAt === undefined) {
     const freshAt = upgrade.state === 'retrying' ? 0 : fitAt;

@@ -7,7 +7,12 @@ import type { ServiceFailure } from './failure-classes.ts';
  * reconciler gave it a slot.
  */
 export type UpgradeFact = { readonly at: EpochMs } & (
-  | { readonly kind: 'admitted'; readonly startBy: EpochMs | null }
+  | {
+      readonly kind: 'admitted';
+      readonly startBy: EpochMs | null;
+      /** What a page of the inventory showed of it a moment ago, where one was read. */
+      readonly seen?: RowSighting | undefined;
+    }
   /** It could not start now (brake, hold): its slot goes back. */
   | { readonly kind: 'putBack'; readonly reason: string }
   /** Another rollout is upgrading it right now. */
@@ -42,6 +47,15 @@ export type UpgradeFact = { readonly at: EpochMs } & (
   /** Its rollback succeeded. */
   | { readonly kind: 'rolledBack'; readonly reason: string }
 );
+
+/** A collector's row of the inventory, and when it was read. */
+export interface RowSighting {
+  readonly at: EpochMs;
+  readonly build: string;
+  readonly alive: boolean;
+  readonly lastSeenAlive: EpochMs | null;
+  readonly serviceAt: EpochMs | null;
+}
 
 /** What a look at a collector showed. */
 export interface CollectorSighting {

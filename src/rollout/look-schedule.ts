@@ -18,8 +18,10 @@ const timeoutShare = 6 / 7 + 1 / 700;
 const firstVerifyShare = 1 / 30;
 const laterVerifyShare = 1 / 20;
 
-// The next heartbeat is there after 15 s where an upgrade takes five minutes; and a little for its way.
-const heartbeatShare = 1 / 20 + 1 / 100;
+// The next heartbeat is there after 15 s (collector-api.md §8), and a little for its way. Where an upgrade takes less
+// than five minutes, all there goes faster.
+const heartbeatMaxMs: DurationMs = 18_000;
+const heartbeatShare = heartbeatMaxMs / 300_000;
 
 const deferredLookMaxMs = 30 * 60_000;
 
@@ -69,7 +71,7 @@ export function nextVerifyLookAt(times: { verifyBy: EpochMs; at: EpochMs }, poli
 
 /** When a collector that lives has shown a heartbeat newer than this instant. */
 export function nextHeartbeatAt(since: EpochMs, policy: Policy): EpochMs {
-  return since + policy.upgrade.expectMs * heartbeatShare;
+  return since + Math.min(heartbeatMaxMs, policy.upgrade.expectMs * heartbeatShare);
 }
 
 /** When to look at a deferred collector again: soon at first, then less and less often. */

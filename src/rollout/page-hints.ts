@@ -28,6 +28,12 @@ export function afterQuiet(
     const dueAt = putOff(upgrade.dueAt, at, Math.min(until, upgrade.verifyBy));
     return dueAt === upgrade.dueAt ? upgrade : to(upgrade, { ...verification(upgrade), dueAt });
   }
+  if (upgrade.state === 'queued') {
+    const dueAt = putOff(upgrade.dueAt, at, until);
+    const { freshAt, heardAfter, startBy } = upgrade;
+    if (dueAt === upgrade.dueAt || heardAfter === undefined) return upgrade;
+    return to(upgrade, { state: 'queued', dueAt, freshAt, heardAfter, startBy });
+  }
   return upgrade;
 }
 

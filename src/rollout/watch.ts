@@ -1,7 +1,7 @@
 import { isSameBuild } from '../base/build-version.ts';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import { assessHeartbeat } from './collector.ts';
-import { isHeardAgain, isReturned } from './collector-sightings.ts';
+import { isHeardAgain, isReturned, showsFit } from './collector-sightings.ts';
 import type { CollectorSighting } from './facts.ts';
 import type { Policy } from './policy.ts';
 import { dueAtOf, type Upgrade } from './upgrade.ts';
@@ -67,18 +67,27 @@ export function readingPeriod(
 /** True for an upgrade whose looks a page can take over, so that it counts for how often pages are read. */
 export function isWatched(upgrade: Upgrade): boolean {
   if (upgrade.state === 'verifying') return true;
+  if (upgrade.state === 'queued') return upgrade.heardAfter !== undefined;
   return upgrade.state === 'upgrading' && upgrade.taskId !== null && upgrade.ending === null;
+}
+
+export interface RowContext {
+  readonly at: EpochMs;
+  /** How long one page is after the other. */
+  readonly periodMs: DurationMs;
+  readonly policy: Policy;
+  /** Records from before may be undone ones. */
+  readonly trustedSince?: EpochMs | undefined;
 }
 
 /**
  * Reads one row.
  * @param row as the page showed it, with the service's clock at that very page
- * @param periodMs how long one page is after the other
  */
 export function judgeRow(
   upgrade: Upgrade,
   row: Omit<CollectorSighting, 'upgradable'>,
-  { at, periodMs, policy }: { readonly at: EpochMs; readonly periodMs: DurationMs; readonly policy: Policy },
+  { at, periodMs, policy, trustedSince = 0 }: RowContext,
 ): RowVerdict {
   // Its look is on the way, or is repeated soon after one that failed: a write now would only make that one stale.
   if ((dueAtOf(upgrade) ?? at) <= at || upgrade.misses > 0) return 'nothing';
@@ -92,6 +101,13 @@ export function judgeRow(
       if (upgrade.ending !== null) return 'nothing';
       if (upgrade.taskId === null) return isSameBuild(row.build, upgrade.toBuild) ? 'news' : 'nothing';
       return judgeTaskRow(upgrade, row, { at, periodMs, expectMs: policy.upgrade.expectMs });
+    case 'queued':
+      // One whose record may be of before a lost create is looked for on the list, which a row does not tell (P1).
+      if (upgrade.heardAfter === undefined || upgrade.freshAt < trustedSince) return 'nothing';
+      if (isSameBuild(row.build, upgrade.toBuild) || showsFit(upgrade, row, upgrade.heardAfter))
+        return 'news';
+      // With its next heartbeat the next page shows it fit; one that falls silent is looked at.
+      return assessHeartbeat(row.lastSeenAlive, row.serviceAt) === 'heard' ? 'quiet' : 'nothing';
     case 'deferred': {
       const isOldEnough = at - upgrade.since >= policy.upgrade.expectMs * deferredShare;
       return upgrade.condition === 'notAlive' && isOldEnough && isHeardAgain(row) ? 'news' : 'nothing';

@@ -5,6 +5,7 @@ import type { Errands } from '../../src/orchestrator/ports/errands.ts';
 import type { EventSink } from '../../src/orchestrator/ports/event-sink.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/scan.ts';
+import { makeSightings } from '../../src/orchestrator/sightings.ts';
 import { runStep, type StepOutcome, type StepParts } from '../../src/orchestrator/step.ts';
 import { watch } from '../../src/orchestrator/watch.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
@@ -117,17 +118,26 @@ export function makeDaemonModel(
     rollouts: policies,
     readApiStanding: async () => anApiStanding({ requestsPerSecondMax: requestsPerSecond }),
   });
-  const leadParts = {
-    ...partsOf('lead'),
-    queue: jobs.queueOf(process),
-    errands,
-    gates: night.gates.probeOf(process, night.isTroubled),
-  };
-  const watchParts = { ...partsOf('watch'), queue: leadParts.queue, requestsPerSecond };
+  const sightings = makeSightings();
   const startedAt = scheduler.now();
   const rejoinedAt = () =>
     night.plant === 'storeTrustedBlindly' ? 0 : Math.max(startedAt, night.rejoinedAt());
   const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
+  const leadParts = {
+    ...partsOf('lead'),
+    sightings,
+    trustedSince,
+    queue: jobs.queueOf(process),
+    errands,
+    gates: night.gates.probeOf(process, night.isTroubled),
+  };
+  const watchParts = {
+    ...partsOf('watch'),
+    sightings,
+    trustedSince,
+    queue: leadParts.queue,
+    requestsPerSecond,
+  };
   const stepParts = { ...partsOf('step'), trustedSince };
   const partsOfSteps = new Map<string, StepParts>();
   const stepPartsOf = (rolloutId: string): StepParts => {

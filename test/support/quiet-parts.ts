@@ -9,4 +9,5 @@ export const quietParts = {
   answerWithinMs: 35_000,
   random: () => 0.5,
   policies: ['production'],
+  sightings: { note: () => undefined, find: () => undefined },
 };

@@ -3,15 +3,18 @@ import type { Answer } from '../../src/orchestrator/ports/answer.ts';
 import type { DaemonNote, EventSink } from '../../src/orchestrator/ports/event-sink.ts';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
+import { makeSightings, type Sightings } from '../../src/orchestrator/sightings.ts';
 import { runStep } from '../../src/orchestrator/step.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import {
+  aCollector,
   anUpgrade,
   anUpgradingOne,
   aPolicy,
   aRollout,
+  aWave,
   someGroups,
   startedAt as t,
 } from '../support/builders.ts';
@@ -38,7 +41,15 @@ async function aJob(
   rollout: Rollout,
   upgrade: Upgrade,
   fleet: Partial<FleetService>,
-  { trustedSince = () => 0, note }: { trustedSince?: () => number; note?: EventSink['note'] } = {},
+  {
+    trustedSince = () => 0,
+    note,
+    sightings = quietParts.sightings,
+  }: {
+    readonly trustedSince?: () => number;
+    readonly note?: EventSink['note'];
+    readonly sightings?: Sightings;
+  } = {},
 ) {
   const store = makeMemoryRolloutStore();
   await store.freeze({ rollout, upgrades: [upgrade], groups: someGroups(), events: [] });
@@ -68,9 +79,10 @@ async function aJob(
     reconcile(
       {
         ...parts,
-        queue: { deliver: unasked, hasten: unasked },
+        queue: { deliver: async () => undefined, hasten: unasked },
         errands: { run: unasked },
         gates: { ask: unasked },
+        sightings,
       },
       rollout.id,
       1,
@@ -235,6 +247,33 @@ describe('a step whose record may be older than a create that Redis has forgotte
     expect(looks).toEqual([
       { collectorId, upgradableTo, urgent: true, listedSince: t + 100 + quietParts.answerWithinMs },
     ]);
+  });
+});
+
+describe('a collector whose row was read a moment before it was admitted', () => {
+  const firstCall = async (trustedSince: number) => {
+    const calls: string[] = [];
+    const sightings = makeSightings();
+    const pending = anUpgrade({ state: 'pending' }, { fitAt: t, offeredAt: t - 10_000 });
+    sightings.note({ collectors: [aCollector({ id: pending.collectorId })], serviceAt: t }, t + 2);
+    const unanswered = (call: string) => async (): Promise<Answer<never>> => {
+      calls.push(call);
+      return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
+    };
+    const fleet = { lookAtCollector: unanswered('look'), createTask: unanswered('create') };
+    const rollout = aRollout({ waves: [aWave({ state: 'open', size: 1 })] });
+    const job = await aJob(rollout, pending, fleet, { trustedSince: () => trustedSince, sightings });
+    job.clock.at = t + 2;
+    await job.lead();
+    await job.run();
+    job.clock.at = t + 30_000;
+    await job.run();
+    return calls[0];
+  };
+
+  it('is created for without a look; and looked at where Redis may have lost a create since its plan (P1)', async () => {
+    expect(await firstCall(t)).toBe('create');
+    expect(await firstCall(t + 1)).toBe('look');
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/orchestrator/ports/answer.ts';
 import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
 import type { FleetService, InventoryPage } from '../../src/orchestrator/ports/fleet-service.ts';
+import { makeSightings } from '../../src/orchestrator/sightings.ts';
 import { type WatchParts, watch } from '../../src/orchestrator/watch.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
@@ -54,6 +55,7 @@ function aWatch(
     }
     return { ok: true, value: { readAt: now, serviceAt: now, collectors: [] } };
   };
+  const sightings = makeSightings();
   const parts: WatchParts = {
     store,
     // Nothing else of the service is asked.
@@ -65,6 +67,7 @@ function aWatch(
       },
     },
     policies: ['production', 'second'],
+    sightings,
     requestsPerSecond: 4,
     clock: { now: () => now },
     sleep: async (forMs) => {

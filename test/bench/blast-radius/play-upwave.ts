@@ -3,6 +3,7 @@ import { loadRolloutSummary } from '../../../src/orchestrator/load-view.ts';
 import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { RolloutStore } from '../../../src/orchestrator/ports/rollout-store.ts';
 import { reconcile } from '../../../src/orchestrator/reconcile.ts';
+import { makeSightings } from '../../../src/orchestrator/sightings.ts';
 import { runStep } from '../../../src/orchestrator/step.ts';
 import { freezePlan } from '../../../src/rollout/freeze-plan.ts';
 import { makePlan } from '../../../src/rollout/plan.ts';
@@ -77,6 +78,8 @@ export async function playUpwave(
     gates: { ask: async () => ({ kind: 'error', detail: 'no gate is asked here' }) as const },
     queue: { deliver, hasten: deliver },
     policies: [policy.name],
+    // No page is read: nobody watches.
+    sightings: makeSightings(),
     errands: {
       run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
         await work(never);
