@@ -36,7 +36,7 @@ export async function holdCommand(
       const result = await withDaemon(options, (client) => client[verb](request));
       results.push(result);
       if (!options.json)
-        output.out.write(`${toPrintable(subjectWords(result.subject))}: ${words[verb][result.kind]}\n`);
+        output.out.write(`${toPrintable(subjectWords(result.subject))}: ${didWords(verb, result)}\n`);
     } catch (error) {
       if (!(error instanceof CommandFailure)) throw error;
       failures.push(error);
@@ -48,6 +48,13 @@ export async function holdCommand(
   if (first === undefined) return exitCodes.done;
   if (second === undefined) throw first;
   throw new CommandFailure(first.exitCode, failures.map(({ message }) => message).join('\n  '));
+}
+
+function didWords(verb: 'hold' | 'release', { kind, subject }: HoldAnswerBody): string {
+  const did = words[verb][kind];
+  // Who held it may have wanted more than that, so its rollouts wait for a word of their own.
+  const isMore = verb === 'release' && kind === 'done' && subject.kind === 'build';
+  return isMore ? `${did}; a rollout that was held for it goes on with upwave resume` : did;
 }
 
 function subjectWords(subject: HeldSubject): string {

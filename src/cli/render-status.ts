@@ -180,12 +180,13 @@ function approvalLines(status: RolloutStatus): readonly string[] {
   return [...lines, line('approval', `${what} waits for it: ${command}`)];
 }
 
-function heldLines({ buildHold, strata, endedAt }: RolloutStatus): readonly string[] {
+function heldLines({ buildHold, strata, endedAt, state }: RolloutStatus): readonly string[] {
   const lines: string[] = [];
   if (buildHold !== null) {
     const { build, reason, by } = buildHold;
     const words = `build ${toPrintable(build)} is held: ${toPrintable(reason)} (by ${toPrintable(by)})`;
-    lines.push(line('held', `${words}; upwave release ${quoteArgument(build)}`));
+    const then = state === 'held' ? ', then upwave resume' : '';
+    lines.push(line('held', `${words}; upwave release ${quoteArgument(build)}${then}`));
   }
   for (const { label, reason, waiting } of strata.held) {
     const words = toPrintable(`stratum ${label}: ${reason}`);

@@ -59,8 +59,9 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
     onLapsed: () => sink.note({ event: 'leader.lost' }),
   });
   const leading = lead({ ...parts, lease, gates: makeGateProbe() }, stopping);
-  const looking = keepLooking(parts.memory, parts, stopping);
   const schedule = parts.followsSchedule ? followSchedules(parts) : undefined;
+  const lookForWork = async () => schedule?.tickAll(new Date(parts.clock.now()));
+  const looking = keepLooking(parts.memory, { ...parts, lookForWork }, stopping);
   return {
     tickAll: async (at) => schedule?.tickAll(at),
     close: async () => {

@@ -137,15 +137,30 @@ function nameOf({ whole, holds, policies }: StoreMarks): string {
 
 const lookEveryMs: DurationMs = 1_000;
 
-/** Keeps a memory fresh until the signal is aborted. Redis may keep a look waiting for as long as it is away. */
+// By then each daemon has put back what it knows, and a create that was just leaving has arrived.
+const settledAfterLooks = 2;
+
+/**
+ * Keeps a memory fresh until the signal is aborted. Redis may keep a look waiting for as long as it is away.
+ * @param lookForWork what runs is planned anew soon after a loss, not at the next tick of a schedule (P11)
+ */
 export async function keepLooking(
   memory: StoreMemory,
-  { sink, sleep }: { readonly sink: EventSink; readonly sleep: Sleep },
+  {
+    sink,
+    sleep,
+    lookForWork,
+  }: { readonly sink: EventSink; readonly sleep: Sleep; readonly lookForWork: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<void> {
+  let name: string | undefined;
+  let looksSince = Number.POSITIVE_INFINITY;
   while (!signal.aborted) {
     try {
-      await memory.look();
+      const seen = await memory.look();
+      looksSince = name === undefined || seen === name ? looksSince + 1 : 0;
+      name = seen;
+      if (looksSince === settledAfterLooks) await lookForWork();
     } catch (error) {
       // At the end the connection goes before a look that waits for it does.
       if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });

@@ -200,7 +200,9 @@ describe('the commands that speak to a daemon', () => {
       { did: 'release', subject: 'web-7' },
     ]);
     expect(held.out).toBe(`stratum ${label} of ${running}: was held already\n`);
-    expect(released.out).toBe(`build ${build}: released\n`);
+    expect(released.out).toBe(
+      `build ${build}: released; a rollout that was held for it goes on with upwave resume\n`,
+    );
     expect(JSON.parse(collector.out)).toMatchObject({ kind: 'done', subject: { collectorId: 7 } });
     expect([held.code, released.code]).toEqual([0, 0]);
   });

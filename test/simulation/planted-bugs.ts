@@ -196,7 +196,11 @@ export function plantInFleet(bug: PlantedBug | null, fleet: FleetService): Fleet
       ...fleet,
       readFleet: async (build, signal) => {
         const answer = await fleet.readFleet(build, signal);
-        return answer.ok ? { ok: true, value: { ...answer.value, offeredAt: null } } : answer;
+        if (!answer.ok) return answer;
+        // As if each had been heard from at that very moment.
+        const lastSeenAlive = answer.value.serviceAt ?? undefined;
+        const collectors = answer.value.collectors.map((collector) => ({ ...collector, lastSeenAlive }));
+        return { ok: true, value: { ...answer.value, collectors, offeredAt: null } };
       },
     };
   }

@@ -247,6 +247,9 @@ describe('the status of a rollout', () => {
       'held      build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4',
     );
     expect(startingWith('waits', lines)).toEqual(['waits     another reason']);
+    expect(shown({ buildHold, holds, state: 'held' })).toContain(
+      'held      build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4, then upwave resume',
+    );
   });
 
   it('shows each held stratum with its figures, and what releases it', () => {

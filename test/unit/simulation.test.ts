@@ -14,7 +14,7 @@ const firstSeeds: Partial<Record<PlantedBug, number>> = {
   heldCollectorStarted: 19,
   driftApproved: 16,
   isolationForgotten: 47,
-  lostUpgradeNotWaitedFor: 540,
+  lostUpgradeNotWaitedFor: 100_940,
 };
 
 // A planted bug that is not found in so many nights is not found.

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
 import type { StoreBirth } from '../../src/orchestrator/ports/store-birth.ts';
-import { makeStoreMemory, type StoreMemory } from '../../src/orchestrator/store-memory.ts';
+import { keepLooking, makeStoreMemory, type StoreMemory } from '../../src/orchestrator/store-memory.ts';
 import { aPolicy, aRollout, someGroups, startedAt, targetBuild } from '../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 
@@ -263,5 +263,37 @@ describe('the memory of a daemon', () => {
     await memory.look();
     expect((await register.holds()).collectors).toEqual([{ collectorId: 7, ...word }]);
     expect(world.notes.length).toBe(1);
+  });
+});
+
+describe('a daemon that keeps looking', () => {
+  /** @returns after how many looks it looked for work, when the store was called by these names */
+  async function looksForWork(names: readonly string[]): Promise<readonly number[]> {
+    const stopping = new AbortController();
+    const at: number[] = [];
+    let looks = 0;
+    const memory: StoreMemory = {
+      look: async () => {
+        looks += 1;
+        if (looks === names.length) stopping.abort();
+        return names[looks - 1] ?? '';
+      },
+      refusal: () => undefined,
+    };
+    const lookForWork = async () => {
+      at.push(looks);
+    };
+    const sink = { tell: () => undefined, note: () => undefined };
+    await keepLooking(memory, { sink, sleep: async () => undefined, lookForWork }, stopping.signal);
+    return at;
+  }
+
+  it('looks for work two looks after Redis was emptied, and not at the next tick of a schedule (P11)', async () => {
+    expect(await looksForWork(['a', 'a', 'b', 'b', 'b', 'b', 'b'])).toEqual([5]);
+    expect(await looksForWork(['a', 'b', 'b', 'c', 'c', 'c', 'c'])).toEqual([6]);
+  });
+
+  it('looks for none while it is the one that it was', async () => {
+    expect(await looksForWork(['a', 'a', 'a', 'a', 'a'])).toEqual([]);
   });
 });
