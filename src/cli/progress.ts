@@ -71,20 +71,23 @@ function makeLines(output: ConsoleOutput): Progress {
 /** What a wave does, as its bar says it. */
 export function waveWords(status: RolloutStatus, wave: WaveStatus, now: EpochMs): string {
   const { counts } = wave;
-  const running = counts.queued + counts.starting + counts.upgrading + counts.verifying;
+  const running = counts.starting + counts.upgrading + counts.verifying;
   const failed = counts.failed + counts.timedOut + counts.unconfirmed;
   const isWaiting = wave.state === 'waiting' || wave.state === 'awaitingApproval';
-  const words: string[] = [isWaiting ? `waits: ${toPrintable(wave.waits ?? '')}` : stageWords(wave)];
+  const waits = wave.waits === null ? 'waits' : `waits: ${toPrintable(wave.waits)}`;
+  const words: string[] = [isWaiting ? waits : stageWords(wave)];
   if (wave.state === 'soaking' && wave.soakEndsAt !== null) {
     words.push(`${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
   }
+  // They have a slot and no task yet: a heartbeat or the request rate is waited for.
+  if (counts.queued > 0) words.push(`${counts.queued} to start`);
   if (running > 0) words.push(`${running} running`);
   if (counts.retrying > 0) words.push(`${counts.retrying} to retry`);
   if (counts.deferred > 0) words.push(`${counts.deferred} deferred`);
   if (wave.setAside > 0) words.push(`${wave.setAside} set aside`);
   if (failed > 0) words.push(`${failed} failed`);
   const isOpen = wave.state === 'open' || wave.state === 'soaking';
-  if (wave.state === 'open' && running === 0) words.push(...holdWords(status, now));
+  if (wave.state === 'open' && running + counts.queued === 0) words.push(...holdWords(status, now));
   return [...words, isOpen ? etaWords(status, now) : ''].filter((word) => word !== '').join('  ');
 }
 

@@ -31,7 +31,7 @@ export interface UpgradeIdentity {
   readonly lane: number;
   readonly stratum: number;
   readonly domains: readonly number[];
-  /** When the plan's reading showed it fit for this upgrade; 0 when it was not heard from then. */
+  /** When the plan's reading showed it fit for this upgrade; 0 when it was not heard from then, or the list not asked. */
   readonly fitAt: EpochMs;
   /** The service's clock when the plan's reading showed that it would start this upgrade; absent where it did not tell. */
   readonly offeredAt?: EpochMs;

@@ -117,6 +117,7 @@ describe('the progress of a wave', () => {
   it('says what a wave waits for, approval included', () => {
     expect(words({ state: 'waiting', waits: 'gate of canary' })).toBe('waits: gate of canary');
     expect(words({ state: 'awaitingApproval', waits: 'approval' })).toBe('waits: approval');
+    expect(words({ state: 'waiting', waits: null })).toBe('waits');
     expect(words({ state: 'held' })).toBe('held');
   });
 
@@ -131,7 +132,7 @@ describe('the progress of a wave', () => {
       failed: 4,
     });
     expect(words({ counts, setAside: 5 })).toBe(
-      'open  4 running  2 to retry  3 deferred  5 set aside  4 failed',
+      'open  1 to start  3 running  2 to retry  3 deferred  5 set aside  4 failed',
     );
   });
 
