@@ -27,15 +27,15 @@ export function makeApplyVerb(parts: ApprovePlanParts & ChangeUpgradeParts) {
       const refused = await retryFailed(parts, request);
       if (refused !== undefined) return refused;
     }
-    const judgeIt = (current: RolloutView) => judgeVerb(current, request.verb, wordsOf(parts, request));
-    const judge = (current: RolloutView) => {
-      const judged = judgeIt(current);
-      return judged.kind === 'change' ? judged.fact : undefined;
+    const judge = (current: RolloutView) => judgeVerb(current, request.verb, wordsOf(parts, request));
+    const factOf = (current: RolloutView) => {
+      const judgement = judge(current);
+      return judgement.kind === 'change' ? judgement.fact : undefined;
     };
     const change = stoppingVerbs.has(request.verb) ? stopRollout : changeRollout;
-    const view = await change(parts, request.rolloutId, request.by, judge);
+    const view = await change(parts, request.rolloutId, request.by, factOf);
     if (view === undefined) return undefined;
-    const judgement = judgeIt(view);
+    const judgement = judge(view);
     if (judgement.kind === 'refused') return judgement;
     if (request.verb === 'rollback' && judgement.kind === 'change')
       await foreseeLeftBehind(parts, request.rolloutId);

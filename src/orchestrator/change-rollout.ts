@@ -74,7 +74,10 @@ export async function stopRollout(
   throw new Error(`rollout ${rolloutId} was taken back ${rivalsMax} times while it was being stopped`);
 }
 
-/** Saves one fact of a rollout, which is storable, and tells of it. The brake follows the state: only a running rollout may create. */
+/**
+ * Saves one fact of a rollout, which is storable, and tells of it. The brake follows the state: only a running rollout
+ * may create.
+ */
 export async function saveRolloutFact(
   parts: ChangeRolloutParts,
   before: Rollout,

@@ -22,8 +22,8 @@ export interface RedisConnection {
 }
 
 /**
- * `worker`: commands wait until Redis is back; for a node of a Cluster, a minute. `handler`: for HTTP handlers, where a quick error is better than a late
- * answer.
+ * `worker`: commands wait until Redis is back; for a node of a Cluster, a minute. `handler`: for HTTP handlers, where a
+ * quick error is better than a late answer.
  */
 export type ConnectionKind = 'worker' | 'handler';
 
@@ -36,7 +36,7 @@ export interface ReachabilityNotes {
    * may be lost, since a replica that took over may lack it.
    */
   onRejoined?(): void;
-  /** Told each time: commands wait while this server passes its trouble by itself, e.g. as a replica, or its cluster does. */
+  /** Told each time: commands wait while this server, or its cluster, passes its trouble by itself, e.g. as a replica. */
   onPassing?(error: Error): void;
 }
 

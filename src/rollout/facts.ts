@@ -49,13 +49,7 @@ export type UpgradeFact = { readonly at: EpochMs } & (
 );
 
 /** A collector's row of the inventory, and when it was read. */
-export interface RowSighting {
-  readonly at: EpochMs;
-  readonly build: string;
-  readonly alive: boolean;
-  readonly lastSeenAlive: EpochMs | null;
-  readonly serviceAt: EpochMs | null;
-}
+export type RowSighting = Omit<CollectorSighting, 'upgradable' | 'offeredAt'> & { readonly at: EpochMs };
 
 /** What a look at a collector showed. */
 export interface CollectorSighting {

@@ -1,5 +1,5 @@
 import type { FleetSnapshot } from './collector.ts';
-import { frequentBuilds } from './frequent-builds.ts';
+import { frequentBuilds, fromBuildsMax } from './frequent-builds.ts';
 import { newRollout, type RolloutOrigin } from './new-rollout.ts';
 import { pendingUpgrade } from './pending-upgrade.ts';
 import { type LeftOut, leftOutReasons, type Plan } from './plan.ts';
@@ -14,9 +14,6 @@ export interface FrozenRollout {
   readonly upgrades: readonly Upgrade[];
   readonly groups: PlanGroups;
 }
-
-// More than a handful of builds does not fit a status line.
-const fromBuildsMax = 5;
 
 /** Turns a plan into a rollout: from here on only late joiners are added (P5). */
 export function freezePlan(

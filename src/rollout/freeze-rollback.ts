@@ -3,7 +3,7 @@ import { hashHex } from '../base/hash.ts';
 import { arrangePlan } from './arrange-plan.ts';
 import type { FleetCollector } from './collector.ts';
 import type { FrozenRollout } from './freeze-plan.ts';
-import { frequentBuilds } from './frequent-builds.ts';
+import { backToMax, frequentBuilds } from './frequent-builds.ts';
 import type { LeftBehind } from './left-behind.ts';
 import { newRollout, type RolloutOrigin } from './new-rollout.ts';
 import { pendingUpgrade } from './pending-upgrade.ts';
@@ -11,9 +11,6 @@ import { leftOutReasons } from './plan.ts';
 import type { Amount, Policy } from './policy.ts';
 import type { Rollout } from './rollout.ts';
 import type { Upgrade } from './upgrade.ts';
-
-// More old builds than a service offers at a time.
-const backToMax = 50;
 
 /**
  * Makes the rollout that takes another one back: one wave, each collector to the build it had before, within the limits

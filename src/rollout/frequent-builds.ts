@@ -1,3 +1,9 @@
+/** More than a handful of builds does not fit a status line. */
+export const fromBuildsMax = 5;
+
+/** More old builds than a service offers at a time. */
+export const backToMax = 50;
+
 /** The most frequent of these builds, at most `max`; the same for the same builds in whatever order they come. */
 export function frequentBuilds(builds: readonly string[], max: number): readonly string[] {
   const counts = new Map<string, number>();

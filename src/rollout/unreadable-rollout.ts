@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/time.ts';
 import { rollbackPolicy } from './freeze-rollback.ts';
-import { frequentBuilds } from './frequent-builds.ts';
+import { backToMax, frequentBuilds, fromBuildsMax } from './frequent-builds.ts';
 import { unopenedWave } from './new-rollout.ts';
 import type { Policy, WaveRule } from './policy.ts';
 import {
@@ -32,10 +32,6 @@ export interface RolloutRemains {
   /** Its text as far as it goes. */
   readonly text: string;
 }
-
-// As many as of any rollout.
-const fromBuildsMax = 5;
-const backToMax = 50;
 
 const unknown = 'unknown';
 

@@ -23,7 +23,10 @@ export type DaemonNote =
   | { readonly event: 'record.broken'; readonly reason: string }
   | { readonly event: 'leader.acquired' | 'leader.lost' }
   | { readonly event: 'redis.unreachable' | 'redis.reachable'; readonly reason: string }
-  /** It is there, and refuses writes: no memory, no disk, a replica, a Cluster that is not whole. Told once, by each daemon, when it learns of it. */
+  /**
+   * It is there, and refuses writes: no memory, no disk, a replica, a Cluster that is not whole. Told once, by each daemon,
+   * when it learns of it.
+   */
   | { readonly event: 'redis.unwritable' | 'redis.writable'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
   /** Told at start, for each rollout on its way whose policy is not in the config. */
