@@ -4,6 +4,7 @@ import type { BrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { countOf, parseCounters } from './counter-fields.ts';
 import { waveOfOrderScore, waveSpan } from './plan-place.ts';
+import { rangeBound } from './range-bound.ts';
 import type { RolloutKeys } from './rollout-keys.ts';
 import { decodeUpgrade } from './stored-upgrade.ts';
 
@@ -31,12 +32,23 @@ export async function listUpgrades(
   if (limit <= 0) return [];
   if (state === 'pending') {
     const [from, to] = wave === undefined ? ['-inf', '+inf'] : [wave * waveSpan, `(${(wave + 1) * waveSpan}`];
-    const ids = await commands.zrangebyscore(keys.pending, from, to, 'LIMIT', offset, limit);
+    const ids = await commands.zrangebyscore(
+      keys.pending,
+      from,
+      to,
+      'LIMIT',
+      rangeBound(offset),
+      rangeBound(limit),
+    );
     // Read in two steps: one that left the state in between belongs to another list now.
     return (await readUpgrades(commands, rollout, ids)).filter((record) => record.state === state);
   }
   if (state !== undefined || wave !== undefined) return scan(commands, rollout, page);
-  const ids = await commands.zrange(keys.order, String(offset), String(offset + limit - 1));
+  const ids = await commands.zrange(
+    keys.order,
+    String(rangeBound(offset)),
+    String(rangeBound(offset + limit - 1)),
+  );
   return readUpgrades(commands, rollout, ids);
 }
 
@@ -50,8 +62,8 @@ export async function listMissed(
   const { missed } = rollout.keys;
   const ids =
     kind === 'failed'
-      ? await commands.zrevrangebyscore(missed, '+inf', '(0', 'LIMIT', 0, limit)
-      : await commands.zrangebyscore(missed, '-inf', '(0', 'LIMIT', 0, limit);
+      ? await commands.zrevrangebyscore(missed, '+inf', '(0', 'LIMIT', 0, rangeBound(limit))
+      : await commands.zrangebyscore(missed, '-inf', '(0', 'LIMIT', 0, rangeBound(limit));
   const records = await readUpgrades(commands, rollout, ids);
   // Read in two steps: one that left the state in between is no longer meant.
   return records.filter(({ state }) => (kind === 'failed' ? isFailed(state) : state === kind));

@@ -6,6 +6,7 @@ import { BrokenRecordError } from './broken-record.ts';
 import { type BrokenRecords, makeBrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { defaultHistoryMs } from './history.ts';
+import { rangeBound } from './range-bound.ts';
 import { makeScript, runScript } from './script.ts';
 import { makeWriteMarks } from './write-mark.ts';
 
@@ -146,7 +147,7 @@ export function makeRedisFleetRegister(redis: {
     },
     readAudit: async (limit) => {
       if (limit <= 0) return [];
-      const entries = await commands.xrevrange(auditKey, '+', '-', 'COUNT', limit);
+      const entries = await commands.xrevrange(auditKey, '+', '-', 'COUNT', rangeBound(limit));
       const decodeEntry = (id: string, text: string) => decode(auditEntry, `entry ${id} of the audit`, text);
       return entries.flatMap(([id, fields]) => broken.read(() => decodeEntry(id, fields[1] ?? '')) ?? []);
     },

@@ -15,6 +15,7 @@ import { joinPlan } from './join-plan.ts';
 import { forgetExpired, listKept, loadRollout, readRollout, rolloutsListedMax } from './kept-rollouts.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { mendUpgrades } from './mend-upgrades.ts';
+import { rangeBound } from './range-bound.ts';
 import { replacePlan } from './replace-plan.ts';
 import { restoringWord } from './restoring.ts';
 import { rolloutFields } from './rollout-fields.ts';
@@ -213,7 +214,7 @@ export function makeRedisRolloutStore(redis: {
     readEvents: async (rolloutId, { limit }) => {
       if (limit <= 0) return [];
       const { keys } = ofRollout(rolloutId);
-      const entries = await commands.xrevrange(keys.events, '+', '-', 'COUNT', limit);
+      const entries = await commands.xrevrange(keys.events, '+', '-', 'COUNT', rangeBound(limit));
       return entries.flatMap(
         ([id, fields]) => broken.read(() => decodeEvent(fields[1] ?? '', rolloutId, id)) ?? [],
       );

