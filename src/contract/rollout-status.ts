@@ -200,6 +200,15 @@ const ApiStandingBody = z
   })
   .meta({ id: 'ApiStanding', description: 'How the API budget stands, over all daemons on its access key.' });
 
+const HeldForBody = z
+  .object({
+    kind: z
+      .enum(['evidence'])
+      .meta({ description: 'No collector of the wave is upgraded, and none of them can be any more.' }),
+    wave: Count.meta({ description: 'Index of the wave in the plan.' }),
+  })
+  .meta({ id: 'HeldFor', description: 'What a rollout that is held waits for.' });
+
 export const RolloutStatusBody = z
   .object({
     id: z.string(),
@@ -209,6 +218,10 @@ export const RolloutStatusBody = z
     policy: z.string(),
     state: RolloutStateName,
     reason: z.string(),
+    heldFor: HeldForBody.nullable().meta({
+      description:
+        'Set while it is held until something comes by itself; it continues then. A pause ends that.',
+    }),
     recordUnreadable: z.boolean().meta({
       description:
         'Its own record in Redis cannot be read: what is shown is what is known beside it, and only abort is left.',

@@ -96,20 +96,26 @@ export async function saveRolloutFact(
   return result;
 }
 
-/** Holds a running rollout for a reason that all its collectors share (DESIGN §4, class `hold`). */
+/**
+ * Holds a rollout for a reason that all its collectors share (DESIGN §4, class `hold`): a running one, or one that is held
+ * until something comes by itself.
+ */
 export async function holdRollout(
   parts: ChangeRolloutParts,
   rolloutId: string,
   reason: string,
 ): Promise<void> {
   await changeRollout(parts, rolloutId, 'daemon', ({ rollout }) =>
-    rollout.state === 'running' ? { kind: 'held', at: parts.clock.now(), reason } : undefined,
+    rollout.state === 'running' || rollout.heldFor !== undefined
+      ? { kind: 'held', at: parts.clock.now(), reason }
+      : undefined,
   );
 }
 
 const liftingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
   'approved',
   'resumed',
+  'holdEnded',
   'reopened',
   'brakeLifted',
 ]);

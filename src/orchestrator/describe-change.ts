@@ -136,6 +136,7 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
     case 'stratumReleased':
       return { event: 'stratum.released' };
     case 'resumed':
+    case 'holdEnded':
       return { event: 'rollout.resumed' };
     case 'reopened':
       return { event: 'rollout.reopened' };

@@ -1,6 +1,7 @@
 import { isSameBuild } from '../base/build-version.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
+import { awaitsDeferredAlone, deferredSeenMax } from '../rollout/wave-evidence.ts';
 import type { FleetRegister } from './ports/fleet-register.ts';
 import type { RolloutStore } from './ports/rollout-store.ts';
 
@@ -21,11 +22,14 @@ export async function loadRolloutView(
   // What was held while it was on its way does not matter once it is over; a rollback goes to builds that were fine.
   const { builds } = endedAt === null && kind === 'upgrade' ? await register.holds() : { builds: [] };
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
-  return {
+  const view = {
     ...stored,
     buildHold: builds.find(({ build }) => isSameBuild(build, targetBuild)) ?? null,
     rollback: rollback ?? null,
   };
+  if (!awaitsDeferredAlone(view)) return view;
+  const due = await store.listDue(rolloutId, deferredSeenMax);
+  return { ...view, deferred: due.filter((upgrade) => upgrade.state === 'deferred') };
 }
 
 /** The same for a change or a status, which need no candidates and no overdue steps. */

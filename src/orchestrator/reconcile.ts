@@ -101,7 +101,9 @@ const executors: Executors = {
       askGate(parts, view, { wave, gate }, signal),
     ),
   passWave: (pass, { wave }) => save(pass, { kind: 'wavePassed', at: nowOf(pass), wave }),
-  hold: (pass, { reason }) => stop(pass, { kind: 'held', at: nowOf(pass), reason }),
+  hold: (pass, { reason, heldFor }) =>
+    stop(pass, { kind: 'held', at: nowOf(pass), reason, ...(heldFor === undefined ? {} : { heldFor }) }),
+  endHold: (pass, { reason }) => save(pass, { kind: 'holdEnded', at: nowOf(pass), reason }),
   breach,
   isolate: (pass, { strata }) => {
     const at = nowOf(pass);

@@ -4,7 +4,7 @@ import { admit, earliest } from './admission.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { assessedAt, hasBegun, total } from './gate.ts';
-import type { Rollout, RolloutState, RolloutView } from './rollout.ts';
+import type { BuildHold, HeldFor, Rollout, RolloutState, RolloutView } from './rollout.ts';
 import { decideUnreadable } from './unreadable.ts';
 import { isEnd } from './upgrade.ts';
 import { decideWave } from './wave-progress.ts';
@@ -40,11 +40,14 @@ function decideByState(view: RolloutView, now: EpochMs): Decision {
       return decideRunning(view, deliver, now);
     case 'rollingBack':
       return decideRollingBack(view, deliver);
+    case 'held':
+      return rollout.heldFor === undefined
+        ? rests(view, deliver)
+        : decideHeldFor(view, rollout.heldFor, deliver, now);
     case 'planned':
     case 'awaitingApproval':
-    case 'held':
     case 'paused':
-      return { actions: deliver, holds: [{ reason: holdWords(rollout), until: null }], wakeAt: null };
+      return rests(view, deliver);
     case 'succeeded':
     case 'finishedWithFailures':
     case 'aborted':
@@ -71,10 +74,7 @@ function decideRunning(view: RolloutView, deliver: readonly Action[], now: Epoch
   if (progress.stops && (view.buildHold === null || isBreach(progress.actions))) {
     return { ...stopOf(progress.actions), wakeAt: now };
   }
-  if (view.buildHold !== null) {
-    const { build, reason } = view.buildHold;
-    return stop({ do: 'hold', reason: `build ${build} is held: ${reason}` }, now);
-  }
+  if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
   const liftBrake: Action[] = view.braked ? [{ do: 'liftBrake' }] : [];
   const admission = admit(view, now);
   const slots = view.rollout.policy.concurrency;
@@ -85,6 +85,37 @@ function decideRunning(view: RolloutView, deliver: readonly Action[], now: Epoch
     holds: [...progress.holds, ...admission.holds],
     wakeAt: earliest([progress.wakeAt, admission.wakeAt]),
   };
+}
+
+/**
+ * Held for something that may come by itself: then the rollout continues, unless something else speaks against it by now,
+ * which takes the place of this hold.
+ */
+function decideHeldFor(
+  view: RolloutView,
+  heldFor: HeldFor,
+  deliver: readonly Action[],
+  now: EpochMs,
+): Decision {
+  const alarm = raiseAlarm(view);
+  if (alarm?.kind === 'act') return stop(alarm.action, now);
+  if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
+  const evidence = assessedAt(view, heldFor.wave)?.assessment.evidence ?? 'none';
+  if (alarm !== undefined || view.groupsUnreadable || evidence === 'none') return rests(view, deliver);
+  const name = view.rollout.waves[heldFor.wave]?.name ?? '';
+  const reason =
+    evidence === 'shown'
+      ? `wave ${name} has an upgraded collector now`
+      : `wave ${name} has a collector to upgrade again`;
+  return { ...stopOf([{ do: 'endHold', reason }]), wakeAt: now };
+}
+
+function holdForBuild({ build, reason }: BuildHold): Extract<Action, { do: 'hold' }> {
+  return { do: 'hold', reason: `build ${build} is held: ${reason}` };
+}
+
+function rests({ rollout }: RolloutView, deliver: readonly Action[]): Decision {
+  return { actions: deliver, holds: [{ reason: holdWords(rollout), until: null }], wakeAt: null };
 }
 
 /** Ended before its time: what waits is withdrawn, what runs is watched to its end. */

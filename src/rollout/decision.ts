@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/time.ts';
 import type { Pick } from './admission.ts';
 import type { Hold } from './hold.ts';
+import type { HeldFor } from './rollout.ts';
 import type { StandOut } from './stand-out.ts';
 
 /** What the reconciler shall do, as data; `orchestrator/reconcile.ts` carries it out. */
@@ -13,7 +14,9 @@ export type Action =
   | { readonly do: 'askGate'; readonly wave: number; readonly gate: number }
   | { readonly do: 'passWave'; readonly wave: number }
   /** Something is inconclusive, or waits for an operator (P14). */
-  | { readonly do: 'hold'; readonly reason: string }
+  | { readonly do: 'hold'; readonly reason: string; readonly heldFor?: HeldFor }
+  /** What the rollout was held for has come: it runs again. */
+  | { readonly do: 'endHold'; readonly reason: string }
   /** Too many failures, or a gate that was missed: what follows is the policy's `onBreach`. */
   | { readonly do: 'breach'; readonly wave: number; readonly reason: string; readonly holdsBuild: boolean }
   /** These strata alone are held, and the rest goes on. */

@@ -6,6 +6,7 @@ import type { LeftBehind } from './left-behind.ts';
 import type {
   AcknowledgedStratum,
   GateStanding,
+  HeldFor,
   HeldStratum,
   Rollout,
   RolloutView,
@@ -39,7 +40,9 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly reason: string;
       readonly view: RolloutView;
     }
-  | { readonly kind: 'held'; readonly reason: string }
+  | { readonly kind: 'held'; readonly reason: string; readonly heldFor?: HeldFor }
+  /** What it was held for has come; nothing is acknowledged by that. */
+  | { readonly kind: 'holdEnded'; readonly reason: string }
   | { readonly kind: 'paused'; readonly reason: string }
   /** What every wave had failed when the operator said to go on: acknowledged. */
   | { readonly kind: 'resumed'; readonly reason: string; readonly view: RolloutView }
@@ -75,6 +78,13 @@ export function isStorable({ brokenText }: Rollout, { kind }: Pick<RolloutFact, 
 
 /** The only way a rollout changes. */
 export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
+  const { heldFor: heldBefore, ...next } = change(rollout, fact);
+  if (next.state !== 'held') return next;
+  const heldFor = fact.kind === 'held' ? fact.heldFor : heldBefore;
+  return heldFor === undefined ? next : { ...next, heldFor };
+}
+
+function change(rollout: Rollout, fact: RolloutFact): Rollout {
   const { brokenText, ...known } = rollout;
   const next = { ...known, rev: rollout.rev + 1 };
   switch (fact.kind) {
@@ -114,6 +124,8 @@ export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, state: 'paused', reason: fact.reason };
     case 'resumed':
       return resume(next, fact.reason, { ...fact.view, rollout });
+    case 'holdEnded':
+      return { ...next, state: 'running', reason: fact.reason, waves: rollout.waves.map(soakAnew) };
     case 'acknowledgedLowered':
       return { ...next, waves: lowerAcknowledged({ ...fact.view, rollout }) };
     case 'aborted':
@@ -159,25 +171,26 @@ function resume(next: Rollout, reason: string, view: RolloutView): Rollout {
     ...next,
     state: 'running',
     reason,
-    waves: acknowledge(view).map((wave) =>
-      // What was looked at and asked before the hold is no evidence any more.
-      wave.state === 'soaking'
-        ? { ...wave, soakCheck: null, gates: wave.gates.map(() => freshStanding()) }
-        : wave,
-    ),
+    waves: acknowledge(view).map(soakAnew),
     acknowledgedStrata: acknowledgeStrata(view, () => true),
     endsWithoutHeld: view.rollout.endsWithoutHeld || isOnlyHeldLeft,
   };
 }
 
+/** What was observed and asked before a hold is no evidence after it. */
+function soakAnew(wave: Wave): Wave {
+  if (wave.state !== 'soaking') return wave;
+  return { ...wave, soakCheck: null, gates: wave.gates.map(() => freshStanding()) };
+}
+
 function acknowledge(view: RolloutView): readonly Wave[] {
   return assessed(view).map(({ wave, assessment }) => {
     if (!hasBegun(wave)) return wave;
-    const { settled, hasEvidence, failures } = assessment;
+    const { evidence, failures } = assessment;
     return {
       ...wave,
       acknowledgedWeight: Math.max(wave.acknowledgedWeight, failures),
-      acceptedWithoutEvidence: wave.acceptedWithoutEvidence || (settled && !hasEvidence),
+      acceptedWithoutEvidence: wave.acceptedWithoutEvidence || evidence === 'none',
     };
   });
 }

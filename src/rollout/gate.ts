@@ -17,9 +17,14 @@ export interface WaveAssessment {
   readonly setAside: number;
   /** Nothing of the wave waits for its turn or is on its way; deferred ones do not hold a wave up. */
   readonly settled: boolean;
-  /** At least one collector proved the build; without that the gate has no data (P14). */
-  readonly hasEvidence: boolean;
+  readonly evidence: Evidence;
 }
+
+/**
+ * What a wave shows of the build (P14). `shown`: at least one collector is upgraded. `awaited`: none is yet, and some may
+ * still be. `none`: no collector is upgraded, and none of the wave remains that could be.
+ */
+export type Evidence = 'shown' | 'awaited' | 'none';
 
 /** What held strata have in one wave. */
 export interface SetAside {
@@ -46,6 +51,8 @@ function assessWave(
   const running = countActive(summary) - retrying;
   const waiting = Math.max(0, pending + retrying - aside.waiting);
   const members = wave.size + wave.joined;
+  const settled = running === 0 && waiting === 0;
+  const isShown = succeeded > 0 || members <= aside.waiting + aside.failed;
   return {
     failures,
     failuresAllowed: allowed,
@@ -55,8 +62,8 @@ function assessWave(
     deferred,
     succeeded,
     setAside: aside.waiting,
-    settled: running === 0 && waiting === 0,
-    hasEvidence: succeeded > 0 || members <= aside.waiting + aside.failed,
+    settled,
+    evidence: isShown ? 'shown' : settled && deferred === 0 ? 'none' : 'awaited',
   };
 }
 

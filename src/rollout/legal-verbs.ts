@@ -12,7 +12,7 @@ export function legalVerbs(status: RolloutStatus): readonly RolloutVerb[] {
 }
 
 const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>> = {
-  pause: ({ state }) => state === 'running',
+  pause: ({ state, heldFor }) => state === 'running' || heldFor !== null,
   resume: ({ state, buildHold }) => (state === 'paused' || state === 'held') && buildHold === null,
   approve: awaitsApproval,
   skipSoak: (status) => isUnderWay(status) && status.waves.some(({ state }) => state === 'soaking'),

@@ -3,7 +3,7 @@ import type { LeftBehind } from './left-behind.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { Unreadable } from './unreadable.ts';
-import type { UpgradeState } from './upgrade.ts';
+import type { Upgrade, UpgradeState } from './upgrade.ts';
 
 export const rolloutStates = [
   'planned',
@@ -53,6 +53,8 @@ export interface Rollout {
   readonly state: RolloutState;
   /** Why it is in this state, for a person. */
   readonly reason: string;
+  /** Set while it is held by itself for something that may come by itself; the hold ends then. Absent in any other hold. */
+  readonly heldFor?: HeldFor;
   readonly waves: readonly Wave[];
   /** Strata of which nothing more starts until an operator releases them. */
   readonly heldStrata: readonly HeldStratum[];
@@ -72,6 +74,15 @@ export interface Rollout {
    * and only its end is ever stored.
    */
   readonly brokenText?: string;
+}
+
+/**
+ * What a rollout that is held waits for. `evidence`: all collectors of this wave have ended, and none is upgraded (P14).
+ */
+export interface HeldFor {
+  readonly kind: 'evidence';
+  /** Index of the wave in the plan. */
+  readonly wave: number;
 }
 
 /** A stratum that is held alone, across the waves, with what led to it. */
@@ -123,7 +134,7 @@ export interface Wave {
   readonly gates: readonly GateStanding[];
   /** Failures an operator has seen and accepted by resuming: only more than these can trip the gate again. */
   readonly acknowledgedWeight: number;
-  /** An operator resumed although the wave had brought no evidence. */
+  /** An operator resumed although the wave had brought no evidence, and waited for none. */
   readonly acceptedWithoutEvidence: boolean;
 }
 
@@ -219,6 +230,8 @@ export interface RolloutView {
   readonly candidates: readonly LaneQueue[];
   /** The next retry that is not due yet. */
   readonly nextRetryAt: EpochMs | null;
+  /** Some deferred collectors, the earliest due first; read only while nothing else of the rollout goes on. */
+  readonly deferred?: readonly Extract<Upgrade, { readonly state: 'deferred' }>[];
   /** Upgrades whose step is overdue: their job may be lost; a bounded page. */
   readonly overdue: readonly number[];
   /** Present while the plan's groups can't be read: they are empty then. */

@@ -9,7 +9,7 @@ import { assessed, emptyCounts } from './gate.ts';
 import { assessGate } from './gate-standing.ts';
 import type { Hold } from './hold.ts';
 import type { LeftBehind } from './left-behind.ts';
-import type { BuildHold, PlanDrift, RolloutState, RolloutView, Wave, WaveState } from './rollout.ts';
+import type { BuildHold, HeldFor, PlanDrift, RolloutState, RolloutView, Wave, WaveState } from './rollout.ts';
 import { soakEndsAtOf } from './soak-end.ts';
 import { type Upgrade, type UpgradeState, upgradeStates } from './upgrade.ts';
 import { waveWaits } from './wave-words.ts';
@@ -25,6 +25,8 @@ export interface RolloutStatus {
   readonly policy: string;
   readonly state: RolloutState;
   readonly reason: string;
+  /** While it is held for something that may come by itself; the hold ends then. */
+  readonly heldFor: HeldFor | null;
   /** Its own record can't be read: what is shown is what is known beside it. */
   readonly recordUnreadable: boolean;
   readonly targetBuild: string;
@@ -169,6 +171,7 @@ export function describeRollout(
     policy: rollout.policy.name,
     state: rollout.state,
     reason: rollout.reason,
+    heldFor: rollout.heldFor ?? null,
     recordUnreadable: rollout.brokenText !== undefined,
     targetBuild: rollout.targetBuild,
     backTo: rollout.backTo,

@@ -54,7 +54,8 @@ interface Asked {
 function judgePause({ rollout }: RolloutView, asked: Asked): VerbJudgement {
   const { state } = rollout;
   if (state === 'paused') return unchanged;
-  if (state === 'running') return change({ kind: 'paused', ...asked });
+  // A hold that may end by itself is no brake: a person's word takes its place (P4).
+  if (state === 'running' || rollout.heldFor !== undefined) return change({ kind: 'paused', ...asked });
   if (state === 'held') return refuse('it is held already, so nothing starts; resume or abort it');
   if (state === 'awaitingApproval') return refuse('it waits for approval, so nothing starts');
   if (state === 'rollingBack') return refuse(`it is rolling back; pause its rollback${rollbackOf(rollout)}`);

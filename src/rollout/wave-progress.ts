@@ -11,6 +11,7 @@ import type { WaveRule } from './policy.ts';
 import type { RolloutView, Wave } from './rollout.ts';
 import { soakEndIfBegun, soakEndsAtOf } from './soak-end.ts';
 import { isEnd, isFailed } from './upgrade.ts';
+import { awaitsDeferred, deferredUntil, deferredWords, noEvidenceWords } from './wave-evidence.ts';
 import { soakWords } from './wave-words.ts';
 
 /** What the first wave that has not passed does next. */
@@ -63,7 +64,8 @@ export function decideWave(view: RolloutView, now: EpochMs): Progress {
 function decideOpen(view: RolloutView, index: number, current: AssessedWave, now: EpochMs): Progress {
   const { wave, rule, assessment } = current;
   if (!assessment.settled) return waits();
-  if (lacksEvidence(current)) return stops(noEvidenceWords(wave));
+  const missing = missingEvidence(view, index, current);
+  if (missing !== undefined) return missing;
   const isTrivial = wave.size + wave.joined === 0 || (rule.soakMs === 0 && rule.gates.length === 0);
   if (isTrivial) return acts({ do: 'passWave', wave: index });
   return acts({ do: 'beginSoak', wave: index, endsAt: soakEndIfBegun(view, index, now) });
@@ -76,7 +78,8 @@ function decideSoaking(view: RolloutView, index: number, current: AssessedWave, 
     return waits(`wave ${wave.name}: ${onTheirWay} came late and are on their way`);
   }
   // Its only successes may have died while it soaked.
-  if (lacksEvidence(current)) return stops(noEvidenceWords(wave));
+  const missing = missingEvidence(view, index, current);
+  if (missing !== undefined) return missing;
   const endsAt = soakEndsAtOf(view, index) ?? 0;
   const gates = askGates(view, index, current, { endsAt, now });
   if (gates.stops) return gates;
@@ -87,13 +90,18 @@ function decideSoaking(view: RolloutView, index: number, current: AssessedWave, 
   return { actions, holds, wakeAt: earliest([soak.wakeAt, gates.wakeAt]), stops: false };
 }
 
-/** Without anyone on the build a gate has no data, and no data is no pass (P14). */
-function lacksEvidence({ wave, assessment }: AssessedWave): boolean {
-  return !assessment.hasEvidence && !wave.acceptedWithoutEvidence;
-}
-
-function noEvidenceWords({ name, size }: Wave): string {
-  return `wave ${name} brought no evidence: none of its ${size} collectors was upgraded`;
+/**
+ * Without a collector on the build a gate has no data, and no data is no pass (P14). Deferred collectors may still bring
+ * some, so the wave waits for them, without a hold; a wave that has none left is held until evidence comes by itself.
+ */
+function missingEvidence(view: RolloutView, index: number, current: AssessedWave): Progress | undefined {
+  const { wave, assessment } = current;
+  if (assessment.evidence === 'shown' || wave.acceptedWithoutEvidence) return undefined;
+  if (assessment.evidence === 'awaited') {
+    return { actions: [], holds: [awaitsDeferred(view, index)], wakeAt: null, stops: false };
+  }
+  const reason = noEvidenceWords(view, index);
+  return breaks({ do: 'hold', reason, heldFor: { kind: 'evidence', wave: index } });
 }
 
 interface SoakTimes {
@@ -183,8 +191,11 @@ function finishOrWait(view: RolloutView): Progress {
   if (open > 0 && open === setAside) return endWithoutHeld(view, setAside);
   if (open > 0) {
     const deferred = total(view, (state) => state === 'deferred');
-    const words = deferred === 1 ? '1 deferred collector is' : `${deferred} deferred collectors are`;
-    return waits(deferred === open ? `${words} waited for` : undefined);
+    if (deferred !== open) return waits();
+    const ends = view.waves.flatMap((_wave, index) => deferredUntil(view, index) ?? []);
+    const until = ends.length === 0 ? null : Math.max(...ends);
+    const reason = `${deferredWords(deferred)} ${deferred === 1 ? 'is' : 'are'} waited for`;
+    return { actions: [], holds: [{ reason, until }], wakeAt: null, stops: false };
   }
   const failures = total(view, isFailed);
   const isWhole = failures === 0 && !view.rollout.endsWithoutHeld && !leavesSome(view);

@@ -172,7 +172,9 @@ describe.concurrent('collectors that do not do as they are told', () => {
     });
     expect(waiting).toMatchObject({ state: 'running', endedAt: null });
     expect(waiting.counts.deferred).toBe(1);
-    expect(waiting.holds).toEqual([{ reason: expect.stringContaining('deferred'), until: null }]);
+    expect(waiting.holds).toEqual([
+      { reason: expect.stringContaining('deferred'), until: expect.any(Number) },
+    ]);
     world.revive(id);
     const status = await untilEnded(daemon, rolloutId);
     expect(status.state).toBe('succeeded');

@@ -53,6 +53,7 @@ export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutSta
     policy: 'production',
     state: 'running',
     reason: 'the plan is on its way',
+    heldFor: null,
     recordUnreadable: false,
     targetBuild: '19.536-4',
     backTo: [],

@@ -211,7 +211,7 @@ describe('members of a held stratum', () => {
     expect(setAsideIn(aside, 1)).toEqual({ waiting: 3, failed: 0, weight: 0 });
     expect(assessed(aside).map(({ assessment }) => assessment)).toMatchObject([
       { failures: 0, tripped: false, settled: true },
-      { failures: 0, setAside: 3, settled: true, hasEvidence: true },
+      { failures: 0, setAside: 3, settled: true, evidence: 'shown' },
     ]);
   });
 
@@ -237,9 +237,9 @@ describe('members of a held stratum', () => {
 
   it('are no missing evidence when they are all there is', () => {
     const alone = view({ canary: [{ failed: 4, waiting: 6 }], rollout: { heldStrata: [held(0)] } });
-    expect(assessed(alone)[0]?.assessment.hasEvidence).toBe(true);
+    expect(assessed(alone)[0]?.assessment.evidence).toBe('shown');
     const withOther = view({ canary: [{ failed: 4, waiting: 5 }], rollout: { heldStrata: [held(0)] } });
-    expect(assessed(withOther)[0]?.assessment.hasEvidence).toBe(false);
+    expect(assessed(withOther)[0]?.assessment.evidence).not.toBe('shown');
   });
 
   it('leave the rollout to an operator once all else is done', () => {

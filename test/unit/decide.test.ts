@@ -182,12 +182,15 @@ describe('the breaker', () => {
 });
 
 describe('inconclusive is a hold (P14)', () => {
-  it('holds a wave that brought no evidence', () => {
-    const view = twoWaves({ waves: [aSummary({ deferred: 3, withdrawn: 2 }), aSummary({ pending: 20 })] });
-    expect(decide(view, now).actions).toEqual([
+  it('holds a wave that brought no evidence, and says what to do', () => {
+    const waves = [aSummary({ failed: 1, withdrawn: 4 }, { weight: 1 }), aSummary({ pending: 20 })];
+    expect(decide(twoWaves({ waves }), now).actions).toEqual([
       {
         do: 'hold',
-        reason: 'wave canary brought no evidence: none of its 5 collectors was upgraded',
+        heldFor: { kind: 'evidence', wave: 0 },
+        reason:
+          'wave canary brought no evidence: none of its 5 collectors was upgraded (1 failed, 4 withdrawn); it continues ' +
+          'by itself once one of them is upgraded; resume to continue without evidence, or abort',
       },
     ]);
   });
@@ -424,7 +427,12 @@ function factOf(action: Action, view: RolloutView): RolloutFact | undefined {
       return { kind: 'soakBegun', at, wave: action.wave, endsAt: action.endsAt };
     case 'passWave':
       return { kind: 'wavePassed', at, wave: action.wave };
-    case 'hold':
+    case 'hold': {
+      const { reason, heldFor } = action;
+      return { kind: 'held', at, reason, ...(heldFor === undefined ? {} : { heldFor }) };
+    }
+    case 'endHold':
+      return { kind: 'holdEnded', at, reason: action.reason };
     case 'breach':
       return { kind: 'held', at, reason: action.reason };
     case 'isolate':
@@ -595,7 +603,7 @@ describe('decisions in general', () => {
       fc.property(worlds, (world) => {
         const { actions } = decide(viewOf(world), now);
         const isStop = actions.some(
-          ({ do: kind }) => kind === 'hold' || kind === 'breach' || kind === 'isolate',
+          ({ do: kind }) => kind === 'hold' || kind === 'breach' || kind === 'isolate' || kind === 'endHold',
         );
         if (isStop) expect(actions).toHaveLength(1);
       }),

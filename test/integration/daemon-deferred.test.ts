@@ -1,0 +1,103 @@
+import { describe, it } from 'vitest';
+import {
+  aDaemonNight,
+  aStartedNight,
+  type NightDaemon,
+  nightPolicy,
+  scan,
+  statusOf,
+  untilEnded,
+  untilState,
+  upgradesOf,
+} from '../support/daemon-night.ts';
+import { brokenPromises } from '../support/judge-night.ts';
+import { useRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+const redis = useRedis();
+const fleet = { size: 15, shares: { hosted: 0, mac: 0, container: 0, latestOrOneBehind: 0 } };
+const rest = { name: 'rest', maxFailures: 0 };
+
+const isWaiting = ({ counts }: Awaited<ReturnType<typeof statusOf>>): boolean => counts.deferred > 0;
+
+describe.concurrent('a canary that can’t be upgraded now', () => {
+  it('is waited for when the service calls it not alive once: the rollout is never held', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { daemon, rolloutId, end } = await aStartedNight(
+      {
+        redis: redis.config(),
+        scenario: {
+          fleet,
+          failures: [{ attempts: [1], outcome: 'createCode', code: 'collector.not.alive' }],
+        },
+        rollout: { waves: [{ name: 'canary', size: 1, soak: '100ms', maxFailures: 0 }, rest] },
+      },
+      onTestFinished,
+    );
+    const waiting = await until('the canary to be deferred', async () => {
+      const status = await statusOf(daemon, rolloutId);
+      return isWaiting(status) && status.waves[1]?.state === 'waiting' && status;
+    });
+    expect(waiting).toMatchObject({
+      state: 'running',
+      holds: [{ reason: expect.stringMatching(/^wave canary waits for 1 deferred collector: .* not alive/) }],
+    });
+    expect(waiting.holds[0]?.until).toBeGreaterThan(0);
+    const { status, broken } = await end();
+    expect(status.state).toBe('succeeded');
+    expect(daemon.told('rollout.held')).toEqual([]);
+    expect(broken).toEqual([]);
+  });
+
+  it('holds the rollout once it was waited for in vain; back and upgraded, it ends that hold (P14)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: { fleet },
+        rollout: {
+          defer: { upTo: '1s' },
+          waves: [{ name: 'canary', size: 1, soak: '100ms', maxFailures: 0, approval: true }, rest],
+        },
+      },
+      onTestFinished,
+    );
+    const { world } = night.service;
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const canary = await canaryOf(daemon, rolloutId);
+    world.kill(canary);
+    const { targetBuild } = await statusOf(daemon, rolloutId);
+    await until('its death to be noticed', () =>
+      world.upgradableTo(targetBuild).every(({ facts }) => facts.id !== canary),
+    );
+    await daemon.operations.apply({ rolloutId, verb: 'approve', by: 'test', reason: '' });
+    const held = await untilState(daemon, rolloutId, 'held');
+    expect(held).toMatchObject({
+      heldFor: { kind: 'evidence', wave: 0 },
+      reason: expect.stringContaining('resume to continue without evidence, or abort'),
+    });
+    world.revive(canary);
+    // The next scan finds it eligible again.
+    await until('it to be back', async () => {
+      await daemon.daemon.scanNow(nightPolicy, 'schedule');
+      return (await statusOf(daemon, rolloutId)).state !== 'held';
+    });
+    const status = await untilEnded(daemon, rolloutId);
+    expect(status.state).toBe('succeeded');
+    expect(daemon.told('rollout.resumed')).toMatchObject([{ by: 'daemon' }]);
+    expect(status.waves[0]?.acknowledged).toBe(0);
+    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+  });
+});
+
+/** The only collector of the first wave. */
+async function canaryOf(daemon: NightDaemon, rolloutId: string): Promise<number> {
+  const [canary, second] = (await upgradesOf(daemon, rolloutId)).filter(({ wave }) => wave === 0);
+  if (canary === undefined || second !== undefined) throw new Error('there is one canary');
+  return canary.collectorId;
+}
