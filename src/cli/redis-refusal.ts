@@ -1,5 +1,6 @@
 import { toPrintable } from '../base/printable.ts';
 import { type RedisConfig, redactRedisText } from '../redis/redis-config.ts';
+import { isRightsRefusal } from '../redis/rights-refusal.ts';
 import { writeRefusalOf } from '../redis/write-refusal.ts';
 import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -8,7 +9,7 @@ import { exitCodes } from './exit-codes.ts';
 export function redisRefusal(error: unknown, redis: RedisConfig, place: string): unknown {
   const refuses = (words: string) =>
     `Redis at ${place} refuses: ${toPrintable(redactRedisText(words, redis))}`;
-  if (error instanceof Error && /\bNOPERM\b/.test(error.message)) {
+  if (isRightsRefusal(error)) {
     const message = `${refuses(error.message)}; allow it to this user (ACL SETUSER), or use another one`;
     return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
   }

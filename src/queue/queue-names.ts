@@ -7,7 +7,8 @@ export interface QueueNames {
 
 /** @param keyPrefix as in the config, `redis.keyPrefix` */
 export function makeQueueNames(keyPrefix: string): QueueNames {
-  return { prefix: `{${keyPrefix}-bull}`, steps: 'steps', scans: 'scans' };
+  // The colon in the tag: no policy has one in its name, so no policy shares these keys.
+  return { prefix: `${keyPrefix}:{queue:bull}`, steps: 'steps', scans: 'scans' };
 }
 
 /** `:` is restricted in job ids, and neither part contains a dot. */

@@ -5,8 +5,8 @@ const keysPerScan = 1_000;
 
 /**
  * All keys of an installation that hold its state: rollouts, what belongs to a policy, and the register. Left out is
- * what passes by itself, and means nothing elsewhere: the lease, a restore's own, marks, staged plans, the API budget, and
- * what tells this Redis from another; BullMQ's keys have another prefix.
+ * what passes by itself, and means nothing elsewhere: the lease, a restore's own, marks, staged plans, the API budget,
+ * BullMQ's keys, and what tells this Redis from another.
  */
 export async function findKeptKeys(
   connection: RedisConnection,
@@ -27,7 +27,7 @@ export async function removeKeys(connection: RedisConnection, keys: readonly str
 
 function isKept(key: string, keyPrefix: string): boolean {
   const ofLeader = ['lease', 'epoch', 'tried', 'restoring'].map((name) => `{leader}:${name}`);
-  const passing = [...ofLeader, '{budget:', '{fleet}:mark:'];
+  const passing = [...ofLeader, '{budget:', '{queue:', '{fleet}:mark:'];
   const isPassing = passing.some((start) => key.startsWith(`${keyPrefix}:${start}`));
   return !isPassing && !key.endsWith('}:born') && !key.includes(':staging:');
 }

@@ -146,7 +146,11 @@ describe.concurrent('a schedule with two daemons', () => {
     await until('a few ticks', () => scans() >= 6);
     for (const daemon of daemons) await daemon.close();
     const { commands } = redis.connect();
-    const ran = await commands.zrangebyscore(`{${config.keyPrefix}-bull}:scans:completed`, '-inf', '+inf');
+    const ran = await commands.zrangebyscore(
+      `${config.keyPrefix}:{queue:bull}:scans:completed`,
+      '-inf',
+      '+inf',
+    );
     // The name of a tick is the policy, as its config was, and its second: none was run twice, by whomever.
     const tick = new RegExp(`^${nightPolicy}\\.[0-9a-f]{8}\\.schedule\\.\\d{4}-\\d{2}-\\d{2}T\\d{6}$`);
     const ticks = ran.filter((id) => tick.test(id));

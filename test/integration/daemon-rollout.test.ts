@@ -122,7 +122,7 @@ describe.concurrent('a whole rollout, from the first look to the last proof', ()
     expect(status.inFlight).toBe(0);
     const { commands } = redis.connect();
     await until('the last job to be gone', async () => {
-      const keys = await commands.keys(`*${config.keyPrefix}-bull*`);
+      const keys = await commands.keys(`${config.keyPrefix}:{queue:bull}:*`);
       return keys.every((key) => !key.includes(status.id));
     });
     expect(night.record().tasksInFlight).toBe(0);
