@@ -27,7 +27,7 @@ import { bornKey, makeRedisStoreBirth } from '../redis/redis-store-birth.ts';
 import { policyKeys } from '../redis/rollout-keys.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
-import { endInTime, type WorksEnd } from './end-in-time.ts';
+import { describeEnd, endInTime } from './end-in-time.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
@@ -263,8 +263,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     const end = await endInTime({ work: endWork(), redisAnswers, cutRedis });
     await adminApi?.close();
     bell.close();
-    if (end === 'done') await redis.close();
-    sink.note({ event: 'daemon.stopped', detail: stopWords[end] });
+    if (end.kind === 'done') await redis.close();
+    sink.note({ event: 'daemon.stopped', detail: describeEnd(end) });
   };
 
   return {
@@ -299,9 +299,3 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     },
   };
 }
-
-const stopWords: Readonly<Record<WorksEnd, string>> = {
-  done: 'all parts are closed',
-  cut: 'all parts are closed; Redis is away, so what was under way is settled at the next start',
-  late: 'not all parts have ended; Redis is away, so what was under way is settled at the next start',
-};

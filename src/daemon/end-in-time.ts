@@ -9,8 +9,12 @@ export interface EndInTimeParts {
   readonly cutRedis: () => Promise<void>;
 }
 
-/** `late`: it did not end even then, and is left to itself. */
-export type WorksEnd = 'done' | 'cut' | 'late';
+export interface WorksEnd {
+  /** `cut`: it ended when the connections did; `late`: not even then, and it is left to itself. */
+  readonly kind: 'done' | 'cut' | 'late';
+  /** False also when the work was cut because it took too long: that is no fault of Redis. */
+  readonly redisIsAway: boolean;
+}
 
 // While Redis is away nothing that is under way can be stored: a connection that was only made anew is back by then.
 const awayMaxMs: DurationMs = 2_000;
@@ -38,11 +42,21 @@ export async function endInTime({ work, redisAnswers, cutRedis }: EndInTimeParts
   pulse.stop();
   if (ended) {
     await work;
-    return 'done';
+    return { kind: 'done', redisIsAway: false };
   }
+  const redisIsAway = pulse.isLost();
   const cutAt = performance.now();
   await cutRedis();
-  return (await endsBefore(work, () => performance.now() - cutAt >= cutEndsWithinMs)) ? 'cut' : 'late';
+  const hasEnded = await endsBefore(work, () => performance.now() - cutAt >= cutEndsWithinMs);
+  return { kind: hasEnded ? 'cut' : 'late', redisIsAway };
+}
+
+/** How a daemon's work ended, in words. */
+export function describeEnd({ kind, redisIsAway }: WorksEnd): string {
+  if (kind === 'done') return 'all parts are closed';
+  const parts = kind === 'cut' ? 'all parts are closed' : 'not all parts have ended';
+  const cause = redisIsAway ? 'Redis is away' : `they took longer than ${endWithinMs / 1_000} s`;
+  return `${parts}; ${cause}, so work in progress is settled at the next start`;
 }
 
 /** Asks again and again, until it is stopped. */

@@ -1,11 +1,10 @@
-import type { UpgradeFact } from '../rollout/facts.ts';
 import { total } from '../rollout/gate.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { failedStates } from '../rollout/upgrade.ts';
 import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../rollout/verbs.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import { changeRollout, stopRollout } from './change-rollout.ts';
-import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
+import { type ChangeUpgradeParts, recordFacts } from './change-upgrade.ts';
 import { foreseeLeftBehind } from './left-behind.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
 import { loadRolloutSummary } from './load-view.ts';
@@ -84,13 +83,14 @@ async function retryFailed(
   let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
   const words = reason === '' ? `asked for by ${by}` : `asked for by ${by}: ${reason}`;
   for (const state of failedStates) {
-    for (const upgrade of await listAllUpgrades(parts.store, rolloutId, { state })) {
-      if (!('failureClass' in upgrade)) continue;
-      if (failureClass !== undefined && upgrade.failureClass !== failureClass) continue;
-      const fact: UpgradeFact = { kind: 'retryAsked', at: parts.clock.now(), reason: words };
-      const after = await recordFact(parts, view.rollout, upgrade, fact);
-      if (after.state === 'retrying') changed += 1;
-    }
+    const failed = await listAllUpgrades(parts.store, rolloutId, { state });
+    const at = parts.clock.now();
+    const news = failed.flatMap((upgrade) => {
+      if (!('failureClass' in upgrade)) return [];
+      if (failureClass !== undefined && upgrade.failureClass !== failureClass) return [];
+      return [{ upgrade, fact: { kind: 'retryAsked', at, reason: words } as const }];
+    });
+    changed += (await recordFacts(parts, view.rollout, news, {})).length;
   }
   if (changed > 0) return undefined;
   return { kind: 'refused', reason: `nothing of it has failed as ${failureClass ?? 'that'}` };

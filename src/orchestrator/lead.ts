@@ -50,6 +50,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       parts,
       fence,
       isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY,
+      signal,
     );
     const waitMs = Math.min(lookEveryMs, Math.max(breathMs, wakeAt - parts.clock.now()));
     await withEitherSignal([ring, signal], (either) => parts.sleep(waitMs, either));
@@ -70,11 +71,16 @@ async function holdLease(parts: LeadParts): Promise<Fence | undefined> {
 }
 
 /** @returns the earliest instant any rollout asked to be woken at */
-async function reconcileAll(parts: LeadParts, fence: Fence, overdue: DurationMs): Promise<number> {
+async function reconcileAll(
+  parts: LeadParts,
+  fence: Fence,
+  overdue: DurationMs,
+  signal: AbortSignal,
+): Promise<number> {
   let wakeAt = Number.POSITIVE_INFINITY;
   try {
     for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
-      const wake = await reconcileOne(parts, rolloutId, fence, overdue);
+      const wake = await reconcileOne(parts, rolloutId, fence, overdue, signal);
       wakeAt = Math.min(wakeAt, wake ?? Number.POSITIVE_INFINITY);
     }
   } catch (error) {
@@ -83,9 +89,15 @@ async function reconcileAll(parts: LeadParts, fence: Fence, overdue: DurationMs)
   return wakeAt;
 }
 
-async function reconcileOne(parts: LeadParts, rolloutId: string, fence: Fence, overdue: DurationMs) {
+async function reconcileOne(
+  parts: LeadParts,
+  rolloutId: string,
+  fence: Fence,
+  overdue: DurationMs,
+  signal: AbortSignal,
+) {
   try {
-    return await reconcile(parts, rolloutId, fence, overdue);
+    return await reconcile(parts, rolloutId, fence, overdue, signal);
   } catch (error) {
     // One rollout's trouble must not stop the others.
     parts.sink.note({ event: 'reconcile.failed', rollout: rolloutId, error });

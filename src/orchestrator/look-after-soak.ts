@@ -1,12 +1,11 @@
 import type { EpochMs } from '../base/time.ts';
-import type { UpgradeFact } from '../rollout/facts.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { assessSoak } from '../rollout/soak.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { collectorsPerPage } from '../rollout/watch.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
-import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
+import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from './change-upgrade.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
 import type { Answer } from './ports/answer.ts';
 import type { FleetService } from './ports/fleet-service.ts';
@@ -39,6 +38,7 @@ export async function lookAfterSoak(
   if (signal.aborted) return 'again';
   let silent = 0;
   if (looked.ok) {
+    const regressed: UpgradeNews[] = [];
     for (const upgrade of upgrades) {
       const seen = looked.value.get(upgrade.collectorId);
       // Gone from the fleet altogether: taken away by its owner, which says nothing about the build.
@@ -47,9 +47,9 @@ export async function lookAfterSoak(
       if (verdict.kind === 'silent') silent += 1;
       if (verdict.kind !== 'regressed') continue;
       const { lost, reason } = verdict;
-      const fact: UpgradeFact = { kind: 'regressed', at: parts.clock.now(), lost, reason };
-      await recordFact(parts, rollout, upgrade, fact);
+      regressed.push({ upgrade, fact: { kind: 'regressed', at: parts.clock.now(), lost, reason } });
     }
+    await recordFacts(parts, rollout, regressed, {});
   } else {
     parts.sink.note({
       event: 'look.failed',

@@ -7,20 +7,20 @@ import type { UpgradeFact } from '../rollout/facts.ts';
 import type { PlanGroups } from '../rollout/plan-groups.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { describeRebuilt, type Remains, rebuildUpgrade } from '../rollout/unreadable.ts';
-import type { UpgradeState } from '../rollout/upgrade.ts';
+import type { Upgrade } from '../rollout/upgrade.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
 import { type ChangeRolloutParts, saveRolloutFact, waitForLeavingCreates } from './change-rollout.ts';
-import { changeOf } from './change-upgrade.ts';
+import { changeOf, recordFacts } from './change-upgrade.ts';
 import { describeRebuiltUpgrade } from './describe-change.ts';
 import { loadRolloutView } from './load-view.ts';
 import { lookAfterSoak, type SoakLookParts } from './look-after-soak.ts';
 import type { Errands } from './ports/errands.ts';
 import type { CollectorHold } from './ports/fleet-register.ts';
 import type { Fence } from './ports/leader-lease.ts';
-import type { UpgradeChange } from './ports/rollout-store.ts';
 import type { StepQueue } from './ports/step-queue.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 import type { Sightings } from './sightings.ts';
+import { withdrawWaiting } from './withdraw-waiting.ts';
 
 export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakLookParts, RollbackParts {
   readonly queue: StepQueue;
@@ -52,6 +52,7 @@ type Executors = {
  * Brings one rollout as far as it can go now: load, decide, act, record, and again while something changed. Level-
  * triggered: it looks at what is, so a lost message or a crash between two lines costs nothing but time.
  * @param overdueMs a step due for longer than this may have lost its job, and is delivered anew
+ * @param signal ends it between two passes
  * @returns when to look again if nothing happens before
  */
 export async function reconcile(
@@ -59,8 +60,10 @@ export async function reconcile(
   rolloutId: string,
   fence: Fence,
   overdueMs: DurationMs,
+  signal?: AbortSignal,
 ): Promise<EpochMs | null> {
   for (let passNumber = 0; passNumber < passesMax; passNumber += 1) {
+    if (signal?.aborted === true) return null;
     const now = parts.clock.now();
     const view = await loadRolloutView(parts, rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
     if (view === undefined) return null;
@@ -79,7 +82,7 @@ async function actAll(pass: Pass, actions: readonly Action[]): Promise<Did> {
     // The rest was decided from a view that is no more.
     if (did === 'stale') return 'stale';
     if (did === 'changed') changed = 'changed';
-    if (did === 'changed' && action.do !== 'admit' && action.do !== 'withdrawWaiting') return 'changed';
+    if (did === 'changed' && action.do !== 'admit') return 'changed';
   }
   return changed;
 }
@@ -122,18 +125,21 @@ const executors: Executors = {
     return 'unchanged';
   },
   mend,
-  withdrawWaiting,
+  withdrawWaiting: (pass, { reason }) =>
+    errand(pass, 'withdraw', ({ parts, view, fence }, signal) =>
+      withdrawWaiting(parts, view.rollout, { reason, fence }, signal),
+    ),
   beginRollback: (pass) =>
     errand(pass, 'rollback', ({ parts, view }, signal) => beginRollback(parts, view, signal)),
-  endRollback: async (pass, { reason }) => {
-    const left = await endRollback(pass.parts, pass.view);
-    return save(pass, { kind: 'rolledBack', at: nowOf(pass), reason, left });
-  },
+  endRollback: (pass, { reason }) =>
+    errand(pass, 'rolledBack', ({ parts, view, fence }, signal) =>
+      endRollback(parts, view, { reason, fence }, signal),
+    ),
 };
 
 /**
- * Begins work that asks the service or a gate, and may take longer than the leader can wait. What comes of it is saved
- * by itself; when it gets lost, the next decision asks for it again.
+ * Begins work that asks the service or a gate, or changes many records, and may take longer than the leader can wait.
+ * What comes of it is saved by itself; when it gets lost, the next decision asks for it again.
  */
 async function errand(
   pass: Pass,
@@ -197,7 +203,7 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   const startBy = new Map(picks.map((pick) => [pick.collectorId, pick.startBy]));
   const { collectors: holds } = await parts.register.holds();
   const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...startBy.keys()]);
-  const wasWithdrawn = await withdrawHeld(pass, holds, startBy);
+  const wasWithdrawn = await withdrawHeld(pass, holds, upgrades);
   if (wasWithdrawn) return 'changed';
   const trustedSince = parts.trustedSince?.() ?? 0;
   const changes = upgrades
@@ -229,19 +235,17 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
 async function withdrawHeld(
   pass: Pass,
   holds: readonly CollectorHold[],
-  picked: ReadonlyMap<number, unknown>,
+  picked: readonly Upgrade[],
 ): Promise<boolean> {
-  const { parts, view } = pass;
-  let withdrawn = false;
-  for (const hold of holds) {
-    if (!picked.has(hold.collectorId)) continue;
-    const before = await parts.store.loadUpgrade(view.rollout.id, hold.collectorId);
-    if (before === undefined) continue;
+  const { parts, view, fence } = pass;
+  const held = new Map(holds.map((hold) => [hold.collectorId, hold]));
+  const news = picked.flatMap((upgrade) => {
+    const hold = held.get(upgrade.collectorId);
+    if (hold === undefined) return [];
     const reason = `held by ${hold.by}: ${hold.reason}`;
-    const change = changeOf(parts, view.rollout, before, { kind: 'withdrawn', at: nowOf(pass), reason });
-    if (await saveChange(pass, change)) withdrawn = true;
-  }
-  return withdrawn;
+    return [{ upgrade, fact: { kind: 'withdrawn', at: nowOf(pass), reason } as const }];
+  });
+  return (await recordFacts(parts, view.rollout, news, { fence })).length > 0;
 }
 
 /** Those that may be running have a step that is due, which the next pass delivers if its job was lost. */
@@ -261,31 +265,6 @@ async function mend(
   const rebuilt = await parts.store.mend({ rolloutId: rollout.id, collectorIds }, rebuild, fence);
   for (const { event } of rebuilt) parts.sink.tell(event);
   return rebuilt.length > 0 ? 'changed' : 'unchanged';
-}
-
-/** Ends what has not started, a page at a time; what runs is left to be watched. */
-async function withdrawWaiting(
-  pass: Pass,
-  { reason }: Extract<Action, { do: 'withdrawWaiting' }>,
-): Promise<Did> {
-  const { parts, view } = pass;
-  const waiting: readonly UpgradeState[] = ['pending', 'retrying', 'deferred'];
-  let did: Did = 'unchanged';
-  for (const state of waiting) {
-    const upgrades = await parts.store.listUpgrades(view.rollout.id, { offset: 0, limit: pageSize, state });
-    for (const before of upgrades) {
-      const fact: UpgradeFact = { kind: 'withdrawn', at: nowOf(pass), reason };
-      if (await saveChange(pass, changeOf(parts, view.rollout, before, fact))) did = 'changed';
-    }
-  }
-  return did;
-}
-
-async function saveChange({ parts }: Pass, change: UpgradeChange): Promise<boolean> {
-  if (change.after === change.before) return false;
-  if ((await parts.store.saveUpgrade(change, null)) !== 'saved') return false;
-  for (const event of change.events) parts.sink.tell(event);
-  return true;
 }
 
 function nowOf({ parts }: Pass): EpochMs {

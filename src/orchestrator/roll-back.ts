@@ -4,13 +4,14 @@ import { freezeRollback } from '../rollout/freeze-rollback.ts';
 import type { LeftBehind } from '../rollout/left-behind.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
-import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
-import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
+import { type ChangeRolloutParts, changeRollout, saveRolloutFact } from './change-rollout.ts';
+import { type ChangeUpgradeParts, recordFacts } from './change-upgrade.ts';
 import { leftBehindBy, partUpgraded } from './left-behind.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
 import type { FleetService } from './ports/fleet-service.ts';
+import type { Fence } from './ports/leader-lease.ts';
 import { claimedByOthers } from './read-plan.ts';
 
 export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {
@@ -83,18 +84,40 @@ export async function beginRollback(
   return 'done';
 }
 
-/** Marks what the rollback took back. @returns whom it has not */
-export async function endRollback(parts: RollbackParts, view: RolloutView): Promise<readonly LeftBehind[]> {
+/**
+ * Marks what the rollback took back, and ends the rollout with whom it has not. Nothing is stored when the rollout has
+ * changed since this was decided, or another leads: the next decision asks for it again.
+ */
+export async function endRollback(
+  parts: RollbackParts,
+  view: RolloutView,
+  { reason, fence }: { readonly reason: string; readonly fence: Fence },
+  signal: AbortSignal,
+): Promise<'done' | 'again'> {
   const { rollout, rollback } = view;
-  if (rollback === null) return [];
-  for (const { collectorId, toBuild } of await listAllUpgrades(parts.store, rollback.id, {
-    state: 'succeeded',
-  })) {
-    const upgrade = await parts.store.loadUpgrade(rollout.id, collectorId);
-    if (upgrade === undefined) continue;
-    const reason = `taken back to ${toBuild} by ${rollback.id}`;
-    await recordFact(parts, rollout, upgrade, { kind: 'rolledBack', at: parts.clock.now(), reason });
-  }
+  const left = rollback === null ? [] : await markTakenBack(parts, rollout, { rollback, fence }, signal);
+  if (signal.aborted) return 'again';
+  const fact = { kind: 'rolledBack', at: parts.clock.now(), reason, left } as const;
+  await saveRolloutFact(parts, rollout, fact, 'daemon', fence);
+  return 'done';
+}
+
+/** @returns whom the rollback has not taken back */
+async function markTakenBack(
+  parts: RollbackParts,
+  rollout: Rollout,
+  { rollback, fence }: { readonly rollback: Pick<Rollout, 'id'>; readonly fence: Fence },
+  signal: AbortSignal,
+): Promise<readonly LeftBehind[]> {
+  const takenBack = await listAllUpgrades(parts.store, rollback.id, { state: 'succeeded' });
+  const builds = new Map(takenBack.map(({ collectorId, toBuild }) => [collectorId, toBuild]));
+  const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...builds.keys()]);
+  const at = parts.clock.now();
+  const news = upgrades.map((upgrade) => {
+    const reason = `taken back to ${builds.get(upgrade.collectorId) ?? ''} by ${rollback.id}`;
+    return { upgrade, fact: { kind: 'rolledBack', at, reason } as const };
+  });
+  await recordFacts(parts, rollout, news, { rolloutRev: rollout.rev, fence }, signal);
   const ended = await loadRolloutSummary(parts, rollback.id, parts.clock.now());
   return ended === undefined ? [] : leftBehindBy(parts.store, ended);
 }

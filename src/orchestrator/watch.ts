@@ -6,7 +6,7 @@ import type { Rollout } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { isWatched, judgeRow, type RowVerdict, readingPeriod } from '../rollout/watch.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
-import { type ChangeUpgradeParts, recordFact } from './change-upgrade.ts';
+import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from './change-upgrade.ts';
 import type { FleetService, InventoryPage } from './ports/fleet-service.ts';
 import type { StepQueue } from './ports/step-queue.ts';
 import type { Sightings } from './sightings.ts';
@@ -29,10 +29,6 @@ interface WatchedUpgrade {
   readonly upgrade: Upgrade;
 }
 
-interface RowFact extends WatchedUpgrade {
-  readonly fact: UpgradeFact;
-}
-
 interface Watch {
   readonly byCollector: ReadonlyMap<number, readonly WatchedUpgrade[]>;
   readonly periodMs: DurationMs | null;
@@ -49,9 +45,6 @@ const quietPeriods = 2;
 
 // After readings that failed: 2, 4, 8 … periods, so that a service which can't page is left to single looks.
 const missesMax = 4;
-
-// Records of one page are written side by side, in so many writes at once.
-const writesAtOnce = 50;
 
 /**
  * Reads the inventory, page by page, as long as that tells more than single looks, and writes down what each row tells
@@ -115,7 +108,7 @@ async function readPage(
   { collectors, serviceAt }: InventoryPage,
   periodMs: DurationMs,
 ): Promise<void> {
-  const facts: RowFact[] = [];
+  const news = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeNews[] }>();
   const at = parts.clock.now();
   const trustedSince = parts.trustedSince?.();
   parts.sightings.note({ collectors, serviceAt }, at);
@@ -124,11 +117,13 @@ async function readPage(
     for (const { rollout, upgrade } of byCollector.get(id) ?? []) {
       const verdict = judgeRow(upgrade, row, { at, periodMs, policy: rollout.policy, trustedSince });
       const fact = factOf(verdict, row, { at, until: at + quietPeriods * periodMs });
-      if (fact !== undefined) facts.push({ rollout, upgrade, fact });
+      if (fact === undefined) continue;
+      const of = news.get(rollout.id) ?? { rollout, rows: [] };
+      of.rows.push({ upgrade, fact });
+      news.set(rollout.id, of);
     }
   }
-  for (let from = 0; from < facts.length; from += writesAtOnce)
-    await Promise.all(facts.slice(from, from + writesAtOnce).map((each) => write(parts, each)));
+  for (const { rollout, rows } of news.values()) await write(parts, rollout, rows);
 }
 
 function factOf(
@@ -150,9 +145,13 @@ function factOf(
   }
 }
 
-async function write(parts: WatchParts, { rollout, upgrade, fact }: RowFact): Promise<void> {
-  const after = await recordFact(parts, rollout, upgrade, fact);
-  // Its job waits for the instant that was due before. A crash before this line leaves the step overdue, and the
-  // reconciler hastens it.
-  if (after !== upgrade && fact.kind !== 'quiet') await parts.queue.hasten(rollout.id, [upgrade.collectorId]);
+async function write(parts: WatchParts, rollout: Rollout, rows: readonly UpgradeNews[]): Promise<void> {
+  const changed = await recordFacts(parts, rollout, rows, {});
+  const quiet = new Set(
+    rows.flatMap(({ upgrade, fact }) => (fact.kind === 'quiet' ? [upgrade.collectorId] : [])),
+  );
+  const sooner = changed.map(({ collectorId }) => collectorId).filter((id) => !quiet.has(id));
+  // Their jobs wait for the instants that were due before. A crash before this line leaves the steps overdue, and the
+  // reconciler hastens them.
+  if (sooner.length > 0) await parts.queue.hasten(rollout.id, sooner);
 }

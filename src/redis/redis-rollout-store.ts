@@ -182,16 +182,19 @@ export function makeRedisRolloutStore(redis: {
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];
       const call = { mode: 'admit', rolloutRev, slots, fence };
-      return savedOf(changes, await transition(rolloutId, call, changes, domains));
+      const withCaps = changes.map((change) => ({ ...change, domains }));
+      return savedOf(changes, await transition(rolloutId, call, withCaps));
     },
 
     saveUpgrade: async (change, tripAbove) => {
-      const call = {
-        mode: 'save',
-        ...(tripAbove === null || !Number.isFinite(tripAbove) ? {} : { tripAbove }),
-      };
-      const [verdict] = await transition(change.after.rolloutId, call, [change]);
+      const changes = [{ ...change, tripAbove }];
+      const [verdict] = await transition(change.after.rolloutId, { mode: 'save' }, changes);
       return verdict === 'saved' ? 'saved' : 'stale';
+    },
+
+    saveUpgrades: async (rolloutId, changes, guard) => {
+      if (changes.length === 0) return [];
+      return savedOf(changes, await transition(rolloutId, { mode: 'save', ...guard }, changes));
     },
 
     mend: ({ rolloutId, collectorIds }, rebuild, fence) => {
@@ -224,8 +227,9 @@ export function makeRedisRolloutStore(redis: {
   async function transition(
     rolloutId: string,
     call: Readonly<Record<string, string | number>>,
-    changes: readonly UpgradeChange[],
-    domains?: readonly CapDomain[],
+    changes: ReadonlyArray<
+      UpgradeChange & { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null }
+    >,
   ): Promise<readonly Verdict[]> {
     const { keys } = ofRollout(rolloutId);
     const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
@@ -234,7 +238,7 @@ export function makeRedisRolloutStore(redis: {
       keys: [rollout, records, counters, pending, due, retries, intents, missed, events, fence],
       args: [
         JSON.stringify({ ...call, write: nextMark() }),
-        ...changes.flatMap((change) => encodeChange(change, domains)),
+        ...changes.flatMap((change) => encodeChange(change, change)),
       ],
     });
     return reply as readonly Verdict[];

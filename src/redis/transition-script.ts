@@ -5,8 +5,8 @@ import { makeScript } from './script.ts';
  * The one way a record changes in Redis: record, counters, sorted sets, events and brake in one step.
  *
  * KEYS: rollout, records, counters, pending, due, retries, intents, missed, events, fence.
- * ARGV[1]: `{ mode: 'save' | 'intent' | 'admit' | 'rejoin', write, tripAbove?, rolloutRev?, slots?, fence? }`; then for each
- * change its numbers (`encodeChange`), its record, and its events.
+ * ARGV[1]: `{ mode: 'save' | 'intent' | 'admit' | 'rejoin', write, rolloutRev?, slots?, fence? }`; then for each change
+ * its numbers (`encodeChange`), its record, and its events.
  * Answers one verdict for each change: `saved`, `stale` or `braked`. Where the rollout itself is not there, because its
  * backup is just being restored, all are stale: what they would count would be overwritten.
  *
@@ -26,7 +26,8 @@ local rollout = redis.call('HMGET', KEYS[1], 'state', 'rev', 'brake')
 local isRunning = rollout[1] == 'running' and rollout[3] ~= '1'
 local isThere = rollout[2] ~= false
 local isFencedOff = call.fence ~= nil and isThere and isFenced(KEYS[10], call.fence)
-local isStarted = isRunning and (call.rolloutRev == nil or tonumber(rollout[2]) == call.rolloutRev)
+local isAsJudged = call.rolloutRev == nil or tonumber(rollout[2]) == call.rolloutRev
+local isStarted = isRunning and isAsJudged
 local marked = ',"write":"'
 local sets = { pending = KEYS[4], due = KEYS[5], retries = KEYS[6], intents = KEYS[7], missed = KEYS[8] }
 
@@ -48,7 +49,7 @@ local function count(change)
     local value = addTo(KEYS[3], field, amount)
     -- The brake counts as a change of the rollout, so that nobody who read it before can lift it unseen.
     local isWorse = field == change.weightField and tonumber(amount) > 0
-    if isWorse and call.tripAbove ~= nil and value > call.tripAbove and rollout[3] ~= '1' then
+    if isWorse and change.tripAbove ~= nil and value > change.tripAbove and rollout[3] ~= '1' then
       redis.call('HSET', KEYS[1], 'brake', '1')
       redis.call('HINCRBY', KEYS[1], 'rev', 1)
       rollout[3] = '1'
@@ -86,7 +87,7 @@ local function verdictOn(change, body, current)
   if call.mode == 'intent' and not isRunning then return 'braked' end
   if call.mode == 'intent' and not isStarted then return 'stale' end
   if isRepeated then return 'repeated' end
-  if call.mode == 'rejoin' and tonumber(rollout[2]) ~= call.rolloutRev then return 'stale' end
+  if (call.mode == 'rejoin' or call.mode == 'save') and (isFencedOff or not isAsJudged) then return 'stale' end
   if call.mode == 'admit' and (isFencedOff or not isStarted or not hasRoom(change)) then return 'stale' end
   return 'fresh'
 end

@@ -40,11 +40,15 @@ function missedOf(upgrade: Upgrade): { readonly missed?: string } {
 
 /**
  * A change as the transition script takes it: what to check, what to count, then the record and its events.
- * @param domains the caps to be kept, by index; only an admission has them
+ * @param only the caps to be kept, by index, which only an admission has; and the weight above which its wave trips
  */
-export function encodeChange(change: UpgradeChange, domains?: readonly CapDomain[]): readonly string[] {
+export function encodeChange(
+  change: UpgradeChange,
+  only: { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null } = {},
+): readonly string[] {
   const { before, after, events } = change;
   const changedAt = changedAtOf(change);
+  const { domains, tripAbove = null } = only;
   const meta = {
     id: String(after.collectorId),
     rev: before.rev,
@@ -52,6 +56,7 @@ export function encodeChange(change: UpgradeChange, domains?: readonly CapDomain
     weightField: counterField.weight(after.wave),
     counts: encodeCounts(countChange(before, after)),
     caps: domains === undefined ? [] : encodeCaps(after, domains),
+    ...(tripAbove === null || !Number.isFinite(tripAbove) ? {} : { tripAbove }),
     ...(changedAt === undefined
       ? {}
       : { changedField: counterField.changedAt(after.wave), changedAt: String(changedAt) }),

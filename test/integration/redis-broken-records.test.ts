@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { changeRollout } from '../../src/orchestrator/change-rollout.ts';
 import { checkActive } from '../../src/orchestrator/check-active.ts';
 import { makeOperations } from '../../src/orchestrator/make-operations.ts';
+import type { Errands } from '../../src/orchestrator/ports/errands.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import { claimedByOthers, makePlanMemory } from '../../src/orchestrator/read-plan.ts';
@@ -54,6 +55,13 @@ function aHouse() {
   return { commands, keyPrefix, told, broken, store, register, keys, breakRecord };
 }
 
+/** Background tasks that are over when the pass is. */
+const runAtOnce: Errands = {
+  run: async (_key, work) => {
+    await work(new AbortController().signal);
+  },
+};
+
 function partsWith(house: { readonly store: RolloutStore; readonly register: FleetRegister }) {
   const fleet = aFleetService({
     listBuilds: async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }),
@@ -71,7 +79,7 @@ function partsWith(house: { readonly store: RolloutStore; readonly register: Fle
       deliver: async () => undefined,
       hasten: async () => undefined,
     },
-    errands: { run: async () => undefined },
+    errands: runAtOnce,
     gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
   };
 }

@@ -240,6 +240,42 @@ describe('saving an upgrade', () => {
     expect(await store.admit({ ...admission(view), changes: [admitted(await load(3))] }, 1)).toEqual([]);
   });
 
+  it('saves many in one write: those that changed meanwhile are left out, and each trips for itself', async () => {
+    const [first, second, third] = [await load(1), await load(2), await load(3)];
+    await store.saveUpgrade(admitted(second), null);
+    const changes = [
+      { ...ended(first, 'failed', 1), tripAbove: 1 },
+      { ...ended(second, 'failed', 1), tripAbove: 0 },
+      { ...ended(third, 'withdrawn', 0), tripAbove: null },
+    ];
+    let sent = 0;
+    const commands = onScripts(connection.commands, (send) => {
+      sent += 1;
+      return send();
+    });
+    const counted = makeRedisRolloutStore({ commands, keyPrefix });
+    expect(await counted.saveUpgrades(rolloutId, changes, {})).toEqual([1, 3]);
+    expect(sent).toBe(1);
+    const view = await viewNow();
+    expect(view.braked).toBe(false);
+    expect(view.waves[0]?.counts).toMatchObject({ failed: 1, queued: 1, withdrawn: 1, pending: 0 });
+    expect(await store.readEvents(rolloutId, { limit: 10 })).toHaveLength(3);
+    // Sent again after a lost connection, it changes nothing.
+    expect(await store.saveUpgrades(rolloutId, changes, {})).toEqual([1, 3]);
+    expect(await store.readEvents(rolloutId, { limit: 10 })).toHaveLength(3);
+    const worse = [{ ...ended(await load(2), 'failed', 1), tripAbove: 1 }];
+    expect(await store.saveUpgrades(rolloutId, worse, {})).toEqual([2]);
+    expect((await viewNow()).braked).toBe(true);
+  });
+
+  it('saves none of many at another rev of the rollout, nor for a leader that was followed by another', async () => {
+    const changes = [{ ...ended(await load(1), 'withdrawn', 0), tripAbove: null }];
+    expect(await store.saveUpgrades(rolloutId, changes, { rolloutRev: 2, fence: 7 })).toEqual([]);
+    expect(await store.saveUpgrades(rolloutId, changes, { rolloutRev: 1, fence: 6 })).toEqual([]);
+    expect(await load(1)).toEqual(changes[0]?.before);
+    expect(await store.saveUpgrades(rolloutId, changes, { rolloutRev: 1, fence: 7 })).toEqual([1]);
+  });
+
   it('does not let the brake be lifted by who has not seen it', async () => {
     const before = await viewNow();
     await store.saveUpgrade(ended(await load(1), 'failed', 1), 0);

@@ -73,6 +73,13 @@ export function plantInStore(
         })),
         saveUpgrade: (change, tripAbove) =>
           store.saveUpgrade(change, tripAbove === null ? null : tripAbove + 1),
+        saveUpgrades: (id, changes, guard) => {
+          const later = changes.map((change) => ({
+            ...change,
+            tripAbove: change.tripAbove === null ? null : change.tripAbove + 1,
+          }));
+          return store.saveUpgrades(id, later, guard);
+        },
       };
     case 'pauseNotFinal':
       if (context !== 'step') return store;
@@ -133,13 +140,15 @@ export function plantInStore(
       if (context !== 'watch') return store;
       return {
         ...store,
-        saveUpgrade: (change, tripAbove) => {
-          const { before, after } = change;
-          const isStirred =
-            before.state === 'upgrading' && after.state === 'upgrading' && after.dueAt < before.dueAt;
-          if (!isStirred) return store.saveUpgrade(change, tripAbove);
-          const ended = end(before, 'succeeded', after.dueAt, 'on the build and alive');
-          return store.saveUpgrade({ ...change, after: ended }, tripAbove);
+        saveUpgrades: (id, changes, guard) => {
+          const wrong = changes.map((change) => {
+            const { before, after } = change;
+            const isStirred =
+              before.state === 'upgrading' && after.state === 'upgrading' && after.dueAt < before.dueAt;
+            if (!isStirred) return change;
+            return { ...change, after: end(before, 'succeeded', after.dueAt, 'on the build and alive') };
+          });
+          return store.saveUpgrades(id, wrong, guard);
         },
       };
     case 'targetMoved':

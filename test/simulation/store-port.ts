@@ -106,6 +106,12 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         if (result === 'saved') saved(change);
         return result;
       }),
+    saveUpgrades: (id, changes, guard) =>
+      call('saveUpgrades', async () => {
+        const collectors = await store.saveUpgrades(id, changes, guard);
+        for (const change of changes) if (collectors.includes(change.after.collectorId)) saved(change);
+        return collectors;
+      }),
     saveIntent: (change, rev) =>
       call('saveIntent', async () => {
         const result = await store.saveIntent(change, rev);

@@ -76,6 +76,8 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       readonly mode: 'save' | 'intent' | 'admit' | 'rejoin';
       readonly rolloutRev?: number;
       readonly tripAbove?: number | null;
+      /** Of the guard of a write of many: judged once for all of them. */
+      readonly isRefused?: boolean;
       readonly hasRoom?: (of: Kept) => boolean;
     },
   ): 'saved' | 'stale' | 'braked' => {
@@ -90,7 +92,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     if (call.mode === 'intent' && !isRunning) return 'braked';
     if (call.mode === 'intent' && !isAsDecided) return 'stale';
     if (isRepeated) return 'saved';
-    if (call.mode === 'rejoin' && !isAsDecided) return 'stale';
+    if (call.isRefused || (call.mode === 'rejoin' && !isAsDecided)) return 'stale';
     if (call.mode === 'admit' && !(isRunning && isAsDecided && call.hasRoom?.(of))) return 'stale';
     of.upgrades.set(after.collectorId, after);
     noteIntent(of, after, call.mode === 'intent');
@@ -294,6 +296,16 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     },
     saveUpgrade: async (change, tripAbove) =>
       transition(change, { mode: 'save', tripAbove }) === 'saved' ? 'saved' : 'stale',
+    saveUpgrades: async (rolloutId, changes, { rolloutRev, fence = null }) => {
+      const isFencedOff = isFenced(rolloutId, fence);
+      const isRefused =
+        isFencedOff || (rolloutRev ?? kept.get(rolloutId)?.rollout.rev) !== kept.get(rolloutId)?.rollout.rev;
+      return changes.flatMap((change) =>
+        transition(change, { mode: 'save', tripAbove: change.tripAbove, isRefused }) === 'saved'
+          ? [change.after.collectorId]
+          : [],
+      );
+    },
     mend: async () => [],
     saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
     countFreshIntents: async (id, withinMs) =>

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { endInTime } from '../../src/daemon/end-in-time.ts';
+import { describeEnd, endInTime } from '../../src/daemon/end-in-time.ts';
 
 const answersAtOnce = async () => true;
 const neverAnswers = () => new Promise<boolean>(() => undefined);
@@ -35,7 +35,10 @@ describe('the end of a daemon', () => {
 
   it('comes when its work has ended', async () => {
     const cutRedis = vi.fn();
-    expect(await endInTime({ work: Promise.resolve(), redisAnswers: neverAnswers, cutRedis })).toBe('done');
+    expect(await endInTime({ work: Promise.resolve(), redisAnswers: neverAnswers, cutRedis })).toEqual({
+      kind: 'done',
+      redisIsAway: false,
+    });
     expect(cutRedis).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -48,7 +51,7 @@ describe('the end of a daemon', () => {
 
   it('waits for work as long as Redis answers, seven seconds at most', async () => {
     const { end, cutMs } = await endWaitingWork(answersAtOnce);
-    expect(end).toBe('cut');
+    expect(end).toEqual({ kind: 'cut', redisIsAway: false });
     expect(cutMs).toBeGreaterThanOrEqual(7_000);
     expect(cutMs).toBeLessThan(7_200);
   });
@@ -57,7 +60,7 @@ describe('the end of a daemon', () => {
     'is there two seconds after the last answer, which a Redis is late by %i ms with',
     async (lateMs) => {
       const { end, cutMs } = await endWaitingWork(isSilent(lateMs));
-      expect(end).toBe('cut');
+      expect(end).toEqual({ kind: 'cut', redisIsAway: true });
       expect(cutMs).toBeGreaterThanOrEqual(2_000);
       expect(cutMs).toBeLessThan(2_200);
     },
@@ -75,6 +78,13 @@ describe('the end of a daemon', () => {
   });
 
   it('is called late when the work goes on even without Redis', async () => {
-    expect((await endWaitingWork(isSilent(0), false)).end).toBe('late');
+    expect((await endWaitingWork(isSilent(0), false)).end).toEqual({ kind: 'late', redisIsAway: true });
+  });
+
+  it('blames Redis only when Redis is away: work that takes too long is called so', async () => {
+    expect(describeEnd((await endWaitingWork(answersAtOnce, false)).end)).toBe(
+      'not all parts have ended; they took longer than 7 s, so work in progress is settled at the next start',
+    );
+    expect(describeEnd((await endWaitingWork(isSilent(0))).end)).toContain('Redis is away');
   });
 });

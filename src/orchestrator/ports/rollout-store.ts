@@ -13,6 +13,14 @@ export interface UpgradeChange {
   readonly events: readonly RolloutEvent[];
 }
 
+/** When many changes are saved: only as long as this holds; nothing of what is left out is asked. */
+export interface SaveGuard {
+  /** The rollout is still at the rev at which they were found to be right. */
+  readonly rolloutRev?: number;
+  /** No other leader has followed this one. */
+  readonly fence?: Fence;
+}
+
 /** A rollout with all that belongs to it, as it is written in one step. */
 export interface FrozenPlan {
   readonly rollout: Rollout;
@@ -141,6 +149,15 @@ export interface RolloutStore {
    * the same write, so that no create leaves after it.
    */
   saveUpgrade(change: UpgradeChange, tripAbove: number | null): Promise<SaveResult>;
+  /**
+   * Saves changes of one rollout in one write, each with its own `tripAbove`; a record that has changed is left out.
+   * @returns the collectors saved; none where the guard does not hold
+   */
+  saveUpgrades(
+    rolloutId: string,
+    changes: ReadonlyArray<UpgradeChange & { readonly tripAbove: number | null }>,
+    guard: SaveGuard,
+  ): Promise<readonly number[]>;
   /**
    * Puts other records in the place of those on their way that can't be read, and counts anew what they had counted; one
    * that is over stays as it is: nothing waits for it. Nothing is done when one of them changed meanwhile.
