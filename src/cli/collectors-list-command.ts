@@ -1,6 +1,6 @@
+import { compilePatterns, PatternError } from '../base/text-pattern.ts';
 import type { CollectorFilter } from '../collector-api/collector-client.ts';
 import type { Collector } from '../contract/collector.ts';
-import { compilePattern } from '../rollout/selector.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { GlobalOptions } from './command-runner.ts';
 import type { ConsoleOutput } from './console-output.ts';
@@ -38,10 +38,14 @@ export async function collectorsListCommand(
 
 function readPattern(pattern: string | undefined): (name: string) => boolean {
   try {
-    return compilePattern(pattern ?? '*');
+    return compilePatterns([pattern ?? '*']);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new CommandFailure(exitCodes.usageOrConfig, `--match: ${error.message}`, { cause: error });
+    if (!(error instanceof PatternError)) throw error;
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      `--match is no regular expression that upwave runs: ${error.message}`,
+      { cause: error },
+    );
   }
 }
 

@@ -11,7 +11,6 @@ import { partOf } from './part-of.ts';
 import { type CaFiles, readCaFiles } from './read-ca-files.ts';
 import { readSecretFiles, type SecretFiles } from './read-secret-files.ts';
 import { withPassword } from './redis-schema.ts';
-import { slowPatternIssues } from './slow-pattern-issues.ts';
 import {
   plainScalarOf,
   redactSubstituted,
@@ -42,8 +41,7 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   const { parsed, issues } = parseFile(substitution);
   const secrets = readSecretFiles(substitution, source.file);
   const authorities = readCaFiles(substitution, source.file);
-  const slow = slowPatternIssues(partOf(substitution.value, 'rollouts')).map(redacted(substitution));
-  const allIssues = [...issues, ...slow, ...secrets.issues, ...authorities.issues];
+  const allIssues = [...issues, ...secrets.issues, ...authorities.issues];
   if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
   const config = assemble(parsed, secrets.byKey, authorities.ca, dirname(source.file));
   return secrets.files.length === 0 ? config : { ...config, secretFiles: secrets.files };

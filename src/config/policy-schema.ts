@@ -5,7 +5,7 @@ import { CapsSchema, SpreadBySchema } from './collector-key-schemas.ts';
 import { quote } from './config-error.ts';
 import { isCronExpression } from './cron.ts';
 import { FreezesSchema } from './freezes-schema.ts';
-import { SelectionSchema } from './selection-schema.ts';
+import { reportManyPatterns, SelectionSchema } from './selection-schema.ts';
 import { reportShortWindows } from './short-windows.ts';
 import { TargetSchema } from './target-schema.ts';
 import { TimeZoneSchema } from './time-zone-schemas.ts';
@@ -170,6 +170,7 @@ export const PolicySchema = z
       .describe("What failed tasks' messages mean, in order; the first match wins."),
   })
   .check(wholeCheck(reportShortWindows))
+  .check(wholeCheck(reportManyPatterns))
   .transform((policy): Policy => {
     const inZone = <Rule extends object>(rule: Rule) => ({ timeZone: policy.timeZone, ...rule });
     return { ...policy, windows: policy.windows.map(inZone), freezes: policy.freezes.map(inZone) };

@@ -1,13 +1,27 @@
 import { z } from 'zod';
-import { compilePattern, parseVersionRange } from '../rollout/selector.ts';
+import { compilePatterns, kindOfPattern, PatternError } from '../base/text-pattern.ts';
+import { parseVersionRange } from '../rollout/selector.ts';
 import { quote } from './config-error.ts';
-import { patternCharactersMax } from './slow-pattern-issues.ts';
-import { oneOrMany } from './value-schemas.ts';
+import { partOf } from './part-of.ts';
+import { oneOrMany, type WholeReport } from './value-schemas.ts';
 
 /** A fleet has at most 10,000 collectors (field-facts.md), so no list of them needs more entries. */
 const entriesMax = 10_000;
 
-/** A glob, or `/regex/`, checked to compile; whether it is quick is looked at for all of them together. */
+/** Each is compared with the build of each collector. */
+const versionRangesMax = 100;
+
+/**
+ * What each collector may be tried against, in all selectors of a policy together. Ten thousand collectors take a second
+ * at these bounds, and the leader's lease lasts three. Names without `*` and `?` cost nothing, however many they are.
+ */
+const globsMax = 1_000;
+const regularExpressionsMax = 100;
+
+/** Longer ones are no names. */
+const patternCharactersMax = 500;
+
+/** A glob, or `/regex/`, checked to compile. */
 const Pattern = z
   .string()
   .min(1, 'is empty; write a glob such as "prod-*", or remove the key')
@@ -21,11 +35,10 @@ const Pattern = z
       return;
     }
     try {
-      compilePattern(text);
+      compilePatterns([text]);
     } catch (error) {
-      // What stands before the last colon repeats the expression.
-      const reason = String(error).split(': ').at(-1) ?? '';
-      context.addIssue(`${quote(text)} is no regular expression: ${reason}`);
+      if (!(error instanceof PatternError)) throw error;
+      context.addIssue(`${quote(text)} is no regular expression that upwave runs: ${error.message}`);
     }
   });
 
@@ -50,7 +63,7 @@ const selectorShape = {
   osArch: patterns().describe('Their architectures, such as amd64.'),
   sourceSyncMode: patterns().describe('How they get their sources: UI or Json.'),
   id: oneOrMany(z.number().int().min(0), entriesMax).exactOptional().describe('Their ids.'),
-  version: oneOrMany(VersionRange, entriesMax)
+  version: oneOrMany(VersionRange, versionRangesMax)
     .exactOptional()
     .describe('The builds that they run now: ranges such as ">=19.361-1 <19.500-1".'),
   ephemeral: z
@@ -95,6 +108,30 @@ export const SelectionSchema = z
       ),
   })
   .describe('Which collectors.');
+
+/** Reports a policy whose selectors together have too many patterns that are tried one by one. */
+export function reportManyPatterns(
+  { select, waves }: Readonly<Record<string, unknown>>,
+  report: WholeReport,
+): void {
+  const counts = { exact: 0, glob: 0, regularExpression: 0 };
+  const count = (node: unknown): void => {
+    if (typeof node === 'string') counts[kindOfPattern(node)] += 1;
+    else if (typeof node === 'object' && node !== null) for (const part of Object.values(node)) count(part);
+  };
+  count(select);
+  if (Array.isArray(waves)) for (const wave of waves) count(partOf(wave, 'match'));
+  if (counts.glob > globsMax)
+    report(
+      `the policy has ${counts.glob} globs, at most ${globsMax} are tried; write whole names, or fewer and wider globs`,
+      ['select'],
+    );
+  if (counts.regularExpression > regularExpressionsMax)
+    report(
+      `the policy has ${counts.regularExpression} regular expressions, at most ${regularExpressionsMax} are tried; join them with "|", or use globs`,
+      ['select'],
+    );
+}
 
 /** A selector with a slip in its only key is not what a person would call empty, so it is told of the slip alone. */
 function someKey(sentence: string) {

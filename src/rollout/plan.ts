@@ -4,7 +4,7 @@ import { arrangePlan, type PlannedWave } from './arrange-plan.ts';
 import type { FleetCollector, FleetSnapshot } from './collector.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
-import { compileSelector } from './selector.ts';
+import { compileSelection } from './selector.ts';
 
 /** The waves with their members, and every collector left out with the reason (P5). */
 export interface Plan {
@@ -80,11 +80,10 @@ export function makeJudge(
   upgradableIds: ReadonlySet<number>,
   { failedBefore, heldCollectors, claimed, only }: PlanOptions,
 ): (collector: FleetCollector) => LeftOutReason | undefined {
-  const isIncluded = compileSelector(policy.select.include);
-  const exclusions = policy.select.exclude.map(compileSelector);
+  const selection = compileSelection(policy.select);
   return (collector) => {
-    if (!isIncluded(collector)) return 'notSelected';
-    if (exclusions.some((matches) => matches(collector))) return 'excluded';
+    const unselected = selection(collector);
+    if (unselected !== undefined) return unselected;
     if (only !== undefined && !only.has(collector.id)) return 'notAsked';
     if (isSameBuild(collector.build, targetBuild)) return 'atTarget';
     const isNewer = (compareBuildVersions(collector.build, targetBuild) ?? 0) > 0;

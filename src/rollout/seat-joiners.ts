@@ -4,7 +4,7 @@ import { domainLabel, stratumLabel } from './group-labels.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { WaveRule } from './policy.ts';
 import type { Rollout, Wave } from './rollout.ts';
-import { compileSelector } from './selector.ts';
+import { compileMatch } from './selector.ts';
 import { shareSeats } from './share-seats.ts';
 
 /**
@@ -25,11 +25,11 @@ export function seatJoiners(
   const wave = rollout.waves[index];
   const waves = new Map(joiners.map(({ id }) => [id, last]));
   if (index === last || rule === undefined || wave === undefined) return waves;
-  const matches = rule.match === undefined ? undefined : compileSelector(rule.match);
+  const matches = compileMatch(rule.match);
   const staysBehind = makeStaysBehind(rollout, groups, joiners);
   const byStratum = new Map(groups.strata.map(({ label }) => [label, [] as FleetCollector[]]));
   for (const joiner of joiners) {
-    if (matches?.(joiner) === false || staysBehind(joiner)) continue;
+    if (!matches(joiner) || staysBehind(joiner)) continue;
     const label = stratumLabel(joiner, rollout.policy.spreadBy);
     const alike = byStratum.get(label);
     if (alike === undefined) byStratum.set(label, [joiner]);

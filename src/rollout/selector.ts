@@ -1,14 +1,54 @@
 import { compareBuildVersions } from '../base/build-version.ts';
+import { compilePatterns, PatternError } from '../base/text-pattern.ts';
 import type { FleetCollector } from './collector.ts';
-import type { Selector } from './policy.ts';
+import type { Selection, Selector } from './policy.ts';
 
-/** Makes a test out of a selector: every given key must match, a list matches when one entry does (DESIGN §4). */
-export function compileSelector(selector: Selector): (collector: FleetCollector) => boolean {
-  const tests: Array<(collector: FleetCollector) => boolean> = [];
+/**
+ * Makes the rule that says why a selection leaves a collector out; undefined where it is in. A policy that an earlier
+ * version stored may hold an expression that is refused today: such a selection takes nobody, so that nothing is
+ * upgraded that it means to exclude (P5).
+ */
+export function compileSelection({
+  include,
+  exclude,
+}: Selection): (collector: FleetCollector) => 'notSelected' | 'excluded' | undefined {
+  const includes = compiledOrNobody(() => compileSelector(include));
+  const spares = compiledOrNobody(() => {
+    const tests = exclude.map(compileSelector);
+    return (collector) => !tests.some((matches) => matches(collector));
+  });
+  return (collector) => {
+    if (!includes(collector)) return 'notSelected';
+    return spares(collector) ? undefined : 'excluded';
+  };
+}
+
+/** Makes the test for a wave's `match`; none takes everybody, and one that is refused today nobody. */
+export function compileMatch(match: Selector | undefined): CollectorTest {
+  return match === undefined ? () => true : compiledOrNobody(() => compileSelector(match));
+}
+
+type CollectorTest = (collector: FleetCollector) => boolean;
+
+function compiledOrNobody(compile: () => CollectorTest): CollectorTest {
+  try {
+    return compile();
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    return () => false;
+  }
+}
+
+/**
+ * Makes a test out of a selector: every given key must match, a list matches when one entry does (DESIGN §4).
+ * @throws PatternError for a regular expression that can't be used
+ */
+function compileSelector(selector: Selector): CollectorTest {
+  const tests: Array<CollectorTest> = [];
   const text = (patterns: readonly string[] | undefined, of: (collector: FleetCollector) => string) => {
     if (patterns === undefined) return;
-    const matchers = patterns.map(compilePattern);
-    tests.push((collector) => matchers.some((matches) => matches(of(collector))));
+    const matches = compilePatterns(patterns);
+    tests.push((collector) => matches(of(collector)));
   };
   text(selector.name, (c) => c.name);
   text(selector.category, (c) => c.category);
@@ -24,57 +64,12 @@ export function compileSelector(selector: Selector): (collector: FleetCollector)
     const ids = new Set(id);
     tests.push((c) => ids.has(c.id));
   }
-  if (version !== undefined) tests.push((c) => version.some((range) => isInVersionRange(c.build, range)));
+  if (version !== undefined) {
+    const ranges = version.map(parseVersionRange);
+    tests.push((c) => ranges.some((range) => range !== undefined && isInVersionRange(c.build, range)));
+  }
   if (ephemeral !== undefined) tests.push((c) => c.ephemeral === ephemeral);
   return (collector) => tests.every((test) => test(collector));
-}
-
-/** Makes a test out of a glob (`*` any characters, `?` one; in any case), or of a `/regular expression/`. */
-export function compilePattern(pattern: string): (text: string) => boolean {
-  const expression = parseRegularExpression(pattern);
-  return expression === undefined ? compileGlob(pattern) : (text) => expression.test(text);
-}
-
-/** @returns undefined for a glob. @throws SyntaxError */
-export function parseRegularExpression(pattern: string): RegExp | undefined {
-  const [, source, flags] = /^\/(.*)\/(i?)$/s.exec(pattern) ?? [];
-  return source === undefined ? undefined : new RegExp(withoutBeginning(source), `u${flags ?? ''}`);
-}
-
-/** Anything at the beginning means nothing, as a match may begin anywhere; but on a long text it costs its square. */
-function withoutBeginning(source: string): string {
-  return source.replace(/^(?:\.\*\??)+(?![*+?{])/, '');
-}
-
-/**
- * What stands between the stars is looked for from left to right, each part as early as it can be. As one regular
- * expression a glob of many stars would try every way to share a long text out among them, which never ends.
- */
-function compileGlob(glob: string): (text: string) => boolean {
-  const [first = '', ...rest] = glob.split(/\*+/);
-  const last = rest.pop();
-  if (last === undefined) {
-    const whole = new RegExp(`^${globSource(first)}$`, 'isu');
-    return (text) => whole.test(text);
-  }
-  const start = new RegExp(`^${globSource(first)}`, 'isu');
-  const middle = rest.map((part) => new RegExp(globSource(part), 'gisu'));
-  const end = new RegExp(`${globSource(last)}$`, 'gisu');
-  return (text) => {
-    let from = start.exec(text)?.[0].length;
-    for (const part of middle) from = from === undefined ? undefined : endOfMatch(part, text, from);
-    return from !== undefined && endOfMatch(end, text, from) !== undefined;
-  };
-}
-
-function globSource(part: string): string {
-  return part.replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&').replaceAll('?', '.');
-}
-
-/** Where the first match from there on ends. */
-function endOfMatch(part: RegExp, text: string, from: number): number | undefined {
-  part.lastIndex = from;
-  return part.test(text) ? part.lastIndex : undefined;
 }
 
 /** One comparison of a version range. */
@@ -94,9 +89,7 @@ export function parseVersionRange(range: string): readonly VersionBound[] | unde
   return bounds;
 }
 
-function isInVersionRange(build: string, range: string): boolean {
-  const bounds = parseVersionRange(range);
-  if (bounds === undefined) return false;
+function isInVersionRange(build: string, bounds: readonly VersionBound[]): boolean {
   return bounds.every((bound) => {
     const order = compareBuildVersions(build, bound.build);
     if (order === undefined) return false;

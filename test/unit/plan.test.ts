@@ -5,7 +5,7 @@ import { failuresAllowed, formatAmount, membersOf } from '../../src/rollout/amou
 import { countLeftOut } from '../../src/rollout/freeze-plan.ts';
 import { makePlan, type Plan } from '../../src/rollout/plan.ts';
 import type { Selector } from '../../src/rollout/policy.ts';
-import { compileSelector } from '../../src/rollout/selector.ts';
+import { compileMatch } from '../../src/rollout/selector.ts';
 import { aCollector, aFleet, aPolicy, aTarget, aWaveRule, targetBuild } from '../support/builders.ts';
 
 const threeWaves = aPolicy({
@@ -37,7 +37,7 @@ describe('selection', () => {
     ['every key at once', { name: ['*'], osName: ['Linux'], ephemeral: false }, { osName: 'Windows' }, false],
   ];
   it.each(rows)('matches %s', (_, selector, collector, expected) => {
-    expect(compileSelector(selector)(aCollector(collector))).toBe(expected);
+    expect(compileMatch(selector)(aCollector(collector))).toBe(expected);
   });
 });
 

@@ -1,0 +1,105 @@
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { foldCase } from './fold-case.ts';
+
+/** A pattern that can't be used; the message says why, for a person. */
+export class PatternError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'PatternError';
+  }
+}
+
+type TextTest = (text: string) => boolean;
+
+/**
+ * Makes one test out of many patterns; a text passes when one of them matches. A pattern is a glob in any case (`*` any
+ * text, `?` one character), or a `/regular expression/` of RE2's syntax, with `i` behind it in any case. All that match
+ * one text alone are one set, so that ten thousand names cost no more than one. No pattern backtracks: the time is at
+ * most that of the text times that of the pattern.
+ * @throws PatternError for a regular expression that RE2 lacks, or that is too large
+ */
+export function compilePatterns(patterns: readonly string[]): TextTest {
+  const exact = new Set<string>();
+  const globs: TextTest[] = [];
+  const expressions: TextTest[] = [];
+  for (const pattern of patterns) {
+    const kind = kindOfPattern(pattern);
+    if (kind === 'regularExpression') expressions.push(compileRegularExpression(pattern));
+    else if (kind === 'glob') globs.push(compileGlob(foldCase(pattern)));
+    else exact.add(foldCase(pattern));
+  }
+  return (text) => {
+    if (exact.size > 0 || globs.length > 0) {
+      const folded = foldCase(text);
+      if (exact.has(folded) || globs.some((matches) => matches(folded))) return true;
+    }
+    return expressions.some((matches) => matches(text));
+  };
+}
+
+/** What a pattern is: they differ in what it costs to try one. */
+export function kindOfPattern(pattern: string): 'exact' | 'glob' | 'regularExpression' {
+  if (regularExpression.test(pattern)) return 'regularExpression';
+  return /[*?]/.test(pattern) ? 'glob' : 'exact';
+}
+
+const regularExpression = /^\/(.*)\/(i?)$/s;
+
+/** One of them tried on a text of a thousand characters stays below some milliseconds. */
+const instructionsMax = 2_000;
+
+function compileRegularExpression(pattern: string): TextTest {
+  const [, source = '', flags = ''] = regularExpression.exec(pattern) ?? [];
+  const expression = parseRegularExpression(source, flags);
+  if (expression.programSize() > instructionsMax)
+    throw new PatternError('it repeats too much; write smaller counts between "{" and "}"');
+  return (text) => expression.test(text);
+}
+
+function parseRegularExpression(source: string, flags: string): RE2JS {
+  try {
+    return RE2JS.compile(source, flags === 'i' ? RE2JS.CASE_INSENSITIVE : 0);
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    throw new PatternError(syntaxSentence(error), { cause: error });
+  }
+}
+
+function syntaxSentence(error: RE2JSSyntaxException): string {
+  const part = error.getPattern() ?? '';
+  if (/^\(\?<?[=!]/.test(part))
+    return 'lookahead and lookbehind ("(?=", "(?!", "(?<=", "(?<!") are not supported; in a selector, exclude leaves names out';
+  if (part.startsWith('{')) return `${part} repeats more than 1,000 times, or does inside another repetition`;
+  if (/^\\[1-9k]/.test(part)) return `backreferences (${part}) are not supported; write the text out`;
+  return part === '' ? error.getDescription() : `${error.getDescription()}: ${part}`;
+}
+
+/**
+ * What stands between the stars is searched from left to right, each part as early as it can be: the first place leaves
+ * most for the others, so nothing is ever tried again.
+ * @param glob folded, as the texts must be
+ */
+function compileGlob(glob: string): TextTest {
+  if (glob.includes('?')) return compileWithOneCharacters(glob);
+  const [first = '', ...rest] = glob.split(/\*+/);
+  const last = rest.pop() ?? '';
+  return (text) => {
+    if (!text.startsWith(first)) return false;
+    let from = first.length;
+    for (const part of rest) {
+      const at = text.indexOf(part, from);
+      if (at === -1) return false;
+      from = at + part.length;
+    }
+    return text.length - last.length >= from && text.endsWith(last);
+  };
+}
+
+function compileWithOneCharacters(glob: string): TextTest {
+  const source = glob.replaceAll(/[^*?]+|\*+|\?/g, (part) => {
+    if (part === '?') return '.';
+    return part.startsWith('*') ? '.*' : RE2JS.quote(part);
+  });
+  const expression = RE2JS.compile(`^${source}$`, RE2JS.DOTALL);
+  return (text) => expression.test(text);
+}
