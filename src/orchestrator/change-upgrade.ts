@@ -125,12 +125,12 @@ function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boole
     case 'collectorSeen':
     case 'taskSeen':
     case 'lookFailed':
+    case 'buildsSeen':
     case 'stirred':
     case 'quiet':
       return false;
     case 'createFailed':
     case 'createNotSent':
-    case 'versionRefused':
       // The answer to an earlier create says nothing about one that was sent since (P1).
       return !(before.state === 'starting' && fresh.state === 'starting' && fresh.sentAt !== before.sentAt);
     default:

@@ -25,7 +25,7 @@ export function describeUpgradeChange(
       event: `upgrade.${after.state}`,
       policy: rollout.policy.name,
       rollout: rollout.id,
-      reason: 'reason' in after ? (after.reason ?? '') : '',
+      reason: reasonOf(after),
       by: 'daemon',
       ...(waveName === undefined ? {} : { wave: waveName }),
       collectorId: after.collectorId,
@@ -37,6 +37,11 @@ export function describeUpgradeChange(
       ...(ended && after.firstStartedAt !== null ? { durationMs: fact.at - after.firstStartedAt } : {}),
     },
   ];
+}
+
+function reasonOf(upgrade: Upgrade): string {
+  if (upgrade.state === 'queued') return upgrade.refused?.reason ?? '';
+  return 'reason' in upgrade ? (upgrade.reason ?? '') : '';
 }
 
 /** The event of an upgrade that took the place of one whose record can't be read. */

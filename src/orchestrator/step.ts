@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
-import { isQuestionable } from '../rollout/failed-looks.ts';
+import { type FailedLook, isQuestionable } from '../rollout/failed-looks.ts';
 import {
   classifyCreateFailure,
   classifyLookFailure,
@@ -115,6 +115,7 @@ const executors: Executors = {
     if (!answer.ok) return lookFailed(run, upgrade, 'collector', answer.failure);
     return record(run, upgrade, { kind: 'collectorSeen', at, ...answer.value });
   },
+  askBuilds,
 };
 
 function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
@@ -167,9 +168,6 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     if (!signal.aborted) tellLate(parts);
     return record(run, current, { kind: 'createNotSent', at });
   }
-  if (answer.failure.kind === 'refused' && answer.failure.code === 'collector.version.invalid') {
-    return versionRefused(run, current);
-  }
   const next = await record(run, current, { kind: 'createFailed', at, failure: answer.failure });
   if (classifyCreateFailure(answer.failure) === 'hold') {
     await holdRollout(parts, rollout.id, describeFailure(answer.failure));
@@ -219,23 +217,23 @@ function putBack(run: Run, upgrade: Upgrade, reason: string): Promise<Upgrade> {
   return record(run, upgrade, { kind: 'putBack', at: run.parts.clock.now(), reason });
 }
 
-/** `collector.version.invalid`: a build that is gone concerns every collector, one still offered only this one. */
-async function versionRefused(run: Run, upgrade: Upgrade): Promise<Upgrade> {
+/** Whether a refused build is gone, which concerns every collector, or still on offer, which concerns only this one. */
+async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   const builds = await parts.fleet.listBuilds(signal);
-  if (!builds.ok) return upgrade;
+  if (!builds.ok) return lookFailed(run, upgrade, 'builds', builds.failure);
   const stillOffered = isOffered(upgrade.toBuild, builds.value);
-  const next = await record(run, upgrade, { kind: 'versionRefused', at: parts.clock.now(), stillOffered });
+  // First: killed after this, the next run asks again, and nothing starts meanwhile (P6).
   if (!stillOffered) {
     await holdRollout(parts, rollout.id, `build ${upgrade.toBuild} is no longer offered by the service`);
   }
-  return next;
+  return record(run, upgrade, { kind: 'buildsSeen', at: parts.clock.now(), stillOffered });
 }
 
 async function lookFailed(
   run: Run,
   upgrade: Upgrade,
-  of: 'task' | 'collector',
+  of: FailedLook['of'],
   failure: ServiceFailure,
 ): Promise<Upgrade> {
   if (failure.kind === 'cancelled') return upgrade;

@@ -11,7 +11,7 @@ import {
   nextTaskLookAt,
   nextVerifyLookAt,
 } from './look-schedule.ts';
-import type { Upgrade, VerifyingProgress } from './upgrade.ts';
+import type { Refusal, Upgrade, VerifyingProgress } from './upgrade.ts';
 import {
   adopt,
   afterTaskFailed,
@@ -23,6 +23,7 @@ import {
   type In,
   lose,
   progress,
+  retryOrFail,
   timeOut,
   to,
   verification,
@@ -48,6 +49,8 @@ export function afterCollectorSeen(
   const atTarget = isSameBuild(seen.build, upgrade.toBuild);
   switch (upgrade.state) {
     case 'queued':
+      if (upgrade.refused !== undefined)
+        return settleRefusal(upgrade, upgrade.refused, atTarget, { ...seen, at }, context);
       if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
       return judgeFit(upgrade, seen, at, context);
     case 'starting':
@@ -76,6 +79,34 @@ export function afterCollectorSeen(
     default:
       return assertNever(upgrade);
   }
+}
+
+/**
+ * Its create was refused, and this is what the collector shows since (DESIGN §4, What a failure means). A create of ours
+ * from before may have brought the build; otherwise someone else did, and nothing is left to do.
+ */
+function settleRefusal(
+  upgrade: In<'queued'>,
+  refused: Refusal,
+  atTarget: boolean,
+  seen: CollectorSighting & { readonly at: EpochMs },
+  context: EvolveContext,
+): Upgrade {
+  const { at } = seen;
+  if (atTarget) {
+    const isOurs = upgrade.attempts > 0 || upgrade.doubts > 0;
+    if (isOurs) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+    return end(upgrade, 'withdrawn', at, 'runs the build already');
+  }
+  // It is there all the same, so the service contradicts itself: that spends an attempt (P13).
+  if (refused.of === 'collector')
+    return retryOrFail({ ...upgrade, attempts: upgrade.attempts + 1 }, refused.reason, at, context);
+  const { freshAt, startBy } = upgrade;
+  return to(
+    upgrade,
+    { state: 'queued', dueAt: at, freshAt, startBy, refused: { ...refused, isObserved: true } },
+    { misses: 0 },
+  );
 }
 
 /** Looked at before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */

@@ -3,7 +3,7 @@ import type { EpochMs } from '../base/time.ts';
 import { afterCollectorSeen, showsFit } from './collector-sightings.ts';
 import type { UpgradeFact } from './facts.ts';
 import { afterLookFailed } from './failed-looks.ts';
-import { classifyCreateFailure, describeFailure, type ServiceFailure } from './failure-classes.ts';
+import { classifyCreateFailure, describeFailure, refusalOf, type ServiceFailure } from './failure-classes.ts';
 import { firstTaskLookAt, nextAgainAt, nextHeartbeatAt, nextTaskLookAt } from './look-schedule.ts';
 import { afterQuiet, afterStirred } from './page-hints.ts';
 import { isFailed, isNotStarted, type Upgrade } from './upgrade.ts';
@@ -56,10 +56,15 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
       return upgrade.state === 'starting'
         ? afterCreateFailed(upgrade, fact.failure, fact.at, context)
         : upgrade;
-    case 'versionRefused':
-      if (upgrade.state !== 'starting') return upgrade;
+    case 'buildsSeen':
+      if (upgrade.state !== 'queued' || upgrade.refused?.isObserved !== true) return upgrade;
       if (!fact.stillOffered) return putBack(upgrade, fact.at, 'the target build is no longer offered');
-      return fail(upgrade, 'permanent', fact.at, 'the service refuses this build for this collector');
+      return fail(
+        upgrade,
+        'permanent',
+        fact.at,
+        `the service refuses this build for this collector: ${upgrade.refused.reason}`,
+      );
     case 'taskSeen':
       if (upgrade.state !== 'upgrading' || upgrade.ending !== null) return upgrade;
       return afterTaskSeen(upgrade, fact, context);
@@ -160,6 +165,14 @@ function afterCreateFailed(
       );
     case 'look':
       return again(upgrade, at, context);
+    case 'observe':
+      return to(upgrade, {
+        state: 'queued',
+        dueAt: at,
+        freshAt: 0,
+        startBy: upgrade.startBy,
+        refused: { of: refusalOf(failure) ?? 'collector', reason },
+      });
     case 'hold':
       return putBack(upgrade, at, reason);
     case 'defer':

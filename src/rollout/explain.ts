@@ -25,6 +25,11 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
     case 'deferred':
       return { reason: `deferred: ${upgrade.reason}; looked at again`, until: upgrade.dueAt };
     case 'queued':
+      if (upgrade.refused !== undefined)
+        return {
+          reason: `the service refused its upgrade, and the collector is polled for the cause: ${upgrade.refused.reason}`,
+          until: upgrade.dueAt,
+        };
       if (upgrade.heardAfter !== undefined)
         return {
           reason: 'has a slot, and starts when a new heartbeat shows that it is not restarting',

@@ -23,8 +23,8 @@ export type UpgradeFact = { readonly at: EpochMs } & (
   | { readonly kind: 'createNotSent' }
   | { readonly kind: 'created'; readonly taskId: string }
   | { readonly kind: 'createFailed'; readonly failure: ServiceFailure }
-  /** After `collector.version.invalid`: is the target still on offer? */
-  | { readonly kind: 'versionRefused'; readonly stillOffered: boolean }
+  /** The builds on offer, asked for after a refused version: is the target still one of them? */
+  | { readonly kind: 'buildsSeen'; readonly stillOffered: boolean }
   | {
       readonly kind: 'taskSeen';
       readonly status: number;

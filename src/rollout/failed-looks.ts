@@ -8,7 +8,7 @@ import { again, defer, type EvolveContext, end, fail, type In, progress, to } fr
 
 /** What a look that brought nothing means. */
 export interface FailedLook {
-  readonly of: 'task' | 'collector';
+  readonly of: 'task' | 'collector' | 'builds';
   readonly failure: ServiceFailure;
   /** Whether the service answered another question right after; absent where that changes nothing. */
   readonly othersAnswered?: boolean;
@@ -35,7 +35,7 @@ export function afterLookFailed(
 ): Upgrade {
   if (!isLookedAt(upgrade)) return upgrade;
   const { of, failure } = look;
-  if (classifyLookFailure(failure) === 'gone') {
+  if (classifyLookFailure(failure) === 'gone' && of !== 'builds') {
     if (of === 'collector') return end(upgrade, 'withdrawn', at, 'the collector is gone from the service');
     if (upgrade.state !== 'upgrading') return upgrade;
     return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'missing' } }, { misses: 0 });

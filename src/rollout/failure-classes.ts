@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assert.ts';
 import type { DurationMs } from '../base/time.ts';
 import type { MessageRule } from './policy.ts';
+import type { Refusal } from './upgrade.ts';
 
 /** What went wrong between us and the service, as the adapter that speaks to it understood it. */
 export type ServiceFailure =
@@ -20,7 +21,11 @@ export type ServiceFailure =
   | { readonly kind: 'cancelled'; readonly sent: boolean };
 
 /** What a failure means for the upgrade (DESIGN §4, What a failure means). */
-export type FailureClass = 'retry' | 'again' | 'defer' | 'adopt' | 'look' | 'permanent' | 'hold';
+export type FailureClass = 'retry' | 'again' | 'defer' | 'adopt' | 'look' | 'observe' | 'permanent' | 'hold';
+
+// Documented names of the same refusals at other endpoints (collector-api.md §7.3), to which the wire's names are mapped.
+const unknownCollectorCodes = ['collector.invalid', 'InvalidCollector', 'BadRequestCollectorId'];
+const wrongTypeCodes = ['collector.type.invalid', 'InvalidCollectorType'];
 
 interface FailureRow {
   readonly when: (failure: ServiceFailure) => boolean;
@@ -35,9 +40,9 @@ const createRows: readonly FailureRow[] = [
   { when: (f) => f.kind === 'misconfigured', class: 'hold' },
   { when: (f) => isCode(f, 'collector.not.alive'), class: 'defer' },
   { when: (f) => isCode(f, 'collector.in.upgrading'), class: 'adopt' },
-  { when: (f) => isCode(f, 'collector.invalid') || f.kind === 'notFound', class: 'look' },
-  { when: (f) => isCode(f, 'collector.type.invalid'), class: 'permanent' },
-  { when: (f) => isCode(f, 'collector.version.invalid'), class: 'look' },
+  // What a person did since our last observation may explain these: a deletion, an upgrade by hand.
+  { when: (f) => refusalOf(f) !== undefined, class: 'observe' },
+  { when: (f) => f.kind === 'refused' && wrongTypeCodes.includes(f.code), class: 'permanent' },
   // A refusal we do not know: it may pass, and it may not, so it spends an attempt (P13).
   { when: () => true, class: 'retry' },
 ];
@@ -45,6 +50,14 @@ const createRows: readonly FailureRow[] = [
 /** What a failed create means. */
 export function classifyCreateFailure(failure: ServiceFailure): FailureClass {
   return createRows.find((row) => row.when(failure))?.class ?? 'retry';
+}
+
+/** Whether a failed create has to be settled by observation, and of what; undefined: it tells enough by itself. */
+export function refusalOf(failure: ServiceFailure): Refusal['of'] | undefined {
+  if (failure.kind === 'notFound') return 'collector';
+  if (failure.kind !== 'refused') return undefined;
+  if (unknownCollectorCodes.includes(failure.code)) return 'collector';
+  return failure.code === 'collector.version.invalid' ? 'version' : undefined;
 }
 
 /** What a failed look means. A refusal we do not know is no news about the collector: look again (P13). */

@@ -12,9 +12,11 @@ export type Step =
   /** Its window closes too soon by now: its slot goes back (P7). */
   | { readonly do: 'giveBack'; readonly reason: string }
   | { readonly do: 'lookAtTask'; readonly taskId: string }
-  | { readonly do: 'lookAtCollector'; readonly why: LookReason; readonly askUpgradable: boolean };
+  | { readonly do: 'lookAtCollector'; readonly why: LookReason; readonly askUpgradable: boolean }
+  /** Its build was refused, and it runs another one: is the build still on offer? */
+  | { readonly do: 'askBuilds' };
 
-export type LookReason = 'recheck' | 'settle' | 'watchBuild' | 'judge' | 'verify' | 'deferred';
+export type LookReason = 'recheck' | 'refused' | 'settle' | 'watchBuild' | 'judge' | 'verify' | 'deferred';
 
 // Within a minute a collector that was on offer and heard from cannot have gone through a whole upgrade by someone else,
 // so what was read so recently needs no second look before a create (P1: no task for a build it already runs).
@@ -31,6 +33,11 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
   }
   switch (upgrade.state) {
     case 'queued':
+      // Before its window is judged: what was refused is known by now, and is not asked again later.
+      if (upgrade.refused !== undefined) {
+        if (upgrade.refused.isObserved) return { do: 'askBuilds' };
+        return { do: 'lookAtCollector', why: 'refused', askUpgradable: false };
+      }
       if (upgrade.startBy !== null && now > upgrade.startBy) {
         return { do: 'giveBack', reason: 'the window closes too soon to start it' };
       }

@@ -151,7 +151,7 @@ export function again(
   const misses = { misses: upgrade.misses + 1 };
   switch (upgrade.state) {
     case 'queued': {
-      const { freshAt, heardAfter, startBy, late } = upgrade;
+      const { freshAt, heardAfter, startBy, late, refused } = upgrade;
       return to(
         upgrade,
         {
@@ -161,6 +161,7 @@ export function again(
           ...(heardAfter === undefined ? {} : { heardAfter }),
           startBy,
           ...(late === undefined ? {} : { late }),
+          ...(refused === undefined ? {} : { refused }),
         },
         misses,
       );

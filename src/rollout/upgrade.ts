@@ -69,6 +69,8 @@ export type UpgradeProgress =
       readonly startBy: EpochMs | null;
       /** Looks in a row that showed a late heartbeat, each a newer one; absent when the last was not late. */
       readonly late?: { readonly looks: number; readonly heartbeatAt: EpochMs };
+      /** The service refused its create, for a reason that observation has to settle before anything else; absent else. */
+      readonly refused?: Refusal;
     }
   | {
       readonly state: 'starting';
@@ -98,6 +100,16 @@ export type UpgradeProgress =
       /** For a failure: what kind, so that `retry` can choose. */
       readonly failureClass?: UpgradeFailureClass;
     };
+
+/** A refused create whose reason a person's action may explain: the collector is observed before it is judged. */
+export interface Refusal {
+  /** `collector`: the service knows no such collector. `version`: it does not take the build for this collector. */
+  readonly of: 'collector' | 'version';
+  /** What the service said. */
+  readonly reason: string;
+  /** The collector was observed since, and runs another build: the builds on offer are asked for. */
+  readonly isObserved?: true;
+}
 
 export const upgradeFailureClasses = ['permanent', 'retry', 'timedOut', 'unconfirmed'] as const;
 /** `permanent`: waiting would not have helped; `retry`: its attempts were spent. */

@@ -225,22 +225,6 @@ describe('a create that failed', () => {
     const next = apply(starting, createFailed({ kind: 'misconfigured', detail: '403' }));
     expect(next).toMatchObject({ state: 'pending', attempts: 0 });
   });
-
-  it('fails one collector when its build is refused but still offered, and none when it is gone', () => {
-    expect(apply(starting, { kind: 'versionRefused', at: t, stillOffered: true }).state).toBe('failed');
-    expect(apply(starting, { kind: 'versionRefused', at: t, stillOffered: false }).state).toBe('pending');
-  });
-
-  it('withdraws a collector that is gone', () => {
-    const failure: ServiceFailure = { kind: 'notFound', detail: '' };
-    const gone = apply(starting, refused('collector.invalid'), {
-      kind: 'lookFailed',
-      at: t,
-      of: 'collector',
-      failure,
-    });
-    expect(gone).toMatchObject({ state: 'withdrawn', weight: 0 });
-  });
 });
 
 describe('a create in doubt (P1)', () => {

@@ -293,3 +293,73 @@ describe('a step that has stored what it saw', () => {
     expect(outcome).not.toEqual({ job: 'comeBack', at: t });
   });
 });
+
+describe('a create that is refused since a person upgraded the collector by hand', () => {
+  const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
+  const refusing: FleetService['createTask'] = async (_task, beforeSend) => {
+    expect(await beforeSend()).toBe(true);
+    return { ok: false, failure: { kind: 'refused', code: 'collector.version.invalid', detail: 'no' } };
+  };
+  const showing = (build: string): FleetService['lookAtCollector'] => {
+    const value = { build, alive: true, lastSeenAlive: t, serviceAt: t, upgradable: null };
+    return async () => ({ ok: true, value });
+  };
+  const offering = (version: string): FleetService['listBuilds'] => {
+    return async () => ({ ok: true, value: [{ version, latest: true }] });
+  };
+
+  it('is withdrawn, and the builds on offer are not even asked for', async () => {
+    const fleet = { createTask: refusing, lookAtCollector: showing(queued.toBuild) };
+    const job = await aJob(aRollout(), queued, fleet);
+    expect(await job.run()).toEqual({ job: 'end' });
+    expect(await job.stored()).toMatchObject({ state: 'withdrawn', reason: 'runs the build already' });
+  });
+
+  it('is settled by the next run when a kill comes between the refusal and the observation', async () => {
+    let creates = 0;
+    let isKilled = true;
+    const job = await aJob(aRollout(), queued, {
+      createTask: async (...call) => {
+        creates += 1;
+        return refusing(...call);
+      },
+      lookAtCollector: async (...call) => {
+        if (isKilled) throw new Error('killed');
+        return showing(queued.toBuild)(...call);
+      },
+    });
+    await expect(job.run()).rejects.toThrow('killed');
+    expect(await job.stored()).toMatchObject({ state: 'queued', refused: { of: 'version' } });
+    isKilled = false;
+    // However long after: the record says what has to be settled, not how fresh it is.
+    job.clock.at += week;
+    await job.run();
+    expect(await job.stored()).toMatchObject({ state: 'withdrawn', attempts: 0 });
+    expect(creates).toBe(1);
+  });
+
+  it('holds the rollout before it gives its slot back when the build is no longer on offer (P6)', async () => {
+    const fleet = { createTask: refusing, lookAtCollector: showing('19.441-2') };
+    const rollout = aRollout();
+    const job = await aJob(rollout, queued, { ...fleet, listBuilds: offering('19.999-9') });
+    const saves: string[] = [];
+    const { saveRollout, saveUpgrade } = job.store;
+    vi.spyOn(job.store, 'saveRollout').mockImplementation((...call) => {
+      saves.push(call[0].rollout.state);
+      return saveRollout(...call);
+    });
+    vi.spyOn(job.store, 'saveUpgrade').mockImplementation((...call) => {
+      saves.push(call[0].after.state);
+      return saveUpgrade(...call);
+    });
+    await job.run();
+    expect(saves.slice(-2)).toEqual(['held', 'pending']);
+  });
+
+  it('fails the collector for good when it runs another build, and the target is on offer', async () => {
+    const fleet = { createTask: refusing, lookAtCollector: showing('19.441-2') };
+    const job = await aJob(aRollout(), queued, { ...fleet, listBuilds: offering(queued.toBuild) });
+    await job.run();
+    expect(await job.stored()).toMatchObject({ state: 'failed', failureClass: 'permanent' });
+  });
+});
