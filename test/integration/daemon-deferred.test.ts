@@ -1,7 +1,9 @@
 import { describe, it } from 'vitest';
+import { defaultBuilds } from '../../src/reference-service/default-builds.ts';
 import {
   aDaemonNight,
   aStartedNight,
+  type Night,
   type NightDaemon,
   nightPolicy,
   scan,
@@ -13,6 +15,7 @@ import {
 import { brokenPromises } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { startWayToService } from '../support/way-to-service.ts';
 
 const redis = useRedis();
 const fleet = { size: 15, shares: { hosted: 0, mac: 0, container: 0, latestOrOneBehind: 0 } };
@@ -92,6 +95,59 @@ describe.concurrent('a canary that can’t be upgraded now', () => {
     expect(daemon.told('rollout.resumed')).toMatchObject([{ by: 'daemon' }]);
     expect(status.waves[0]?.acknowledged).toBe(0);
     expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+  });
+});
+
+describe.concurrent('a person who upgrades collectors while their creates are on their way', () => {
+  it('makes no failure of any of twenty, and the rollout succeeds', async ({ expect, onTestFinished }) => {
+    const target = defaultBuilds.at(-1)?.version ?? '';
+    const byHand = new Set<number>();
+    let world: Night['service']['world'] | undefined;
+    const upgradeByHand = async (body: string): Promise<void> => {
+      const { collectorId } = JSON.parse(body) as { readonly collectorId: number };
+      if (world === undefined || collectorId % 3 !== 0 || byHand.has(collectorId)) return;
+      byHand.add(collectorId);
+      world.clickUpgrade(collectorId, target);
+      await until('the upgrade by hand', () => world?.isInUpgrade(collectorId) === false);
+    };
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: {
+          fleet: { ...fleet, size: 20 },
+          durations: { median: '30s', p95: '40s', min: '20s', max: '1m', restartMin: '1s', restartMax: '2s' },
+          failures: [
+            { match: { version: target }, outcome: 'createCode', code: 'collector.version.invalid' },
+          ],
+        },
+        rollout: { waves: [{ name: 'all', maxFailures: 0 }] },
+        through: async (serviceUrl) => {
+          const way = await startWayToService(
+            serviceUrl,
+            () => 0,
+            () => undefined,
+            upgradeByHand,
+          );
+          onTestFinished(way.close);
+          return way.url;
+        },
+      },
+      onTestFinished,
+    );
+    ({ world } = night.service);
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    const status = await untilEnded(daemon, rolloutId);
+    const upgrades = await upgradesOf(daemon, rolloutId);
+    expect(byHand.size).toBeGreaterThan(2);
+    expect(night.record().refusedCreates['collector.version.invalid']).toBeGreaterThan(0);
+    expect(status.counts).toMatchObject({ failed: 0, timedOut: 0, unconfirmed: 0 });
+    const withdrawn = upgrades.filter(({ state }) => state === 'withdrawn');
+    expect(withdrawn.map((upgrade) => 'reason' in upgrade && upgrade.reason)).toEqual(
+      withdrawn.map(() => 'runs the build already'),
+    );
+    expect(withdrawn.length).toBeGreaterThan(0);
+    expect(status.state).toBe('succeeded');
   });
 });
 

@@ -18,11 +18,13 @@ interface InsteadAnswer {
  * Passes on every request and answer as they are.
  * @param delayMs how long a request is on its way
  * @param answerInstead gives an answer itself, and the service gets nothing; undefined passes the request on
+ * @param beforePost is waited for before a POST goes on; it gets the body
  */
 export async function startWayToService(
   serviceUrl: string,
   delayMs: (method: string) => number = () => 0,
   answerInstead: (url: string) => InsteadAnswer | undefined = () => undefined,
+  beforePost: (body: string) => Promise<void> = async () => undefined,
 ): Promise<WayToService> {
   const cookies = new Set<string>();
   const server = createServer((incoming, outgoing) => {
@@ -42,7 +44,19 @@ export async function startWayToService(
         answer.pipe(outgoing);
       });
       onward.on('error', () => outgoing.destroy());
-      incoming.pipe(onward);
+      if (method !== 'POST') {
+        incoming.pipe(onward);
+        return;
+      }
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => {
+        const body = Buffer.concat(chunks);
+        beforePost(body.toString()).then(
+          () => onward.end(body),
+          (error: Error) => onward.destroy(error),
+        );
+      });
     };
     setTimeout(pass, delayMs(method));
   });
