@@ -9,10 +9,11 @@ import { showInstant } from './show-instant.ts';
  * is heard by a daemon alone, and this one ends.
  */
 export function restWords(
-  { id, policy, planHash, state }: RolloutStatus,
+  { id, policy, planHash, state, holds }: RolloutStatus,
   rest: Rest | undefined,
   now: EpochMs,
 ): string | undefined {
+  if (rest?.kind === 'foreign') return `${id}: ${holds[0]?.reason ?? 'it belongs to another account'}`;
   if (state === 'rollingBack') return undefined;
   switch (rest?.kind) {
     case 'awaitsApproval': {

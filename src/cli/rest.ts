@@ -8,6 +8,8 @@ export type Rest =
   /** Held or paused, and nothing of it is on its way. */
   | { readonly kind: 'held' }
   | { readonly kind: 'awaitsApproval' }
+  /** It belongs to another account, and this daemon leaves it alone. */
+  | { readonly kind: 'foreign' }
   | { readonly kind: 'windowClosed'; readonly until: EpochMs };
 
 // A window that opens so soon is waited for.
@@ -20,6 +22,8 @@ const shortWaitMs: DurationMs = 2 * 60_000;
  */
 export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now: EpochMs): Rest | undefined {
   if (status.endedAt !== null) return { kind: 'ended' };
+  // Before what is on its way: nobody here watches that.
+  if (status.account === 'another' || status.account === 'unclear') return { kind: 'foreign' };
   if (status.state === 'rollingBack') {
     const rollback = all.find(({ id }) => id === status.rollbackId);
     const rest = rollback === undefined ? undefined : restOf(rollback, all, now);

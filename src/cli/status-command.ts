@@ -73,7 +73,10 @@ function showOnce(
     const looks = renderPolicies(standings, now).join('\n');
     output.out.write(`${[...parts, ...(looks === '' ? [] : [looks])].join('\n\n')}\n`);
   }
-  const isHeld = rollouts.some((status) => status.state === 'held' || awaitsApproval(status));
+  const isForeign = ({ account }: RolloutStatus) => account === 'another' || account === 'unclear';
+  const isHeld = rollouts.some(
+    (status) => status.state === 'held' || awaitsApproval(status) || isForeign(status),
+  );
   if (isHeld || standings.orphans.length > 0) return exitCodes.heldOrNeedsAPerson;
   const isLookFailed = standings.policies.some(({ lastLook }) => lastLook?.outcome === 'failed');
   if (isLookFailed) return exitCodes.unreachable;

@@ -222,6 +222,10 @@ export const RolloutStatusBody = z
       description:
         'Set while it is held until something comes by itself; it continues then. A pause ends that.',
     }),
+    account: z.enum(['own', 'unknown', 'another', 'unclear']).meta({
+      description:
+        'Whether it belongs to the account of this daemon, which works only on its `own`; `unknown`: that is being found out.',
+    }),
     recordUnreadable: z.boolean().meta({
       description:
         'Its own record in Redis cannot be read: what is shown is what is known beside it, and only abort is left.',

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts';
 import { makeEventSink } from '../observability/event-sink.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeMetrics } from '../observability/metrics.ts';
+import { makeAccounts } from '../orchestrator/accounts.ts';
 import { makeOperations } from '../orchestrator/make-operations.ts';
 import type { Operations } from '../orchestrator/operations.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
@@ -26,6 +27,8 @@ import { isRedisSilence } from '../redis/redis-silence.ts';
 import { bornKey, makeRedisStoreBirth } from '../redis/redis-store-birth.ts';
 import { policyKeys } from '../redis/rollout-keys.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
+import { makeReadAccountMark } from './account-mark.ts';
+import { accountReadiness } from './account-readiness.ts';
 import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
 import { describeEnd, endInTime } from './end-in-time.ts';
 import { makeErrands } from './errands.ts';
@@ -141,8 +144,20 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     timeZone: policy.timeZone,
   }));
   const forecast = makeScanForecast(schedules);
+  const errands = makeErrands((errand, error) => sink.note({ event: 'errand.failed', errand, error }));
+  const accounts = makeAccounts({
+    ...ports,
+    clock,
+    sink,
+    bell,
+    sleep: sleepForReal,
+    fleet,
+    errands,
+    readMark: makeReadAccountMark({ commands: redis.worker.commands, keyPrefix, service: config.service }),
+  });
   const shared = {
     ...ports,
+    accounts,
     clock,
     sink,
     bell,
@@ -174,8 +189,6 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       names.prefix,
     ],
   });
-  const errands = makeErrands((errand, error) => sink.note({ event: 'errand.failed', errand, error }));
-
   const readSharedState = async () => {
     if (!sink.isLeading()) return null;
     const [statuses, queueJobs, api, entries] = await Promise.all([
@@ -194,7 +207,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
   const readiness = async (): Promise<Readiness> => {
     const redisNow = await redisReadiness(redis, keyPrefix);
-    return { redis: redisNow, service: await serviceReadiness(access, redisNow.ok ? readApiStanding : null) };
+    const service = await serviceReadiness(access, redisNow.ok ? readApiStanding : null);
+    return { redis: redisNow, service, account: accountReadiness(accounts) };
   };
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
     const policy = config.rollouts.find((each) => each.name === name);

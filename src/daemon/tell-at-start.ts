@@ -1,12 +1,16 @@
 import type { Clock } from '../base/time.ts';
+import type { Accounts } from '../orchestrator/accounts.ts';
 import { describeOrphan, type FindOrphansParts, findOrphans } from '../orchestrator/find-orphans.ts';
 import type { ReadApiStanding } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
+import type { RolloutStore } from '../orchestrator/ports/rollout-store.ts';
 import { assessRedis } from '../redis/assess-redis.ts';
 import type { RedisCommands } from '../redis/connection.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
 
 export interface TellAtStartParts extends FindOrphansParts {
+  readonly store: FindOrphansParts['store'] & Pick<RolloutStore, 'loadRollout'>;
+  readonly accounts: Pick<Accounts, 'standingOf'>;
   readonly commands: RedisCommands;
   readonly readApiStanding: ReadApiStanding;
   readonly clock: Clock;
@@ -17,10 +21,10 @@ export interface TellAtStartParts extends FindOrphansParts {
 
 /**
  * Tells what a daemon finds when it starts, and a person has to know: risks in Redis's settings, a pause that was begun
- * before it, rollouts that stand still. Never throws: what can't be found out must stop no work.
+ * before it, rollouts that stand still, or belong to another account. Never throws: what can't be found out must stop no work.
  */
 export async function tellAtStart(parts: TellAtStartParts): Promise<void> {
-  for (const tell of [tellRisks, tellPause, tellOrphans]) {
+  for (const tell of [tellRisks, tellPause, tellOrphans, compareAccounts]) {
     try {
       await tell(parts);
     } catch (error) {
@@ -45,5 +49,13 @@ async function tellOrphans(parts: TellAtStartParts): Promise<void> {
   for (const orphan of await findOrphans(parts)) {
     const { policy, id: rollout } = orphan;
     parts.sink.note({ event: 'policy.orphaned', policy, rollout, reason: describeOrphan(orphan) });
+  }
+}
+
+/** Begins to find out whose the rollouts on their way are; what is found is told when the service has answered. */
+async function compareAccounts({ store, accounts, policies }: TellAtStartParts): Promise<void> {
+  for (const rolloutId of await store.activeRolloutIds(policies)) {
+    const rollout = await store.loadRollout(rolloutId);
+    if (rollout !== undefined) await accounts.standingOf(rollout);
   }
 }

@@ -21,6 +21,7 @@ export const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
   'rollout.drifted': 'warn',
   'rollout.joined': 'info',
   'rollout.reopened': 'info',
+  'rollout.tied': 'info',
   'rollout.rollingBack': 'warn',
   'rollout.succeeded': 'info',
   'rollout.finishedWithFailures': 'error',
@@ -136,6 +137,10 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     case 'policy.orphaned': {
       const { policy, rollout, reason } = note;
       return { level: 'warn', fields: { event, policy, rollout, reason } };
+    }
+    case 'rollout.foreign': {
+      const { policy, rollout, reason } = note;
+      return { level: 'error', fields: { event, policy, rollout, reason } };
     }
     case 'redis.unwritable':
     case 'redis.emptied':

@@ -1,7 +1,9 @@
+import { accountWords } from '../rollout/account.ts';
 import { total } from '../rollout/gate.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { failedStates } from '../rollout/upgrade.ts';
 import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../rollout/verbs.ts';
+import type { Accounts } from './accounts.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import { changeRollout, stopRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from './change-upgrade.ts';
@@ -10,12 +12,19 @@ import { listAllUpgrades } from './list-all-upgrades.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import type { VerbRequest } from './operations.ts';
 
+export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
+  /** Every rollout is ours, where left out. */
+  readonly accounts?: Accounts;
+}
+
 // After these nothing may leave any more (P4).
 const stoppingVerbs: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'rollback']);
 
 /** Makes the way a verb takes: judged from what is now, saved, and in force when it returns. undefined: no such rollout. */
-export function makeApplyVerb(parts: ApprovePlanParts & ChangeUpgradeParts) {
+export function makeApplyVerb(parts: ApplyVerbParts) {
   return async (request: VerbRequest): Promise<VerbJudgement | undefined> => {
+    const foreign = await refuseForeign(parts, request);
+    if (foreign !== undefined) return { kind: 'refused', reason: foreign };
     if (request.verb === 'approve') {
       const refused = await refusePlan(parts, request);
       if (refused !== undefined) return { kind: 'refused', reason: refused };
@@ -46,6 +55,17 @@ export function makeApplyVerb(parts: ApprovePlanParts & ChangeUpgradeParts) {
 
 function wordsOf({ clock }: ApprovePlanParts, { by, reason }: VerbRequest) {
   return { by, reason, at: clock.now() };
+}
+
+/** Only brakes are for a rollout of another account: anything else is begun by what this account shows (P5). */
+async function refuseForeign(
+  { store, accounts }: ApplyVerbParts,
+  { rolloutId, verb }: VerbRequest,
+): Promise<string | undefined> {
+  if (accounts === undefined || verb === 'pause' || verb === 'abort') return undefined;
+  const rollout = await store.loadRollout(rolloutId);
+  const standing = rollout === undefined ? undefined : await accounts.settle(rollout);
+  return standing === undefined || standing.kind === 'own' ? undefined : accountWords(standing);
 }
 
 /** A rollout that is over takes its policy's place again, which another one may have. */

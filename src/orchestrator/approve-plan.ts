@@ -50,8 +50,8 @@ export async function refuseApproval(
   const { plan, fleet } = reading.value;
   if (plan.hash === rollout.planHash) return undefined;
   const drift = await compare(parts, rollout, plan);
-  const { createdAt, startedBy, id } = rollout;
-  const frozen = freezePlan(plan, { id, policy, startedBy, createdAt, fleet });
+  const { createdAt, startedBy, id, accountMarks } = rollout;
+  const frozen = freezePlan(plan, { id, policy, startedBy, createdAt, fleet, accountMarks });
   const renewed = {
     ...frozen.rollout,
     drift,

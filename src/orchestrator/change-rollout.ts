@@ -3,16 +3,13 @@ import type { Clock, DurationMs } from '../base/time.ts';
 import { evolveRollout, isStorable, type RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import { describeRolloutChange } from './describe-change.ts';
-import { loadRolloutSummary } from './load-view.ts';
+import { loadRolloutSummary, type ViewParts } from './load-view.ts';
 import type { Bell } from './ports/bell.ts';
 import type { EventSink } from './ports/event-sink.ts';
-import type { FleetRegister } from './ports/fleet-register.ts';
 import type { Fence } from './ports/leader-lease.ts';
-import type { RolloutStore, SaveResult } from './ports/rollout-store.ts';
+import type { SaveResult } from './ports/rollout-store.ts';
 
-export interface ChangeRolloutParts {
-  readonly store: RolloutStore;
-  readonly register: FleetRegister;
+export interface ChangeRolloutParts extends ViewParts {
   readonly clock: Clock;
   readonly sink: EventSink;
   readonly bell: Bell;

@@ -1,19 +1,25 @@
 import { compareBuildVersions } from '../base/build-version.ts';
+import { accountWords } from '../rollout/account.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
 import { chooseTarget, isOffered } from '../rollout/target.ts';
+import type { Accounts } from './accounts.ts';
 import { changeRollout, holdRollout } from './change-rollout.ts';
 import type { Build } from './ports/fleet-service.ts';
 import type { PlanMemory } from './read-plan.ts';
 import { type TakeInParts, takeIn, takesIn } from './take-in.ts';
 
-export type CheckActiveParts = TakeInParts;
+export interface CheckActiveParts extends TakeInParts {
+  /** Every rollout is ours, where left out. */
+  readonly accounts?: Accounts;
+}
 
 /**
  * Looks after a rollout that is on its way, at each tick of the schedule: it keeps its pinned build and holds when that
  * is withdrawn (P6), ends for a newer one only where the policy says so, and takes in late joiners.
- * @returns what could not be read for that, and why; undefined when all was, or it was called off
+ * @returns why it could not be looked after: what could not be read, or that it is another account's; undefined when it
+ *   was, or it was called off
  */
 export async function checkActive(
   parts: CheckActiveParts,
@@ -27,6 +33,8 @@ export async function checkActive(
     return undefined;
   // What it is pinned to, and whom it has, is known only as far as it goes.
   if (rollout.brokenText !== undefined) return undefined;
+  const account = await parts.accounts?.settle(rollout, signal);
+  if (account !== undefined && account.kind !== 'own') return accountWords(account);
   const builds = await parts.fleet.listBuilds(signal);
   const unread = (what: string, failure: ServiceFailure): string | undefined =>
     signal?.aborted === true ? undefined : `${what}: ${describeFailure(failure)}`;

@@ -145,6 +145,8 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
       return { event: 'rollout.resumed' };
     case 'reopened':
       return { event: 'rollout.reopened' };
+    case 'accountTied':
+      return { event: 'rollout.tied' };
     case 'held':
     case 'paused':
     case 'aborted':

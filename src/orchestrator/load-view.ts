@@ -2,17 +2,20 @@ import { isSameBuild } from '../base/build-version.ts';
 import type { EpochMs } from '../base/time.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { awaitsDeferredAlone, deferredSeenMax } from '../rollout/wave-evidence.ts';
+import type { Accounts } from './accounts.ts';
 import type { FleetRegister } from './ports/fleet-register.ts';
 import type { RolloutStore } from './ports/rollout-store.ts';
 
 export interface ViewParts {
   readonly store: RolloutStore;
   readonly register: FleetRegister;
+  /** Every rollout is ours, where left out. */
+  readonly accounts?: Pick<Accounts, 'standingOf'>;
 }
 
 /** Reads all that `decide` sees of a rollout; undefined when there is none. */
 export async function loadRolloutView(
-  { store, register }: ViewParts,
+  { store, register, accounts }: ViewParts,
   rolloutId: string,
   at: { readonly now: EpochMs; readonly overdueBefore: EpochMs; readonly pageSize: number },
 ): Promise<RolloutView | undefined> {
@@ -26,6 +29,7 @@ export async function loadRolloutView(
     ...stored,
     buildHold: builds.find(({ build }) => isSameBuild(build, targetBuild)) ?? null,
     rollback: rollback ?? null,
+    ...(accounts === undefined ? {} : { account: await accounts.standingOf(stored.rollout) }),
   };
   if (!awaitsDeferredAlone(view)) return view;
   const due = await store.listDue(rolloutId, deferredSeenMax);

@@ -1,9 +1,7 @@
 import type { ApiStanding } from '../rollout/api-standing.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { describeRollout, type RolloutStatus } from '../rollout/status.ts';
-import { makeApplyVerb } from './apply-verb.ts';
-import type { ApprovePlanParts } from './approve-plan.ts';
-import type { ChangeUpgradeParts } from './change-upgrade.ts';
+import { type ApplyVerbParts, makeApplyVerb } from './apply-verb.ts';
 import { explainCollector } from './explain-collector.ts';
 import { hold, listHolds, release } from './hold-things.ts';
 import { type ListPoliciesParts, listPolicies } from './list-policies.ts';
@@ -12,8 +10,8 @@ import { loadRolloutSummary } from './load-view.ts';
 import type { Operations, VerbResult } from './operations.ts';
 import type { ReadApiStanding } from './ports/api-budget.ts';
 
-export interface OperationsParts extends ApprovePlanParts, ChangeUpgradeParts, ListPoliciesParts {
-  readonly store: ApprovePlanParts['store'];
+export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
+  readonly store: ApplyVerbParts['store'];
   /** The policies of the config. */
   readonly rollouts: readonly Policy[];
   readonly readApiStanding: ReadApiStanding;

@@ -20,7 +20,7 @@ import type { Fence } from './ports/leader-lease.ts';
 import type { StepQueue } from './ports/step-queue.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 import type { Sightings } from './sightings.ts';
-import { withdrawWaiting } from './withdraw-waiting.ts';
+import { abandonRunning, withdrawWaiting } from './withdraw-waiting.ts';
 
 export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakLookParts, RollbackParts {
   readonly queue: StepQueue;
@@ -128,6 +128,10 @@ const executors: Executors = {
   withdrawWaiting: (pass, { reason }) =>
     errand(pass, 'withdraw', ({ parts, view, fence }, signal) =>
       withdrawWaiting(parts, view.rollout, { reason, fence }, signal),
+    ),
+  abandon: (pass, { reason }) =>
+    errand(pass, 'abandon', ({ parts, view, fence }, signal) =>
+      abandonRunning(parts, view.rollout, { reason, fence }, signal),
     ),
   beginRollback: (pass) =>
     errand(pass, 'rollback', ({ parts, view }, signal) => beginRollback(parts, view, signal)),

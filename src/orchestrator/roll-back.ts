@@ -67,7 +67,13 @@ export async function beginRollback(
     return { kind: 'rollbackNamed', at: clock.now(), rollbackId: named, left };
   });
   if (named === null) return 'done';
-  const origin = { id: named, startedBy: rollout.id, createdAt: clock.now(), fleet: inventory.value };
+  const origin = {
+    id: named,
+    startedBy: rollout.id,
+    createdAt: clock.now(),
+    fleet: inventory.value,
+    accountMarks: rollout.accountMarks,
+  };
   const frozen = freezeRollback(rollout, { takenBack, left }, collectors, origin);
   const event = {
     at: clock.now(),

@@ -124,7 +124,14 @@ async function lookForWork(
   if (planned === 0) return { kind: 'nothing', reason: nobodyWords(plan) };
   // A plan whose holds were read from a store that was empty just then must not begin (P5).
   if ((await parts.memory.look()) !== born) return { kind: 'nothing', reason: emptiedMeanwhile };
-  const frozen = freezePlan(plan, { id, policy, startedBy: origin, createdAt: parts.clock.now(), fleet });
+  const frozen = freezePlan(plan, {
+    id,
+    policy,
+    startedBy: origin,
+    createdAt: parts.clock.now(),
+    fleet,
+    accountMarks: await parts.accounts?.mark().then((mark) => [mark]),
+  });
   const event = {
     at: frozen.rollout.createdAt,
     event: 'rollout.planned',

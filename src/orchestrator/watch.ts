@@ -13,7 +13,7 @@ import type { Sightings } from './sightings.ts';
 
 export interface WatchParts
   extends ChangeUpgradeParts,
-    Pick<ChangeRolloutParts, 'store' | 'sink' | 'bell' | 'clock' | 'sleep'> {
+    Pick<ChangeRolloutParts, 'accounts' | 'store' | 'sink' | 'bell' | 'clock' | 'sleep'> {
   readonly fleet: FleetService;
   readonly queue: StepQueue;
   readonly policies: readonly string[];
@@ -82,12 +82,14 @@ export async function watch(
   return 'done';
 }
 
-async function listWatched({ store, policies, requestsPerSecond }: WatchParts): Promise<Watch> {
+async function listWatched({ store, policies, requestsPerSecond, accounts }: WatchParts): Promise<Watch> {
   const byCollector = new Map<number, WatchedUpgrade[]>();
   const loads = [];
   for (const rolloutId of await store.activeRolloutIds(policies)) {
     const rollout = await store.loadRollout(rolloutId);
     if (rollout === undefined) continue;
+    // Their ids mean other collectors here.
+    if (accounts !== undefined && (await accounts.standingOf(rollout)).kind !== 'own') continue;
     const upgrades = await store.listDue(rolloutId, upgradesMax);
     for (const upgrade of upgrades) {
       const others = byCollector.get(upgrade.collectorId) ?? [];

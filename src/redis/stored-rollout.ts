@@ -34,6 +34,7 @@ const storedRollout = z.looseObject({
   heldStrata: z.array(z.looseObject({})),
   acknowledgedStrata: z.array(z.looseObject({})),
   endedAt: z.number().nullable(),
+  accountMarks: z.array(z.looseObject({ origin: z.string(), accessIdHash: z.string() })).optional(),
   // Rollouts of before have neither.
   backTo: z.array(z.string()).default([]),
   leftBehind: z.array(z.looseObject({})).default([]),

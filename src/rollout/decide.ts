@@ -3,8 +3,16 @@ import type { EpochMs } from '../base/time.ts';
 import { admit, earliest } from './admission.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
+import { decideForeign } from './foreign-rollout.ts';
 import { assessedAt, hasBegun, total } from './gate.ts';
-import type { BuildHold, HeldFor, Rollout, RolloutState, RolloutView } from './rollout.ts';
+import {
+  type BuildHold,
+  type HeldFor,
+  isRolloutEnd,
+  type Rollout,
+  type RolloutState,
+  type RolloutView,
+} from './rollout.ts';
 import { decideUnreadable } from './unreadable.ts';
 import { isEnd } from './upgrade.ts';
 import { decideWave } from './wave-progress.ts';
@@ -17,8 +25,9 @@ import { decideWave } from './wave-progress.ts';
 export function decide(view: RolloutView, now: EpochMs): Decision {
   const { rollout } = view;
   if (rollout.endedAt !== null) return { actions: [], holds: [], wakeAt: null };
-  const decision = decideByState(view, now);
-  if (view.unreadable === undefined) return decision;
+  const isForeign = view.account !== undefined && view.account.kind !== 'own';
+  const decision = isForeign ? decideForeign(view, view.account, now) : decideByState(view, now);
+  if (view.unreadable === undefined || (isForeign && !isRolloutEnd(rollout.state))) return decision;
   const { actions, hold, wakeAt } = decideUnreadable(view.unreadable, rollout, now);
   // First: what else is to be done may wait for them.
   return {

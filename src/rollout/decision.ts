@@ -33,6 +33,8 @@ export type Action =
   | { readonly do: 'mend'; readonly collectorIds: readonly number[] }
   /** What has not started never will. */
   | { readonly do: 'withdrawWaiting'; readonly reason: string }
+  /** What may have run in another account is over by now, and nobody can look at it. */
+  | { readonly do: 'abandon'; readonly reason: string }
   | { readonly do: 'finish'; readonly state: 'succeeded' | 'finishedWithFailures' }
   /** Everything of the rollout has ended: its upgraded collectors are taken back by a rollout of their own. */
   | { readonly do: 'beginRollback' }

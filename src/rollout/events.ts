@@ -10,6 +10,7 @@ export type RolloutEventName =
   | 'rollout.drifted'
   | 'rollout.joined'
   | 'rollout.reopened'
+  | 'rollout.tied'
   | 'wave.awaitingApproval'
   | 'wave.approved'
   | 'wave.opened'

@@ -1,5 +1,6 @@
 import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
+import { type AccountMark, withMark } from './account.ts';
 import { assessed, hasBegun } from './gate.ts';
 import { freshStanding } from './gate-standing.ts';
 import type { LeftBehind } from './left-behind.ts';
@@ -64,6 +65,8 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | { readonly kind: 'reopened'; readonly reason: string }
   | { readonly kind: 'finished'; readonly state: 'succeeded' | 'finishedWithFailures' }
   | { readonly kind: 'closed' }
+  /** It was found to belong to this account too, under another access id or address than before. */
+  | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly reason: string }
   /** Nothing to say about the rollout itself: the store's brake was set or lifted. */
   | { readonly kind: 'brakeSet' | 'brakeLifted' }
 );
@@ -152,6 +155,8 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       };
     case 'closed':
       return { ...next, endedAt: fact.at };
+    case 'accountTied':
+      return { ...next, accountMarks: withMark(rollout.accountMarks, fact.mark) };
     case 'brakeSet':
     case 'brakeLifted':
       return next;

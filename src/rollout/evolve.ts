@@ -6,7 +6,7 @@ import { afterLookFailed } from './failed-looks.ts';
 import { classifyCreateFailure, describeFailure, refusalOf, type ServiceFailure } from './failure-classes.ts';
 import { firstTaskLookAt, nextAgainAt, nextHeartbeatAt, nextTaskLookAt } from './look-schedule.ts';
 import { afterQuiet, afterStirred } from './page-hints.ts';
-import { isFailed, isNotStarted, type Upgrade } from './upgrade.ts';
+import { isEnd, isFailed, isNotStarted, type Upgrade } from './upgrade.ts';
 import {
   adopt,
   again,
@@ -78,6 +78,11 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
       return afterLookFailed(upgrade, fact, fact.at, context);
     case 'withdrawn':
       return isNotStarted(upgrade) ? end(upgrade, 'withdrawn', fact.at, fact.reason) : upgrade;
+    case 'abandoned':
+      if (isEnd(upgrade.state)) return upgrade;
+      return isNotStarted(upgrade)
+        ? end(upgrade, 'withdrawn', fact.at, fact.reason)
+        : fail(upgrade, 'unconfirmed', fact.at, fact.reason);
     case 'regressed':
       if (upgrade.state !== 'succeeded') return upgrade;
       if (fact.lost) return lose(upgrade, fact.at, fact.reason, context.policy);

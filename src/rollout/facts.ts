@@ -38,6 +38,8 @@ export type UpgradeFact = { readonly at: EpochMs } & (
   | { readonly kind: 'quiet'; readonly until: EpochMs }
   | ({ readonly kind: 'lookFailed' } & FailedLook)
   | { readonly kind: 'withdrawn'; readonly reason: string }
+  /** Nobody can watch it to its end: it is in another account, and its rollout was ended. */
+  | { readonly kind: 'abandoned'; readonly reason: string }
   /** Its wave soaks, and it died (`lost`) or left the build. */
   | { readonly kind: 'regressed'; readonly reason: string; readonly lost: boolean }
   /** An operator wants a failed one tried again. */

@@ -46,7 +46,10 @@ export function groupCollectors(
 }
 
 /** Orders collectors by a hash of seed and id; by id only where the hashes are the same. */
-export function inHashOrder(collectors: readonly FleetCollector[], seed: string): readonly FleetCollector[] {
+export function inHashOrder<Collector extends Pick<FleetCollector, 'id'>>(
+  collectors: readonly Collector[],
+  seed: string,
+): readonly Collector[] {
   return collectors
     .map((collector) => ({ collector, hash: hashNumber(`${seed}/${collector.id}`) }))
     .sort((a, b) => a.hash - b.hash || a.collector.id - b.collector.id)

@@ -6,9 +6,11 @@ import { type RolloutVerb, rolloutVerbs } from './verbs.ts';
 
 /** What an operator can do now (DESIGN §5, Status): the verbs that would change something. `judgeVerb` has the last word. */
 export function legalVerbs(status: RolloutStatus): readonly RolloutVerb[] {
-  return rolloutVerbs.filter(
-    (verb) => isLegal[verb](status) && (verb === 'abort' || !status.recordUnreadable),
-  );
+  return rolloutVerbs.filter((verb) => {
+    if (verb !== 'abort' && status.recordUnreadable) return false;
+    if (verb !== 'abort' && verb !== 'pause' && status.account !== 'own') return false;
+    return isLegal[verb](status);
+  });
 }
 
 const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>> = {

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
+import type { AccountMark } from './account.ts';
 import type { PlannedWave } from './arrange-plan.ts';
 import { longestChain } from './chain.ts';
 import type { FleetSnapshot } from './collector.ts';
@@ -14,11 +15,13 @@ export interface RolloutOrigin {
   readonly createdAt: EpochMs;
   /** The inventory behind the plan. */
   readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'collectors'>;
+  /** The account whose inventory that is, where it is known. */
+  readonly accountMarks?: readonly AccountMark[] | undefined;
 }
 
 /** A rollout before anything of it has begun. */
 export function newRollout(
-  { id, startedBy, createdAt, fleet }: RolloutOrigin,
+  { id, startedBy, createdAt, fleet, accountMarks }: RolloutOrigin,
   policy: Policy,
   about: Pick<
     Rollout,
@@ -58,6 +61,7 @@ export function newRollout(
     drift: null,
     endedAt: null,
     rev: 1,
+    ...(accountMarks === undefined ? {} : { accountMarks }),
   };
 }
 

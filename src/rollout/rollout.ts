@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
+import type { AccountMark, AccountStanding } from './account.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
@@ -69,6 +70,8 @@ export interface Rollout {
   /** When the last of its upgrades had ended; until then what runs is watched, whatever the state. */
   readonly endedAt: EpochMs | null;
   readonly rev: number;
+  /** The account of the service that it belongs to, by each access id that is known to be of it; absent in rollouts of before. */
+  readonly accountMarks?: readonly AccountMark[];
   /**
    * While its own record can't be read: the text of that. All else is what is known beside it (`unreadable-rollout.ts`),
    * and only its end is ever stored.
@@ -246,12 +249,14 @@ export interface RolloutView {
   readonly durations: ReadonlyMap<number, DurationSummary>;
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
+  /** Whether it belongs to the account of the daemon that looks; absent: it does. */
+  readonly account?: AccountStanding;
   /** The rollback of this rollout, once there is one. */
   readonly rollback: Pick<Rollout, 'id' | 'state' | 'reason' | 'endedAt'> | null;
 }
 
-/** What the store tells of a view; holds of builds and the rollback are read beside it. */
-export type StoredView = Omit<RolloutView, 'buildHold' | 'rollback'>;
+/** What the store tells of a view; holds of builds, the rollback and the account are read beside it. */
+export type StoredView = Omit<RolloutView, 'buildHold' | 'rollback' | 'account'>;
 
 /** True for states that a rollout never leaves (what runs is still watched until `endedAt`). */
 export function isRolloutEnd(state: RolloutState): boolean {

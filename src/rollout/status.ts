@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { AccountStanding } from './account.ts';
 import type { ApiStanding } from './api-standing.ts';
 import { assessCalendar, needsCollectorZone } from './calendar.ts';
 import { coverage } from './coverage.ts';
@@ -61,6 +62,8 @@ export interface RolloutStatus {
   readonly buildHold: BuildHold | null;
   readonly strata: StrataStatus;
   readonly waves: readonly WaveStatus[];
+  /** Whether it belongs to the account of the daemon that was asked: only `own` is worked on. */
+  readonly account: AccountStanding['kind'];
   /** Why nothing more starts right now; empty when something can. */
   readonly holds: readonly Hold[];
 }
@@ -195,6 +198,7 @@ export function describeRollout(
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
     waves,
+    account: view.account?.kind ?? 'own',
     holds: decision.holds,
   };
 }
@@ -222,6 +226,7 @@ function sumCounts(waves: readonly WaveStatus[]): Record<UpgradeState, number> {
 
 function estimateEnd(view: RolloutView, now: EpochMs, api: ApiStanding): RolloutStatus['eta'] {
   if (view.rollout.state !== 'running' || view.rollout.endedAt !== null) return null;
+  if (view.account !== undefined && view.account.kind !== 'own') return null;
   if (api.standstill?.kind === 'serviceDown') return null;
   // What is in flight is not seen to end before a pause is over, either.
   const from = Math.max(now, api.standstill?.until ?? now);

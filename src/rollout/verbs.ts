@@ -1,5 +1,6 @@
 import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
+import { accountWords } from './account.ts';
 import type { RolloutFact } from './evolve-rollout.ts';
 import { total } from './gate.ts';
 import { isRolloutEnd, type RolloutView } from './rollout.ts';
@@ -25,6 +26,9 @@ export interface VerbWords {
 export function judgeVerb(view: RolloutView, verb: RolloutVerb, words: VerbWords): VerbJudgement {
   const { at } = words;
   const reason = words.reason === '' ? `by ${words.by}` : `by ${words.by}: ${words.reason}`;
+  const { account } = view;
+  if (account !== undefined && account.kind !== 'own' && verb !== 'abort' && verb !== 'pause')
+    return refuse(accountWords(account));
   if (view.rollout.brokenText !== undefined && verb !== 'abort') return refuseUnreadable(view.rollout);
   switch (verb) {
     case 'pause':

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it } from 'vitest';
 import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
-import { aDaemonNight, type Night, nightConfig, nightCredentials } from '../support/daemon-night.ts';
+import { aDaemonNight, type Night, nightConfig, nightCredentials, scan } from '../support/daemon-night.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { brokenPromises } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
@@ -104,6 +104,27 @@ describe.concurrent('upwave run --once', () => {
     expect(out).toMatch(/^you can\s+abort, retry$/m);
     expect(all).not.toMatch(noStack);
     expect(code).toBe(3);
+  });
+
+  it('ends with 3 when the rollout on its way is of another account, and says what to do (P5)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const key = { accessId: 'other-account-id', accessKey: 'other-account-key' };
+    const scenario = { accounts: { other: { fleet: 20 } }, keys: [{ ...key, account: 'other' }] };
+    const desk = await aDesk({ scenario }, onTestFinished);
+    const daemon = await desk.night.startDaemon();
+    const rolloutId = await scan(daemon);
+    await daemon.close();
+    const creates = desk.night.record().creates.length;
+    const { service } = nightConfig(desk.night.service.baseUrl) as { readonly service: object };
+    desk.write({ service: { ...service, ...key } });
+    const { code, err, all } = await desk.upwave('run', '--once');
+    expect(err).toContain(`${rolloutId}: it belongs to another account`);
+    expect(err).toContain('Set service.baseUrl and the access key back to that account, or abort it');
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(3);
+    expect(desk.night.record().creates.length).toBe(creates);
   });
 
   it('prints one JSON document to stdout with --json', async ({ expect, onTestFinished }) => {

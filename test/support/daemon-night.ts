@@ -77,7 +77,8 @@ export interface Night {
   readonly config: Config;
   readonly redis: RedisConfig;
   record(): RecordSnapshot;
-  startDaemon(): Promise<NightDaemon>;
+  /** @param changes what its config says otherwise than the night's: of the service section, and of the policy */
+  startDaemon(changes?: Pick<NightInput, 'service' | 'rollout'>): Promise<NightDaemon>;
   close(): Promise<void>;
 }
 
@@ -104,8 +105,13 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Nig
     config,
     redis: input.redis,
     record: () => service.record.snapshot(),
-    startDaemon: async () => {
-      const daemon = await startDaemon(config, input);
+    startDaemon: async (changes = {}) => {
+      const changed = {
+        ...input,
+        service: { ...input.service, ...changes.service },
+        rollout: { ...input.rollout, ...changes.rollout },
+      };
+      const daemon = await startDaemon(readConfig(JSON.stringify(nightConfig(`${url}/api`, changed))), input);
       daemons.push(daemon);
       return daemon;
     },

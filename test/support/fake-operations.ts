@@ -55,6 +55,7 @@ export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutSta
     reason: 'the plan is on its way',
     heldFor: null,
     recordUnreadable: false,
+    account: 'own',
     targetBuild: '19.536-4',
     backTo: [],
     leftBehind: [],

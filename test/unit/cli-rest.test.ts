@@ -34,6 +34,14 @@ describe('a rollout at rest', () => {
     expect(rest({ state: 'paused' })).toEqual({ kind: 'held' });
   });
 
+  it('belongs to another account, whatever is on its way: nobody here watches that', () => {
+    const counts = countsOf({ upgrading: 3 });
+    expect(rest({ account: 'another', counts })).toEqual({ kind: 'foreign' });
+    expect(rest({ account: 'unclear', counts })).toEqual({ kind: 'foreign' });
+    // It is being found out.
+    expect(rest({ account: 'unknown', counts })).toBeUndefined();
+  });
+
   it.each(['queued', 'starting', 'upgrading', 'verifying'] as const)('has nobody who is %s', (state) => {
     const counts = countsOf({ [state]: 1 });
     expect(rest({ state: 'held', counts })).toBeUndefined();

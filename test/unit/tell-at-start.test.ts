@@ -11,6 +11,7 @@ const refused = new Error("NOPERM this user has no permissions to run the 'info'
 async function told(of: { readonly info: () => Promise<string>; readonly standstill?: Standstill | null }) {
   const notes: DaemonNote[] = [];
   const errors: unknown[] = [];
+  const compared: string[] = [];
   const scans = makeMemoryScanBook();
   await scans.note({ policy: 'first', outcome: 'started', at: 0, reason: '', overdueAt: 0 });
   const rollout = aRollout({ id: 'first-20260302-1', policy: aPolicy({ name: 'first' }) });
@@ -21,25 +22,36 @@ async function told(of: { readonly info: () => Promise<string>; readonly standst
       if (of.standstill === undefined) throw refused;
       return anApiStanding({ standstill: of.standstill });
     },
-    store: { activeRolloutIds: async () => [rollout.id], listRollouts: async () => [rollout] },
+    store: {
+      activeRolloutIds: async () => [rollout.id],
+      listRollouts: async () => [rollout],
+      loadRollout: async () => rollout,
+    },
+    accounts: {
+      standingOf: async ({ id }) => {
+        compared.push(id);
+        return { kind: 'own' };
+      },
+    },
     scans,
     policies: ['second'],
     clock: { now: () => startedAt },
     sink: { tell: () => undefined, note: (note) => notes.push(note) },
     onError: (error) => errors.push(error),
   });
-  return { events: notes.map(({ event }) => event), errors, notes };
+  return { events: notes.map(({ event }) => event), errors, notes, compared };
 }
 
 describe('what a daemon tells when it starts', () => {
   it('is what a person has to know of', async () => {
-    const { events, notes, errors } = await told({
+    const { events, notes, errors, compared } = await told({
       info: async () => 'aof_enabled:0\r\n',
       standstill: aStandstill(),
     });
     expect(events).toEqual(['redis.risk', 'service.paused', 'policy.orphaned']);
     expect(notes[1]).toMatchObject({ reason: 'the service asked for a pause', pauseMs: 3 * 3_600_000 });
     expect(errors).toEqual([]);
+    expect(compared).toEqual(['first-20260302-1']);
   });
 
   it('stops no work where it can not be found out, and hides nothing else', async () => {

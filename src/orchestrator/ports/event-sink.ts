@@ -36,6 +36,13 @@ export type DaemonNote =
       readonly rollout: string;
       readonly reason: string;
     }
+  /** A rollout on its way is left alone, since it belongs to another account; told once for each finding. */
+  | {
+      readonly event: 'rollout.foreign';
+      readonly policy: string;
+      readonly rollout: string;
+      readonly reason: string;
+    }
   /** It holds nothing of what it held. Told once, by each daemon that knew it before. */
   | { readonly event: 'redis.emptied'; readonly reason: string }
   /** Told once, by each daemon, when it learns of it. */

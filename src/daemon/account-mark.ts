@@ -1,0 +1,21 @@
+import { keyedHashHex } from '../base/hash.ts';
+import type { ServiceConfig } from '../config/config.ts';
+import type { RedisCommands } from '../redis/connection.ts';
+import { readInstallationKey } from '../redis/installation-key.ts';
+import type { AccountMark } from '../rollout/account.ts';
+
+// Of 64: as good as unique among the access ids that an installation ever has.
+const hashDigits = 32;
+
+/** Makes the reading of what a rollout of this config carries as its account. */
+export function makeReadAccountMark(of: {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  readonly service: Pick<ServiceConfig, 'baseUrl' | 'accessId'>;
+}): () => Promise<AccountMark> {
+  const { origin } = new URL(of.service.baseUrl);
+  return async () => {
+    const key = await readInstallationKey(of);
+    return { origin, accessIdHash: keyedHashHex(key, of.service.accessId.reveal(), hashDigits) };
+  };
+}

@@ -1,0 +1,174 @@
+import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
+import {
+  type AccountMark,
+  type AccountStanding,
+  accountWords,
+  compareMarks,
+  judgeAccount,
+  needsPerson,
+  type SampledCollector,
+  sampleMax,
+} from '../rollout/account.ts';
+import { describeFailure } from '../rollout/failure-classes.ts';
+import { inHashOrder } from '../rollout/group-collectors.ts';
+import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
+import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
+import type { Errands } from './ports/errands.ts';
+import type { FleetService } from './ports/fleet-service.ts';
+
+/** Whose rollouts are whose (P5): the account of this daemon's config, and how each rollout stands to it. */
+export interface Accounts {
+  /** The mark of this daemon's account, for a rollout that it begins. */
+  mark(): Promise<AccountMark>;
+  /** What is known by now; where that is to be found out, a background task begins to. */
+  standingOf(rollout: Rollout): Promise<AccountStanding>;
+  /** The same, after the service was asked where that is needed. */
+  settle(rollout: Rollout, signal?: AbortSignal): Promise<AccountStanding>;
+  /** Rollouts on their way that this daemon leaves alone until a person acts. */
+  foreign(): readonly ForeignRollout[];
+}
+
+export interface ForeignRollout {
+  readonly rolloutId: string;
+  readonly policy: string;
+  readonly reason: string;
+}
+
+export interface AccountsParts extends Omit<ChangeRolloutParts, 'accounts'> {
+  /** Origin and hashed access id of the config; read anew each time, since Redis may have been emptied. */
+  readonly readMark: () => Promise<AccountMark>;
+  readonly fleet: Pick<FleetService, 'findCollector'>;
+  readonly errands: Errands;
+  readonly clock: Clock;
+}
+
+interface Judged {
+  readonly policy: string;
+  readonly standing: AccountStanding;
+  /** When it is judged anew. */
+  readonly againAt: EpochMs;
+}
+
+// Of the plan's first collectors; enough to draw a sample from that no stratum rules.
+const membersReadMax = 500;
+
+// A service that gave no answer is asked again soon; one that showed other collectors may have been a gateway's mistake.
+const againAfterMs: Readonly<Record<AccountStanding['kind'], DurationMs>> = {
+  own: Number.POSITIVE_INFINITY,
+  unknown: 5_000,
+  another: 60_000,
+  unclear: 60_000,
+};
+
+/**
+ * Judges rollouts by their marks, and where these are of another access id, by a sample of their collectors. What was found
+ * is remembered by this process, and written to the rollout where the account is the same.
+ */
+export function makeAccounts(parts: AccountsParts): Accounts {
+  const { clock } = parts;
+  let ownMark: AccountMark | undefined;
+  const judged = new Map<string, Judged>();
+
+  const mark = async (): Promise<AccountMark> => {
+    ownMark = await parts.readMark();
+    return ownMark;
+  };
+  const tieOf = async ({ accountMarks }: Rollout) => {
+    const tie = compareMarks(accountMarks, ownMark ?? (await mark()));
+    // The key of the hash is another one once Redis was emptied: read anew before anything is compared.
+    return tie === 'other' ? compareMarks(accountMarks, await mark()) : tie;
+  };
+  const isDue = (rolloutId: string): boolean => (judged.get(rolloutId)?.againAt ?? 0) <= clock.now();
+  const known = ({ id }: Rollout): AccountStanding => judged.get(id)?.standing ?? notCompared;
+
+  const judge = async (
+    rollout: Rollout,
+    tie: 'other' | 'untied',
+    signal?: AbortSignal,
+  ): Promise<AccountStanding> => {
+    const standing = await compareWithService(parts, rollout, tie, signal);
+    const before = judged.get(rollout.id)?.standing.kind;
+    const againAt = clock.now() + againAfterMs[standing.kind];
+    judged.set(rollout.id, { policy: rollout.policy.name, standing, againAt });
+    if (standing.kind === 'own') await tieTo(parts, rollout, await mark());
+    if (needsPerson(standing) && before !== standing.kind) {
+      const { id, policy } = rollout;
+      parts.sink.note({
+        event: 'rollout.foreign',
+        policy: policy.name,
+        rollout: id,
+        reason: accountWords(standing),
+      });
+    }
+    parts.bell.ring();
+    return standing;
+  };
+
+  return {
+    mark,
+    standingOf: async (rollout) => {
+      const tie = await tieOf(rollout);
+      const isOver = rollout.endedAt !== null;
+      if (tie === 'own' || isOver) judged.delete(rollout.id);
+      if (tie === 'own') return { kind: 'own' };
+      // Nothing is done for one that is over, unless an operator opens it again, and then it is settled.
+      if (isOver) return tie === 'untied' ? { kind: 'own' } : notCompared;
+      if (isDue(rollout.id)) {
+        await parts.errands.run(`account/${rollout.id}`, async (signal) => {
+          // An errand that was asked for twice finds the second time that it is done.
+          if (isDue(rollout.id)) await judge(rollout, tie, signal);
+          return 'done';
+        });
+      }
+      return known(rollout);
+    },
+    settle: async (rollout, signal) => {
+      const tie = await tieOf(rollout);
+      if (tie === 'own') return { kind: 'own' };
+      return isDue(rollout.id) ? judge(rollout, tie, signal) : known(rollout);
+    },
+    foreign: () =>
+      [...judged].flatMap(([rolloutId, { policy, standing }]) =>
+        needsPerson(standing) ? [{ rolloutId, policy, reason: accountWords(standing) }] : [],
+      ),
+  };
+}
+
+const notCompared: AccountStanding = { kind: 'unknown', reason: '' };
+
+/** Asks the service for some collectors of the plan. */
+async function compareWithService(
+  { store, fleet }: AccountsParts,
+  { id }: Rollout,
+  tie: 'other' | 'untied',
+  signal?: AbortSignal,
+): Promise<AccountStanding> {
+  const members = await store.listUpgrades(id, { offset: 0, limit: membersReadMax });
+  // A withdrawn one may have left the fleet.
+  const present = members.filter(({ state }) => state !== 'withdrawn');
+  const some = inHashOrder(
+    present.map(({ collectorId, collectorName: name }) => ({ id: collectorId, name })),
+    id,
+  ).slice(0, sampleMax);
+  const sample: SampledCollector[] = [];
+  for (const { id: collectorId, name } of some) {
+    const shown = await fleet.findCollector(String(collectorId), signal);
+    if (!shown.ok) return { kind: 'unknown', reason: describeFailure(shown.failure) };
+    sample.push({ name, nameShown: shown.value?.name });
+  }
+  return judgeAccount(sample, tie);
+}
+
+/** Adds the mark, so that daemons with the old key and the new one both know it for theirs. */
+async function tieTo(parts: AccountsParts, { id }: Rollout, mark: AccountMark): Promise<void> {
+  await changeRollout(parts, id, 'daemon', ({ rollout }) => {
+    if (isRolloutEnd(rollout.state) && rollout.endedAt !== null) return undefined;
+    const tie = compareMarks(rollout.accountMarks, mark);
+    if (tie === 'own') return undefined;
+    const reason =
+      tie === 'untied'
+        ? `the account at ${mark.origin} shows its collectors`
+        : `the account at ${mark.origin} shows its collectors under another access id or address`;
+    return { kind: 'accountTied', at: parts.clock.now(), mark, reason };
+  });
+}
