@@ -1,5 +1,6 @@
 import { sleepForReal } from '../base/sleep.ts';
 import type { Operations } from '../orchestrator/operations.ts';
+import { isRedisOutage } from '../redis/redis-outage.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { makeProgress } from './progress.ts';
@@ -52,7 +53,12 @@ async function readWithRollbacks(
   return [...seen, ...rollbacks.filter((status) => status !== undefined)];
 }
 
-/** undefined while Redis is away: the next look tries again. */
+/** undefined while Redis is away: the next look tries again. @throws any other error: waiting would not help */
 async function statusOf(operations: Reader, rolloutId: string): Promise<RolloutStatus | undefined> {
-  return operations.rolloutStatus(rolloutId).catch(() => undefined);
+  try {
+    return await operations.rolloutStatus(rolloutId);
+  } catch (error) {
+    if (!isRedisOutage(error)) throw error;
+    return undefined;
+  }
 }

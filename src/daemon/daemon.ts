@@ -112,6 +112,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     concurrentRequests: config.service.concurrentRequests,
     permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
     onStanding: (standing) => access.setStanding(standing),
+    faults: redis.faults,
     onStarved: (lateMs) =>
       sink.note({
         event: 'daemon.starved',

@@ -3,6 +3,7 @@ import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
 import { describeRedis, type RedisConfig } from '../redis/redis-config.ts';
+import { makeRedisFaults, type RedisFaults } from '../redis/redis-faults.ts';
 import { makeWriteWatch, type WriteWatch } from '../redis/write-watch.ts';
 
 /** The connections of one daemon: each user of Redis waits in its own way. */
@@ -17,6 +18,8 @@ export interface RedisConnections {
   readonly queue: RedisConnection;
   /** Whether Redis refuses writes; whoever is refused one tells it. */
   readonly writes: WriteWatch;
+  /** What fails at a Redis that is there; whoever meets it tells it. */
+  readonly faults: RedisFaults;
   /** Since when all that was read came from the Redis that is there now; what was written before may be undone. */
   readonly trustedSince: () => EpochMs;
   /** Where Redis is, in words without credentials. */
@@ -60,6 +63,10 @@ export function makeRedisConnections(
     onRefused: (reason) => sink.note({ event: 'redis.unwritable', reason: `${place}: ${reason}` }),
     onAccepted: () => sink.note({ event: 'redis.writable', reason: place }),
   });
+  const faults = makeRedisFaults({
+    onFault: (reason) => sink.note({ event: 'redis.fault', reason: `${place}: ${reason}` }),
+    onOver: (what) => sink.note({ event: 'redis.faultOver', reason: `${place}: ${what}` }),
+  });
   const handler = makeRedisConnection(config, 'handler');
   const subscriber = makeRedisConnection(config, 'worker');
   const queue = makeRedisConnection(config, 'worker', { onPassing });
@@ -70,6 +77,7 @@ export function makeRedisConnections(
     subscriber,
     queue,
     writes,
+    faults,
     trustedSince: () => Math.ceil(clock.now() - (performance.now() - rejoinedAt)),
     place,
     unreachable: () => unreachable,

@@ -57,6 +57,7 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
     commands: redis.worker.commands,
     keyPrefix,
     onLapsed: () => sink.note({ event: 'leader.lost' }),
+    faults: redis.faults,
   });
   const leading = lead({ ...parts, lease, gates: makeGateProbe() }, stopping);
   const schedule = parts.followsSchedule ? followSchedules(parts) : undefined;

@@ -143,9 +143,11 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       return { level: 'error', fields: { event, policy, rollout, reason } };
     }
     case 'redis.unwritable':
+    case 'redis.fault':
     case 'redis.emptied':
       return { level: 'error', fields: { event, reason: note.reason } };
     case 'redis.reachable':
+    case 'redis.faultOver':
     case 'redis.writable':
       return { level: 'info', fields: { event, reason: note.reason } };
     case 'service.down':

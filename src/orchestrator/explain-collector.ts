@@ -83,8 +83,7 @@ async function explainLeftOut(
   collector: FleetCollector,
   activeTarget: string | undefined,
 ): Promise<string> {
-  const { collectors } = await parts.register.holds();
-  const held = collectors.find(({ collectorId }) => collectorId === collector.id);
+  const [held] = await parts.register.holdsOf([collector.id]);
   const [last] = await parts.store.listRollouts([policy.name]);
   const target = activeTarget ?? last?.targetBuild;
   // Whether the service offers it the upgrade is seen at the next look for work; here it is taken to.

@@ -84,10 +84,10 @@ async function findCollector(
   });
   const planned = await findPlannedCollector(parts, text);
   if (planned !== undefined) return found(planned.collectorId, planned.collectorName);
-  const { collectors } = await parts.register.holds();
   const id = parseCollectorId(text);
   const byId = id === undefined ? undefined : found(id, String(id));
-  if (byId !== undefined && collectors.some(({ collectorId }) => collectorId === id)) return byId;
+  const held = id === undefined ? [] : await parts.register.holdsOf([id]);
+  if (byId !== undefined && held.length > 0) return byId;
   const asked = await askForCollector(parts, text);
   if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
   // One that can't be asked for now can still be named by its id.

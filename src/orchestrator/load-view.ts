@@ -23,7 +23,7 @@ export async function loadRolloutView(
   if (stored === undefined) return undefined;
   const { kind, targetBuild, rollbackId, endedAt } = stored.rollout;
   // What was held while it was on its way does not matter once it is over; a rollback goes to builds that were fine.
-  const { builds } = endedAt === null && kind === 'upgrade' ? await register.holds() : { builds: [] };
+  const builds = endedAt === null && kind === 'upgrade' ? await register.heldBuilds() : [];
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
   const view = {
     ...stored,

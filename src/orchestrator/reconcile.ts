@@ -205,7 +205,7 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   const { rollout } = view;
   const at = nowOf(pass);
   const startBy = new Map(picks.map((pick) => [pick.collectorId, pick.startBy]));
-  const { collectors: holds } = await parts.register.holds();
+  const holds = await parts.register.holdsOf([...startBy.keys()]);
   const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...startBy.keys()]);
   const wasWithdrawn = await withdrawHeld(pass, holds, upgrades);
   if (wasWithdrawn) return 'changed';

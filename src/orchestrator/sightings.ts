@@ -12,17 +12,34 @@ export interface Sightings {
 
 const keptMs: DurationMs = freshForMs;
 
-/** One row for each collector of the fleet: what is older is replaced by the next reading, or not used any more. */
-export function makeSightings(): Sightings {
+// More rows than an account has collectors, ten times over; some 20 MB.
+const rowsMax = 100_000;
+
+/** One row for each collector that was seen in the last minute. */
+export function makeSightings(): Sightings & { size(): number } {
+  // In the order in which they were seen, so that those to be forgotten come first.
   const rows = new Map<number, RowSighting>();
+  const isOld = (row: RowSighting, now: EpochMs) => Math.abs(now - row.at) > keptMs;
+  const forgetOld = (now: EpochMs) => {
+    for (const [id, row] of rows) {
+      if (rows.size <= rowsMax && !isOld(row, now)) break;
+      rows.delete(id);
+    }
+  };
   return {
     note: ({ collectors, serviceAt }, at) => {
-      for (const { id, build, alive, lastSeenAlive } of collectors)
+      for (const { id, build, alive, lastSeenAlive } of collectors) {
+        rows.delete(id);
         rows.set(id, { at, build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt });
+      }
+      forgetOld(at);
     },
     find: (collectorId, now) => {
+      forgetOld(now);
       const row = rows.get(collectorId);
-      return row !== undefined && Math.abs(now - row.at) <= keptMs ? row : undefined;
+      // A clock that was set back may have left one behind a newer one.
+      return row === undefined || isOld(row, now) ? undefined : row;
     },
+    size: () => rows.size,
   };
 }

@@ -191,9 +191,11 @@ function tellLate({ sink }: StepParts): void {
 
 /** An operator may have held it since it was admitted: while its create was in doubt, say (P5). */
 async function findHold({ register }: StepParts, collectorId: number): Promise<CollectorHold | undefined> {
-  const { collectors } = await register.holds();
-  return collectors.find((hold) => hold.collectorId === collectorId);
+  const [hold] = await register.holdsOf([collectorId]);
+  return hold;
 }
+
+const underWay: ReadonlySet<Upgrade['state']> = new Set(['starting', 'upgrading', 'verifying']);
 
 /**
  * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
@@ -205,15 +207,10 @@ async function findRival(
   collectorId: number,
 ): Promise<string | undefined> {
   const others = policies.filter((name) => name !== rollout.policy.name);
-  for (const rolloutId of await store.activeRolloutIds(others)) {
-    const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, [collectorId]);
-    const [upgrade] = upgrades;
-    const isUnderWay =
-      upgrade?.state === 'starting' || upgrade?.state === 'upgrading' || upgrade?.state === 'verifying';
-    // One that can't be read may be.
-    if (isUnderWay || unreadable.length > 0) return rolloutId;
-  }
-  return undefined;
+  if (others.length === 0) return undefined;
+  const found = await store.findUpgradesOf(others, collectorId);
+  // One that can't be read may be under way.
+  return found.find(({ upgrade }) => upgrade === undefined || underWay.has(upgrade.state))?.rolloutId;
 }
 
 function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {

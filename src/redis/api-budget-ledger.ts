@@ -3,6 +3,8 @@ import type { DurationMs } from '../base/time.ts';
 import type { ServiceStanding } from '../orchestrator/ports/api-budget.ts';
 import { pauseScript, reserveScript, serviceUpScript, succeededScript } from './api-budget-scripts.ts';
 import type { RedisCommands } from './connection.ts';
+import { type RedisFaults, untoldFaults } from './redis-faults.ts';
+import { isRedisOutage } from './redis-outage.ts';
 import { makeRedisTime } from './redis-time.ts';
 import { runScript } from './script.ts';
 import { slackMaxMs } from './slot-slack.ts';
@@ -23,6 +25,8 @@ export interface ApiBudgetLedgerParts {
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
   /** Told when this daemon learns that the service is down, or answers again; whichever daemon found it. */
   readonly onStanding?: (standing: ServiceStanding) => void;
+  /** Told of what no waiting for Redis mends. */
+  readonly faults?: RedisFaults;
 }
 
 /** A permit with its place in the rate. `at`: when it may leave, by this process's monotonic clock. */
@@ -40,8 +44,8 @@ export type Reservation =
       readonly isProbe: boolean;
     }
   /**
-   * `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. `away`: without
-   * Redis. `standstill`: in words, why nobody gets on; null while the line moves.
+   * `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. `away`: Redis is
+   * away, or can't do it. `standstill`: in words, why nobody gets on; null while the line moves.
    */
   | {
       readonly kind: 'full' | 'far' | 'paused' | 'away';
@@ -105,6 +109,8 @@ const awayRetryMs = 200;
 
 /** In a person's words. */
 export const budgetIsAway = 'Redis, which keeps the API budget, does not answer.';
+const budgetFails = 'Redis, which keeps the API budget, answers with an error; the log has it.';
+const faultName = 'the API budget';
 
 /** All that belongs to one access key: one hash tag, and no trace of its id but a hash (P12). */
 export function apiBudgetKeys(keyPrefix: string, accessId: string) {
@@ -118,6 +124,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   const spacingMs = 1_000 / requestsPerSecond;
+  const faults = parts.faults ?? untoldFaults;
   const redisTime = makeRedisTime();
   const nextPermit = makeWriteMarks();
   const held = new Set<string>();
@@ -126,6 +133,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   const standing = makeStandingWatch({
     readDown: async () => (await commands.hget(keys.state, 'down')) ?? '',
     onStanding: parts.onStanding,
+    onFailed: (error) => faults.met(faultName, error),
   });
 
   const terms = {
@@ -149,7 +157,8 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   async function flushReturned(): Promise<void> {
     const given = takeReturned();
     // Lost ones come back by themselves when their life is over.
-    if (given.length > 0) await commands.zrem(keys.permits, ...given).catch(noop);
+    if (given.length === 0) return;
+    await commands.zrem(keys.permits, ...given).catch((error: unknown) => faults.met(faultName, error));
   }
 
   function judge(kind: string | undefined, waitMs: DurationMs, down: string): Reservation {
@@ -183,6 +192,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
         redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: Number(nowUs) / 1_000 });
         tellSuccess = tell === '1';
         standing.learn(down);
+        faults.over(faultName);
         if (kind !== 'granted') return judge(kind, Number(waitUs) / 1_000, down);
         const slots = slotsUs.map((us, index) => {
           const permit = permits[index] ?? '';
@@ -190,10 +200,12 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
           return { permit, at: redisTime.toMonotonic(Number(us) / 1_000) };
         });
         return { kind, slots, single: tellSuccess, isProbe: down !== '' };
-      } catch {
-        // The connection tells why.
+      } catch (error) {
+        // Of an outage the connection tells why.
+        faults.met(faultName, error);
         returned.push(...given);
-        return { kind: 'away', retryInMs: awayRetryMs, standstill: budgetIsAway };
+        const standstill = isRedisOutage(error) ? budgetIsAway : budgetFails;
+        return { kind: 'away', retryInMs: awayRetryMs, standstill };
       }
     },
 
@@ -238,8 +250,4 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       await Promise.race([flushReturned(), late]);
     },
   };
-}
-
-function noop(): void {
-  // Nothing to do.
 }

@@ -27,6 +27,18 @@ if changed == 1 then redis.call('SET', KEYS[2], '1', 'PX', '${marksKeptMs}') end
 return changed
 `);
 
+/** The holds of builds, names and texts in turn: thousands of collectors may be held beside them. KEYS: hash. */
+const heldBuildsScript = makeScript(`
+local found = {}
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if string.sub(field, 1, 6) == 'build:' then
+    found[#found + 1] = field
+    found[#found + 1] = redis.call('HGET', KEYS[1], field)
+  end
+end
+return found
+`);
+
 // Years of what operators say.
 const auditKeptMax = 10_000;
 
@@ -117,24 +129,44 @@ export function makeRedisFleetRegister(redis: {
     return (await runScript(commands, changeFieldScript, { keys, args })) === 1;
   };
 
-  return {
-    holds: async () => {
-      const builds: BuildHold[] = [];
-      const collectors: CollectorHold[] = [];
-      for (const [field, text] of Object.entries(await commands.hgetall(holdsKey))) {
-        const [, kind, subject = ''] = /^(build|collector):(.*)$/s.exec(field) ?? [];
-        const what = `the hold of ${field.replace(':', ' ')}`;
-        if (kind === 'build') {
-          const hold = broken.read(() => decode(buildHold, what, text));
-          builds.push(hold ?? { build: subject, ...unknownWord });
-        } else {
-          const hold = broken.read(() => decode(collectorHold, what, text));
-          const collectorId = Number(subject);
-          if (hold !== undefined) collectors.push(hold);
-          else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownWord });
-        }
+  const readHolds = (entries: ReadonlyArray<readonly [field: string, text: string]>) => {
+    const builds: BuildHold[] = [];
+    const collectors: CollectorHold[] = [];
+    for (const [field, text] of entries) {
+      const [, kind, subject = ''] = /^(build|collector):(.*)$/s.exec(field) ?? [];
+      const what = `the hold of ${field.replace(':', ' ')}`;
+      if (kind === 'build') {
+        const hold = broken.read(() => decode(buildHold, what, text));
+        builds.push(hold ?? { build: subject, ...unknownWord });
+      } else {
+        const hold = broken.read(() => decode(collectorHold, what, text));
+        const collectorId = Number(subject);
+        if (hold !== undefined) collectors.push(hold);
+        else if (Number.isSafeInteger(collectorId)) collectors.push({ collectorId, ...unknownWord });
       }
-      return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };
+    }
+    return { builds: builds.sort(byInstant), collectors: collectors.sort(byInstant) };
+  };
+
+  return {
+    holds: async () => readHolds(Object.entries(await commands.hgetall(holdsKey))),
+    heldBuilds: async () => {
+      const call = { keys: [holdsKey], args: [] };
+      const flat = (await runScript(commands, heldBuildsScript, call)) as readonly string[];
+      const entries = flat.flatMap((field, at) =>
+        at % 2 === 0 ? [[field, flat[at + 1] ?? ''] as const] : [],
+      );
+      return readHolds(entries).builds;
+    },
+    holdsOf: async (collectorIds) => {
+      if (collectorIds.length === 0) return [];
+      const fields = collectorIds.map((id) => `collector:${id}`);
+      const texts = await commands.hmget(holdsKey, ...fields);
+      const entries = fields.flatMap((field, index) => {
+        const text = texts[index];
+        return typeof text === 'string' ? [[field, text] as const] : [];
+      });
+      return readHolds(entries).collectors;
     },
     holdBuild: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),
     holdCollector: async (hold) => ((await change(holdField(hold), hold)) ? 'held' : 'unchanged'),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../base/time.ts';
 import type { Fence, LeaderLease } from '../orchestrator/ports/leader-lease.ts';
 import type { RedisCommands } from './connection.ts';
+import { type RedisFaults, untoldFaults } from './redis-faults.ts';
 import { makeScript, runScript } from './script.ts';
 
 export interface LeaderLeaseParts {
@@ -13,7 +14,11 @@ export interface LeaderLeaseParts {
   readonly monotonicNow?: () => number;
   /** Told when what we held ran out without a renewal: Redis is away, and whoever leads may hang in a pass until it is back. */
   readonly onLapsed?: () => void;
+  /** Told of what no waiting for Redis mends. */
+  readonly faults?: RedisFaults;
 }
+
+const faultName = 'the leader lease';
 
 // A leader that is killed is followed within this time and one renewal (DESIGN P11: in seconds).
 const defaultLeaseMs: DurationMs = 3_000;
@@ -54,6 +59,7 @@ return 0
 export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   const { commands, keyPrefix, leaseMs = defaultLeaseMs } = parts;
   const monotonicNow = parts.monotonicNow ?? (() => performance.now());
+  const faults = parts.faults ?? untoldFaults;
   const keys = { lease: `${keyPrefix}:{leader}:lease`, epoch: `${keyPrefix}:{leader}:epoch` };
   const owner = randomUUID();
   const beatMs = leaseMs / 3;
@@ -75,13 +81,15 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
         keys: [keys.lease, keys.epoch],
         args: [owner, Math.round(leaseMs)],
       });
+      faults.over(faultName);
       if (released) await giveUp();
       else {
         held = typeof answer === 'number' ? { fence: answer, until: sentAt + leaseMs } : undefined;
         if (held !== undefined) watchExpiry();
       }
-    } catch {
-      // Redis is away, and the connection tells of it. What we hold runs out by itself.
+    } catch (error) {
+      // Of an outage the connection tells. What we hold runs out by itself.
+      faults.met(faultName, error);
     }
   }
 
@@ -127,7 +135,8 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       clearInterval(timer);
       clearTimeout(expiry);
       // An attempt that is under way gives up by itself when it lands; when Redis is away, the lease runs out.
-      await within(leaseMs, giveUp().then(noop, noop));
+      const met = (error: unknown) => faults.met(faultName, error);
+      await within(leaseMs, giveUp().then(noop, met));
     },
   };
 }

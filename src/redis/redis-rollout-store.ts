@@ -66,15 +66,30 @@ export function makeRedisRolloutStore(redis: {
     };
   };
 
+  const activeRolloutIds = async (policies: readonly string[]): Promise<readonly string[]> => {
+    const ids = await Promise.all(
+      policies.map((policy) => {
+        const { active } = ofPolicy(policy);
+        return commands.mget(active.upgrade, active.rollback);
+      }),
+    );
+    return ids.flat().flatMap((id) => (id === null || id === restoringWord ? [] : id));
+  };
+
   return {
-    activeRolloutIds: async (policies) => {
-      const ids = await Promise.all(
-        policies.map((policy) => {
-          const { active } = ofPolicy(policy);
-          return commands.mget(active.upgrade, active.rollback);
+    activeRolloutIds,
+
+    findUpgradesOf: async (policies, collectorId) => {
+      const ids = await activeRolloutIds(policies);
+      // Side by side: two round trips, however many policies there are.
+      const found = await Promise.all(
+        ids.map(async (rolloutId) => {
+          const loaded = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
+          const isThere = loaded.upgrades.length + loaded.unreadable.length > 0;
+          return isThere ? [{ rolloutId, upgrade: loaded.upgrades[0] }] : [];
         }),
       );
-      return ids.flat().flatMap((id) => (id === null || id === restoringWord ? [] : id));
+      return found.flat();
     },
 
     listRollouts: async (policies) => {

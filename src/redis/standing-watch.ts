@@ -14,6 +14,8 @@ export interface StandingWatchParts {
   /** As `learn` takes it. */
   readonly readDown: () => Promise<string>;
   readonly onStanding: ((standing: ServiceStanding) => void) | undefined;
+  /** Told when it could not be read; the next look repeats it. */
+  readonly onFailed: (error: unknown) => void;
   readonly everyMs?: DurationMs;
 }
 
@@ -21,15 +23,15 @@ export interface StandingWatchParts {
 const lookEveryMs: DurationMs = 5_000;
 
 export function makeStandingWatch(parts: StandingWatchParts): StandingWatch {
-  const { readDown, onStanding, everyMs = lookEveryMs } = parts;
+  const { readDown, onStanding, onFailed, everyMs = lookEveryMs } = parts;
   let isUp = true;
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<void> {
     try {
       learn(await readDown());
-    } catch {
-      // The connection tells why. The next look repeats it.
+    } catch (error) {
+      onFailed(error);
     }
   }
 

@@ -6,6 +6,7 @@ import {
   apiBudgetKeys,
   makeApiBudgetLedger,
 } from '../../src/redis/api-budget-ledger.ts';
+import { makeRedisFaults } from '../../src/redis/redis-faults.ts';
 import { passBudgetTime } from '../support/budget-time.ts';
 import { useRedis } from '../support/redis.ts';
 
@@ -38,6 +39,32 @@ function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
 async function answerTo(ledger: ApiBudgetLedger): Promise<string> {
   return (await ledger.reserve(1, 0)).kind;
 }
+
+describe('a ledger that fails at a Redis that is there', () => {
+  it('says so once, waits, and goes on when it works again', async () => {
+    const { keyPrefix } = redis.config();
+    const { commands } = redis.connect();
+    const { state } = apiBudgetKeys(keyPrefix, accessId);
+    await commands.set(state, 'no hash');
+    const told: string[] = [];
+    const faults = makeRedisFaults({
+      onFault: (reason) => told.push(reason),
+      onOver: (what) => told.push(what),
+    });
+    const ledger = makeApiBudgetLedger({ commands, keyPrefix, accessId, requestsPerSecond: 400, faults });
+    ledgers.push(ledger);
+    for (let asked = 0; asked < 3; asked += 1)
+      expect(await ledger.reserve(1, 0)).toMatchObject({
+        kind: 'away',
+        standstill: 'Redis, which keeps the API budget, answers with an error; the log has it.',
+      });
+    expect(told).toHaveLength(1);
+    expect(faults.reason()).toMatch(/^the API budget: .*WRONGTYPE/);
+    await commands.del(state);
+    expect(await answerTo(ledger)).toBe('granted');
+    expect(faults.reason()).toBeNull();
+  });
+});
 
 describe('permits', () => {
   it('of a daemon that was killed come back when no request of it can be out any more', async () => {

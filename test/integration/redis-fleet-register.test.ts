@@ -47,6 +47,21 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
     expect((await register.holds()).builds.map(({ by }) => by)).toEqual(['ann', 'bob']);
   });
 
+  it('reads the holds of builds alone, and of these collectors alone', async () => {
+    expect(await register.heldBuilds()).toEqual([]);
+    expect(await register.holdsOf([7])).toEqual([]);
+    await register.holdBuild({ build, ...word });
+    await register.holdBuild({ build: '19.1-1', ...word, at: startedAt - 1 });
+    for (let collectorId = 1; collectorId <= 20; collectorId += 1)
+      await register.holdCollector({ collectorId, ...word, at: startedAt - collectorId });
+    expect((await register.heldBuilds()).map((hold) => hold.build)).toEqual(['19.1-1', build]);
+    expect(await register.holdsOf([7, 21, 8])).toEqual([
+      { collectorId: 8, ...word, at: startedAt - 8 },
+      { collectorId: 7, ...word, at: startedAt - 7 },
+    ]);
+    expect(await register.holdsOf([])).toEqual([]);
+  });
+
   it('knows when a build was seen first', async () => {
     expect(await register.firstSeen([], startedAt)).toEqual(new Map());
     expect(await register.firstSeen(['1-1', '2-1'], startedAt)).toEqual(

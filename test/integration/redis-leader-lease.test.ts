@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LeaderLease } from '../../src/orchestrator/ports/leader-lease.ts';
+import { makeRedisFaults, type RedisFaults } from '../../src/redis/redis-faults.ts';
 import { makeRedisLeaderLease } from '../../src/redis/redis-leader-lease.ts';
 import { useRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -14,7 +15,7 @@ afterEach(async () => {
 
 function aLease(
   keyPrefix: string,
-  parts: { leaseMs?: number; monotonicNow?: () => number } = {},
+  parts: { leaseMs?: number; monotonicNow?: () => number; faults?: RedisFaults } = {},
 ): LeaderLease {
   const lease = makeRedisLeaderLease({ commands: redis.connect().commands, keyPrefix, ...parts });
   leases.push(lease);
@@ -35,6 +36,25 @@ const farEpoch = 9_000_000_041;
 const leaseMs = 600_000;
 
 describe('the leader lease', () => {
+  it('says so when it fails at a Redis that is there, instead of being tried in silence for ever', async () => {
+    const { keyPrefix } = redis.config();
+    const { commands } = redis.connect();
+    await commands.hset(`${keyPrefix}:{leader}:lease`, 'of', 'another type');
+    const told: string[] = [];
+    const faults = makeRedisFaults({
+      onFault: (reason) => told.push(reason),
+      onOver: (what) => told.push(what),
+    });
+    const lease = aLease(keyPrefix, { leaseMs: 300, faults });
+    expect(await lease.hold()).toBeUndefined();
+    await until('the fault to be told', () => told.length > 0);
+    expect(told[0]).toMatch(/^the leader lease: .*WRONGTYPE/);
+    await commands.del(`${keyPrefix}:{leader}:lease`);
+    await until('the lease to be held', async () => (await lease.hold()) !== undefined);
+    expect(told).toHaveLength(2);
+    expect(faults.reason()).toBeNull();
+  });
+
   it('has one holder, and another one after its release, with a higher fence', async () => {
     const { keyPrefix } = redis.config();
     const [first, second] = [aLease(keyPrefix, { leaseMs }), aLease(keyPrefix, { leaseMs })];

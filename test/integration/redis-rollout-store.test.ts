@@ -130,6 +130,22 @@ describe('freezing a plan', () => {
     expect(page).toEqual(upgrades.slice(9_990));
   });
 
+  it('finds the upgrades of one collector in the active rollouts of other policies', async () => {
+    await freeze(store, aRollout(), pendingOnes(2), []);
+    const other = aRollout({ id: 'other-20260302-1' });
+    await freeze(store, other, pendingOnes(3, { rolloutId: other.id }), []);
+    const broken = aRollout({ id: 'third-20260302-1' });
+    await freeze(store, broken, pendingOnes(3, { rolloutId: broken.id }), []);
+    await connection.commands.hset(rolloutKeys(keyPrefix, broken.id).records, '3', 'no JSON');
+    const policies = ['other', 'third', 'none'];
+    const found = await store.findUpgradesOf(policies, 3);
+    expect(found.map(({ rolloutId: id, upgrade }) => [id, upgrade?.collectorId])).toEqual([
+      [other.id, 3],
+      [broken.id, undefined],
+    ]);
+    expect(await store.findUpgradesOf(policies, 9)).toEqual([]);
+  });
+
   it('numbers the rollouts of a day, each day anew', async () => {
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(1);
     await freeze(store, aRollout(), pendingOnes(1), []);

@@ -175,7 +175,11 @@ export function plantInRegister(
   context: PlantContext,
 ): FleetRegister {
   if (bug !== 'heldCollectorStarted' || context === 'operator') return register;
-  return { ...register, holds: async () => ({ ...(await register.holds()), collectors: [] }) };
+  return {
+    ...register,
+    holds: async () => ({ ...(await register.holds()), collectors: [] }),
+    holdsOf: async () => [],
+  };
 }
 
 export function plantInFleet(bug: PlantedBug | null, fleet: FleetService): FleetService {

@@ -43,6 +43,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     night.trace(process.name, () => `${word} ${plan.rollout.id}: ${plan.upgrades.length} collectors`);
   return {
     activeRolloutIds: (policies) => call('activeRolloutIds', () => store.activeRolloutIds(policies)),
+    findUpgradesOf: (policies, id) => call('findUpgradesOf', () => store.findUpgradesOf(policies, id)),
     listRollouts: (policies) => call('listRollouts', () => store.listRollouts(policies)),
     loadRollout: (id) => call('loadRollout', () => store.loadRollout(id)),
     nextRolloutNumber: (policy, day) => call('nextRolloutNumber', () => store.nextRolloutNumber(policy, day)),
@@ -129,6 +130,8 @@ export function makeRegisterPort(night: Night, process: ProcessModel): FleetRegi
   const call = makeCall(night, process);
   return {
     holds: () => call('holds', () => register.holds()),
+    heldBuilds: () => call('heldBuilds', () => register.heldBuilds()),
+    holdsOf: (ids) => call('holdsOf', () => register.holdsOf(ids)),
     holdBuild: (hold) => call('holdBuild', () => register.holdBuild(hold)),
     holdCollector: (hold) => call('holdCollector', () => register.holdCollector(hold)),
     releaseBuild: (build) => call('releaseBuild', () => register.releaseBuild(build)),

@@ -142,6 +142,15 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
         }
       };
     },
+    findUpgradesOf: async (policies, collectorId) => {
+      const ids = policies.flatMap((policy) =>
+        (['upgrade', 'rollback'] as const).flatMap((kind) => active.get(activeKey(policy, kind)) ?? []),
+      );
+      return ids.flatMap((rolloutId) => {
+        const upgrade = kept.get(rolloutId)?.upgrades.get(collectorId);
+        return upgrade === undefined ? [] : [{ rolloutId, upgrade }];
+      });
+    },
     activeRolloutIds: async (policies) => {
       const ids: string[] = [];
       if (active.size === 0) return ids;
@@ -334,6 +343,8 @@ export function makeMemoryFleetRegister(): FleetRegister {
       builds: [...builds.values()].sort(byInstant),
       collectors: [...collectors.values()].sort(byInstant),
     }),
+    heldBuilds: async () => [...builds.values()].sort(byInstant),
+    holdsOf: async (ids) => ids.flatMap((id) => collectors.get(id) ?? []).sort(byInstant),
     holdBuild: async (word) => hold(builds, word.build, word),
     holdCollector: async (word) => hold(collectors, word.collectorId, word),
     releaseBuild: async (build) => release(builds, build),

@@ -56,6 +56,23 @@ describe('following rollouts', () => {
     expect((await follow(seen([running], [], [ended]), 'a')).states).toEqual(['succeeded']);
   });
 
+  it('waits while Redis is away, and for nothing else: an error of another kind ends it', async () => {
+    const ended = aRolloutStatus({ id: 'a', state: 'succeeded', endedAt: startedAt });
+    const failing = (error: Error) => {
+      let asked = 0;
+      return {
+        rolloutStatus: async () => {
+          asked += 1;
+          if (asked === 1) throw error;
+          return ended;
+        },
+      };
+    };
+    const away = failing(new Error('Connection is closed.'));
+    expect((await follow(away, 'a')).states).toEqual(['succeeded']);
+    await expect(follow(failing(new TypeError('a bug')), 'a')).rejects.toThrow('a bug');
+  });
+
   it('follows a rollback to its end, from the moment it is named', async () => {
     const taken = aRolloutStatus({ id: 'a', state: 'rollingBack', rollbackId: 'b', counts: idle });
     const rollback = aRolloutStatus({ id: 'b', kind: 'rollback', rollbackOf: 'a' });

@@ -8,8 +8,14 @@ describe('the watch over the service', () => {
 
   function aWatch(readDown: () => Promise<string>) {
     const told: ServiceStanding[] = [];
-    const watch = makeStandingWatch({ readDown, onStanding: (standing) => told.push(standing), everyMs: 50 });
-    return { watch, told };
+    const failures: unknown[] = [];
+    const watch = makeStandingWatch({
+      readDown,
+      onStanding: (standing) => told.push(standing),
+      onFailed: (error) => failures.push(error),
+      everyMs: 50,
+    });
+    return { watch, told, failures };
   }
 
   it('tells what is new, and nothing twice', () => {
@@ -20,7 +26,7 @@ describe('the watch over the service', () => {
 
   it('finds out by itself that another daemon found the service up, and looks no more then', async () => {
     let looks = 0;
-    const { watch, told } = aWatch(async () => {
+    const { watch, told, failures } = aWatch(async () => {
       looks += 1;
       if (looks === 2) throw new Error('Redis is away');
       return looks < 4 ? 'down' : '';
@@ -28,6 +34,7 @@ describe('the watch over the service', () => {
     watch.learn('down');
     await vi.advanceTimersByTimeAsync(1_000);
     expect(looks).toBe(4);
+    expect(failures).toEqual([new Error('Redis is away')]);
     expect(told).toEqual([{ isUp: false, reason: 'down' }, { isUp: true }]);
   });
 

@@ -103,6 +103,18 @@ describe('one that waits for its heartbeat', () => {
 });
 
 describe('what pages showed', () => {
+  it('is forgotten with what is no longer read: collectors that are gone, and all when pages stop', () => {
+    const sightings = makeSightings();
+    const page = (from: number) => ({
+      collectors: Array.from({ length: 1_000 }, (_, index) => aCollector({ id: from + index })),
+      serviceAt: t,
+    });
+    for (let minute = 0; minute < 60; minute += 1) sightings.note(page(minute * 1_000), t + minute * 60_001);
+    expect(sightings.size()).toBe(1_000);
+    expect(sightings.find(59_000, t + 60 * 60_001)).toBeUndefined();
+    expect(sightings.size()).toBe(0);
+  });
+
   it('is the newest row of each collector, for a minute by a clock that may be set back', () => {
     const sightings = makeSightings();
     const page = (build: string) => ({ collectors: [aCollector({ id: 7, build })], serviceAt: t });

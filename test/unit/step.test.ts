@@ -18,6 +18,7 @@ import {
   someGroups,
   startedAt as t,
 } from '../support/builders.ts';
+import { countingStore } from '../support/counting-store.ts';
 import { lossless } from '../support/lossless.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { quietParts } from '../support/quiet-parts.ts';
@@ -213,6 +214,44 @@ describe('a create that waits for its place in the API budget', () => {
     const { job, sent } = await aWaitingCreate(({ clock }) => (clock.at -= 600_000));
     await job.run();
     expect(sent).toEqual([]);
+  });
+
+  it('asks the store once for all other policies, while it holds a place in the rate, and for one hold', async () => {
+    const register = countingStore(makeMemoryFleetRegister());
+    const kept = makeMemoryRolloutStore();
+    const counted = countingStore(kept);
+    const others = Array.from({ length: 50 }, (_, index) => `other${index}`);
+    for (const name of others) {
+      const rollout = aRollout({ id: `${name}-20260302-1`, policy: aPolicy({ name }) });
+      await kept.freeze({ rollout, upgrades: [], groups: someGroups(), events: [] });
+    }
+    const upgrade = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
+    await kept.freeze({ rollout: aRollout(), upgrades: [upgrade], groups: someGroups(), events: [] });
+    const inPlace = new Map<string, number>();
+    const fleet: FleetService = {
+      ...nothing,
+      createTask: async (_task, beforeSend) => {
+        const before = new Map(counted.calls);
+        expect(await beforeSend()).toBe(true);
+        for (const [name, calls] of counted.calls) inPlace.set(name, calls - (before.get(name) ?? 0));
+        return { ok: true, value: { taskId: '7' } };
+      },
+    };
+    const parts = {
+      ...quietParts,
+      store: counted.store,
+      register: register.store,
+      clock: { now: () => t },
+      policies: ['production', ...others],
+      fleet,
+    };
+    await runStep(parts, { rolloutId: aRollout().id, collectorId: 1 }, new AbortController().signal);
+    expect((await kept.loadUpgrade(aRollout().id, 1))?.state).toBe('upgrading');
+    expect(Object.fromEntries([...inPlace].filter(([, calls]) => calls > 0))).toEqual({
+      findUpgradesOf: 1,
+      saveIntent: 1,
+    });
+    expect(Object.fromEntries(register.calls)).toEqual({ holdsOf: 1 });
   });
 
   it('does not leave when another rollout has begun to upgrade the collector (P1)', async () => {

@@ -28,6 +28,11 @@ export type DaemonNote =
    * when it learns of it.
    */
   | { readonly event: 'redis.unwritable' | 'redis.writable'; readonly reason: string }
+  /**
+   * It is there, and something of ours fails at it, which no waiting mends: a command that our user may not use, a key of
+   * another type, a bug. Told when it begins, and when it works again.
+   */
+  | { readonly event: 'redis.fault' | 'redis.faultOver'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
   /** Told at start, for each rollout on its way whose policy is not in the config. */
   | {

@@ -26,7 +26,12 @@ export interface HoldEntry extends AuditEntry {
 
 /** What belongs to no rollout: builds and collectors that are held, and when builds were first seen. */
 export interface FleetRegister {
+  /** All of them, oldest first: for lists and plans. */
   holds(): Promise<{ readonly builds: readonly BuildHold[]; readonly collectors: readonly CollectorHold[] }>;
+  /** Those of builds alone, oldest first; what it costs to read hardly grows with collectors that are held. */
+  heldBuilds(): Promise<readonly BuildHold[]>;
+  /** Those of these collectors, as far as they are held; what is held besides is not read. */
+  holdsOf(collectorIds: readonly number[]): Promise<readonly CollectorHold[]>;
   /** `unchanged`: it is held already, and the first word stands. */
   holdBuild(hold: BuildHold): Promise<'held' | 'unchanged'>;
   holdCollector(hold: CollectorHold): Promise<'held' | 'unchanged'>;

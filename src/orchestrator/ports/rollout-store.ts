@@ -60,6 +60,14 @@ export type SaveResult = 'saved' | 'stale';
 export interface RolloutStore {
   /** Ids of rollouts whose upgrades have not all ended, of these policies. */
   activeRolloutIds(policies: readonly string[]): Promise<readonly string[]>;
+  /**
+   * The upgrades of one collector in all active rollouts of these policies, in one reading. `upgrade` is undefined where
+   * its record can't be read.
+   */
+  findUpgradesOf(
+    policies: readonly string[],
+    collectorId: number,
+  ): Promise<ReadonlyArray<{ readonly rolloutId: string; readonly upgrade: Upgrade | undefined }>>;
   /** All kept rollouts of these policies, newest first. */
   listRollouts(policies: readonly string[]): Promise<readonly Rollout[]>;
   /** One whose own record can't be read has a `brokenText`; the same in `loadView`. */
