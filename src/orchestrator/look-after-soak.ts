@@ -6,7 +6,7 @@ import type { Upgrade } from '../rollout/upgrade.ts';
 import { collectorsPerPage } from '../rollout/watch.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from './change-upgrade.ts';
-import { listAllUpgrades } from './list-all-upgrades.ts';
+import { listSoaking } from './list-all-upgrades.ts';
 import type { Answer } from './ports/answer.ts';
 import type { FleetService } from './ports/fleet-service.ts';
 
@@ -33,7 +33,7 @@ export async function lookAfterSoak(
 ): Promise<'done' | 'again'> {
   const { rollout } = view;
   const at = parts.clock.now();
-  const upgrades = await listAllUpgrades(parts.store, rollout.id, { state: 'succeeded', wave });
+  const upgrades = await listSoaking(parts.store, view, wave);
   const looked = await lookAtAll(parts, rollout.fleetSize, upgrades, signal);
   if (signal.aborted) return 'again';
   let silent = 0;

@@ -13,6 +13,7 @@ export const counterField = {
   /** The scripts know by its end that a weight may be a fraction. */
   weight: (wave: number) => `${wave}:weight`,
   lost: (wave: number) => `${wave}:lost`,
+  onBuild: (wave: number) => `${wave}:onBuild`,
   changedAt: (wave: number) => `${wave}:changedAt`,
   domain: (domain: number) => `domain:${domain}`,
   stratum: (stratum: number, wave: number, figure: StratumFigure) => `s:${stratum}:${wave}:${figure}`,
@@ -30,6 +31,7 @@ export function waveSummaryOf(counters: Counters, wave: number): WaveSummary {
     counts: Object.fromEntries(counts) as Record<UpgradeState, number>,
     weight: counters.get(counterField.weight(wave)) ?? 0,
     lost: counters.get(counterField.lost(wave)) ?? 0,
+    onBuild: counters.get(counterField.onBuild(wave)) ?? 0,
     lastChangeAt: counters.get(counterField.changedAt(wave)) ?? null,
   };
 }

@@ -1,4 +1,11 @@
-import { holdsSlot, isLost, type Upgrade, type UpgradeState, weightOf } from '../rollout/upgrade.ts';
+import {
+  holdsSlot,
+  isLost,
+  isOnBuild,
+  type Upgrade,
+  type UpgradeState,
+  weightOf,
+} from '../rollout/upgrade.ts';
 import { counterField } from './counter-fields.ts';
 import { durationBucketOf } from './duration-buckets.ts';
 
@@ -74,6 +81,7 @@ function addRecord(changes: Map<string, number>, upgrade: Upgrade, sign: 1 | -1)
   add(changes, counterField.state(wave, state), sign);
   add(changes, counterField.weight(wave), weight);
   add(changes, counterField.lost(wave), sign * Number(isLost(upgrade)));
+  add(changes, counterField.onBuild(wave), sign * Number(isOnBuild(upgrade)));
   const figure = stratumFigureOf(state);
   if (figure !== undefined) add(changes, counterField.stratum(stratum, wave, figure), sign);
   add(changes, counterField.stratum(stratum, wave, 'weight'), weight);

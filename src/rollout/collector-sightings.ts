@@ -96,7 +96,7 @@ function settleRefusal(
   if (atTarget) {
     const isOurs = upgrade.attempts > 0 || upgrade.doubts > 0;
     if (isOurs) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
-    return end(upgrade, 'withdrawn', at, 'runs the build already');
+    return { ...end(upgrade, 'withdrawn', at, 'runs the build already'), ...onBuildOf(seen) };
   }
   // It is there all the same, so the service contradicts itself: that spends an attempt (P13).
   if (refused.of === 'collector')
@@ -107,6 +107,11 @@ function settleRefusal(
     { state: 'queued', dueAt: at, freshAt, startBy, refused: { ...refused, isObserved: true } },
     { misses: 0 },
   );
+}
+
+/** Its soak observes a collector only that was heard from on the build. */
+function onBuildOf(seen: CollectorSighting): { readonly onBuild?: true } {
+  return mayRestart(seen) ? {} : { onBuild: true };
 }
 
 /** Looked at before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */

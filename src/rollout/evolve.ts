@@ -6,7 +6,7 @@ import { afterLookFailed } from './failed-looks.ts';
 import { classifyCreateFailure, describeFailure, refusalOf, type ServiceFailure } from './failure-classes.ts';
 import { firstTaskLookAt, nextAgainAt, nextHeartbeatAt, nextTaskLookAt } from './look-schedule.ts';
 import { afterQuiet, afterStirred } from './page-hints.ts';
-import { isEnd, isFailed, isNotStarted, type Upgrade } from './upgrade.ts';
+import { isEnd, isFailed, isNotStarted, isOnBuild, type Upgrade } from './upgrade.ts';
 import {
   adopt,
   again,
@@ -84,6 +84,9 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
         ? end(upgrade, 'withdrawn', fact.at, fact.reason)
         : fail(upgrade, 'unconfirmed', fact.at, fact.reason);
     case 'regressed':
+      // Not of our doing: what it showed of the build counts no more, and it is no failure.
+      if (isOnBuild(upgrade))
+        return end(upgrade, 'withdrawn', fact.at, `ran the build already, but ${fact.reason}`);
       if (upgrade.state !== 'succeeded') return upgrade;
       if (fact.lost) return lose(upgrade, fact.at, fact.reason, context.policy);
       return fail(upgrade, 'unconfirmed', fact.at, fact.reason);

@@ -13,6 +13,8 @@ export interface WaveAssessment {
   readonly active: number;
   readonly deferred: number;
   readonly succeeded: number;
+  /** Collectors that its soak observes: upgraded by the rollout, or by someone else. */
+  readonly soaking: number;
   /** Members of held strata that wait. */
   readonly setAside: number;
   /** Nothing of the wave waits for its turn or is on its way; deferred ones do not hold a wave up. */
@@ -21,8 +23,9 @@ export interface WaveAssessment {
 }
 
 /**
- * What a wave shows of the build (P14). `shown`: at least one collector is upgraded. `awaited`: none is yet, and some may
- * still be. `none`: no collector is upgraded, and none of the wave remains that could be.
+ * What a wave shows of the build (P14). `shown`: at least one collector is upgraded; one that someone else upgraded shows
+ * it only where the wave soaks, alive on the build to the end. `awaited`: none is yet, and some may still be. `none`: no
+ * collector is upgraded, and none of the wave remains that could be.
  */
 export type Evidence = 'shown' | 'awaited' | 'none';
 
@@ -52,7 +55,8 @@ function assessWave(
   const waiting = Math.max(0, pending + retrying - aside.waiting);
   const members = wave.size + wave.joined;
   const settled = running === 0 && waiting === 0;
-  const isShown = succeeded > 0 || members <= aside.waiting + aside.failed;
+  const soaking = rule.soakMs > 0 ? succeeded + summary.onBuild : succeeded;
+  const isShown = soaking > 0 || members <= aside.waiting + aside.failed;
   return {
     failures,
     failuresAllowed: allowed,
@@ -61,6 +65,7 @@ function assessWave(
     active: running + retrying,
     deferred,
     succeeded,
+    soaking,
     setAside: aside.waiting,
     settled,
     evidence: isShown ? 'shown' : settled && deferred === 0 ? 'none' : 'awaited',

@@ -173,6 +173,8 @@ export interface WaveSummary {
   readonly weight: number;
   /** Collectors that did not come back. */
   readonly lost: number;
+  /** Withdrawn ones that someone else had upgraded. */
+  readonly onBuild: number;
   /** When the last upgrade of the wave changed its state. */
   readonly lastChangeAt: EpochMs | null;
 }

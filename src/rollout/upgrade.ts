@@ -99,6 +99,8 @@ export type UpgradeProgress =
       readonly lost: boolean;
       /** For a failure: what kind, so that `retry` can choose. */
       readonly failureClass?: UpgradeFailureClass;
+      /** For a withdrawn one: someone else had upgraded it, and it was alive on the build. It soaks with its wave (P14). */
+      readonly onBuild?: true;
     };
 
 /** A refused create whose reason a person's action may explain: the collector is observed before it is judged. */
@@ -203,6 +205,11 @@ export function weightOf(upgrade: Upgrade): number {
 /** True when the collector did not come back from its upgrade. */
 export function isLost(upgrade: Upgrade): boolean {
   return 'lost' in upgrade && upgrade.lost;
+}
+
+/** True when someone else upgraded the collector: it shows how the build does, and is no success of the rollout. */
+export function isOnBuild(upgrade: Upgrade): boolean {
+  return upgrade.state === 'withdrawn' && upgrade.onBuild === true;
 }
 
 /** The ends that count as failures (DESIGN §4, Failures). */

@@ -115,7 +115,7 @@ function watchSoak(
   { wave, rule, assessment }: AssessedWave,
   { endsAt, now }: SoakTimes,
 ): Progress {
-  const isLooked = rule.soakMs > 0 && assessment.succeeded > 0;
+  const isLooked = rule.soakMs > 0 && assessment.soaking > 0;
   const check = wave.soakCheck;
   const isOver = now >= endsAt;
   const isSeenWell = check !== null && check.at >= endsAt && check.silent === 0 && check.misses === 0;

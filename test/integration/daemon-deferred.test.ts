@@ -1,6 +1,7 @@
 import { describe, it } from 'vitest';
 import { defaultBuilds } from '../../src/reference-service/default-builds.ts';
 import {
+  type AtEnd,
   aDaemonNight,
   aStartedNight,
   type Night,
@@ -100,45 +101,12 @@ describe.concurrent('a canary that can’t be upgraded now', () => {
 
 describe.concurrent('a person who upgrades collectors while their creates are on their way', () => {
   it('makes no failure of any of twenty, and the rollout succeeds', async ({ expect, onTestFinished }) => {
-    const target = defaultBuilds.at(-1)?.version ?? '';
-    const byHand = new Set<number>();
-    let world: Night['service']['world'] | undefined;
-    const upgradeByHand = async (body: string): Promise<void> => {
-      const { collectorId } = JSON.parse(body) as { readonly collectorId: number };
-      if (world === undefined || collectorId % 3 !== 0 || byHand.has(collectorId)) return;
-      byHand.add(collectorId);
-      world.clickUpgrade(collectorId, target);
-      await until('the upgrade by hand', () => world?.isInUpgrade(collectorId) === false);
-    };
-    const night = await aDaemonNight(
-      {
-        redis: redis.config(),
-        scenario: {
-          fleet: { ...fleet, size: 20 },
-          durations: { median: '30s', p95: '40s', min: '20s', max: '1m', restartMin: '1s', restartMax: '2s' },
-          failures: [
-            { match: { version: target }, outcome: 'createCode', code: 'collector.version.invalid' },
-          ],
-        },
-        rollout: { waves: [{ name: 'all', maxFailures: 0 }] },
-        through: async (serviceUrl) => {
-          const way = await startWayToService(
-            serviceUrl,
-            () => 0,
-            () => undefined,
-            upgradeByHand,
-          );
-          onTestFinished(way.close);
-          return way.url;
-        },
-      },
+    const { night, byHand, end } = await aNightOfHands(
+      [{ name: 'all', maxFailures: 0 }],
+      (collectorId) => collectorId % 3 === 0,
       onTestFinished,
     );
-    ({ world } = night.service);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    const status = await untilEnded(daemon, rolloutId);
-    const upgrades = await upgradesOf(daemon, rolloutId);
+    const { status, upgrades } = await end();
     expect(byHand.size).toBeGreaterThan(2);
     expect(night.record().refusedCreates['collector.version.invalid']).toBeGreaterThan(0);
     expect(status.counts).toMatchObject({ failed: 0, timedOut: 0, unconfirmed: 0 });
@@ -149,7 +117,73 @@ describe.concurrent('a person who upgrades collectors while their creates are on
     expect(withdrawn.length).toBeGreaterThan(0);
     expect(status.state).toBe('succeeded');
   });
+
+  it('leaves a canary that soaks on the build: the rollout is never held (P14)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    let canary: number | undefined;
+    const isFirst = (collectorId: number): boolean => {
+      canary ??= collectorId;
+      return collectorId === canary;
+    };
+    const waves = [{ name: 'canary', size: 1, soak: '500ms', maxFailures: 0 }, rest];
+    const { daemon, end } = await aNightOfHands(waves, isFirst, onTestFinished);
+    const { status } = await end();
+    expect(status.state).toBe('succeeded');
+    expect(status.waves[0]?.counts).toMatchObject({ withdrawn: 1, succeeded: 0 });
+    expect(daemon.told('rollout.held')).toEqual([]);
+    expect(daemon.told('wave.soaking')).toMatchObject([{ wave: 'canary' }]);
+  });
 });
+
+/** A night in which a person upgrades some collectors by hand, right before the service gets the first create of each. */
+async function aNightOfHands(
+  waves: ReadonlyArray<Readonly<Record<string, unknown>>>,
+  isUpgradedByHand: (collectorId: number) => boolean,
+  onTestFinished: AtEnd,
+) {
+  const target = defaultBuilds.at(-1)?.version ?? '';
+  const byHand = new Set<number>();
+  let world: Night['service']['world'] | undefined;
+  const upgradeByHand = async (body: string): Promise<void> => {
+    const { collectorId } = JSON.parse(body) as { readonly collectorId: number };
+    if (world === undefined || byHand.has(collectorId) || !isUpgradedByHand(collectorId)) return;
+    byHand.add(collectorId);
+    world.clickUpgrade(collectorId, target);
+    await until('the upgrade by hand', () => world?.isInUpgrade(collectorId) === false);
+  };
+  const night = await aDaemonNight(
+    {
+      redis: redis.config(),
+      scenario: {
+        fleet: { ...fleet, size: 20 },
+        durations: { median: '30s', p95: '40s', min: '20s', max: '1m', restartMin: '1s', restartMax: '2s' },
+        failures: [{ match: { version: target }, outcome: 'createCode', code: 'collector.version.invalid' }],
+      },
+      rollout: { waves },
+      through: async (serviceUrl) => {
+        const way = await startWayToService(
+          serviceUrl,
+          () => 0,
+          () => undefined,
+          upgradeByHand,
+        );
+        onTestFinished(way.close);
+        return way.url;
+      },
+    },
+    onTestFinished,
+  );
+  ({ world } = night.service);
+  const daemon = await night.startDaemon();
+  const rolloutId = await scan(daemon);
+  const end = async () => ({
+    status: await untilEnded(daemon, rolloutId),
+    upgrades: await upgradesOf(daemon, rolloutId),
+  });
+  return { night, daemon, byHand, end };
+}
 
 /** The only collector of the first wave. */
 async function canaryOf(daemon: NightDaemon, rolloutId: string): Promise<number> {

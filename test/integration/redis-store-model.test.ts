@@ -7,6 +7,7 @@ import type { LaneQueue, Rollout, StoredView, WaveState } from '../../src/rollou
 import {
   holdsSlot,
   isLost,
+  isOnBuild,
   type Upgrade,
   type UpgradeProgress,
   type UpgradeState,
@@ -837,6 +838,7 @@ function expectCounted(view: StoredView, records: readonly Upgrade[]): void {
     const members = records.filter((record) => record.wave === wave);
     expect(summary.weight).toBeCloseTo(weigh(members), 9);
     expect(summary.lost).toBe(members.filter(isLost).length);
+    expect(summary.onBuild).toBe(members.filter(isOnBuild).length);
   });
   expect(view.slotsTaken).toBe(count(({ state }) => holdsSlot(state)));
   const taken = new Map<number, number>();

@@ -283,7 +283,14 @@ export function aSummary(
   counts: Partial<Record<UpgradeState, number>> = {},
   changes: Partial<WaveSummary> = {},
 ): WaveSummary {
-  return { counts: { ...emptyCounts(), ...counts }, weight: 0, lost: 0, lastChangeAt: startedAt, ...changes };
+  return {
+    counts: { ...emptyCounts(), ...counts },
+    weight: 0,
+    lost: 0,
+    onBuild: 0,
+    lastChangeAt: startedAt,
+    ...changes,
+  };
 }
 
 export function aStratumSummary(changes: Partial<StratumSummary> = {}): StratumSummary {

@@ -12,6 +12,7 @@ import {
   holdsSlot,
   isEnd,
   isLost,
+  isOnBuild,
   type Upgrade,
   type UpgradeState,
   weightOf,
@@ -45,6 +46,7 @@ interface MutableWave {
   readonly counts: Record<UpgradeState, number>;
   weight: number;
   lost: number;
+  onBuild: number;
   lastChangeAt: number | null;
 }
 
@@ -65,7 +67,7 @@ export function makeMemoryTally(): MemoryTally {
   let shownFigures: Figures | undefined;
 
   const waveOf = (wave: number) => {
-    waves[wave] ??= { counts: emptyCounts(), weight: 0, lost: 0, lastChangeAt: null };
+    waves[wave] ??= { counts: emptyCounts(), weight: 0, lost: 0, onBuild: 0, lastChangeAt: null };
     return waves[wave];
   };
 
@@ -78,6 +80,7 @@ export function makeMemoryTally(): MemoryTally {
     wave.counts[state] += sign;
     wave.weight = nearZero(wave.weight + weight);
     if (isLost(upgrade)) wave.lost += sign;
+    if (isOnBuild(upgrade)) wave.onBuild += sign;
     const place = `${upgrade.stratum}:${upgrade.wave}`;
     const stratum = strata.get(place) ?? emptyStratum(upgrade);
     strata.set(place, stratum);

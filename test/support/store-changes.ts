@@ -86,6 +86,10 @@ export function anyProgress(state: UpgradeState, instant: number): UpgradeProgre
       return { state, dueAt: instant, reason: 'again' };
     case 'deferred':
       return { state, condition: 'notAlive', since: 0, dueAt: instant, reason: 'asleep' };
+    case 'withdrawn': {
+      const onBuild = instant % 2 === 1 ? ({ onBuild: true } as const) : {};
+      return { state, endedAt: instant, reason: '', weight: 0, lost: false, ...onBuild };
+    }
     case 'unconfirmed':
       return { state, endedAt: instant, reason: '', weight: 3, lost: true };
     default:

@@ -5,7 +5,7 @@ import { explainUpgrade } from '../../src/rollout/explain.ts';
 import type { CollectorSighting, UpgradeFact } from '../../src/rollout/facts.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
 import { nextStep } from '../../src/rollout/next-step.ts';
-import { holdsSlot, type Upgrade } from '../../src/rollout/upgrade.ts';
+import { holdsSlot, isOnBuild, type Upgrade } from '../../src/rollout/upgrade.ts';
 import {
   aContext,
   anUpgrade,
@@ -65,6 +65,14 @@ describe('a create that is refused with collector.version.invalid', () => {
         reason: 'runs the build already',
         weight: 0,
       });
+  });
+
+  it('lets it soak with its wave only when it was alive on the build and heard from (P14)', () => {
+    const onBuild = (changes: Partial<CollectorSighting>) =>
+      isOnBuild(apply(pending, seen({ build: targetBuild, ...changes })));
+    expect(onBuild({})).toBe(true);
+    expect(onBuild({ alive: false })).toBe(false);
+    expect(onBuild({ lastSeenAlive: t - 10 * 60_000 })).toBe(false);
   });
 
   it('verifies the build where a create of ours may have brought it (P10)', () => {

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../src/rollout/decide.ts';
+import { evolve } from '../../src/rollout/evolve.ts';
 import { evolveRollout } from '../../src/rollout/evolve-rollout.ts';
-import { type Rollout, type RolloutView, rolloutStates } from '../../src/rollout/rollout.ts';
-import { type Upgrade, type UpgradeState, upgradeStates } from '../../src/rollout/upgrade.ts';
+import { type Rollout, type RolloutView, rolloutStates, type Wave } from '../../src/rollout/rollout.ts';
+import { isOnBuild, type Upgrade, type UpgradeState, upgradeStates } from '../../src/rollout/upgrade.ts';
 import { judgeVerb } from '../../src/rollout/verbs.ts';
 import {
+  aContext,
   anUpgrade,
   aPolicy,
   aRollout,
@@ -157,6 +159,66 @@ describe('a wave without an upgraded collector', () => {
     );
     const after = afterDecision(withCounts(held, { succeeded: 1, withdrawn: 1 }));
     expect(after.rollout.waves[0]?.soakCheck).toBeNull();
+  });
+});
+
+describe('a canary that someone else upgraded', () => {
+  const byHand = (wave: Partial<Wave> = {}, soakMs = hour): RolloutView => {
+    const view = aCanary({ withdrawn: 2 });
+    const [canary = aWave(), rest = aWave()] = view.rollout.waves;
+    const [rule = aWaveRule(), ...rules] = view.rollout.policy.waves;
+    return {
+      ...view,
+      rollout: {
+        ...view.rollout,
+        policy: { ...view.rollout.policy, waves: [{ ...rule, soakMs }, ...rules] },
+        waves: [{ ...canary, ...wave }, rest],
+      },
+      waves: [aSummary({ withdrawn: 2 }, { onBuild: 1 }), aSummary({ pending: 20 })],
+    };
+  };
+
+  it('is evidence where its wave soaks', () => {
+    expect(decide(byHand(), now).actions).toMatchObject([{ do: 'beginSoak', wave: 0 }]);
+  });
+
+  it('is none where nobody would observe it on the build (P14)', () => {
+    expect(decide(byHand({}, 0), now).actions).toMatchObject([{ do: 'hold', heldFor: { kind: 'evidence' } }]);
+  });
+
+  it('is observed like the others: its wave passes only once it was seen alive on the build after the soak', () => {
+    const soaking = { state: 'soaking', soakEndsAt: now } as const;
+    expect(decide(byHand(soaking), now).actions).toMatchObject([{ do: 'checkSoak' }]);
+    const silent = { soakCheck: { at: now, silent: 1, misses: 0 } };
+    expect(decide(byHand({ ...soaking, ...silent }), now).actions).toEqual([]);
+    const well = { soakCheck: { at: now, silent: 0, misses: 0 } };
+    expect(decide(byHand({ ...soaking, ...well }), now).actions).toEqual([{ do: 'passWave', wave: 0 }]);
+  });
+
+  it('holds its wave when it shows the build no more, and is no failure', () => {
+    const upgrade = anUpgrade({
+      state: 'withdrawn',
+      endedAt: now,
+      reason: 'runs the build already',
+      weight: 0,
+      lost: false,
+      onBuild: true,
+    });
+    for (const lost of [true, false]) {
+      const after = evolve(upgrade, { kind: 'regressed', at: now, lost, reason: 'died' }, aContext());
+      expect(after).toMatchObject({ state: 'withdrawn', weight: 0, lost: false });
+      expect(isOnBuild(after)).toBe(false);
+      // Told once: it is not observed any more.
+      expect(evolve(after, { kind: 'regressed', at: now, lost, reason: 'died' }, aContext())).toBe(after);
+    }
+    const view = byHand({ state: 'soaking', soakEndsAt: now });
+    expect(decide(withCounts(view, { withdrawn: 2 }), now).actions).toMatchObject([{ do: 'hold' }]);
+  });
+
+  it('ends a hold for evidence', () => {
+    const held = afterDecision(aCanary({ withdrawn: 2 }));
+    const after = afterDecision({ ...held, waves: byHand().waves });
+    expect(after.rollout.state).toBe('running');
   });
 });
 
