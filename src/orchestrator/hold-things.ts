@@ -182,7 +182,8 @@ async function releaseOne(
 }
 
 function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
-  if (rollout.state !== 'running' || buildHold === null) return undefined;
+  const isStoppable = rollout.state === 'running' || rollout.heldFor !== undefined;
+  if (!isStoppable || buildHold === null) return undefined;
   return { kind: 'held', at, reason: `build ${buildHold.build} is held: ${buildHold.reason}` } as const;
 }
 
