@@ -2,12 +2,13 @@ import type { EpochMs } from '../base/time.ts';
 import { judgeLane } from './admission.ts';
 import { decide } from './decide.ts';
 import type { Action } from './decision.ts';
-import { hasBegun } from './gate.ts';
+import { assessedAt, hasBegun } from './gate.ts';
 import type { Hold } from './hold.ts';
 import type { RolloutView } from './rollout.ts';
 import { stateWords } from './state-words.ts';
 import { decideUnreadable } from './unreadable.ts';
 import type { Upgrade } from './upgrade.ts';
+import { awaitsDeferred, awaitsDeferredAlone } from './wave-evidence.ts';
 import { soakWords, waveWaits } from './wave-words.ts';
 
 /**
@@ -68,6 +69,11 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
   const wave = rollout.waves[upgrade.wave];
   if (wave !== undefined && !hasBegun(wave)) {
     const words = waveWaits(view, upgrade.wave) ?? 'its turn';
+    const current = rollout.waves.findIndex(({ state }) => state !== 'passed');
+    if (assessedAt(view, current)?.assessment.evidence === 'awaited' && awaitsDeferredAlone(view)) {
+      const awaited = awaitsDeferred(view, current);
+      return { reason: `its wave ${wave.name} waits for: ${words}; ${awaited.reason}`, until: awaited.until };
+    }
     return { reason: `its wave ${wave.name} waits for: ${words}`, until: soakEndOf(holds, rollout) };
   }
   const stopped = actions.some((action) => stoppingActions.has(action.do)) || view.braked;

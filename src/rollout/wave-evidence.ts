@@ -11,16 +11,13 @@ export const deferredSeenMax = 10;
 
 /** Why a wave without an upgraded collector waits, and until when at the latest (`defer.upTo`). */
 export function awaitsDeferred(view: RolloutView, index: number): Hold {
-  const { name = '', size = 0, joined = 0 } = view.rollout.waves[index] ?? {};
+  const name = view.rollout.waves[index]?.name ?? '';
   const count = view.waves[index]?.counts.deferred ?? 0;
   const known = knownDeferred(view, index);
   const names = known.map(({ collectorName, reason }) => `${collectorName} (${reason})`);
   const who = known.length === count ? someNames(names) : names.slice(0, 1).join('');
   const words = `wave ${name} waits for ${deferredWords(count)}${who === '' ? '' : `: ${who}`}`;
-  return {
-    reason: `${words}; none of its ${size + joined} is upgraded yet`,
-    until: deferredUntil(view, index),
-  };
+  return { reason: `${words}; no collector of it is upgraded yet`, until: deferredUntil(view, index) };
 }
 
 /**
@@ -46,9 +43,9 @@ export function awaitsDeferredAlone({ rollout, waves }: RolloutView): boolean {
 
 /** Why a wave is held of which no collector can be upgraded any more, and what to do. */
 export function noEvidenceWords(view: RolloutView, index: number): string {
-  const { name = '', size = 0, joined = 0 } = view.rollout.waves[index] ?? {};
+  const name = view.rollout.waves[index]?.name ?? '';
   const ends = endWords(view.waves[index]);
-  const found = `wave ${name} brought no evidence: none of its ${size + joined} collectors was upgraded${ends}`;
+  const found = `wave ${name} brought no evidence: no collector of it was upgraded${ends}`;
   return `${found}; it continues by itself once one of them is upgraded; resume to continue without evidence, or abort`;
 }
 

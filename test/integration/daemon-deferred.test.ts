@@ -55,6 +55,36 @@ describe.concurrent('a canary that can’t be upgraded now', () => {
     expect(broken).toEqual([]);
   });
 
+  it('is waited for when nothing but 502 is known of it for a while: the rollout is never held', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    let isDown = true;
+    const { daemon, rolloutId, end } = await aStartedNight(
+      {
+        redis: redis.config(),
+        scenario: { fleet },
+        rollout: { waves: [{ name: 'canary', size: 1, soak: '100ms', maxFailures: 0 }, rest] },
+        through: async (serviceUrl) => {
+          const way = await startWayToService(
+            serviceUrl,
+            () => 0,
+            (url) => (isDown && /\/collectors\/\d+$/.test(url) ? { status: 502 } : undefined),
+          );
+          onTestFinished(way.close);
+          return way.url;
+        },
+      },
+      onTestFinished,
+    );
+    await until('the canary to be deferred', async () => isWaiting(await statusOf(daemon, rolloutId)));
+    isDown = false;
+    const { status } = await end();
+    expect(status.state).toBe('succeeded');
+    expect(daemon.told('upgrade.deferred')).not.toEqual([]);
+    expect(daemon.told('rollout.held')).toEqual([]);
+  });
+
   it('holds the rollout once it was waited for in vain; back and upgraded, it ends that hold (P14)', async ({
     expect,
     onTestFinished,

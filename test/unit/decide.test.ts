@@ -189,7 +189,7 @@ describe('inconclusive is a hold (P14)', () => {
         do: 'hold',
         heldFor: { kind: 'evidence', wave: 0 },
         reason:
-          'wave canary brought no evidence: none of its 5 collectors was upgraded (1 failed, 4 withdrawn); it continues ' +
+          'wave canary brought no evidence: no collector of it was upgraded (1 failed, 4 withdrawn); it continues ' +
           'by itself once one of them is upgraded; resume to continue without evidence, or abort',
       },
     ]);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../src/rollout/decide.ts';
 import { evolve } from '../../src/rollout/evolve.ts';
 import { evolveRollout } from '../../src/rollout/evolve-rollout.ts';
+import { explainUpgrade } from '../../src/rollout/explain.ts';
 import { type Rollout, type RolloutView, rolloutStates, type Wave } from '../../src/rollout/rollout.ts';
 import { isOnBuild, type Upgrade, type UpgradeState, upgradeStates } from '../../src/rollout/upgrade.ts';
 import { judgeVerb } from '../../src/rollout/verbs.ts';
@@ -91,17 +92,27 @@ describe('a wave without an upgraded collector', () => {
       {
         reason:
           'wave canary waits for 2 deferred collectors: web-1 (the collector is not alive), ' +
-          'web-2 (the collector is not alive); none of its 2 is upgraded yet',
+          'web-2 (the collector is not alive); no collector of it is upgraded yet',
         until: startedAt + 60_000 + upToMs,
       },
     ]);
+  });
+
+  it('explains the wait to the collectors of the waves behind it', () => {
+    const view = aCanary({ deferred: 1 }, {}, { deferred: [aDeferredOne('web-1', startedAt)] });
+    expect(explainUpgrade(view, anUpgrade({ state: 'pending' }, { wave: 1 }), now)).toEqual({
+      reason:
+        'its wave rest waits for: gate of canary; wave canary waits for 1 deferred collector: ' +
+        'web-1 (the collector is not alive); no collector of it is upgraded yet',
+      until: startedAt + upToMs,
+    });
   });
 
   it('says until when at the latest where it does not know who they are', () => {
     const view = aCanary({ deferred: 1, withdrawn: 1 });
     expect(decide(view, now).holds).toEqual([
       {
-        reason: 'wave canary waits for 1 deferred collector; none of its 2 is upgraded yet',
+        reason: 'wave canary waits for 1 deferred collector; no collector of it is upgraded yet',
         until: startedAt + upToMs,
       },
     ]);
