@@ -42,8 +42,13 @@ export interface AdminClientParts {
 
 /** The daemon's API, for whoever sits in another process. Every call fails with an `AdminClientFault`. */
 export interface AdminClient {
-  /** Newest first, ended ones included. */
+  /** What is current, newest first: those on their way, and each policy's last that has ended. */
   listRollouts(signal?: AbortSignal): Promise<readonly RolloutStatus[]>;
+  /** A page of all that are kept, newest first. `next`: to go on with as `before`; null: these were the last. */
+  pageRollouts(
+    page: { readonly before?: string; readonly limit: number },
+    signal?: AbortSignal,
+  ): Promise<{ readonly rollouts: readonly RolloutStatus[]; readonly next: string | null }>;
   /** When each policy looked for work last, and what came of it. */
   listPolicies(signal?: AbortSignal): Promise<PolicyStandingsBody>;
   rolloutStatus(rolloutId: string, signal?: AbortSignal): Promise<RolloutStatus>;
@@ -97,6 +102,10 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
   return {
     listRollouts: async (caller) =>
       (await ask(readMs, caller, (signal) => http.call(listRollouts, {}, { signal }))).rollouts,
+    pageRollouts: async (query, caller) => {
+      const body = await ask(readMs, caller, (signal) => http.call(listRollouts, { query }, { signal }));
+      return { rollouts: body.rollouts, next: body.next ?? null };
+    },
     listPolicies: (caller) => ask(readMs, caller, (signal) => http.call(listPolicies, {}, { signal })),
     rolloutStatus: (id, caller) =>
       ask(readMs, caller, (signal) => http.call(getRollout, { params: { id } }, { signal })),

@@ -9,7 +9,7 @@ export const pageScript = `
   const api = document.documentElement.dataset.api;
   const pollMs = 3000, eventsShown = 12, cardsMax = 12, earlierMax = 30, heldMax = 50, tokenKey = 'upwave.token';
   const byId = (id) => document.getElementById(id);
-  let timer, verbDialog;
+  let timer, verbDialog, history = { of: undefined, rollouts: [] };
 ${pageElements}${pageCard}${pagePolicies}
   function earlierRow(rollout) {
     return make('tr', {},
@@ -60,8 +60,17 @@ ${pageElements}${pageCard}${pagePolicies}
         call(path + '/verbs').then((body) => body.verbs, () => [])]);
       return { rollout, events, verbs };
     }));
-    const earlier = rollouts.filter((rollout) => !current.includes(rollout)).slice(0, earlierMax);
+    const shown = new Set(current.map((rollout) => rollout.id));
+    const earlier = (await readHistory(rollouts)).filter((rollout) => !shown.has(rollout.id)).slice(0, earlierMax);
     return { cards, held, earlier, standings };
+  }
+
+  // Read anew only when a rollout began or ended: the daemon describes each of them anew.
+  async function readHistory(rollouts) {
+    const of = JSON.stringify(rollouts.map((rollout) => [rollout.id, rollout.endedAt]));
+    if (history.of !== of)
+      history = { of, rollouts: (await call('/rollouts?limit=' + (earlierMax + cardsMax))).rollouts };
+    return history.rollouts;
   }
 
   function show({ cards, held, earlier, standings }) {

@@ -1,5 +1,6 @@
 import { assertNever } from '../base/assert.ts';
 import type { adminApi } from '../contract/admin-api.ts';
+import { rolloutPageSizeDefault } from '../contract/rollout-operations.ts';
 import type { OperationHandlers } from '../http/http-exchange.ts';
 import type { VerbRequest, VerbResult } from '../orchestrator/operations.ts';
 import { legalVerbs } from '../rollout/legal-verbs.ts';
@@ -22,9 +23,15 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
     return { body: judged(request.rolloutId, await perform((operations) => operations.apply(request))) };
   };
   return {
-    listRollouts: async () => ({
-      body: { rollouts: await ask.read((operations) => operations.listRollouts()) },
-    }),
+    listRollouts: async ({ query: { before, limit } }) => {
+      if (before === undefined && limit === undefined) {
+        const rollouts = await ask.read((operations) => operations.listRollouts());
+        // The newest of all is always current, so from there on the history has everything else.
+        return { body: { rollouts, next: rollouts[0]?.id ?? null } };
+      }
+      const page = { limit: limit ?? rolloutPageSizeDefault, ...(before !== undefined && { before }) };
+      return { body: found(before ?? '', await ask.read((operations) => operations.pageRollouts(page))) };
+    },
     getRollout: async ({ params }) => ({ body: await statusOf(params.id) }),
     listRolloutCollectors: async ({ params, query }) => {
       const status = await statusOf(params.id);

@@ -5,6 +5,7 @@ import { chooseRollout } from './choose-rollout.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, withDaemon } from './daemon-target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { listRollouts } from './list-rollouts.ts';
 import { printJson } from './print-json.ts';
 import { showInstant } from './show-instant.ts';
 
@@ -20,7 +21,7 @@ export async function eventsCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const { id, events } = await withDaemon(options, async (client) => {
-    const chosen = chooseRollout(await client.listRollouts(), named, 'look');
+    const chosen = chooseRollout(await listRollouts(client, named), named, 'look');
     return { id: chosen.id, events: await client.readEvents(chosen.id, options.limit) };
   });
   if (options.json) printJson(output, { rollout: id, events });

@@ -7,6 +7,7 @@ import { chooseRollout } from './choose-rollout.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, makeRuleBook, type RuleBook, withDaemon } from './daemon-target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { listRollouts } from './list-rollouts.ts';
 import { printJson } from './print-json.ts';
 import { renderPolicies } from './render-policies.ts';
 import { renderStatus } from './render-status.ts';
@@ -42,7 +43,7 @@ export async function statusCommand(
 
 function readShown(named: string | undefined, options: StatusOptions): Promise<Shown> {
   return withDaemon(options, async (client) => {
-    const [all, standings] = await Promise.all([client.listRollouts(), client.listPolicies()]);
+    const [all, standings] = await Promise.all([listRollouts(client, named), client.listPolicies()]);
     if (named === undefined) {
       const active = all.filter(({ endedAt }) => endedAt === null);
       return { rollouts: active.length > 0 ? active : latestOfEachPolicy(all), standings };

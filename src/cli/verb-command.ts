@@ -6,6 +6,7 @@ import { chooseRollout } from './choose-rollout.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, makeRuleBook, withDaemon } from './daemon-target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { listRollouts } from './list-rollouts.ts';
 import { operatorName } from './operator-name.ts';
 import { printJson } from './print-json.ts';
 import { renderStatus } from './render-status.ts';
@@ -28,7 +29,7 @@ export async function verbCommand(
 ): Promise<ExitCode> {
   const rules = makeRuleBook(options);
   const status = await withDaemon(options, async (client) => {
-    const chosen = chooseRollout(await client.listRollouts(), named, verb);
+    const chosen = chooseRollout(await listRollouts(client, named), named, verb);
     const words = { rolloutId: chosen.id, verb, by: operatorName(), reason: options.reason ?? '' };
     if (verb === 'retry') {
       return client.apply({ ...words, ...(options.class && { failureClass: options.class }) });

@@ -13,16 +13,46 @@ import {
 const collectorPageSizeDefault = 100;
 const collectorPageSizeMax = 1_000;
 
-export const rolloutId = z.object({ id: z.string().min(1).max(200) });
+/** One answer describes each rollout anew, at a few commands each. */
+export const rolloutPageSizeDefault = 50;
+const rolloutPageSizeMax = 100;
+
+const rolloutIdLengthMax = 200;
+
+export const rolloutId = z.object({ id: z.string().min(1).max(rolloutIdLengthMax) });
 
 export const listRollouts = defineOperation({
   name: 'listRollouts',
   method: 'GET',
   path: '/rollouts',
-  answer: { status: 200, body: z.object({ rollouts: z.array(RolloutStatusBody).readonly() }) },
-  errors: ['unavailable'],
+  query: z.object({
+    before: z
+      .string()
+      .min(1)
+      .max(rolloutIdLengthMax)
+      .optional()
+      .meta({ description: 'The id of a rollout: only older ones are listed, from the history.' }),
+    limit: integerText({ min: 1, max: rolloutPageSizeMax })
+      .optional()
+      .meta({
+        description: `The size of a page of the history, ${rolloutPageSizeDefault} where only before is given. Without both, what is current is listed.`,
+      }),
+  }),
+  answer: {
+    status: 200,
+    body: z.object({
+      rollouts: z.array(RolloutStatusBody).readonly(),
+      next: z
+        .string()
+        .nullable()
+        .optional()
+        .meta({ description: 'What to ask for as before to see older ones; null when there are none.' }),
+    }),
+  },
+  errors: ['notFound', 'unavailable'],
   idempotent: true,
-  source: 'DESIGN §5, HTTP: newest first, ended ones included',
+  source:
+    'DESIGN §5, HTTP: newest first; those on their way and the last ended one of each policy, or a page of all that are kept',
 });
 
 export const getRollout = defineOperation({

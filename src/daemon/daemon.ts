@@ -87,7 +87,12 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const stopping = new AbortController();
 
   let isCut = false;
-  const metrics = makeMetrics({ policies, sharedState: () => readSharedState() });
+  const metrics = makeMetrics({
+    policies,
+    sharedState: () => readSharedState(),
+    onStateRead: (error) =>
+      sink.note(error === null ? { event: 'metrics.complete' } : { event: 'metrics.incomplete', error }),
+  });
   const sink: DaemonSink = makeDaemonSink({
     projections: makeEventSink({ logger, metrics }),
     logger,

@@ -128,8 +128,11 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     case 'collector.held':
     case 'collector.released':
       return auditLine(note);
+    case 'metrics.incomplete':
+      return { level: 'warn', fields: { event, error: note.error } };
     case 'leader.acquired':
     case 'leader.lost':
+    case 'metrics.complete':
       return { level: 'info', fields: { event } };
     case 'redis.unreachable':
     case 'redis.risk':

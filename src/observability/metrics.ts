@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { DurationMs } from '../base/time.ts';
 import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
 import { type EndState, endStates } from '../rollout/upgrade.ts';
-import { makeSharedStateMetrics, type SharedState } from './shared-state-metrics.ts';
+import { makeSharedStateMetrics, type OnStateRead, type SharedState } from './shared-state-metrics.ts';
 
 /** How one upgrade task of ours went: the class that led to what came next, or the end it reached. */
 export const attemptClasses = [
@@ -46,7 +46,7 @@ export interface Metrics {
   /** `down` until it was reached for the first time. */
   setRedis(standing: 'up' | 'down'): void;
   redisEmptied(): void;
-  /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out. */
+  /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out, and says so. */
   expose(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
@@ -57,6 +57,8 @@ export interface MetricsParts {
   readonly sharedState: () => Promise<SharedState | null>;
   /** How long a scrape waits for the shared state; Prometheus itself gives up after 10 s unless told otherwise. */
   readonly sharedStateWithinMs?: DurationMs;
+  /** Told when a scrape could not read it, and when one can again. */
+  readonly onStateRead?: OnStateRead;
 }
 
 const minutes = 60;
@@ -171,6 +173,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   const shared = makeSharedStateMetrics({
     sharedState: parts.sharedState,
     withinMs: parts.sharedStateWithinMs ?? 3_000,
+    ...(parts.onStateRead === undefined ? {} : { onStateRead: parts.onStateRead }),
   });
   return {
     upgradeEnded: ({ policy, outcome, durationMs }) => {

@@ -29,9 +29,15 @@ interface FleetCount {
 }
 
 interface SharedStateMetrics {
-  /** Empty when there is nothing to tell: another daemon leads, or the state could not be read in time. */
+  /**
+   * Empty while another daemon leads. When the state can't be read in time, `upwave_state_readable` alone is there, and
+   * says so.
+   */
   expose(): Promise<string>;
 }
+
+/** Why the state could not be read for a scrape; null: it was. */
+export type OnStateRead = (failure: unknown) => void;
 
 /** A fleet may run any number of builds; the rest is shown as `other`. */
 const versionLabelsMax = 20;
@@ -43,15 +49,35 @@ const versionLabelsMax = 20;
 export function makeSharedStateMetrics(parts: {
   readonly sharedState: () => Promise<SharedState | null>;
   readonly withinMs: DurationMs;
+  /** Told at the first scrape whose reading goes otherwise than the one before. */
+  readonly onStateRead?: OnStateRead;
 }): SharedStateMetrics {
   const registry = new Registry();
+  const ownRegistry = new Registry();
+  const readable = new Gauge({
+    name: 'upwave_state_readable',
+    help: 'Whether the last scrape could read what all daemons share (1); 0: its series are missing. Told by the leader.',
+    registers: [ownRegistry],
+  });
   const show = makeGauges(registry);
+  let wasReadable = true;
+  const tell = (failure: unknown): void => {
+    readable.set(failure === null ? 1 : 0);
+    if ((failure === null) !== wasReadable) parts.onStateRead?.(failure);
+    wasReadable = failure === null;
+  };
   const scrape = async (): Promise<string> => {
-    const state = await readWithin(parts.sharedState, parts.withinMs);
-    if (state === null) return '';
+    const read = await readWithin(parts.sharedState, parts.withinMs);
+    if (!read.ok) {
+      tell(read.failure);
+      return ownRegistry.metrics();
+    }
+    // Another daemon leads, and reads it.
+    if (read.state === null) return '';
+    tell(null);
     registry.resetMetrics();
-    show(state);
-    return registry.metrics();
+    show(read.state);
+    return `${await ownRegistry.metrics()}\n${await registry.metrics()}`;
   };
   // Two scrapes at once would mix their values in the same gauges: the second one shares the first one's answer.
   let running: Promise<string> | undefined;
@@ -65,20 +91,25 @@ export function makeSharedStateMetrics(parts: {
   };
 }
 
-/** A scrape answers whatever Redis does: no state in time is no state. */
+type Reading =
+  | { readonly ok: true; readonly state: SharedState | null }
+  | { readonly ok: false; readonly failure: unknown };
+
+/** A scrape answers whatever Redis does. */
 async function readWithin(
   sharedState: () => Promise<SharedState | null>,
   withinMs: DurationMs,
-): Promise<SharedState | null> {
+): Promise<Reading> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), withinMs);
+  const late = new Promise<Reading>((resolve) => {
+    const failure = new Error(`no answer within ${withinMs / 1_000} s`);
+    timer = setTimeout(() => resolve({ ok: false, failure }), withinMs);
   });
+  const read = async (): Promise<Reading> => ({ ok: true, state: await sharedState() });
   try {
-    return await Promise.race([sharedState(), late]);
-  } catch {
-    // The reader of the state tells of its own faults; here they only mean that there is nothing to show.
-    return null;
+    return await Promise.race([read(), late]);
+  } catch (failure) {
+    return { ok: false, failure };
   } finally {
     clearTimeout(timer);
   }

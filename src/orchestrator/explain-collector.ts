@@ -84,7 +84,8 @@ async function explainLeftOut(
   activeTarget: string | undefined,
 ): Promise<string> {
   const [held] = await parts.register.holdsOf([collector.id]);
-  const [last] = await parts.store.listRollouts([policy.name]);
+  const newest = await parts.store.pageRollouts([policy.name], { limit: 1 });
+  const last = newest?.rollouts[0];
   const target = activeTarget ?? last?.targetBuild;
   // Whether the service offers it the upgrade is seen at the next look for work; here it is taken to.
   const judge = makeJudge(policy, target ?? '', new Set([collector.id]), {

@@ -10,7 +10,7 @@ export interface OrphanedRollout {
 }
 
 export interface FindOrphansParts {
-  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'listRollouts'>;
+  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadRollout'>;
   readonly scans: Pick<ScanBook, 'read'>;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
@@ -22,12 +22,12 @@ export async function findOrphans(parts: FindOrphansParts): Promise<readonly Orp
   const gone = new Set(entries.map(({ policy }) => policy));
   for (const policy of parts.policies) gone.delete(policy);
   const policies = [...gone];
-  const ids = new Set(await parts.store.activeRolloutIds(policies));
-  if (ids.size === 0) return [];
-  const rollouts = await parts.store.listRollouts(policies);
-  return rollouts.flatMap(({ id, policy, state }) =>
-    ids.has(id) && !isRolloutEnd(state) ? [{ id, policy: policy.name, state }] : [],
-  );
+  const ids = await parts.store.activeRolloutIds(policies);
+  const rollouts = await Promise.all(ids.map((id) => parts.store.loadRollout(id)));
+  return rollouts.flatMap((rollout) => {
+    if (rollout === undefined || isRolloutEnd(rollout.state)) return [];
+    return [{ id: rollout.id, policy: rollout.policy.name, state: rollout.state }];
+  });
 }
 
 /** What became of it, and what to do. */

@@ -1,5 +1,6 @@
 import type { ApiStanding } from '../rollout/api-standing.ts';
 import type { Policy } from '../rollout/policy.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 import { describeRollout, type RolloutStatus } from '../rollout/status.ts';
 import { type ApplyVerbParts, makeApplyVerb } from './apply-verb.ts';
 import { explainCollector } from './explain-collector.ts';
@@ -29,12 +30,20 @@ export function makeOperations(parts: OperationsParts): Operations {
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
     describe(rolloutId, await readApiStanding());
+  const describeAll = async (rollouts: readonly Rollout[], api: ApiStanding) => {
+    const statuses = await Promise.all(rollouts.map(({ id }) => describe(id, api)));
+    return statuses.filter((status) => status !== undefined);
+  };
   return {
     rolloutStatus,
     listRollouts: async () => {
-      const [rollouts, api] = await Promise.all([store.listRollouts(parts.policies), readApiStanding()]);
-      const statuses = await Promise.all(rollouts.map(({ id }) => describe(id, api)));
-      return statuses.filter((status) => status !== undefined);
+      const [rollouts, api] = await Promise.all([store.currentRollouts(parts.policies), readApiStanding()]);
+      return describeAll(rollouts, api);
+    },
+    pageRollouts: async (page) => {
+      const [found, api] = await Promise.all([store.pageRollouts(parts.policies, page), readApiStanding()]);
+      if (found === undefined) return undefined;
+      return { rollouts: await describeAll(found.rollouts, api), next: found.next };
     },
     listPolicies: () => listPolicies(parts),
     listUpgrades: async (rolloutId, page) => {

@@ -7,7 +7,7 @@ import type { Upgrade, UpgradeFailureClass, UpgradeState } from '../rollout/upgr
 import type { RolloutVerb } from '../rollout/verbs.ts';
 import type { PolicyStandings } from './list-policies.ts';
 import type { AuditEntry, CollectorHold } from './ports/fleet-register.ts';
-import type { UpgradePage } from './ports/rollout-store.ts';
+import type { RolloutsPage, UpgradePage } from './ports/rollout-store.ts';
 
 export interface VerbRequest {
   readonly rolloutId: string;
@@ -78,10 +78,18 @@ export type ExplainResult =
   | { readonly kind: 'unknownCollector' }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
+export interface RolloutStatusPage {
+  readonly rollouts: readonly RolloutStatus[];
+  /** What to ask for as `before` to go on; null: these were the last. */
+  readonly next: string | null;
+}
+
 /** What an operator can see and do, over HTTP or in the same process. */
 export interface Operations {
-  /** Newest first, ended ones included. */
+  /** What is current, newest first: those on their way, and each policy's last that has ended; with its rollback, or what it rolls back. */
   listRollouts(): Promise<readonly RolloutStatus[]>;
+  /** A page of all that are kept, newest first; undefined: there is no rollout `before`. */
+  pageRollouts(page: RolloutsPage): Promise<RolloutStatusPage | undefined>;
   rolloutStatus(rolloutId: string): Promise<RolloutStatus | undefined>;
   /** When each policy looked for work last, and what came of it. */
   listPolicies(): Promise<PolicyStandings>;

@@ -1,11 +1,13 @@
+import type { EpochMs } from '../base/time.ts';
 import { PolicySchema } from '../config/policy-schema.ts';
+import type { RolloutsPage } from '../orchestrator/ports/rollout-store.ts';
 import type { Policy } from '../rollout/policy.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { rebuildRollout } from '../rollout/unreadable-rollout.ts';
 import type { BrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { loadRemains } from './load-remains.ts';
-import { parseRolloutId, policyKeys, rolloutKeys } from './rollout-keys.ts';
+import { isRolloutId, parseRolloutId, policyKeys, rolloutKeys } from './rollout-keys.ts';
 import { decodeRollout, rolloutName } from './stored-rollout.ts';
 
 export interface KeptRollouts {
@@ -51,6 +53,94 @@ export async function listKept(kept: KeptRollouts, policy: string): Promise<read
   const ids = await kept.commands.zrevrange(key, 0, rolloutsListedMax - 1);
   const rollouts = await Promise.all(ids.map((id) => loadRollout(kept, id)));
   return rollouts.filter((rollout) => rollout !== undefined);
+}
+
+// Two may be on their way, and a few of the others have expired and are still named.
+const newestRead = 8;
+
+/** The active ones of a policy, its last that has ended, and what belongs to these by a rollback. */
+export async function listCurrent(
+  kept: KeptRollouts,
+  policy: string,
+  activeIds: readonly string[],
+): Promise<readonly Rollout[]> {
+  const { rollouts: key } = policyKeys(kept.keyPrefix, policy);
+  const newest = await kept.commands.zrevrange(key, 0, newestRead - 1);
+  const found = await Promise.all(activeIds.map((id) => loadRollout(kept, id)));
+  for (const id of newest) {
+    if (activeIds.includes(id)) continue;
+    const rollout = await loadRollout(kept, id);
+    if (rollout === undefined) continue;
+    found.push(rollout);
+    break;
+  }
+  const current = new Map(found.flatMap((rollout) => (rollout === undefined ? [] : [[rollout.id, rollout]])));
+  const related = [...current.values()].flatMap(({ rollbackId, rollbackOf }) => [rollbackId, rollbackOf]);
+  for (const id of related) {
+    if (id === null || current.has(id)) continue;
+    const rollout = await loadRollout(kept, id);
+    if (rollout !== undefined) current.set(id, rollout);
+  }
+  return [...current.values()];
+}
+
+// Of one policy, at one millisecond: a rollout and its rollback, where clocks differ.
+const tiesMax = 8;
+
+/** A page over all these policies, newest first; undefined: `before` is not kept. */
+export async function pageKept(
+  kept: KeptRollouts,
+  policies: readonly string[],
+  { before, limit }: RolloutsPage,
+): Promise<{ readonly rollouts: readonly Rollout[]; readonly next: string | null } | undefined> {
+  const { commands, keyPrefix } = kept;
+  const from = before === undefined ? undefined : await placeOf(kept, before);
+  if (before !== undefined && from === undefined) return undefined;
+  const read = limit + 1 + tiesMax;
+  const lists = await Promise.all(
+    policies.map((policy) => {
+      const { rollouts: key } = policyKeys(keyPrefix, policy);
+      return commands.zrevrangebyscore(
+        key,
+        from?.createdAt ?? '+inf',
+        '-inf',
+        'WITHSCORES',
+        'LIMIT',
+        0,
+        read,
+      );
+    }),
+  );
+  const places = lists
+    .flatMap(parsePlaces)
+    .filter((place) => from === undefined || newestFirst(from, place) < 0)
+    .sort(newestFirst);
+  const page = places.slice(0, limit);
+  const rollouts = await Promise.all(page.map(({ id }) => loadRollout(kept, id)));
+  return {
+    rollouts: rollouts.filter((rollout) => rollout !== undefined),
+    next: places.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
+}
+
+interface Place {
+  readonly id: string;
+  readonly createdAt: EpochMs;
+}
+
+/** Newest first; of one instant, by id, so that pages neither skip nor repeat one. */
+export function newestFirst(a: Place, b: Place): number {
+  return b.createdAt - a.createdAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+}
+
+async function placeOf({ commands, keyPrefix }: KeptRollouts, id: string): Promise<Place | undefined> {
+  if (!isRolloutId(id)) return undefined;
+  const score = await commands.zscore(policyKeys(keyPrefix, parseRolloutId(id).policy).rollouts, id);
+  return score === null ? undefined : { id, createdAt: Number(score) };
+}
+
+function parsePlaces(reply: readonly string[]): readonly Place[] {
+  return reply.flatMap((id, at) => (at % 2 === 0 ? [{ id, createdAt: Number(reply[at + 1]) }] : []));
 }
 
 /** Of a policy that the config does not have any more: nobody acts by it. */

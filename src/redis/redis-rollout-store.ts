@@ -12,7 +12,16 @@ import { freshIntentsScript } from './fresh-intents-script.ts';
 import { makeGroupsCache } from './groups-cache.ts';
 import { defaultHistoryMs } from './history.ts';
 import { joinPlan } from './join-plan.ts';
-import { forgetExpired, listKept, loadRollout, readRollout, rolloutsListedMax } from './kept-rollouts.ts';
+import {
+  forgetExpired,
+  listCurrent,
+  listKept,
+  loadRollout,
+  newestFirst,
+  pageKept,
+  readRollout,
+  rolloutsListedMax,
+} from './kept-rollouts.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { mendUpgrades } from './mend-upgrades.ts';
 import { rangeBound } from './range-bound.ts';
@@ -92,12 +101,18 @@ export function makeRedisRolloutStore(redis: {
       return found.flat();
     },
 
+    currentRollouts: async (policies) => {
+      const lists = await Promise.all(
+        policies.map(async (policy) => listCurrent(kept, policy, await activeRolloutIds([policy]))),
+      );
+      return lists.flat().sort(newestFirst);
+    },
+
+    pageRollouts: (policies, page) => pageKept(kept, policies, page),
+
     listRollouts: async (policies) => {
       const lists = await Promise.all(policies.map((policy) => listKept(kept, policy)));
-      return lists
-        .flat()
-        .sort((a, b) => b.createdAt - a.createdAt)
-        .slice(0, rolloutsListedMax);
+      return lists.flat().sort(newestFirst).slice(0, rolloutsListedMax);
     },
 
     loadRollout: async (rolloutId) => (isRolloutId(rolloutId) ? loadRollout(kept, rolloutId) : undefined),

@@ -240,6 +240,21 @@ describe('startAdminApi', () => {
       expect(rollouts.map((rollout) => RolloutStatusBody.parse(rollout).id)).toEqual([running, ended]);
     });
 
+    it('pages through all rollouts that are kept, with what to ask for next', async () => {
+      const { v1 } = await start();
+      const pageOf = async (query: string) => {
+        const answer = await ask(`${v1}/rollouts${query}`);
+        const { rollouts, next } = answer.json() as { rollouts: { id: string }[]; next: string | null };
+        return { ids: rollouts.map(({ id }) => id), next };
+      };
+      expect(await pageOf('')).toEqual({ ids: [running, ended], next: running });
+      expect(await pageOf('?limit=1')).toEqual({ ids: [running], next: running });
+      expect(await pageOf(`?limit=1&before=${running}`)).toEqual({ ids: [ended], next: null });
+      expect(await pageOf(`?before=${ended}`)).toEqual({ ids: [], next: null });
+      expect((await ask(`${v1}/rollouts?before=unknown-20260101-1`)).status).toBe(404);
+      expect((await ask(`${v1}/rollouts?limit=101`)).status).toBe(400);
+    });
+
     it('shows one rollout', async () => {
       const { v1 } = await start();
       const answer = await ask(`${v1}/rollouts/${running}`);

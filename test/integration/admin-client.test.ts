@@ -63,6 +63,8 @@ describe('makeAdminClient', () => {
       aRolloutStatus(),
       aRolloutStatus({ id: 'old', state: 'succeeded', endedAt: startedAt }),
     ]);
+    expect(await client.pageRollouts({ limit: 1 })).toEqual({ rollouts: [aRolloutStatus()], next: running });
+    expect((await client.pageRollouts({ before: running, limit: 1 })).next).toBeNull();
     expect(await client.rolloutStatus(running)).toEqual(aRolloutStatus());
     const { collectors, total } = await client.listUpgrades(running, { offset: 1, limit: 5 });
     expect([collectors.map(({ collectorId }) => collectorId), total]).toEqual([[2], 10]);

@@ -202,6 +202,70 @@ describe('saving a rollout', () => {
     expect(await connection.commands.ttl(rolloutKeys(keyPrefix, next.id).rollout)).toBe(-1);
   });
 
+  describe('with many rollouts kept', () => {
+    // Each of another day, oldest first, in turn of two policies.
+    const kept = 60;
+    const idOf = (index: number) =>
+      `${index % 2 === 0 ? 'production' : 'other'}-20260${String(401 + index).padStart(3, '0')}-1`;
+    const createdAtOf = (index: number) => startedAt + index * 1_000;
+    const policies = ['production', 'other', 'none'];
+
+    beforeEach(async () => {
+      await saveRollout({ state: 'succeeded', endedAt: startedAt + 1, rev: 2 });
+      for (let index = 0; index < kept; index += 1) {
+        const rollout = aRollout({ id: idOf(index), createdAt: createdAtOf(index + 1) });
+        await freeze(store, rollout, pendingOnes(1, { rolloutId: rollout.id }), []);
+        // The last of `other` goes on.
+        if (index === kept - 1) continue;
+        const ended = { ...rollout, state: 'succeeded', endedAt: startedAt, rev: 2 } as const;
+        const change = { rollout: ended, expectedRev: 1, events: [], brake: 'keep' } as const;
+        expect(await store.saveRollout(change, null)).toBe('saved');
+      }
+    });
+
+    it('lists what is current, at a cost that does not grow with them', async () => {
+      let reads = 0;
+      const commands = new Proxy(connection.commands, {
+        get: (target, name) => {
+          const value: unknown = Reflect.get(target, name);
+          if (name === 'hmget') reads += 1;
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+      const counted = makeRedisRolloutStore({ commands, keyPrefix });
+      expect((await counted.currentRollouts(policies)).map(({ id }) => id)).toEqual([
+        idOf(kept - 1),
+        idOf(kept - 2),
+        idOf(kept - 3),
+      ]);
+      expect(reads).toBe(3);
+    });
+
+    it('pages through all of them, newest first, and skips or repeats none', async () => {
+      const seen: string[] = [];
+      let before: string | undefined;
+      for (let page = 0; page < 20; page += 1) {
+        const found = await store.pageRollouts(policies, { limit: 7, ...(before && { before }) });
+        seen.push(...(found?.rollouts ?? []).map(({ id }) => id));
+        if (found?.next === null) break;
+        before = found?.next;
+      }
+      expect(seen).toEqual([...range(kept).map((index) => idOf(kept - index)), rolloutId]);
+      expect(
+        await store.pageRollouts(policies, { before: 'production-20200101-1', limit: 7 }),
+      ).toBeUndefined();
+      expect(await store.pageRollouts(policies, { before: 'production', limit: 7 })).toBeUndefined();
+    });
+
+    it('lists with a rollback what it takes back, and the other way round', async () => {
+      const back = { rollbackOf: idOf(kept - 2), kind: 'rollback' } as const;
+      const rollback = aRollout({ id: 'production-20260701-1', createdAt: createdAtOf(kept + 1), ...back });
+      await freeze(store, rollback, pendingOnes(1, { rolloutId: rollback.id }), []);
+      const ids = (await store.currentRollouts(['production'])).map(({ id }) => id);
+      expect(ids).toEqual([rollback.id, idOf(kept - 2)]);
+    });
+  });
+
   it('forgets rollouts whose keys have expired', async () => {
     await saveRollout({ state: 'succeeded', endedAt: startedAt + 1, rev: 2 });
     await connection.commands.del(rolloutKeys(keyPrefix, rolloutId).rollout);

@@ -44,6 +44,8 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
   return {
     activeRolloutIds: (policies) => call('activeRolloutIds', () => store.activeRolloutIds(policies)),
     findUpgradesOf: (policies, id) => call('findUpgradesOf', () => store.findUpgradesOf(policies, id)),
+    currentRollouts: (policies) => call('currentRollouts', () => store.currentRollouts(policies)),
+    pageRollouts: (policies, page) => call('pageRollouts', () => store.pageRollouts(policies, page)),
     listRollouts: (policies) => call('listRollouts', () => store.listRollouts(policies)),
     loadRollout: (id) => call('loadRollout', () => store.loadRollout(id)),
     nextRolloutNumber: (policy, day) => call('nextRolloutNumber', () => store.nextRolloutNumber(policy, day)),

@@ -160,6 +160,14 @@ export function makeFakeOperations(data: {
       trouble = 'hang';
     },
     listRollouts: () => answer(() => [...statuses.values()]),
+    pageRollouts: ({ before, limit }) =>
+      answer(() => {
+        const all = [...statuses.values()];
+        const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
+        if (before !== undefined && from === 0) return undefined;
+        const rollouts = all.slice(from, from + limit);
+        return { rollouts, next: from + limit < all.length ? (rollouts.at(-1)?.id ?? null) : null };
+      }),
     listPolicies: () => answer(() => standings),
     rolloutStatus: (id) => answer(() => statuses.get(id)),
     listUpgrades: (id, { offset, limit, state }) =>

@@ -107,6 +107,12 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     return 'saved';
   };
 
+  const listOf = (policies: readonly string[]): readonly Rollout[] =>
+    [...kept.values()]
+      .map(({ rollout }) => rollout)
+      .filter(({ id }) => policies.includes(parseRolloutId(id).policy))
+      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+
   return {
     forget: () => {
       kept.clear();
@@ -162,11 +168,25 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       }
       return ids;
     },
-    listRollouts: async (policies) =>
-      [...kept.values()]
-        .map(({ rollout }) => rollout)
-        .filter(({ id }) => policies.includes(parseRolloutId(id).policy))
-        .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)),
+    currentRollouts: async (policies) => {
+      const ids = new Set<string>();
+      for (const policy of policies) {
+        const all = listOf([policy]);
+        const isActive = ({ id }: Rollout) => [...active.values()].includes(id);
+        const last = all.find((rollout) => !isActive(rollout));
+        for (const { id, rollbackId, rollbackOf } of [...all.filter(isActive), ...(last ? [last] : [])])
+          for (const each of [id, rollbackId, rollbackOf]) if (each !== null) ids.add(each);
+      }
+      return listOf(policies).filter(({ id }) => ids.has(id));
+    },
+    pageRollouts: async (policies, { before, limit }) => {
+      const all = listOf(policies);
+      const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
+      if (before !== undefined && from === 0) return undefined;
+      const rollouts = all.slice(from, from + limit);
+      return { rollouts, next: from + limit < all.length ? (rollouts.at(-1)?.id ?? null) : null };
+    },
+    listRollouts: async (policies) => listOf(policies),
     loadRollout: async (id) => kept.get(id)?.rollout,
     nextRolloutNumber: async (policy, day) => (numbers.get(`${policy}/${day}`) ?? 0) + 1,
     freeze: async (frozen) => {

@@ -79,6 +79,7 @@ describe('makeMetrics', () => {
         'scan_overdue_timestamp_seconds gauge',
         'leader gauge',
         'service_up gauge',
+        'state_readable gauge',
         'redis_up gauge',
         'redis_emptied_total counter',
         'notifications_total counter',
@@ -163,7 +164,9 @@ describe('makeMetrics', () => {
 
   it('leaves the series of shared state out while another daemon leads', async () => {
     const { body } = await someMetrics({ sharedState: async () => null }).expose();
-    expect(body).not.toMatch(/upwave_(upgrades|in_flight|rollout_state|fleet_collectors|queue_jobs)/);
+    expect(body).not.toMatch(
+      /upwave_(state_readable|upgrades|in_flight|rollout_state|fleet_collectors|queue_jobs)/,
+    );
     expect(body).toContain('upwave_leader 0');
   });
 
@@ -180,6 +183,29 @@ describe('makeMetrics', () => {
     const { body } = await someMetrics({ sharedState, sharedStateWithinMs: 20 }).expose();
     expect(body).not.toContain('upwave_in_flight');
     expect(body).toContain('upwave_upgrade_outcomes_total');
+    expect(body).toMatch(/^upwave_state_readable 0$/m);
+  });
+
+  it('says in a series and once in the log that it could not read the shared state, and that it can again', async () => {
+    const told: unknown[] = [];
+    let failure: Error | null = null;
+    const metrics = someMetrics({
+      sharedState: async () => {
+        if (failure !== null) throw failure;
+        return aSharedState();
+      },
+      onStateRead: (each) => told.push(each),
+    });
+    expect(await series(metrics, 'state_readable')).toBe(1);
+    expect(told).toEqual([]);
+    failure = new Error('Command timed out');
+    for (let scrape = 0; scrape < 3; scrape += 1) expect(await series(metrics, 'state_readable')).toBe(0);
+    expect(told).toEqual([failure]);
+    failure = null;
+    expect(await series(metrics, 'state_readable')).toBe(1);
+    expect(await series(metrics, 'in_flight')).toBeDefined();
+    expect(told).toHaveLength(2);
+    expect(told[1]).toBeNull();
   });
 
   it('reads the shared state once for scrapes that come together', async () => {

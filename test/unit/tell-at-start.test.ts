@@ -22,11 +22,7 @@ async function told(of: { readonly info: () => Promise<string>; readonly standst
       if (of.standstill === undefined) throw refused;
       return anApiStanding({ standstill: of.standstill });
     },
-    store: {
-      activeRolloutIds: async () => [rollout.id],
-      listRollouts: async () => [rollout],
-      loadRollout: async () => rollout,
-    },
+    store: { activeRolloutIds: async () => [rollout.id], loadRollout: async () => rollout },
     accounts: {
       standingOf: async ({ id }) => {
         compared.push(id);

@@ -22,6 +22,9 @@ export type DaemonNote =
   /** Something of ours in Redis can't be read, and is left out where it is one of many; told once by each daemon. */
   | { readonly event: 'record.broken'; readonly reason: string }
   | { readonly event: 'leader.acquired' | 'leader.lost' }
+  /** A scrape could not read what only the leader tells, so that its series are missing; and could again. */
+  | { readonly event: 'metrics.incomplete'; readonly error: unknown }
+  | { readonly event: 'metrics.complete' }
   | { readonly event: 'redis.unreachable' | 'redis.reachable'; readonly reason: string }
   /**
    * It is there, and refuses writes: no memory, no disk, a replica, a Cluster that is not whole. Told once, by each daemon,

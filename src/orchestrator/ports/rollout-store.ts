@@ -54,6 +54,13 @@ export interface Rebuilt {
   readonly event: RolloutEvent;
 }
 
+/** A piece of the history, newest first. */
+export interface RolloutsPage {
+  /** Only those that were created before this one; undefined: from the newest on. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
 export type SaveResult = 'saved' | 'stale';
 
 /** Where rollouts live. Every method is one atomic change, safe to repeat, and visible to all daemons. */
@@ -68,7 +75,20 @@ export interface RolloutStore {
     policies: readonly string[],
     collectorId: number,
   ): Promise<ReadonlyArray<{ readonly rolloutId: string; readonly upgrade: Upgrade | undefined }>>;
-  /** All kept rollouts of these policies, newest first. */
+  /**
+   * What is current of these policies, newest first: the active rollouts, the last one of each policy that has ended, and
+   * the rollback or the rolled-back one of each of them. Its cost does not grow with the history.
+   */
+  currentRollouts(policies: readonly string[]): Promise<readonly Rollout[]>;
+  /**
+   * A page of all kept rollouts, newest first. `next`: what to ask for as `before` to go on; null: these were the last.
+   * undefined: `before` is not kept.
+   */
+  pageRollouts(
+    policies: readonly string[],
+    page: RolloutsPage,
+  ): Promise<{ readonly rollouts: readonly Rollout[]; readonly next: string | null } | undefined>;
+  /** All kept rollouts of these policies, newest first: 1,000 at most. */
   listRollouts(policies: readonly string[]): Promise<readonly Rollout[]>;
   /** One whose own record can't be read has a `brokenText`; the same in `loadView`. */
   loadRollout(rolloutId: string): Promise<Rollout | undefined>;
