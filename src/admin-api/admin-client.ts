@@ -79,10 +79,14 @@ const readMs = 10_000;
 const actMs = 65_000;
 const approveMs = 305_000;
 
+// A page of upgrades, or the history of a rollout: of a daemon of our own, for one command.
+const bodyBytesMax = 32 * 1024 * 1024;
+
 export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClient {
   const http = makeHttpClient({
     baseUrl: `${baseUrl.replace(/\/+$/, '')}${adminApiPath}`,
     timeouts: { totalMs: approveMs, connectMs },
+    bodyBytesMax,
     hooks: { headers: () => (token === undefined ? {} : { authorization: `Bearer ${token}` }) },
   });
   const ask = async <Body>(

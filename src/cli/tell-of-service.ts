@@ -11,6 +11,8 @@ export interface ServiceTeller {
   readonly onMoved: (baseUrl: string) => void;
   /** Why a command says nothing for a while. */
   readonly onPauseWait: (wait: { readonly waitMs: DurationMs; readonly reason: string }) => void;
+  /** What a list leaves out, so that a report that lacks it does not look whole. */
+  readonly onUnusable: (rows: number) => void;
 }
 
 export function makeServiceTeller({ err }: Pick<ConsoleOutput, 'err'>): ServiceTeller {
@@ -23,6 +25,10 @@ export function makeServiceTeller({ err }: Pick<ConsoleOutput, 'err'>): ServiceT
     },
     onPauseWait: ({ waitMs, reason }) => {
       err.write(`waiting ${Math.ceil(waitMs / 1_000)} s: ${reason}\n`);
+    },
+    onUnusable: (rows) => {
+      const what = rows === 1 ? 'entry' : 'entries';
+      err.write(`warning: the service listed ${rows} ${what} that cannot be read: left out\n`);
     },
   };
 }

@@ -1,15 +1,14 @@
 import type { Collector } from '../contract/collector.ts';
 import { collectorAccess } from '../contract/collector-access.ts';
+import { deleteCollector, deleteOfflineCollectors } from '../contract/collector-operations.ts';
 import {
-  createCollector,
-  deleteCollector,
-  deleteOfflineCollectors,
-  getCollector,
-  getCollectorByName,
-  listCollectors,
-  listOfflineCollectors,
-  updateCollector,
-} from '../contract/collector-operations.ts';
+  type KeptCollector,
+  makeCollector,
+  readCollector,
+  readCollectorByName,
+  writeCollector,
+} from '../contract/kept.ts';
+import { pageCollectors, pageOfflineCollectors } from '../contract/listed.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import {
   type Changed,
@@ -37,22 +36,22 @@ export interface CollectorClient {
   list(filter?: CollectorFilter, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
   /** Installed ones last seen alive at least so many days ago; 100 where left out. */
   listOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
-  get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<Collector>>>;
+  get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<KeptCollector>>>;
   /** Refuses names that the service can't be asked for: those with `;`, `/`, `%` or `\`. */
-  getByName(name: string, signal?: AbortSignal): Promise<Answer<Tagged<Collector>>>;
+  getByName(name: string, signal?: AbortSignal): Promise<Answer<Tagged<KeptCollector>>>;
   /** Hosted ones only. Fields that the service sets itself are left out of what is sent. */
-  create(draft: HostedCollectorDraft, signal?: AbortSignal): Promise<Answer<Collector>>;
+  create(draft: HostedCollectorDraft, signal?: AbortSignal): Promise<Answer<KeptCollector>>;
   /** States the whole collector; `etag` is that of the GET it was made from. */
-  update(collector: Collector, etag: string, signal?: AbortSignal): Promise<Answer<Collector>>;
+  update(collector: KeptCollector, etag: string, signal?: AbortSignal): Promise<Answer<KeptCollector>>;
   /** Reads it, edits it, writes it back; after a conflict once more. */
   change(
     id: number,
-    edit: Edit<Collector>,
+    edit: Edit<KeptCollector>,
     options?: {
-      readonly onConflict?: (conflict: Conflict<Collector>) => void;
+      readonly onConflict?: (conflict: Conflict<KeptCollector>) => void;
       readonly signal?: AbortSignal;
     },
-  ): Promise<Answer<Changed<Collector>>>;
+  ): Promise<Answer<Changed<KeptCollector>>>;
   delete(id: number, signal?: AbortSignal): Promise<Answer<null>>;
   /** Begins a deletion that goes on after the answer; the value is what the service said, whatever its shape. */
   deleteOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<unknown>>;
@@ -62,37 +61,37 @@ export function makeCollectorClient(client: PatientClient): CollectorClient {
   const days = (aliveBeforeDays: number | undefined) =>
     aliveBeforeDays === undefined ? {} : { aliveBeforeDays };
 
-  async function get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<Collector>>> {
-    return taggedCollector(await client.call(getCollector, { params: { id } }, { signal }));
+  async function get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<KeptCollector>>> {
+    return taggedCollector(await client.call(readCollector, { params: { id } }, { signal }));
   }
 
   async function update(
-    collector: Collector,
+    collector: KeptCollector,
     etag: string,
     signal?: AbortSignal,
-  ): Promise<Answer<Collector>> {
+  ): Promise<Answer<KeptCollector>> {
     const input = { params: { id: collector.id }, body: { collector } };
-    return oneCollector(await client.call(updateCollector, input, { ifMatch: etag, signal }));
+    return oneCollector(await client.call(writeCollector, input, { ifMatch: etag, signal }));
   }
 
   return {
     list: (filter, signal) =>
-      client.readAll(async (page) => {
+      client.readAll((page) => {
         const query = filter === undefined ? page : { filter, ...page };
-        return manyCollectors(await client.callOnce(listCollectors, { query }, { signal }));
+        return client.callOnce(pageCollectors, { query }, { signal });
       }, signal),
 
     listOffline: (aliveBeforeDays, signal) =>
-      client.readAll(async (page) => {
+      client.readAll((page) => {
         const query = { ...days(aliveBeforeDays), ...page };
-        return manyCollectors(await client.callOnce(listOfflineCollectors, { query }, { signal }));
+        return client.callOnce(pageOfflineCollectors, { query }, { signal });
       }, signal),
 
     get,
 
     async getByName(name, signal) {
       const answer = await askByName(name, ({ params, trailingSlash }) =>
-        client.call(getCollectorByName, { params }, { trailingSlash, signal }),
+        client.call(readCollectorByName, { params }, { trailingSlash, signal }),
       );
       return taggedCollector(answer);
     },
@@ -100,7 +99,7 @@ export function makeCollectorClient(client: PatientClient): CollectorClient {
     async create(draft, signal) {
       const stated = withoutServiceFields(draft, ['id', ...collectorAccess.transient]);
       const body = { collector: { collectorType: 'Hosted', ...stated } };
-      return oneCollector(await client.call(createCollector, { body }, { signal }));
+      return oneCollector(await client.call(makeCollector, { body }, { signal }));
     },
 
     update,
@@ -127,17 +126,13 @@ export function makeCollectorClient(client: PatientClient): CollectorClient {
   };
 }
 
-function manyCollectors(
-  answer: ServedAnswer<{ readonly collectors: readonly Collector[] }>,
-): Answer<readonly Collector[]> {
-  return answer.ok ? { ok: true, value: answer.value.body.collectors } : answer;
-}
-
-function oneCollector(answer: ServedAnswer<{ readonly collector: Collector }>): Answer<Collector> {
+function oneCollector(answer: ServedAnswer<{ readonly collector: KeptCollector }>): Answer<KeptCollector> {
   return answer.ok ? { ok: true, value: answer.value.body.collector } : answer;
 }
 
-function taggedCollector(answer: ServedAnswer<{ readonly collector: Collector }>): Answer<Tagged<Collector>> {
+function taggedCollector(
+  answer: ServedAnswer<{ readonly collector: KeptCollector }>,
+): Answer<Tagged<KeptCollector>> {
   if (!answer.ok) return answer;
   return { ok: true, value: { resource: answer.value.body.collector, etag: answer.value.etag } };
 }

@@ -2,22 +2,15 @@ import type { SeenCollector } from '../contract/seen-collector.ts';
 import type { FleetCollector } from '../rollout/collector.ts';
 
 /** `filter=installed` asks for no other; a service that ignores it must not get hosted ones into a plan. */
-export function isInstalled(collector: SeenCollector): boolean {
+export function isInstalled(collector: Pick<SeenCollector, 'collectorType'>): boolean {
   return collector.collectorType !== 'Hosted';
-}
-
-/** One with a readable id. */
-export type KnownCollector = SeenCollector & { readonly id: number };
-
-export function hasId(row: SeenCollector): row is KnownCollector {
-  return row.id !== null;
 }
 
 /**
  * A row of the service in our words; what real answers leave out is empty here (field-facts.md, The wire).
  * @param say makes a text of the service fit to be kept (P12)
  */
-export function fleetCollectorOf(collector: KnownCollector, say: (text: string) => string): FleetCollector {
+export function fleetCollectorOf(collector: SeenCollector, say: (text: string) => string): FleetCollector {
   const text = (value: string | null | undefined) => say(value ?? '');
   return {
     id: collector.id,

@@ -1,6 +1,9 @@
 import { isSameBuild } from '../base/build-version.ts';
 import { parseCollectorId } from '../base/collector-id.ts';
 import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
+import { makeTurnBudget, mapInSlices } from '../base/turn-budget.ts';
+import type { ListPage } from '../contract/list-operation.ts';
+import { pageUpgradeTargets } from '../contract/listed.ts';
 import {
   type SeenCollector,
   seeCollector,
@@ -9,7 +12,7 @@ import {
   seeUpgradableCollectors,
 } from '../contract/seen-collector.ts';
 import { serviceLimits } from '../contract/service-limits.ts';
-import { createUpgradeTask, getUpgradeTask, listUpgradeTargets } from '../contract/upgrade-operations.ts';
+import { createUpgradeTask, getUpgradeTask } from '../contract/upgrade-operations.ts';
 import { sendWithinMs } from '../orchestrator/change-rollout.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
@@ -18,8 +21,8 @@ import type { FleetCollector, FleetInventory } from '../rollout/collector.ts';
 import type { CollectorSighting } from '../rollout/facts.ts';
 import { boundText } from './bound-text.ts';
 import { askByName } from './collector-name.ts';
-import { fleetCollectorOf, hasId, isInstalled } from './fleet-collector-of.ts';
-import { type PagedList, readWholeList } from './paging.ts';
+import { fleetCollectorOf, isInstalled } from './fleet-collector-of.ts';
+import { readWholeList } from './paging.ts';
 import type { ServiceClient } from './service-client.ts';
 import type { TextKind } from './service-secrets.ts';
 import { makeUpgradableReadings, type Upgradable } from './upgradable-readings.ts';
@@ -41,9 +44,6 @@ export interface RunningFleetService extends FleetService {
   close(): Promise<void>;
 }
 
-// Ten times the pages of the largest account (10,000 collectors), for one that shrinks while it is read.
-const pageRequestsMax = 400;
-
 // A scan comes back in minutes by itself, so a page is tried for half a minute at most: 1 + 2 + 4 + 8 s.
 const pageAttemptsMax = 5;
 const backoffMsDefault = 1_000;
@@ -56,19 +56,25 @@ const dateStepMs = 1_000;
 
 type Say = (text: string) => string;
 
-type Pages = Omit<PagedList<SeenCollector>, 'readPage' | 'requestsMax' | 'attemptsMax'>;
+/** A row of the inventory; a hosted collector is in the list, and not in the fleet. */
+interface InventoryRow {
+  readonly id: number;
+  readonly collector: FleetCollector | undefined;
+}
 
 /** The Collector Management Service behind the port that the loops know. */
 export function makeFleetService(parts: FleetServiceParts): RunningFleetService {
   const { client, clock } = parts;
   const closing = new AbortController();
-  const pages: Pages = {
+  const turn = makeTurnBudget();
+  const pages = {
     pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
     sleep: parts.sleep,
     backoffMs: parts.backoffMs ?? backoffMsDefault,
-    // A row without an id stays in the list until the list is whole: the next page is found by how long this one is.
-    idOf: (row) => row.id ?? JSON.stringify(row),
+    idOf: ({ id }: { readonly id: number }) => id,
   };
+  /** How many rows the last reading of the inventory found. */
+  let inventoryEnd: number | null = null;
 
   async function readUpgradable(
     reading: { readonly toBuild: string; readonly budgetClass: BudgetClass; readonly attemptsMax: number },
@@ -76,10 +82,9 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     signal: AbortSignal | undefined,
   ): Promise<Answer<Upgradable>> {
     let serviceAt: EpochMs | null = null;
-    const rows = await readWholeList<SeenCollector>({
+    const list = await readWholeList<{ readonly id: number }>({
       ...pages,
       signal,
-      requestsMax: pageRequestsMax,
       attemptsMax: reading.attemptsMax,
       readPage: async (page) => {
         const answer = await client.call(
@@ -96,11 +101,11 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         );
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
-        return { ok: true, value: answer.value.body.collectors };
+        return { ok: true, value: answer.value.body };
       },
     });
-    if (!rows.ok) return rows;
-    const ids = new Set(rows.value.filter(hasId).map(({ id }) => id));
+    if (!list.ok) return list;
+    const ids = new Set(list.value.rows.map(({ id }) => id));
     return { ok: true, value: { ids, offeredAt: serviceAt === null ? null : serviceAt + dateStepMs } };
   }
 
@@ -115,13 +120,12 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
 
   return {
     async listBuilds(signal) {
-      const answer = await client.call(listUpgradeTargets, {}, { budgetClass: 'look', signal });
+      const answer = await client.call(pageUpgradeTargets, {}, { budgetClass: 'look', signal });
       if (!answer.ok) return answer;
       const say = sayer('values');
-      const builds = answer.value.body.targets.map(({ version, latest }) => ({
-        version: say(version),
-        latest: latest === true,
-      }));
+      const builds = answer.value.body.rows.flatMap((row) =>
+        row === null ? [] : [{ version: say(row.version), latest: row.latest === true }],
+      );
       return { ok: true, value: builds };
     },
 
@@ -156,8 +160,9 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
         return !gone.ok && gone.failure.kind === 'notFound' ? { ok: true, value: undefined } : gone;
       }
       const { collector } = answer.value.body;
-      const isOurs = hasId(collector) && isInstalled(collector);
-      return { ok: true, value: isOurs ? fleetCollectorOf(collector, sayer('values')) : undefined };
+      const { id: foundId } = collector;
+      if (foundId === null || !isInstalled(collector)) return { ok: true, value: undefined };
+      return { ok: true, value: fleetCollectorOf({ ...collector, id: foundId }, sayer('values')) };
     },
 
     async createTask({ collectorId, toBuild }, beforeSend, signal) {
@@ -241,32 +246,36 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     const budgetClass: BudgetClass = onPage === null ? 'page' : 'verify';
     // The last page's: against it no heartbeat looks younger than it is.
     let serviceAt: EpochMs | null = null;
-    const inventory = await readWholeList<SeenCollector>({
+    const inventory = await readWholeList<InventoryRow>({
       ...pages,
       signal,
-      requestsMax: pageRequestsMax,
       attemptsMax: onPage === null ? pageAttemptsMax : 1,
+      // Pages that are watched are hints, and come again soon: where their end was, it still is until it moves.
+      lastEnd: onPage === null ? null : inventoryEnd,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
         const answer = await client.call(seeCollectors, { query }, { budgetClass, signal });
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
-        const { collectors } = answer.value.body;
-        await onPage?.({ collectors: installedOf(collectors), serviceAt });
-        return { ok: true, value: collectors };
+        const { rows, weight } = await inventoryRowsOf(answer.value.body);
+        await onPage?.({ collectors: installedOf(rows), serviceAt });
+        return { ok: true, value: { rows, weight } };
       },
     });
     if (!inventory.ok) return inventory;
-    parts.onUnreadable?.(inventory.value.filter((row) => !hasId(row) || row.name === '').length);
-    return { ok: true, value: { readAt, serviceAt, collectors: installedOf(inventory.value) } };
+    inventoryEnd = inventory.value.end;
+    const collectors = installedOf(inventory.value.rows);
+    parts.onUnreadable?.(inventory.value.unusable + collectors.filter(({ name }) => name === '').length);
+    return { ok: true, value: { readAt, serviceAt, collectors } };
   }
 
-  function installedOf(rows: readonly SeenCollector[]): readonly FleetCollector[] {
+  async function inventoryRowsOf({ rows, weight }: ListPage<SeenCollector>): Promise<ListPage<InventoryRow>> {
     const say = sayer('values');
-    return rows
-      .filter(hasId)
-      .filter(isInstalled)
-      .map((row) => fleetCollectorOf(row, say));
+    const read = (row: SeenCollector | null): InventoryRow | null => {
+      if (row === null) return null;
+      return { id: row.id, collector: isInstalled(row) ? fleetCollectorOf(row, say) : undefined };
+    };
+    return { rows: await mapInSlices(rows, turn, read), weight };
   }
 
   /** Makes a text of an answer fit to be kept (P12). */
@@ -287,6 +296,12 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       throw error;
     }
   }
+}
+
+function installedOf(rows: ReadonlyArray<InventoryRow | null>): readonly FleetCollector[] {
+  const collectors: FleetCollector[] = [];
+  for (const row of rows) if (row?.collector !== undefined) collectors.push(row.collector);
+  return collectors;
 }
 
 function offered({ offeredAt }: Upgradable): Pick<CollectorSighting, 'upgradable' | 'offeredAt'> {

@@ -1,4 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
+import type { ListPage } from '../contract/list-operation.ts';
 import type { Operation } from '../contract/operation.ts';
 import { serviceLimits } from '../contract/service-limits.ts';
 import type { CallInput } from '../http/client.ts';
@@ -17,6 +18,8 @@ export interface PatientClientParts {
   readonly attemptsMax?: number;
   /** The first wait before it is sent again; it doubles. */
   readonly backoffMs?: DurationMs;
+  /** Told with each list that had rows which can't be used: they are left out. */
+  readonly onUnusable?: (rows: number) => void;
 }
 
 type Call = <Params, Query, Body, Result>(
@@ -33,13 +36,12 @@ export interface PatientClient {
   readonly callOnce: Call;
   /** Reads a list to its end, each row once, also when it shrinks meanwhile; repeats pages that fail in passing. */
   readAll<Row extends { readonly id: number }>(
-    readPage: (page: PageOf) => Promise<Answer<readonly Row[]>>,
+    readPage: (page: PageOf) => Promise<ServedAnswer<ListPage<Row>>>,
     signal: AbortSignal | undefined,
   ): Promise<Answer<readonly Row[]>>;
+  /** The rows of a list that comes whole in one answer. */
+  readonly rowsOf: <Row>(answer: ServedAnswer<ListPage<Row>>) => Answer<readonly Row[]>;
 }
-
-// Ten times the pages of the largest account (10,000 collectors), for one that shrinks while it is read.
-const pageRequestsMax = 400;
 
 // A person waits: 1 + 2 s, then the failure is told.
 const attemptsMaxDefault = 3;
@@ -57,6 +59,9 @@ export function makePatientClient(parts: PatientClientParts): PatientClient {
     if (answer.ok || operation.method !== 'GET' || !('sent' in answer.failure)) return answer;
     return { ok: false, failure: { ...answer.failure, sent: false } };
   };
+  const tell = (unusable: number): void => {
+    if (unusable > 0) parts.onUnusable?.(unusable);
+  };
   return {
     callOnce,
     call: (operation, input, call) =>
@@ -65,14 +70,28 @@ export function makePatientClient(parts: PatientClientParts): PatientClient {
         { ...patience, signal: call.signal },
         operation.method === 'GET' ? undefined : passesUntouched,
       ),
-    readAll: (readPage, signal) =>
-      readWholeList({
+    readAll: async (readPage, signal) => {
+      const list = await readWholeList({
         ...patience,
         signal,
-        readPage,
+        readPage: async (page) => pageOf(await readPage(page)),
         idOf: ({ id }) => id,
         pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
-        requestsMax: pageRequestsMax,
-      }),
+      });
+      if (!list.ok) return list;
+      tell(list.value.unusable);
+      return { ok: true, value: list.value.rows };
+    },
+    rowsOf: (answer) => {
+      const page = pageOf(answer);
+      if (!page.ok) return page;
+      const rows = page.value.rows.filter((row) => row !== null);
+      tell(page.value.rows.length - rows.length);
+      return { ok: true, value: rows };
+    },
   };
+}
+
+function pageOf<Row>(answer: ServedAnswer<ListPage<Row>>): Answer<ListPage<Row>> {
+  return answer.ok ? { ok: true, value: answer.value.body } : answer;
 }

@@ -1,12 +1,14 @@
 import { sourceAccess } from '../contract/collector-access.ts';
-import type { Source } from '../contract/source.ts';
 import {
-  createSource,
-  deleteSource,
-  getSource,
-  listSources,
-  updateSource,
-} from '../contract/source-operations.ts';
+  downloadSource,
+  downloadSources,
+  type KeptSource,
+  makeSource,
+  readSource,
+  writeSource,
+} from '../contract/kept.ts';
+import { type ListedSource, pageSources } from '../contract/listed.ts';
+import { deleteSource } from '../contract/source-operations.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import {
   type Changed,
@@ -37,72 +39,71 @@ export type SourceDocument = Readonly<Record<string, unknown>>;
 
 /** Everything the service does with the sources of a collector (collector-api.md §4.2). */
 export interface SourceClient {
-  list(collectorId: number, signal?: AbortSignal): Promise<Answer<readonly Source[]>>;
+  list(collectorId: number, signal?: AbortSignal): Promise<Answer<readonly ListedSource[]>>;
   /** All sources of a collector, as a document. */
   downloadAll(collectorId: number, signal?: AbortSignal): Promise<Answer<SourceDocument>>;
-  get(place: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<Source>>>;
+  get(place: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>>;
   /** One source, as a document. */
   download(place: SourcePlace, signal?: AbortSignal): Promise<Answer<SourceDocument>>;
   /** Refused by the service while the collector is in JSON mode, as every change of sources is. */
-  create(collectorId: number, draft: SourceDraft, signal?: AbortSignal): Promise<Answer<Source>>;
+  create(collectorId: number, draft: SourceDraft, signal?: AbortSignal): Promise<Answer<KeptSource>>;
   /** States the whole source; `etag` is that of the GET it was made from. */
   update(
     place: SourcePlace,
-    stated: { readonly source: Source; readonly etag: string },
+    stated: { readonly source: KeptSource; readonly etag: string },
     signal?: AbortSignal,
-  ): Promise<Answer<Source>>;
+  ): Promise<Answer<KeptSource>>;
   /** Reads it, edits it, writes it back; after a conflict once more. */
   change(
     place: SourcePlace,
-    edit: Edit<Source>,
+    edit: Edit<KeptSource>,
     options?: {
-      readonly onConflict?: (conflict: Conflict<Source>) => void;
+      readonly onConflict?: (conflict: Conflict<KeptSource>) => void;
       readonly signal?: AbortSignal;
     },
-  ): Promise<Answer<Changed<Source>>>;
+  ): Promise<Answer<Changed<KeptSource>>>;
   /** A cloud-to-cloud source stops first and goes later: a `get` shows how far it is (collector-api.md §3). */
   delete(place: SourcePlace, signal?: AbortSignal): Promise<Answer<null>>;
 }
 
 export function makeSourceClient(client: PatientClient): SourceClient {
-  async function get(params: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<Source>>> {
-    const answer = await client.call(getSource, { params }, { signal });
+  async function get(params: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>> {
+    const answer = await client.call(readSource, { params }, { signal });
     if (!answer.ok) return answer;
     return { ok: true, value: { resource: answer.value.body.source, etag: answer.value.etag } };
   }
 
   async function update(
     params: SourcePlace,
-    { source, etag }: { readonly source: Source; readonly etag: string },
+    { source, etag }: { readonly source: KeptSource; readonly etag: string },
     signal?: AbortSignal,
-  ): Promise<Answer<Source>> {
+  ): Promise<Answer<KeptSource>> {
     const input = { params, body: { source: { ...source, id: params.sourceId } } };
-    return oneSource(await client.call(updateSource, input, { ifMatch: etag, signal }));
+    return oneSource(await client.call(writeSource, input, { ifMatch: etag, signal }));
   }
 
   return {
     async list(collectorId, signal) {
-      const answer = await client.call(listSources, { params: { collectorId } }, { signal });
-      return answer.ok ? { ok: true, value: answer.value.body.sources } : answer;
+      return client.rowsOf(await client.call(pageSources, { params: { collectorId } }, { signal }));
     },
 
     async downloadAll(collectorId, signal) {
       const input = { params: { collectorId }, query: { download: true } };
-      const answer = await client.call(listSources, input, { signal });
+      const answer = await client.call(downloadSources, input, { signal });
       return answer.ok ? { ok: true, value: answer.value.body } : answer;
     },
 
     get,
 
     async download(params, signal) {
-      const answer = await client.call(getSource, { params, query: { download: true } }, { signal });
+      const answer = await client.call(downloadSource, { params, query: { download: true } }, { signal });
       return answer.ok ? { ok: true, value: answer.value.body } : answer;
     },
 
     async create(collectorId, draft, signal) {
       const source = withoutServiceFields(draft, [...sourceAccess.notModifiable, ...sourceAccess.transient]);
       const input = { params: { collectorId }, body: { source } };
-      return oneSource(await client.call(createSource, input, { signal }));
+      return oneSource(await client.call(makeSource, input, { signal }));
     },
 
     update,
@@ -123,6 +124,6 @@ export function makeSourceClient(client: PatientClient): SourceClient {
   };
 }
 
-function oneSource(answer: ServedAnswer<{ readonly source: Source }>): Answer<Source> {
+function oneSource(answer: ServedAnswer<{ readonly source: KeptSource }>): Answer<KeptSource> {
   return answer.ok ? { ok: true, value: answer.value.body.source } : answer;
 }

@@ -1,10 +1,6 @@
 import type { Collector } from '../contract/collector.ts';
-import {
-  createUpgradeTask,
-  getUpgradeTask,
-  listUpgradableCollectors,
-  listUpgradeTargets,
-} from '../contract/upgrade-operations.ts';
+import { pageUpgradableCollectors, pageUpgradeTargets } from '../contract/listed.ts';
+import { createUpgradeTask, getUpgradeTask } from '../contract/upgrade-operations.ts';
 import type { CreatedUpgrade, CreateUpgrade, UpgradeTarget, UpgradeTask } from '../contract/upgrade-task.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import type { PatientClient } from './patient-client.ts';
@@ -25,16 +21,12 @@ export interface UpgradeClient {
 export function makeUpgradeClient(client: PatientClient): UpgradeClient {
   return {
     listUpgradable: (toVersion, signal) =>
-      client.readAll(async (page) => {
+      client.readAll((page) => {
         const query = toVersion === undefined ? page : { toVersion, ...page };
-        const answer = await client.callOnce(listUpgradableCollectors, { query }, { signal });
-        return answer.ok ? { ok: true, value: answer.value.body.collectors } : answer;
+        return client.callOnce(pageUpgradableCollectors, { query }, { signal });
       }, signal),
 
-    async listTargets(signal) {
-      const answer = await client.call(listUpgradeTargets, {}, { signal });
-      return answer.ok ? { ok: true, value: answer.value.body.targets } : answer;
-    },
+    listTargets: async (signal) => client.rowsOf(await client.call(pageUpgradeTargets, {}, { signal })),
 
     async getTask(upgradeTaskId, signal) {
       const answer = await client.call(getUpgradeTask, { params: { upgradeTaskId } }, { signal });

@@ -22,7 +22,14 @@ export interface Operation<
   readonly query: z.ZodType<Query>;
   /** null: the operation takes no body. */
   readonly body: z.ZodType<Body> | null;
-  readonly answer: { readonly status: 200 | 201 | 202; readonly body: z.ZodType<Answer, WireAnswer> };
+  readonly answer: {
+    readonly status: 200 | 201 | 202;
+    readonly body: z.ZodType<Answer, WireAnswer>;
+    /** Where a client reads the body's list row by row: its member, and what a row is. `body` is then not asked. */
+    readonly list?: { readonly key: string; readonly row: z.ZodType };
+    /** How large a body may be for a client that takes no more than a mebibyte of others. */
+    readonly bytesMax?: number;
+  };
   /** Codes this operation may answer beside the general ones. */
   readonly errors: readonly string[];
   /** True when the request must name, as `If-Match`, the `ETag` of a previous GET (collector-api.md §4.4). */
@@ -51,7 +58,11 @@ interface OperationDraft<Params, Query, Body, Answer, Name extends string, WireA
   readonly params?: Part<Params>;
   readonly query?: Part<Query>;
   readonly body?: Part<Body>;
-  readonly answer: { readonly status: 200 | 201 | 202; readonly body: z.ZodType<Answer, WireAnswer> };
+  readonly answer: {
+    readonly status: 200 | 201 | 202;
+    readonly body: z.ZodType<Answer, WireAnswer>;
+    readonly bytesMax?: number;
+  };
   readonly errors?: readonly string[];
   readonly requiresETag?: boolean;
   readonly idempotent: boolean;

@@ -3,6 +3,8 @@ import { defineOperation, integerText } from './operation.ts';
 
 // The specification shows no payloads (collector-api.md §4.5): bodies pass through.
 const anyBody = z.unknown();
+// A page of results is as long as its asker wants; no daemon reads one.
+const resultsBytesMax = 32 * 1024 * 1024;
 const searchJobId = z.object({ searchJobId: z.string().min(1) });
 
 /** Creates the session cookie that every later call for the job must carry (collector-api.md §5.5). */
@@ -35,7 +37,7 @@ export const listSearchJobResults = defineOperation({
   path: '/search/jobs/{searchJobId}/{results}',
   params: searchJobId.extend({ results: z.string().min(1) }),
   query: z.object({ offset: integerText({ min: 0 }).optional(), limit: integerText({ min: 1 }).optional() }),
-  answer: { status: 200, body: anyBody },
+  answer: { status: 200, body: anyBody, bytesMax: resultsBytesMax },
   errors: ['forbidden'],
   idempotent: true,
   source: 'collector-api.md §4.5',

@@ -1,37 +1,49 @@
 import { z } from 'zod';
 import { Collector } from './collector.ts';
 import { getCollector, getCollectorByName, listCollectors } from './collector-operations.ts';
+import { readAsList } from './list-operation.ts';
 import { listUpgradableCollectors } from './upgrade-operations.ts';
 
-/**
- * A collector for who looks and writes nothing back: a value of another type than the specification's (collector-api.md
- * §2.1) is as good as none, so that one odd collector makes no page of a thousand unreadable (P13). Without a readable id
- * it is null, without a readable name empty.
- */
-export const SeenCollector = z.preprocess(
-  withoutOddValues,
-  Collector.extend({ id: Collector.shape.id.nullable().catch(null), name: Collector.shape.name.catch('') }),
+const { shape } = Collector;
+
+/** As the specification's, without a look at each of its entries. */
+const Fields = z.custom<Record<string, unknown>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );
+
+/**
+ * What the loops use of a collector, who write nothing back. A value of another type than the specification's
+ * (collector-api.md §2.1) is as good as none, so that one odd value makes no collector unreadable (P13); without a
+ * readable name it is empty. Whatever else the service tells is left out.
+ */
+export const SeenCollector = z.object({
+  id: shape.id,
+  name: shape.name.catch(''),
+  collectorType: shape.collectorType.catch(undefined),
+  category: shape.category.catch(undefined),
+  hostName: shape.hostName.catch(undefined),
+  timeZone: shape.timeZone.catch(undefined),
+  fields: Fields.nullish().catch(undefined),
+  ephemeral: shape.ephemeral.catch(undefined),
+  sourceSyncMode: shape.sourceSyncMode.catch(undefined),
+  alive: shape.alive.catch(undefined),
+  lastSeenAlive: shape.lastSeenAlive.catch(undefined),
+  collectorVersion: shape.collectorVersion.catch(undefined),
+  osName: shape.osName.catch(undefined),
+  osArch: shape.osArch.catch(undefined),
+});
 export type SeenCollector = z.infer<typeof SeenCollector>;
 
-const one = { status: 200, body: z.looseObject({ collector: SeenCollector }) } as const;
-const many = { status: 200, body: z.looseObject({ collectors: z.array(SeenCollector) }) } as const;
+/** Whoever asks for one knows which. */
+const One = z.object({ collector: SeenCollector.extend({ id: shape.id.nullable().catch(null) }) });
+const one = { status: 200, body: One } as const;
 
 /** The operations that show collectors, for who looks. */
 export const seeCollector = { ...getCollector, answer: one };
 export const seeCollectorByName = { ...getCollectorByName, answer: one };
-export const seeCollectors = { ...listCollectors, answer: many };
-export const seeUpgradableCollectors = { ...listUpgradableCollectors, answer: many };
-
-const schemas: Readonly<Record<string, z.ZodType>> = Collector.shape;
-
-/** What is no object has nothing to show. */
-function withoutOddValues(row: unknown): unknown {
-  if (typeof row !== 'object' || row === null) return {};
-  return Object.fromEntries(
-    Object.entries(row).filter(([name, value]) => {
-      const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
-      return schema === undefined || schema.safeParse(value).success;
-    }),
-  );
-}
+export const seeCollectors = readAsList(listCollectors, 'collectors', SeenCollector);
+export const seeUpgradableCollectors = readAsList(
+  listUpgradableCollectors,
+  'collectors',
+  z.object({ id: shape.id }),
+);

@@ -10,11 +10,9 @@ export const FlatErrorBody = z
   })
   .meta({ id: 'ServiceError' });
 
-/** A gateway's error body (field-facts.md, The wire). */
-const ListErrorBody = z.looseObject({
-  id: z.string().optional(),
-  errors: z.array(z.looseObject({ code: z.string(), message: z.string().optional() })).min(1),
-});
+/** A gateway's error body (field-facts.md, The wire). Its first error tells; nobody reads the others. */
+const ListErrorBody = z.object({ id: z.string().optional(), errors: z.array(z.unknown()) });
+const ListedError = z.object({ code: z.string(), message: z.string().optional() });
 
 /** An error as we speak of it, whichever of the three body shapes it came in. HTML has no code. */
 export interface ServiceErrorInfo {
@@ -33,10 +31,9 @@ export function parseServiceError(body: unknown): ServiceErrorInfo {
     return { code: documentedCode(flat.data.code), message: flat.data.message, instanceId: flat.data.id };
   }
   const list = ListErrorBody.safeParse(body);
-  const first = list.success ? list.data.errors[0] : undefined;
-  if (list.success && first !== undefined) {
-    return { code: documentedCode(first.code), message: first.message, instanceId: list.data.id };
-  }
+  const first = ListedError.safeParse(list.data?.errors[0]).data;
+  if (first !== undefined)
+    return { code: documentedCode(first.code), message: first.message, instanceId: list.data?.id };
   return { code: undefined, message: undefined, instanceId: undefined };
 }
 

@@ -14,11 +14,15 @@ export interface ManagementAccess {
 /**
  * The whole API of the configured service, for one command of one person: no Redis, a budget of this process alone.
  * @param tell `onMoved` hears each address that the service sends a request on to, `onPauseWait` each pause that is
- * waited for
+ * waited for, `onUnusable` how many rows a list left out
  */
 export function makeManagementAccess(
   service: ServiceConfig,
-  tell: { readonly onMoved: (baseUrl: string) => void; readonly onPauseWait: OnPauseWait },
+  tell: {
+    readonly onMoved: (baseUrl: string) => void;
+    readonly onPauseWait: OnPauseWait;
+    readonly onUnusable: (rows: number) => void;
+  },
 ): ManagementAccess {
   const client = makeServiceClient({
     ...clientSettings(service),
@@ -27,7 +31,7 @@ export function makeManagementAccess(
     observer: { onMoved: tell.onMoved },
   });
   return {
-    management: makeManagementClient({ client, sleep: sleepForReal }),
+    management: makeManagementClient({ client, sleep: sleepForReal, onUnusable: tell.onUnusable }),
     close: () => client.close(),
   };
 }

@@ -25,13 +25,13 @@ export function writePrometheusQuery(
 }
 
 /** One number, or an error that says why there is none (P14). */
-export function readPrometheusAnswer(gate: PrometheusGate, answer: RawAnswer, say: Say): GateAnswer {
-  const read = readJson(answer.text);
+export function readPrometheusAnswer(gate: PrometheusGate, answer: RawAnswer<string>, say: Say): GateAnswer {
+  const read = readJson(answer.body);
   const refused = refusalOf(answer, read.kind === 'json' ? read.value : undefined, say);
   if (refused !== undefined) return error(refused);
   if (read.kind !== 'json') return error('the answer is no JSON');
   const parsed = successBody.safeParse(read.value);
-  if (!parsed.success) return error('the answer is not of the shape that Prometheus gives');
+  if (!parsed.success) return error(notPrometheus);
   const { resultType, result } = parsed.data.data;
   switch (resultType) {
     case 'scalar':
@@ -43,6 +43,8 @@ export function readPrometheusAnswer(gate: PrometheusGate, answer: RawAnswer, sa
   }
 }
 
+const notPrometheus = 'the answer is not of the shape that Prometheus gives';
+
 /** A time, and a number as text. */
 const sample = z.tuple([z.unknown(), z.string()]);
 /** Histograms have no `value`. */
@@ -52,7 +54,7 @@ const successBody = z.object({
   status: z.literal('success'),
   data: z.discriminatedUnion('resultType', [
     z.object({ resultType: z.literal('scalar'), result: sample }),
-    z.object({ resultType: z.literal('vector'), result: z.array(series) }),
+    z.object({ resultType: z.literal('vector'), result: z.array(z.unknown()) }),
     z.object({ resultType: z.enum(['matrix', 'string']), result: z.unknown() }),
   ]),
 });
@@ -64,7 +66,7 @@ const errorBody = z.object({
 });
 
 /** Prometheus tells errors with a 4xx or 5xx, and in its body why. */
-function refusalOf(answer: RawAnswer, body: unknown, say: Say): string | undefined {
+function refusalOf(answer: RawAnswer<string>, body: unknown, say: Say): string | undefined {
   const told = errorBody.safeParse(body);
   const { errorType, error: reason } = told.data ?? {};
   const words = [errorType, reason].filter((part) => part !== undefined && part !== '').join(': ');
@@ -73,16 +75,13 @@ function refusalOf(answer: RawAnswer, body: unknown, say: Say): string | undefin
   return refusal(answer.status);
 }
 
-function judgeVector(
-  gate: PrometheusGate,
-  vector: ReadonlyArray<z.output<typeof series>>,
-  say: Say,
-): GateAnswer {
-  const [first] = vector;
-  if (first === undefined) return error('the query gives no data');
+function judgeVector(gate: PrometheusGate, vector: readonly unknown[], say: Say): GateAnswer {
+  if (vector.length === 0) return error('the query gives no data');
   if (vector.length > 1) {
     return error(`the query gives ${vector.length} series, and a gate needs one: aggregate it`);
   }
+  const first = series.safeParse(vector[0]).data;
+  if (first === undefined) return error(notPrometheus);
   if (first.value === undefined) return error('the query gives a histogram, and a gate needs one number');
   return judgeValue(gate, first.value[1], say);
 }

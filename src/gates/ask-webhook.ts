@@ -13,8 +13,8 @@ export function writeWebhookCall(
 }
 
 /** 2xx is a pass, 409 a hold with its reason in the body; anything else says neither (P14). */
-export function readWebhookAnswer({ status, text }: RawAnswer, say: Say): GateAnswer {
-  if (status === 409) return { kind: 'verdict', verdict: 'hold', detail: say(text) };
+export function readWebhookAnswer({ status, body }: RawAnswer<string>, say: Say): GateAnswer {
+  if (status === 409) return { kind: 'verdict', verdict: 'hold', detail: say(body) };
   const refused = refusal(status);
   return refused === undefined
     ? { kind: 'verdict', verdict: 'pass', detail: `answered ${status}` }

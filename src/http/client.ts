@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { Pool } from 'undici';
+import { makeTurnBudget, type TurnBudget } from '../base/turn-budget.ts';
 import type { Operation } from '../contract/operation.ts';
+import { type BodyReader, makeTextReader } from './body-reader.ts';
 import { type ExchangeLimits, exchange, type RawAnswer } from './exchange.ts';
 import { HttpFault } from './http-fault.ts';
 import { type ReadJson, readJson } from './json-text.ts';
+import { makeListReader, type ReadList } from './list-reader.ts';
 import { encodeTarget, type TargetValues } from './request-target.ts';
 
 export interface HttpClientParts {
@@ -15,6 +18,7 @@ export interface HttpClientParts {
   readonly connections?: number;
   /** How long an unused connection is kept; the server's own hint goes first. */
   readonly keepAliveMs?: number;
+  /** Of all answers but lists, and those of which the contract says more: a mebibyte where left out. */
   readonly bodyBytesMax?: number;
   /** PEM of authorities that are trusted beside the public ones. */
   readonly ca?: string | undefined;
@@ -90,8 +94,8 @@ export interface HttpClient {
   close(): Promise<void>;
 }
 
-// 1,000 collectors are about 1.5 MB of JSON; 32 MiB holds the largest page the service gives (10,000).
-const bodyBytesMaxDefault = 32 * 1024 * 1024;
+// One collector, one task, one error: more means that something else answers. It is parsed in one go.
+const bodyBytesMaxDefault = 1024 * 1024;
 
 /**
  * Makes a client for the operations of any contract.
@@ -105,8 +109,8 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
     totalMs,
     headersMs: parts.timeouts.headersMs ?? totalMs,
     bodyMs: parts.timeouts.bodyMs ?? totalMs,
-    bodyBytesMax: parts.bodyBytesMax ?? bodyBytesMaxDefault,
   };
+  const turn = makeTurnBudget();
   const pool = new Pool(base.origin, {
     connections: parts.connections ?? 16,
     keepAliveTimeout: parts.keepAliveMs ?? 4_000,
@@ -143,6 +147,8 @@ export function makeHttpClient(parts: HttpClientParts): HttpClient {
           leaveBy: options.leaveBy,
         },
         limits,
+        (status) =>
+          readerOf(operation, status, { turn, bytesMax: parts.bodyBytesMax ?? bodyBytesMaxDefault }),
         options.signal,
       );
       hooks.onAnswer?.({ operation, status: answer.status, headers: answer.headers, sentHeaders });
@@ -168,11 +174,34 @@ function parseBase(baseUrl: string): { readonly origin: string; readonly path: s
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
+/** The text of a body, or the list that the contract says it holds. */
+type ReadBody = string | ReadList<unknown>;
+
+function readerOf(
+  { answer: { list, bytesMax } }: Operation,
+  status: number,
+  bounds: { readonly turn: TurnBudget; readonly bytesMax: number },
+): BodyReader<ReadBody> {
+  const isGood = isSuccess(status);
+  if (list === undefined || !isGood)
+    return makeTextReader((isGood ? bytesMax : undefined) ?? bounds.bytesMax);
+  const { key, row } = list;
+  const decode = (value: unknown): unknown => row.safeParse(value).data ?? null;
+  return makeListReader({ key, decode, turn: bounds.turn });
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
 /** The body that the contract names. @throws HttpFault when the answer is anything else */
-function judge<Answer>(operation: Operation<unknown, unknown, unknown, Answer>, answer: RawAnswer): Answer {
+function judge<Answer>(
+  operation: Operation<unknown, unknown, unknown, Answer>,
+  answer: RawAnswer<ReadBody>,
+): Answer {
   const read = readBody(answer);
   const seen = { sent: true, status: answer.status, headers: answer.headers, isJson: read.kind !== 'other' };
-  if (answer.status < 200 || answer.status > 299) {
+  if (!isSuccess(answer.status)) {
     throw new HttpFault({
       ...seen,
       kind: 'status',
@@ -180,6 +209,8 @@ function judge<Answer>(operation: Operation<unknown, unknown, unknown, Answer>, 
       ...(read.kind === 'json' ? { body: read.value } : {}),
     });
   }
+  // The reader of this operation made it.
+  if (read.kind === 'list') return read.page as Answer;
   if (read.kind === 'other') {
     const message = `${operation.name}: answered ${answer.status} with a body that is no JSON`;
     throw new HttpFault({ ...seen, kind: 'undecodable', message });
@@ -188,26 +219,31 @@ function judge<Answer>(operation: Operation<unknown, unknown, unknown, Answer>, 
     const message = `${operation.name}: answered ${answer.status} with JSON that is nested too deep`;
     throw new HttpFault({ ...seen, kind: 'undecodable', message });
   }
-  const parsed = operation.answer.body.safeParse(read.kind === 'json' ? read.value : undefined);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const where = issue === undefined ? '' : `: ${issue.path.join('.') || 'body'}: ${issue.message}`;
+  const { list } = operation.answer;
+  const parsed = list === undefined ? operation.answer.body.safeParse(jsonOf(read)) : undefined;
+  if (parsed?.success === true) return parsed.data;
+  const issue = parsed?.error.issues[0] ?? { path: [list?.key ?? ''], message: 'expected a list' };
   throw new HttpFault({
     ...seen,
     kind: 'undecodable',
-    message: `${operation.name}: answered ${answer.status} with a body of another shape${where}`,
+    message: `${operation.name}: answered ${answer.status} with a body of another shape: ${issue.path.join('.') || 'body'}: ${issue.message}`,
     ...(read.kind === 'json' ? { body: read.value } : {}),
-    cause: parsed.error,
+    ...(parsed === undefined ? {} : { cause: parsed.error }),
   });
+}
+
+function jsonOf(read: ReadJson): unknown {
+  return read.kind === 'json' ? read.value : undefined;
 }
 
 /**
  * A plain text is a value too, where the contract leaves the body open: "a message saying …" (collector-api.md §4.1) may
  * come as one. HTML never is: it comes from something in between.
  */
-function readBody({ text, status, headers }: RawAnswer): ReadJson {
-  const read = readJson(text);
+function readBody({ body, status, headers }: RawAnswer<ReadBody>): ReadList<unknown> {
+  if (typeof body !== 'string') return body;
+  const read = readJson(body);
   const isPlainText = /^text\/plain\b/i.test(headers['content-type'] ?? '');
-  const isWelcome = read.kind === 'other' && isPlainText && status >= 200 && status <= 299;
-  return isWelcome ? { kind: 'json', value: text } : read;
+  const isWelcome = read.kind === 'other' && isPlainText && isSuccess(status);
+  return isWelcome ? { kind: 'json', value: body } : read;
 }

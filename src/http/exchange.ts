@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { errorCodeOf } from '../base/error-code.ts';
+import { type BodyReader, UnreadableBody } from './body-reader.ts';
 import { HttpFault, type HttpFaultKind } from './http-fault.ts';
 
 export interface RawRequest {
@@ -14,10 +15,10 @@ export interface RawRequest {
   readonly leaveBy?: number | undefined;
 }
 
-export interface RawAnswer {
+export interface RawAnswer<Body> {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  readonly text: string;
+  readonly body: Body;
 }
 
 export interface ExchangeLimits {
@@ -27,20 +28,21 @@ export interface ExchangeLimits {
   readonly bodyMs: number;
   /** From the call to the answer's last byte. */
   readonly totalMs: number;
-  readonly bodyBytesMax: number;
 }
 
 /**
  * Sends one request and reads the whole answer, whatever its status. It goes over the wire at most once: the library
  * may put a started request back into its queue when a connection ends, and a create must not leave twice (P1).
+ * @param readerOf reads the body of an answer with this status, and bounds it
  * @throws HttpFault
  */
-export function exchange(
+export function exchange<Body>(
   dispatcher: Dispatcher,
   request: RawRequest,
   limits: ExchangeLimits,
+  readerOf: (status: number) => BodyReader<Body>,
   signal?: AbortSignal,
-): Promise<RawAnswer> {
+): Promise<RawAnswer<Body>> {
   if (signal?.aborted === true) {
     return Promise.reject(fault(request, { kind: 'aborted', sent: false, cause: signal.reason }));
   }
@@ -49,8 +51,7 @@ export function exchange(
     let over = false;
     let status = 0;
     let headers: IncomingHttpHeaders = {};
-    let bytes = 0;
-    const chunks: Buffer[] = [];
+    let reader: BodyReader<Body> | undefined;
     const { leaveBy = Number.POSITIVE_INFINITY } = request;
 
     const finish = (settle: () => void): void => {
@@ -65,6 +66,13 @@ export function exchange(
         reject(fault(request, { kind, sent: controller !== undefined, status, headers, cause }));
         controller?.abort(new Error('given up'));
       });
+    const onUnread = (error: unknown): void => {
+      if (error instanceof UnreadableBody) giveUp(error.kind, undefined);
+      else {
+        finish(() => reject(error));
+        controller?.abort(new Error('given up'));
+      }
+    };
     const onAbort = (): void => giveUp('aborted', signal?.reason);
     const timer = setTimeout(() => giveUp('timeout', undefined), limits.totalMs);
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -81,14 +89,27 @@ export function exchange(
       onResponseStart: (_controller, answerStatus, answerHeaders) => {
         status = answerStatus;
         headers = readHeaders(answerHeaders);
+        reader = readerOf(status);
       },
-      onResponseData: (_controller, chunk) => {
-        bytes += chunk.length;
-        if (bytes > limits.bodyBytesMax) giveUp('tooLarge', undefined);
-        else chunks.push(chunk);
+      onResponseData: (started, chunk) => {
+        if (over) return;
+        try {
+          const taken = reader?.push(chunk);
+          if (taken === undefined) return;
+          started.pause();
+          taken.then(() => started.resume(), onUnread);
+        } catch (error) {
+          onUnread(error);
+        }
       },
-      onResponseEnd: () =>
-        finish(() => resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') })),
+      onResponseEnd: () => {
+        try {
+          const body = (reader ?? readerOf(status)).end();
+          finish(() => resolve({ status, headers, body }));
+        } catch (error) {
+          onUnread(error);
+        }
+      },
       onResponseError: (_controller, error) => {
         const kind = kindOf(error, controller !== undefined);
         if (kind === undefined) finish(() => reject(error));

@@ -1,4 +1,5 @@
 import { isTooDeep } from './json-depth.ts';
+import { endOfString } from './json-string.ts';
 
 /** What a body's text is: JSON, JSON nested deeper than we follow, nothing, or something else such as HTML. */
 export type ReadJson =
@@ -13,9 +14,14 @@ export type ReadJson =
  */
 export function readJson(text: string): ReadJson {
   if (text.trim() === '') return { kind: 'empty' };
+  return isTooDeep(text) ? { kind: 'tooDeep' } : parseFlatJson(text);
+}
+
+/** As `readJson`, for a text whose depth was looked at already. */
+export function parseFlatJson(text: string): Extract<ReadJson, { kind: 'json' | 'other' }> {
   try {
     const value: unknown = JSON.parse(quoteLargeIntegers(text));
-    return isTooDeep(value) ? { kind: 'tooDeep' } : { kind: 'json', value };
+    return { kind: 'json', value };
   } catch (error) {
     if (error instanceof SyntaxError) return { kind: 'other' };
     throw error;
@@ -46,17 +52,4 @@ function quoteLargeIntegers(text: string): string {
 
 function quoted(digits: string): string {
   return Number.isSafeInteger(Number(digits)) ? digits : `"${digits}"`;
-}
-
-/** Where the string that opens here is over: after its closing quote, or at the end of a text that was cut off. */
-function endOfString(text: string, opening: number): number {
-  let closing = text.indexOf('"', opening + 1);
-  while (closing !== -1 && isEscaped(text, closing)) closing = text.indexOf('"', closing + 1);
-  return closing === -1 ? text.length : closing + 1;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let first = at;
-  while (text[first - 1] === '\\') first -= 1;
-  return (at - first) % 2 === 1;
 }

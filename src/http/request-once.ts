@@ -1,5 +1,6 @@
 import { rootCertificates } from 'node:tls';
 import { Client } from 'undici';
+import { makeTextReader } from './body-reader.ts';
 import { exchange, type RawAnswer, type RawRequest } from './exchange.ts';
 
 export interface SingleRequest extends Omit<RawRequest, 'target'> {
@@ -23,7 +24,7 @@ export async function requestOnce(
   request: SingleRequest,
   { totalMs, bodyBytesMax }: SingleRequestLimits,
   signal?: AbortSignal,
-): Promise<RawAnswer> {
+): Promise<RawAnswer<string>> {
   const { url, ca, ...rest } = request;
   const client = new Client(url.origin, {
     connectTimeout: totalMs,
@@ -32,8 +33,9 @@ export async function requestOnce(
     connect: { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }) },
   });
   try {
-    const limits = { totalMs, headersMs: totalMs, bodyMs: totalMs, bodyBytesMax };
-    return await exchange(client, { ...rest, target: `${url.pathname}${url.search}` }, limits, signal);
+    const limits = { totalMs, headersMs: totalMs, bodyMs: totalMs };
+    const target = `${url.pathname}${url.search}`;
+    return await exchange(client, { ...rest, target }, limits, () => makeTextReader(bodyBytesMax), signal);
   } finally {
     await client.destroy();
   }

@@ -144,9 +144,10 @@ function invalidInput(
 /** An absent body is `undefined`, which the operation's schema judges. */
 function parseJson(text: unknown): { ok: true; value: unknown } | { ok: false } {
   if (typeof text !== 'string' || text.trim() === '') return { ok: true, value: undefined };
+  if (isTooDeep(text)) return { ok: false };
   try {
     const value: unknown = JSON.parse(text);
-    return isTooDeep(value) ? { ok: false } : { ok: true, value };
+    return { ok: true, value };
   } catch {
     return { ok: false };
   }

@@ -4,7 +4,13 @@ import type { CollectorSighting, UpgradeFact } from '../rollout/facts.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
-import { isWatched, judgeRow, type RowVerdict, readingPeriod } from '../rollout/watch.ts';
+import {
+  isWatched,
+  judgeRow,
+  type RowVerdict,
+  readingPeriod,
+  type WatchedRollout,
+} from '../rollout/watch.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from './change-upgrade.ts';
 import type { FleetService, InventoryPage } from './ports/fleet-service.ts';
@@ -31,7 +37,7 @@ interface WatchedUpgrade {
 
 interface Watch {
   readonly byCollector: ReadonlyMap<number, readonly WatchedUpgrade[]>;
-  readonly periodMs: DurationMs | null;
+  readonly loads: readonly WatchedRollout[];
 }
 
 // Those that are due first; what is beyond them is looked at one by one.
@@ -42,6 +48,9 @@ const idleMs: DurationMs = 500;
 
 // Looks come back after this many periods without a page.
 const quietPeriods = 2;
+
+// Of a service that gives so few collectors a page that single looks cost less, pages are tried again after this.
+const dearMs: DurationMs = 10 * 60_000;
 
 // After readings that failed: 2, 4, 8 … periods, so that a service which can't page is left to single looks.
 const missesMax = 4;
@@ -57,14 +66,22 @@ export async function watch(
   signal: AbortSignal,
 ): Promise<'done'> {
   let misses = 0;
+  let pagesRead = 0;
   while (!signal.aborted && isLeading()) {
     const beganAt = parts.clock.now();
-    const { byCollector, periodMs } = await listWatched(parts);
-    if (periodMs === null) break;
-    const answer = await parts.fleet.readInventory(
-      (page) => readPage(parts, byCollector, page, periodMs),
-      signal,
-    );
+    const { byCollector, loads } = await listWatched(parts);
+    const periodMs = readingPeriod(loads, parts.requestsPerSecond, pagesRead);
+    if (periodMs === null) {
+      const isDear = readingPeriod(loads, parts.requestsPerSecond) !== null;
+      if (isDear) await parts.sleep(dearMs, signal);
+      break;
+    }
+    let pages = 0;
+    const answer = await parts.fleet.readInventory((page) => {
+      pages += 1;
+      return readPage(parts, byCollector, page, periodMs);
+    }, signal);
+    pagesRead = Math.max(pages, answer.ok ? 0 : pagesRead);
     if (signal.aborted) break;
     if (answer.ok) misses = 0;
     else {
@@ -82,9 +99,9 @@ export async function watch(
   return 'done';
 }
 
-async function listWatched({ store, policies, requestsPerSecond, accounts }: WatchParts): Promise<Watch> {
+async function listWatched({ store, policies, accounts }: WatchParts): Promise<Watch> {
   const byCollector = new Map<number, WatchedUpgrade[]>();
-  const loads = [];
+  const loads: WatchedRollout[] = [];
   for (const rolloutId of await store.activeRolloutIds(policies)) {
     const rollout = await store.loadRollout(rolloutId);
     if (rollout === undefined) continue;
@@ -101,7 +118,7 @@ async function listWatched({ store, policies, requestsPerSecond, accounts }: Wat
       expectMs: rollout.policy.upgrade.expectMs,
     });
   }
-  return { byCollector, periodMs: readingPeriod(loads, requestsPerSecond) };
+  return { byCollector, loads };
 }
 
 async function readPage(

@@ -50,14 +50,18 @@ const deferredShare = 1 / 5;
  * How long one reading of the inventory is after the other; null while single looks cost less. All rollouts share a
  * reading: the most hurried one sets the pace.
  * @param requestsPerSecond what the access key may send, over all daemons
+ * @param pagesRead how many pages the last reading took: a service may give fewer collectors a page than it is asked for
  */
 export function readingPeriod(
   rollouts: readonly WatchedRollout[],
   requestsPerSecond: number,
+  pagesRead = 0,
 ): DurationMs | null {
   const busy = rollouts.filter(({ watched }) => watched > 0);
   const watched = busy.reduce((sum, rollout) => sum + rollout.watched, 0);
-  const pages = Math.ceil(Math.max(1, ...busy.map(({ fleetSize }) => fleetSize)) / collectorsPerPage);
+  const pagesWanted = Math.ceil(Math.max(1, ...busy.map(({ fleetSize }) => fleetSize)) / collectorsPerPage);
+  // One more shows that a page shorter than asked for was the last; pages of two halves overlap.
+  const pages = pagesRead > 2 * pagesWanted + 1 ? pagesRead : pagesWanted;
   const stretch = Math.max(1, (watchedPerPage * pages) / watched);
   if (!(stretch <= stretchMax)) return null;
   const periodMs = Math.min(...busy.map(({ expectMs }) => expectMs)) * periodShare * stretch;

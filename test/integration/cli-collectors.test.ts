@@ -203,6 +203,64 @@ describe('upwave collectors create', () => {
   });
 });
 
+describe('odd values of the service', () => {
+  const rows = [
+    { id: 1, name: 'web', alive: 'yes', lastSeenAlive: {}, fields: 'none', category: 7, odd: [1] },
+    { id: 'x', name: 'no id' },
+    'no collector at all',
+    { id: 2, name: null, osName: 'Linux' },
+  ];
+  const script: Script = ({ path, query, method, text }, response) => {
+    if (method === 'PUT') return sendJson(response, 200, JSON.parse(text));
+    if (path.endsWith('/targets'))
+      return sendJson(response, 200, {
+        targets: [{ version: '19.2-1', latest: 'so so' }, { version: 3 }, 7],
+      });
+    if (path.endsWith('/sources'))
+      return sendJson(response, 200, {
+        sources: [{ id: 5, name: 'nginx', alive: 'yes', own: 1 }, { name: 'x' }],
+      });
+    if (path.endsWith('/1')) return sendJson(response, 200, { collector: rows[0] }, { etag: '"a"' });
+    return sendJson(response, 200, { collectors: rows.slice(Number(query.get('offset'))) });
+  };
+  const warned = (rows: string) => `warning: the service listed ${rows} that cannot be read: left out\n`;
+
+  it.each([
+    ['collectors', ['collectors', 'list']],
+    ['offline collectors', ['collectors', 'list', '--offline-days', '30']],
+  ])('cost %s themselves alone, which is said on stderr (P13)', async (_what, args) => {
+    const { upwave } = await aScript(script);
+    const { code, out, err } = await upwave(...args, '--json');
+    expect(err).toBe(warned('2 entries'));
+    expect(JSON.parse(out)).toEqual({
+      collectors: [
+        { id: 1, name: 'web', odd: [1] },
+        { id: 2, name: '', osName: 'Linux' },
+      ],
+    });
+    expect(code).toBe(0);
+    expect((await upwave(...args)).out).toMatch(/│ 1 .*│ web/);
+  });
+
+  it('cost sources and builds no more', async () => {
+    const { upwave } = await aScript(script);
+    const builds = await upwave('builds', '--json');
+    expect(JSON.parse(builds.out)).toEqual({ builds: [{ version: '19.2-1', latest: false }] });
+    expect(builds.err).toBe(warned('2 entries'));
+    const sources = await upwave('sources', 'list', '1', '--json');
+    expect(JSON.parse(sources.out)).toEqual({ sources: [{ id: 5, name: 'nginx', own: 1 }] });
+    expect(sources.err).toBe(warned('1 entry'));
+  });
+
+  it('go back as they came when another field is changed', async () => {
+    const { upwave, server } = await aScript(script);
+    const { code } = await upwave('collectors', 'update', '1', '--set', 'description=x');
+    expect(code).toBe(0);
+    const put = server.requests.find(({ method }) => method === 'PUT');
+    expect(JSON.parse(put?.text ?? '')).toEqual({ collector: { ...Object(rows[0]), description: 'x' } });
+  });
+});
+
 describe('upwave collectors update', () => {
   it('sets what is named, keeps the rest, and shows the difference', async () => {
     const setup = await aService();

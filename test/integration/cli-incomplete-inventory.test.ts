@@ -10,11 +10,13 @@ describe('a collector that nobody can tell apart', () => {
     expect,
     onTestFinished,
   }) => {
-    const service = await startScriptedServer(({ path }, response) =>
+    const service = await startScriptedServer(({ path, query }, response) =>
       sendJson(
         response,
         200,
-        path.endsWith('/targets') ? { targets: [{ version: '19.2-1', latest: true }] } : { collectors },
+        path.endsWith('/targets')
+          ? { targets: [{ version: '19.2-1', latest: true }] }
+          : { collectors: collectors.slice(Number(query.get('offset'))) },
       ),
     );
     const folder = aFolder((end) => onTestFinished(end));

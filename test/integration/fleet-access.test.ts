@@ -73,7 +73,9 @@ describe('the way to the service', () => {
 
   it('tells of collectors that no plan takes in, when their number changes (P13)', async () => {
     let collectors: unknown[] = [{ id: 1, name: 'a' }, { id: 'x' }];
-    const server = await aServer((_request, response) => sendJson(response, 200, { collectors }));
+    const server = await aServer(({ query }, response) =>
+      sendJson(response, 200, { collectors: collectors.slice(Number(query.get('offset'))) }),
+    );
     const { access, notes } = anAccess(`${server.url}/api`);
     await access.fleet.readInventory(null);
     await access.fleet.readInventory(null);

@@ -87,7 +87,7 @@ describe('management client and reference service', () => {
     const changed = must(
       await collectors.change(created.id, ({ fields }) => ({
         description: 'd',
-        fields: { ...fields, tier: 'a' },
+        fields: { ...Object(fields), tier: 'a' },
       })),
     );
     expect(changed.after).toMatchObject({
@@ -99,7 +99,7 @@ describe('management client and reference service', () => {
 
     const stale = await collectors.update({ ...resource, category: 'dev' }, etag ?? '');
     expect(!stale.ok && isConflict(stale.failure)).toBe(true);
-    expect(must(await collectors.get(created.id)).resource.category).toBe('prod');
+    expect(must(await collectors.get(created.id)).resource['category']).toBe('prod');
 
     expect(must(await collectors.delete(created.id))).toBeNull();
     expectCode(await collectors.get(created.id), 'InvalidCollector');
@@ -116,7 +116,7 @@ describe('management client and reference service', () => {
       return { hostName: 'h' };
     };
     const changed = must(await management.collectors.change(id, edit));
-    expect(changed.after).toMatchObject({ hostName: 'h', osName: before.osName, name: before.name });
+    expect(changed.after).toMatchObject({ hostName: 'h', osName: before['osName'], name: before.name });
   });
 
   it('deletes those that were away for long, in the background', async () => {

@@ -282,7 +282,7 @@ describe('management client', () => {
       const conflicts: unknown[] = [];
       const changed = await management.collectors.change(
         7,
-        ({ fields }) => ({ category: 'dev', fields: { ...fields, tier: 'a' } }),
+        ({ fields }) => ({ category: 'dev', fields: { ...Object(fields), tier: 'a' } }),
         { onConflict: (seen) => conflicts.push(seen) },
       );
       expect(must(changed).before).toEqual(now);

@@ -81,6 +81,15 @@ describe('how often the inventory is read', () => {
     expect(readingPeriod([watched(400, 100_000)], 40)).toBe(20 * seconds);
   });
 
+  it('counts the pages that the service needed, where it gives fewer collectors a page (P8)', () => {
+    const pagesOf = (pages: number) => readingPeriod([watched(100)], 4, pages);
+    // Two of the last one, to show that it was the last; and the overlap of a list that shrinks.
+    expect(pagesOf(3)).toBe(20 * seconds);
+    // A quarter of the requests at most.
+    expect(pagesOf(53)).toBe(53 * seconds);
+    expect(readingPeriod([watched(40)], 4, 53)).toBeNull();
+  });
+
   it('is never while nothing is watched', () => {
     expect(periodOf([])).toBeNull();
     expect(periodOf([watched(0), watched(0)])).toBeNull();

@@ -1,0 +1,42 @@
+import type { DurationMs } from './time.ts';
+
+/** Divides long work into slices, so that whoever else waits for the event loop is served in between. */
+export interface TurnBudget {
+  /** True when this turn of the event loop has had its share: go on after `next`. */
+  isSpent(): boolean;
+  /** Resolves in another turn. */
+  next(): Promise<void>;
+}
+
+/** A tenth of what `/healthz` may take. All that share a budget have this much of a turn together. */
+const turnMs: DurationMs = 8;
+
+export function makeTurnBudget(now: () => DurationMs = () => performance.now()): TurnBudget {
+  let beganAt: DurationMs | undefined;
+  return {
+    isSpent: () => {
+      if (beganAt === undefined) {
+        beganAt = now();
+        setImmediate(() => {
+          beganAt = undefined;
+        });
+      }
+      return now() - beganAt >= turnMs;
+    },
+    next: () => new Promise((resolve) => setImmediate(resolve)),
+  };
+}
+
+/** As `items.map(map)`, in slices. */
+export async function mapInSlices<T, U>(
+  items: readonly T[],
+  turn: TurnBudget,
+  map: (item: T) => U,
+): Promise<readonly U[]> {
+  const mapped: U[] = [];
+  for (const item of items) {
+    while (turn.isSpent()) await turn.next();
+    mapped.push(map(item));
+  }
+  return mapped;
+}
