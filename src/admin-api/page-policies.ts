@@ -1,10 +1,17 @@
 /** Part of the page's program: how the looks for work went. */
 export const pagePolicies = `
-  function policyRow({ policy, lastLook, nextLookAt }) {
+  function configNote({ kind, others }) {
+    if (kind === 'agreed') return null;
+    const words = kind === 'outdated' ? 'this daemon has an older config than ' + others + ' other(s): they scan'
+      : others + ' other daemon(s) have another config: this one has the newest';
+    return make('span', { class: 'late' }, words + '. ');
+  }
+
+  function policyRow({ policy, lastLook, nextLookAt, config }) {
     const failed = lastLook !== null && lastLook.outcome === 'failed';
     return make('tr', {}, make('th', { scope: 'row' }, named(policy)),
       make('td', {}, lastLook === null ? '–' : clock(lastLook.at)),
-      make('td', {}, failed ? badge('failed') : null, lastLook === null ? 'none yet' : (failed ? ' ' : '') + lastLook.reason),
+      make('td', {}, configNote(config), failed ? badge('failed') : null, lastLook === null ? 'none yet' : (failed ? ' ' : '') + lastLook.reason),
       make('td', {}, nextLookAt === null ? '–' : clock(nextLookAt)));
   }
 

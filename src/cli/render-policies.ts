@@ -2,12 +2,17 @@ import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
 import { describeOrphan } from '../orchestrator/find-orphans.ts';
 import type { PolicyStanding, PolicyStandings } from '../orchestrator/list-policies.ts';
+import { configWords } from '../rollout/newest-config.ts';
 import { showInstant } from './show-instant.ts';
 
 /** One line for each policy: its last look for work, what came of it, and when the next one is; and one for each rollout without a policy. */
 export function renderPolicies({ policies, orphans }: PolicyStandings, now: EpochMs): readonly string[] {
   return [
     ...orphans.map((orphan) => `orphaned  ${toPrintable(describeOrphan(orphan))}`),
+    ...policies.flatMap(({ policy, config }) => {
+      const words = configWords(policy, config);
+      return words === undefined ? [] : [`config    ${toPrintable(words)}`];
+    }),
     ...policies.map((standing) => `last look ${toPrintable(standing.policy)} ${lookWords(standing, now)}`),
   ];
 }

@@ -92,6 +92,7 @@ export async function runOnce(
   for (const { name } of config.rollouts) {
     const result = await daemon.scanNow(name, 'operator', stop);
     if (result.kind === 'failed') throw failureOf(result, config);
+    if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, result.reason);
     if (!json) output.err.write(`${name}: ${toPrintable(describeScan(result))}\n`);
     if (result.kind !== 'nothing') started.push(result.rolloutId);
   }

@@ -17,6 +17,12 @@ const PolicyStandingBody = z
       .meta({ description: 'Its last look for work; null before the first one.' }),
     lastGoodAt: Instant.nullable().meta({ description: 'Its last look for work that did not fail.' }),
     nextLookAt: Instant.nullable().meta({ description: 'When it looks next by its schedule.' }),
+    config: z
+      .object({ kind: z.enum(['agreed', 'newest', 'outdated']), others: z.number().int().min(0) })
+      .meta({
+        description:
+          'How the config of this daemon stands to those of the others. `outdated`: so many others have a newer config of the policy, and only they scan and plan it.',
+      }),
   })
   .meta({ id: 'PolicyStanding', description: "How a policy's looks for work went." });
 

@@ -8,6 +8,7 @@ import { makeEventSink } from '../observability/event-sink.ts';
 import type { Logger } from '../observability/logger.ts';
 import { makeMetrics } from '../observability/metrics.ts';
 import { makeAccounts } from '../orchestrator/accounts.ts';
+import { makeConfigs } from '../orchestrator/configs.ts';
 import { makeOperations } from '../orchestrator/make-operations.ts';
 import type { Operations } from '../orchestrator/operations.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
@@ -21,6 +22,7 @@ import { makeBrokenRecords } from '../redis/broken-records.ts';
 import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
 import { makeRedisBell } from '../redis/redis-bell.ts';
 import type { RedisConfig } from '../redis/redis-config.ts';
+import { makeRedisConfigRegister } from '../redis/redis-config-register.ts';
 import { makeRedisKeyMemory } from '../redis/redis-key-memory.ts';
 import { makeRedisPulse } from '../redis/redis-pulse.ts';
 import { isRedisSilence } from '../redis/redis-silence.ts';
@@ -29,6 +31,7 @@ import { policyKeys } from '../redis/rollout-keys.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { makeReadAccountMark } from './account-mark.ts';
 import { accountReadiness } from './account-readiness.ts';
+import { configReadiness } from './config-readiness.ts';
 import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
 import { describeEnd, endInTime } from './end-in-time.ts';
 import { makeErrands } from './errands.ts';
@@ -92,6 +95,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     sharedState: () => readSharedState(),
     onStateRead: (error) =>
       sink.note(error === null ? { event: 'metrics.complete' } : { event: 'metrics.incomplete', error }),
+    foreignRollouts: () => accounts.foreign().length,
   });
   const sink: DaemonSink = makeDaemonSink({
     projections: makeEventSink({ logger, metrics }),
@@ -161,9 +165,20 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     errands,
     readMark: makeReadAccountMark({ commands: redis.worker.commands, keyPrefix, service: config.service }),
   });
+  const register = makeRedisConfigRegister({
+    commands: redis.worker.commands,
+    keyPrefix,
+    followsSchedule: parts.followsSchedule,
+    own: config.rollouts.map((policy) => ({
+      policy: policy.name,
+      hash: hashHex(JSON.stringify([new URL(config.service.baseUrl).origin, policy]), 8),
+    })),
+  });
+  const configs = makeConfigs({ register, sink });
   const shared = {
     ...ports,
     accounts,
+    configs,
     clock,
     sink,
     bell,
@@ -214,7 +229,12 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const readiness = async (): Promise<Readiness> => {
     const redisNow = await redisReadiness(redis, keyPrefix);
     const service = await serviceReadiness(access, redisNow.ok ? readApiStanding : null);
-    return { redis: redisNow, service, account: accountReadiness(accounts) };
+    return {
+      redis: redisNow,
+      service,
+      account: accountReadiness(accounts),
+      config: configReadiness(configs),
+    };
   };
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
     const policy = config.rollouts.find((each) => each.name === name);
@@ -252,6 +272,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       followsSchedule: parts.followsSchedule,
       scanNow,
       sightings: makeSightings(),
+      configRegister: register,
     };
     loops = startLoops(loopsParts, stopping.signal);
     await loops.tickAll(new Date(clock.now()));

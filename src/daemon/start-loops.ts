@@ -1,6 +1,8 @@
 import type { DurationMs } from '../base/time.ts';
 import { makeGateProbe } from '../gates/make-gate-probe.ts';
+import { type Configs, keepBeating } from '../orchestrator/configs.ts';
 import { type LeadParts, lead } from '../orchestrator/lead.ts';
+import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
 import type { ScanOrigin } from '../orchestrator/scan.ts';
 import { runStep, type StepParts } from '../orchestrator/step.ts';
 import { keepLooking, type StoreMemory } from '../orchestrator/store-memory.ts';
@@ -18,6 +20,8 @@ export interface LoopsParts extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>
   readonly names: QueueNames;
   readonly onQueueError: (error: Error) => void;
   readonly memory: StoreMemory;
+  readonly configs: Configs;
+  readonly configRegister: ConfigRegister;
   readonly schedules: readonly ScanSchedule[];
   /** False: policies are scanned only when asked. */
   readonly followsSchedule: boolean;
@@ -62,11 +66,12 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
   const leading = lead({ ...parts, lease, gates: makeGateProbe() }, stopping);
   const schedule = parts.followsSchedule ? followSchedules(parts) : undefined;
   const lookForWork = async () => schedule?.tickAll(new Date(parts.clock.now()));
+  const beating = keepBeating(parts.configs, { ...parts, register: parts.configRegister }, stopping);
   const looking = keepLooking(parts.memory, { ...parts, lookForWork }, stopping);
   return {
     tickAll: async (at) => schedule?.tickAll(at),
     close: async () => {
-      await Promise.all([schedule?.close(), worker.close(closeGraceMs), leading, looking]);
+      await Promise.all([schedule?.close(), worker.close(closeGraceMs), leading, looking, beating]);
     },
   };
 }

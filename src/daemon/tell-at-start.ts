@@ -1,5 +1,6 @@
 import type { Clock } from '../base/time.ts';
 import type { Accounts } from '../orchestrator/accounts.ts';
+import type { Configs } from '../orchestrator/configs.ts';
 import { describeOrphan, type FindOrphansParts, findOrphans } from '../orchestrator/find-orphans.ts';
 import type { ReadApiStanding } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
@@ -11,6 +12,7 @@ import { standstillLeftMs } from '../rollout/api-standing.ts';
 export interface TellAtStartParts extends FindOrphansParts {
   readonly store: FindOrphansParts['store'] & Pick<RolloutStore, 'loadRollout'>;
   readonly accounts: Pick<Accounts, 'standingOf'>;
+  readonly configs: Pick<Configs, 'beat'>;
   readonly commands: RedisCommands;
   readonly readApiStanding: ReadApiStanding;
   readonly clock: Clock;
@@ -24,13 +26,18 @@ export interface TellAtStartParts extends FindOrphansParts {
  * before it, rollouts that stand still, or belong to another account. Never throws: what can't be found out must stop no work.
  */
 export async function tellAtStart(parts: TellAtStartParts): Promise<void> {
-  for (const tell of [tellRisks, tellPause, tellOrphans, compareAccounts]) {
+  for (const tell of [tellConfigs, tellRisks, tellPause, tellOrphans, compareAccounts]) {
     try {
       await tell(parts);
     } catch (error) {
       parts.onError(error);
     }
   }
+}
+
+/** Before anything is scanned: who has the newest config is known then, also to the others. */
+async function tellConfigs({ configs }: TellAtStartParts): Promise<void> {
+  await configs.beat();
 }
 
 async function tellRisks({ commands, sink }: TellAtStartParts): Promise<void> {

@@ -141,6 +141,11 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       const { policy, rollout, reason } = note;
       return { level: 'warn', fields: { event, policy, rollout, reason } };
     }
+    case 'config.outdated':
+      return { level: 'warn', fields: { event, policy: note.policy, reason: note.reason } };
+    case 'config.differs':
+    case 'config.agreed':
+      return { level: 'info', fields: { event, policy: note.policy, reason: note.reason } };
     case 'rollout.foreign': {
       const { policy, rollout, reason } = note;
       return { level: 'error', fields: { event, policy, rollout, reason } };
@@ -213,6 +218,9 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'redis.reachable') metrics.setRedis('up');
   if (note.event === 'redis.unreachable') metrics.setRedis('down');
   if (note.event === 'redis.emptied') metrics.redisEmptied();
+  if (note.event === 'config.outdated') metrics.setConfig(note.policy, 'outdated');
+  if (note.event === 'config.differs' || note.event === 'config.agreed')
+    metrics.setConfig(note.policy, 'newest');
   if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);
 }
 

@@ -46,6 +46,8 @@ export interface Metrics {
   /** `down` until it was reached for the first time. */
   setRedis(standing: 'up' | 'down'): void;
   redisEmptied(): void;
+  /** `outdated`: another daemon has a newer config of the policy. */
+  setConfig(policy: string, standing: 'newest' | 'outdated'): void;
   /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out, and says so. */
   expose(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -53,6 +55,8 @@ export interface Metrics {
 export interface MetricsParts {
   /** Names of the configured policies: their counters start at zero, so that a first failure shows as an increase. */
   readonly policies: readonly string[];
+  /** How many rollouts this daemon leaves alone; called at each scrape. */
+  readonly foreignRollouts?: () => number;
   /** What only the leader tells; null while another daemon leads. Called at each scrape. */
   readonly sharedState: () => Promise<SharedState | null>;
   /** How long a scrape waits for the shared state; Prometheus itself gives up after 10 s unless told otherwise. */
@@ -148,6 +152,20 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     help: 'Times this daemon found Redis without what it had held.',
     registers,
   });
+  const outdated = new Gauge({
+    name: 'upwave_config_outdated',
+    help: 'Whether another daemon has a newer config of the policy than this one (1), or not (0).',
+    labelNames: ['policy'],
+    registers,
+  });
+  new Gauge({
+    name: 'upwave_foreign_rollouts',
+    help: 'Rollouts on their way that this daemon leaves alone, since they belong to another account.',
+    registers,
+    collect() {
+      this.set(parts.foreignRollouts?.() ?? 0);
+    },
+  });
   const leader = new Gauge({
     name: 'upwave_leader',
     help: 'Whether this daemon leads (1) or follows (0).',
@@ -166,6 +184,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
     for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
     durations.zero({ policy });
+    outdated.set({ policy }, 0);
   }
   for (const reason of ['429', '401']) throttled.inc({ reason }, 0);
   for (const result of ['delivered', 'failed']) notifications.inc({ result }, 0);
@@ -197,6 +216,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     setService: (standing) => service.set(standing === 'up' ? 1 : 0),
     setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),
     redisEmptied: () => emptied.inc(),
+    setConfig: (policy, standing) => outdated.set({ policy }, standing === 'outdated' ? 1 : 0),
     expose: async () => {
       const sharedBody = await shared.expose();
       const body = await own.metrics();

@@ -1,4 +1,6 @@
 import type { EpochMs } from '../base/time.ts';
+import type { ConfigStanding } from '../rollout/newest-config.ts';
+import type { Configs } from './configs.ts';
 import { type FindOrphansParts, findOrphans, type OrphanedRollout } from './find-orphans.ts';
 import type { ScanEntry, ScanForecast, ScanOutcome } from './ports/scan-book.ts';
 
@@ -11,6 +13,8 @@ export interface PolicyStanding {
   readonly lastGoodAt: EpochMs | null;
   /** By its schedule. */
   readonly nextLookAt: EpochMs | null;
+  /** How the config of the daemon that was asked stands to those of the others. */
+  readonly config: ConfigStanding;
 }
 
 export interface PolicyStandings {
@@ -21,6 +25,8 @@ export interface PolicyStandings {
 
 export interface ListPoliciesParts extends FindOrphansParts {
   readonly forecast: ScanForecast;
+  /** All daemons agree, where left out. */
+  readonly configs?: Pick<Configs, 'standings'>;
 }
 
 /** Tells for each policy when it looked for work last, what came of it, and when it looks next; and what stands still without one. */
@@ -36,6 +42,7 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStan
         lastLook: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
         lastGoodAt: lastGoodLook(own)?.at ?? null,
         nextLookAt: parts.forecast(policy, 1)[0] ?? null,
+        config: parts.configs?.standings().get(policy) ?? { kind: 'agreed', others: 0 },
       };
     }),
   };

@@ -1,5 +1,6 @@
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { countLeftOut, freezePlan } from '../rollout/freeze-plan.ts';
+import { configWords } from '../rollout/newest-config.ts';
 import type { Plan } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
 import type { RolloutState } from '../rollout/rollout.ts';
@@ -22,6 +23,8 @@ export type ScanResult =
   /** `unread`: it could not be looked after, since this could not be read. */
   | { readonly kind: 'busy'; readonly rolloutId: string; readonly unread?: string }
   | { readonly kind: 'nothing'; readonly reason: string }
+  /** Another daemon has a newer config of the policy: it scans. */
+  | { readonly kind: 'outdated'; readonly reason: string }
   | { readonly kind: 'failed'; readonly cause: ServiceFailure['kind']; readonly reason: string };
 
 /** `operator`: someone asked for it now, so failures and aborts of the past do not speak against it. */
@@ -35,6 +38,8 @@ export async function scan(
   signal?: AbortSignal,
 ): Promise<ScanResult> {
   const result = await lookForWork(parts, policy, origin, signal);
+  // Told once, when it began; what the policy's last scan came to, the daemon with the newest config writes down.
+  if (result.kind === 'outdated') return result;
   parts.sink.note(
     outcomeOf(result) === 'failed'
       ? { event: 'scan.failed', policy: policy.name, reason: describeScan(result) }
@@ -49,7 +54,11 @@ export async function scan(
 const overdueAfterMs = 3_600_000;
 const overdueAfterTicks = 3;
 
-async function writeDown(parts: ScanParts, policy: string, result: ScanResult): Promise<void> {
+async function writeDown(
+  parts: ScanParts,
+  policy: string,
+  result: Exclude<ScanResult, { kind: 'outdated' }>,
+): Promise<void> {
   const at = parts.clock.now();
   const tick = parts.forecast(policy, overdueAfterTicks)[overdueAfterTicks - 1] ?? at;
   await parts.scans.note({
@@ -62,7 +71,7 @@ async function writeDown(parts: ScanParts, policy: string, result: ScanResult): 
 }
 
 /** A rollout on its way is no excuse: whoever waits for a newer build, or to join it, would wait unseen. */
-function outcomeOf(result: ScanResult): ScanOutcome {
+function outcomeOf(result: Exclude<ScanResult, { kind: 'outdated' }>): ScanOutcome {
   return result.kind === 'busy' && result.unread !== undefined ? 'failed' : result.kind;
 }
 
@@ -86,6 +95,8 @@ async function lookForWork(
   origin: ScanOrigin,
   signal?: AbortSignal,
 ): Promise<ScanResult> {
+  const outdated = await findNewerConfig(parts, policy);
+  if (outdated !== undefined) return outdated;
   const born = await parts.memory.look();
   const history = await parts.store.listRollouts([policy.name]);
   const at = parts.clock.now();
@@ -124,6 +135,9 @@ async function lookForWork(
   if (planned === 0) return { kind: 'nothing', reason: nobodyWords(plan) };
   // A plan whose holds were read from a store that was empty just then must not begin (P5).
   if ((await parts.memory.look()) !== born) return { kind: 'nothing', reason: emptiedMeanwhile };
+  // Reading a fleet takes long: a daemon with a newer config may have come meanwhile.
+  const outdatedNow = await findNewerConfig(parts, policy);
+  if (outdatedNow !== undefined) return outdatedNow;
   const frozen = freezePlan(plan, {
     id,
     policy,
@@ -145,6 +159,16 @@ async function lookForWork(
   parts.sink.tell(event);
   parts.bell.ring();
   return { kind: 'started', rolloutId: id, planned };
+}
+
+/** A policy is planned by the newest config alone, or a collector that it excludes could be upgraded (P5). */
+async function findNewerConfig(
+  { configs }: ScanParts,
+  { name }: Policy,
+): Promise<Extract<ScanResult, { kind: 'outdated' }> | undefined> {
+  const standing = await configs?.check(name);
+  if (standing?.kind !== 'outdated') return undefined;
+  return { kind: 'outdated', reason: configWords(name, standing) ?? '' };
 }
 
 // What an operator, or the breaker, ended on purpose is not begun again by a schedule.

@@ -2,19 +2,22 @@ import { someNames } from '../base/some-names.ts';
 import type { FleetSnapshot } from '../rollout/collector.ts';
 import type { ServiceFailure } from '../rollout/failure-classes.ts';
 import type { FrozenRollout } from '../rollout/freeze-plan.ts';
-import { makeJudge, type PlanOptions } from '../rollout/plan.ts';
-import { planJoiners } from '../rollout/plan-joiners.ts';
+import type { PlanOptions } from '../rollout/plan.ts';
+import { makeJoinerJudge, planJoiners } from '../rollout/plan-joiners.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf } from './change-upgrade.ts';
+import type { Configs } from './configs.ts';
 import type { FleetService } from './ports/fleet-service.ts';
 import type { UpgradeChange } from './ports/rollout-store.ts';
 import type { PlanMemory } from './read-plan.ts';
 
 export interface TakeInParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
+  /** This daemon has the newest config, where left out. */
+  readonly configs?: Pick<Configs, 'check'>;
 }
 
 /**
@@ -35,6 +38,8 @@ export async function takeIn(
   const rollout = await parts.store.loadRollout(id);
   const groups = await parts.store.loadGroups(id);
   if (rollout === undefined || groups === undefined || !takesIn(rollout)) return undefined;
+  // A daemon with a newer config may have come meanwhile: who joins is its word.
+  if ((await parts.configs?.check(policy.name))?.kind === 'outdated') return undefined;
   const known = await loadKnown(parts, id, fleet.value);
   const joined = planJoiners(rollout, groups, policy, fleet.value, known.ids, options);
   if (joined !== null && !(await join(parts, policy, rollout.rev, joined))) return undefined;
@@ -106,7 +111,7 @@ async function bringBack(
   },
 ): Promise<void> {
   const { rollout, fleet, known, options } = of;
-  const judge = makeJudge(policy, rollout.targetBuild, fleet.upgradableIds, options);
+  const judge = makeJoinerJudge(rollout, policy, fleet, options);
   const changes = fleet.collectors.flatMap((collector): UpgradeChange[] => {
     const upgrade = known.get(collector.id);
     if (upgrade?.state !== 'withdrawn' || judge(collector) !== undefined) return [];

@@ -26,7 +26,9 @@ export async function removeKeys(connection: RedisConnection, keys: readonly str
 }
 
 function isKept(key: string, keyPrefix: string): boolean {
-  const ofLeader = ['lease', 'epoch', 'tried', 'restoring'].map((name) => `{leader}:${name}`);
+  const ofLeader = ['lease', 'epoch', 'tried', 'restoring', 'daemons', 'configs'].map(
+    (name) => `{leader}:${name}`,
+  );
   const passing = [...ofLeader, '{budget:', '{queue:', '{fleet}:mark:'];
   const isPassing = passing.some((start) => key.startsWith(`${keyPrefix}:${start}`));
   return !isPassing && !key.endsWith('}:born') && !key.includes(':staging:');

@@ -6,7 +6,7 @@ import { inHashOrder } from './group-collectors.ts';
 import { domainLabel, stratumLabel } from './group-labels.ts';
 import { makeLaneBook } from './lane-book.ts';
 import { pendingUpgrade } from './pending-upgrade.ts';
-import { makeJudge, type PlanOptions } from './plan.ts';
+import { type LeftOutReason, makeJudge, type PlanOptions } from './plan.ts';
 import type { CapDomain, PlanGroups, Stratum } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { Rollout } from './rollout.ts';
@@ -14,10 +14,12 @@ import { seatJoiners } from './seat-joiners.ts';
 import type { Upgrade } from './upgrade.ts';
 
 /**
- * Plans the collectors that came to the fleet, or to the policy, after the plan was frozen (DESIGN §4, Late joiners).
+ * Plans the collectors that came to the fleet after the plan was frozen (DESIGN §4, Late joiners).
  * They enter the last wave that has passed or is open, as far as it has seats for them, or else the last one, after all
  * others, so that none runs ahead of the gates. Groups keep their indexes, and new ones are added behind them.
- * @param policy chooses them; how they group is the frozen policy's word
+ * @param policy the present one: it and the frozen one both have to select a collector, so that neither a policy that was
+ *   changed since, nor a daemon with an older config, adds one that the other excludes (P5). How joiners group is the frozen
+ *   policy's word
  * @param known collectors with a record in this rollout
  * @returns only the new records, with the rollout and groups that know them; null when nobody joins
  */
@@ -31,7 +33,7 @@ export function planJoiners(
 ): FrozenRollout | null {
   // A rollback takes back what the original changed, and nobody else.
   if (rollout.kind === 'rollback') return null;
-  const judge = makeJudge(policy, rollout.targetBuild, fleet.upgradableIds, options);
+  const judge = makeJoinerJudge(rollout, policy, fleet, options);
   const mustWait = makeMustWait(rollout, groups, fleet, known);
   const joiners = fleet.collectors.filter(
     (each) => !known.has(each.id) && judge(each) === undefined && !mustWait(each),
@@ -65,6 +67,18 @@ export function planJoiners(
       rev: rollout.rev + 1,
     },
   };
+}
+
+/** The rule that says why a collector does not join a rollout: by the policy as it was frozen, then by the present one. */
+export function makeJoinerJudge(
+  { policy: frozen, targetBuild }: Pick<Rollout, 'policy' | 'targetBuild'>,
+  present: Pick<Policy, 'select' | 'target'>,
+  { upgradableIds }: Pick<FleetSnapshot, 'upgradableIds'>,
+  options: PlanOptions,
+): (collector: FleetCollector) => LeftOutReason | undefined {
+  const byFrozen = makeJudge(frozen, targetBuild, upgradableIds, options);
+  const byPresent = makeJudge(present, targetBuild, upgradableIds, options);
+  return (collector) => byFrozen(collector) ?? byPresent(collector);
 }
 
 /**

@@ -109,7 +109,15 @@ describe('the page', () => {
   it('shows how each policy looked for work last, as a text', async () => {
     const failed = { at: startedAt, outcome: 'failed', reason: '<b>the key is wrong</b>' } as const;
     const { page } = await open([], undefined, {
-      policies: [{ policy: 'night', lastLook: failed, lastGoodAt: null, nextLookAt: null }],
+      policies: [
+        {
+          policy: 'night',
+          lastLook: failed,
+          lastGoodAt: null,
+          nextLookAt: null,
+          config: { kind: 'agreed', others: 0 },
+        },
+      ],
       orphans: [{ id: 'first-20260302-1', policy: 'first', state: 'paused' }],
     });
     expect(page.byId('policies').hidden).toBe(false);

@@ -263,7 +263,12 @@ describe('the commands that speak to a daemon', () => {
   describe('status, of looks for work,', () => {
     // A minute ago may be yesterday, which is shown with its date.
     const instant = String.raw`(?:\d{4}-\d{2}-\d{2} )?[\d:]+`;
-    const night = { policy: 'night', lastGoodAt: null, nextLookAt: null };
+    const night = {
+      policy: 'night',
+      lastGoodAt: null,
+      nextLookAt: null,
+      config: { kind: 'agreed', others: 0 } as const,
+    };
     const failed = { at: Date.now() - 60_000, outcome: 'failed', reason: 'the key is\u202e wrong' } as const;
     const nothing = { at: Date.now() - 60_000, outcome: 'nothing', reason: 'no collector needs it' } as const;
 
@@ -301,7 +306,14 @@ describe('the commands that speak to a daemon', () => {
     it('tells of what came of a good one, and ends with 0', async () => {
       const { upwave, operations } = await setUp();
       operations.standAt({
-        policies: [{ ...night, lastLook: nothing, nextLookAt: Date.now() }],
+        policies: [
+          {
+            ...night,
+            lastLook: nothing,
+            nextLookAt: Date.now(),
+            config: { kind: 'agreed', others: 0 } as const,
+          },
+        ],
         orphans: [],
       });
       const { out, code } = await upwave('status');

@@ -87,12 +87,19 @@ describe('the contract of our own API', () => {
     const standings: PolicyStandings = {
       orphans: [{ id: 'first-20260302-1', policy: 'first', state: 'running' }],
       policies: [
-        { policy: 'new', lastLook: null, lastGoodAt: null, nextLookAt: null },
+        {
+          policy: 'new',
+          lastLook: null,
+          lastGoodAt: null,
+          nextLookAt: null,
+          config: { kind: 'agreed', others: 0 },
+        },
         {
           policy: 'old',
           lastLook: { at: startedAt, outcome: 'failed', reason: 'the key is wrong' },
           lastGoodAt: startedAt - 1,
           nextLookAt: startedAt + 1,
+          config: { kind: 'agreed', others: 0 },
         },
       ],
     };

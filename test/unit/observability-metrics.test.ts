@@ -78,6 +78,8 @@ describe('makeMetrics', () => {
         'last_scan_timestamp_seconds gauge',
         'scan_overdue_timestamp_seconds gauge',
         'leader gauge',
+        'config_outdated gauge',
+        'foreign_rollouts gauge',
         'service_up gauge',
         'state_readable gauge',
         'redis_up gauge',

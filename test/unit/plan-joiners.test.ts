@@ -5,7 +5,7 @@ import type { FrozenRollout } from '../../src/rollout/freeze-plan.ts';
 import { freezePlan } from '../../src/rollout/freeze-plan.ts';
 import { makePlan, type PlanOptions } from '../../src/rollout/plan.ts';
 import { planJoiners } from '../../src/rollout/plan-joiners.ts';
-import type { WaveRule } from '../../src/rollout/policy.ts';
+import type { Policy, WaveRule } from '../../src/rollout/policy.ts';
 import type { Rollout, WaveState } from '../../src/rollout/rollout.ts';
 import {
   aCollector,
@@ -42,12 +42,16 @@ const known = new Set(frozen.upgrades.map(({ collectorId }) => collectorId));
 
 function joined(
   newcomers: ReadonlyArray<Partial<FleetCollector>>,
-  { rollout = frozen.rollout, options = {} }: { rollout?: Rollout; options?: PlanOptions } = {},
+  {
+    rollout = frozen.rollout,
+    options = {},
+    present = policy,
+  }: { rollout?: Rollout; options?: PlanOptions; present?: Policy } = {},
 ): FrozenRollout | null {
   const added = newcomers.map((changes, index) => aCollector({ id: 11 + index, ...changes }));
   const collectors = [...fleet.collectors, ...added];
   const now = { ...fleet, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
-  return planJoiners(rollout, frozen.groups, policy, now, known, options);
+  return planJoiners(rollout, frozen.groups, present, now, known, options);
 }
 
 function withWaves(...states: readonly WaveState[]): Rollout {
@@ -175,6 +179,16 @@ describe('late joiners', () => {
     };
     expect(joined([{}, {}, {}, { alive: false }, { build: targetBuild }, {}], { options })).toBeNull();
     expect(joined([{}, {}, {}, {}], { options })?.upgrades.map((each) => each.collectorId)).toEqual([14]);
+  });
+
+  it('are those alone whom both the frozen policy and the present one select (P5)', () => {
+    const newcomers = [{ name: 'web-1' }, { name: 'db-1' }, { name: 'cache-1' }];
+    const excluding = (name: string) => ({ include: {}, exclude: [{ name: [name] }] });
+    const frozenOne = { ...policy, select: excluding('db-*') };
+    const present = { ...policy, select: excluding('cache-*') };
+    const rollout = { ...frozen.rollout, policy: frozenOne };
+    const taken = joined(newcomers, { rollout, present })?.upgrades;
+    expect(taken?.map(({ collectorName }) => collectorName)).toEqual(['web-1']);
   });
 
   it('are none where nobody is new', () => {

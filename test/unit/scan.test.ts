@@ -50,7 +50,13 @@ describe('a look for work', () => {
   it('is written down for all daemons: when, what came of it, the last good one, and the next', async () => {
     const { parts, look, later, heal } = setUp([startedAt + 15 * minute]);
     expect((await listPolicies(parts)).policies).toEqual([
-      { policy: 'production', lastLook: null, lastGoodAt: null, nextLookAt: startedAt + 15 * minute },
+      {
+        policy: 'production',
+        lastLook: null,
+        lastGoodAt: null,
+        nextLookAt: startedAt + 15 * minute,
+        config: { kind: 'agreed', others: 0 },
+      },
     ]);
     await look();
     expect((await listPolicies(parts)).policies).toMatchObject([

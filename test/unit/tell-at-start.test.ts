@@ -23,6 +23,7 @@ async function told(of: { readonly info: () => Promise<string>; readonly standst
       return anApiStanding({ standstill: of.standstill });
     },
     store: { activeRolloutIds: async () => [rollout.id], loadRollout: async () => rollout },
+    configs: { beat: async () => undefined },
     accounts: {
       standingOf: async ({ id }) => {
         compared.push(id);

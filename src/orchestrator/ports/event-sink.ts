@@ -51,6 +51,12 @@ export type DaemonNote =
       readonly rollout: string;
       readonly reason: string;
     }
+  /** Living daemons disagree about a policy, and ours is the older config, or the newest; or they agree again. */
+  | {
+      readonly event: 'config.outdated' | 'config.differs' | 'config.agreed';
+      readonly policy: string;
+      readonly reason: string;
+    }
   /** It holds nothing of what it held. Told once, by each daemon that knew it before. */
   | { readonly event: 'redis.emptied'; readonly reason: string }
   /** Told once, by each daemon, when it learns of it. */

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { ScanResult } from '../scan.ts';
 
 /** What a look for work came to. */
-export type ScanOutcome = ScanResult['kind'];
+export type ScanOutcome = Exclude<ScanResult['kind'], 'outdated'>;
 
 /** A policy's last look for work that came to this. */
 export interface ScanEntry {

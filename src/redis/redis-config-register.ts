@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { DurationMs } from '../base/time.ts';
+import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
+import type { RedisCommands } from './connection.ts';
+import { makeScript, runScript } from './script.ts';
+
+// Some beats may be lost, or late, before a daemon is taken for gone.
+const livesMs: DurationMs = 10_000;
+
+// The oldest generations go first; a living daemon would need ten thousand newer configs to lose its own.
+const generationsMax = 10_000;
+
+/**
+ * Notes that a daemon lives, gives each config that is new here the next generation, and answers all that live, with the
+ * generations of their configs. By Redis's clock, since those of daemons differ. KEYS: daemons, generations. ARGV: daemon,
+ * life in ms, most generations, body.
+ */
+const beatScript = makeScript(`
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local function generationOf(member)
+  local score = redis.call('ZSCORE', KEYS[2], member)
+  if score then return tonumber(score) end
+  local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+  local next = (tonumber(last[2]) or 0) + 1
+  redis.call('ZADD', KEYS[2], next, member)
+  return next
+end
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now) .. ' ' .. ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local living = {}
+local all = redis.call('HGETALL', KEYS[1])
+for at = 1, #all, 2 do
+  local beatAt, body = string.match(all[at + 1], '^(%d+) (.*)$')
+  local isRead, said = pcall(cjson.decode, body or '')
+  if not beatAt or not isRead or now - tonumber(beatAt) > tonumber(ARGV[2]) then
+    redis.call('HDEL', KEYS[1], all[at])
+  else
+    for _, config in ipairs(said.configs) do
+      config.generation = generationOf(config.policy .. '\\n' .. config.hash)
+    end
+    said.daemon = all[at]
+    living[#living + 1] = cjson.encode(said)
+  end
+end
+redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[3]))
+return living
+`);
+
+const said = z.object({
+  daemon: z.string(),
+  followsSchedule: z.boolean(),
+  // An empty table of Lua is an object.
+  configs: z.union([
+    z.array(z.object({ policy: z.string(), hash: z.string(), generation: z.number() })),
+    z.object({}).transform(() => []),
+  ]),
+});
+
+/**
+ * The daemons that live, in one hash beside the leader lease, and the generations of all configs that were ever seen.
+ * @param own hash of each policy of the config
+ */
+export function makeRedisConfigRegister(parts: {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  readonly followsSchedule: boolean;
+  readonly own: ReadonlyArray<{ readonly policy: string; readonly hash: string }>;
+}): ConfigRegister {
+  const { commands, keyPrefix, followsSchedule, own } = parts;
+  const keys = { daemons: `${keyPrefix}:{leader}:daemons`, generations: `${keyPrefix}:{leader}:configs` };
+  const daemon = randomUUID();
+  const body = JSON.stringify({ followsSchedule, configs: own });
+  return {
+    beat: async () => {
+      const answer = await runScript(commands, beatScript, {
+        keys: [keys.daemons, keys.generations],
+        args: [daemon, livesMs, generationsMax, body],
+      });
+      const living = z
+        .array(z.string())
+        .parse(answer)
+        .map((text) => said.parse(JSON.parse(text)));
+      return {
+        own: living.find((each) => each.daemon === daemon)?.configs ?? [],
+        others: living.filter((each) => each.daemon !== daemon),
+      };
+    },
+    leave: async () => {
+      await commands.hdel(keys.daemons, daemon);
+    },
+  };
+}

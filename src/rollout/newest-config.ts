@@ -1,0 +1,59 @@
+/** A daemon that lives, as it says of itself. */
+export interface LivingDaemon {
+  /** False for `run --once`, which scans when it starts, and never again. */
+  readonly followsSchedule: boolean;
+  /** By policy: which config it has of it. */
+  readonly configs: readonly PolicyConfig[];
+}
+
+/** A policy as one config has it. */
+export interface PolicyConfig {
+  readonly policy: string;
+  /** Names what the policy says; two configs that say the same have the same. */
+  readonly hash: string;
+  /** Grows with each config that is new to the installation. */
+  readonly generation: number;
+}
+
+/** How the config of a daemon stands to those of the other living ones, for one policy. */
+export interface ConfigStanding {
+  /** `outdated`: others have a newer one, and scans of the policy are theirs. `newest`: others have another one. */
+  readonly kind: 'agreed' | 'newest' | 'outdated';
+  /** How many others those are. */
+  readonly others: number;
+}
+
+/**
+ * Judges which config of a policy counts (P5): the newest among those of living daemons. A config that was rolled back
+ * counts again once the last daemon with the other one is gone, and a policy that only one daemon has is always served.
+ * A daemon without schedules makes nobody outdated: when it has scanned, nobody else would look after the policy.
+ */
+export function judgeConfig(own: PolicyConfig, others: readonly LivingDaemon[]): ConfigStanding {
+  const differing = others.flatMap(({ followsSchedule, configs }) => {
+    const config = configs.find(({ policy }) => policy === own.policy);
+    return config === undefined || config.hash === own.hash ? [] : [{ followsSchedule, config }];
+  });
+  if (differing.length === 0) return { kind: 'agreed', others: 0 };
+  const newer = differing.filter(
+    ({ followsSchedule, config }) => followsSchedule && config.generation > own.generation,
+  );
+  return newer.length > 0
+    ? { kind: 'outdated', others: newer.length }
+    : { kind: 'newest', others: differing.length };
+}
+
+/** What a person should know of it; undefined where all agree. */
+export function configWords(policy: string, standing: ConfigStanding): string | undefined {
+  switch (standing.kind) {
+    case 'agreed':
+      return undefined;
+    case 'newest':
+      return `${daemons(standing.others)} another config of ${policy}; this daemon has the newest, and scans. Give all daemons the same config`;
+    case 'outdated':
+      return `${daemons(standing.others)} a newer config of ${policy}. This daemon leaves scans and plans of the policy to the newest config. Restart it with the new config`;
+  }
+}
+
+function daemons(count: number): string {
+  return count === 1 ? '1 daemon has' : `${count} daemons have`;
+}
