@@ -10,6 +10,7 @@ import type { Policy } from '../rollout/policy.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
+import { openReadWindow } from './read-window.ts';
 import { makeServiceTeller } from './tell-of-service.ts';
 import { unreachableWords } from './unreachable-words.ts';
 
@@ -34,6 +35,7 @@ export async function readPlans(
     budget: makeLocalApiBudget(ourRequestsPerSecond(config.service), onPauseWait),
     clock: { now: () => Date.now() },
     onMoved,
+    readWindow: openReadWindow(output),
     onIncomplete: (reason) => output.err.write(`note: ${reason}\n`),
   });
   const fleet = readOnce(access.fleet);

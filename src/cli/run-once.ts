@@ -1,5 +1,7 @@
 import { errorCodeOf } from '../base/error-code.ts';
 import { toPrintable } from '../base/printable.ts';
+import type { RetryWindow } from '../base/retry-window.ts';
+import { sleepForReal } from '../base/sleep.ts';
 import { writeAddress } from '../base/write-address.ts';
 import type { Config } from '../config/config.ts';
 import { findRisks } from '../config/find-risks.ts';
@@ -18,6 +20,7 @@ import { followRollouts } from './follow-rollouts.ts';
 import { type LogDestination, noLog, openLogFile } from './log-file.ts';
 import { openConfig } from './open-config.ts';
 import { printJson } from './print-json.ts';
+import { openReadWindow } from './read-window.ts';
 import { renderStatus } from './render-status.ts';
 import { restOf } from './rest.ts';
 import { restWords } from './rest-words.ts';
@@ -89,8 +92,9 @@ export async function runOnce(
   const place = await listenOrGoOn(daemon, config);
   if (!json) output.err.write(`${place}\n`);
   const started: string[] = [];
+  const window = openReadWindow(output);
   for (const { name } of config.rollouts) {
-    const result = await daemon.scanNow(name, 'operator', stop);
+    const result = await scanWithin(window, () => daemon.scanNow(name, 'operator', stop), stop);
     if (result.kind === 'failed') throw failureOf(result, config);
     if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, result.reason);
     if (!json) output.err.write(`${name}: ${toPrintable(describeScan(result))}\n`);
@@ -101,6 +105,26 @@ export async function runOnce(
   else for (const status of statuses) await report(daemon, status, rulesOf(config, status), output);
   for (const status of statuses) tellWhatIsLeft(status, statuses, output);
   return { statuses, exitCode: exitCodeOf(statuses) };
+}
+
+/** Scans again while the service does not answer: a scan reads before it writes anything. */
+async function scanWithin(
+  window: RetryWindow,
+  scan: () => Promise<ScanResult>,
+  stop: AbortSignal,
+): Promise<ScanResult> {
+  // Ends: the window lasts for a bounded time only.
+  for (;;) {
+    const result = await scan();
+    if (result.kind !== 'failed' || result.cause !== 'unavailable') {
+      window.succeeded();
+      return result;
+    }
+    const waitMs = window.failed(result.reason);
+    if (waitMs === undefined) return result;
+    await sleepForReal(waitMs, stop);
+    if (stop.aborted) return result;
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
 import { openConfig } from './open-config.ts';
+import { openReadWindow } from './read-window.ts';
 import { makeServiceTeller } from './tell-of-service.ts';
 import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
@@ -28,7 +29,10 @@ export async function withManagement<T>(
   work: (desk: ServiceDesk) => Promise<T>,
 ): Promise<T> {
   const config = openConfig(at.config);
-  const access = makeManagementAccess(config.service, makeServiceTeller(at.output));
+  const access = makeManagementAccess(config.service, {
+    ...makeServiceTeller(at.output),
+    readWindow: openReadWindow(at.output),
+  });
   const orFail = <V>(answer: Answer<V>): V => {
     if (answer.ok) return answer.value;
     throw commandFailure(answer.failure, config);

@@ -1,6 +1,8 @@
+import type { RetryWindow } from '../base/retry-window.ts';
 import { sleepForReal } from '../base/sleep.ts';
 import type { Clock } from '../base/time.ts';
 import { makeFleetService } from '../collector-api/fleet-service.ts';
+import { withRetriedReads } from '../collector-api/retry-reads.ts';
 import { makeServiceClient } from '../collector-api/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -18,6 +20,8 @@ export interface FleetAccessParts {
   readonly sink?: EventSink;
   /** Hears each address that the service sends a request on to, once. */
   readonly onMoved?: (baseUrl: string) => void;
+  /** How long reads that the service does not answer are sent again, for a person who waits. */
+  readonly readWindow?: RetryWindow;
   /** Hears of what an inventory leaves out, in words, when that has changed. */
   readonly onIncomplete?: (reason: string) => void;
 }
@@ -61,10 +65,10 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
     },
   });
   let unreadableTold = 0;
+  const { readWindow } = parts;
   const fleet = makeFleetService({
-    client,
+    ...(readWindow === undefined ? { client, sleep: sleepForReal } : withRetriedReads(client, readWindow)),
     clock,
-    sleep: sleepForReal,
     onUnreadable: (rows) => {
       if (rows === unreadableTold) return;
       unreadableTold = rows;

@@ -1,5 +1,6 @@
-import { sleepForReal } from '../base/sleep.ts';
+import type { RetryWindow } from '../base/retry-window.ts';
 import { type ManagementClient, makeManagementClient } from '../collector-api/management-client.ts';
+import { withRetriedReads } from '../collector-api/retry-reads.ts';
 import { makeServiceClient } from '../collector-api/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import { clientSettings } from './client-settings.ts';
@@ -14,7 +15,7 @@ export interface ManagementAccess {
 /**
  * The whole API of the configured service, for one command of one person: no Redis, a budget of this process alone.
  * @param tell `onMoved` hears each address that the service sends a request on to, `onPauseWait` each pause that is
- * waited for, `onUnusable` how many rows a list left out
+ * waited for, `onUnusable` how many rows a list left out; `readWindow` is how long reads are sent again
  */
 export function makeManagementAccess(
   service: ServiceConfig,
@@ -22,6 +23,7 @@ export function makeManagementAccess(
     readonly onMoved: (baseUrl: string) => void;
     readonly onPauseWait: OnPauseWait;
     readonly onUnusable: (rows: number) => void;
+    readonly readWindow: RetryWindow;
   },
 ): ManagementAccess {
   const client = makeServiceClient({
@@ -31,7 +33,10 @@ export function makeManagementAccess(
     observer: { onMoved: tell.onMoved },
   });
   return {
-    management: makeManagementClient({ client, sleep: sleepForReal, onUnusable: tell.onUnusable }),
+    management: makeManagementClient({
+      ...withRetriedReads(client, tell.readWindow),
+      onUnusable: tell.onUnusable,
+    }),
     close: () => client.close(),
   };
 }

@@ -17,7 +17,8 @@ function aCommand(baseUrl: string, { accessKey = 'akey', atEnd = onTestFinished 
   const service = { baseUrl, accessId: 'anid', accessKey, requestsPerSecond: 1_000 };
   const config = folder.write('upwave.yaml', { service, rollouts: [{ name: 'all' }] });
   const upwave: Command = (...args) => callUpwave(...args, '--config', config);
-  const upwaveProcess: Command = (...args) => runUpwave({ args, cwd: folder.path });
+  const upwaveProcess: Command = (...args) =>
+    runUpwave({ args, cwd: folder.path, env: { UPWAVE_RETRY_FOR: '0s' } });
   return { upwave, upwaveProcess, folder };
 }
 

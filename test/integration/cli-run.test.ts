@@ -7,6 +7,7 @@ import { aDaemonNight, type Night, nightConfig, nightCredentials, scan } from '.
 import { findFreePort } from '../support/free-port.ts';
 import { brokenPromises } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
+import { openTcpGate } from '../support/tcp-gate.ts';
 import { until } from '../support/until.ts';
 import { type CallResult, callUpwave } from '../support/upwave-call.ts';
 import {
@@ -162,16 +163,50 @@ describe.concurrent('upwave run --once', () => {
   });
 
   it('ends with 4 for a service that is not there, and names it', async ({ expect, onTestFinished }) => {
-    const desk = await aDesk({}, onTestFinished);
+    const desk = await aDesk({ env: { UPWAVE_RETRY_FOR: '1s' } }, onTestFinished);
     const port = await findFreePort();
     desk.write({ service: { baseUrl: `http://127.0.0.1:${port}/api`, ...nightCredentials } });
     for (const args of [['run', '--once'], ['plan']]) {
       const { code, err, all } = await desk.upwave(...args);
+      expect(err).toMatch(/^The service did not answer \(.*ECONNREFUSED.*\)\. Retrying for up to 1s\.$/m);
       expect(err).toMatch(new RegExp(`^upwave: .*127\\.0\\.0\\.1:${port}`, 'm'));
       expect(all).not.toMatch(noStack);
       expect(code).toBe(4);
     }
   });
+
+  it.for([['builds'], ['collectors', 'list'], ['plan'], ['run', '--once']])(
+    'retries its first read when that is cut off, and says so once: %s',
+    async (args, { expect, onTestFinished }) => {
+      const desk = await aDesk({ env: { UPWAVE_RETRY_FOR: '1h' } }, onTestFinished);
+      const gate = await openTcpGate(Number(new URL(desk.night.service.baseUrl).port));
+      onTestFinished(gate.close);
+      gate.cut('refuse');
+      desk.write({ service: { baseUrl: `http://127.0.0.1:${gate.port}/api`, ...nightCredentials } });
+      const started = desk.start(...args, '--json');
+      await until('it to retry', () => started.err().includes('Retrying') || undefined);
+      gate.heal('all');
+      const { code, out, err } = await started.ended;
+      expect(err.match(/The service did not answer \(.*\)\. Retrying for up to 1h\.\n/g)).toHaveLength(1);
+      expect(() => JSON.parse(out)).not.toThrow();
+      expect(code).toBe(0);
+    },
+  );
+
+  it.for([['plan'], ['run', '--once']])(
+    'ends at once on Ctrl-C while it retries: %s',
+    async (args, { expect, onTestFinished }) => {
+      const desk = await aDesk({ env: { UPWAVE_RETRY_FOR: '1h' } }, onTestFinished);
+      const port = await findFreePort();
+      desk.write({ service: { baseUrl: `http://127.0.0.1:${port}/api`, ...nightCredentials } });
+      const started = desk.start(...args);
+      await until('it to retry', () => started.err().includes('Retrying') || undefined);
+      started.kill('SIGINT');
+      const { code, signal } = await started.ended;
+      expect(signal).toBeNull();
+      expect(code).toBe(4);
+    },
+  );
 
   it('ends with 4 for a Redis that is not there, and names it without its password', async ({
     expect,

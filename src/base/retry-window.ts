@@ -1,0 +1,47 @@
+import type { DurationMs, EpochMs } from './time.ts';
+
+/** How long something that fails is tried again, as one window over all that is tried. */
+export interface RetryWindow {
+  /** How long to wait before the next attempt; undefined when the window is over, and from then on. */
+  failed(reason: string): DurationMs | undefined;
+  /** The next failure opens a new window. */
+  succeeded(): void;
+  /** The window ran out: nothing is tried again. */
+  isOver(): boolean;
+}
+
+const firstWaitMs: DurationMs = 500;
+const waitMaxMs: DurationMs = 5_000;
+
+/**
+ * Opens with the first failure, and then waits 0.5, 1, 2, 4 and 5 s between attempts.
+ * @param onOpen hears why, once for all windows
+ */
+export function makeRetryWindow(parts: {
+  readonly withinMs: DurationMs;
+  readonly now: () => EpochMs;
+  readonly onOpen: (reason: string) => void;
+}): RetryWindow {
+  let openedAt: EpochMs | undefined;
+  let waitMs = firstWaitMs;
+  let isOver = false;
+  let isTold = false;
+  return {
+    failed: (reason) => {
+      openedAt ??= parts.now();
+      const leftMs = openedAt + parts.withinMs - parts.now();
+      isOver ||= leftMs <= 0;
+      if (isOver) return undefined;
+      if (!isTold) parts.onOpen(reason);
+      isTold = true;
+      const wait = Math.min(waitMs, leftMs);
+      waitMs = Math.min(2 * waitMs, waitMaxMs);
+      return wait;
+    },
+    succeeded: () => {
+      openedAt = undefined;
+      waitMs = firstWaitMs;
+    },
+    isOver: () => isOver,
+  };
+}
