@@ -1,5 +1,6 @@
 import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
+import { packHistory } from './pack-history.ts';
 import type { Fence, LeaderLease } from './ports/leader-lease.ts';
 import { type ReconcileParts, reconcile } from './reconcile.ts';
 import { type WatchParts, watch } from './watch.ts';
@@ -46,6 +47,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     const isDeliveryDue = Math.abs(now - deliveredAt) >= deliverEveryMs;
     if (isDeliveryDue) deliveredAt = now;
     await parts.errands.run('watch', (stopping) => watch(parts, () => leading, stopping));
+    await parts.errands.run('pack', (stopping) => packHistory(parts, () => leading, stopping));
     const wakeAt = await reconcileAll(
       parts,
       fence,

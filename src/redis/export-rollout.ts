@@ -4,6 +4,7 @@ import type { Rollout } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { BrokenRecordError } from './broken-record.ts';
 import type { RedisCommands } from './connection.ts';
+import { readRecords } from './packed-records.ts';
 import { rolloutKeys } from './rollout-keys.ts';
 import { decodeEvent } from './stored-event.ts';
 import { decodeGroups } from './stored-groups.ts';
@@ -45,7 +46,7 @@ export async function* exportRollout(
   const planned = await commands.zcard(keys.order);
   for (let offset = 0; offset < planned; offset += pageSize) {
     const ids = await commands.zrange(keys.order, String(offset), String(offset + pageSize - 1));
-    const texts = ids.length === 0 ? [] : await commands.hmget(keys.records, ...ids);
+    const texts = await readRecords(commands, keys, ids);
     for (const [index, record] of texts.entries()) {
       const decode = (text: string) => decodeUpgrade(text, rolloutId, ids[index] ?? '');
       if (record !== null) yield readLine(record, (text) => ({ kind: 'upgrade', upgrade: decode(text) }));

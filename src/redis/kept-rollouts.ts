@@ -7,6 +7,8 @@ import { rebuildRollout } from '../rollout/unreadable-rollout.ts';
 import type { BrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { loadRemains } from './load-remains.ts';
+import { packRecords } from './pack-records.ts';
+import { packsDone } from './packed-records.ts';
 import { isRolloutId, parseRolloutId, policyKeys, rolloutKeys } from './rollout-keys.ts';
 import { decodeRollout, rolloutName } from './stored-rollout.ts';
 
@@ -141,6 +143,28 @@ async function placeOf({ commands, keyPrefix }: KeptRollouts, id: string): Promi
 
 function parsePlaces(reply: readonly string[]): readonly Place[] {
   return reply.flatMap((id, at) => (at % 2 === 0 ? [{ id, createdAt: Number(reply[at + 1]) }] : []));
+}
+
+/** Packs what ended before an instant and is not packed yet, newest first. */
+export async function packEnded(
+  kept: KeptRollouts,
+  policies: readonly string[],
+  { endedBefore, signal }: { readonly endedBefore: EpochMs; readonly signal: AbortSignal },
+): Promise<void> {
+  for (const policy of policies) {
+    const { rollouts: key } = policyKeys(kept.keyPrefix, policy);
+    for (const id of await kept.commands.zrevrange(key, 0, rolloutsListedMax - 1)) {
+      if (signal.aborted) return;
+      const keys = rolloutKeys(kept.keyPrefix, id);
+      const [ended, isPacked] = await Promise.all([
+        kept.commands.hget(keys.rollout, 'ended'),
+        kept.commands.hexists(keys.packed, packsDone),
+      ]);
+      if (ended !== '1' || isPacked === 1) continue;
+      const endedAt = (await loadRollout(kept, id))?.endedAt ?? null;
+      if (endedAt !== null && endedAt < endedBefore) await packRecords(kept.commands, keys, signal);
+    }
+  }
 }
 
 /** Of a policy that the config does not have any more: nobody acts by it. */

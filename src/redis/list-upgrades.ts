@@ -3,6 +3,7 @@ import { isFailed, type Upgrade } from '../rollout/upgrade.ts';
 import type { BrokenRecords } from './broken-records.ts';
 import type { RedisCommands } from './connection.ts';
 import { countOf, parseCounters } from './counter-fields.ts';
+import { readRecords } from './packed-records.ts';
 import { waveOfOrderScore, waveSpan } from './plan-place.ts';
 import { rangeBound } from './range-bound.ts';
 import type { RolloutKeys } from './rollout-keys.ts';
@@ -88,7 +89,7 @@ export async function loadUpgrades(
   const unreadable: number[] = [];
   for (let from = 0; from < collectorIds.length; from += recordsPerRead) {
     const ids = collectorIds.slice(from, from + recordsPerRead);
-    const texts = await commands.hmget(keys.records, ...ids.map(String));
+    const texts = await readRecords(commands, keys, ids.map(String), broken);
     for (const [index, text] of texts.entries()) {
       if (text === null) continue;
       const collectorId = ids[index] ?? 0;

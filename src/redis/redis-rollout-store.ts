@@ -18,12 +18,14 @@ import {
   listKept,
   loadRollout,
   newestFirst,
+  packEnded,
   pageKept,
   readRollout,
   rolloutsListedMax,
 } from './kept-rollouts.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { mendUpgrades } from './mend-upgrades.ts';
+import { unpackRecords } from './pack-records.ts';
 import { rangeBound } from './range-bound.ts';
 import { replacePlan } from './replace-plan.ts';
 import { restoringWord } from './restoring.ts';
@@ -174,19 +176,30 @@ export function makeRedisRolloutStore(redis: {
         keepMs: String(historyMs),
         ...(fence === null ? {} : { fence }),
       };
-      const answer = await runScript(commands, saveRolloutScript, {
-        keys: [
-          keys.rollout,
-          keys.events,
-          fenceKey,
-          active[rollout.kind],
-          keys.groups,
-          ...recordKeyList(keys),
-        ],
-        args: [JSON.stringify(call), JSON.stringify(rollout), ...encodeEvents(events)],
-      });
-      return answer as 'saved' | 'stale';
+      const save = async () => {
+        const answer = await runScript(commands, saveRolloutScript, {
+          keys: [
+            keys.rollout,
+            keys.events,
+            fenceKey,
+            active[rollout.kind],
+            keys.groups,
+            ...recordKeyList(keys),
+            keys.packed,
+          ],
+          args: [JSON.stringify(call), JSON.stringify(rollout), ...encodeEvents(events)],
+        });
+        return answer as 'saved' | 'stale' | 'packed';
+      };
+      const answer = await save();
+      if (answer !== 'packed') return answer;
+      await unpackRecords(commands, keys);
+      const again = await save();
+      // Packed anew in between: whoever changes it judges again, and tries again.
+      return again === 'packed' ? 'stale' : again;
     },
+
+    packEnded: (policies, endedBefore, signal) => packEnded(kept, policies, { endedBefore, signal }),
 
     loadUpgrade: async (rolloutId, collectorId) => {
       const { upgrades, unreadable } = await loadUpgrades(commands, readable(rolloutId), [collectorId]);

@@ -26,6 +26,8 @@ export interface RolloutKeys extends RecordKeys {
   readonly events: string;
   /** String: the plan's groups as JSON. */
   readonly groups: string;
+  /** Hash: packs of records of a rollout that is over, by their place in the plan; see `packed-records.ts`. */
+  readonly packed: string;
 }
 
 /** The keys that hold the records, and what is counted and sorted with them. */
@@ -66,6 +68,7 @@ export function rolloutKeys(keyPrefix: string, rolloutId: string): RolloutKeys {
     rollout: `${base}:rollout`,
     events: `${base}:events`,
     groups: `${base}:groups`,
+    packed: `${base}:packed`,
     ...recordKeys(base),
   };
 }

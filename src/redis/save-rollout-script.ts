@@ -5,9 +5,10 @@ import { makeScript } from './script.ts';
  * Saves a rollout, its brake, its events and its end. One that had ended and is saved without an end is active again,
  * unless the policy has another one by now.
  *
- * KEYS: rollout, events, fence, active, groups, then the eight record keys.
+ * KEYS: rollout, events, fence, active, groups, then the eight record keys, packed.
  * ARGV[1]: `{ id, write, expectedRev, rev, fields, brake: 'set' | 'lift' | 'keep', ended, keepMs, fence? }`;
- * ARGV[2]: the rollout; then its events. Answers `saved` or `stale`.
+ * ARGV[2]: the rollout; then its events. Answers `saved`, `stale`, or
+ * `packed`: its records have to be unpacked before it can be open again.
  */
 export const saveRolloutScript = makeScript(`
 ${appendEventLua}
@@ -22,6 +23,7 @@ if rev ~= call.expectedRev then return 'stale' end
 local active = redis.call('GET', KEYS[4])
 local isReopened = stored[4] == '1' and not call.ended
 if isReopened and active and active ~= call.id then return 'stale' end
+if isReopened and redis.call('EXISTS', KEYS[14]) == 1 then return 'packed' end
 redis.call('HSET', KEYS[1], 'json', ARGV[2], 'ended', call.ended and '1' or '0', unpack(call.fields))
 if call.brake == 'set' then redis.call('HSET', KEYS[1], 'brake', '1') end
 if call.brake == 'lift' then redis.call('HSET', KEYS[1], 'brake', '0') end

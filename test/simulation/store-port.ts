@@ -82,6 +82,8 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         for (const change of changes) if (rejoined.includes(change.after.collectorId)) saved(change);
         return rejoined;
       }),
+    packEnded: (policies, before, signal) =>
+      call('packEnded', () => store.packEnded(policies, before, signal)),
     loadGroups: (id) => call('loadGroups', () => store.loadGroups(id)),
     loadView: (id, at) => call('loadView', () => store.loadView(id, at)),
     saveRollout: (change, fence) =>

@@ -335,6 +335,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
           : [],
       );
     },
+    packEnded: async () => undefined,
     mend: async () => [],
     saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
     countFreshIntents: async (id, withinMs) =>

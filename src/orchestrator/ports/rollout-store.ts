@@ -206,5 +206,10 @@ export interface RolloutStore {
    * since those of two daemons differ.
    */
   countFreshIntents(rolloutId: string, withinMs: DurationMs): Promise<number>;
+  /**
+   * Packs the records of rollouts of these policies that ended before an instant, as far as it gets until the signal is
+   * aborted. Whoever reads them sees no difference; one that is opened again is unpacked first.
+   */
+  packEnded(policies: readonly string[], endedBefore: EpochMs, signal: AbortSignal): Promise<void>;
   readEvents(rolloutId: string, page: { readonly limit: number }): Promise<readonly RolloutEvent[]>;
 }
