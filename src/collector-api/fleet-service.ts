@@ -25,6 +25,7 @@ import { fleetCollectorOf, isInstalled } from './fleet-collector-of.ts';
 import { readWholeList } from './paging.ts';
 import type { ServiceClient } from './service-client.ts';
 import type { TextKind } from './service-secrets.ts';
+import { makeSharedReading } from './shared-reading.ts';
 import { makeUpgradableReadings, type Upgradable } from './upgradable-readings.ts';
 
 export interface FleetServiceParts {
@@ -118,6 +119,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     ),
   );
 
+  const sharedInventory = makeSharedReading((onStart) => readInventory(null, onStart, closing.signal));
+
   return {
     async listBuilds(signal) {
       const answer = await client.call(pageUpgradeTargets, {}, { budgetClass: 'look', signal });
@@ -130,7 +133,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     },
 
     async readFleet(targetBuild, signal) {
-      const inventory = await readInventory(null, signal);
+      const inventory = await readInventory(null, undefined, signal);
       if (!inventory.ok) return inventory;
       // Read after the inventory, so that one who registered in between is not taken for one who can't be upgraded.
       const upgradable = await readUpgradable(
@@ -145,7 +148,9 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       return { ok: true, value: { ...inventory.value, collectors, upgradableIds, offeredAt } };
     },
 
-    readInventory,
+    // Whoever judges whether a collector is gone reads the whole inventory: all that do so at once read it once.
+    readInventory: (onPage, signal) =>
+      onPage === null ? sharedInventory(signal) : readInventory(onPage, undefined, signal),
 
     async findCollector(idOrName, signal) {
       const id = parseCollectorId(idOrName);
@@ -239,7 +244,8 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
 
   async function readInventory(
     onPage: ((page: InventoryPage) => Promise<void>) | null,
-    signal?: AbortSignal,
+    onStart: (() => void) | undefined,
+    signal: AbortSignal | undefined,
   ): Promise<Answer<FleetInventory>> {
     const readAt = clock.now();
     // One page that is watched takes the place of many looks and proofs, so it goes before them.
@@ -254,7 +260,22 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       lastEnd: onPage === null ? null : inventoryEnd,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
-        const answer = await client.call(seeCollectors, { query }, { budgetClass, signal });
+        const answer = await client.call(
+          seeCollectors,
+          { query },
+          {
+            budgetClass,
+            signal,
+            ...(onStart === undefined
+              ? {}
+              : {
+                  beforeSend: async () => {
+                    onStart();
+                    return true;
+                  },
+                }),
+          },
+        );
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
         const { rows, weight } = await inventoryRowsOf(answer.value.body);

@@ -28,6 +28,8 @@ export const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
   'rollout.aborted': 'info',
   'rollout.rolledBack': 'info',
   'rollout.superseded': 'info',
+  'inventory.doubted': 'warn',
+  'inventory.trusted': 'info',
   'wave.awaitingApproval': 'info',
   'wave.approved': 'info',
   'wave.opened': 'info',

@@ -6,6 +6,7 @@ import type { Plan } from '../rollout/plan.ts';
 import type { PlanGroups } from '../rollout/plan-groups.ts';
 import type { HeldStratum, PlanDrift, Rollout } from '../rollout/rollout.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
+import { judgeInventory, refusalOf } from './judge-inventory.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
 import type { FleetService } from './ports/fleet-service.ts';
 import { makePlanMemory, readPlan } from './read-plan.ts';
@@ -48,6 +49,9 @@ export async function refuseApproval(
   if (reading.value.kind === 'noTarget')
     return `there is no target any more: ${reading.value.reason}; abort it`;
   const { plan, fleet } = reading.value;
+  const refusal = refusalOf(await judgeInventory(parts, rollout, fleet));
+  if (refusal !== undefined)
+    return `${refusal}; approve again later, or, if they were removed on purpose, abort it and start anew`;
   if (plan.hash === rollout.planHash) return undefined;
   const drift = await compare(parts, rollout, plan);
   const { createdAt, startedBy, id, accountMarks } = rollout;

@@ -117,9 +117,12 @@ const liftingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
   'brakeLifted',
 ]);
 
+// In the same write, so that no create leaves after it.
+const stoppingFacts: ReadonlySet<RolloutFact['kind']> = new Set(['brakeSet', 'inventoryDoubted']);
+
 // A wave that moves on says nothing about the brake, which a failure may have set a moment ago.
 function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
-  if (after.state !== 'running' || fact.kind === 'brakeSet') return 'set';
+  if (after.state !== 'running' || stoppingFacts.has(fact.kind)) return 'set';
   return liftingFacts.has(fact.kind) ? 'lift' : 'keep';
 }
 

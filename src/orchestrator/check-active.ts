@@ -1,6 +1,6 @@
 import { compareBuildVersions } from '../base/build-version.ts';
 import { accountWords } from '../rollout/account.ts';
-import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
+import { describeFailure } from '../rollout/failure-classes.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
 import { chooseTarget, isOffered } from '../rollout/target.ts';
@@ -36,17 +36,17 @@ export async function checkActive(
   const account = await parts.accounts?.settle(rollout, signal);
   if (account !== undefined && account.kind !== 'own') return accountWords(account);
   const builds = await parts.fleet.listBuilds(signal);
-  const unread = (what: string, failure: ServiceFailure): string | undefined =>
-    signal?.aborted === true ? undefined : `${what}: ${describeFailure(failure)}`;
-  if (!builds.ok) return unread('the builds on offer', builds.failure);
+  const unread = (what: string, why: string): string | undefined =>
+    signal?.aborted === true ? undefined : `${what}: ${why}`;
+  if (!builds.ok) return unread('the builds on offer', describeFailure(builds.failure));
   if (await supersede(parts, policy, rollout, builds.value, memory)) return undefined;
   if (!isOffered(rollout.targetBuild, builds.value)) {
     await holdRollout(parts, rolloutId, `build ${rollout.targetBuild} is no longer offered by the service`);
     return undefined;
   }
   if (!takesIn(rollout)) return undefined;
-  const failure = await takeIn(parts, policy, rollout, memory, signal);
-  return failure === undefined ? undefined : unread('the fleet, for late joiners', failure);
+  const why = await takeIn(parts, policy, rollout, memory, signal);
+  return why === undefined ? undefined : unread('the fleet, for late joiners', why);
 }
 
 /** Ends a rollout for a newer build, where the policy wants that. */

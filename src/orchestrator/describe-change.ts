@@ -5,6 +5,7 @@ import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
 import type { RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
 import { classifyCreateFailure, classifyTaskMessage } from '../rollout/failure-classes.ts';
+import { describeImplausible } from '../rollout/inventory-doubt.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { isEnd, type Upgrade } from '../rollout/upgrade.ts';
 
@@ -147,6 +148,15 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
       return { event: 'rollout.reopened' };
     case 'accountTied':
       return { event: 'rollout.tied' };
+    case 'inventoryDoubted':
+      // Other figures of the same trouble are no news.
+      return before.doubt === undefined
+        ? { event: 'inventory.doubted', reason: describeImplausible(fact.doubt.why) }
+        : undefined;
+    case 'inventoryTrusted':
+      return before.doubt === undefined
+        ? undefined
+        : { event: 'inventory.trusted', reason: 'the inventory is plausible again' };
     case 'held':
     case 'paused':
     case 'aborted':

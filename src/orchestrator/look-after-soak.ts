@@ -1,13 +1,14 @@
 import type { EpochMs } from '../base/time.ts';
+import type { UpgradeFact } from '../rollout/facts.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
-import type { RolloutView } from '../rollout/rollout.ts';
+import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import { assessSoak } from '../rollout/soak.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { collectorsPerPage } from '../rollout/watch.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from './change-upgrade.ts';
+import { judgeInventory, refusalOf } from './judge-inventory.ts';
 import { listSoaking } from './list-all-upgrades.ts';
-import type { Answer } from './ports/answer.ts';
 import type { FleetService } from './ports/fleet-service.ts';
 
 export interface SoakLookParts extends ChangeRolloutParts, ChangeUpgradeParts {
@@ -21,9 +22,28 @@ interface Sighting {
   readonly serviceAt: EpochMs | null;
 }
 
+interface SoakReading {
+  readonly seen: ReadonlyMap<number, Sighting>;
+  /** Collectors that a plausible inventory lacks and that the service does not know by their id. */
+  readonly gone: readonly Upgrade[];
+  /** Why some have shown nothing, so that the soak can't end with this reading (P14). */
+  readonly unseen: string | undefined;
+}
+
+interface Inventory {
+  readonly rows: ReadonlyMap<number, Sighting>;
+  /** Why it can't be believed about those that it lacks. */
+  readonly refusal: string | undefined;
+}
+
+// An inventory that lacks more of a wave than these has shown nothing about it as a whole: hundreds of polls would take
+// the place of other requests. Those that are polled and gone are counted, so that the next reading polls the next ones.
+const pollsMax = 20;
+
 /**
- * Looks at the upgraded collectors of a wave that soaks, with as few requests as that takes. Those that died or left
- * the build become failures of the wave; then the look itself is noted, so that the soak may end after it (P14).
+ * Polls the upgraded collectors of a wave that soaks, with as few requests as that takes. One that the inventory lacks
+ * has shown nothing, so it is polled by its id. Those that died, left the build or are gone without an explanation become
+ * failures of the wave; then the reading itself is noted, so that the soak may end after it (P14).
  */
 export async function lookAfterSoak(
   parts: SoakLookParts,
@@ -34,59 +54,128 @@ export async function lookAfterSoak(
   const { rollout } = view;
   const at = parts.clock.now();
   const upgrades = await listSoaking(parts.store, view, wave);
-  const looked = await lookAtAll(parts, rollout.fleetSize, upgrades, signal);
+  const { seen, gone, unseen } = await readSoak(parts, rollout, upgrades, signal);
   if (signal.aborted) return 'again';
   let silent = 0;
-  if (looked.ok) {
-    const regressed: UpgradeNews[] = [];
-    for (const upgrade of upgrades) {
-      const seen = looked.value.get(upgrade.collectorId);
-      // Gone from the fleet altogether: taken away by its owner, which says nothing about the build.
-      if (seen === undefined) continue;
-      const verdict = assessSoak(upgrade.toBuild, seen, seen.serviceAt);
-      if (verdict.kind === 'silent') silent += 1;
-      if (verdict.kind !== 'regressed') continue;
-      const { lost, reason } = verdict;
-      regressed.push({ upgrade, fact: { kind: 'regressed', at: parts.clock.now(), lost, reason } });
-    }
-    await recordFacts(parts, rollout, regressed, {});
-  } else {
-    parts.sink.note({
-      event: 'look.failed',
-      rollout: rollout.id,
-      reason: `after the soak of ${rollout.waves[wave]?.name ?? ''}: ${describeFailure(looked.failure)}`,
+  const news: UpgradeNews[] = [];
+  for (const upgrade of upgrades) {
+    const sighting = seen.get(upgrade.collectorId);
+    if (sighting === undefined) continue;
+    const verdict = assessSoak(upgrade.toBuild, sighting, sighting.serviceAt);
+    if (verdict.kind === 'silent') silent += 1;
+    if (verdict.kind !== 'regressed') continue;
+    const { lost, reason } = verdict;
+    news.push({ upgrade, fact: { kind: 'regressed', at: parts.clock.now(), lost, reason } });
+  }
+  const explained = gone.length === 0 ? new Set<number>() : await heldCollectors(parts);
+  for (const upgrade of gone)
+    news.push({
+      upgrade,
+      fact: factOfGone(upgrade, explained.has(upgrade.collectorId), parts.clock.now()),
     });
+  await recordFacts(parts, rollout, news, {});
+  if (unseen !== undefined) {
+    const reason = `after the soak of ${rollout.waves[wave]?.name ?? ''}: ${unseen}`;
+    parts.sink.note({ event: 'look.failed', rollout: rollout.id, reason });
   }
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
     const standing = current.rollout.waves[wave];
     if (current.rollout.state !== 'running' || standing?.state !== 'soaking') return undefined;
-    const misses = looked.ok ? 0 : (standing.soakCheck?.misses ?? 0) + 1;
+    const misses = unseen === undefined ? 0 : (standing.soakCheck?.misses ?? 0) + 1;
     return { kind: 'soakLooked', at: parts.clock.now(), wave, check: { at, silent, misses } };
   });
   return 'done';
 }
 
-async function lookAtAll(
-  { fleet }: SoakLookParts,
-  fleetSize: number,
+/** A deletion that nobody explains may be the build's doing; an ephemeral collector goes, and an operator may say so. */
+function factOfGone({ ephemeral }: Upgrade, isHeld: boolean, at: EpochMs): UpgradeFact {
+  if (ephemeral === true || isHeld) {
+    const why = ephemeral === true ? 'it is ephemeral' : 'an operator holds it';
+    return { kind: 'departed', at, reason: `left the fleet while its wave soaked: ${why}` };
+  }
+  const reason = 'vanished while its wave soaked: the service does not know the collector any more (404)';
+  return { kind: 'regressed', at, lost: false, reason };
+}
+
+async function heldCollectors({ register }: SoakLookParts): Promise<ReadonlySet<number>> {
+  const { collectors } = await register.holds();
+  return new Set(collectors.map(({ collectorId }) => collectorId));
+}
+
+async function readSoak(
+  parts: SoakLookParts,
+  rollout: Rollout,
   upgrades: readonly Upgrade[],
   signal: AbortSignal,
-): Promise<Answer<ReadonlyMap<number, Sighting>>> {
-  const pages = Math.ceil(fleetSize / collectorsPerPage);
-  const sightings = new Map<number, Sighting>();
+): Promise<SoakReading> {
+  const seen = new Map<number, Sighting>();
+  const gone: Upgrade[] = [];
+  const pages = Math.ceil(rollout.fleetSize / collectorsPerPage);
+  let inventory: Inventory | undefined;
+  let unseen: string | undefined;
   if (upgrades.length > pages) {
-    const inventory = await fleet.readInventory(null, signal);
-    if (!inventory.ok) return inventory;
-    const { serviceAt, collectors } = inventory.value;
-    for (const { id, build, alive, lastSeenAlive } of collectors)
-      sightings.set(id, { build, alive, lastSeenAlive, serviceAt });
-    return { ok: true, value: sightings };
+    const read = await readRows(parts, rollout, signal);
+    if (typeof read === 'string') return { seen, gone, unseen: read };
+    inventory = read;
+    for (const { collectorId } of upgrades) {
+      const row = inventory.rows.get(collectorId);
+      if (row !== undefined) seen.set(collectorId, row);
+    }
   }
-  for (const { collectorId } of upgrades) {
-    const look = { collectorId, upgradableTo: null, urgent: false };
-    const answer = await fleet.lookAtCollector(look, signal);
-    if (answer.ok) sightings.set(collectorId, answer.value);
-    else if (answer.failure.kind !== 'notFound') return answer;
+  let polls = 0;
+  for (const upgrade of upgrades.filter(({ collectorId }) => !seen.has(collectorId))) {
+    polls += 1;
+    if (inventory !== undefined && polls > pollsMax) {
+      unseen = inventory.refusal ?? `the inventory lacks more than ${pollsMax} of its collectors`;
+      break;
+    }
+    const { collectorId } = upgrade;
+    const answer = await parts.fleet.lookAtCollector(
+      { collectorId, upgradableTo: null, urgent: false },
+      signal,
+    );
+    if (answer.ok) seen.set(collectorId, answer.value);
+    else if (answer.failure.kind !== 'notFound') {
+      unseen = describeFailure(answer.failure);
+      break;
+    } else {
+      // Where none was read before, one read now: it says whether the 404 is to be believed.
+      inventory ??= await readRowsOrNone(parts, rollout, signal);
+      if (inventory.refusal === undefined && !inventory.rows.has(collectorId)) gone.push(upgrade);
+      else
+        unseen =
+          inventory.refusal ?? `the inventory lists ${upgrade.collectorName}, by its id it is unknown (404)`;
+    }
   }
-  return { ok: true, value: sightings };
+  return { seen, gone, unseen };
+}
+
+/** @returns why it could not be read, in words */
+async function readRows(
+  parts: SoakLookParts,
+  rollout: Rollout,
+  signal: AbortSignal,
+): Promise<Inventory | string> {
+  const inventory = await parts.fleet.readInventory(null, signal);
+  if (!inventory.ok) return describeFailure(inventory.failure);
+  const { serviceAt, collectors } = inventory.value;
+  const verdict = await judgeInventory(parts, rollout, inventory.value);
+  return {
+    rows: new Map(
+      collectors.map(({ id, build, alive, lastSeenAlive }) => [
+        id,
+        { build, alive, lastSeenAlive, serviceAt },
+      ]),
+    ),
+    refusal: refusalOf(verdict),
+  };
+}
+
+async function readRowsOrNone(
+  parts: SoakLookParts,
+  rollout: Rollout,
+  signal: AbortSignal,
+): Promise<Inventory> {
+  const read = await readRows(parts, rollout, signal);
+  return typeof read === 'string' ? { rows: new Map(), refusal: read } : read;
 }

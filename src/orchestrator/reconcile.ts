@@ -12,6 +12,7 @@ import { type AskGateParts, askGate } from './ask-gate.ts';
 import { type ChangeRolloutParts, saveRolloutFact, waitForLeavingCreates } from './change-rollout.ts';
 import { changeOf, recordFacts } from './change-upgrade.ts';
 import { describeRebuiltUpgrade } from './describe-change.ts';
+import { checkInventory } from './judge-inventory.ts';
 import { loadRolloutView } from './load-view.ts';
 import { lookAfterSoak, type SoakLookParts } from './look-after-soak.ts';
 import type { Errands } from './ports/errands.ts';
@@ -114,6 +115,8 @@ const executors: Executors = {
     const held = strata.map((each) => ({ ...each, by: 'daemon', at }));
     return save(pass, { kind: 'strataHeld', at, strata: held, reason });
   },
+  checkInventory: (pass) =>
+    errand(pass, 'inventory', ({ parts, view }, signal) => checkInventory(parts, view, signal)),
   lowerAcknowledged: (pass) => save(pass, { kind: 'acknowledgedLowered', at: nowOf(pass), view: pass.view }),
   setBrake: (pass) => save(pass, { kind: 'brakeSet', at: nowOf(pass) }),
   liftBrake: (pass) => save(pass, { kind: 'brakeLifted', at: nowOf(pass) }),

@@ -1,11 +1,14 @@
 import { isSameBuild } from '../base/build-version.ts';
-import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
+import type { FleetCollector, FleetInventory } from '../rollout/collector.ts';
+import { describeFailure } from '../rollout/failure-classes.ts';
 import { freezeRollback } from '../rollout/freeze-rollback.ts';
-import type { LeftBehind } from '../rollout/left-behind.ts';
+import { describeImplausible, isDoubtOverdue } from '../rollout/inventory-doubt.ts';
+import { type LeftBehind, leftBehind } from '../rollout/left-behind.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, changeRollout, saveRolloutFact } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from './change-upgrade.ts';
+import { judgeInventory } from './judge-inventory.ts';
 import { leftBehindBy, partUpgraded } from './left-behind.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
 import { loadRolloutSummary } from './load-view.ts';
@@ -33,22 +36,26 @@ export async function beginRollback(
   const { store, clock, fleet } = parts;
   const { rollout } = view;
   const builds = await fleet.listBuilds(signal);
-  if (!builds.ok) return failed(parts, rollout, builds.failure);
+  if (!builds.ok) return failed(parts, rollout, describeFailure(builds.failure));
   const inventory = await fleet.readInventory(null, signal);
-  if (!inventory.ok) return failed(parts, rollout, inventory.failure);
-  const collectors = new Map(inventory.value.collectors.map((collector) => [collector.id, collector]));
+  if (!inventory.ok) return failed(parts, rollout, describeFailure(inventory.failure));
   // By id: one may go from the first list to the second between the two readings.
   const upgraded = new Map<number, Upgrade>();
   for (const state of ['succeeded', 'unconfirmed'] as const) {
     for (const upgrade of await listAllUpgrades(store, rollout.id, { state }))
       upgraded.set(upgrade.collectorId, upgrade);
   }
+  const found = await findUpgraded(parts, rollout, { upgraded, inventory: inventory.value }, signal);
+  if (found.kind === 'inconclusive') return failed(parts, rollout, found.reason);
+  const { collectors } = found;
   const runsIt = [...upgraded.values()].filter(({ collectorId, toBuild }) =>
     isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
   );
   const of = { policy: rollout.policy.name, policies: parts.policies };
   const claimed = await claimedByOthers(store, of, inventory.value);
-  const { takenBack, left } = partUpgraded(runsIt, { builds: builds.value, claimed });
+  const parted = partUpgraded(runsIt, { builds: builds.value, claimed });
+  const { takenBack } = parted;
+  const left = [...parted.left, ...found.left];
   const leftWords = left.map(({ count, reason }) => `; ${count} can't be: ${reason}`).join('');
   if (takenBack.length === 0) {
     const reason = `no collector could be taken back${leftWords}`;
@@ -128,8 +135,58 @@ async function markTakenBack(
   return ended === undefined ? [] : leftBehindBy(parts.store, ended);
 }
 
-function failed(parts: RollbackParts, rollout: Rollout, failure: ServiceFailure): 'again' {
-  const reason = `the rollback could not be planned: ${describeFailure(failure)}`;
+type FoundUpgraded =
+  | {
+      readonly kind: 'found';
+      readonly collectors: ReadonlyMap<number, FleetCollector>;
+      /** Those that nothing showed. */
+      readonly left: readonly LeftBehind[];
+    }
+  | { readonly kind: 'inconclusive'; readonly reason: string };
+
+// One request each; those beyond are left behind by name.
+const pollsMax = 50;
+
+/**
+ * Finds the upgraded collectors: in the inventory, and those that it lacks by their id. Nothing is decided from an
+ * inventory that is not plausible, or the rollback would end with nobody taken back (P14). A rollback can't be held: after
+ * a while it goes on with the collectors that it can see, and says which it could not.
+ */
+async function findUpgraded(
+  parts: RollbackParts,
+  rollout: Rollout,
+  of: { readonly upgraded: ReadonlyMap<number, Upgrade>; readonly inventory: FleetInventory },
+  signal: AbortSignal,
+): Promise<FoundUpgraded> {
+  const collectors = new Map(of.inventory.collectors.map((collector) => [collector.id, collector]));
+  const missing = [...of.upgraded.values()].filter(({ collectorId }) => !collectors.has(collectorId));
+  if (of.upgraded.size === 0) return { kind: 'found', collectors, left: [] };
+  const verdict = await judgeInventory(parts, rollout, of.inventory);
+  if (verdict.kind === 'implausible') {
+    const doubt = (await parts.store.loadRollout(rollout.id))?.doubt;
+    const isOver = doubt !== undefined && isDoubtOverdue(doubt, parts.clock.now());
+    if (verdict.why.kind === 'empty' || !isOver)
+      return { kind: 'inconclusive', reason: describeImplausible(verdict.why) };
+  }
+  const unknown: Upgrade[] = [];
+  for (const upgrade of missing.slice(0, pollsMax)) {
+    const answer = await parts.fleet.findCollector(String(upgrade.collectorId), signal);
+    if (!answer.ok) return { kind: 'inconclusive', reason: describeFailure(answer.failure) };
+    if (answer.value === undefined) unknown.push(upgrade);
+    else collectors.set(upgrade.collectorId, answer.value);
+  }
+  return {
+    kind: 'found',
+    collectors,
+    left: [
+      ...leftBehind('the service does not know them any more (404)', unknown),
+      ...leftBehind('the inventory lacks them', missing.slice(pollsMax)),
+    ],
+  };
+}
+
+function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again' {
+  const reason = `the rollback could not be planned: ${detail}`;
   parts.sink.note({ event: 'look.failed', rollout: rollout.id, reason });
   return 'again';
 }

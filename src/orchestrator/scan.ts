@@ -1,17 +1,20 @@
+import { countSteady } from '../rollout/assess-inventory.ts';
+import type { FleetSnapshot } from '../rollout/collector.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { countLeftOut, freezePlan } from '../rollout/freeze-plan.ts';
 import { configWords } from '../rollout/newest-config.ts';
 import type { Plan } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
-import type { RolloutState } from '../rollout/rollout.ts';
+import type { Rollout, RolloutState } from '../rollout/rollout.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
+import { judgeFleetSize, recallFleet } from './fleet-memory.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
-import type { ScanBook, ScanForecast, ScanOutcome } from './ports/scan-book.ts';
+import type { FleetMemory, ScanBook, ScanForecast, ScanOutcome } from './ports/scan-book.ts';
 import { makePlanMemory, readPlan } from './read-plan.ts';
 import type { StoreMemory } from './store-memory.ts';
 
 export interface ScanParts extends CheckActiveParts {
-  readonly scans: Pick<ScanBook, 'note'>;
+  readonly scans: ScanBook;
   readonly forecast: ScanForecast;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
@@ -37,7 +40,8 @@ export async function scan(
   origin: ScanOrigin,
   signal?: AbortSignal,
 ): Promise<ScanResult> {
-  const result = await lookForWork(parts, policy, origin, signal);
+  const before = recallFleet(await parts.scans.read(), policy.name);
+  const { fleet = before, ...result } = await lookForWork(parts, policy, { origin, before }, signal);
   // Told once, when it began; what the policy's last scan came to, the daemon with the newest config writes down.
   if (result.kind === 'outdated') return result;
   parts.sink.note(
@@ -46,7 +50,7 @@ export async function scan(
       : { event: 'scan.finished', policy: policy.name, result: describeScan(result) },
   );
   // One that was called off says nothing about the policy.
-  if (signal?.aborted !== true) await writeDown(parts, policy.name, result);
+  if (signal?.aborted !== true) await writeDown(parts, policy.name, result, fleet);
   return result;
 }
 
@@ -58,6 +62,7 @@ async function writeDown(
   parts: ScanParts,
   policy: string,
   result: Exclude<ScanResult, { kind: 'outdated' }>,
+  fleet: FleetMemory | undefined,
 ): Promise<void> {
   const at = parts.clock.now();
   const tick = parts.forecast(policy, overdueAfterTicks)[overdueAfterTicks - 1] ?? at;
@@ -67,6 +72,7 @@ async function writeDown(
     at,
     reason: describeScan(result),
     overdueAt: Math.max(tick, at + overdueAfterMs),
+    ...(fleet === undefined ? {} : { fleet }),
   });
 }
 
@@ -89,14 +95,18 @@ export function describeScan(result: ScanResult): string {
   }
 }
 
+/** With what the next scan remembers of the fleet, where this one has read it. */
+type FoundWork = ScanResult & { readonly fleet?: FleetMemory };
+
 async function lookForWork(
   parts: ScanParts,
   policy: Policy,
-  origin: ScanOrigin,
+  of: { readonly origin: ScanOrigin; readonly before: FleetMemory | undefined },
   signal?: AbortSignal,
-): Promise<ScanResult> {
+): Promise<FoundWork> {
   const outdated = await findNewerConfig(parts, policy);
   if (outdated !== undefined) return outdated;
+  const { origin } = of;
   const born = await parts.memory.look();
   const history = await parts.store.listRollouts([policy.name]);
   const at = parts.clock.now();
@@ -118,7 +128,29 @@ async function lookForWork(
     return { kind: 'failed', cause: reading.failure.kind, reason: describeFailure(reading.failure) };
   }
   if (reading.value.kind === 'noTarget') return { kind: 'nothing', reason: reading.value.reason };
-  const { plan, fleet } = reading.value;
+  const { fleet } = reading.value;
+  const judged = judgeFleetSize(of.before, countSteady(fleet.collectors), at);
+  if (judged.refusal !== undefined)
+    return { kind: 'failed', cause: 'unavailable', reason: judged.refusal, fleet: judged.fleet };
+  const result = await begin(parts, policy, { id, origin, history, born, ...reading.value });
+  return { ...result, fleet: judged.fleet };
+}
+
+/** Begins a rollout with this plan, unless something speaks against it. */
+async function begin(
+  parts: ScanParts,
+  policy: Policy,
+  of: {
+    readonly id: string;
+    readonly origin: ScanOrigin;
+    readonly history: readonly Rollout[];
+    /** The store whose memory went into the plan. */
+    readonly born: Awaited<ReturnType<StoreMemory['look']>>;
+    readonly plan: Plan;
+    readonly fleet: FleetSnapshot;
+  },
+): Promise<ScanResult> {
+  const { id, origin, history, born, plan, fleet } = of;
   const last = history.find(
     ({ kind, targetBuild }) => kind === 'upgrade' && targetBuild === plan.targetBuild,
   );

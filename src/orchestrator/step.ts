@@ -7,12 +7,14 @@ import {
   describeFailure,
   type ServiceFailure,
 } from '../rollout/failure-classes.ts';
+import { describeImplausible } from '../rollout/inventory-doubt.ts';
 import { nextStep, type Step } from '../rollout/next-step.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { isOffered } from '../rollout/target.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, holdRollout, sendWithinMs } from './change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf, recordFact } from './change-upgrade.ts';
+import { isGone } from './judge-inventory.ts';
 import type { CollectorHold } from './ports/fleet-register.ts';
 import type { FleetService } from './ports/fleet-service.ts';
 
@@ -136,6 +138,7 @@ function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
 async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   if (rollout.state !== 'running') return putBack(run, upgrade, `the rollout is ${rollout.state}`);
+  if (rollout.doubt !== undefined) return putBack(run, upgrade, describeImplausible(rollout.doubt.why));
   const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.stratum);
   if (held !== undefined) return putBack(run, upgrade, `stratum ${held.label} is held: ${held.reason}`);
   const hold = await findHold(parts, upgrade.collectorId);
@@ -243,6 +246,11 @@ async function lookFailed(
 ): Promise<Upgrade> {
   if (failure.kind === 'cancelled') return upgrade;
   const { fleet, clock } = run.parts;
+  if (of === 'collector' && failure.kind === 'notFound') {
+    const gone = await isGone(run.parts, run.rollout, upgrade.collectorId, run.signal);
+    if (run.signal.aborted) return upgrade;
+    return record(run, upgrade, { kind: 'lookFailed', at: clock.now(), of, failure, isGone: gone });
+  }
   const asked = isQuestionable(upgrade, failure, clock.now(), run.rollout.policy)
     ? { othersAnswered: (await fleet.listBuilds(run.signal)).ok }
     : {};

@@ -1,6 +1,6 @@
 import { someNames } from '../base/some-names.ts';
 import type { FleetSnapshot } from '../rollout/collector.ts';
-import type { ServiceFailure } from '../rollout/failure-classes.ts';
+import { describeFailure } from '../rollout/failure-classes.ts';
 import type { FrozenRollout } from '../rollout/freeze-plan.ts';
 import type { PlanOptions } from '../rollout/plan.ts';
 import { makeJoinerJudge, planJoiners } from '../rollout/plan-joiners.ts';
@@ -10,6 +10,7 @@ import type { Upgrade } from '../rollout/upgrade.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf } from './change-upgrade.ts';
 import type { Configs } from './configs.ts';
+import { judgeInventory, refusalOf } from './judge-inventory.ts';
 import type { FleetService } from './ports/fleet-service.ts';
 import type { UpgradeChange } from './ports/rollout-store.ts';
 import type { PlanMemory } from './read-plan.ts';
@@ -22,17 +23,21 @@ export interface TakeInParts extends ChangeRolloutParts, ChangeUpgradeParts {
 
 /**
  * Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners).
- * @returns why the fleet could not be read, where it could not
+ * @returns why nothing could be learned from the fleet, in words, where it could not
  */
 export async function takeIn(
   parts: TakeInParts,
   policy: Policy,
-  { id, targetBuild }: Rollout,
+  before: Rollout,
   memory: PlanMemory,
   signal?: AbortSignal,
-): Promise<ServiceFailure | undefined> {
+): Promise<string | undefined> {
+  const { id, targetBuild } = before;
   const fleet = await parts.fleet.readFleet(targetBuild, signal);
-  if (!fleet.ok) return fleet.failure;
+  if (!fleet.ok) return describeFailure(fleet.failure);
+  // A list that lacks half of them shows a fleet that is not there (P14).
+  const refusal = refusalOf(await judgeInventory(parts, before, fleet.value));
+  if (refusal !== undefined) return refusal;
   const options = await memory.recallCollectors(targetBuild, fleet.value);
   // Reading a fleet takes long, and the rollout goes on meanwhile.
   const rollout = await parts.store.loadRollout(id);

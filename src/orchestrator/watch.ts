@@ -13,13 +13,12 @@ import {
 } from '../rollout/watch.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from './change-upgrade.ts';
+import { judgeInventory } from './judge-inventory.ts';
 import type { FleetService, InventoryPage } from './ports/fleet-service.ts';
 import type { StepQueue } from './ports/step-queue.ts';
 import type { Sightings } from './sightings.ts';
 
-export interface WatchParts
-  extends ChangeUpgradeParts,
-    Pick<ChangeRolloutParts, 'accounts' | 'store' | 'sink' | 'bell' | 'clock' | 'sleep'> {
+export interface WatchParts extends ChangeUpgradeParts, ChangeRolloutParts {
   readonly fleet: FleetService;
   readonly queue: StepQueue;
   readonly policies: readonly string[];
@@ -36,6 +35,7 @@ interface WatchedUpgrade {
 }
 
 interface Watch {
+  readonly rollouts: readonly Rollout[];
   readonly byCollector: ReadonlyMap<number, readonly WatchedUpgrade[]>;
   readonly loads: readonly WatchedRollout[];
 }
@@ -69,7 +69,7 @@ export async function watch(
   let pagesRead = 0;
   while (!signal.aborted && isLeading()) {
     const beganAt = parts.clock.now();
-    const { byCollector, loads } = await listWatched(parts);
+    const { rollouts, byCollector, loads } = await listWatched(parts);
     const periodMs = readingPeriod(loads, parts.requestsPerSecond, pagesRead);
     if (periodMs === null) {
       const isDear = readingPeriod(loads, parts.requestsPerSecond) !== null;
@@ -83,8 +83,11 @@ export async function watch(
     }, signal);
     pagesRead = Math.max(pages, answer.ok ? 0 : pagesRead);
     if (signal.aborted) break;
-    if (answer.ok) misses = 0;
-    else {
+    if (answer.ok) {
+      misses = 0;
+      // Rows that are there tell what they tell; whether those that are not mean anything is judged by the whole.
+      for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
+    } else {
       misses = Math.min(missesMax, misses + 1);
       // Told once: that single looks have taken over costs requests, and no more.
       if (misses === 1) {
@@ -102,11 +105,13 @@ export async function watch(
 async function listWatched({ store, policies, accounts }: WatchParts): Promise<Watch> {
   const byCollector = new Map<number, WatchedUpgrade[]>();
   const loads: WatchedRollout[] = [];
+  const rollouts: Rollout[] = [];
   for (const rolloutId of await store.activeRolloutIds(policies)) {
     const rollout = await store.loadRollout(rolloutId);
     if (rollout === undefined) continue;
     // Their ids mean other collectors here.
     if (accounts !== undefined && (await accounts.standingOf(rollout)).kind !== 'own') continue;
+    rollouts.push(rollout);
     const upgrades = await store.listDue(rolloutId, upgradesMax);
     for (const upgrade of upgrades) {
       const others = byCollector.get(upgrade.collectorId) ?? [];
@@ -118,7 +123,7 @@ async function listWatched({ store, policies, accounts }: WatchParts): Promise<W
       expectMs: rollout.policy.upgrade.expectMs,
     });
   }
-  return { byCollector, loads };
+  return { rollouts, byCollector, loads };
 }
 
 async function readPage(

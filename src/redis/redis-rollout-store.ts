@@ -210,6 +210,9 @@ export function makeRedisRolloutStore(redis: {
 
     loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
 
+    listMemberIds: async (rolloutId) =>
+      (await commands.zrange(ofRollout(rolloutId).keys.order, '0', '-1')).map(Number),
+
     listUpgrades: (rolloutId, page) => listUpgrades(commands, readable(rolloutId), page),
 
     listDue: async (rolloutId, limit) => {

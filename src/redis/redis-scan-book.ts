@@ -14,6 +14,7 @@ const scanEntry = z.object({
   at: z.number(),
   reason: z.string(),
   overdueAt: z.number(),
+  fleet: z.object({ size: z.number(), shortSince: z.number().optional() }).optional(),
 }) satisfies z.ZodType<ScanEntry>;
 
 /** The looks for work in one hash that all daemons share: `<outcome>:<policy>` → the last one that came to it. */

@@ -6,6 +6,14 @@ import type { Action, Decision } from './decision.ts';
 import { decideForeign } from './foreign-rollout.ts';
 import { assessedAt, hasBegun, total } from './gate.ts';
 import {
+  doubtHeldWords,
+  doubtHold,
+  doubtHoldAfterMs,
+  type InventoryDoubt,
+  isDoubtOverdue,
+  rollbackDoubtWords,
+} from './inventory-doubt.ts';
+import {
   type BuildHold,
   type HeldFor,
   isRolloutEnd,
@@ -51,12 +59,12 @@ function decideByState(view: RolloutView, now: EpochMs): Decision {
       return decideRollingBack(view, deliver);
     case 'held':
       return rollout.heldFor === undefined
-        ? rests(view, deliver)
+        ? rests(view, deliver, now)
         : decideHeldFor(view, rollout.heldFor, deliver, now);
     case 'planned':
     case 'awaitingApproval':
     case 'paused':
-      return rests(view, deliver);
+      return rests(view, deliver, now);
     case 'succeeded':
     case 'finishedWithFailures':
     case 'aborted':
@@ -77,6 +85,7 @@ function decideRunning(view: RolloutView, deliver: readonly Action[], now: Epoch
     const brake: Action[] = view.braked ? [] : [{ do: 'setBrake', reason }];
     return { actions: [...brake, ...deliver], holds: [{ reason, until: null }], wakeAt: null };
   }
+  if (view.rollout.doubt !== undefined) return decideDoubted(view, view.rollout.doubt, { deliver, now });
   if (hasExcessAcknowledged(view)) return { actions: [{ do: 'lowerAcknowledged' }], holds: [], wakeAt: now };
   const progress = decideWave(view, now);
   // Before the hold of the build: its own breach is what that came from, and what follows is the policy's word.
@@ -106,11 +115,12 @@ function decideHeldFor(
   deliver: readonly Action[],
   now: EpochMs,
 ): Decision {
+  if (view.rollout.doubt !== undefined) return rests(view, deliver, now);
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
   const evidence = assessedAt(view, heldFor.wave)?.assessment.evidence ?? 'none';
-  if (alarm !== undefined || view.groupsUnreadable || evidence === 'none') return rests(view, deliver);
+  if (alarm !== undefined || view.groupsUnreadable || evidence === 'none') return rests(view, deliver, now);
   const name = view.rollout.waves[heldFor.wave]?.name ?? '';
   const reason =
     evidence === 'shown'
@@ -123,8 +133,31 @@ function holdForBuild({ build, reason }: BuildHold): Extract<Action, { do: 'hold
   return { do: 'hold', reason: `build ${build} is held: ${reason}` };
 }
 
-function rests({ rollout }: RolloutView, deliver: readonly Action[]): Decision {
-  return { actions: deliver, holds: [{ reason: holdWords(rollout), until: null }], wakeAt: null };
+/** Stopped by a person or a hold; what the inventory shows is kept up to date, so that what is told is true. */
+function rests({ rollout }: RolloutView, deliver: readonly Action[], now: EpochMs): Decision {
+  const hold = { reason: holdWords(rollout), until: null };
+  if (rollout.doubt === undefined) return { actions: deliver, holds: [hold], wakeAt: null };
+  return {
+    actions: [...deliver, { do: 'checkInventory' }],
+    holds: [hold, doubtHold(rollout.doubt, now)],
+    wakeAt: null,
+  };
+}
+
+/** Who is there at all is not known: nothing starts and no wave moves on, until it is, or a person says so (P14). */
+function decideDoubted(
+  view: RolloutView,
+  doubt: InventoryDoubt,
+  { deliver, now }: { readonly deliver: readonly Action[]; readonly now: EpochMs },
+): Decision {
+  if (isDoubtOverdue(doubt, now)) return stop({ do: 'hold', reason: doubtHeldWords(doubt) }, now);
+  const hold = doubtHold(doubt, now);
+  const brake: Action[] = view.braked ? [] : [{ do: 'setBrake', reason: hold.reason }];
+  return {
+    actions: [...brake, { do: 'checkInventory' }, ...deliver],
+    holds: [hold],
+    wakeAt: doubt.since + doubtHoldAfterMs,
+  };
 }
 
 /** Ended before its time: what waits is withdrawn, what runs is watched to its end. */
@@ -155,7 +188,11 @@ function decideRollingBack(view: RolloutView, deliver: readonly Action[]): Decis
   if (waiting > 0)
     return waits('what waits is withdrawn', { do: 'withdrawWaiting', reason: 'the rollout is rolled back' });
   if (open > 0) return waits(`${open} upgrades are watched to their end before the rollback`);
-  if (rollback === null) return waits('the rollback is being planned', { do: 'beginRollback' });
+  if (rollback === null) {
+    const reason =
+      rollout.doubt === undefined ? 'the rollback is being planned' : rollbackDoubtWords(rollout.doubt);
+    return waits(reason, { do: 'beginRollback' });
+  }
   if (rollback.endedAt === null) return waits(`rollback ${rollback.id} is ${rollback.state}`);
   const reason = `by ${rollback.id}, which ${endWords[rollback.state] ?? `is ${rollback.state}`}`;
   return waits('the rollback is over', {

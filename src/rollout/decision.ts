@@ -23,6 +23,8 @@ export type Action =
   | { readonly do: 'isolate'; readonly strata: readonly StandOut[] }
   /** Failures were retried, or set aside: fewer are acknowledged from now on. */
   | { readonly do: 'lowerAcknowledged' }
+  /** The inventory can't be believed: it is read again, until it can. */
+  | { readonly do: 'checkInventory' }
   | { readonly do: 'setBrake'; readonly reason: string }
   /** The store's brake is set, but nothing is wrong any more. */
   | { readonly do: 'liftBrake' }

@@ -11,6 +11,8 @@ export type RolloutEventName =
   | 'rollout.joined'
   | 'rollout.reopened'
   | 'rollout.tied'
+  | 'inventory.doubted'
+  | 'inventory.trusted'
   | 'wave.awaitingApproval'
   | 'wave.approved'
   | 'wave.opened'

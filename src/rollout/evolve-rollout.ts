@@ -1,8 +1,10 @@
 import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
 import { type AccountMark, withMark } from './account.ts';
+import type { InventoryBaseline } from './assess-inventory.ts';
 import { assessed, hasBegun } from './gate.ts';
 import { freshStanding } from './gate-standing.ts';
+import { type InventoryDoubt, isDoubtOverdue } from './inventory-doubt.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type {
   AcknowledgedStratum,
@@ -67,6 +69,10 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | { readonly kind: 'closed' }
   /** It was found to belong to this account too, under another access id or address than before. */
   | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly reason: string }
+  /** A reading of the inventory can't be believed. */
+  | { readonly kind: 'inventoryDoubted'; readonly doubt: Omit<InventoryDoubt, 'since'> }
+  /** A good reading: it ends the doubt, if there is one. */
+  | { readonly kind: 'inventoryTrusted'; readonly inventory: InventoryBaseline }
   /** Nothing to say about the rollout itself: the store's brake was set or lifted. */
   | { readonly kind: 'brakeSet' | 'brakeLifted' }
 );
@@ -126,7 +132,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'paused':
       return { ...next, state: 'paused', reason: fact.reason };
     case 'resumed':
-      return resume(next, fact.reason, { ...fact.view, rollout });
+      return resumeDoubt(resume(next, fact.reason, { ...fact.view, rollout }), fact.at);
     case 'holdEnded':
       return { ...next, state: 'running', reason: fact.reason, waves: rollout.waves.map(soakAnew) };
     case 'acknowledgedLowered':
@@ -157,6 +163,12 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, endedAt: fact.at };
     case 'accountTied':
       return { ...next, accountMarks: withMark(rollout.accountMarks, fact.mark) };
+    case 'inventoryDoubted':
+      return { ...next, doubt: { ...fact.doubt, since: rollout.doubt?.since ?? fact.at } };
+    case 'inventoryTrusted': {
+      const { doubt: _ended, ...rest } = next;
+      return { ...rest, inventory: fact.inventory };
+    }
     case 'brakeSet':
     case 'brakeLifted':
       return next;
@@ -186,6 +198,19 @@ function resume(next: Rollout, reason: string, view: RolloutView): Rollout {
 function soakAnew(wave: Wave): Wave {
   if (wave.state !== 'soaking') return wave;
   return { ...wave, soakCheck: null, gates: wave.gates.map(() => freshStanding()) };
+}
+
+/**
+ * Whoever goes on after the hold has read its reason: what the inventory lacks was removed on purpose. An empty one is
+ * never taken for the fleet; it is read again, and waited for.
+ */
+function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
+  const { doubt, ...rest } = next;
+  if (doubt === undefined) return next;
+  const { size, missing } = doubt;
+  if (doubt.why.kind !== 'empty' && isDoubtOverdue(doubt, at))
+    return { ...rest, inventory: { at, size, missing } };
+  return { ...rest, doubt: { ...doubt, since: at } };
 }
 
 function acknowledge(view: RolloutView): readonly Wave[] {

@@ -90,6 +90,10 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
       if (upgrade.state !== 'succeeded') return upgrade;
       if (fact.lost) return lose(upgrade, fact.at, fact.reason, context.policy);
       return fail(upgrade, 'unconfirmed', fact.at, fact.reason);
+    case 'departed':
+      return upgrade.state === 'succeeded' || isOnBuild(upgrade)
+        ? end(upgrade, 'withdrawn', fact.at, fact.reason)
+        : upgrade;
     case 'retryAsked':
       return isFailed(upgrade.state)
         ? to(upgrade, { state: 'retrying', dueAt: fact.at, reason: fact.reason }, { misses: 0 })

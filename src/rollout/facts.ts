@@ -40,6 +40,8 @@ export type UpgradeFact = { readonly at: EpochMs } & (
   | { readonly kind: 'withdrawn'; readonly reason: string }
   /** Nobody can watch it to its end: it is in another account, and its rollout was ended. */
   | { readonly kind: 'abandoned'; readonly reason: string }
+  /** Its wave soaks, and it left the fleet for a reason that is known, which says nothing about the build. */
+  | { readonly kind: 'departed'; readonly reason: string }
   /** Its wave soaks, and it died (`lost`) or left the build. */
   | { readonly kind: 'regressed'; readonly reason: string; readonly lost: boolean }
   /** An operator wants a failed one tried again. */

@@ -12,6 +12,8 @@ export interface FailedLook {
   readonly failure: ServiceFailure;
   /** Whether the service answered another question right after; absent where that changes nothing. */
   readonly othersAnswered?: boolean;
+  /** For a 404 of a collector: whether a plausible inventory, read after it, lacks the collector too. */
+  readonly isGone?: boolean;
 }
 
 type Looked = In<'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred'>;
@@ -35,15 +37,19 @@ export function afterLookFailed(
 ): Upgrade {
   if (!isLookedAt(upgrade)) return upgrade;
   const { of, failure } = look;
-  if (classifyLookFailure(failure) === 'gone' && of !== 'builds') {
-    if (of === 'collector') return end(upgrade, 'withdrawn', at, 'the collector is gone from the service');
+  const isUnknown = classifyLookFailure(failure) === 'gone' && of !== 'builds';
+  if (isUnknown && of === 'collector' && look.isGone === true)
+    return end(upgrade, 'withdrawn', at, 'the collector is gone from the service');
+  if (isUnknown && of === 'task') {
     if (upgrade.state !== 'upgrading') return upgrade;
     return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'missing' } }, { misses: 0 });
   }
   if (!isTimeUp(upgrade, at, context.policy)) return again(upgrade, at, context);
   if (failure.kind === 'refused') return giveUp(upgrade, look, at, context);
-  if (failure.kind !== 'unavailable') return keepUnheard(again(upgrade, at, context), upgrade.unheardSince);
-  if (look.othersAnswered !== true) return again(upgrade, at, context);
+  if (failure.kind !== 'unavailable' && !isUnknown)
+    return keepUnheard(again(upgrade, at, context), upgrade.unheardSince);
+  // A 404 that the inventory does not bear out is an answer, though it says nothing.
+  if (look.othersAnswered !== true && !isUnknown) return again(upgrade, at, context);
   const unheardSince = upgrade.unheardSince ?? at;
   // A slot in `queued` is given back at once: nothing runs, and who is deferred is looked at again.
   if (upgrade.state === 'queued' || at - unheardSince >= unheardForMs)

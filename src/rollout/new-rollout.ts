@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/time.ts';
 import type { AccountMark } from './account.ts';
 import type { PlannedWave } from './arrange-plan.ts';
+import { countSteady } from './assess-inventory.ts';
 import { longestChain } from './chain.ts';
 import type { FleetSnapshot } from './collector.ts';
 import { freshStanding } from './gate-standing.ts';
@@ -51,6 +52,7 @@ export function newRollout(
     createdAt,
     fleetReadAt: fleet.readAt,
     fleetSize: fleet.collectors.length,
+    inventory: { at: fleet.readAt, size: countSteady(fleet.collectors), missing: 0 },
     waves: policy.waves.map((rule, wave) => {
       const members = planned[wave]?.members ?? [];
       return unopenedWave(rule, { size: members.length, chain: longestChain(members, groups.domains) });

@@ -29,6 +29,7 @@ export function pendingUpgrade(
     domains,
     fitAt: fleet === null ? 0 : fitAtOf(collector.lastSeenAlive, fleet),
     ...(typeof fleet?.offeredAt === 'number' ? { offeredAt: fleet.offeredAt } : {}),
+    ...(collector.ephemeral ? { ephemeral: true as const } : {}),
     rev: 1,
     attempts: 0,
     doubts: 0,

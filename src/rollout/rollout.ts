@@ -1,5 +1,7 @@
 import type { EpochMs } from '../base/time.ts';
 import type { AccountMark, AccountStanding } from './account.ts';
+import type { InventoryBaseline } from './assess-inventory.ts';
+import type { InventoryDoubt } from './inventory-doubt.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
@@ -51,6 +53,10 @@ export interface Rollout {
   readonly fleetReadAt: EpochMs;
   /** Installed collectors in that inventory. */
   readonly fleetSize: number;
+  /** What later readings of the inventory are judged by; absent in records of earlier versions until one was good. */
+  readonly inventory?: InventoryBaseline;
+  /** While the inventory can't be believed. Nothing starts, and no collector is taken for gone (P14). */
+  readonly doubt?: InventoryDoubt;
   readonly state: RolloutState;
   /** Why it is in this state, for a person. */
   readonly reason: string;

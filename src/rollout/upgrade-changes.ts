@@ -233,6 +233,7 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
     domains: upgrade.domains,
     fitAt: upgrade.fitAt,
     ...(upgrade.offeredAt === undefined ? {} : { offeredAt: upgrade.offeredAt }),
+    ...(upgrade.ephemeral === true ? { ephemeral: true as const } : {}),
     rev: upgrade.rev + 1,
     attempts: changes.attempts ?? upgrade.attempts,
     doubts: changes.doubts ?? upgrade.doubts,

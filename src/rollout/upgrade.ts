@@ -35,6 +35,8 @@ export interface UpgradeIdentity {
   readonly fitAt: EpochMs;
   /** The service's clock when the plan's reading showed that it would start this upgrade; absent where it did not tell. */
   readonly offeredAt?: EpochMs;
+  /** It comes and goes by itself: the service deletes it after 12 h without a heartbeat (collector-api.md §3). Absent: it does not. */
+  readonly ephemeral?: true;
   /** Counts saved changes; a save names the one it was made from, so a stale one is refused. */
   readonly rev: number;
   /** Tasks created so far. */

@@ -94,6 +94,8 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
       }),
     loadUpgrade: (id, collectorId) => call('loadUpgrade', () => store.loadUpgrade(id, collectorId)),
     loadUpgrades: (id, ids) => call('loadUpgrades', () => store.loadUpgrades(id, ids)),
+    // Draws no chance: each reading of the inventory asks it, and what else it asks then may fail.
+    listMemberIds: (id) => store.listMemberIds(id),
     listUpgrades: (id, page) => call('listUpgrades', () => store.listUpgrades(id, page)),
     listMissed: (id, of) => call('listMissed', () => store.listMissed(id, of)),
     mend: (of, rebuild, fence) => call('mend', () => store.mend(of, rebuild, fence)),

@@ -282,6 +282,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       upgrades: collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
       unreadable: [],
     }),
+    listMemberIds: async (id) => [...(kept.get(id)?.upgrades.keys() ?? [])],
     listUpgrades: async (id, { offset, limit, state, wave }) => {
       const of = kept.get(id);
       if (of === undefined) return [];

@@ -6,6 +6,8 @@ export type Trouble =
   | { readonly kind: 'pass'; readonly delayMs?: number }
   /** Answered by something in between; the service never sees it. */
   | { readonly kind: 'answer'; readonly status: number; readonly type: string; readonly body: string }
+  /** The service's answer, with another body. */
+  | { readonly kind: 'rewrite'; readonly body: (text: string) => string }
   /** The service does the work, and the answer breaks off in its middle. */
   | { readonly kind: 'half' }
   /** The service does the work, and no answer comes. */
@@ -44,10 +46,10 @@ export async function openTroubledWay(serviceUrl: () => string): Promise<Trouble
         outgoing.writeHead(trouble.status, { 'content-type': trouble.type }).end(trouble.body);
         break;
       case 'pass':
-        setTimeout(() => forward(serviceUrl(), incoming, outgoing, 'pass'), trouble.delayMs ?? 0);
+        setTimeout(() => forward(serviceUrl(), incoming, outgoing, trouble), trouble.delayMs ?? 0);
         break;
       default:
-        forward(serviceUrl(), incoming, outgoing, trouble.kind);
+        forward(serviceUrl(), incoming, outgoing, trouble);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -69,16 +71,20 @@ function forward(
   serviceUrl: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  how: 'pass' | 'half' | 'lose',
+  how: Exclude<Trouble, { kind: 'answer' | 'swallow' }>,
 ): void {
   const { method = 'GET', headers, url = '' } = incoming;
   const onward = request(`${serviceUrl}${url}`, { method, headers }, (answer) => {
-    if (how === 'lose') {
+    if (how.kind === 'lose') {
       answer.resume();
       return;
     }
+    if (how.kind === 'rewrite') {
+      void rewrite(answer, outgoing, how.body);
+      return;
+    }
     outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-    if (how === 'pass') {
+    if (how.kind === 'pass') {
       answer.pipe(outgoing);
       return;
     }
@@ -90,4 +96,23 @@ function forward(
   // The service is down, or whoever asked is gone.
   onward.on('error', () => outgoing.destroy());
   incoming.pipe(onward);
+}
+
+async function rewrite(
+  answer: IncomingMessage,
+  outgoing: ServerResponse,
+  body: (text: string) => string,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of answer) chunks.push(chunk as Buffer);
+  } catch {
+    // The service is gone in the middle of its answer: so is this one.
+    outgoing.destroy();
+    return;
+  }
+  const text = body(Buffer.concat(chunks).toString());
+  const { 'content-length': _length, 'transfer-encoding': _encoding, ...headers } = answer.headers;
+  outgoing.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': Buffer.byteLength(text) });
+  outgoing.end(text);
 }

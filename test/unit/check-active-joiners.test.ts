@@ -15,7 +15,10 @@ import {
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { quietParts } from '../support/quiet-parts.ts';
 
-const rollout = aRollout({ waves: [aWave({ state: 'open', size: 2 })] });
+const rollout = aRollout({
+  inventory: { at: startedAt, size: 3, missing: 0 },
+  waves: [aWave({ state: 'open', size: 2 })],
+});
 
 /** Collector 1 was withdrawn, and is back; collector 2 is being upgraded. */
 async function aRolloutUnderWay() {

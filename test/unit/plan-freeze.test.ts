@@ -60,6 +60,7 @@ describe('a frozen plan', () => {
       createdAt: startedAt + 5,
       fleetReadAt: startedAt,
       fleetSize: 20,
+      inventory: { at: startedAt, size: 20, missing: 0 },
       state: 'running',
       reason: 'by schedule',
       waves: [

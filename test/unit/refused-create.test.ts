@@ -45,6 +45,7 @@ const seenGone: UpgradeFact = {
   at: t,
   of: 'collector',
   failure: { kind: 'notFound', detail: '' },
+  isGone: true,
 };
 const buildsSeen = (stillOffered: boolean): UpgradeFact => ({ kind: 'buildsSeen', at: t, stillOffered });
 const observe = { do: 'lookAtCollector', why: 'refused', askUpgradable: false };

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { listPolicies } from '../../src/orchestrator/list-policies.ts';
 import type { DaemonNote } from '../../src/orchestrator/ports/event-sink.ts';
 import { scan } from '../../src/orchestrator/scan.ts';
-import { aFleetService, aPolicy, aRollout, someGroups, startedAt, targetBuild } from '../support/builders.ts';
+import {
+  aFleet,
+  aFleetService,
+  aPolicy,
+  aRollout,
+  someGroups,
+  startedAt,
+  targetBuild,
+} from '../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
 import { quietParts } from '../support/quiet-parts.ts';
@@ -106,5 +114,44 @@ describe('a look for work', () => {
     const { scans, look } = setUp([]);
     await look(AbortSignal.abort());
     expect(await scans.read()).toEqual([]);
+  });
+});
+
+describe('a scan of a fleet that is much smaller than at the last one (P14)', () => {
+  function aScan(sizes: () => number) {
+    const { parts, later } = setUp([]);
+    const fleet = aFleetService({
+      listBuilds: async () => ({ ok: true, value: [offer] }),
+      // All run the build, so that no rollout begins.
+      readFleet: async () => ({ ok: true, value: aFleet(sizes(), () => ({ build: targetBuild })) }),
+    });
+    return { later, look: () => scan({ ...parts, fleet }, aPolicy({ name: 'production' }), 'schedule') };
+  }
+
+  it.each([60, 0])('fails and says so, and makes no plan of %i of 120', async (size) => {
+    let shown = 120;
+    const { look } = aScan(() => shown);
+    expect((await look()).kind).toBe('nothing');
+    shown = size;
+    expect(await look()).toMatchObject({
+      kind: 'failed',
+      reason: expect.stringContaining(`the inventory lists ${size} collectors, 120 at the last good scan`),
+    });
+    shown = 118;
+    expect((await look()).kind).toBe('nothing');
+  });
+
+  it('takes it for the whole fleet when it stays so for an hour', async () => {
+    let shown = 120;
+    const { look, later } = aScan(() => shown);
+    await look();
+    shown = 60;
+    later(1_440 * minute);
+    expect((await look()).kind).toBe('failed');
+    later(59 * minute);
+    expect((await look()).kind).toBe('failed');
+    later(minute);
+    expect((await look()).kind).toBe('nothing');
+    expect((await look()).kind).toBe('nothing');
   });
 });

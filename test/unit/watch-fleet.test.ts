@@ -18,7 +18,7 @@ import {
   startedAt as t,
   targetBuild,
 } from '../support/builders.ts';
-import { makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 
 const seconds = 1_000;
 const second = 'second-20260302-1';
@@ -53,11 +53,12 @@ function aWatch(
       await between();
       await onPage?.(shown);
     }
-    return { ok: true, value: { readAt: now, serviceAt: now, collectors: [] } };
+    return { ok: true, value: { readAt: now, serviceAt: now, collectors: [1, 2, 3, 4].map(rowOf) } };
   };
   const sightings = makeSightings();
   const parts: WatchParts = {
     store,
+    register: makeMemoryFleetRegister(),
     // Nothing else of the service is asked.
     fleet: { readInventory } as FleetService,
     queue: {

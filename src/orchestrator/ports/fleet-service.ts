@@ -27,9 +27,9 @@ export interface FleetService {
   /** The whole inventory, and who could be upgraded to this build. Repeats what fails in passing, a bounded number of times. */
   readFleet(targetBuild: string, signal?: AbortSignal): Promise<Answer<FleetSnapshot>>;
   /**
-   * The inventory alone: one request for each thousand collectors.
+   * The inventory alone: one request for each thousand collectors. Its first request leaves after the call.
    * @param onPage is shown each page as it comes, before the next one is asked for; a row may be shown twice. With it
-   *   nothing is repeated: who looks at pages reads them again soon
+   *   nothing is repeated: who looks at pages reads them again soon. Without it, callers at the same time share a reading
    */
   readInventory(
     onPage: ((page: InventoryPage) => Promise<void>) | null,

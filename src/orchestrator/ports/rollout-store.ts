@@ -146,6 +146,8 @@ export interface RolloutStore {
   loadUpgrade(rolloutId: string, collectorId: number): Promise<Upgrade | undefined>;
   /** The records of these collectors, however many, as far as they are in the rollout. */
   loadUpgrades(rolloutId: string, collectorIds: readonly number[]): Promise<LoadedUpgrades>;
+  /** Ids of all collectors of its plan, late joiners included, whatever became of them. */
+  listMemberIds(rolloutId: string): Promise<readonly number[]>;
   /**
    * A page of records in plan order (pending ones: by wave and lane), optionally of one state, and of one wave. One that
    * can't be read is left out, so a page may be short, also where others follow. A page may be as large as the plan; of

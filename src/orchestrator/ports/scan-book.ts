@@ -4,6 +4,14 @@ import type { ScanResult } from '../scan.ts';
 /** What a look for work came to. */
 export type ScanOutcome = Exclude<ScanResult['kind'], 'outdated'>;
 
+/** What scans remember of the fleet, so that a list that is much shorter makes no plan. */
+export interface FleetMemory {
+  /** Installed collectors at the last good scan, without ephemeral ones. */
+  readonly size: number;
+  /** Since when lists have been much shorter than that; absent while they are not. */
+  readonly shortSince?: EpochMs | undefined;
+}
+
 /** A policy's last look for work that came to this. */
 export interface ScanEntry {
   readonly policy: string;
@@ -13,6 +21,8 @@ export interface ScanEntry {
   readonly reason: string;
   /** When the next one without failure is overdue. */
   readonly overdueAt: EpochMs;
+  /** Absent while no scan has read the fleet. */
+  readonly fleet?: FleetMemory | undefined;
 }
 
 /** Where looks for work are written down for all daemons: one entry for each policy and outcome. */

@@ -1,0 +1,104 @@
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { FleetCollector } from './collector.ts';
+
+/** What the last good reading of the inventory showed. Later readings are judged by it. */
+export interface InventoryBaseline {
+  readonly at: EpochMs;
+  /** Installed collectors, without ephemeral ones: those come and go by themselves. */
+  readonly size: number;
+  /** Members of the rollout that were not on it, ephemeral ones aside: it is known that they are gone. */
+  readonly missing: number;
+}
+
+/** One whole reading of the inventory, held against the members of a rollout. */
+export interface InventoryCount {
+  /** When the reading began. */
+  readonly readAt: EpochMs;
+  /** Rows of any kind. */
+  readonly rows: number;
+  readonly size: number;
+  /** Members of the rollout, those aside that are ephemeral and not on it. */
+  readonly members: number;
+  readonly missing: number;
+  /** Of the missing ones, those that have not been withdrawn. */
+  readonly missingUnexplained: number;
+}
+
+/** Why a reading is not believed, with its figures. */
+export type Implausible =
+  /** No row at all, where collectors are expected. */
+  | { readonly kind: 'empty'; readonly expected: number }
+  /** More members than a few are missing at once. */
+  | { readonly kind: 'manyGone'; readonly missing: number; readonly members: number }
+  /** Much shorter than the last good one. */
+  | { readonly kind: 'short'; readonly size: number; readonly before: number };
+
+export type InventoryVerdict =
+  | { readonly kind: 'plausible' }
+  | { readonly kind: 'implausible'; readonly why: Implausible };
+
+// A person deletes a few collectors at once; a lost role, another tenant or a broken page takes many away.
+const fewMin = 3;
+const fewShare = 0.02;
+
+// The rest of the account is not ours to know: other teams retire a rack now and then.
+const muchShare = 0.1;
+
+// A baseline is replaced no sooner than this, so that readings which shrink little by little are no way around it.
+const baselineKeptMs: DurationMs = 15 * 60_000;
+
+/** How many of so many collectors may be gone at once; less than all, and at least one. */
+export function fewOf(count: number): number {
+  return Math.max(1, Math.min(Math.max(fewMin, Math.ceil(count * fewShare)), Math.floor(count / 2)));
+}
+
+/** True when a list is so much shorter than the last good one that it proves nothing (P14). */
+export function isMuchShorter(size: number, before: number): boolean {
+  return before - size > Math.max(fewOf(before), Math.ceil(before * muchShare));
+}
+
+/** Installed collectors that do not come and go by themselves. */
+export function countSteady(collectors: ReadonlyArray<Pick<FleetCollector, 'ephemeral'>>): number {
+  return collectors.reduce((sum, { ephemeral }) => sum + (ephemeral ? 0 : 1), 0);
+}
+
+/**
+ * Judges whether a reading of the inventory can be believed (P14). Evaluated in order; the first match wins: an empty
+ * list is never believed, since nobody deletes a whole fleet while it is being upgraded.
+ * @param baseline undefined for a rollout of an earlier version: what has been withdrawn is taken for gone
+ */
+export function assessInventory(
+  seen: InventoryCount,
+  baseline: InventoryBaseline | undefined,
+): InventoryVerdict {
+  const knownGone = baseline?.missing ?? seen.missing - seen.missingUnexplained;
+  const expected = Math.max(0, seen.members - knownGone);
+  if (seen.rows === 0 && (expected > 0 || (baseline?.size ?? 0) > 0))
+    return implausible({ kind: 'empty', expected: Math.max(expected, baseline?.size ?? 0) });
+  const missing = seen.missing - knownGone;
+  if (missing > fewOf(expected)) return implausible({ kind: 'manyGone', missing, members: expected });
+  if (baseline !== undefined && isMuchShorter(seen.size, baseline.size))
+    return implausible({ kind: 'short', size: seen.size, before: baseline.size });
+  return { kind: 'plausible' };
+}
+
+/** The baseline after a good reading: tighter at once, looser only after a while. The same one where nothing changed. */
+export function afterGoodReading(
+  baseline: InventoryBaseline | undefined,
+  { readAt: at, size, missing }: InventoryCount,
+): InventoryBaseline {
+  if (baseline === undefined || at - baseline.at >= baselineKeptMs) {
+    const isSame = baseline?.size === size && baseline.missing === missing;
+    return baseline !== undefined && isSame ? baseline : { at, size, missing };
+  }
+  if (size <= baseline.size && missing >= baseline.missing) return baseline;
+  return {
+    at: baseline.at,
+    size: Math.max(size, baseline.size),
+    missing: Math.min(missing, baseline.missing),
+  };
+}
+
+function implausible(why: Implausible): InventoryVerdict {
+  return { kind: 'implausible', why };
+}

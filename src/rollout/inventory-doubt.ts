@@ -1,0 +1,119 @@
+import { assertNever } from '../base/assert.ts';
+import { formatDuration } from '../base/duration.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import {
+  afterGoodReading,
+  assessInventory,
+  type Implausible,
+  type InventoryCount,
+  type InventoryVerdict,
+} from './assess-inventory.ts';
+import type { RolloutFact } from './evolve-rollout.ts';
+import type { Hold } from './hold.ts';
+import { isRolloutEnd, type Rollout } from './rollout.ts';
+
+/** Why nothing that the inventory says is believed for now, and since when. */
+export interface InventoryDoubt {
+  readonly since: EpochMs;
+  /** When the last such reading began. */
+  readonly readAt: EpochMs;
+  readonly why: Implausible;
+  /** What that reading showed: an operator may say that it is the fleet from now on. */
+  readonly size: number;
+  readonly missing: number;
+}
+
+/** After so long a rollout that can't believe the inventory is held: a person has to look after it (P14). */
+export const doubtHoldAfterMs: DurationMs = 30 * 60_000;
+
+// As often as a usual rollout reads its inventory; the longer it lasts, the less often.
+const recheckShare = 1 / 20;
+const recheckMaxMs: DurationMs = 5 * 60_000;
+const recheckShareOfAge = 0.1;
+
+/** How a reading of the inventory stands for a rollout: one that began before an implausible one says nothing any more. */
+export function assessReading(
+  { inventory, doubt }: Pick<Rollout, 'inventory' | 'doubt'>,
+  seen: InventoryCount,
+): InventoryVerdict {
+  if (doubt !== undefined && seen.readAt < doubt.readAt) return { kind: 'implausible', why: doubt.why };
+  return assessInventory(seen, inventory);
+}
+
+/**
+ * What one whole reading of the inventory means for the rollout's record; undefined: nothing new.
+ */
+export function judgeInventoryReading(
+  rollout: Rollout,
+  seen: InventoryCount,
+  at: EpochMs,
+): RolloutFact | undefined {
+  const { doubt, inventory, state } = rollout;
+  if (isRolloutEnd(state) || state === 'awaitingApproval' || state === 'planned') return undefined;
+  if (doubt !== undefined && seen.readAt < doubt.readAt) return undefined;
+  const verdict = assessInventory(seen, inventory);
+  if (verdict.kind === 'implausible') {
+    const { readAt, size, missing } = seen;
+    const isSame = doubt !== undefined && doubt.size === size && doubt.missing === missing;
+    return isSame
+      ? undefined
+      : { kind: 'inventoryDoubted', at, doubt: { readAt, why: verdict.why, size, missing } };
+  }
+  const next = afterGoodReading(inventory, seen);
+  return doubt === undefined && next === inventory
+    ? undefined
+    : { kind: 'inventoryTrusted', at, inventory: next };
+}
+
+/** How long after one reading the next one follows, while there is a doubt. */
+export function recheckInventoryMs({ policy, doubt }: Rollout, now: EpochMs): DurationMs {
+  const leastMs = policy.upgrade.expectMs * recheckShare;
+  return Math.max(leastMs, Math.min(recheckMaxMs, (now - (doubt?.since ?? now)) * recheckShareOfAge));
+}
+
+/** True once an operator has to say what is true. */
+export function isDoubtOverdue({ since }: InventoryDoubt, now: EpochMs): boolean {
+  return now - since >= doubtHoldAfterMs;
+}
+
+/** Why the rollout waits, for `status`; it ends by itself with the next good reading. */
+export function doubtHold(doubt: InventoryDoubt, now: EpochMs): Hold {
+  const lasts = formatDuration(Math.max(0, Math.round((now - doubt.since) / 1_000) * 1_000));
+  return {
+    reason: `${describeImplausible(doubt.why)}; waiting for ${lasts}, held after ${holdAfterWords}`,
+    until: null,
+  };
+}
+
+/** The reason of the hold that follows, with what a person can do. */
+export function doubtHeldWords({ why }: InventoryDoubt): string {
+  const check = 'check the access key, its role and the base URL';
+  const way =
+    why.kind === 'empty'
+      ? 'then resume: the inventory is read again first'
+      : 'or, if they were removed on purpose, resume: it takes this inventory for the whole fleet';
+  return `${describeImplausible(why)}, for ${holdAfterWords}; ${check}, ${way}`;
+}
+
+/** Why a rollback is not planned yet: it can't be held, so it goes on with the collectors that it can see. */
+export function rollbackDoubtWords({ why }: InventoryDoubt): string {
+  const after =
+    why.kind === 'empty' ? '' : `; after ${holdAfterWords} it goes on without the missing collectors`;
+  return `the rollback waits: ${describeImplausible(why)}${after}`;
+}
+
+const holdAfterWords = formatDuration(doubtHoldAfterMs);
+
+/** What is wrong with a reading, in words. */
+export function describeImplausible(why: Implausible): string {
+  switch (why.kind) {
+    case 'empty':
+      return `the inventory is not plausible: it is empty, ${why.expected} collectors are expected`;
+    case 'manyGone':
+      return `the inventory is not plausible: it lacks ${why.missing} of ${why.members} collectors of the rollout`;
+    case 'short':
+      return `the inventory is not plausible: it lists ${why.size} collectors, ${why.before} before`;
+    default:
+      return assertNever(why);
+  }
+}
