@@ -1,6 +1,8 @@
 import type { DurationMs } from '../base/time.ts';
 import type { CutOff, HttpAnswer } from '../http/http-exchange.ts';
 import type { ErrorAnswers } from './error-answers.ts';
+import { hashShare } from './random.ts';
+import { refusal } from './refusals.ts';
 import type { HttpFault } from './scenario.ts';
 import { ServiceFailure } from './service-failure.ts';
 
@@ -30,6 +32,8 @@ export async function playFault(
       return errors.list(new ServiceFailure(429, 'rate.limit.exceeded', 'too many requests'));
     case '401':
       return parts.unauthorized();
+    case '404':
+      return errors.of(refusal('InvalidCollector'));
     case 'cutOff':
       return { cutOff: 'beforeHeaders' };
     case 'cutOffMidBody':
@@ -43,6 +47,10 @@ export async function playFault(
       return errors.of(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
     case 'brokenJson':
       return broken(await next());
+    case 'emptyList':
+      return withRows(await next(), () => false);
+    case 'partialList':
+      return withRows(await next(), (row) => hashShare(`row:${JSON.stringify(row.id)}`) < fault.keeps);
     case 'slow': {
       const answer = await next();
       await parts.wait(fault.delay);
@@ -59,4 +67,18 @@ function broken(answer: HttpAnswer): HttpAnswer {
     headers: { ...answer.headers, 'content-type': 'application/json' },
     body: text.subarray(0, Math.max(1, Math.floor(text.length / 2))),
   };
+}
+
+interface ListRow {
+  readonly id?: unknown;
+}
+
+/** A list of collectors with these of its rows; what is no list stays as it is. */
+function withRows(answer: HttpAnswer, keeps: (row: ListRow) => boolean): HttpAnswer {
+  const { body } = answer;
+  if (typeof body !== 'object' || body === null || !('collectors' in body)) return answer;
+  const { collectors } = body;
+  return Array.isArray(collectors)
+    ? { ...answer, body: { ...body, collectors: collectors.filter(keeps) } }
+    : answer;
 }

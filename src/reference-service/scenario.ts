@@ -161,6 +161,8 @@ const HttpFault = z.strictObject({
     '429',
     /** As a throttled sign-in answers. */
     '401',
+    /** As if no collector, source or task were known: a lost role, or another tenant. */
+    '404',
     'cutOff',
     /** From here on the work is done first. */
     'cutOffMidBody',
@@ -168,9 +170,15 @@ const HttpFault = z.strictObject({
     'answerLost',
     '500AfterWork',
     'slow',
+    /** Lists of collectors answer 200 without a row. */
+    'emptyList',
+    /** Lists of collectors answer 200 with a share of their rows, always the same ones. */
+    'partialList',
   ]),
   /** For `slow`. */
   delay: Duration.prefault('10s'),
+  /** For `partialList`: the share of the collectors that stay. */
+  keeps: Share.default(0.5),
   /** After the start. */
   from: Duration.prefault('0s'),
   until: Duration.optional(),

@@ -590,6 +590,33 @@ describe('HTTP faults', () => {
     expect(broken.setup.service.world.isInUpgrade(broken.collectorId)).toBe(true);
   });
 
+  it('show lists without rows, or always the same part of them, and know no collector', async () => {
+    const { send } = await aService({
+      httpFaults: [
+        { operations: ['listUpgradableCollectors'], share: 1, fault: 'emptyList' },
+        { operations: ['listCollectors'], share: 1, fault: 'partialList', keeps: 0.5 },
+        { operations: ['getCollector'], share: 1, fault: '404' },
+      ],
+    });
+    const idsOf = async (path: string) => {
+      const { status, body } = await send(path);
+      expect(status).toBe(200);
+      return (body as { readonly collectors: ReadonlyArray<{ readonly id: number }> }).collectors.map(
+        ({ id }) => id,
+      );
+    };
+    expect(await idsOf('/v1/collectors/upgrades/collectors')).toEqual([]);
+    const part = await idsOf('/v1/collectors?limit=1000');
+    expect(part.length).toBeGreaterThan(0);
+    expect(await idsOf('/v1/collectors?limit=1000')).toEqual(part);
+    const { body } = await send('/reference/record');
+    expect(body).toMatchObject({ faults: { emptyList: 1, partialList: 2 } });
+    expect(await send(`/v1/collectors/${part[0]}`)).toMatchObject({
+      status: 404,
+      body: { code: 'InvalidCollector' },
+    });
+  });
+
   it('end with their time, and strike the same requests for the same seed', async () => {
     const run = async () => {
       const { send, clock } = await aService({ httpFaults: [{ share: 0.5, fault: '500', until: '1h' }] });
