@@ -9,6 +9,7 @@ import type { Logger } from '../observability/logger.ts';
 import { makeMetrics } from '../observability/metrics.ts';
 import { makeAccounts } from '../orchestrator/accounts.ts';
 import { makeConfigs } from '../orchestrator/configs.ts';
+import { isWaitedFor } from '../orchestrator/give-way.ts';
 import { makeOperations } from '../orchestrator/make-operations.ts';
 import type { Operations } from '../orchestrator/operations.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
@@ -155,6 +156,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   }));
   const forecast = makeScanForecast(schedules);
   const errands = makeErrands((errand, error) => sink.note({ event: 'errand.failed', errand, error }));
+  const readMark = makeReadAccountMark({
+    commands: redis.worker.commands,
+    keyPrefix,
+    service: config.service,
+  });
   const accounts = makeAccounts({
     ...ports,
     clock,
@@ -163,12 +169,13 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     sleep: sleepForReal,
     fleet,
     errands,
-    readMark: makeReadAccountMark({ commands: redis.worker.commands, keyPrefix, service: config.service }),
+    readMark,
   });
   const register = makeRedisConfigRegister({
     commands: redis.worker.commands,
     keyPrefix,
     followsSchedule: parts.followsSchedule,
+    readAccount: async () => Object.values(await readMark()).join(' '),
     own: config.rollouts.map((policy) => ({
       policy: policy.name,
       hash: hashHex(JSON.stringify([new URL(config.service.baseUrl).origin, policy]), 8),
@@ -273,6 +280,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       scanNow,
       sightings: makeSightings(),
       configRegister: register,
+      isWaitedFor: () => isWaitedFor({ ...ports, policies, accounts, configs }),
     };
     loops = startLoops(loopsParts, stopping.signal);
     await loops.tickAll(new Date(clock.now()));

@@ -1,7 +1,7 @@
 import type { Sleep } from '../base/sleep.ts';
 import type { DurationMs } from '../base/time.ts';
 import { type ConfigStanding, configWords, judgeConfig } from '../rollout/newest-config.ts';
-import type { ConfigRegister } from './ports/config-register.ts';
+import type { ConfigRegister, LivingDaemons } from './ports/config-register.ts';
 import type { EventSink } from './ports/event-sink.ts';
 
 /** Whether this daemon has the newest config of each policy: only then may it scan and plan the policy (P5). */
@@ -10,6 +10,8 @@ export interface Configs {
   check(policy: string): Promise<ConfigStanding>;
   /** As it was at the last check or beat; nothing where all agreed. */
   standings(): ReadonlyMap<string, ConfigStanding>;
+  /** Who lived at the last check or beat. */
+  living(): Pick<LivingDaemons, 'account' | 'others'>;
   /** Says that this daemon lives, and judges all its policies anew. */
   beat(): Promise<void>;
 }
@@ -22,9 +24,11 @@ export function makeConfigs({
   readonly register: Pick<ConfigRegister, 'beat'>;
   readonly sink: EventSink;
 }): Configs {
+  let living: LivingDaemons = { own: [], account: '', others: [] };
   let standings: ReadonlyMap<string, ConfigStanding> = new Map();
   const beat = async (): Promise<void> => {
-    const { own, others } = await register.beat();
+    living = await register.beat();
+    const { own, others } = living;
     const judged = own.map((config) => [config.policy, judgeConfig(config, others)] as const);
     const before = standings;
     standings = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));
@@ -42,6 +46,7 @@ export function makeConfigs({
       return standings.get(policy) ?? agreed;
     },
     standings: () => standings,
+    living: () => living,
   };
 }
 

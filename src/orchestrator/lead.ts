@@ -7,6 +7,8 @@ import { type WatchParts, watch } from './watch.ts';
 
 export interface LeadParts extends ReconcileParts, WatchParts {
   readonly lease: LeaderLease;
+  /** Whether another daemon that lives should lead for a while; never, where left out. */
+  readonly isWaitedFor?: () => Promise<boolean>;
   /** Ends early when the bell rings: `sleep` returns as soon as this signal fires. */
   readonly nextRing: () => AbortSignal;
 }
@@ -21,6 +23,10 @@ const breathMs: DurationMs = 5;
 const overdueMs: DurationMs = 3_000;
 const deliverEveryMs: DurationMs = 2_000;
 
+// Leaders that serve what the other one can't take turns; the other one tries for the lease every second.
+const turnMs: DurationMs = 10_000;
+const restMs: DurationMs = 2_500;
+
 /**
  * The leader's loop: while the lease is ours, every active rollout is reconciled when the bell rings, when it asked
  * to be woken, and every second. It ends when the signal is aborted, and then gives the lease back.
@@ -28,6 +34,7 @@ const deliverEveryMs: DurationMs = 2_000;
 export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void> {
   let leading = false;
   let deliveredAt = 0;
+  let turnBeganAt = 0;
   while (!signal.aborted) {
     const ring = parts.nextRing();
     const fence = await holdLease(parts);
@@ -36,14 +43,22 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
       parts.sink.note({ event: leading ? 'leader.acquired' : 'leader.lost' });
       // A new leader delivers at once what the one before it may have left behind.
       deliveredAt = 0;
+      turnBeganAt = parts.clock.now();
     }
     if (fence === undefined) {
       await parts.sleep(lookEveryMs / 2, signal);
       continue;
     }
     const now = parts.clock.now();
-    const isFirst = deliveredAt === 0;
     // Far either way: a clock that is set back must not put it off.
+    if (Math.abs(now - turnBeganAt) >= turnMs) {
+      turnBeganAt = now;
+      if (await isOthersTurn(parts)) {
+        await parts.lease.giveWay(restMs);
+        continue;
+      }
+    }
+    const isFirst = deliveredAt === 0;
     const isDeliveryDue = Math.abs(now - deliveredAt) >= deliverEveryMs;
     if (isDeliveryDue) deliveredAt = now;
     await parts.errands.run('watch', (stopping) => watch(parts, () => leading, stopping));
@@ -60,6 +75,16 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
   await parts.lease.release().catch((error: unknown) => {
     parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
   });
+}
+
+async function isOthersTurn({ isWaitedFor, sink }: LeadParts): Promise<boolean> {
+  try {
+    return (await isWaitedFor?.()) ?? false;
+  } catch (error) {
+    // Redis is away: nobody could take the lease.
+    sink.note({ event: 'reconcile.failed', rollout: '', error });
+    return false;
+  }
 }
 
 async function holdLease(parts: LeadParts): Promise<Fence | undefined> {

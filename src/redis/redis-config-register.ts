@@ -51,6 +51,7 @@ return living
 const said = z.object({
   daemon: z.string(),
   followsSchedule: z.boolean(),
+  account: z.string(),
   // An empty table of Lua is an object.
   configs: z.union([
     z.array(z.object({ policy: z.string(), hash: z.string(), generation: z.number() })),
@@ -66,23 +67,31 @@ export function makeRedisConfigRegister(parts: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
   readonly followsSchedule: boolean;
+  /** What names the account of this daemon to the others: no credential (P12). */
+  readonly readAccount: () => Promise<string>;
   readonly own: ReadonlyArray<{ readonly policy: string; readonly hash: string }>;
 }): ConfigRegister {
-  const { commands, keyPrefix, followsSchedule, own } = parts;
+  const { commands, keyPrefix, followsSchedule, readAccount, own } = parts;
   const keys = { daemons: `${keyPrefix}:{leader}:daemons`, generations: `${keyPrefix}:{leader}:configs` };
   const daemon = randomUUID();
-  const body = JSON.stringify({ followsSchedule, configs: own });
   return {
     beat: async () => {
+      const account = await readAccount();
+      const body = JSON.stringify({ followsSchedule, account, configs: own });
       const answer = await runScript(commands, beatScript, {
         keys: [keys.daemons, keys.generations],
         args: [daemon, livesMs, generationsMax, body],
       });
+      // What a later version says otherwise is left out: it would take its own for newer in any case.
       const living = z
         .array(z.string())
         .parse(answer)
-        .map((text) => said.parse(JSON.parse(text)));
+        .flatMap((text) => {
+          const read = said.safeParse(JSON.parse(text));
+          return read.success ? [read.data] : [];
+        });
       return {
+        account,
         own: living.find((each) => each.daemon === daemon)?.configs ?? [],
         others: living.filter((each) => each.daemon !== daemon),
       };

@@ -67,6 +67,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   let beating: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let released = false;
+  let restsUntil = Number.NEGATIVE_INFINITY;
   let expiry: NodeJS.Timeout | undefined;
   // Whoever asks next is told once that it was lost, though it may have been renewed since.
   let hasLapsed = false;
@@ -76,6 +77,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
 
   async function beat(): Promise<void> {
     const sentAt = monotonicNow();
+    if (sentAt < restsUntil) return;
     try {
       const answer = await runScript(commands, acquireScript, {
         keys: [keys.lease, keys.epoch],
@@ -83,7 +85,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       });
       faults.over(faultName);
       if (released) await giveUp();
-      else {
+      else if (monotonicNow() >= restsUntil) {
         held = typeof answer === 'number' ? { fence: answer, until: sentAt + leaseMs } : undefined;
         if (held !== undefined) watchExpiry();
       }
@@ -128,6 +130,13 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
       }
       if (held === undefined && beating !== undefined) await within(beatMs, beating);
       return fenceNow();
+    },
+    giveWay: async (forMs) => {
+      // Also for an attempt that is under way: its answer comes before the lease is given up, and counts no more.
+      restsUntil = monotonicNow() + forMs;
+      held = undefined;
+      clearTimeout(expiry);
+      await within(leaseMs, giveUp().then(noop, noop));
     },
     release: async () => {
       released = true;

@@ -2,6 +2,8 @@
 export interface LivingDaemon {
   /** False for `run --once`, which scans when it starts, and never again. */
   readonly followsSchedule: boolean;
+  /** Names the account that it works for; another name may still be the same account. */
+  readonly account: string;
   /** By policy: which config it has of it. */
   readonly configs: readonly PolicyConfig[];
 }

@@ -152,6 +152,28 @@ describe.concurrent('a daemon whose config names another account (P5)', () => {
   });
 });
 
+describe.concurrent('daemons that share the leader lease', () => {
+  it('take turns, so that a rollout goes on although a daemon of another account came first', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const input: NightInput = {
+      redis: redis.config(),
+      scenario: { fleet: { size: 8 }, ...accounts },
+      rollout: { waves: [{ name: 'all' }], concurrency: 20 },
+    };
+    const night = await aDaemonNight(input, onTestFinished);
+    const theirs = await night.startDaemon({ service: otherKey });
+    await until('its leadership', () => theirs.told('leader.acquired').length > 0);
+    const ours = await night.startDaemon();
+    const rolloutId = await scan(ours);
+    const ended = await untilEnded(ours, rolloutId);
+    expect(ended.state).toBe('succeeded');
+    expect(theirs.told('leader.lost').length).toBeGreaterThan(0);
+    expect(ours.told('rollout.foreign')).toEqual([]);
+  });
+});
+
 describe.concurrent('a key that was rotated in the same account', () => {
   it('goes on with the rollout, which is tied to both keys, and says so', async ({
     expect,

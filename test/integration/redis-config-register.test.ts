@@ -3,11 +3,18 @@ import { makeRedisConfigRegister } from '../../src/redis/redis-config-register.t
 import { useRedis } from '../support/redis.ts';
 
 const redis = useRedis();
+const readAccount = async () => 'https://api.example.com 5f3a';
 
 describe('the register of living daemons', () => {
   function aDaemon(keyPrefix: string, hash: string, followsSchedule = true) {
     const own = [{ policy: 'production', hash }];
-    return makeRedisConfigRegister({ commands: redis.connect().commands, keyPrefix, followsSchedule, own });
+    return makeRedisConfigRegister({
+      commands: redis.connect().commands,
+      keyPrefix,
+      followsSchedule,
+      readAccount,
+      own,
+    });
   }
 
   it('numbers configs in the order in which they were first seen, whoever brings them', async () => {
@@ -16,6 +23,7 @@ describe('the register of living daemons', () => {
     const next = aDaemon(keyPrefix, 'bbbb', false);
     expect(await old.beat()).toEqual({
       own: [{ policy: 'production', hash: 'aaaa', generation: 1 }],
+      account: 'https://api.example.com 5f3a',
       others: [],
     });
     expect((await next.beat()).own).toMatchObject([{ generation: 2 }]);
@@ -39,6 +47,7 @@ describe('the register of living daemons', () => {
       commands: redis.connect().commands,
       keyPrefix,
       followsSchedule: true,
+      readAccount,
       own: [],
     });
     await one.beat();
@@ -54,7 +63,11 @@ describe('the register of living daemons', () => {
     const one = aDaemon(keyPrefix, 'aaaa');
     await one.beat();
     const [seconds] = await commands.time();
-    const said = JSON.stringify({ followsSchedule: true, configs: [{ policy: 'production', hash: 'bbbb' }] });
+    const said = JSON.stringify({
+      followsSchedule: true,
+      account: '',
+      configs: [{ policy: 'production', hash: 'bbbb' }],
+    });
     const key = `${keyPrefix}:{leader}:daemons`;
     await commands.hset(key, 'lately', `${(Number(seconds) - 5) * 1_000} ${said}`);
     await commands.hset(key, 'long ago', `${(Number(seconds) - 12) * 1_000} ${said}`);

@@ -55,6 +55,21 @@ describe('the leader lease', () => {
     expect(faults.reason()).toBeNull();
   });
 
+  it('is given to whoever tries for it, with a higher fence, and tried for again after the rest', async () => {
+    const { keyPrefix } = redis.config();
+    let now = 0;
+    const first = aLease(keyPrefix, { leaseMs: 300, monotonicNow: () => now });
+    const held = await until('the lease', () => first.hold());
+    await first.giveWay(1_000);
+    expect(await first.hold()).toBeUndefined();
+    const second = aLease(keyPrefix, { leaseMs });
+    expect(await until('the other one to have it', () => second.hold())).toBeGreaterThan(held);
+    await second.release();
+    expect(await first.hold()).toBeUndefined();
+    now += 1_000;
+    await until('it to be held again', () => first.hold());
+  });
+
   it('has one holder, and another one after its release, with a higher fence', async () => {
     const { keyPrefix } = redis.config();
     const [first, second] = [aLease(keyPrefix, { leaseMs }), aLease(keyPrefix, { leaseMs })];

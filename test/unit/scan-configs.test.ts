@@ -12,6 +12,7 @@ const policy = aPolicy();
 const own = [{ policy: policy.name, hash: 'aaaa', generation: 1 }];
 const newer: LivingDaemon = {
   followsSchedule: true,
+  account: 'a',
   configs: [{ policy: policy.name, hash: 'bbbb', generation: 2 }],
 };
 
@@ -32,7 +33,7 @@ function setUp(onFleet: (live: (others: readonly LivingDaemon[]) => void) => voi
     store,
     scans,
     register: makeMemoryFleetRegister(),
-    configs: makeConfigs({ register: { beat: async () => ({ own, others }) }, sink }),
+    configs: makeConfigs({ register: { beat: async () => ({ own, account: 'a', others }) }, sink }),
     fleet: aFleetService({
       listBuilds: async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }),
       readFleet: async () => {

@@ -3,6 +3,8 @@ import type { LivingDaemon, PolicyConfig } from '../../rollout/newest-config.ts'
 export interface LivingDaemons {
   /** This daemon's own policies, with their generations. */
   readonly own: readonly PolicyConfig[];
+  /** As the others see it. */
+  readonly account: string;
   readonly others: readonly LivingDaemon[];
 }
 

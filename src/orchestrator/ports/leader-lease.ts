@@ -1,3 +1,5 @@
+import type { DurationMs } from '../../base/time.ts';
+
 /** The leader's fence: a write under an older one is refused, so a leader that slept past its lease changes nothing. */
 export type Fence = number;
 
@@ -5,5 +7,7 @@ export type Fence = number;
 export interface LeaderLease {
   /** The fence of our leadership while the lease has enough life left to act; undefined when another leads. */
   hold(): Promise<Fence | undefined>;
+  /** Gives it to whoever tries for it within this time; then this daemon tries again. */
+  giveWay(forMs: DurationMs): Promise<void>;
   release(): Promise<void>;
 }
