@@ -40,13 +40,15 @@ export const SpreadBySchema = z
     z.superRefine<unknown>(
       (keys, context) => {
         if (!Array.isArray(keys)) return;
+        const seen = new Set<unknown>();
         keys.forEach((key: unknown, index) => {
-          if (typeof key === 'string' && keys.indexOf(key) < index)
+          if (typeof key === 'string' && seen.has(key))
             context.addIssue({
               code: 'custom',
               message: `${quote(key)} stands there twice; keep one`,
               path: [index],
             });
+          seen.add(key);
         });
       },
       { when: () => true },

@@ -11,7 +11,7 @@ import { keyName, quote } from './config-error.ts';
 export function explainIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => explainUnknownKey(key, knownKeys(issue.inst))).join('\n');
+      return explainUnknownKeys(issue.keys, knownKeys(issue.inst));
     case 'invalid_type':
       if (issue.input === undefined) return `is missing; it must be ${expectedName(issue.expected)}`;
       return `must be ${expectedName(issue.expected)}, not ${kindOf(issue.input)}${quoteHint(issue)}`;
@@ -33,6 +33,17 @@ export function explainIssue(issue: z.core.$ZodRawIssue): string {
     default:
       return assertNever(issue);
   }
+}
+
+/** No message shows more, and to find the nearest key takes a while. */
+const comparedMax = 100;
+
+function explainUnknownKeys(keys: readonly string[], known: readonly string[]): string {
+  return keys
+    .map((key, index) =>
+      index < comparedMax ? explainUnknownKey(key, known) : `unknown key ${quote(keyName(key))}`,
+    )
+    .join('\n');
 }
 
 /** A sentence about a key that a mapping does not have. */

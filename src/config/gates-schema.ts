@@ -52,7 +52,7 @@ function parseExpectation(text: string): Expectation | undefined {
 
 /** What any kind of gate has. */
 const asking = {
-  every: duration('100ms').prefault('1m').describe('How often to ask.'),
+  every: duration('100ms', '1d').prefault('1m').describe('How often to ask.'),
   urlFile: filePath()
     .exactOptional()
     .describe(

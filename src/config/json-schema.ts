@@ -7,6 +7,7 @@ export function configJsonSchema(): object {
     io: 'input',
     // Keys are left alone when variables are replaced.
     override: ({ jsonSchema, path }) => {
+      tellBounds(jsonSchema);
       if (path.at(-1) !== 'propertyNames') allowVariable(jsonSchema);
     },
   });
@@ -16,6 +17,14 @@ export function configJsonSchema(): object {
 /** The schema as the text that is committed. */
 export function configJsonSchemaText(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+}
+
+/** JSON Schema has no bounds for a text that is a duration, so editors show them with its description. Changes its argument. */
+function tellBounds(schema: JsonSchema): void {
+  const { bounds, description = '' } = schema;
+  if (typeof bounds !== 'string') return;
+  Reflect.deleteProperty(schema, 'bounds');
+  schema.description = `${description} From ${bounds}.`.trim();
 }
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;

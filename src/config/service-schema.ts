@@ -33,11 +33,11 @@ const BudgetShare = z
   .string({ error: (issue) => (issue.input === undefined ? undefined : shareSentence) })
   .transform((text, context): number => {
     const percent = Number(/^(\d{1,3}(?:\.\d+)?) ?%$/.exec(text.trim())?.[1] ?? Number.NaN);
-    if (percent > 0 && percent <= 100) return percent / 100;
+    if (percent >= 1 && percent <= 100) return percent / 100;
     context.addIssue(`${quote(text)} is no share; it ${shareSentence}`);
     return z.NEVER;
   });
-const shareSentence = 'must be a percentage above 0% and up to 100%, such as 80%';
+const shareSentence = 'must be a percentage from 1% to 100%, such as 80%';
 
 const credentials = [
   { key: 'accessId', fileKey: 'accessIdFile', variable: 'UPWAVE_ACCESS_ID' },
@@ -76,7 +76,7 @@ export const ServiceSchema = z
       ),
     requestsPerSecond: z
       .number()
-      .positive()
+      .min(0.1)
       .max(10_000)
       .default(4)
       .describe('The rate limit of the service for this user.'),
@@ -88,9 +88,9 @@ export const ServiceSchema = z
       .default(10)
       .describe('The most requests that the service allows to be open at once.'),
     budgetShare: BudgetShare.prefault('100%').describe(
-      'Our share of requestsPerSecond; the rest is left for other tools of the same user.',
+      'Our share of requestsPerSecond, from 1% to 100%; the rest is left for other tools of the same user.',
     ),
-    requestTimeout: duration('100ms').prefault('30s').describe('How long to wait for an answer.'),
+    requestTimeout: duration('100ms', '10m').prefault('30s').describe('How long to wait for an answer.'),
   })
   .check(
     wholeCheck((service, report) => {

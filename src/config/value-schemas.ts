@@ -5,14 +5,16 @@ import type { DurationMs } from '../base/time.ts';
 import { quote } from './config-error.ts';
 
 /** Longer ones are slips of a unit. */
-const durationMaxMs: DurationMs = 366 * 86_400_000;
+const longest = '366d';
 
 /**
  * A duration as text, such as `30s`; milliseconds inside.
  * @param atLeast the shortest one that makes sense, as text too
+ * @param atMost the longest one; what reaches a timer stays below 24 days, beyond which timers fire at once
  */
-export function duration(atLeast: string) {
+export function duration(atLeast: string, atMost: string = longest) {
   const leastMs = parseDuration(atLeast) ?? 0;
+  const mostMs = parseDuration(atMost) ?? 0;
   return z
     .string({
       error: (issue) =>
@@ -25,10 +27,14 @@ export function duration(atLeast: string) {
         return z.NEVER;
       }
       if (durationMs < leastMs) context.addIssue(`must be at least ${atLeast}`);
-      if (durationMs > durationMaxMs) context.addIssue('must be at most 366d');
+      if (durationMs > mostMs) context.addIssue(`must be at most ${atMost}`);
       return durationMs;
     })
-    .meta({ pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$', examples: ['30s', '15m', '12h'] });
+    .meta({
+      pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$',
+      examples: ['30s', '15m', '12h'],
+      bounds: `${atLeast} to ${atMost}`,
+    });
 }
 
 /** A name that becomes part of ids, keys and metric labels. */

@@ -1,4 +1,4 @@
-import type { ErrorCode, Scalar, YAMLParseError, YAMLWarning } from 'yaml';
+import type { Alias, ErrorCode, Scalar, YAMLParseError, YAMLWarning } from 'yaml';
 import {
   type Document,
   isAlias,
@@ -212,11 +212,18 @@ function plainValue(document: Document, file: string): unknown {
 }
 
 function makeLocate(document: Document, positionAt: (offset: number) => Position): YamlSource['locate'] {
+  const childOf = makeChildOf();
+  // To resolve one walks the whole document.
+  const anchoredBy = new WeakMap<object, unknown>();
+  const anchored = (alias: Alias): unknown => {
+    if (!anchoredBy.has(alias)) anchoredBy.set(alias, alias.resolve(document));
+    return anchoredBy.get(alias);
+  };
   return (path, part = 'value') => {
     let node: unknown = document.contents;
     let offset = isNode(node) ? node.range?.[0] : undefined;
     for (const [index, step] of path.entries()) {
-      if (isAlias(node)) node = node.resolve(document);
+      if (isAlias(node)) node = anchored(node);
       const child = childOf(node, step);
       if (child === undefined) break;
       const isLast = index === path.length - 1;
@@ -236,12 +243,21 @@ function isWritten(value: unknown): boolean {
   return isScalar(value) && (value.range?.[0] ?? 0) < (value.range?.[1] ?? 0);
 }
 
-function childOf(node: unknown, step: PropertyKey): { key: unknown; value: unknown } | undefined {
-  if (isMap(node)) {
-    return node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
-  }
-  if (isSeq(node) && typeof step === 'number' && step < node.items.length) {
-    return { key: undefined, value: node.items[step] };
-  }
-  return undefined;
+/** Finds what stands in a mapping or list. Keys of a mapping are looked up, since a file may have many problems. */
+function makeChildOf() {
+  const pairsOf = new WeakMap<object, Map<string, { key: unknown; value: unknown }>>();
+  return (node: unknown, step: PropertyKey): { key: unknown; value: unknown } | undefined => {
+    if (isMap(node)) {
+      const known = pairsOf.get(node);
+      const pairs =
+        known ??
+        new Map(node.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair]] : [])));
+      if (known === undefined) pairsOf.set(node, pairs);
+      return pairs.get(String(step));
+    }
+    if (isSeq(node) && typeof step === 'number' && step < node.items.length) {
+      return { key: undefined, value: node.items[step] };
+    }
+    return undefined;
+  };
 }

@@ -369,11 +369,11 @@ const serviceCases: ReadonlyArray<readonly [string, string]> = [
   ],
   [
     'service: { baseUrl: http://h, accessId: a, accessKey: k, budgetShare: 0% }',
-    'config.yaml:1:71 service.budgetShare: "0%" is no share; it must be a percentage above 0% and up to 100%, such as 80%',
+    'config.yaml:1:71 service.budgetShare: "0%" is no share; it must be a percentage from 1% to 100%, such as 80%',
   ],
   [
     'service: { baseUrl: http://h, accessId: a, accessKey: k, requestsPerSecond: 0 }',
-    'config.yaml:1:77 service.requestsPerSecond: must be more than 0',
+    'config.yaml:1:77 service.requestsPerSecond: must be at least 0.1',
   ],
   [
     'service: { baseUrl: http://h, accessId: a, accessKey: k, allowedHosts: ["*"] }',

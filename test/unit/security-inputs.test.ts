@@ -12,7 +12,7 @@ import { readJson } from '../../src/http/json-text.ts';
 import { valueUnder } from '../../src/rollout/collector-key.ts';
 import { compileMatch, compileSelection } from '../../src/rollout/selector.ts';
 import { aCollector } from '../support/builders.ts';
-import { problemsOf, readConfig, withRollout, withSection } from '../support/config-fixtures.ts';
+import { problemsOf, readConfig, withRollout, withSection, withService } from '../support/config-fixtures.ts';
 import { cpuMsOf } from '../support/cpu-time.ts';
 
 /** Inputs that are larger or odder than anybody would write. What is slow with them takes minutes, or for ever. */
@@ -174,6 +174,39 @@ describe('a regular expression of the config', () => {
 });
 
 describe('a config that is made to hurt', () => {
+  const many = (count: number, write: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => write(index));
+
+  it.each([
+    ['unknown keys', withSection(many(20_000, (index) => `unknown${index}: 1`).join('\n')), 20_000],
+    [
+      'unknown keys that aliases repeat',
+      withSection(
+        `x: &x { ${many(1_000, (index) => `u${index}: 1`).join()} }\nhttp: *x\nlog: *x\nredis: *x\nservice2: *x`,
+      ),
+      3_000,
+    ],
+  ])('is soon refused for its %s, of which it shows the first ones', (_, text, least) => {
+    const tookMs = cpuMsOf(() => {
+      const problems = problemsOf(() => readConfig(text));
+      expect(problems.length).toBe(51);
+      const [, more] = /^and (\d+) more$/.exec(problems.at(-1) ?? '') ?? [];
+      expect(Number(more)).toBeGreaterThanOrEqual(least - 50);
+    });
+    expect(tookMs).toBeLessThan(2 * soonMs);
+  });
+
+  it('is refused for times and rates that no timer can hold', () => {
+    const problemsWith = (yaml: string) => problemsOf(() => readConfig(yaml)).join();
+    const service = (more: string) =>
+      withService(`service: { baseUrl: https://h, accessId: id, accessKey: key, ${more} }`);
+    expect(problemsWith(service('requestTimeout: 30d'))).toContain('must be at most 10m');
+    expect(problemsWith(service('requestTimeout: 0s'))).toContain('must be at least 100ms');
+    expect(problemsWith(service('requestsPerSecond: 1e-9'))).toContain('must be at least 0.1');
+    expect(problemsWith(service('budgetShare: 0.0001%'))).toContain('from 1% to 100%');
+    expect(problemsWith(withRollout('upgrade: { deadline: 400d }'))).toContain('must be at most 366d');
+  });
+
   it('is refused for keys that mean something to JavaScript, at any depth', () => {
     const texts = [
       withSection('__proto__: { x: 1 }'),
