@@ -37,9 +37,15 @@ loopback.addAddress('::1', 'ipv6');
 /** Without a token: only this machine, and only when it is asked for by a name that is certainly its own. */
 function judgeLocal(request: HttpRequest): HttpAnswer | undefined {
   const { headers, remoteAddress } = request;
-  // A proxy on this machine would make the whole world look like this machine.
-  if (!isLoopback(remoteAddress) || Object.keys(headers).some(isOfProxy)) {
+  if (!isLoopback(remoteAddress)) {
     return faultAnswer('forbidden', 'without a token only this machine may connect; set http.token');
+  }
+  // A proxy on this machine would make the whole world look like this machine. Some tell of themselves by HTTP/1.0 alone.
+  if (request.httpVersion === '1.0' || Object.keys(headers).some(isOfProxy)) {
+    return faultAnswer(
+      'forbidden',
+      'without a token only this machine may connect, and not through a proxy or with HTTP/1.0; set http.token',
+    );
   }
   // A page of a stranger whose name was pointed at 127.0.0.1 has our origin, but not our name.
   if (!isOwnName(headers.host)) {
@@ -57,8 +63,12 @@ function isLoopback(address: string): boolean {
   return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6');
 }
 
+/** What proxies, load balancers and content networks add. */
+const proxyHeaders =
+  /^(?:forwarded(?:-for)?|via|cdn-loop|cf-.+|x-real-ip|x-scheme|x-forwarded.*|x-original-.+|x-envoy-.+|x-amz.+|x-azure-.+|(?:[a-z]+-)*client-?ip|x-cluster-client-ip)$/;
+
 function isOfProxy(header: string): boolean {
-  return /^(forwarded|via|x-real-ip|x-forwarded-.+)$/.test(header);
+  return proxyHeaders.test(header);
 }
 
 function isOwnName(host: string | undefined): boolean {

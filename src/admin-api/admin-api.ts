@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assert.ts';
 import type { Clock } from '../base/time.ts';
 import { adminApi, adminApiPath } from '../contract/admin-api.ts';
+import type { ConnectionLimits } from '../http/bound-connections.ts';
 import type { HttpAnswer, RequestFailure } from '../http/http-exchange.ts';
 import { mountOperations } from '../http/mounted-operation.ts';
 import { startHttpServer } from '../http/server.ts';
@@ -19,6 +20,8 @@ export interface AdminApiParts extends AskOperationsParts, DaemonPagesParts {
   /** Without one only connections from this machine are served. */
   readonly token: string | undefined;
   readonly clock: Clock;
+  /** How many connections may be open; without it, as many as there are descriptors. */
+  readonly connections?: ConnectionLimits;
   /** Told of errors that are bugs of ours; the asker learns only that there was one. */
   readonly tellError: (error: unknown) => void;
 }
@@ -40,6 +43,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     host: parts.host,
     port: parts.port,
     bodyBytesMax,
+    ...(parts.connections === undefined ? {} : { connections: parts.connections }),
     operations: [
       ...mountDaemonPages(parts),
       ...mountOperations(adminApi, {

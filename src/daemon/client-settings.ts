@@ -12,8 +12,12 @@ export function clientSettings(
     ca: service.ca,
     allowedHosts: service.allowedHosts,
     requestTimeoutMs: service.requestTimeoutMs,
-    // More sockets than requests allowed at once: a grant never waits for a socket.
-    connectionsMax: Math.ceil(service.concurrentRequests * 1.6),
+    connectionsMax: serviceSocketsMax(service),
     random: Math.random,
   };
+}
+
+/** More sockets than requests allowed at once: a grant never waits for a socket. */
+export function serviceSocketsMax({ concurrentRequests }: Pick<ServiceConfig, 'concurrentRequests'>): number {
+  return Math.ceil(concurrentRequests * 1.6);
 }

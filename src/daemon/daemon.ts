@@ -32,7 +32,9 @@ import { policyKeys } from '../redis/rollout-keys.ts';
 import { standstillLeftMs } from '../rollout/api-standing.ts';
 import { makeReadAccountMark } from './account-mark.ts';
 import { accountReadiness } from './account-readiness.ts';
+import { serviceSocketsMax } from './client-settings.ts';
 import { configReadiness } from './config-readiness.ts';
+import { connectionLimits } from './connection-limits.ts';
 import { type DaemonSink, makeDaemonSink } from './daemon-sink.ts';
 import { describeEnd, endInTime } from './end-in-time.ts';
 import { makeErrands } from './errands.ts';
@@ -331,6 +333,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         port: config.http.port,
         token: config.http.token?.reveal(),
         clock,
+        connections: connectionLimits(serviceSocketsMax(config.service)),
         operations,
         readiness,
         isUnavailable: isRedisSilence,

@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly remoteAddress: string;
+  /** `1.1`, or `1.0` from old clients and some proxies; empty where no request could be read. */
+  readonly httpVersion: string;
   readonly hasBody: boolean;
   /** The operation it is for; undefined for an unknown route or a wrong method. */
   readonly operation: Operation | undefined;

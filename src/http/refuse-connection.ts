@@ -42,6 +42,7 @@ const noRequest: Omit<HttpRequest, 'remoteAddress'> = {
   path: '',
   url: '',
   headers: {},
+  httpVersion: '',
   hasBody: false,
   operation: undefined,
 };

@@ -7,6 +7,7 @@ import fastify, {
 } from 'fastify';
 import { writeAddress } from '../base/write-address.ts';
 import type { Operation } from '../contract/operation.ts';
+import { boundConnections, type ConnectionLimits } from './bound-connections.ts';
 import type { CutOff, HttpAnswer, HttpRequest, RequestFailure } from './http-exchange.ts';
 import { isTooDeep } from './json-depth.ts';
 import type { MountedOperation } from './mounted-operation.ts';
@@ -15,8 +16,11 @@ import { refuseConnection } from './refuse-connection.ts';
 /** Bodies of our APIs are small; a larger one is a mistake or an attack. */
 const bodyBytesMaxDefault = 1024 * 1024;
 
-/** A request that has not arrived whole by then is given up, so that none hangs for ever. */
+/** A request whose headers, or which as a whole, has not arrived by then is given up, so that none hangs for ever. */
+const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 60_000;
+/** How often Node looks for such requests. */
+const timeoutsCheckedEveryMs = 1_000;
 
 /** A collector's name has 128 characters of up to 12 bytes each once percent-encoded; the router's own limit is 100. */
 const pathSegmentLengthMax = 2_048;
@@ -31,6 +35,8 @@ export interface HttpServerParts {
   /** Stands around every request, known route or not: sign-in, limits, faults. `next` never rejects. */
   readonly around?: (request: HttpRequest, next: () => Promise<HttpAnswer>) => Promise<HttpAnswer | CutOff>;
   readonly bodyBytesMax?: number;
+  /** Without them, as many as there are descriptors. */
+  readonly connections?: ConnectionLimits;
 }
 
 export interface RunningHttpServer {
@@ -52,6 +58,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<RunningHt
     bodyLimit: parts.bodyBytesMax ?? bodyBytesMaxDefault,
     forceCloseConnections: true,
     requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: timeoutsCheckedEveryMs },
     clientErrorHandler: (error, socket) => refuseConnection(parts, error, socket),
     routerOptions: {
       ignoreTrailingSlash: true,
@@ -62,6 +69,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<RunningHt
       void respond(request as FastifyRequest, reply as FastifyReply, { failure: { kind: 'malformedUrl' } });
     },
   });
+  if (parts.connections !== undefined) boundConnections(app.server, parts.connections);
   acceptAnyBodyAsText(app);
   for (const mounted of parts.operations) {
     app.route({
@@ -187,6 +195,7 @@ function seenRequest(request: FastifyRequest, operation: Operation | undefined):
     url: request.url,
     headers,
     remoteAddress: request.ip,
+    httpVersion: request.raw.httpVersion,
     hasBody: headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0,
     operation,
   };

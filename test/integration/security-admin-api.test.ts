@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunningAdminApi } from '../../src/admin-api/admin-api.ts';
 import { adminApi } from '../../src/contract/admin-api.ts';
+import type { ConnectionLimits } from '../../src/http/bound-connections.ts';
 import { aRolloutStatus, makeFakeOperations } from '../support/fake-operations.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
 
@@ -39,11 +40,12 @@ function ask(url: string, { method = 'GET', headers = {}, body }: Asked = {}) {
 describe('the admin API against strangers', () => {
   let api: RunningAdminApi | undefined;
 
-  const start = async (given: { readonly token?: string } = {}) => {
+  const start = async (given: { readonly token?: string; readonly connections?: ConnectionLimits } = {}) => {
     const operations = makeFakeOperations({ rollouts: [aRolloutStatus({ id: rolloutId })] });
     const told: unknown[] = [];
     api = await startFakeAdminApi(operations, {
       token: given.token,
+      ...(given.connections && { connections: given.connections }),
       tellError: (error) => void told.push(error),
     });
     return { operations, told, url: api.url, v1: `${api.url}/api/v1` };
@@ -74,13 +76,63 @@ describe('the admin API against strangers', () => {
     expect((await ask(`${v1}/rollouts`, { headers: { host } })).status).toBe(200);
   });
 
-  it.each(['via', 'x-real-ip', 'x-forwarded-host', 'x-forwarded-proto', 'X-Forwarded-For', 'Forwarded'])(
-    'without a token refuses what a proxy passed on (%s)',
-    async (header) => {
-      const { v1 } = await start();
-      expect((await ask(`${v1}/rollouts`, { headers: { [header]: 'anything' } })).status).toBe(403);
-    },
-  );
+  it.each([
+    'via',
+    'x-real-ip',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'X-Forwarded-For',
+    'Forwarded',
+    'CF-Connecting-IP',
+    'True-Client-IP',
+    'X-Client-IP',
+    'X-Cluster-Client-IP',
+    'X-Original-Forwarded-For',
+    'X-Envoy-External-Address',
+    'X-Amzn-Trace-Id',
+    'CDN-Loop',
+  ])('without a token refuses what a proxy passed on (%s)', async (header) => {
+    const { v1 } = await start();
+    expect((await ask(`${v1}/rollouts`, { headers: { [header]: 'anything' } })).status).toBe(403);
+  });
+
+  it('without a token refuses HTTP/1.0, by which some proxies tell of themselves alone', async () => {
+    for (const [given, status] of [
+      [{}, 403],
+      [{ token }, 200],
+    ] as const) {
+      const { url } = await start(given);
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      socket.end(
+        `GET /api/v1/rollouts HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+      );
+      const answer = Buffer.concat(await socket.toArray()).toString();
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.[01] ${status} `));
+      await api?.close();
+    }
+  });
+
+  it.each([
+    ['silent', ''],
+    [
+      'at a request that never ends',
+      'POST /api/v1/rollouts/x/pause HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{',
+    ],
+  ])('keeps few connections that are %s, and serves a newcomer all the same', async (_, sent) => {
+    const { url } = await start({ connections: { max: 8, perAddressMax: 6, reservedForLoopback: 0 } });
+    const strangers = Array.from({ length: 30 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+    let closedCount = 0;
+    for (const each of strangers) {
+      each.on('error', () => {}).on('close', () => (closedCount += 1));
+      each.on('connect', () => each.write(sent));
+      each.resume();
+    }
+    await expect.poll(() => closedCount).toBe(24);
+    expect((await ask(`${url}/api/v1/rollouts`)).status).toBe(200);
+    await expect.poll(() => closedCount).toBeGreaterThanOrEqual(25);
+    expect(closedCount).toBeLessThan(30);
+    for (const each of strangers) each.destroy();
+  });
 
   const reads = ['/', '/metrics', '/api/v1/rollouts', '/api/v1/collectors/7/explanation'];
   describe.each(['cross-site', 'same-site'])('a page of a site that is %s', (site) => {

@@ -18,6 +18,8 @@ export interface ProcessInput {
   readonly cwd?: string;
   /** A bound for what hangs; nearly three minutes where left out. */
   readonly killAfterMs?: number;
+  /** Its limit of open descriptors, as `ulimit -n` sets it; that of the tests where left out. */
+  readonly openFilesMax?: number;
 }
 
 export interface ProcessResult {
@@ -44,9 +46,15 @@ export function startUpwave({
   env,
   cwd,
   killAfterMs = killAfterDefaultMs,
+  openFilesMax,
 }: ProcessInput): UpwaveProcess {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [main, ...args], {
+  const command = [process.execPath, main, ...args];
+  const [file = '', ...rest] =
+    openFilesMax === undefined
+      ? command
+      : ['sh', '-c', `ulimit -n ${openFilesMax}; exec "$@"`, 'sh', ...command];
+  const child = spawn(file, rest, {
     env: { PATH, HOME, ...env },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
