@@ -9,7 +9,7 @@ import { makeWrongTokens } from './wrong-tokens.ts';
 /** Says why a request may not go on; undefined when it may. */
 export type Access = (request: HttpRequest) => HttpAnswer | undefined;
 
-/** Served without a token: they tell no more than that the daemon lives, and the page has to ask for the token. */
+/** Served without a token: they tell no more than whether the daemon lives and works, and the page has to ask for the token. */
 const openPaths: readonly string[] = ['/', '/healthz', '/readyz'];
 
 /**
@@ -28,6 +28,16 @@ export function makeAccess(parts: { readonly token: string | undefined; readonly
     }
     return undefined;
   };
+}
+
+/**
+ * Whether who asks may read the state: to others an open path tells no names of hosts. Where no token is set, `Access`
+ * has let in this machine alone.
+ */
+export function makeMayRead(token: string | undefined): (request: HttpRequest) => boolean {
+  if (token === undefined) return () => true;
+  const expected = digest(token);
+  return (request) => isBearerOf(expected, bearerOf(request));
 }
 
 const loopback = new BlockList();
@@ -85,12 +95,12 @@ function makeTokenJudge(token: string, clock: Clock): Access {
   const wrongTokens = makeWrongTokens(clock);
   return (request) => {
     if (openPaths.includes(request.path)) return undefined;
-    const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+    const given = bearerOf(request);
     const challenge = { 'www-authenticate': 'Bearer realm="upwave"' };
     if (given === undefined) return faultAnswer('unauthorized', 'a bearer token is needed', challenge);
     // Digests have one length and tell nothing by how long their comparison takes. A right one always passes: behind a
     // proxy all the world is one address, and strangers' guesses must not keep an operator from the brake (P4).
-    if (timingSafeEqual(digest(given), expected)) return undefined;
+    if (isBearerOf(expected, given)) return undefined;
     const refusedForMs = wrongTokens.refusedForMs(request.remoteAddress);
     if (refusedForMs > 0) {
       return faultAnswer('tooManyAttempts', 'too many wrong tokens from this address', {
@@ -100,6 +110,14 @@ function makeTokenJudge(token: string, clock: Clock): Access {
     wrongTokens.count(request.remoteAddress);
     return faultAnswer('unauthorized', 'the token is wrong', challenge);
   };
+}
+
+function bearerOf({ headers }: HttpRequest): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+function isBearerOf(expected: Buffer, given: string | undefined): boolean {
+  return given !== undefined && timingSafeEqual(digest(given), expected);
 }
 
 function digest(text: string): Buffer {

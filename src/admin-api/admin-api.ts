@@ -5,7 +5,7 @@ import type { ConnectionLimits } from '../http/bound-connections.ts';
 import type { HttpAnswer, RequestFailure } from '../http/http-exchange.ts';
 import { mountOperations } from '../http/mounted-operation.ts';
 import { startHttpServer } from '../http/server.ts';
-import { makeAccess } from './access.ts';
+import { makeAccess, makeMayRead } from './access.ts';
 import { AdminFault, faultAnswer } from './admin-fault.ts';
 import { type AskOperationsParts, makeAskOperations } from './ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './daemon-pages.ts';
@@ -13,7 +13,7 @@ import { makeHoldHandlers } from './hold-handlers.ts';
 import { makePolicyHandlers } from './policy-handlers.ts';
 import { makeRolloutHandlers } from './rollout-handlers.ts';
 
-export interface AdminApiParts extends AskOperationsParts, DaemonPagesParts {
+export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts, 'mayRead'> {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -45,7 +45,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     bodyBytesMax,
     ...(parts.connections === undefined ? {} : { connections: parts.connections }),
     operations: [
-      ...mountDaemonPages(parts),
+      ...mountDaemonPages({ ...parts, mayRead: makeMayRead(parts.token) }),
       ...mountOperations(adminApi, {
         prefix: adminApiPath,
         handlers: { ...makeRolloutHandlers(ask), ...makeHoldHandlers(ask), ...makePolicyHandlers(ask) },

@@ -19,6 +19,8 @@ export interface AskOperationsParts {
 
 /** Asks what an operator can see and do, in bounded time; says one fault for "Redis is away", however it shows. */
 export interface AskOperations {
+  /** Why Redis lets no work get on, in a person's words; undefined while it does. */
+  notReady(): Promise<string | undefined>;
   read<T>(question: (operations: Operations) => Promise<T>): Promise<T>;
   /** For what may wait long for good reasons: an answer of the service, requests that are just leaving. */
   act<T>(deed: (operations: Operations) => Promise<T>): Promise<T>;
@@ -33,6 +35,10 @@ export function makeAskOperations(parts: AskOperationsParts): AskOperations {
     return ask(parts, () => deed(operations), { limitMs, late: lateDeed(limitMs), silent: silentDeed });
   };
   return {
+    notReady: async () => {
+      const { redis } = await readReadiness(parts.readiness);
+      return redis?.ok === false ? redis.reason : undefined;
+    },
     read: (question) =>
       ask(parts, () => question(operations), {
         limitMs: readWithinMs,
@@ -65,14 +71,15 @@ async function ask<T>(
     if (error instanceof TookTooLong) throw new AdminFault('unavailable', late, { cause: error });
     if (parts.isUnavailable?.(error) === true) throw unavailable(silent, error);
     const { redis } = await readReadiness(parts.readiness);
-    if (redis?.ok === false) throw unavailable(silent, error);
+    if (redis?.ok === false) throw unavailable(redis.kind === 'forbidden' ? redis.reason : silent, error);
     throw error;
   }
 }
 
 async function refuseWithoutRedis(readiness: () => Promise<Readiness>): Promise<void> {
   const { redis } = await readReadiness(readiness);
-  if (redis?.ok === false) throw unavailable(redisIsAway, undefined);
+  // What Redis forbids may not be what a brake needs (P4): the deed itself shows.
+  if (redis?.ok === false && redis.kind !== 'forbidden') throw unavailable(redisIsAway, undefined);
 }
 
 function unavailable(words: string, cause: unknown): AdminFault {

@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { AdminErrorBody, adminApi, adminApiPath } from '../contract/admin-api.ts';
 import { defineOperation } from '../contract/operation.ts';
+import type { HttpRequest } from '../http/http-exchange.ts';
 import { type MountedOperation, mountOperations } from '../http/mounted-operation.ts';
 import { makeOpenApiDocument } from '../http/openapi.ts';
 import { adminFaultStatuses } from './admin-fault.ts';
 import { renderPage } from './page.ts';
-import { type Readiness, readReadiness } from './readiness.ts';
+import { type Readiness, type ReadinessCheck, readReadiness } from './readiness.ts';
 
 export interface DaemonPagesParts {
   readonly metrics: { expose(): Promise<{ readonly contentType: string; readonly body: string }> };
   readonly readiness: () => Promise<Readiness>;
+  /** Whether who asks may read the state, so that reasons, which name hosts, are shown. */
+  readonly mayRead: (request: HttpRequest) => boolean;
   /** Of this program, for the OpenAPI document. */
   readonly version: string;
 }
@@ -48,10 +51,11 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
     prefix: '',
     handlers: {
       getHealth: async () => ({ body: { alive: true } }),
-      getReadiness: async () => {
+      getReadiness: async (_input, request) => {
         const checks = await readReadiness(parts.readiness);
         const ready = Object.values(checks).every(({ ok }) => ok);
-        return { status: ready ? 200 : 503, body: { ready, checks } };
+        const shown = parts.mayRead(request) ? checks : withoutReasons(checks);
+        return { status: ready ? 200 : 503, body: { ready, checks: shown } };
       },
       getMetrics: async () => {
         const { contentType, body } = await parts.metrics.expose();
@@ -70,4 +74,13 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
       },
     },
   });
+}
+
+function withoutReasons(checks: Readiness): Readonly<Record<string, Omit<ReadinessCheck, 'reason'>>> {
+  const shown = ({ ok, kind, since }: ReadinessCheck) => ({
+    ok,
+    ...(kind !== undefined && { kind }),
+    ...(since !== undefined && { since }),
+  });
+  return Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, shown(check)]));
 }

@@ -7,6 +7,10 @@ export type PolicyHandlers = Pick<OperationHandlers<typeof adminApi>, 'listPolic
 
 export function makePolicyHandlers(ask: AskOperations): PolicyHandlers {
   return {
-    listPolicies: async () => ({ body: await ask.read((operations) => operations.listPolicies()) }),
+    listPolicies: async () => {
+      const standings = await ask.read((operations) => operations.listPolicies());
+      const notReady = await ask.notReady();
+      return { body: { ...standings, ...(notReady !== undefined && { notReady }) } };
+    },
   };
 }

@@ -1,8 +1,15 @@
 import type { DurationMs } from '../base/time.ts';
 
-/** What the daemon needs before it can work. `reason` is for a person, and shown to anybody: no secrets in it. */
+/**
+ * What the daemon needs before it can work. `reason` is for a person who may read the state: it names hosts, and no
+ * secrets. Anybody else learns `ok`, `kind` and `since`.
+ */
 export interface ReadinessCheck {
   readonly ok: boolean;
+  /** What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs. */
+  readonly kind?: 'connected' | 'away' | 'unwritable' | 'forbidden' | 'fault' | 'restoring' | 'down';
+  /** Since when, as ISO 8601, where that is known. */
+  readonly since?: string;
   readonly reason: string;
 }
 

@@ -6,8 +6,12 @@ import { configWords } from '../rollout/newest-config.ts';
 import { showInstant } from './show-instant.ts';
 
 /** One line for each policy: its last look for work, what came of it, and when the next one is; and one for each rollout without a policy. */
-export function renderPolicies({ policies, orphans }: PolicyStandings, now: EpochMs): readonly string[] {
+export function renderPolicies(
+  { notReady, policies, orphans }: PolicyStandings,
+  now: EpochMs,
+): readonly string[] {
   return [
+    ...(notReady === undefined ? [] : [`not ready ${toPrintable(notReady)}`]),
     ...orphans.map((orphan) => `orphaned  ${toPrintable(describeOrphan(orphan))}`),
     ...policies.flatMap(({ policy, config }) => {
       const words = configWords(policy, config);

@@ -52,10 +52,14 @@ export function listenFailure(config: Config, error: unknown): CommandFailure {
   return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
 }
 
-/** @throws CommandFailure in words that name the place when Redis does not answer in time */
+/** @throws CommandFailure when Redis does not answer in time, or refuses its user what no work is done without */
 export async function requireRedis(daemon: Daemon, withinMs: number): Promise<void> {
   const silence = await daemon.waitForRedis(withinMs);
-  if (silence === undefined) return;
+  if (silence === undefined) {
+    const forbidden = await daemon.askRedisRights();
+    if (forbidden === undefined) return;
+    throw new CommandFailure(exitCodes.usageOrConfig, `Redis at ${toPrintable(forbidden)}`);
+  }
   const remedy = 'start it, correct redis.url, or use --redis embedded';
   const message = `cannot reach Redis at ${silence.place}; ${remedy} (${silence.reason})`;
   throw new CommandFailure(exitCodes.unreachable, toPrintable(message));

@@ -54,7 +54,7 @@ function readShown(named: string | undefined, options: StatusOptions): Promise<S
     const isWithoutRollout = !all.some(isMeant) && (orphans.length > 0 || standings.policies.some(isMeant));
     const rollouts = isWithoutRollout ? [] : [chooseRollout(all, named)];
     const policies = standings.policies.filter(({ policy }) => policy === (rollouts[0]?.policy ?? named));
-    return { rollouts, standings: { policies, orphans } };
+    return { rollouts, standings: { ...standings, policies, orphans } };
   });
 }
 
@@ -79,6 +79,7 @@ function showOnce(
     (status) => status.state === 'held' || awaitsApproval(status) || isForeign(status),
   );
   if (isHeld || standings.orphans.length > 0) return exitCodes.heldOrNeedsAPerson;
+  if (standings.notReady !== undefined) return exitCodes.unreachable;
   const isLookFailed = standings.policies.some(({ lastLook }) => lastLook?.outcome === 'failed');
   if (isLookFailed) return exitCodes.unreachable;
   return rollouts.some(hasEndedBadly) ? exitCodes.finishedWithFailures : exitCodes.done;

@@ -28,6 +28,10 @@ const PolicyStandingBody = z
 
 export const PolicyStandingsBody = z
   .object({
+    notReady: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'Why Redis lets this daemon do no work; absent while it does.' }),
     policies: z
       .array(PolicyStandingBody)
       .readonly()

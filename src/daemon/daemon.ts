@@ -42,7 +42,7 @@ import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
 import { ourRequestsPerSecond } from './our-requests-per-second.ts';
 import { makeQueueComplaints } from './queue-complaints.ts';
-import { makeRedisConnections } from './redis-connections.ts';
+import { forbiddenWords, makeRedisConnections } from './redis-connections.ts';
 import { makeRedisPorts } from './redis-ports.ts';
 import { redisReadiness } from './redis-readiness.ts';
 import { makeRingSignal } from './ring-signal.ts';
@@ -70,6 +70,8 @@ export interface Daemon {
   waitForRedis(
     withinMs: DurationMs,
   ): Promise<{ readonly place: string; readonly reason: string } | undefined>;
+  /** Why Redis, which is there, lets no work get on, for a person; undefined while it does. */
+  askRedisRights(): Promise<string | undefined>;
   /** Looks for work for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
   /**
@@ -104,7 +106,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     projections: makeEventSink({ logger, metrics }),
     logger,
     clock,
-    learnRefusal: (error) => redis.writes.learn(error),
+    learnRefusal: (error) => redis.learnRefusal(error),
     isCut: () => isCut,
   });
 
@@ -202,7 +204,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
 
   const names = makeQueueNames(keyPrefix);
-  const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.writes.learn });
+  const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.learnRefusal });
   const queue = makeStepQueue(redis.queue.client, names, onQueueError);
   const operations = makeOperations({
     ...shared,
@@ -326,6 +328,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       while (!redis.worker.isReady() && clock.now() < giveUpAt) await sleepForReal(20, stopping.signal);
       const { place, unreachable } = redis;
       return redis.worker.isReady() ? undefined : { place, reason: unreachable() ?? 'no answer' };
+    },
+    askRedisRights: async () => {
+      await redis.rights.check();
+      const refused = redis.rights.refused();
+      return refused.length === 0 ? undefined : forbiddenWords(redis.place, refused);
     },
     start: async () => {
       adminApi = await startAdminApi({

@@ -4,6 +4,8 @@ import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
 import { describeRedis, type RedisConfig } from '../redis/redis-config.ts';
 import { makeRedisFaults, type RedisFaults } from '../redis/redis-faults.ts';
+import { describeMissingRights, grantOf } from '../redis/redis-rights.ts';
+import { makeRightsWatch, type RightsWatch } from '../redis/rights-watch.ts';
 import { makeWriteWatch, type WriteWatch } from '../redis/write-watch.ts';
 
 /** The connections of one daemon: each user of Redis waits in its own way. */
@@ -20,12 +22,18 @@ export interface RedisConnections {
   readonly writes: WriteWatch;
   /** What fails at a Redis that is there; whoever meets it tells it. */
   readonly faults: RedisFaults;
+  /** What Redis refuses to our user. */
+  readonly rights: RightsWatch;
+  /** Keeps in mind that Redis is there and refuses something. @returns whether this error says so, which is told already then */
+  readonly learnRefusal: (error: unknown) => boolean;
   /** Since when all that was read came from the Redis that is there now; what was written before may be undone. */
   readonly trustedSince: () => EpochMs;
   /** Where Redis is, in words without credentials. */
   readonly place: string;
   /** Why it is out of reach, without credentials; null while it is not, or nobody knows yet. */
   readonly unreachable: () => string | null;
+  /** Since when; null while it is not, or nobody knows yet. */
+  readonly unreachableSince: () => EpochMs | null;
   close(): Promise<void>;
 }
 
@@ -38,17 +46,24 @@ export function makeRedisConnections(
   // nothing that is seen from then on would be trusted: looks without end, and no create.
   let rejoinedAt = performance.now();
   let unreachable: string | null = null;
+  let unreachableSince: EpochMs | null = null;
   const place = describeRedis(config);
   const onPassing = (error: Error) => {
     writes.learn(error);
   };
+  const onRightsRefused = (error: Error) => {
+    rights.learn(error);
+  };
   const worker = makeRedisConnection(config, 'worker', {
     onReachable: () => {
       unreachable = null;
+      unreachableSince = null;
       sink.note({ event: 'redis.reachable', reason: place });
+      void rights.check();
     },
     onUnreachable: (reason) => {
       unreachable = reason;
+      unreachableSince = clock.now();
       writes.forget();
       sink.note({ event: 'redis.unreachable', reason: `${place}: ${reason}` });
     },
@@ -56,6 +71,7 @@ export function makeRedisConnections(
       rejoinedAt = performance.now();
     },
     onPassing,
+    onRightsRefused,
   });
   const writes = makeWriteWatch({
     commands: worker.commands,
@@ -63,13 +79,29 @@ export function makeRedisConnections(
     onRefused: (reason) => sink.note({ event: 'redis.unwritable', reason: `${place}: ${reason}` }),
     onAccepted: () => sink.note({ event: 'redis.writable', reason: place }),
   });
-  const faults = makeRedisFaults({
+  const handler = makeRedisConnection(config, 'handler', { onRightsRefused });
+  const subscriber = makeRedisConnection(config, 'worker', { onRightsRefused });
+  const queue = makeRedisConnection(config, 'worker', { onPassing, onRightsRefused });
+  const rights = makeRightsWatch({
+    commands: worker.commands,
+    subscriber,
+    keyPrefix: config.keyPrefix,
+    onRefused: (refused) =>
+      sink.note({ event: 'redis.forbidden', rights: refused, reason: forbiddenWords(place, refused) }),
+    onGranted: () => sink.note({ event: 'redis.allowed', reason: place }),
+    onMissing: (missing) => sink.note({ event: 'redis.risk', reason: describeMissingRights(missing) }),
+  });
+  const unnamed = makeRedisFaults({
     onFault: (reason) => sink.note({ event: 'redis.fault', reason: `${place}: ${reason}` }),
     onOver: (what) => sink.note({ event: 'redis.faultOver', reason: `${place}: ${what}` }),
   });
-  const handler = makeRedisConnection(config, 'handler');
-  const subscriber = makeRedisConnection(config, 'worker');
-  const queue = makeRedisConnection(config, 'worker', { onPassing });
+  // What a person grants is told as that.
+  const faults: RedisFaults = {
+    ...unnamed,
+    met: (what, error) => {
+      if (!rights.learn(error)) unnamed.met(what, error);
+    },
+  };
   const all = [queue, subscriber, handler, worker];
   return {
     worker,
@@ -78,14 +110,23 @@ export function makeRedisConnections(
     queue,
     writes,
     faults,
+    rights,
+    learnRefusal: (error) => writes.learn(error) || rights.learn(error),
     trustedSince: () => Math.ceil(clock.now() - (performance.now() - rejoinedAt)),
     place,
     unreachable: () => unreachable,
+    unreachableSince: () => unreachableSince,
     close: async () => {
       writes.close();
+      rights.close();
       await Promise.all(all.map((connection) => connection.close()));
     },
   };
+}
+
+/** In a person's words, why nothing gets on with a Redis that is there, and what to do. */
+export function forbiddenWords(place: string, rights: readonly string[]): string {
+  return `${place} refuses its user ${rights.join(' ')}: no work is done. Grant it: ${grantOf(rights)}`;
 }
 
 /** The configured Redis as the adapter wants it, with its secrets revealed. */

@@ -28,7 +28,13 @@ export async function serviceReadiness(
   }
   const began = since === null ? '' : ` since ${isoOf(since)}`;
   const next = until === null ? 'now' : `next at ${isoOf(until)}`;
-  return { ok: false, reason: `down${began}: one request at a time tries it, ${next}. ${detail ?? reason}` };
+  const sinceWhen = since === null ? {} : { since: isoOf(since) };
+  return {
+    ok: false,
+    kind: 'down',
+    ...sinceWhen,
+    reason: `down${began}: one request at a time tries it, ${next}. ${detail ?? reason}`,
+  };
 }
 
 function isoOf(at: number): string {

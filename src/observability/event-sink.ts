@@ -154,11 +154,13 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     }
     case 'redis.unwritable':
     case 'redis.fault':
+    case 'redis.forbidden':
     case 'redis.emptied':
       return { level: 'error', fields: { event, reason: note.reason } };
     case 'redis.reachable':
     case 'redis.faultOver':
     case 'redis.writable':
+    case 'redis.allowed':
       return { level: 'info', fields: { event, reason: note.reason } };
     case 'service.down':
       return { level: 'warn', fields: { event, reason: note.reason } };
@@ -223,6 +225,8 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'config.outdated') metrics.setConfig(note.policy, 'outdated');
   if (note.event === 'config.differs' || note.event === 'config.agreed')
     metrics.setConfig(note.policy, 'newest');
+  if (note.event === 'redis.forbidden') metrics.setRedisRefusals(note.rights);
+  if (note.event === 'redis.allowed') metrics.setRedisRefusals([]);
   if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);
 }
 

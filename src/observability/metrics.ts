@@ -48,6 +48,8 @@ export interface Metrics {
   redisEmptied(): void;
   /** `outdated`: another daemon has a newer config of the policy. */
   setConfig(policy: string, standing: 'newest' | 'outdated'): void;
+  /** What Redis refuses to our user, as `ACL SETUSER` takes it; replaces what was said before. */
+  setRedisRefusals(rights: readonly string[]): void;
   /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out, and says so. */
   expose(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -147,6 +149,12 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     help: 'Whether this daemon reaches Redis (1), or tries to (0).',
     registers,
   });
+  const refusals = new Gauge({
+    name: 'upwave_redis_right_refused',
+    help: 'Rights which Redis refuses to the user of this daemon, and which it needs (1); no series while there is none.',
+    labelNames: ['right'],
+    registers,
+  });
   const emptied = new Counter({
     name: 'upwave_redis_emptied_total',
     help: 'Times this daemon found Redis without what it had held.',
@@ -217,6 +225,10 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),
     redisEmptied: () => emptied.inc(),
     setConfig: (policy, standing) => outdated.set({ policy }, standing === 'outdated' ? 1 : 0),
+    setRedisRefusals: (rights) => {
+      refusals.reset();
+      for (const right of rights) refusals.set({ right }, 1);
+    },
     expose: async () => {
       const sharedBody = await shared.expose();
       const body = await own.metrics();

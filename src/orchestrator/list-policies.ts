@@ -21,6 +21,8 @@ export interface PolicyStandings {
   /** Those of the config, in its order. */
   readonly policies: readonly PolicyStanding[];
   readonly orphans: readonly OrphanedRollout[];
+  /** Why Redis lets the daemon that answers do no work; absent while it does. */
+  readonly notReady?: string;
 }
 
 export interface ListPoliciesParts extends FindOrphansParts {

@@ -5,7 +5,9 @@ import { errorCodeOf } from '../base/error-code.ts';
 import type { DurationMs } from '../base/time.ts';
 import { followDuplicates } from './follow-duplicates.ts';
 import { makePassingErrors, type PassingErrors } from './passing-errors.ts';
+import { quietInfo } from './quiet-info.ts';
 import { type RedisConfig, redactRedisText } from './redis-config.ts';
+import { isRightsRefusal } from './rights-refusal.ts';
 import { settleConnects } from './settle-connects.ts';
 import { settleDisconnects } from './settle-disconnects.ts';
 
@@ -38,6 +40,8 @@ export interface ReachabilityNotes {
   onRejoined?(): void;
   /** Told each time: commands wait while this server, or its cluster, passes its trouble by itself, e.g. as a replica. */
   onPassing?(error: Error): void;
+  /** Told each time Redis refuses a command, a key or a channel to our user, to whichever library asked. */
+  onRightsRefused?(error: Error): void;
 }
 
 // An operator's page asks again after a second or two; a command that takes longer than this on a healthy Redis is lost.
@@ -71,7 +75,12 @@ export function makeRedisConnection(
   notes?: Partial<ReachabilityNotes>,
 ): RedisConnection {
   const passing = makePassingErrors((error) => notes?.onPassing?.(error));
-  const client = settleDisconnects(connect(config, kind, passing));
+  // The library asks it of every error that Redis answers, also of clients that were duplicated from ours.
+  const reconnectOnError = (error: Error) => {
+    if (isRightsRefusal(error)) notes?.onRightsRefused?.(error);
+    return passing.reconnectOnError(error);
+  };
+  const client = quietInfo(settleDisconnects(connect(config, kind, { ...passing, reconnectOnError })));
   const duplicates = followDuplicates(client);
   const watch = watchReachability(config, notes);
   client.on('ready', () => {

@@ -714,6 +714,27 @@ describe('startAdminApi', () => {
       expect((await ask(`${url}${path}`)).status).toBe(200);
     });
 
+    it('names no host at /readyz to who has none: whether, what kind and since when', async () => {
+      const since = '2026-03-02T22:00:00Z';
+      const redis = {
+        ok: false,
+        kind: 'away',
+        since,
+        reason: 'no connection to redis://db.internal',
+      } as const;
+      const { url } = await start({ token, readiness: async () => ({ redis }) });
+      const checks = { redis: { ok: false, kind: 'away', since } };
+      for (const headers of [{}, bearer('wrong')]) {
+        const answer = await ask(`${url}/readyz`, { headers });
+        expect({ status: answer.status, body: answer.json() }).toEqual({
+          status: 503,
+          body: { ready: false, checks },
+        });
+      }
+      const shown = await ask(`${url}/readyz`, { headers: bearer(token) });
+      expect(shown.json()).toEqual({ ready: false, checks: { redis } });
+    });
+
     it('does no verb without it', async () => {
       const { v1 } = await start({ token });
       for (const segment of segments) {

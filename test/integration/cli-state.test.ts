@@ -290,6 +290,23 @@ describe.skipIf(redisServerCommand === undefined)('a Redis that refuses a comman
     expect(all).not.toMatch(/hush-hush|upwave:\{|args/);
     expect(code).toBe(2);
   });
+
+  it('run --once ends at once, with the right that is missing and what grants it', async () => {
+    const { expect, onTestFinished } = await import('vitest');
+    const server = await makeRedisProcess();
+    onTestFinished(() => server.close());
+    await server.start();
+    await server.ask('ACL SETUSER limited on >hush-hush ~* &* +@all -eval');
+    const folder = aFolder(onTestFinished);
+    const url = server.url.replace('//', '//limited:hush-hush@');
+    const service = { baseUrl: 'https://api.example.com/api', accessId: 'anId', accessKey: 'aKey' };
+    const file = folder.write('upwave.yaml', { service, rollouts: [{ name: 'all' }], redis: { url } });
+    const { code, err } = await runUpwave({ args: ['run', '--once', '--config', file], cwd: folder.path });
+    expect(err).toContain(
+      `upwave: Redis at ${server.url} refuses its user +eval: no work is done. Grant it: ACL SETUSER <user> +eval`,
+    );
+    expect(code).toBe(2);
+  });
 });
 
 describe.skipIf(native === undefined)('the state of an embedded Redis', () => {

@@ -4,6 +4,7 @@ import type { Config } from '../../src/config/config.ts';
 import { type Daemon, makeDaemon } from '../../src/daemon/daemon.ts';
 import { type LogFields, makeLogger } from '../../src/observability/logger.ts';
 import type { RedisConfig } from '../../src/redis/redis-config.ts';
+import { isRightsRefusal } from '../../src/redis/rights-refusal.ts';
 import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario.ts';
 import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
 import {
@@ -231,7 +232,9 @@ async function startDaemon(config: Config, input: NightInput): Promise<NightDaem
   });
   const { url } = await daemon.start();
   // What an operator asks is refused until there is a connection.
-  await until('an answer of Redis', () => daemon.operations.listRollouts().catch(() => undefined));
+  await until('an answer of Redis', () =>
+    daemon.operations.listRollouts().catch((error: unknown) => isRightsRefusal(error) || undefined),
+  );
   let closing: Promise<void> | undefined;
   return {
     daemon,

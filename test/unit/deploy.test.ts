@@ -181,6 +181,7 @@ async function exposeEverything(): Promise<Exposed> {
   for (const outcome of endStates) metrics.upgradeEnded({ policy, outcome, durationMs: 300_000 });
   for (const attemptClass of attemptClasses) metrics.attemptEnded({ policy, class: attemptClass });
   metrics.taskEndSeen(1_000);
+  metrics.setRedisRefusals(['+eval']);
   metrics.apiAnswered({ operation: 'getCollector', status: 200, durationMs: 80 });
   metrics.apiAnswered({ operation: 'getCollector', status: null, durationMs: 80 });
   for (const each of ['operator', 'verify', 'create', 'look', 'page'] as const) {

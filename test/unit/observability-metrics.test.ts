@@ -84,6 +84,7 @@ describe('makeMetrics', () => {
         'state_readable gauge',
         'redis_up gauge',
         'redis_emptied_total counter',
+        'redis_right_refused gauge',
         'notifications_total counter',
       ].sort(),
     );

@@ -37,6 +37,8 @@ describe('the readiness of the service', () => {
     const down = { kind: 'serviceDown', detail: 'getCollector: answered 503.', since } as const;
     expect(await serviceReadiness(saying('not asked yet'), standing(down))).toEqual({
       ok: false,
+      kind: 'down',
+      since: '2026-03-02T20:00:00Z',
       reason:
         'down since 2026-03-02T20:00:00Z: one request at a time tries it, next at 2026-03-03T00:00:00Z. getCollector: answered 503.',
     });

@@ -32,10 +32,16 @@ export type DaemonNote =
    */
   | { readonly event: 'redis.unwritable' | 'redis.writable'; readonly reason: string }
   /**
-   * It is there, and something of ours fails at it, which no waiting mends: a command that our user may not use, a key of
-   * another type, a bug. Told when it begins, and when it works again.
+   * It is there, and something of ours fails at it, which no waiting mends: a key of another type, a bug. Told when it
+   * begins, and when it works again.
    */
   | { readonly event: 'redis.fault' | 'redis.faultOver'; readonly reason: string }
+  /**
+   * It is there, and refuses to our user what no work is done without. Told by each daemon when that changes. `rights`: as
+   * `ACL SETUSER` takes them.
+   */
+  | { readonly event: 'redis.forbidden'; readonly rights: readonly string[]; readonly reason: string }
+  | { readonly event: 'redis.allowed'; readonly reason: string }
   | { readonly event: 'redis.risk'; readonly reason: string }
   /** Told at start, for each rollout on its way whose policy is not in the config. */
   | {
