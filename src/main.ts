@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './cli/drop-debug.ts';
 import { endOnBrokenPipe } from './cli/end-on-broken-pipe.ts';
 import { runProgram } from './cli/program.ts';
 

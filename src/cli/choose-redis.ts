@@ -30,6 +30,29 @@ export function chooseRedis(config: Config, option: string | undefined): RedisCo
   return { keyPrefix, url: option, ...(ca !== undefined && { ca }) };
 }
 
+// A shorter one may be any word: of a try-out, whose key is a letter, nothing could be read any more.
+const hiddenFromLength = 8;
+
+/**
+ * Every form in which a service could send back what we sign in with, and what else of ours it may have got hold of:
+ * commands that show what a service says hide them (P12).
+ */
+export function echoedSecretsOf(config: Config): readonly string[] {
+  const { accessId } = config.service;
+  const redis = config.redis === undefined ? 'embedded' : redisConfigOf(config.redis);
+  const secrets = [...secretsOf(config, redis), accessId.reveal()].filter(
+    ({ length }) => length >= hiddenFromLength,
+  );
+  const forms = (secret: string) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64'),
+  ];
+  // The longest first: one may hold another.
+  return [...new Set(secrets.flatMap(forms))].sort((a, b) => b.length - a.length);
+}
+
 /** Every secret of a config, so that no log line shows one (P12). */
 export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): readonly string[] {
   const { accessId, accessKey } = config.service;

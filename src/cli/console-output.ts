@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { makeSafeStream, type SafeStream } from './safe-stream.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -9,6 +10,10 @@ export interface ConsoleOutput {
   /** A person watches: bars may move. */
   readonly isLive: boolean;
   paint(format: Format, text: string): string;
+  /** Where bars move the cursor: as it is, so that only clean texts belong there. */
+  readonly terminal?: NodeJS.WritableStream;
+  /** From now on these are written as `***`, wherever a service sends them back. */
+  hide?(secrets: readonly string[]): void;
 }
 
 /** Where a program writes: the process, unless another one calls it. */
@@ -17,14 +22,30 @@ export interface ProgramStreams {
   readonly stderr: NodeJS.WritableStream;
 }
 
+/** The streams of a program, with which a command may write whatever it was sent. */
+export interface SafeStreams {
+  readonly raw: ProgramStreams;
+  readonly stdout: SafeStream;
+  readonly stderr: SafeStream;
+}
+
+export function makeSafeStreams(raw: ProgramStreams): SafeStreams {
+  return { raw, stdout: makeSafeStream(raw.stdout), stderr: makeSafeStream(raw.stderr) };
+}
+
 /** What a command writes to. Colour is left out with `--no-color`, NO_COLOR, or where nobody watches. */
-export function makeConsoleOutput({ stdout, stderr }: ProgramStreams, wantsColor: boolean): ConsoleOutput {
-  const isLive = stdout.isTTY === true;
+export function makeConsoleOutput({ raw, stdout, stderr }: SafeStreams, wantsColor: boolean): ConsoleOutput {
+  const isLive = raw.stdout.isTTY === true;
   const hasColor = wantsColor && isLive && process.env['NO_COLOR'] === undefined;
   return {
-    out: stdout,
-    err: stderr,
+    out: stdout.stream,
+    err: stderr.stream,
+    terminal: raw.stdout,
     isLive,
+    hide: (secrets) => {
+      stdout.hide(secrets);
+      stderr.hide(secrets);
+    },
     paint: (format, text) => (hasColor ? styleText(format, text) : text),
   };
 }

@@ -3,7 +3,12 @@ import { toPrintable } from '../base/printable.ts';
 import { addCollectorsProgram } from './collectors-program.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { CommandRunner, GlobalOptions } from './command-runner.ts';
-import { makeConsoleOutput, type ProgramStreams } from './console-output.ts';
+import {
+  makeConsoleOutput,
+  makeSafeStreams,
+  type ProgramStreams,
+  type SafeStreams,
+} from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { positiveNumber, wholeNumber } from './option-values.ts';
 import type { ServiceOptions } from './service-command.ts';
@@ -13,10 +18,8 @@ import { addVerbsProgram } from './verbs-program.ts';
 import { readVersion } from './version.ts';
 
 /** Runs the command line. A failure a person can mend is one line; anything else is a bug, and shows its stack. */
-export async function runProgram(
-  argv: readonly string[],
-  streams: ProgramStreams = process,
-): Promise<ExitCode> {
+export async function runProgram(argv: readonly string[], raw: ProgramStreams = process): Promise<ExitCode> {
+  const streams = makeSafeStreams(raw);
   let exitCode: ExitCode = exitCodes.done;
   const program = makeProgram(streams, wantsJson(argv), (code) => {
     exitCode = code;
@@ -29,7 +32,8 @@ export async function runProgram(
       return error.exitCode === 0 ? exitCodes.done : exitCodes.usageOrConfig;
     if (!(error instanceof CommandFailure)) throw error;
     const isJson = wantsJson(argv);
-    streams.stderr.write(isJson ? errorJson(error.exitCode, error.message) : `upwave: ${error.message}\n`);
+    const { stream } = streams.stderr;
+    stream.write(isJson ? errorJson(error.exitCode, error.message) : `upwave: ${error.message}\n`);
     return error.exitCode;
   }
 }
@@ -55,11 +59,7 @@ function refuseForDaemon({ wait, logFile }: { readonly wait: boolean; readonly l
 
 // A command is loaded only when it is asked for: what it needs (zod, undici, BullMQ, ioredis, fastify) would make every
 // other one wait, and a usage error, too.
-function makeProgram(
-  streams: ProgramStreams,
-  isJson: boolean,
-  setExitCode: (code: ExitCode) => void,
-): Command {
+function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: ExitCode) => void): Command {
   const program = new Command('upwave')
     .description('Upgrades a fleet of installed data collectors unattended, in waves, canary first')
     .version(readVersion())
@@ -69,8 +69,8 @@ function makeProgram(
     .showHelpAfterError(isJson ? false : '(upwave --help lists the commands)')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => void streams.stdout.write(text),
-      writeErr: (text) => void streams.stderr.write(text),
+      writeOut: (text) => void streams.stdout.stream.write(text),
+      writeErr: (text) => void streams.stderr.stream.write(text),
     })
     .exitOverride();
   if (isJson) {

@@ -29,7 +29,7 @@ function makeBars(output: ConsoleOutput): Progress {
     hideCursor: true,
     stopOnComplete: false,
     linewrap: false,
-    stream: output.out,
+    stream: output.terminal ?? output.out,
   });
   const waves = new Map<string, SingleBar>();
   return {

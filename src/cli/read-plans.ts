@@ -7,6 +7,7 @@ import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import { noMemory, type PlanReading, readPlan } from '../orchestrator/read-plan.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import type { Policy } from '../rollout/policy.ts';
+import { echoedSecretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -27,8 +28,9 @@ export interface PolicyPlan {
 export async function readPlans(
   config: Config,
   policies: readonly Policy[],
-  { stop, output }: { readonly stop: AbortSignal; readonly output: Pick<ConsoleOutput, 'err'> },
+  { stop, output }: { readonly stop: AbortSignal; readonly output: Pick<ConsoleOutput, 'err' | 'hide'> },
 ): Promise<readonly PolicyPlan[]> {
+  output.hide?.(echoedSecretsOf(config));
   const { onMoved, onPauseWait } = makeServiceTeller(output);
   const access = makeFleetAccess({
     service: config.service,

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { makeManagementAccess } from '../daemon/management-access.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
+import { echoedSecretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -29,6 +30,7 @@ export async function withManagement<T>(
   work: (desk: ServiceDesk) => Promise<T>,
 ): Promise<T> {
   const config = openConfig(at.config);
+  at.output.hide?.(echoedSecretsOf(config));
   const access = makeManagementAccess(config.service, {
     ...makeServiceTeller(at.output),
     readWindow: openReadWindow(at.output),

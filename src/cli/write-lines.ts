@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CommandFailure } from './command-failure.ts';
@@ -14,6 +15,7 @@ export type Lines = AsyncIterable<string>;
  */
 export async function writeLinesToFile(path: string, lines: Lines): Promise<void> {
   try {
+    if (await isDevice(path)) return await pipeline(Readable.from(withEnds(lines)), createWriteStream(path));
     // A new file under a name that nobody foresees: one that is there, or a link, has somebody else's mode and place.
     const unfinished = `${path}.${randomBytes(8).toString('hex')}.part`;
     const file = await open(unfinished, 'wx', 0o600);
@@ -30,6 +32,12 @@ export async function writeLinesToFile(path: string, lines: Lines): Promise<void
     const message = `cannot write ${path}: ${error.code ?? error.message}`;
     throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
   }
+}
+
+/** A device or a pipe is written to: a file in its place would take it from everybody, `/dev/null` first of all. */
+async function isDevice(path: string): Promise<boolean> {
+  const there = await stat(path).catch(() => undefined);
+  return there !== undefined && !there.isFile() && !there.isDirectory();
 }
 
 /** Writes to where results go; whoever reads may stop in the middle. */

@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,9 @@ import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CommandFailure } from '../../src/cli/command-failure.ts';
 import { writeLines, writeLinesToFile } from '../../src/cli/write-lines.ts';
+
+const mkfifo = 'mkfifo';
+const hasMkfifo = spawnSync(mkfifo, ['--version']).status === 0;
 
 async function* lines(count: number): AsyncGenerator<string> {
   for (let line = 0; line < count; line += 1) yield `line ${line}`;
@@ -60,6 +64,19 @@ describe('lines in a file', () => {
     await writeLinesToFile(out, lines(1));
     expect(await modeOf(out)).toBe('600');
   });
+
+  it.skipIf(!hasMkfifo)(
+    'go into a pipe or a device that is there, which stays what it is (skipped without mkfifo)',
+    async () => {
+      const folder = await aFolder();
+      const pipe = join(folder, 'pipe');
+      execFileSync(mkfifo, [pipe]);
+      const [text] = await Promise.all([readFile(pipe, 'utf8'), writeLinesToFile(pipe, lines(2))]);
+      expect(text).toBe('line 0\nline 1\n');
+      expect((await lstat(pipe)).isFIFO()).toBe(true);
+      expect(await readdir(folder)).toEqual(['pipe']);
+    },
+  );
 
   it('leave nothing behind when they can not be read to their end', async () => {
     const folder = await aFolder();

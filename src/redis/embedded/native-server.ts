@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { childEnvironment } from './child-environment.ts';
 import { type ServerProcess, startWithinMs } from './embedded-redis.ts';
 import { exchangeLine } from './exchange-line.ts';
 
@@ -30,6 +31,7 @@ export async function startNativeServer(options: {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
     // A group of its own: a Ctrl-C is for us, and we still need it while we close.
     detached: true,
+    env: childEnvironment(),
   });
   const lines = keepLastLines(child);
   const exited = new Promise<void>((resolve) => {

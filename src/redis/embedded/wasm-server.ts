@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { childEnvironment } from './child-environment.ts';
 import { type ServerProcess, startWithinMs } from './embedded-redis.ts';
 
 /** What `valkey-wasm-process` is told first. Over IPC, so that the password is in no process list (P12). */
@@ -18,6 +19,7 @@ export async function startWasmServer(order: WasmServerOrder): Promise<ServerPro
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // A group of its own: a Ctrl-C is for us, and we still need it while we close.
     detached: true,
+    env: childEnvironment(),
   });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
