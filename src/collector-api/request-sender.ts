@@ -1,10 +1,11 @@
-import type { Clock } from '../base/time.ts';
+import type { Clock, EpochMs } from '../base/time.ts';
 import type { Operation } from '../contract/operation.ts';
 import { listUpgradeTargets } from '../contract/upgrade-operations.ts';
 import type { HttpResult } from '../http/client.ts';
 import { HttpFault, type HttpFaultKind } from '../http/http-fault.ts';
 import type { ApiBudget, BudgetGrant } from '../orchestrator/ports/api-budget.ts';
 import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
+import { readServiceTime, unknownServiceClock } from '../rollout/service-clock.ts';
 import { type Move, readMove } from './read-move.ts';
 import type { ServiceAddresses } from './service-addresses.ts';
 import { failed, type ServedAnswer, type ServiceCall } from './service-call.ts';
@@ -52,6 +53,17 @@ const probesMax = 3;
 
 export function makeRequestSender(parts: RequestSenderParts): RequestSender {
   const { budget, clock, throttle, circuit, addresses, allowedHosts, observer, hider } = parts;
+  let serviceClock = unknownServiceClock;
+
+  /** The one place where a `Date` becomes a time that something may be proved by. */
+  function judgeTime(headers: HttpResult<unknown>['headers'], sentAt: EpochMs): EpochMs | null {
+    const answeredAt = clock.now();
+    const dateAt = serviceTimeOf(headers, answeredAt);
+    if (dateAt === null) return null;
+    const judged = readServiceTime(serviceClock, { sentAt, answeredAt, dateAt });
+    serviceClock = judged.clock;
+    return judged.serviceAt;
+  }
 
   /** Takes the place in the budget last, sends at once, and gives it back with the answer. */
   async function send<Result>(
@@ -99,6 +111,7 @@ export function makeRequestSender(parts: RequestSenderParts): RequestSender {
   ): Promise<Sent<Result>> {
     const marks = { throttle: throttle.begin(), circuit: circuit.begin() };
     const startedAt = performance.now();
+    const sentAt = clock.now();
     const tell = (status: number | HttpFaultKind): void =>
       observer.onRequest?.({
         operation: operation.name,
@@ -109,15 +122,13 @@ export function makeRequestSender(parts: RequestSenderParts): RequestSender {
       });
     try {
       const { status, headers, body } = await request();
+      const serviceAt = judgeTime(headers, sentAt);
       tell(status);
       session.signedIn();
       addresses.answered(session, true);
       await circuit.answered(marks.circuit, grant);
       await throttle.succeeded(marks.throttle, grant);
-      return {
-        ok: true,
-        value: { body, serviceAt: serviceTimeOf(headers, clock.now()), etag: headers.etag ?? null },
-      };
+      return { ok: true, value: { body, serviceAt, etag: headers.etag ?? null } };
     } catch (error) {
       if (!(error instanceof HttpFault)) throw error;
       tell(error.kind === 'status' ? (error.status ?? error.kind) : error.kind);

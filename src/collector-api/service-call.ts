@@ -19,7 +19,7 @@ export interface ServiceCall {
 
 interface Served<Body> {
   readonly body: Body;
-  /** The service's clock at the answer, where it told. */
+  /** The service's clock at the answer; null where it told none, or one that proves nothing (`service-clock.ts`). */
   readonly serviceAt: EpochMs | null;
   /** As it came, quotes included; null when the answer had none. */
   readonly etag: string | null;

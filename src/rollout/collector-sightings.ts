@@ -133,7 +133,9 @@ function judgeFit(
   const { startBy } = upgrade;
   const cleared = (): Upgrade =>
     to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { misses: 0 });
-  if (isHeard && heartbeat !== 'late') return cleared();
+  // Without a time to compare with, one that restarts looks like any other: newer heartbeats tell them apart.
+  const isUnjudged = seen.serviceAt === null && seen.lastSeenAlive !== null;
+  if (isHeard && heartbeat !== 'late' && !isUnjudged) return cleared();
   const late = countLate(upgrade, seen.lastSeenAlive ?? 0);
   if (late.looks >= lateLooksMax) return cleared();
   if (heardAfter === undefined) return again({ ...upgrade, late }, at, context);
@@ -201,10 +203,14 @@ function settle(
   );
 }
 
-/** A collector that restarts at the end of its upgrade still shows the old build, and is offered again. */
+/**
+ * A collector that restarts at the end of its upgrade still shows the old build, and is offered again. So may one whose
+ * heartbeat there is no time to compare with.
+ */
 function mayRestart({ alive, lastSeenAlive, serviceAt }: CollectorSighting): boolean {
   const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
-  return !alive || heartbeat === 'silent' || heartbeat === 'late';
+  const isUnjudged = serviceAt === null && lastSeenAlive !== null;
+  return !alive || isUnjudged || heartbeat === 'silent' || heartbeat === 'late';
 }
 
 /** When a collector whose last heartbeat came right before its restart shows that it restarts. */

@@ -6,7 +6,10 @@ import { assessHeartbeat } from './collector.ts';
 /** How an upgraded collector does while its wave soaks (DESIGN §4, Gate). */
 export type SoakVerdict =
   | { readonly kind: 'well' }
-  /** It missed heartbeats: a restart, or the beginning of the end. It is looked at again. */
+  /**
+   * It missed heartbeats: a restart, or the beginning of the end. Or the answer told no time that its heartbeat can be
+   * compared with, so nothing is known (P14). It is polled again.
+   */
   | { readonly kind: 'silent' }
   /** It counts as a failure of its wave. `lost`: it died, so it weighs as one that did not come back. */
   | { readonly kind: 'regressed'; readonly lost: boolean; readonly reason: string };
@@ -14,7 +17,7 @@ export type SoakVerdict =
 // `alive` stays true for up to 30 minutes after a death (field-facts.md, Upgrades); a host restarts in less than this.
 const deadAfterMs: DurationMs = 5 * 60_000;
 
-/** @param serviceAt the service's own clock at the answer, where it told */
+/** @param serviceAt the service's own clock at the answer; null where it told none that proves anything */
 export function assessSoak(
   toBuild: string,
   seen: {
@@ -32,8 +35,11 @@ export function assessSoak(
     };
   }
   if (!seen.alive) return { kind: 'regressed', lost: true, reason: 'died while its wave soaked' };
-  if (assessHeartbeat(seen.lastSeenAlive, serviceAt) !== 'silent') return { kind: 'well' };
-  const silentForMs = (serviceAt ?? 0) - (seen.lastSeenAlive ?? 0);
+  const { lastSeenAlive } = seen;
+  if (lastSeenAlive === null || lastSeenAlive === undefined) return { kind: 'well' };
+  if (serviceAt === null) return { kind: 'silent' };
+  if (assessHeartbeat(lastSeenAlive, serviceAt) !== 'silent') return { kind: 'well' };
+  const silentForMs = serviceAt - lastSeenAlive;
   if (silentForMs <= deadAfterMs) return { kind: 'silent' };
   const words = formatDuration(Math.round(silentForMs / 1_000) * 1_000);
   return { kind: 'regressed', lost: true, reason: `died while its wave soaked: silent for ${words}` };

@@ -260,6 +260,31 @@ describe('the fleet service', () => {
       expect(await fleet.createTask(target, send)).toEqual({ ok: true, value: { taskId: '5' } });
     });
 
+    it('takes a Date that jumps for no time, so that it neither proves a return nor a death (P10, P14)', async () => {
+      let offMs = 0;
+      const { fleet, clock } = await aCollectorApi(({ path }, response) => {
+        const headers = { date: new Date(clock.now() + offMs).toUTCString() };
+        if (path.endsWith('/t')) return sendJson(response, 200, { upgrade: { id: 't', status: 2 } }, headers);
+        const lastSeenAlive = clock.now() - 5_000;
+        return sendJson(response, 200, { collectors: [collector(1, { lastSeenAlive })] }, headers);
+      });
+      const times = async () => {
+        clock.set(clock.now() + 15_000);
+        const task = await fleet.lookAtTask('t');
+        const inventory = await fleet.readInventory(null);
+        if (!task.ok || !inventory.ok) throw new Error('no answer');
+        return [task.value.serviceAt, inventory.value.serviceAt];
+      };
+      expect(await times()).toEqual([clock.now(), clock.now()]);
+      for (offMs of [6 * 60_000, -6 * 60_000]) expect(await times()).toEqual([null, null]);
+      offMs = 0;
+      expect(await times()).toEqual([clock.now(), clock.now()]);
+      // The clock was set, as answer after answer shows.
+      offMs = 3_600_000;
+      for (let time = 0; time < 2; time += 1) expect(await times()).toEqual([null, null]);
+      expect((await times())[1]).toBe(clock.now() + offMs);
+    });
+
     it('reads no clock from an unreadable Date', async () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { upgrade: { id: '1', status: 2 } }, { date: 'yesterday' }),
@@ -365,7 +390,7 @@ describe('the fleet service', () => {
     });
 
     it('tells when it was on offer by the clock of the service, whose header knows whole seconds (P1)', async () => {
-      const dates = ['Sat, 21 Nov 2026 10:00:07 GMT', 'Sat, 21 Nov 2026 10:00:09 GMT'];
+      const dates = ['Sat, 21 Nov 2026 12:00:07 GMT', 'Sat, 21 Nov 2026 12:00:09 GMT'];
       const { fleet } = await aCollectorApi(
         (request, response) =>
           isList(request)
@@ -385,11 +410,11 @@ describe('the fleet service', () => {
       const answers = [await fleet.lookAtCollector(look(2)), await fleet.lookAtCollector(look(3))];
       const told = answers.map((answer) => answer.ok && [answer.value.upgradable, answer.value.offeredAt]);
       expect(told).toEqual([
-        [true, Date.parse('2026-11-21T10:00:10Z')],
+        [true, Date.parse('2026-11-21T12:00:10Z')],
         [false, undefined],
       ]);
       const again = await fleet.lookAtCollector({ ...look(2), listedSince: 0 });
-      expect(again.ok && again.value.offeredAt).toBe(Date.parse('2026-11-21T10:00:10Z'));
+      expect(again.ok && again.value.offeredAt).toBe(Date.parse('2026-11-21T12:00:10Z'));
     });
 
     it('takes a list that was read since for an answer where it names the collector (P1)', async () => {
@@ -457,7 +482,7 @@ describe('the fleet service', () => {
               request.path.endsWith('/upgrades/collectors') ? fleetRows.slice(0, 12) : fleetRows,
               request,
             ),
-            { 'set-cookie': 's=1' },
+            { 'set-cookie': 's=1', date },
           ),
         { pageSize: 10 },
       );

@@ -254,6 +254,12 @@ describe('a create in doubt (P1)', () => {
     expect(nextStep(requeued, later + 30_000)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
   });
 
+  it('is not sent again on an answer without a time: the collector may be restarting, and nothing shows it', () => {
+    const timeless = (at: number) => seen({ upgradable: true, serviceAt: null, lastSeenAlive: at }, at);
+    expect(apply(starting, timeless(t + 5 * minutes)).state).toBe('starting');
+    expect(apply(starting, timeless(t + 35 * minutes)).state).toBe('queued');
+  });
+
   it('is sent again when the service always shows late heartbeats: by its deadline no restart is left', () => {
     const late = (at: number) => seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - 30_000 }, at);
     expect(apply(starting, late(t + 35 * minutes - 1)).state).toBe('starting');
@@ -589,6 +595,14 @@ describe('a collector that is silent before its create (P1)', () => {
     expect(at - t).toBeGreaterThan(30_000);
     expect(at - t).toBeLessThan(5 * minutes);
     expect(upgrade).not.toHaveProperty('late');
+  });
+
+  it('goes on without a time of the service only after several newer heartbeats', () => {
+    const timeless = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: null }, t);
+    expect(apply(stale, timeless(0), timeless(0), timeless(1), timeless(2))).toMatchObject({ freshAt: 0 });
+    expect(apply(stale, timeless(0), timeless(1), timeless(2), timeless(3))).toMatchObject({ freshAt: t });
+    // A service that tells no heartbeats either has nothing to wait for.
+    expect(apply(stale, seen({ lastSeenAlive: null, serviceAt: null }, t))).toMatchObject({ freshAt: t });
   });
 
   it('does not go on without newer heartbeats, nor on looks that failed, and begins anew after one in time', () => {

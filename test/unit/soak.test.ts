@@ -54,8 +54,13 @@ describe('an upgraded collector while its wave soaks', () => {
     });
   });
 
-  it('is believed to be alive where the service tells no time', () => {
-    expect(assessSoak(targetBuild, seen({ lastSeenAlive: 0 }), null).kind).toBe('well');
+  it('has shown nothing where the answer tells no time that proves anything: it is polled again (P14)', () => {
+    for (const ageMs of [0, 20 * minute, -20 * minute]) {
+      expect(assessSoak(targetBuild, seen({ lastSeenAlive: serviceAt - ageMs }), null).kind).toBe('silent');
+    }
+  });
+
+  it('is believed to be alive where the service tells no heartbeat', () => {
     expect(assessSoak(targetBuild, seen({ lastSeenAlive: undefined }), serviceAt).kind).toBe('well');
   });
 
