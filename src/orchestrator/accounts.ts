@@ -11,7 +11,7 @@ import {
 } from '../rollout/account.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import { inHashOrder } from '../rollout/group-collectors.ts';
-import { isRolloutEnd, type Rollout } from '../rollout/rollout.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import type { Errands } from './ports/errands.ts';
 import type { FleetService } from './ports/fleet-service.ts';
@@ -162,7 +162,6 @@ async function compareWithService(
 /** Adds the mark, so that daemons with the old key and the new one both know it for theirs. */
 async function tieTo(parts: AccountsParts, { id }: Rollout, mark: AccountMark): Promise<void> {
   await changeRollout(parts, id, 'daemon', ({ rollout }) => {
-    if (isRolloutEnd(rollout.state) && rollout.endedAt !== null) return undefined;
     const tie = compareMarks(rollout.accountMarks, mark);
     if (tie === 'own') return undefined;
     const reason =

@@ -8,9 +8,14 @@ import { type RolloutVerb, rolloutVerbs } from './verbs.ts';
 export function legalVerbs(status: RolloutStatus): readonly RolloutVerb[] {
   return rolloutVerbs.filter((verb) => {
     if (verb !== 'abort' && status.recordUnreadable) return false;
-    if (verb !== 'abort' && verb !== 'pause' && status.account !== 'own') return false;
+    if (verb !== 'abort' && verb !== 'pause' && isLeftAlone(status)) return false;
     return isLegal[verb](status);
   });
+}
+
+/** Whose one is that is over is found out when an operator opens it again. */
+function isLeftAlone({ account, endedAt }: RolloutStatus): boolean {
+  return account !== 'own' && !(account === 'unknown' && endedAt !== null);
 }
 
 const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>> = {

@@ -166,4 +166,14 @@ describe('whose a rollout is (P5)', () => {
     expect(asked()).toBe(0);
     expect((await accounts.settle(await load())).kind).toBe('another');
   });
+
+  it('is tied to the new key when an operator opens one again that is over', async () => {
+    const { standing, accounts, load } = await setUp({
+      accountMarks: [otherMark],
+      state: 'finishedWithFailures',
+      endedAt: startedAt,
+    });
+    expect(await accounts.settle(await load())).toEqual({ kind: 'own' });
+    expect(await standing()).toEqual({ kind: 'own' });
+  });
 });
