@@ -32,15 +32,23 @@ const collectorIn = ({ path }: OnTheWay): number | undefined => {
   return id === undefined ? undefined : Number(id);
 };
 
-/** The same list without these collectors. */
-const without = (ids: ReadonlySet<number>) =>
-  ({
+/** The same list without these collectors, page by page. */
+function without({ path }: OnTheWay, ids: ReadonlySet<number>) {
+  const url = new URL(path, 'http://service');
+  const offset = Number(url.searchParams.get('offset') ?? 0);
+  const limit = Number(url.searchParams.get('limit') ?? 50);
+  url.searchParams.set('offset', '0');
+  url.searchParams.set('limit', '1000');
+  return {
     kind: 'rewrite',
+    path: `${url.pathname}${url.search}`,
     body: (text: string) => {
       const { collectors } = JSON.parse(text) as { collectors: ReadonlyArray<{ readonly id: number }> };
-      return JSON.stringify({ collectors: collectors.filter(({ id }) => !ids.has(id)) });
+      const kept = collectors.filter(({ id }) => !ids.has(id));
+      return JSON.stringify({ collectors: kept.slice(offset, offset + limit) });
     },
-  }) as const;
+  } as const;
+}
 
 async function aTroubledNight(
   input: Omit<NightInput, 'redis' | 'through'>,
@@ -113,7 +121,7 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
     way.behave((passing) => {
       const id = collectorIn(passing);
       if (id !== undefined && Date.now() >= soakEndsAt) polled.add(id);
-      return isList(passing) ? without(lacking) : pass;
+      return isList(passing) ? without(passing, lacking) : pass;
     });
     await untilWave(daemon, rolloutId, { index: 0, state: 'passed' });
     expect([...lacking].filter((id) => !polled.has(id))).toEqual([]);
@@ -128,7 +136,7 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
     const canary = upgrades.find(({ wave }) => wave === 0)?.collectorId ?? 0;
     way.behave((passing) => {
       if (collectorIn(passing) === canary) return unknown;
-      return isList(passing) ? without(new Set([canary])) : pass;
+      return isList(passing) ? without(passing, new Set([canary])) : pass;
     });
     const held = await until('the hold', async () => {
       const status = await statusOf(daemon, rolloutId);
@@ -218,7 +226,7 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
     const deleted = new Set(upgrades.slice(-2).map(({ collectorId }) => collectorId));
     way.behave((passing) => {
       if (deleted.has(collectorIn(passing) ?? 0)) return unknown;
-      return isList(passing) || isUpgradableList(passing) ? without(deleted) : pass;
+      return isList(passing) || isUpgradableList(passing) ? without(passing, deleted) : pass;
     });
     const { status } = await end();
     expect(status.state).toBe('succeeded');

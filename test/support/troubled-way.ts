@@ -6,8 +6,8 @@ export type Trouble =
   | { readonly kind: 'pass'; readonly delayMs?: number }
   /** Answered by something in between; the service never sees it. */
   | { readonly kind: 'answer'; readonly status: number; readonly type: string; readonly body: string }
-  /** The service's answer, with another body. */
-  | { readonly kind: 'rewrite'; readonly body: (text: string) => string }
+  /** The service's answer to this path, with another body. */
+  | { readonly kind: 'rewrite'; readonly path: string; readonly body: (text: string) => string }
   /** The service does the work, and the answer breaks off in its middle. */
   | { readonly kind: 'half' }
   /** The service does the work, and no answer comes. */
@@ -74,7 +74,8 @@ function forward(
   how: Exclude<Trouble, { kind: 'answer' | 'swallow' }>,
 ): void {
   const { method = 'GET', headers, url = '' } = incoming;
-  const onward = request(`${serviceUrl}${url}`, { method, headers }, (answer) => {
+  const path = how.kind === 'rewrite' ? how.path : url;
+  const onward = request(`${serviceUrl}${path}`, { method, headers }, (answer) => {
     if (how.kind === 'lose') {
       answer.resume();
       return;
