@@ -182,7 +182,7 @@ describe.concurrent('upwave run --once', () => {
       const gate = await openTcpGate(Number(new URL(desk.night.service.baseUrl).port));
       onTestFinished(gate.close);
       gate.cut('refuse');
-      desk.write({ service: { baseUrl: `http://127.0.0.1:${gate.port}/api`, ...nightCredentials } });
+      desk.write(nightConfig(`http://127.0.0.1:${gate.port}/api`));
       const started = desk.start(...args, '--json');
       await until('it to retry', () => started.err().includes('Retrying') || undefined);
       gate.heal('all');
