@@ -239,6 +239,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
   const readiness = async (): Promise<Readiness> => {
     const redisNow = await redisReadiness(redis, keyPrefix);
+    if (redisNow.ok) await accounts.forgetEnded();
     const service = await serviceReadiness(access, redisNow.ok ? readApiStanding : null);
     return {
       redis: redisNow,

@@ -26,6 +26,8 @@ export interface Accounts {
   settle(rollout: Rollout, signal?: AbortSignal): Promise<AccountStanding>;
   /** Rollouts on their way that this daemon leaves alone until a person acts. */
   foreign(): readonly ForeignRollout[];
+  /** Forgets those of them that are over by now, whoever ended them. */
+  forgetEnded(): Promise<void>;
 }
 
 export interface ForeignRollout {
@@ -111,7 +113,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
       const isOver = rollout.endedAt !== null;
       if (tie === 'own' || isOver) judged.delete(rollout.id);
       if (tie === 'own') return { kind: 'own' };
-      // Nothing is done for one that is over, unless an operator opens it again, and then it is settled.
+      // Nothing is done for one that is over, unless an operator opens it again, and then it is settled, and tied.
       if (isOver) return tie === 'untied' ? { kind: 'own' } : notCompared;
       if (isDue(rollout.id)) {
         await parts.errands.run(`account/${rollout.id}`, async (signal) => {
@@ -131,6 +133,13 @@ export function makeAccounts(parts: AccountsParts): Accounts {
       [...judged].flatMap(([rolloutId, { policy, standing }]) =>
         needsPerson(standing) ? [{ rolloutId, policy, reason: accountWords(standing) }] : [],
       ),
+    forgetEnded: async () => {
+      const foreign = [...judged].filter(([, { standing }]) => needsPerson(standing));
+      if (foreign.length === 0) return;
+      const policies = new Set(foreign.map(([, { policy }]) => policy));
+      const active = new Set(await parts.store.activeRolloutIds([...policies]));
+      for (const [rolloutId] of foreign) if (!active.has(rolloutId)) judged.delete(rolloutId);
+    },
   };
 }
 

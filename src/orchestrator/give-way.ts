@@ -6,7 +6,7 @@ export interface GiveWayParts {
   readonly store: Pick<RolloutStore, 'activeRolloutIds'>;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
-  readonly accounts: Pick<Accounts, 'foreign'>;
+  readonly accounts: Pick<Accounts, 'foreign' | 'forgetEnded'>;
   readonly configs: Pick<Configs, 'living'>;
 }
 
@@ -16,6 +16,7 @@ export interface GiveWayParts {
  */
 export async function isWaitedFor({ store, policies, accounts, configs }: GiveWayParts): Promise<boolean> {
   const { account, others } = configs.living();
+  await accounts.forgetEnded();
   if (accounts.foreign().length > 0 && others.some((each) => each.account !== account)) return true;
   const known = new Set(policies);
   const names = others.flatMap((each) => each.configs.map(({ policy }) => policy));

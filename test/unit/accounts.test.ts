@@ -61,6 +61,7 @@ async function setUp(
   const load = async () => (await store.loadRollout(rollout.id)) ?? rollout;
   return {
     accounts,
+    store,
     notes,
     load,
     standing: async () => {
@@ -175,5 +176,17 @@ describe('whose a rollout is (P5)', () => {
     });
     expect(await accounts.settle(await load())).toEqual({ kind: 'own' });
     expect(await standing()).toEqual({ kind: 'own' });
+  });
+
+  it("is no longer told of as another account's once it is over, whoever ended it", async () => {
+    const { standing, accounts, load, store } = await setUp({ accountMarks: [otherMark] }, () => undefined);
+    await standing();
+    await accounts.forgetEnded();
+    expect(accounts.foreign()).toHaveLength(1);
+    const rollout = await load();
+    const ended = { ...rollout, rev: rollout.rev + 1, state: 'aborted', endedAt: startedAt } as const;
+    await store.saveRollout({ rollout: ended, expectedRev: rollout.rev, events: [], brake: 'set' }, null);
+    await accounts.forgetEnded();
+    expect(accounts.foreign()).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ function waitedFor(of: {
       activeRolloutIds: async (policies) =>
         (of.active ?? []).filter((id) => policies.some((policy) => id.startsWith(policy))),
     },
-    accounts: { foreign: () => of.foreign ?? [] },
+    accounts: { foreign: () => of.foreign ?? [], forgetEnded: async () => undefined },
     configs: { living: () => ({ account: 'ours', others: of.others ?? [] }) },
   });
 }
