@@ -8,6 +8,7 @@ import {
   recheckInventoryMs,
 } from '../rollout/inventory-doubt.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
+import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import type { FleetService } from './ports/fleet-service.ts';
 
@@ -74,6 +75,10 @@ export function refusalOf(verdict: InventoryVerdict): string | undefined {
   return verdict.kind === 'plausible' ? undefined : describeImplausible(verdict.why);
 }
 
+function isPresent({ state }: Upgrade): boolean {
+  return state !== 'withdrawn';
+}
+
 async function countMembers(
   { store }: Pick<JudgeInventoryParts, 'store'>,
   rolloutId: string,
@@ -91,6 +96,7 @@ async function countMembers(
     size: countSteady(collectors),
     members: memberIds.length - (upgrades.length - steady.length),
     missing: steady.length + unreadable.length,
-    missingUnexplained: steady.filter(({ state }) => state !== 'withdrawn').length + unreadable.length,
+    missingUnexplained: steady.filter(isPresent).length + unreadable.length,
+    transient: upgrades.filter((upgrade) => upgrade.ephemeral === true && isPresent(upgrade)).length,
   };
 }

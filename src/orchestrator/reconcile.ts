@@ -105,8 +105,7 @@ const executors: Executors = {
       askGate(parts, view, { wave, gate }, signal),
     ),
   passWave: (pass, { wave }) => save(pass, { kind: 'wavePassed', at: nowOf(pass), wave }),
-  hold: (pass, { reason, heldFor }) =>
-    stop(pass, { kind: 'held', at: nowOf(pass), reason, ...(heldFor === undefined ? {} : { heldFor }) }),
+  hold: (pass, { do: _do, ...words }) => stop(pass, { kind: 'held', at: nowOf(pass), ...words }),
   endHold: (pass, { reason }) => save(pass, { kind: 'holdEnded', at: nowOf(pass), reason }),
   breach,
   isolate: (pass, { strata }) => {

@@ -22,6 +22,8 @@ export interface InventoryCount {
   readonly missing: number;
   /** Of the missing ones, those that have not been withdrawn. */
   readonly missingUnexplained: number;
+  /** Members that are ephemeral, not on it, and have not been withdrawn. */
+  readonly transient: number;
 }
 
 /** Why a reading is not believed, with its figures. */
@@ -73,8 +75,9 @@ export function assessInventory(
 ): InventoryVerdict {
   const knownGone = baseline?.missing ?? seen.missing - seen.missingUnexplained;
   const expected = Math.max(0, seen.members - knownGone);
-  if (seen.rows === 0 && (expected > 0 || (baseline?.size ?? 0) > 0))
-    return implausible({ kind: 'empty', expected: Math.max(expected, baseline?.size ?? 0) });
+  // Ephemeral ones go one by one, not all at once.
+  const listed = Math.max(expected + seen.transient, baseline?.size ?? 0);
+  if (seen.rows === 0 && listed > 0) return implausible({ kind: 'empty', expected: listed });
   const missing = seen.missing - knownGone;
   if (missing > fewOf(expected)) return implausible({ kind: 'manyGone', missing, members: expected });
   if (baseline !== undefined && isMuchShorter(seen.size, baseline.size))

@@ -150,7 +150,8 @@ function decideDoubted(
   doubt: InventoryDoubt,
   { deliver, now }: { readonly deliver: readonly Action[]; readonly now: EpochMs },
 ): Decision {
-  if (isDoubtOverdue(doubt, now)) return stop({ do: 'hold', reason: doubtHeldWords(doubt) }, now);
+  if (isDoubtOverdue(doubt, now))
+    return stop({ do: 'hold', reason: doubtHeldWords(doubt), forDoubt: true }, now);
   const hold = doubtHold(doubt, now);
   const brake: Action[] = view.braked ? [] : [{ do: 'setBrake', reason: hold.reason }];
   return {

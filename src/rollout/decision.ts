@@ -14,7 +14,7 @@ export type Action =
   | { readonly do: 'askGate'; readonly wave: number; readonly gate: number }
   | { readonly do: 'passWave'; readonly wave: number }
   /** Something is inconclusive, or waits for an operator (P14). */
-  | { readonly do: 'hold'; readonly reason: string; readonly heldFor?: HeldFor }
+  | { readonly do: 'hold'; readonly reason: string; readonly heldFor?: HeldFor; readonly forDoubt?: true }
   /** What the rollout was held for has come: it runs again. */
   | { readonly do: 'endHold'; readonly reason: string }
   /** Too many failures, or a gate that was missed: what follows is the policy's `onBreach`. */

@@ -4,7 +4,7 @@ import { type AccountMark, withMark } from './account.ts';
 import type { InventoryBaseline } from './assess-inventory.ts';
 import { assessed, hasBegun } from './gate.ts';
 import { freshStanding } from './gate-standing.ts';
-import { type InventoryDoubt, isDoubtOverdue } from './inventory-doubt.ts';
+import { type DoubtedReading, isDoubtOverdue } from './inventory-doubt.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type {
   AcknowledgedStratum,
@@ -43,7 +43,13 @@ export type RolloutFact = { readonly at: EpochMs } & (
       readonly reason: string;
       readonly view: RolloutView;
     }
-  | { readonly kind: 'held'; readonly reason: string; readonly heldFor?: HeldFor }
+  /** `forDoubt`: the reason says what the inventory lacks, and what it means to resume. */
+  | {
+      readonly kind: 'held';
+      readonly reason: string;
+      readonly heldFor?: HeldFor;
+      readonly forDoubt?: true;
+    }
   /** What it was held for has come; nothing is acknowledged by that. */
   | { readonly kind: 'holdEnded'; readonly reason: string }
   | { readonly kind: 'paused'; readonly reason: string }
@@ -70,7 +76,7 @@ export type RolloutFact = { readonly at: EpochMs } & (
   /** It was found to belong to this account too, under another access id or address than before. */
   | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly reason: string }
   /** A reading of the inventory can't be believed. */
-  | { readonly kind: 'inventoryDoubted'; readonly doubt: Omit<InventoryDoubt, 'since'> }
+  | { readonly kind: 'inventoryDoubted'; readonly doubt: DoubtedReading }
   /** A good reading: it ends the doubt, if there is one. */
   | { readonly kind: 'inventoryTrusted'; readonly inventory: InventoryBaseline }
   /** Nothing to say about the rollout itself: the store's brake was set or lifted. */
@@ -128,7 +134,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, heldStrata, waves: acknowledge(view), acknowledgedStrata };
     }
     case 'held':
-      return { ...next, state: 'held', reason: fact.reason };
+      return { ...(fact.forDoubt === true ? withHeldDoubt(next) : next), state: 'held', reason: fact.reason };
     case 'paused':
       return { ...next, state: 'paused', reason: fact.reason };
     case 'resumed':
@@ -140,10 +146,16 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'aborted':
     case 'superseded': {
       const lost = brokenText === undefined ? '' : '; its record in Redis could not be read';
-      return { ...next, state: fact.kind, reason: `${fact.reason}${lost}` };
+      return { ...withoutDoubt(next), state: fact.kind, reason: `${fact.reason}${lost}` };
     }
     case 'rollbackAsked':
-      return { ...next, state: 'rollingBack', reason: fact.reason, endedAt: null, leftBehind: [] };
+      return {
+        ...withFairTime(next, fact.at),
+        state: 'rollingBack',
+        reason: fact.reason,
+        endedAt: null,
+        leftBehind: [],
+      };
     case 'leftBehindForeseen':
       return { ...next, leftBehind: fact.left };
     case 'rollbackNamed':
@@ -164,11 +176,9 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'accountTied':
       return { ...next, accountMarks: withMark(rollout.accountMarks, fact.mark) };
     case 'inventoryDoubted':
-      return { ...next, doubt: { ...fact.doubt, since: rollout.doubt?.since ?? fact.at } };
-    case 'inventoryTrusted': {
-      const { doubt: _ended, ...rest } = next;
-      return { ...rest, inventory: fact.inventory };
-    }
+      return { ...next, doubt: { since: fact.at, ...rollout.doubt, ...fact.doubt } };
+    case 'inventoryTrusted':
+      return { ...withoutDoubt(next), inventory: fact.inventory };
     case 'brakeSet':
     case 'brakeLifted':
       return next;
@@ -201,16 +211,33 @@ function soakAnew(wave: Wave): Wave {
 }
 
 /**
- * Whoever goes on after the hold has read its reason: what the inventory lacks was removed on purpose. An empty one is
- * never taken for the fleet; it is read again, and waited for.
+ * Who resumes after the hold for the doubt has read its reason: what the inventory lacks was removed on purpose. After a
+ * pause or another hold nobody has read that, so the rollout waits anew. An empty inventory is never taken for the fleet.
  */
 function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
-  const { doubt, ...rest } = next;
+  const { doubt } = next;
   if (doubt === undefined) return next;
+  const { isHeld, ...waiting } = doubt;
   const { size, missing } = doubt;
-  if (doubt.why.kind !== 'empty' && isDoubtOverdue(doubt, at))
-    return { ...rest, inventory: { at, size, missing } };
-  return { ...rest, doubt: { ...doubt, since: at } };
+  if (doubt.why.kind !== 'empty' && isHeld === true)
+    return { ...withoutDoubt(next), inventory: { at, size, missing } };
+  return { ...next, doubt: { ...waiting, since: at } };
+}
+
+/** A doubt that lasted through a pause was no time to wait for a rollback, which goes on without those that it can't see. */
+function withFairTime(next: Rollout, at: EpochMs): Rollout {
+  const { doubt } = next;
+  if (doubt === undefined || doubt.isHeld === true || !isDoubtOverdue(doubt, at)) return next;
+  return { ...next, doubt: { ...doubt, since: at } };
+}
+
+function withHeldDoubt(next: Rollout): Rollout {
+  return next.doubt === undefined ? next : { ...next, doubt: { ...next.doubt, isHeld: true } };
+}
+
+function withoutDoubt(next: Rollout): Rollout {
+  const { doubt: _ended, ...rest } = next;
+  return rest;
 }
 
 function acknowledge(view: RolloutView): readonly Wave[] {

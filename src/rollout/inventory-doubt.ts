@@ -12,15 +12,21 @@ import type { RolloutFact } from './evolve-rollout.ts';
 import type { Hold } from './hold.ts';
 import { isRolloutEnd, type Rollout } from './rollout.ts';
 
-/** Why nothing that the inventory says is believed for now, and since when. */
-export interface InventoryDoubt {
-  readonly since: EpochMs;
+/** A reading that is not believed. */
+export interface DoubtedReading {
   /** When the last such reading began. */
   readonly readAt: EpochMs;
   readonly why: Implausible;
   /** What that reading showed: an operator may say that it is the fleet from now on. */
   readonly size: number;
   readonly missing: number;
+}
+
+/** Why nothing that the inventory says is believed for now, and since when. */
+export interface InventoryDoubt extends DoubtedReading {
+  readonly since: EpochMs;
+  /** The rollout is held for it: its reason says what it means to resume. */
+  readonly isHeld?: true;
 }
 
 /** After so long a rollout that can't believe the inventory is held: a person has to look after it (P14). */

@@ -22,6 +22,7 @@ function lacking(missing: number, changes: Partial<InventoryCount> = {}): Invent
     members: 120,
     missing,
     missingUnexplained: missing,
+    transient: 0,
     ...changes,
   };
 }
@@ -46,6 +47,15 @@ describe('a reading of the inventory', () => {
     });
     const one = { rows: 0, size: 0, members: 1, missing: 1, missingUnexplained: 1 };
     expect(assessInventory(lacking(0, one), { at: t, size: 1, missing: 0 }).kind).toBe('implausible');
+  });
+
+  it('is not when it is empty while all members come and go by themselves: not all of them at once', () => {
+    const none = { rows: 0, size: 0, members: 0, missing: 0, missingUnexplained: 0, transient: 40 };
+    expect(assessInventory(lacking(0, none), { at: t, size: 0, missing: 0 })).toEqual({
+      kind: 'implausible',
+      why: { kind: 'empty', expected: 40 },
+    });
+    expect(assessInventory(lacking(0, { ...none, transient: 0 }), undefined).kind).toBe('plausible');
   });
 
   it('is not when it is much shorter than the last good one, though no member is missing', () => {
@@ -96,7 +106,15 @@ describe('a reading of the inventory', () => {
     fc.assert(
       fc.property(count, count, count, count, (members, absent, size, before) => {
         const missing = Math.min(members, absent);
-        const seen = { readAt: t, rows: size, size, members, missing, missingUnexplained: missing };
+        const seen = {
+          readAt: t,
+          rows: size,
+          size,
+          members,
+          missing,
+          missingUnexplained: missing,
+          transient: 0,
+        };
         const verdict = assessInventory(seen, { at: t, size: before, missing: 0 });
         const isWell =
           (size > 0 || members + before === 0) && missing <= fewOf(members) && !isMuchShorter(size, before);

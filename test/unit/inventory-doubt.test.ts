@@ -11,7 +11,7 @@ const inventory = { at: t, size: 120, missing: 0 };
 
 function reading(rows: number, readAt = t + minutes): InventoryCount {
   const missing = 120 - rows;
-  return { readAt, rows, size: rows, members: 120, missing, missingUnexplained: missing };
+  return { readAt, rows, size: rows, members: 120, missing, missingUnexplained: missing, transient: 0 };
 }
 
 /** The rollout after this reading. */
@@ -22,6 +22,16 @@ function afterReading(rollout: Rollout, seen: InventoryCount, at = seen.readAt):
 
 const running = aRollout({ inventory, waves: [aWave({ size: 120 })] });
 const doubting = afterReading(running, reading(60));
+
+/** Held for the doubt itself, so that a person has read what resuming it means. */
+function afterHold(rollout: Rollout): Rollout {
+  const at = t + minutes + doubtHoldAfterMs;
+  const [action] = decide(aView({ rollout, braked: true }), at).actions;
+  if (action?.do !== 'hold') throw new Error('it is not held');
+  const { do: _do, ...words } = action;
+  return evolveRollout(rollout, { kind: 'held', at, ...words });
+}
+
 const candidates = [{ lane: 0, retries: [], pending: [{ collectorId: 1, order: 1 }] }];
 
 describe('a rollout that can not believe the inventory (P14)', () => {
@@ -65,6 +75,7 @@ describe('a rollout that can not believe the inventory (P14)', () => {
       {
         do: 'hold',
         reason: expect.stringMatching(/lacks 60 of 120 .* for 30m; check the access key.*or.*resume/),
+        forDoubt: true,
       },
     ]);
   });
@@ -77,7 +88,8 @@ describe('a rollout that can not believe the inventory (P14)', () => {
 
   it('takes the inventory for the whole fleet when a person resumes after the hold', () => {
     const at = t + minutes + doubtHoldAfterMs;
-    const held = { ...doubting, state: 'held' } as const;
+    const held = afterHold(doubting);
+    expect(held.state).toBe('held');
     const resumed = evolveRollout(held, { kind: 'resumed', at, reason: '', view: aView({ rollout: held }) });
     expect(resumed).toMatchObject({ state: 'running', inventory: { size: 60, missing: 60 } });
     expect(resumed.doubt).toBeUndefined();
@@ -87,7 +99,7 @@ describe('a rollout that can not believe the inventory (P14)', () => {
 
   it('never takes an empty one for the fleet: it waits anew', () => {
     const at = t + minutes + doubtHoldAfterMs;
-    const held = { ...afterReading(running, reading(0)), state: 'held' } as const;
+    const held = afterHold(afterReading(running, reading(0)));
     const resumed = evolveRollout(held, { kind: 'resumed', at, reason: '', view: aView({ rollout: held }) });
     expect(resumed.doubt).toMatchObject({ since: at, why: { kind: 'empty' } });
     expect(resumed.inventory).toEqual(inventory);
@@ -103,6 +115,31 @@ describe('a rollout that can not believe the inventory (P14)', () => {
       view: aView({ rollout: paused }),
     });
     expect(resumed.doubt).toMatchObject({ since: at });
+  });
+
+  it.each(['paused', 'held'] as const)(
+    'that was %s for something else is never taken for the fleet by resuming: nobody was told what that means',
+    (state) => {
+      const stopped = { ...doubting, state, reason: 'by alice: lunch' };
+      const at = t + 8 * 60 * minutes;
+      const view = aView({ rollout: stopped });
+      const resumed = evolveRollout(stopped, { kind: 'resumed', at, reason: '', view });
+      expect(resumed).toMatchObject({ state: 'running', inventory, doubt: { since: at } });
+    },
+  );
+
+  it('that is rolled back after a pause waits as long as any: nobody was told what it leaves behind', () => {
+    const paused = { ...doubting, state: 'paused' } as const;
+    const at = t + 8 * 60 * minutes;
+    const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: '' });
+    expect(rolling.doubt).toMatchObject({ since: at });
+    const held = evolveRollout(afterHold(doubting), { kind: 'rollbackAsked', at, reason: '' });
+    expect(held.doubt).toMatchObject({ since: t + minutes });
+  });
+
+  it('has no doubt any more once it is aborted: a rollback of it, later, judges anew', () => {
+    const aborted = evolveRollout(doubting, { kind: 'aborted', at: t + 2 * minutes, reason: '' });
+    expect(aborted.doubt).toBeUndefined();
   });
 
   it('says so while it rolls back, and plans the rollback again', () => {
