@@ -4,6 +4,7 @@ import { describeFailure } from '../rollout/failure-classes.ts';
 import {
   assessReading,
   describeImplausible,
+  isInventoryChecked,
   judgeInventoryReading,
   recheckInventoryMs,
 } from '../rollout/inventory-doubt.ts';
@@ -37,7 +38,8 @@ export async function judgeInventory(
 
 /**
  * Whether a collector that the service does not know by its id is gone. A 404 is a claim: it is believed when a
- * plausible inventory, read after it, lacks the collector too. False also when that can't be told now.
+ * plausible inventory, read after it, lacks the collector too. False also when that can't be told now: while there is a
+ * doubt, the leader reads the inventory again, and polls of hundreds of collectors must not each do so (P8).
  */
 export async function isGone(
   parts: JudgeInventoryParts,
@@ -45,6 +47,7 @@ export async function isGone(
   collectorId: number,
   signal: AbortSignal,
 ): Promise<boolean> {
+  if (rollout.doubt !== undefined && isInventoryChecked(rollout)) return false;
   const reading = await parts.fleet.readInventory(null, signal);
   if (!reading.ok) return false;
   const verdict = await judgeInventory(parts, rollout, reading.value);

@@ -83,7 +83,11 @@ function decideRunning(view: RolloutView, deliver: readonly Action[], now: Epoch
   if (alarm?.kind === 'wait') {
     const { reason } = alarm;
     const brake: Action[] = view.braked ? [] : [{ do: 'setBrake', reason }];
-    return { actions: [...brake, ...deliver], holds: [{ reason, until: null }], wakeAt: null };
+    const { doubt } = view.rollout;
+    // One on its way may have been deleted, which is seen only once the inventory can be believed again.
+    const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
+    const holds = [{ reason, until: null }, ...(doubt === undefined ? [] : [doubtHold(doubt, now)])];
+    return { actions: [...brake, ...check, ...deliver], holds, wakeAt: null };
   }
   if (view.rollout.doubt !== undefined) return decideDoubted(view, view.rollout.doubt, { deliver, now });
   if (hasExcessAcknowledged(view)) return { actions: [{ do: 'lowerAcknowledged' }], holds: [], wakeAt: now };

@@ -71,6 +71,11 @@ export function judgeInventoryReading(
     : { kind: 'inventoryTrusted', at, inventory: next };
 }
 
+/** Whether a rollout that is in doubt reads the inventory again by itself (`decide`). */
+export function isInventoryChecked({ state }: Pick<Rollout, 'state'>): boolean {
+  return state === 'running' || state === 'held' || state === 'paused';
+}
+
 /** How long after one reading the next one follows, while there is a doubt. */
 export function recheckInventoryMs({ policy, doubt }: Rollout, now: EpochMs): DurationMs {
   const leastMs = policy.upgrade.expectMs * recheckShare;

@@ -135,6 +135,23 @@ describe('the breaker', () => {
     expect(raiseAlarm(view({ canary: all({ failed: 1 }) }))).toMatchObject({ action: { do: 'breach' } });
   });
 
+  it('reads the inventory again while it waits, since a doubt may keep those on their way from ending (P14)', () => {
+    const early = view({ canary: [{ failed: 1 }, ...all({ active: 1 }, 9)] });
+    const doubt = {
+      since: now,
+      readAt: now,
+      why: { kind: 'empty', expected: 10 },
+      size: 0,
+      missing: 10,
+    } as const;
+    const decision = decide({ ...early, braked: true, rollout: { ...early.rollout, doubt } }, now);
+    expect(decision.actions).toEqual([{ do: 'checkInventory' }]);
+    expect(decision.holds.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/nothing starts until/),
+      expect.stringMatching(/it is empty/),
+    ]);
+  });
+
   it('waits, braked, while those on their way may show that one stratum alone is bad', () => {
     const early = view({ canary: [{ failed: 1 }, ...all({ active: 1 }, 9)] });
     expect(raiseAlarm(early)).toMatchObject({ kind: 'wait' });

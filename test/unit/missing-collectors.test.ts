@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
-import { runStep } from '../../src/orchestrator/step.ts';
+import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';
 import { nextStep } from '../../src/rollout/next-step.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import {
@@ -30,6 +30,7 @@ async function aPoll(first: Upgrade, listed: Listed | 'unread') {
   );
   await store.freeze({ rollout, upgrades: [first, ...rest], groups: someGroups(), events: [] });
   const clock = { at: t, now: () => clock.at };
+  let readings = 0;
   const fleet: FleetService = aFleetService({
     lookAtCollector: unknown,
     lookAtTask: unknown,
@@ -37,6 +38,7 @@ async function aPoll(first: Upgrade, listed: Listed | 'unread') {
       ? {}
       : {
           readInventory: async () => {
+            readings += 1;
             const all = aFleet(size);
             return {
               ok: true,
@@ -49,12 +51,18 @@ async function aPoll(first: Upgrade, listed: Listed | 'unread') {
   const of = { rolloutId: rollout.id, collectorId: 1 };
   return {
     clock,
+    readings: () => readings,
     poll: async () => {
       const outcome = await runStep(parts, of, new AbortController().signal);
       return { outcome, upgrade: await store.loadUpgrade(rollout.id, 1) };
     },
     rollout: () => store.loadRollout(rollout.id),
   };
+}
+
+function pollAgainAt(outcome: StepOutcome): number {
+  if (outcome.job === 'end') throw new Error('it is not polled again');
+  return outcome.at;
 }
 
 const adopted = anUpgradingOne({ taskId: null, dueAt: t });
@@ -86,6 +94,12 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
       expect((await rollout())?.doubt?.why.kind).toBe(doubt);
     },
   );
+
+  it('costs no whole reading for each poll while there is a doubt: the leader reads the inventory again (P8)', async () => {
+    const { poll, clock, readings } = await aPoll(adopted, () => false);
+    for (let polls = 0; polls < 10; polls += 1) clock.at = pollAgainAt((await poll()).outcome);
+    expect(readings()).toBe(1);
+  });
 
   it('keeps the watch of its task: with the task unknown too, it is the task that is polled next when both are back', async () => {
     const { poll, clock } = await aPoll(anUpgradingOne({ dueAt: t }), () => false);
