@@ -3,7 +3,7 @@ export const pagePolicies = `
   function configNote({ kind, others }) {
     if (kind === 'agreed') return null;
     const words = kind === 'outdated' ? 'this daemon has an older config than ' + others + ' other(s): they scan'
-      : others + ' other daemon(s) have another config: this one has the newest';
+      : others + ' other daemon(s) have another config: this one scans';
     return make('span', { class: 'late' }, words + '. ');
   }
 

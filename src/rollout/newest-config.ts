@@ -19,7 +19,7 @@ export interface PolicyConfig {
 
 /** How the config of a daemon stands to those of the other living ones, for one policy. */
 export interface ConfigStanding {
-  /** `outdated`: others have a newer one, and scans of the policy are theirs. `newest`: others have another one. */
+  /** `outdated`: others have a newer one, and scans of the policy are theirs. `newest`: others have another one, newer only where they follow no schedule. */
   readonly kind: 'agreed' | 'newest' | 'outdated';
   /** How many others those are. */
   readonly others: number;
@@ -50,7 +50,7 @@ export function configWords(policy: string, standing: ConfigStanding): string | 
     case 'agreed':
       return undefined;
     case 'newest':
-      return `${daemons(standing.others)} another config of ${policy}; this daemon has the newest, and scans. Give all daemons the same config`;
+      return `${daemons(standing.others)} another config of ${policy}. This daemon scans the policy. Give all daemons the same config`;
     case 'outdated':
       return `${daemons(standing.others)} a newer config of ${policy}. This daemon leaves scans and plans of the policy to the newest config. Restart it with the new config`;
   }
