@@ -8,7 +8,6 @@ import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/s
 import { makeSightings } from '../../src/orchestrator/sightings.ts';
 import { runStep, type StepOutcome, type StepParts } from '../../src/orchestrator/step.ts';
 import { watch } from '../../src/orchestrator/watch.ts';
-import type { Policy } from '../../src/rollout/policy.ts';
 import { isWatched } from '../../src/rollout/watch.ts';
 import { anApiStanding } from '../support/builders.ts';
 import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
@@ -23,9 +22,10 @@ import { makeRegisterPort, makeStorePort } from './store-port.ts';
 /** One life of a daemon: the real engine on ports of the world. */
 export interface DaemonModel {
   readonly process: ProcessModel;
+  readonly startedAt: number;
   readonly operations: Operations;
   run(of: { readonly rolloutId: string; readonly collectorId: number }): Promise<StepOutcome>;
-  scanNow(policy: Policy, origin: ScanOrigin): Promise<ScanResult | undefined>;
+  scanNow(policy: string, origin: ScanOrigin): Promise<ScanResult | undefined>;
   /** Leads from now on, under this fence, until the lease is another's. */
   lead(fence: number, isStillLeader: () => boolean): Promise<void>;
   /** The bell was rung. */
@@ -51,7 +51,8 @@ export function makeDaemonModel(
   process: ProcessModel,
   parts: { readonly bell: Bell; readonly jobs: JobModel },
 ): DaemonModel {
-  const { scheduler, setup, verdicts, policies } = night;
+  const { scheduler, setup, verdicts } = night;
+  const policies = night.configs[process.host.config] ?? [];
   const { bell, jobs } = parts;
   const chances = makeChances(setup.seed, `daemon/${process.name}`);
   const port = makeStorePort(night, process);
@@ -180,9 +181,12 @@ export function makeDaemonModel(
 
   return {
     process,
+    startedAt,
     operations: makeOperations(partsOf('operator')),
     run: (of) => runStep(stepPartsOf(of.rolloutId), of, never),
-    scanNow: async (policy, origin) => {
+    scanNow: async (name, origin) => {
+      const policy = policies.find((each) => each.name === name);
+      if (policy === undefined) return undefined;
       try {
         return await scan(scanParts, policy, origin);
       } catch (error) {

@@ -18,6 +18,9 @@ const refusals = [
 // The service's pages are larger, and so are its fleets.
 const rowsPerPage = 25;
 
+// Three heartbeats.
+const wellWithinMs = 45_000;
+
 // The client gives up on an answer after this long (the default of `requestTimeout`).
 const timeoutMs = 30_000;
 
@@ -28,8 +31,13 @@ export interface FleetPort {
 }
 
 export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
-  const { service, setup, scheduler } = night;
+  const { gateway, setup, scheduler } = night;
+  const { account } = process.host;
+  const service = night.services[account];
   const chances = makeChances(setup.seed, `calls/${process.name}`);
+  const dates = makeChances(setup.seed, `dates/${process.name}`);
+  /** The `Date` of an answer. */
+  const date = () => gateway.date(dates);
   const travelMs = () =>
     night.strikes('slowAnswer', chances) ? chances.int(1_000, 12_000) : chances.int(5, 150);
   /** One exchange: there, what it reads there, and back. */
@@ -41,12 +49,13 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     await process.wait(travelMs());
     return answer;
   };
-  const shown = (collector: CollectorModel): FleetCollector => ({
-    ...collector.about,
-    build: collector.build,
-    alive: service.isShownAlive(collector),
-    lastSeenAlive: service.lastHeartbeat(collector),
-  });
+  const shown = (collector: CollectorModel): FleetCollector => {
+    const { about, build } = collector;
+    const lastSeenAlive = service.lastHeartbeat(collector);
+    const at = scheduler.now();
+    if (at - lastSeenAlive <= wellWithinMs) night.shown.note(account, about.id, { at, build });
+    return { ...about, build, alive: service.isShownAlive(collector), lastSeenAlive };
+  };
   /** A collector that the service will not show, nor its tasks, as long as it lives. */
   const isHidden = (collectorId: number): boolean => {
     if (setup.faults.looksRefused === 0) return false;
@@ -56,12 +65,13 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
   };
   const isOffered = (build: string) => service.builds().some(({ version }) => isSameBuild(version, build));
   const present = () => [...service.collectors.values()].filter(({ deletedAt }) => deletedAt === null);
+  const listed = () => gateway.listed(present());
   const inventoryOf = (collectors: readonly FleetCollector[]) => ({
     readAt: process.clock.now(),
-    serviceAt: scheduler.now(),
+    serviceAt: date(),
     collectors,
   });
-  const inventory = () => inventoryOf(present().map(shown));
+  const inventory = () => inventoryOf(listed().map(shown));
 
   /** As they come: what was shown of the pages before one that fails is known. */
   const readPages = async (onPage: (page: InventoryPage) => Promise<void>) => {
@@ -69,9 +79,9 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     let ids: readonly number[] = [];
     for (let from = 0; from === 0 || from < ids.length; from += rowsPerPage) {
       const answer = await read(() => {
-        const all = present();
+        const all = listed();
         ids = all.map(({ about }) => about.id);
-        return ok({ collectors: all.slice(from, from + rowsPerPage).map(shown), serviceAt: scheduler.now() });
+        return ok({ collectors: all.slice(from, from + rowsPerPage).map(shown), serviceAt: date() });
       });
       if (!answer.ok) return answer;
       rows.push(...answer.value.collectors);
@@ -85,9 +95,9 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     readFleet: (build) =>
       read(() => {
         if (!isOffered(build)) return refused('collector.version.invalid');
-        const upgradable = present().filter((collector) => service.isUpgradable(collector, build));
+        const upgradable = listed().filter((collector) => service.isUpgradable(collector, build));
         const upgradableIds = new Set(upgradable.map(({ about }) => about.id));
-        return ok({ ...inventory(), upgradableIds, offeredAt: scheduler.now() });
+        return ok({ ...inventory(), upgradableIds, offeredAt: date() });
       }),
     readInventory: async (onPage) => {
       if (onPage === null) return read(() => ok(inventory()));
@@ -95,40 +105,44 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     },
     findCollector: (idOrName) =>
       read(() => {
-        const found = present().find(({ about }) => String(about.id) === idOrName || about.name === idOrName);
+        const found = listed().find(({ about }) => String(about.id) === idOrName || about.name === idOrName);
         return ok(found === undefined ? undefined : shown(found));
       }),
     createTask: async () => unavailable('creates belong to a rollout'),
     lookAtTask: (taskId) =>
       read(() => {
         const task = service.tasks.get(taskId);
-        if (task === undefined) return { ok: false, failure: { kind: 'notFound', detail: 'no such task' } };
+        if (task === undefined || gateway.isDenied(task.collectorId))
+          return { ok: false, failure: { kind: 'notFound', detail: 'no such task' } };
         if (isHidden(task.collectorId)) return refused('who.knows');
-        const serviceAt = scheduler.now();
+        const serviceAt = date();
         if (!task.isOver)
-          return ok({ status: serviceAt - task.createdAt < 5_000 ? 1 : 6, message: '', serviceAt });
+          return ok({ status: scheduler.now() - task.createdAt < 5_000 ? 1 : 6, message: '', serviceAt });
         return ok({ status: task.succeeds ? 2 : 3, message: task.message, serviceAt });
       }),
     lookAtCollector: ({ collectorId, upgradableTo }) =>
       read(() => {
-        night.judge.looked(collectorId);
+        if (gateway.looksFail()) return unavailable('HTTP 502');
         const collector = service.collectors.get(collectorId);
-        if (collector === undefined || collector.deletedAt !== null)
+        if (collector === undefined || collector.deletedAt !== null || gateway.isDenied(collectorId))
           return { ok: false, failure: { kind: 'notFound', detail: 'no such collector' } };
         if (isHidden(collectorId)) return refused('who.knows');
+        night.judge.looked(collectorId);
         const { build, alive, lastSeenAlive } = shown(collector);
         // The list of a build that is not on offer is refused: nobody is upgradable to that.
         const upgradable =
           upgradableTo === null
             ? null
-            : isOffered(upgradableTo) && service.isUpgradable(collector, upgradableTo);
+            : isOffered(upgradableTo) &&
+              service.isUpgradable(collector, upgradableTo) &&
+              gateway.listed([collector]).length > 0;
         return ok({
           build,
           alive,
           lastSeenAlive: lastSeenAlive ?? null,
-          serviceAt: scheduler.now(),
+          serviceAt: date(),
           upgradable,
-          ...(upgradable === true ? { offeredAt: scheduler.now() } : {}),
+          ...(upgradable === true ? { offeredAt: date() } : {}),
         });
       }),
   };
@@ -147,7 +161,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
           night,
           process,
           chances,
-          { rolloutId, collectorId, toBuild, daemon: process.name },
+          { rolloutId, collectorId, toBuild, daemon: process.name, account },
           travelMs,
         );
       },
@@ -163,13 +177,19 @@ function send(
   create: Parameters<Night['judge']['leaves']>[0],
   travelMs: () => number,
 ): Promise<Answer<{ readonly taskId: string }>> {
-  const { scheduler, service, judge } = night;
+  const { scheduler, judge } = night;
+  const service = night.services[create.account];
   judge.leaves(create);
   night.trace(process.name, () => `create of ${create.collectorId} for ${create.rolloutId} leaves`);
   const leftAt = scheduler.now();
   const isNotDone = night.strikes('createNotDone', chances);
   const isLost = night.strikes('createAnswerLost', chances);
-  const refusal = night.strikes('createRefused', chances) ? chances.pick(refusals) : null;
+  const isDeferred = night.strikes('createDeferred', chances);
+  const drawn = night.strikes('createRefused', chances) ? chances.pick(refusals) : null;
+  const refusal = isDeferred ? 'collector.not.alive' : drawn;
+  const collector = service.collectors.get(create.collectorId);
+  if (collector?.task === null && collector.downSince === null && night.strikes('upgradedByHand', chances))
+    service.installByHand(collector, create.toBuild);
   return new Promise((resolve) => {
     let isAnswered = false;
     const answer = (given: Answer<{ readonly taskId: string }>) =>
@@ -200,6 +220,7 @@ function send(
   });
   function arrive(): CreateResult {
     judge.arrives(create);
+    if (night.gateway.isDenied(create.collectorId)) return { kind: 'refused', code: 'collector.invalid' };
     const result = service.create(create);
     if (result.kind === 'created') judge.started(create);
     return result;

@@ -11,7 +11,7 @@ const slackMs = 120_000;
 
 /** Judges an approval: a plan that drifted is never run without a new one (P14). */
 export function judgeApproval(
-  { verdicts, service, scheduler, skewMs, staleMs }: Night,
+  { verdicts, serviceOf, scheduler, skewMs, staleMs }: Night,
   of: SeenRollout,
   before: Rollout,
 ): void {
@@ -24,7 +24,7 @@ export function judgeApproval(
   const until = now - slackMs - staleMs;
   if (before.drift !== null && now - rollout.fleetReadAt <= shownForMs + slackMs + staleMs) return;
   for (const { collectorId, toBuild } of of.upgrades.values()) {
-    const collector = service.collectors.get(collectorId);
+    const collector = serviceOf(rollout.id).collectors.get(collectorId);
     if (collector === undefined) continue;
     const { deletedAt, build, buildSince } = collector;
     const isGone = deletedAt !== null && deletedAt > readAt && deletedAt < until;

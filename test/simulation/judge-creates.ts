@@ -1,8 +1,10 @@
 import { compareBuildVersions, isSameBuild } from '../../src/base/build-version.ts';
 import { freshForMs } from '../../src/rollout/next-step.ts';
 import { isOpenByLuxon } from './calendar-oracle.ts';
+import { isSelected } from './judge-plans.ts';
 import { failuresOf } from './judge-waves.ts';
 import type { Orders } from './orders.ts';
+import type { Account } from './process-model.ts';
 import type { SeenRollouts } from './seen-rollouts.ts';
 import type { CollectorModel, ServiceModel, TaskModel } from './service-model.ts';
 import type { Verdicts } from './verdicts.ts';
@@ -12,6 +14,8 @@ export interface CreateOf {
   readonly collectorId: number;
   readonly toBuild: string;
   readonly daemon: string;
+  /** Of the access key that it is sent with. */
+  readonly account: Account;
 }
 
 /** Judges each create when it leaves its daemon, and when it arrives at the service. */
@@ -37,14 +41,14 @@ export function makeCreateJudge(parts: {
   readonly now: () => number;
   readonly verdicts: Verdicts;
   readonly seen: SeenRollouts;
-  readonly service: ServiceModel;
+  readonly services: Readonly<Record<Account, ServiceModel>>;
   readonly orders: Orders;
   /** Daemons' clocks are at most so far from the true one. */
   readonly skewMs: number;
   /** Also those that were alone with their value when the plan was made. */
   readonly countsLoneMembers: boolean;
 }): CreateJudge {
-  const { now, verdicts, seen, service, orders, skewMs, countsLoneMembers } = parts;
+  const { now, verdicts, seen, services, orders, skewMs, countsLoneMembers } = parts;
   const inDoubt = new Map<string, { looked: boolean }>();
   let createsLeft = 0;
   const unknownTasks = new Set<TaskModel>();
@@ -57,7 +61,8 @@ export function makeCreateJudge(parts: {
 
   return {
     leaves: (create) => {
-      const { rolloutId, collectorId, toBuild, daemon } = create;
+      const { rolloutId, collectorId, toBuild, daemon, account } = create;
+      const service = services[account];
       createsLeft += 1;
       // One that was just leaving when the store was emptied.
       const lostIntentAt = seen.lost.get(rolloutId)?.lastIntentAt.get(collectorId);
@@ -70,6 +75,7 @@ export function makeCreateJudge(parts: {
       if (of === undefined || upgrade === undefined || collector === undefined) return;
       const { rollout } = of;
       const { policy } = rollout;
+      verdicts.check('P5', of.account === account, () => `${who}, which is of another account`);
 
       const doubt = inDoubt.get(keyOf(create));
       verdicts.check(
@@ -125,13 +131,7 @@ export function makeCreateJudge(parts: {
         () => `${who} although wave ${tripped} has too many failures`,
       );
 
-      const isExcluded = policy.select.exclude.some(
-        ({ osName, id, fields }) =>
-          (osName !== undefined && collector.about.osName.startsWith('Mac')) ||
-          id?.includes(collectorId) === true ||
-          fields?.['cluster']?.includes(collector.about.fields['cluster'] ?? '') === true,
-      );
-      verdicts.check('P5', !isExcluded, () => `${who}, which the policy excludes`);
+      verdicts.check('P5', isSelected(policy, collector.about), () => `${who}, which the policy excludes`);
       const pinned =
         rollout.kind === 'upgrade' ? rollout.targetBuild : buildBefore(seen, rollout.rollbackOf, collectorId);
       verdicts.check('P6', isSameBuild(toBuild, pinned ?? ''), () => `${who} to ${toBuild}, not ${pinned}`);
@@ -152,8 +152,8 @@ export function makeCreateJudge(parts: {
         }
       }
     },
-    arrives: ({ rolloutId, collectorId, toBuild, daemon }) => {
-      const collector = service.collectors.get(collectorId);
+    arrives: ({ rolloutId, collectorId, toBuild, daemon, account }) => {
+      const collector = services[account].collectors.get(collectorId);
       const who = `${daemon}: create of ${collectorId} for ${rolloutId}`;
       const running = collector?.task ?? null;
       // One that the store forgot is looked for on the list of its build, which says nothing of collectors above that; and
@@ -181,7 +181,8 @@ export function makeCreateJudge(parts: {
         collector.isRestarting;
       verdicts.check('P1', !isNearlyThere, () => `${who}, which restarts into ${toBuild}`);
     },
-    started: ({ rolloutId, collectorId }) => {
+    started: ({ rolloutId, collectorId, account }) => {
+      const service = services[account];
       const of = seen.all.get(rolloutId);
       const collector = service.collectors.get(collectorId);
       if (of === undefined || collector === undefined) return;
@@ -224,7 +225,8 @@ export function makeCreateJudge(parts: {
     },
     createsLeft: () => createsLeft,
     forgotten: () => {
-      for (const task of service.running()) if (!isKnown(task)) unknownTasks.add(task);
+      for (const { running } of Object.values(services))
+        for (const task of running()) if (!isKnown(task)) unknownTasks.add(task);
     },
     looked: (collectorId) => {
       for (const [key, doubt] of inDoubt) if (key.endsWith(`/${collectorId}`)) doubt.looked = true;

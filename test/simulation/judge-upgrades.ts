@@ -8,7 +8,7 @@ const lookAgeMs = 60_000;
 
 /** Judges each change of a record: P9 (ends have reasons) and P10 (a success is on the build, and was up after its task). */
 export function judgeUpgrade(
-  { verdicts, service, scheduler, staleMs }: Night,
+  { verdicts, serviceOf, scheduler, staleMs }: Night,
   { before, after }: UpgradeChange,
 ): void {
   const who = `${after.collectorId} of ${after.rolloutId}`;
@@ -19,6 +19,7 @@ export function judgeUpgrade(
     after.rev === before.rev + 1,
     () => `${who} went from rev ${before.rev} to ${after.rev}`,
   );
+  const service = serviceOf(after.rolloutId);
   const collector = service.collectors.get(after.collectorId);
   if (after.state !== 'succeeded' || before.state === 'succeeded' || collector === undefined) return;
   const slackMs = lookAgeMs + staleMs;

@@ -3,6 +3,7 @@ import { isEnd, isFailed, weightOf } from '../../src/rollout/upgrade.ts';
 import type { GateModel } from './gate-model.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 import type { ServiceModel } from './service-model.ts';
+import type { ShownCollectors } from './shown-collectors.ts';
 import type { Verdicts } from './verdicts.ts';
 
 /** Weighted failures of a wave without held strata, and how many it may have: counted anew from the records. */
@@ -24,7 +25,8 @@ export function failuresOf(
 interface WaveJudgeParts {
   readonly now: () => number;
   readonly verdicts: Verdicts;
-  readonly service: ServiceModel;
+  serviceOf(rolloutId: string): ServiceModel;
+  readonly shown: ShownCollectors;
   readonly gates: GateModel;
   readonly skewMs: number;
   /** What a stalled daemon may be late by, with what it saw before. */
@@ -57,7 +59,7 @@ function judgeOpening({ verdicts }: WaveJudgeParts, of: SeenRollout, index: numb
 }
 
 function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): void {
-  const { now, verdicts, service, skewMs, staleMs, countsLostEvidence } = parts;
+  const { now, verdicts, serviceOf, shown, skewMs, staleMs, countsLostEvidence } = parts;
   const { rollout } = of;
   const rule = rollout.policy.waves[index];
   const wave = rollout.waves[index];
@@ -105,11 +107,18 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
       () => `${name} after a soak of ${soakedMs} of ${rule.soakMs} ms`,
     );
     const soakedAt = lastAt + rule.soakMs;
-    for (const { collectorId } of succeeded) {
-      const collector = service.collectors.get(collectorId);
+    for (const { collectorId, toBuild } of succeeded) {
+      const collector = serviceOf(rollout.id).collectors.get(collectorId);
       if (collector === undefined || collector.deletedAt !== null) continue;
       const isDown = collector.downSince !== null && collector.downSince < soakedAt - 61_000 - 2 * skewMs;
       verdicts.check('P14', !isDown, () => `${name} although ${collectorId} died while it soaked`);
+      const shownAt = shown.lastOn(of.account, collectorId, toBuild);
+      verdicts.check(
+        'P14',
+        shownAt !== undefined && shownAt >= soakedAt - 2 * skewMs,
+        () =>
+          `${name}, and ${collectorId} was last shown on the build ${soakedAt - (shownAt ?? 0)} ms before`,
+      );
     }
   }
   if (members.length > 0) judgeGates(parts, of, index, name);

@@ -1,4 +1,5 @@
 import { makeChances } from './chances.ts';
+import { spellKinds } from './gateway-model.ts';
 import type { Night } from './night.ts';
 import { type CollectorModel, firstTarget, newerBuild } from './service-model.ts';
 import type { FaultKind } from './setup.ts';
@@ -39,8 +40,21 @@ export function planMishaps(night: Night): void {
     service.goDown(collector);
     collector.deletedAt = scheduler.now();
   });
+  /** One that its rollout is about to upgrade. */
+  const someMember = (): CollectorModel | undefined => {
+    for (const { rollout, upgrades } of night.seen.all.values()) {
+      if (rollout.endedAt !== null) continue;
+      const wave = rollout.waves.findIndex(({ state }) => state === 'open');
+      const waiting = [...upgrades.values()].filter(
+        (upgrade) => upgrade.wave === wave && (upgrade.state === 'pending' || upgrade.state === 'queued'),
+      );
+      const collector = service.collectors.get(chances.some(waiting)?.collectorId ?? 0);
+      if (collector !== undefined && collector.deletedAt === null) return collector;
+    }
+    return undefined;
+  };
   times('someoneElse', () => {
-    const collector = anyone();
+    const collector = (chances.hit(0.5) ? someMember() : undefined) ?? anyone();
     if (collector === undefined) return;
     const toBuild = chances.pick([firstTarget, firstTarget, '19.441-2']);
     service.create({ collectorId: collector.about.id, toBuild, rolloutId: null });
@@ -68,10 +82,25 @@ export function planMishaps(night: Night): void {
     else if (night.isTroubled())
       scheduler.at(scheduler.now() + chances.int(1, 10) * 10_000, whileBusy(happen));
   };
+  // A reading that goes wrong matters where upgrades run, and where a wave shows how it does.
+  const whileRead = (happen: () => void) => (): void => {
+    const isSoaking = () =>
+      [...night.seen.all.values()].some(({ rollout }) =>
+        rollout.waves.some(({ state }) => state === 'soaking'),
+      );
+    if (service.running().size > 0 || isSoaking()) happen();
+    else if (night.isTroubled())
+      scheduler.at(scheduler.now() + chances.int(1, 10) * 10_000, whileRead(happen));
+  };
   times('storeEmptied', whileBusy(night.emptyStore));
   // A file that lost its last second, or a replica that lagged.
   times(
     'storeGoesBack',
     whileBusy(() => night.takeStoreBack(chances.pick([1_000, 5_000, 15_000, 60_000]))),
   );
+  for (const kind of spellKinds)
+    times(
+      kind,
+      whileRead(() => night.gateway.begin(kind)),
+    );
 }

@@ -4,14 +4,16 @@ import type { StoreMemory } from '../../src/orchestrator/store-memory.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { Chances } from './chances.ts';
 import type { GateModel } from './gate-model.ts';
+import type { GatewayModel } from './gateway-model.ts';
 import type { CreateJudge } from './judge-creates.ts';
 import type { Orders } from './orders.ts';
 import type { PlantedBug } from './planted-bugs.ts';
-import type { ProcessModel } from './process-model.ts';
+import type { Account, ProcessModel } from './process-model.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeenRollout, SeenRollouts } from './seen-rollouts.ts';
 import type { ServiceModel } from './service-model.ts';
 import type { FaultKind, Setup } from './setup.ts';
+import type { ShownCollectors } from './shown-collectors.ts';
 import type { Verdicts } from './verdicts.ts';
 
 /** A fault that the world put in; anything else that is thrown is a bug. */
@@ -21,9 +23,18 @@ export class InjectedFault extends Error {}
 export interface Night {
   readonly setup: Setup;
   readonly plant: PlantedBug | null;
-  readonly policies: readonly Policy[];
+  /** By config, the newest last. */
+  readonly configs: ReadonlyArray<readonly Policy[]>;
+  /** Since when a daemon with the newest config has been there for others to know of, in true time; infinite before. */
+  newestSince(): number;
   readonly scheduler: Scheduler;
+  /** Of our account: where the night's mishaps happen. */
   readonly service: ServiceModel;
+  readonly services: Readonly<Record<Account, ServiceModel>>;
+  /** The service whose collectors a rollout was planned from. */
+  serviceOf(rolloutId: string): ServiceModel;
+  readonly gateway: GatewayModel;
+  readonly shown: ShownCollectors;
   readonly store: RolloutStore;
   readonly register: FleetRegister;
   readonly gates: GateModel;

@@ -48,7 +48,7 @@ export async function helpOut(
   for (const of of night.seen.all.values()) {
     const { rollout } = of;
     if (rollout.endedAt !== null) continue;
-    const verb = helpingVerb(of);
+    const verb = of.account === 'other' ? abortOf(of) : helpingVerb(of);
     if (verb === undefined) continue;
     spoke = true;
     await say(night, operations, of, verb, 'helper');
@@ -76,6 +76,11 @@ function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
   if (rollout.state === 'awaitingApproval') return 'approve';
   if (rollout.state === 'held' || rollout.state === 'paused') return 'resume';
   return rollout.waves.some(({ state }) => state === 'awaitingApproval') ? 'approve' : undefined;
+}
+
+/** What another account's daemon began, and no daemon of it is left to go on with. */
+function abortOf({ rollout }: SeenRollout): RolloutVerb | undefined {
+  return isRolloutEnd(rollout.state) ? undefined : 'abort';
 }
 
 function choose(night: Night, chances: Chances): SeenRollout | undefined {

@@ -1,9 +1,20 @@
 import type { Clock } from '../../src/base/time.ts';
 import type { Scheduler } from './scheduler.ts';
 
+/** Whose fleet a daemon's access key shows. */
+export type Account = 'ours' | 'other';
+
+/** What a host's config file says when a daemon starts on it. */
+export interface Host {
+  readonly account: Account;
+  /** The newest config has the highest. */
+  readonly config: number;
+}
+
 /** One life of a daemon: its coroutines go on only while it lives, and stand still while it is stalled. */
 export interface ProcessModel {
   readonly name: string;
+  readonly host: Host;
   /** Its own clock, which may be some seconds off. */
   readonly clock: Clock;
   isAlive(): boolean;
@@ -17,7 +28,12 @@ export interface ProcessModel {
   setClock(offsetMs: number): void;
 }
 
-export function makeProcess(name: string, scheduler: Scheduler, clockOffsetMs: number): ProcessModel {
+export function makeProcess(
+  name: string,
+  host: Host,
+  scheduler: Scheduler,
+  clockOffsetMs: number,
+): ProcessModel {
   let alive = true;
   let stalledUntil = 0;
   let offset = clockOffsetMs;
@@ -28,6 +44,7 @@ export function makeProcess(name: string, scheduler: Scheduler, clockOffsetMs: n
   };
   return {
     name,
+    host,
     clock: { now: () => scheduler.now() + offset },
     isAlive: () => alive,
     wait: (forMs) =>

@@ -84,6 +84,16 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
   });
 }
 
+/** The same policy in a config before it: it selected others. */
+export function drawOlder(setup: Setup, policy: Policy): Policy {
+  const chances = makeChances(setup.seed, `${policy.name}/older`);
+  const { include, exclude } = policy.select;
+  return {
+    ...policy,
+    select: { include, exclude: exclude.length > 0 && chances.hit(0.5) ? [] : drawExclusions(chances) },
+  };
+}
+
 function drawWaves(
   draw: (concern: string) => Chances,
   when: <T>(feature: FeatureKind, probability: number, value: (chances: Chances) => T, otherwise: T) => T,

@@ -1,24 +1,29 @@
 import { type Standstill, standsFor, standstillOf } from '../../src/rollout/after-loss.ts';
+import { isRolloutEnd } from '../../src/rollout/rollout.ts';
 import { isEnd } from '../../src/rollout/upgrade.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { makeChances } from './chances.ts';
 import { type DaemonModel, makeDaemonModel } from './daemon-model.ts';
 import { makeGateModel } from './gate-model.ts';
+import { makeGatewayModel } from './gateway-model.ts';
+import { type HostModel, planHostChanges } from './host-changes.ts';
 import { inspect, noteEstimate } from './inspect.ts';
 import { makeJobModel } from './job-model.ts';
 import { makeCreateJudge } from './judge-creates.ts';
+import { judgeEvidence } from './judge-evidence.ts';
 import { planMishaps } from './mishaps.ts';
 import type { Night } from './night.ts';
 import { makeOrders } from './orders.ts';
 import { speakAtRandom } from './people.ts';
 import type { PlantedBug } from './planted-bugs.ts';
-import { makeProcess } from './process-model.ts';
-import { drawPolicy } from './random-policy.ts';
+import { type Host, makeProcess, type ProcessModel } from './process-model.ts';
+import { drawOlder, drawPolicy } from './random-policy.ts';
 import { makeScheduler } from './scheduler.ts';
 import { seeToEnd } from './see-to-end.ts';
 import { makeSeenRollouts, type SeenRollout } from './seen-rollouts.ts';
 import { makeServiceModel } from './service-model.ts';
 import type { FaultKind, Setup } from './setup.ts';
+import { makeShownCollectors } from './shown-collectors.ts';
 import { makeVerdicts, type Violation } from './verdicts.ts';
 
 const minuteMs = 60_000;
@@ -66,12 +71,17 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const troubleEndsAt = startsAt + setup.troubleMs;
   const names = setup.features.secondPolicy && chances.hit(0.25) ? ['first', 'second'] : ['first'];
   const policies = names.map((name) => drawPolicy(setup, name, startsAt));
+  // A config before it, which selects others.
+  const older =
+    Math.round(setup.faults.otherConfig) > 0 ? [policies.map((each) => drawOlder(setup, each))] : [];
+  const configs = [...older, policies];
   const expectMs = policies[0]?.upgrade.expectMs ?? 5 * minuteMs;
   const store = makeMemoryRolloutStore(scheduler.now);
   const register = makeMemoryFleetRegister();
   const faults = new Map<FaultKind, number>();
   const struck = (kind: FaultKind) => faults.set(kind, (faults.get(kind) ?? 0) + 1);
   const service = makeServiceModel(setup, scheduler, expectMs, struck);
+  const services = { ours: service, other: makeServiceModel(setup, scheduler, expectMs, struck, 'other') };
   const isTroubled = () => scheduler.now() < troubleEndsAt;
   const trace: Night['trace'] = (who, words) => options.trace?.(scheduler.now(), who, words());
   let isOver = false;
@@ -80,6 +90,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     if (options.stopsEarly === true) isOver = true;
   });
   const seen = makeSeenRollouts(scheduler.now);
+  const gateway = makeGatewayModel(setup, scheduler, { seen, isTroubled, troubleEndsAt, struck });
+  const shown = makeShownCollectors();
   const orders = makeOrders();
   const gates = makeGateModel(setup, scheduler.now, struck);
   const skewMs = setup.faults.clockJump > 0 ? 5_000 : 0;
@@ -89,7 +101,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     now: scheduler.now,
     verdicts,
     seen,
-    service,
+    services,
     orders,
     skewMs,
     countsLoneMembers: setup.features.capsForLoneMembers,
@@ -102,14 +114,25 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   let storeBirths = 0;
   let timesEmptied = 0;
   let rejoinedAt = startsAt;
+  let emptiedAt = startsAt;
   let isChanged = true;
 
   const night: Night = {
     setup,
     plant: options.plant ?? null,
-    policies,
+    configs,
+    newestSince: () => {
+      const starts = daemons
+        .filter(({ process }) => process.isAlive() && process.host.config === configs.length - 1)
+        .map(({ startedAt }) => startedAt);
+      return Math.max(Math.min(Number.POSITIVE_INFINITY, ...starts), rejoinedAt, emptiedAt);
+    },
     scheduler,
     service,
+    services,
+    serviceOf: (rolloutId) => services[seen.all.get(rolloutId)?.account ?? 'ours'],
+    gateway,
+    shown,
     store,
     register,
     gates,
@@ -150,6 +173,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
       }
       storeBirths += 1;
       timesEmptied += 1;
+      emptiedAt = scheduler.now();
       store.forget();
       jobs.forget();
       seen.forget();
@@ -158,7 +182,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
       for (const policy of policies) {
         for (let count = 0; count < scansAfterLoss; count += 1)
           scheduler.at(scheduler.now() + emptied.int(0, 120) * 1_000, () => {
-            void emptied.some(alive())?.scanNow(policy, 'schedule');
+            void emptied.some(alive())?.scanNow(policy.name, 'schedule');
           });
       }
     },
@@ -240,28 +264,60 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     });
   };
   let lives = 0;
-  const startDaemon = (): void => {
+  const hosts: HostModel[] = [];
+  const running = new Map<HostModel, ProcessModel>();
+  const startDaemon = (host: HostModel): void => {
+    if (!hosts.includes(host) || running.get(host)?.isAlive() === true) return;
     lives += 1;
     const offset = chances.int(-1, 1) * (skewMs / 5);
-    const process = makeProcess(`daemon-${lives}`, scheduler, Math.round(offset));
+    const { account, config } = host;
+    const process = makeProcess(`daemon-${lives}`, { account, config }, scheduler, Math.round(offset));
+    trace(process.name, () => `starts on ${host.name} with config ${config} of ${account}`);
+    running.set(host, process);
     daemons.push(makeDaemonModel(night, process, { bell, jobs }));
     if (leader === undefined || !leader.process.isAlive()) elect();
   };
+  const stop = (host: HostModel): void => {
+    const process = running.get(host);
+    if (process?.isAlive() !== true) return;
+    trace(process.name, () => 'crashes');
+    process.crash();
+    deposeLater(process.name);
+  };
+  const restart = (host: HostModel, most = 60_000): void => {
+    stop(host);
+    scheduler.at(scheduler.now() + chances.int(1_000, most), () => startDaemon(host));
+  };
   const crash = (name: string): void => {
-    const daemon = daemons.find(({ process }) => process.name === name);
-    trace(name, () => 'crashes');
-    daemon?.process.crash();
-    deposeLater(name);
-    scheduler.at(scheduler.now() + chances.int(1_000, 60_000), startDaemon);
+    const host = hosts.find((each) => running.get(each)?.name === name);
+    if (host !== undefined) restart(host);
+  };
+  const addHost = (of: Host): HostModel => {
+    const host = { name: `host-${hosts.length + 1}`, ...of };
+    hosts.push(host);
+    startDaemon(host);
+    return host;
+  };
+  const removeHost = (host: HostModel): void => {
+    stop(host);
+    hosts.splice(hosts.indexOf(host), 1);
   };
   const stall = (name: string, forMs: number): void => {
     trace(name, () => `stalls for ${forMs} ms`);
     daemons.find(({ process }) => process.name === name)?.process.stall(forMs);
     if (forMs > leaseMs) deposeLater(name);
   };
-  for (let count = 0; count < setup.daemons; count += 1) startDaemon();
+  for (let count = 0; count < setup.daemons; count += 1) addHost({ account: 'ours', config: 0 });
 
   planMishaps(night);
+  planHostChanges(night, {
+    hosts: [...hosts],
+    newest: configs.length - 1,
+    restart,
+    add: addHost,
+    remove: removeHost,
+    struck,
+  });
   for (let jump = 0; jump < Math.round(setup.faults.clockJump); jump += 1) {
     scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
       struck('clockJump');
@@ -272,7 +328,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     const everyMs = chances.pick([30, 60, 240]) * minuteMs;
     const tick = (): void => {
       const daemon = chances.some(alive());
-      if (daemon !== undefined) void daemon.scanNow(policy, 'schedule');
+      if (daemon !== undefined) void daemon.scanNow(policy.name, 'schedule');
       if (isTroubled()) scheduler.at(scheduler.now() + everyMs, tick);
     };
     scheduler.at(startsAt + chances.int(0, 30_000), tick);
@@ -302,6 +358,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     return end === 'over' && !isSpinning;
   };
   const rests = await rest();
+  judgeEvidence(night);
   if (rests && !isOver && setup.words > 0) await seeToEnd(night, () => alive()[0], rest);
   for (const of of seen.all.values()) await inspect(night, of);
   return {
@@ -321,6 +378,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
 function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): boolean {
   const { rollout } = of;
   if (rollout.endedAt !== null) return true;
+  // Nobody works on another account's until it is aborted.
+  if (of.account === 'other') return !isRolloutEnd(rollout.state);
   const isQuiet = [...of.upgrades.values()].every(
     ({ state }) => isEnd(state) || state === 'pending' || state === 'retrying',
   );

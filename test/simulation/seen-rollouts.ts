@@ -2,6 +2,7 @@ import type { FrozenPlan, UpgradeChange } from '../../src/orchestrator/ports/rol
 import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { isEnd, isFailed, type Upgrade } from '../../src/rollout/upgrade.ts';
+import type { Account } from './process-model.ts';
 
 /** A rollout as its writes to the store were seen, with instants of true time. */
 export interface SeenRollout {
@@ -9,6 +10,8 @@ export interface SeenRollout {
   groups: PlanGroups;
   upgrades: Map<number, Upgrade>;
   readonly frozenAt: number;
+  /** Of the daemon that planned it. */
+  readonly account: Account;
   /** Since when it is in its state. */
   stateSince: number;
   readonly strataHeldSince: Map<number, number>;
@@ -38,7 +41,7 @@ export interface SeenRollouts {
   forget(): void;
   /** @returns brings back what is seen now, but for when intents were written */
   keep(): () => void;
-  frozen(plan: FrozenPlan): SeenRollout;
+  frozen(plan: FrozenPlan, account: Account): SeenRollout;
   replanned(plan: FrozenPlan): void;
   joined(plan: FrozenPlan): void;
   rolloutSaved(rollout: Rollout): { readonly seen: SeenRollout; readonly before: Rollout } | undefined;
@@ -65,12 +68,13 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
         for (const { id, seen, copy } of was) all.set(id, { ...copy, lastIntentAt: seen.lastIntentAt });
       };
     },
-    frozen: (plan) => {
+    frozen: (plan, account) => {
       const seen: SeenRollout = {
         rollout: plan.rollout,
         groups: plan.groups,
         upgrades: recordsOf(plan),
         frozenAt: now(),
+        account,
         stateSince: now(),
         strataHeldSince: new Map(),
         lastSuccessAt: new Map(),

@@ -2,6 +2,7 @@ import { isSameBuild } from '../../src/base/build-version.ts';
 import type { Build } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import { makeChances } from './chances.ts';
+import type { Account } from './process-model.ts';
 import { zones } from './random-policy.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { FaultKind, Setup } from './setup.ts';
@@ -73,6 +74,8 @@ export interface ServiceModel {
   isUpgradable(collector: CollectorModel, toBuild: string): boolean;
   goDown(collector: CollectorModel): void;
   comeUp(collector: CollectorModel): void;
+  /** A person installs it on the host itself: there is no task of it. */
+  installByHand(collector: CollectorModel, build: string): void;
   appear(): CollectorModel;
 }
 
@@ -90,8 +93,12 @@ export function makeServiceModel(
   scheduler: Scheduler,
   expectMs: number,
   struck: (kind: FaultKind) => void,
+  account: Account = 'ours',
 ): ServiceModel {
-  const chances = makeChances(setup.seed, 'fleet');
+  const isOurs = account === 'ours';
+  const chances = makeChances(setup.seed, isOurs ? 'fleet' : 'other fleet');
+  // Ids of two accounts may meet or not.
+  const firstId = isOurs || chances.hit(0.5) ? 1 : 10_001;
   const clusters = Math.max(1, Math.round(setup.collectors / chances.pick([2, 4, 10])));
   const collectors = new Map<number, CollectorModel>();
   const tasks = new Map<string, TaskModel>();
@@ -106,12 +113,12 @@ export function makeServiceModel(
   const startedAt = scheduler.now();
 
   const appear = (): CollectorModel => {
-    const id = collectors.size + 1;
+    const id = firstId + collectors.size;
     const build = oneBuild ? oldBuilds[0] : chances.pick(oldBuilds);
     const zone = chances.hit(0.1) ? chances.pick(['', 'Foo/Bar']) : chances.pick(zones);
     const about: FleetCollector = {
       id,
-      name: `collector-${id}`,
+      name: `${isOurs ? 'collector' : 'other'}-${id}`,
       category: chances.hit(0.5) ? '' : chances.pick(['web', 'db']),
       hostName: `host-${id}`,
       osName: chances.hit(0.05) ? 'Mac OS X' : chances.pick(['Linux', 'Linux', 'Windows']),
@@ -181,6 +188,7 @@ export function makeServiceModel(
     if (!isShownAlive(collector)) return refused('collector.not.alive');
     if (!offered.some(({ version }) => isSameBuild(version, toBuild)))
       return refused('collector.version.invalid');
+    if (isSameBuild(collector.build, toBuild)) return refused('collector.version.invalid');
     collector.creates += 1;
     const now = scheduler.now();
     const fate = drawFate(setup, collector, {
@@ -259,6 +267,10 @@ export function makeServiceModel(
       !isSameBuild(collector.build, toBuild),
     goDown,
     comeUp,
+    installByHand: (collector, build) => {
+      show(collector, build, null);
+      if (collector.downSince === null) collector.upSince = Math.max(collector.upSince, scheduler.now() - 1);
+    },
     appear,
   };
 }

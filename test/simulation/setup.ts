@@ -34,6 +34,16 @@ export const faultKinds = [
   'looksRefused',
   'storeEmptied',
   'storeGoesBack',
+  'listsEmpty',
+  'listsPartial',
+  'listsShrink',
+  'massNotFound',
+  'dateJumps',
+  'looksFail',
+  'createDeferred',
+  'upgradedByHand',
+  'otherConfig',
+  'otherAccount',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -116,6 +126,16 @@ const highest: Readonly<Record<FaultKind, number>> = {
   looksRefused: 0.08,
   storeEmptied: 2,
   storeGoesBack: 4,
+  listsEmpty: 3,
+  listsPartial: 4,
+  listsShrink: 3,
+  massNotFound: 3,
+  dateJumps: 0.05,
+  looksFail: 4,
+  createDeferred: 0.3,
+  upgradedByHand: 0.2,
+  otherConfig: 4,
+  otherAccount: 3,
 };
 
 /** Draws a setup; about one in five is calm: nothing goes wrong and nobody speaks, which is when estimates are measured. */

@@ -3,6 +3,8 @@ import type { FrozenPlan, RolloutStore, UpgradeChange } from '../../src/orchestr
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { makeChances } from './chances.ts';
 import { judgeApproval } from './judge-approval.ts';
+import { judgeEnding, judgeHold, judgeRolledBack } from './judge-evidence.ts';
+import { judgeJoiners, judgePlan } from './judge-plans.ts';
 import { judgeRollout } from './judge-rollouts.ts';
 import { judgeUpgrade } from './judge-upgrades.ts';
 import { judgeWaves } from './judge-waves.ts';
@@ -22,6 +24,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
       () => `${after.rolloutId} ${after.collectorId}: ${before.state} -> ${after.state}`,
     );
     judgeUpgrade(night, change);
+    judgeEnding(night, change);
     night.wrote(seen.upgradeSaved(change));
   };
   const savedRollout = (rollout: Rollout): void => {
@@ -37,6 +40,8 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     judgeWaves({ ...night, now: night.scheduler.now, countsLostEvidence }, of, before);
     judgeRollout(night, of, before);
     judgeApproval(night, of, before);
+    judgeHold(night, of, before);
+    judgeRolledBack(night, of, before);
     night.wrote(of);
   };
   const told = (word: string, plan: FrozenPlan): void =>
@@ -54,7 +59,8 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         const result = await store.freeze(plan);
         if (result === 'frozen') {
           told('froze', plan);
-          night.wrote(seen.frozen(plan));
+          night.wrote(seen.frozen(plan, process.host.account));
+          judgePlan(night, process, plan);
         }
         return result;
       }),
@@ -72,6 +78,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         const result = await store.join(plan, rev, fence);
         if (result === 'saved') {
           told('joined', plan);
+          judgeJoiners(night, process, plan);
           seen.joined(plan);
         }
         return result;

@@ -1,0 +1,123 @@
+import { type Chances, makeChances } from './chances.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { SeenRollouts } from './seen-rollouts.ts';
+import type { CollectorModel } from './service-model.ts';
+import type { FaultKind, Setup } from './setup.ts';
+
+/** What a gateway does for a while, beside passing on what the service says. */
+export const spellKinds = ['listsEmpty', 'listsPartial', 'listsShrink', 'massNotFound', 'looksFail'] as const;
+export type SpellKind = (typeof spellKinds)[number];
+
+/**
+ * What stands between the daemons and the service and answers in its place at times: a role that was taken away, another
+ * tenant's gateway, a cache that lost pages, a proxy whose clock is wrong. The fleet itself is as it was.
+ */
+export interface GatewayModel {
+  begin(kind: SpellKind): void;
+  /** Which of those that are there a list shows now. */
+  listed(present: readonly CollectorModel[]): readonly CollectorModel[];
+  /** Whether a collector, or its task, is answered with 404 although it is there. */
+  isDenied(collectorId: number): boolean;
+  /** Looks at single collectors bring no answer, while lists do. */
+  looksFail(): boolean;
+  /** The service's clock, as the `Date` of this answer tells it. */
+  date(chances: Chances): number;
+}
+
+interface Spell {
+  readonly kind: SpellKind;
+  readonly from: number;
+  readonly until: number;
+  /** By collector, from 0 to 1: those below what is hidden now are. */
+  readonly rank: (collectorId: number) => number;
+  readonly share: number;
+  /** Also what the other way of asking shows: lists, where single collectors are denied. */
+  readonly isWhole: boolean;
+}
+
+const secondMs = 1_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+// A clock that is wrong for more than one answer stays so for a while.
+const wrongForMs = 10 * minuteMs;
+
+export function makeGatewayModel(
+  setup: Setup,
+  scheduler: Scheduler,
+  parts: {
+    readonly seen: SeenRollouts;
+    readonly isTroubled: () => boolean;
+    readonly troubleEndsAt: number;
+    readonly struck: (kind: FaultKind) => void;
+  },
+): GatewayModel {
+  const { seen, isTroubled, troubleEndsAt, struck } = parts;
+  const chances = makeChances(setup.seed, 'gateway');
+  let spells: readonly Spell[] = [];
+  const current = (): readonly Spell[] => {
+    if (spells.length === 0) return spells;
+    spells = spells.filter(({ until }) => until > scheduler.now());
+    return spells;
+  };
+  /** Members of waves that are on their way: those on whose evidence the rest waits. */
+  const canaries = (): ReadonlySet<number> => {
+    const ids = new Set<number>();
+    for (const { rollout, upgrades } of seen.all.values()) {
+      if (rollout.endedAt !== null) continue;
+      const wave = rollout.waves.findIndex(({ state }) => state === 'open' || state === 'soaking');
+      for (const upgrade of upgrades.values()) if (upgrade.wave === wave) ids.add(upgrade.collectorId);
+    }
+    return ids;
+  };
+  const isHidden = ({ kind, from, until, rank, share }: Spell, collectorId: number): boolean => {
+    const grown = kind === 'listsShrink' ? (scheduler.now() - from) / (until - from) : share;
+    return rank(collectorId) < grown;
+  };
+
+  return {
+    begin: (kind) => {
+      const from = scheduler.now();
+      const lastsMs = chances.pick([
+        15 * secondMs,
+        90 * secondMs,
+        5 * minuteMs,
+        5 * minuteMs,
+        20 * minuteMs,
+        hourMs,
+        4 * hourMs,
+      ]);
+      const isOfCanaries = (kind === 'listsPartial' || kind === 'massNotFound') && chances.hit(0.5);
+      const chosen = isOfCanaries ? canaries() : undefined;
+      const share = kind === 'listsEmpty' || chances.hit(0.3) ? 1 : chances.between(0.2, 0.9);
+      const name = `spell/${kind}/${from}`;
+      const drawn = (id: number) => makeChances(setup.seed, `${name}/${id}`).next();
+      const rank = chosen === undefined ? drawn : (id: number) => (chosen.has(id) ? 0 : 2);
+      const isWhole = !isOfCanaries && share === 1 && chances.hit(0.5);
+      const until = Math.min(troubleEndsAt, from + lastsMs);
+      spells = [...spells, { kind, from, until, rank, share, isWhole }];
+    },
+    listed: (present) => {
+      const hiding = current().filter(
+        ({ kind, isWhole }) => kind.startsWith('lists') || (kind === 'massNotFound' && isWhole),
+      );
+      if (hiding.length === 0) return present;
+      return present.filter(({ about }) => !hiding.some((spell) => isHidden(spell, about.id)));
+    },
+    isDenied: (collectorId) =>
+      current().some((spell) => spell.kind === 'massNotFound' && isHidden(spell, collectorId)),
+    looksFail: () => current().some(({ kind }) => kind === 'looksFail'),
+    date: (of) => {
+      const now = scheduler.now();
+      const { dateJumps } = setup.faults;
+      if (dateJumps === 0 || !isTroubled()) return now;
+      const slot = makeChances(setup.seed, `date/${Math.floor(now / wrongForMs)}`);
+      const isWrong = slot.hit(dateJumps);
+      const one = isWrong ? slot : of;
+      if (!isWrong && !of.hit(dateJumps)) return now;
+      struck('dateJumps');
+      const byMs = one.pick([6 * minuteMs, 20 * minuteMs, hourMs, 24 * hourMs, 400 * 24 * hourMs]);
+      return one.hit(0.5) ? now + byMs : now - byMs;
+    },
+  };
+}

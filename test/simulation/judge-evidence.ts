@@ -1,0 +1,109 @@
+import { isSameBuild } from '../../src/base/build-version.ts';
+import type { UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
+import type { Rollout } from '../../src/rollout/rollout.ts';
+import { isFailed, isLost } from '../../src/rollout/upgrade.ts';
+import type { Night } from './night.ts';
+import type { SeenRollout } from './seen-rollouts.ts';
+
+// A poll's answer may be on its way for so long, before what it showed is written down.
+const pollAgeMs = 60_000;
+
+/**
+ * Judges what a record says of its collector against how that really is (P9, P14): who is there has not left, who is up
+ * has not died, and what a person did is no failure of ours.
+ */
+export function judgeEnding(
+  { verdicts, serviceOf, scheduler, staleMs, setup }: Night,
+  { before, after }: UpgradeChange,
+): void {
+  if (before.state === after.state) return;
+  const collector = serviceOf(after.rolloutId).collectors.get(after.collectorId);
+  if (collector === undefined) return;
+  const now = scheduler.now();
+  const slackMs = pollAgeMs + staleMs;
+  const reason = 'reason' in after ? after.reason : '';
+  const who = `${after.collectorId} of ${after.rolloutId}`;
+  if (after.state === 'withdrawn' && isGoneReason(reason ?? ''))
+    verdicts.check('P14', collector.deletedAt !== null, () => `${who}, which exists, ended: ${reason}`);
+  if (isLost(after) && !isLost(before) && setup.faults.looksRefused === 0) {
+    const upForMs = collector.downSince === null ? now - collector.upSince : 0;
+    // One that came back at the last moment may have been looked at before that.
+    const isUp = upForMs > slackMs && collector.deletedAt === null;
+    verdicts.check('P14', !isUp, () => `${who}, up for ${upForMs} ms, is counted as dead: ${reason}`);
+  }
+  if (isFailed(after.state) && (before.state === 'starting' || before.state === 'queued')) {
+    const isPersons = collector.isBuildSomeoneElses && isSameBuild(collector.build, after.toBuild);
+    verdicts.check('P9', !isPersons, () => `${who}, which a person upgraded, ${after.state}: ${reason}`);
+  }
+}
+
+function isGoneReason(reason: string): boolean {
+  return /\bgone\b|left the fleet/.test(reason) && !/no longer/.test(reason);
+}
+
+/** Judges a hold: a wave that may still show something is not held for having shown nothing (P14). */
+export function judgeHold({ verdicts, scheduler }: Night, of: SeenRollout, before: Rollout): void {
+  const { rollout } = of;
+  if (rollout.state !== 'held' || before.state === 'held' || !lacksEvidence(rollout)) return;
+  const wave = rollout.waves.findIndex(({ state }) => state !== 'passed');
+  const { upToMs } = rollout.policy.defer;
+  const waiting = [...of.upgrades.values()].find(
+    (upgrade) =>
+      upgrade.wave === wave && upgrade.state === 'deferred' && scheduler.now() - upgrade.since < upToMs / 2,
+  );
+  verdicts.check(
+    'P14',
+    waiting === undefined,
+    () => `${rollout.id} is held although ${waiting?.collectorId} is only deferred: ${rollout.reason}`,
+  );
+}
+
+/** Judges a night's rest: what was held until there is evidence goes on once there is (P14). */
+export function judgeEvidence({ verdicts, seen }: Night): void {
+  for (const { rollout, upgrades } of seen.all.values()) {
+    if (rollout.state !== 'held' || !lacksEvidence(rollout)) continue;
+    const wave = rollout.waves.findIndex(({ state }) => state !== 'passed');
+    const shows = [...upgrades.values()].find(
+      (upgrade) => upgrade.wave === wave && upgrade.state === 'succeeded',
+    );
+    verdicts.check(
+      'P14',
+      shows === undefined,
+      () => `${rollout.id} stays held although ${shows?.collectorId} succeeded: ${rollout.reason}`,
+    );
+  }
+}
+
+function lacksEvidence({ reason }: Rollout): boolean {
+  return /no evidence/.test(reason);
+}
+
+/** Judges the end of a rollback: who could be taken back is, or is named (P14). */
+export function judgeRolledBack(
+  { verdicts, seen, serviceOf, scheduler, staleMs }: Night,
+  of: SeenRollout,
+  before: Rollout,
+): void {
+  const { rollout } = of;
+  if (rollout.state !== 'rolledBack' || before.state === 'rolledBack') return;
+  const rollback = seen.all.get(rollout.rollbackId ?? '');
+  const service = serviceOf(rollout.id);
+  const offered = service.builds();
+  const forgotten = [...of.upgrades.values()].find(({ collectorId, toBuild, fromBuild, state }) => {
+    const collector = service.collectors.get(collectorId);
+    if (collector === undefined || (state !== 'succeeded' && state !== 'unconfirmed')) return false;
+    const isOnIt = collector.deletedAt === null && isSameBuild(collector.build, toBuild);
+    const isSettled = scheduler.now() - collector.buildSince > pollAgeMs + staleMs;
+    const isKnown = rollback?.upgrades.has(collectorId) === true;
+    const isClaimed = [...seen.all.values()].some(
+      (other) => other.rollout.policy.name !== rollout.policy.name && other.upgrades.has(collectorId),
+    );
+    const isOffered = offered.some(({ version }) => isSameBuild(version, fromBuild));
+    return isOnIt && isSettled && !isKnown && !isClaimed && isOffered;
+  });
+  verdicts.check(
+    'P14',
+    forgotten === undefined,
+    () => `${rollout.id} is rolled back, and ${forgotten?.collectorId} still runs ${forgotten?.toBuild}`,
+  );
+}

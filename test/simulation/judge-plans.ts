@@ -1,0 +1,60 @@
+import type { FrozenPlan } from '../../src/orchestrator/ports/rollout-store.ts';
+import type { FleetCollector } from '../../src/rollout/collector.ts';
+import type { Policy } from '../../src/rollout/policy.ts';
+import type { Night } from './night.ts';
+import type { ProcessModel } from './process-model.ts';
+
+// A scan that began before there was a newer config may be on its way for so long, faults not counted.
+const scanMs = 60_000;
+
+/** Judges a new plan: where daemons disagree about a policy, those with the newest config make it (P5). */
+export function judgePlan(night: Night, process: ProcessModel, { rollout }: FrozenPlan): void {
+  if (rollout.kind === 'rollback') return;
+  judgeConfig(night, process, () => `${process.name} planned ${rollout.id}`);
+}
+
+/** Judges late joiners: the plan's own policy and the newest config select each of them (P5). */
+export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upgrades }: FrozenPlan): void {
+  const { verdicts, configs } = night;
+  const of = night.seen.all.get(rollout.id);
+  const newest = configs.at(-1)?.find(({ name }) => name === rollout.policy.name);
+  const { account } = process.host;
+  verdicts.check(
+    'P5',
+    of === undefined || of.account === account,
+    () => `${process.name} added collectors of account ${account} to ${rollout.id}, which is of another`,
+  );
+  judgeConfig(night, process, () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`);
+  const isKnown = isNewestKnown(night);
+  for (const { collectorId } of upgrades) {
+    const about = night.serviceOf(rollout.id).collectors.get(collectorId)?.about;
+    if (about === undefined || of?.upgrades.has(collectorId) === true) continue;
+    const who = () => `${process.name} added ${collectorId} to ${rollout.id}`;
+    verdicts.check('P5', isSelected(rollout.policy, about), () => `${who()}, whose policy leaves it out`);
+    if (newest !== undefined && isKnown)
+      verdicts.check('P5', isSelected(newest, about), () => `${who()}, which the newest config leaves out`);
+  }
+}
+
+function judgeConfig(night: Night, { host }: ProcessModel, who: () => string): void {
+  const newest = night.configs.length - 1;
+  night.verdicts.check(
+    'P5',
+    host.config === newest || !isNewestKnown(night),
+    () => `${who()} with config ${host.config}, and ${newest} is there since ${night.newestSince()}`,
+  );
+}
+
+function isNewestKnown(night: Night): boolean {
+  return night.scheduler.now() - night.newestSince() > scanMs + night.staleMs;
+}
+
+/** Whether a policy selects a collector, as far as worlds have selectors. */
+export function isSelected({ select }: Pick<Policy, 'select'>, about: FleetCollector): boolean {
+  return !select.exclude.some(
+    ({ osName, id, fields }) =>
+      (osName !== undefined && about.osName.startsWith('Mac')) ||
+      id?.includes(about.id) === true ||
+      fields?.['cluster']?.includes(about.fields['cluster'] ?? '') === true,
+  );
+}
