@@ -42,6 +42,9 @@ const hourMs = 60 * minuteMs;
 // A clock that is wrong for more than one answer stays so for a while.
 const wrongForMs = 10 * minuteMs;
 
+// One that a list lacks among few, and that is then denied, can't be told from one that has left.
+const apartMs = 15 * minuteMs;
+
 export function makeGatewayModel(
   setup: Setup,
   scheduler: Scheduler,
@@ -55,6 +58,8 @@ export function makeGatewayModel(
   const { seen, isTroubled, troubleEndsAt, struck } = parts;
   const chances = makeChances(setup.seed, 'gateway');
   let spells: readonly Spell[] = [];
+  let deniedUntil = 0;
+  let wrong = { slot: 0, byMs: 0 };
   const current = (): readonly Spell[] => {
     if (spells.length === 0) return spells;
     spells = spells.filter(({ until }) => until > scheduler.now());
@@ -78,6 +83,7 @@ export function makeGatewayModel(
   return {
     begin: (kind) => {
       const from = scheduler.now();
+      if (kind.startsWith('lists') && from < deniedUntil + apartMs) return;
       const lastsMs = chances.pick([
         15 * secondMs,
         90 * secondMs,
@@ -91,10 +97,19 @@ export function makeGatewayModel(
       const chosen = isOfCanaries ? canaries() : undefined;
       const share = kind === 'listsEmpty' || chances.hit(0.3) ? 1 : chances.between(0.2, 0.9);
       const name = `spell/${kind}/${from}`;
-      const drawn = (id: number) => makeChances(setup.seed, `${name}/${id}`).next();
+      const ranks = new Map<number, number>();
+      const drawn = (id: number): number => {
+        const known = ranks.get(id) ?? makeChances(setup.seed, `${name}/${id}`).next();
+        ranks.set(id, known);
+        return known;
+      };
       const rank = chosen === undefined ? drawn : (id: number) => (chosen.has(id) ? 0 : 2);
       const isWhole = !isOfCanaries && share === 1 && chances.hit(0.5);
       const until = Math.min(troubleEndsAt, from + lastsMs);
+      if (kind === 'massNotFound') {
+        deniedUntil = Math.max(deniedUntil, until);
+        spells = spells.filter((spell) => !spell.kind.startsWith('lists'));
+      }
       spells = [...spells, { kind, from, until, rank, share, isWhole }];
     },
     listed: (present) => {
@@ -111,13 +126,20 @@ export function makeGatewayModel(
       const now = scheduler.now();
       const { dateJumps } = setup.faults;
       if (dateJumps === 0 || !isTroubled()) return now;
-      const slot = makeChances(setup.seed, `date/${Math.floor(now / wrongForMs)}`);
-      const isWrong = slot.hit(dateJumps);
-      const one = isWrong ? slot : of;
-      if (!isWrong && !of.hit(dateJumps)) return now;
+      const slot = Math.floor(now / wrongForMs);
+      if (slot !== wrong.slot) {
+        const drawn = makeChances(setup.seed, `date/${slot}`);
+        wrong = { slot, byMs: drawn.hit(dateJumps) ? jumpOf(drawn) : 0 };
+      }
+      if (wrong.byMs === 0 && !of.hit(dateJumps)) return now;
       struck('dateJumps');
-      const byMs = one.pick([6 * minuteMs, 20 * minuteMs, hourMs, 24 * hourMs, 400 * 24 * hourMs]);
-      return one.hit(0.5) ? now + byMs : now - byMs;
+      return now + (wrong.byMs || jumpOf(of));
     },
   };
+}
+
+/** By how much a wrong clock is off: more than five minutes, to either side. */
+function jumpOf(chances: Chances): number {
+  const byMs = chances.pick([6 * minuteMs, 20 * minuteMs, hourMs, 24 * hourMs, 400 * 24 * hourMs]);
+  return chances.hit(0.5) ? byMs : -byMs;
 }
