@@ -188,7 +188,8 @@ function send(
   const drawn = night.strikes('createRefused', chances) ? chances.pick(refusals) : null;
   const refusal = isDeferred ? 'collector.not.alive' : drawn;
   const collector = service.collectors.get(create.collectorId);
-  if (collector?.task === null && collector.downSince === null && night.strikes('upgradedByHand', chances))
+  const isIdle = collector?.task === null && collector.downSince === null;
+  if (refusal === null && isIdle && night.strikes('upgradedByHand', chances))
     service.installByHand(collector, create.toBuild);
   return new Promise((resolve) => {
     let isAnswered = false;

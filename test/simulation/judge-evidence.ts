@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
 import type { UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
-import { isFailed, isLost } from '../../src/rollout/upgrade.ts';
+import { isEnd, isFailed, isLost } from '../../src/rollout/upgrade.ts';
 import type { Night } from './night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 
@@ -63,19 +63,21 @@ export function judgeEvidence({ verdicts, seen }: Night): void {
   for (const { rollout, upgrades } of seen.all.values()) {
     if (rollout.state !== 'held' || !lacksEvidence(rollout)) continue;
     const wave = rollout.waves.findIndex(({ state }) => state !== 'passed');
+    const held = new Set(rollout.heldStrata.map(({ stratum }) => stratum));
     const shows = [...upgrades.values()].find(
-      (upgrade) => upgrade.wave === wave && upgrade.state === 'succeeded',
+      ({ wave: own, state, stratum }) =>
+        own === wave && (state === 'succeeded' || (!isEnd(state) && !held.has(stratum))),
     );
     verdicts.check(
       'P14',
       shows === undefined,
-      () => `${rollout.id} stays held although ${shows?.collectorId} succeeded: ${rollout.reason}`,
+      () => `${rollout.id} stays held although ${shows?.collectorId} is ${shows?.state}: ${rollout.reason}`,
     );
   }
 }
 
-function lacksEvidence({ reason }: Rollout): boolean {
-  return /no evidence/.test(reason);
+function lacksEvidence({ heldFor }: Rollout): boolean {
+  return heldFor?.kind === 'evidence';
 }
 
 /** Judges the end of a rollback: who could be taken back is, or is named (P14). */

@@ -2,7 +2,7 @@ import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
-import type { Rollout } from '../../src/rollout/rollout.ts';
+import type { Rollout, StoredView } from '../../src/rollout/rollout.ts';
 import { end } from '../../src/rollout/upgrade-changes.ts';
 
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
@@ -23,6 +23,8 @@ export const plantedBugs = [
   'rowEndsUpgrade',
   'lostUpgradeNotWaitedFor',
   'storeTrustedBlindly',
+  'deferredGivenUp',
+  'evidenceHoldStays',
 ] as const;
 export type PlantedBug = (typeof plantedBugs)[number];
 
@@ -151,6 +153,21 @@ export function plantInStore(
           return store.saveUpgrades(id, wrong, guard);
         },
       };
+    case 'deferredGivenUp':
+      if (context !== 'lead') return store;
+      return withView(store, (view) => ({
+        ...view,
+        waves: view.waves.map((wave) => {
+          const { deferred, withdrawn } = wave.counts;
+          return { ...wave, counts: { ...wave.counts, deferred: 0, withdrawn: withdrawn + deferred } };
+        }),
+      }));
+    case 'evidenceHoldStays':
+      if (context !== 'lead') return store;
+      return withView(store, (view) => {
+        const { heldFor: _heldFor, ...rollout } = view.rollout;
+        return { ...view, rollout };
+      });
     case 'targetMoved':
       return context === 'step'
         ? store
@@ -218,6 +235,16 @@ export function plantInFleet(bug: PlantedBug | null, fleet: FleetService): Fleet
     };
   }
   return fleet;
+}
+
+function withView(store: RolloutStore, change: (view: StoredView) => StoredView): RolloutStore {
+  return {
+    ...store,
+    loadView: async (id, at) => {
+      const view = await store.loadView(id, at);
+      return view === undefined ? undefined : change(view);
+    },
+  };
 }
 
 /** A store whose rollouts seem to have another policy; what is written has the true one. */

@@ -79,7 +79,7 @@ export function drawPolicy(setup: Setup, name: string, startsAt: number): Policy
         jitter: basics.pick([0, 0.2]),
       },
     },
-    defer: { upToMs: basics.pick([1, 4, 12]) * hourMs },
+    defer: { upToMs: basics.pick([0.25, 1, 4, 12]) * hourMs },
     waves: drawWaves(draw, when),
   });
 }
