@@ -1,3 +1,4 @@
+import { makeAccounts } from '../../src/orchestrator/accounts.ts';
 import { makeOperations } from '../../src/orchestrator/make-operations.ts';
 import type { Operations } from '../../src/orchestrator/operations.ts';
 import type { Bell } from '../../src/orchestrator/ports/bell.ts';
@@ -103,7 +104,20 @@ export function makeDaemonModel(
       })();
     },
   };
+  const { account, accessKey } = process.host;
+  const accounts = makeAccounts({
+    store: port,
+    register: registerPort,
+    fleet: fleetPort,
+    clock,
+    sink,
+    bell,
+    errands,
+    sleep: (forMs: number) => process.wait(forMs),
+    readMark: async () => ({ origin: 'https://api.example', accessIdHash: `${account}/${accessKey}` }),
+  });
   const partsOf = (context: PlantContext) => ({
+    ...(night.plant === 'accountIgnored' ? {} : { accounts }),
     store: plantInStore(night.plant, port, context),
     register: plantInRegister(night.plant, registerPort, context),
     fleet: plantInFleet(night.plant, fleetPort),

@@ -7,6 +7,7 @@ import type { FaultKind, Setup } from './setup.ts';
 export interface HostModel extends Host {
   readonly name: string;
   account: Account;
+  accessKey: number;
   config: number;
 }
 
@@ -15,7 +16,7 @@ const hourMs = 60 * minuteMs;
 
 /**
  * What people do to config files during the night: a new config reaches one host after the other, a daemon is started
- * with an older one, or with another account's key. When nothing goes wrong any more, all hosts have the newest config
+ * with an older one, with another account's key, or with another key of the same account. When nothing goes wrong any more, all hosts have the newest config
  * of our account, and those that were added are gone.
  */
 export function planHostChanges(
@@ -47,6 +48,7 @@ export function planHostChanges(
     Object.assign(host, to);
     restart(host);
   };
+  let accessKey = 1;
   const during = (): number => startsAt + chances.between(0, setup.troubleMs);
   const later = (most: number): number => scheduler.now() + chances.int(1, most);
 
@@ -58,7 +60,7 @@ export function planHostChanges(
       // The first is the new config's own arrival: one host has it before the others.
       if (isFirst)
         for (const host of hosts) scheduler.at(later(2 * hourMs), () => change(host, { config: newest }));
-      else if (chances.hit(0.5)) startsWith({ account: 'ours', config: 0 });
+      else if (chances.hit(0.5)) startsWith({ ...one(chances, hosts), config: 0 });
       else change(one(chances, hosts), { config: 0 });
     });
   }
@@ -66,10 +68,15 @@ export function planHostChanges(
   for (let index = 0; index < accountChanges; index += 1) {
     scheduler.at(during(), () => {
       struck('otherAccount');
-      const kind = chances.pick(['one', 'one', 'all', 'added'] as const);
-      const { config } = one(chances, hosts);
-      if (kind === 'added') return startsWith({ account: 'other', config });
-      const lastsMs = chances.pick([5 * minuteMs, 30 * minuteMs, 6 * hourMs]);
+      const kind = chances.pick(['one', 'one', 'all', 'added', 'newKey'] as const);
+      if (kind === 'added') return startsWith({ ...one(chances, hosts), account: 'other' });
+      if (kind === 'newKey') {
+        accessKey += 1;
+        const to = { accessKey };
+        for (const host of hosts) scheduler.at(later(hourMs), () => change(host, to));
+        return;
+      }
+      const lastsMs = chances.pick([5 * minuteMs, 30 * minuteMs, 2 * hourMs]);
       for (const host of kind === 'all' ? hosts : [one(chances, hosts)]) {
         change(host, { account: 'other' });
         scheduler.at(scheduler.now() + lastsMs, () => {

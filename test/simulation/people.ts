@@ -59,13 +59,18 @@ export async function helpOut(
   return spoke;
 }
 
+// account.ts
+const comparedMin = 3;
+
 /** What a build that is gone leaves held: only an abort ends it. */
 export async function endWhatCannot(night: Night, { operations }: DaemonModel): Promise<boolean> {
   let spoke = false;
   for (const of of night.seen.all.values()) {
     const { rollout } = of;
     const isGone = /no longer offered|no target/.test(rollout.reason) || rollout.state === 'awaitingApproval';
-    if (rollout.endedAt !== null || !isGone) continue;
+    // With a new access key a plan of so few can't be told from another account's.
+    const isUnclear = of.upgrades.size < comparedMin && night.setup.faults.otherAccount > 0;
+    if (rollout.endedAt !== null || !(isGone || isUnclear)) continue;
     spoke = true;
     await say(night, operations, of, 'abort', 'helper');
   }

@@ -25,6 +25,8 @@ export const plantedBugs = [
   'storeTrustedBlindly',
   'deferredGivenUp',
   'evidenceHoldStays',
+  'accountIgnored',
+  'refusalBelieved',
 ] as const;
 export type PlantedBug = (typeof plantedBugs)[number];
 
@@ -207,6 +209,20 @@ export function plantInFleet(bug: PlantedBug | null, fleet: FleetService): Fleet
         const answer = await fleet.createTask(task, beforeSend, signal);
         if (answer.ok || answer.failure.kind !== 'unavailable') return answer;
         return fleet.createTask(task, async () => true, signal);
+      },
+    };
+  }
+  if (bug === 'refusalBelieved') {
+    // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
+    return {
+      ...fleet,
+      createTask: async (task, beforeSend, signal) => {
+        const answer = await fleet.createTask(task, beforeSend, signal);
+        if (answer.ok || answer.failure.kind !== 'refused') return answer;
+        const isVersion = answer.failure.code === 'collector.version.invalid';
+        return isVersion
+          ? { ok: false, failure: { ...answer.failure, code: 'collector.type.invalid' } }
+          : answer;
       },
     };
   }

@@ -7,6 +7,8 @@ export type Account = 'ours' | 'other';
 /** What a host's config file says when a daemon starts on it. */
 export interface Host {
   readonly account: Account;
+  /** Counts the keys that the account's access was given: the same account under another access id. */
+  readonly accessKey: number;
   /** The newest config has the highest. */
   readonly config: number;
 }

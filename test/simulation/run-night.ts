@@ -270,8 +270,9 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     if (!hosts.includes(host) || running.get(host)?.isAlive() === true) return;
     lives += 1;
     const offset = chances.int(-1, 1) * (skewMs / 5);
-    const { account, config } = host;
-    const process = makeProcess(`daemon-${lives}`, { account, config }, scheduler, Math.round(offset));
+    const { account, accessKey, config } = host;
+    const of = { account, accessKey, config };
+    const process = makeProcess(`daemon-${lives}`, of, scheduler, Math.round(offset));
     trace(process.name, () => `starts on ${host.name} with config ${config} of ${account}`);
     running.set(host, process);
     daemons.push(makeDaemonModel(night, process, { bell, jobs }));
@@ -293,7 +294,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     if (host !== undefined) restart(host);
   };
   const addHost = (of: Host): HostModel => {
-    const host = { name: `host-${hosts.length + 1}`, ...of };
+    const host = { ...of, name: `host-${hosts.length + 1}` };
     hosts.push(host);
     startDaemon(host);
     return host;
@@ -307,7 +308,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     daemons.find(({ process }) => process.name === name)?.process.stall(forMs);
     if (forMs > leaseMs) deposeLater(name);
   };
-  for (let count = 0; count < setup.daemons; count += 1) addHost({ account: 'ours', config: 0 });
+  for (let count = 0; count < setup.daemons; count += 1)
+    addHost({ account: 'ours', accessKey: 1, config: 0 });
 
   planMishaps(night);
   planHostChanges(night, {
