@@ -23,7 +23,7 @@ const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>>
   resume: ({ state, buildHold }) => (state === 'paused' || state === 'held') && buildHold === null,
   approve: awaitsApproval,
   skipSoak: (status) => isUnderWay(status) && status.waves.some(({ state }) => state === 'soaking'),
-  abort: isUnderWay,
+  abort: (status) => isUnderWay(status) || (status.state === 'rollingBack' && status.account !== 'own'),
   rollback: ({ kind, state, counts }) =>
     kind === 'upgrade' &&
     upgradeStates.some((each) => mayHaveBuild(each) && counts[each] > 0) &&

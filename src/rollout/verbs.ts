@@ -101,10 +101,13 @@ function judgeSkipSoak({ rollout }: RolloutView, asked: Asked): VerbJudgement {
   return change({ kind: 'soakSkipped', wave, ...asked });
 }
 
-function judgeAbort({ rollout }: RolloutView, asked: Asked): VerbJudgement {
+function judgeAbort({ rollout, account }: RolloutView, asked: Asked): VerbJudgement {
   const { state } = rollout;
   if (state === 'aborted') return unchanged;
-  if (state === 'rollingBack') return refuse(`it is rolling back; abort its rollback${rollbackOf(rollout)}`);
+  // Of another account nobody here brings the rollback to its end, and the policy's place would stay taken.
+  const isForeign = account !== undefined && account.kind !== 'own';
+  if (state === 'rollingBack' && !isForeign)
+    return refuse(`it is rolling back; abort its rollback${rollbackOf(rollout)}`);
   if (isRolloutEnd(state)) return refuse(`it is over (${stateWords(state)})`);
   return change({ kind: 'aborted', ...asked });
 }

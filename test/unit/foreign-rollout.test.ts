@@ -85,6 +85,14 @@ describe('a rollout of another account (P5)', () => {
     expect(status).toMatchObject({ account: 'another', eta: null });
   });
 
+  it('can be aborted also while it rolls back, which nobody here can bring to its end (P9)', () => {
+    const view = aForeignView(another, 'rollingBack', { succeeded: 2 });
+    const words = { by: 'ann', reason: '', at: now };
+    expect(judgeVerb(view, 'abort', words)).toMatchObject({ kind: 'change', fact: { kind: 'aborted' } });
+    expect(legalVerbs(describeRollout(view, now, anApiStanding()))).toContain('abort');
+    expect(judgeVerb({ ...view, account: { kind: 'own' } }, 'abort', words).kind).toBe('refused');
+  });
+
   it('is worked on by the daemon of its own account', () => {
     expect(decide(aForeignView({ kind: 'own' }), now).actions.length).toBeGreaterThan(0);
   });
