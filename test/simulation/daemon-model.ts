@@ -17,7 +17,7 @@ import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
 import { InjectedFault, type Night } from './night.ts';
 import { type PlantContext, plantInFleet, plantInRegister, plantInStore } from './planted-bugs.ts';
-import type { ProcessModel } from './process-model.ts';
+import { accessIdHash, type ProcessModel } from './process-model.ts';
 import { makeRegisterPort, makeStorePort } from './store-port.ts';
 
 /** One life of a daemon: the real engine on ports of the world. */
@@ -114,7 +114,7 @@ export function makeDaemonModel(
     bell,
     errands,
     sleep: (forMs: number) => process.wait(forMs),
-    readMark: async () => ({ origin: 'https://api.example', accessIdHash: `${account}/${accessKey}` }),
+    readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
   });
   const partsOf = (context: PlantContext) => ({
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),

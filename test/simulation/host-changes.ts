@@ -96,8 +96,8 @@ export function planHostChanges(
     for (const host of added) remove(host);
     added.clear();
     for (const host of hosts) {
-      if (host.account === 'ours' && host.config === newest) continue;
-      Object.assign(host, { account: 'ours', config: newest });
+      if (host.account === 'ours' && host.config === newest && host.accessKey === accessKey) continue;
+      Object.assign(host, { account: 'ours', config: newest, accessKey });
       restart(host);
     }
   });

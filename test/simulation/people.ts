@@ -5,6 +5,7 @@ import type { RolloutVerb } from '../../src/rollout/verbs.ts';
 import { type Chances, makeChances } from './chances.ts';
 import type { DaemonModel } from './daemon-model.ts';
 import { InjectedFault, type Night } from './night.ts';
+import { accessIdHash, type Host } from './process-model.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 
 /** Someone who speaks to the daemons at random moments. @returns when everything was said, or its daemon died */
@@ -33,7 +34,7 @@ export async function speakAtRandom(
 /** Lets go of what is held and says that everything may go on, once. @returns whether there was anything to say */
 export async function helpOut(
   night: Night,
-  { operations }: Pick<DaemonModel, 'operations'>,
+  { operations, process }: Pick<DaemonModel, 'operations' | 'process'>,
 ): Promise<boolean> {
   let spoke = false;
   const { builds, collectors } = await night.register.holds();
@@ -48,7 +49,7 @@ export async function helpOut(
   for (const of of night.seen.all.values()) {
     const { rollout } = of;
     if (rollout.endedAt !== null) continue;
-    const verb = of.account === 'other' ? abortOf(of) : helpingVerb(of);
+    const verb = isLeftAlone(of, process.host) ? abortOf(of) : helpingVerb(of);
     if (verb === undefined) continue;
     spoke = true;
     await say(night, operations, of, verb, 'helper');
@@ -59,22 +60,18 @@ export async function helpOut(
   return spoke;
 }
 
-// account.ts
-const comparedMin = 3;
-
 /** What a build that is gone leaves held: only an abort ends it. */
-export async function endWhatCannot(night: Night, { operations }: DaemonModel): Promise<boolean> {
+export async function endWhatCannot(night: Night, daemon: DaemonModel): Promise<boolean> {
+  const { operations } = daemon;
   let spoke = false;
   for (const of of night.seen.all.values()) {
     const { rollout } = of;
     const isGone = /no longer offered|no target/.test(rollout.reason) || rollout.state === 'awaitingApproval';
-    // With a new access key a plan of so few can't be told from another account's.
-    const isUnclear = of.upgrades.size < comparedMin && night.setup.faults.otherAccount > 0;
-    if (rollout.endedAt !== null || !(isGone || isUnclear)) continue;
+    if (rollout.endedAt !== null || !isGone) continue;
     spoke = true;
     await say(night, operations, of, 'abort', 'helper');
   }
-  return spoke || helpOut(night, { operations });
+  return spoke || helpOut(night, daemon);
 }
 
 function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
@@ -83,7 +80,17 @@ function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
   return rollout.waves.some(({ state }) => state === 'awaitingApproval') ? 'approve' : undefined;
 }
 
-/** What another account's daemon began, and no daemon of it is left to go on with. */
+// Fewer collectors can't tell an account from another (account.ts).
+const comparedMin = 3;
+
+/** What this host's daemon leaves alone for good: of another account, or not to be told from one by a new access key. */
+export function isLeftAlone({ rollout, upgrades, account }: SeenRollout, { accessKey }: Host): boolean {
+  if (account === 'other') return true;
+  const isTied = rollout.accountMarks?.some((mark) => mark.accessIdHash === accessIdHash('ours', accessKey));
+  const present = [...upgrades.values()].filter(({ state }) => state !== 'withdrawn');
+  return isTied !== true && present.length < comparedMin;
+}
+
 function abortOf({ rollout }: SeenRollout): RolloutVerb | undefined {
   return isRolloutEnd(rollout.state) ? undefined : 'abort';
 }

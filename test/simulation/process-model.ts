@@ -13,6 +13,11 @@ export interface Host {
   readonly config: number;
 }
 
+/** What a rollout remembers of the access id that planned it. */
+export function accessIdHash(account: Account, accessKey: number): string {
+  return `${account}/${accessKey}`;
+}
+
 /** One life of a daemon: its coroutines go on only while it lives, and stand still while it is stalled. */
 export interface ProcessModel {
   readonly name: string;

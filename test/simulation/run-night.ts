@@ -14,7 +14,7 @@ import { judgeEvidence } from './judge-evidence.ts';
 import { planMishaps } from './mishaps.ts';
 import type { Night } from './night.ts';
 import { makeOrders } from './orders.ts';
-import { speakAtRandom } from './people.ts';
+import { isLeftAlone, speakAtRandom } from './people.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { type Host, makeProcess, type ProcessModel } from './process-model.ts';
 import { drawOlder, drawPolicy } from './random-policy.ts';
@@ -343,7 +343,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     if (isTroubled() || !isChanged || jobs.open() > 0 || alive().some((daemon) => daemon.errandsOut() > 0))
       return false;
     isChanged = false;
-    return [...seen.all.values()].every((of) => isResting(of, seen.all));
+    return [...seen.all.values()].every((of) => isResting(of, seen.all, alive()[0]?.process.host));
   };
   const rest = async (): Promise<boolean> => {
     isChanged = true;
@@ -355,7 +355,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     verdicts.check(
       'P11',
       end === 'over' && !isSpinning,
-      () => `no rest ${isSpinning ? `after ${eventsMax} events` : 'in time'}: ${unrest(seen.all)}`,
+      () =>
+        `no rest ${isSpinning ? `after ${eventsMax} events` : 'in time'}: ${unrest(seen.all, alive()[0]?.process.host)}`,
     );
     return end === 'over' && !isSpinning;
   };
@@ -377,11 +378,11 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
 }
 
 /** Ended, or stopped with a reason and nothing on its way, or waiting for a person's word. */
-function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): boolean {
+function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>, host: Host | undefined): boolean {
   const { rollout } = of;
   if (rollout.endedAt !== null) return true;
-  // Nobody works on another account's until it is aborted.
-  if (of.account === 'other') return !isRolloutEnd(rollout.state);
+  // Nobody works on it until it is aborted.
+  if (host !== undefined && isLeftAlone(of, host)) return !isRolloutEnd(rollout.state);
   const isQuiet = [...of.upgrades.values()].every(
     ({ state }) => isEnd(state) || state === 'pending' || state === 'retrying',
   );
@@ -389,14 +390,14 @@ function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): bool
   if (rollout.state === 'held' || rollout.state === 'paused') return isQuiet;
   if (rollout.state === 'rollingBack') {
     const rollback = all.get(rollout.rollbackId ?? '');
-    return rollback !== undefined && rollback.rollout.endedAt === null && isResting(rollback, all);
+    return rollback !== undefined && rollback.rollout.endedAt === null && isResting(rollback, all, host);
   }
   return isQuiet && rollout.waves.find(({ state }) => state !== 'passed')?.state === 'awaitingApproval';
 }
 
-function unrest(all: ReadonlyMap<string, SeenRollout>): string {
+function unrest(all: ReadonlyMap<string, SeenRollout>, host: Host | undefined): string {
   return [...all.values()]
-    .filter((of) => !isResting(of, all))
+    .filter((of) => !isResting(of, all, host))
     .map(({ rollout, upgrades }) => {
       const open = [...upgrades.values()].filter(({ state }) => !isEnd(state));
       const some = open.slice(0, 3).map(({ collectorId, state }) => `${collectorId} ${state}`);
