@@ -38,8 +38,11 @@ const callsPerRunMax = 4;
 // Until a record that can't be read is mended, by a person or by the leader, there is nothing to be done for it.
 const unreadableAgainMs: DurationMs = 10_000;
 
-// Soon, since a daemon of its account may run beside us, and takes it then.
-const foreignAgainMs: DurationMs = 1_000;
+// A daemon of its account may run beside us, and take it then; where none does, nobody takes it for hours.
+const foreignAgainMs: DurationMs = 10_000;
+
+// Whose it is will be known as soon as the service has answered.
+const unknownAgainMs: DurationMs = 1_000;
 
 const ours = { kind: 'own' } as const;
 
@@ -78,8 +81,11 @@ export async function runStep(
     const outcome = outcomeOf(step);
     if (outcome !== undefined) return outcome;
     // A job goes to any daemon: one of another account leaves it to those whose collectors these are (P5).
-    if (((await parts.accounts?.standingOf(rollout)) ?? ours).kind !== 'own')
-      return { job: 'comeBack', at: parts.clock.now() + foreignAgainMs };
+    const account = (await parts.accounts?.standingOf(rollout)) ?? ours;
+    if (account.kind !== 'own') {
+      const againMs = account.kind === 'unknown' ? unknownAgainMs : foreignAgainMs;
+      return { job: 'comeBack', at: parts.clock.now() + againMs };
+    }
     const after = await execute({ parts, rollout, signal }, upgrade, step);
     // What was just stored is as good as another reading, and nearly every step ends here.
     const outcomeAfter = outcomeOf(nextStepOf(parts, after));

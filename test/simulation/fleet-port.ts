@@ -105,7 +105,10 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     },
     findCollector: (idOrName) =>
       read(() => {
-        const found = listed().find(({ about }) => String(about.id) === idOrName || about.name === idOrName);
+        const found = present().find(
+          ({ about }) =>
+            (String(about.id) === idOrName || about.name === idOrName) && !gateway.isDenied(about.id),
+        );
         return ok(found === undefined ? undefined : shown(found));
       }),
     createTask: async () => unavailable('creates belong to a rollout'),

@@ -22,8 +22,8 @@ export interface JobModel {
   loseSince(instant: number): void;
   /** All are gone; what runs goes on, and nobody hears of its end. */
   forget(): void;
-  /** Jobs that are waiting or active. */
-  open(): number;
+  /** Jobs that are waiting or active, of rollouts that are not left alone. */
+  open(isLeftAlone: (rolloutId: string) => boolean): number;
   /** When the first step whose job was lost is due; infinite when no lost job has a step to run. */
   lostDueAt(): number;
 }
@@ -145,7 +145,13 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
       jobs.clear();
       lost.clear();
     },
-    open: () => jobs.size - lost.size,
+    open: (isLeftAlone) => {
+      const open = jobs.size - lost.size;
+      if (open === 0) return 0;
+      let alone = 0;
+      for (const job of jobs.values()) if (job.state !== 'lost' && isLeftAlone(job.rolloutId)) alone += 1;
+      return open - alone;
+    },
     lostDueAt: () => {
       let first = Number.POSITIVE_INFINITY;
       for (const { rolloutId, collectorId } of lost) {

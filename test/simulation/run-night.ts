@@ -340,10 +340,15 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
 
   const isAtRest = (): boolean => {
     if (scheduler.events() > eventsMax) return true;
-    if (isTroubled() || !isChanged || jobs.open() > 0 || alive().some((daemon) => daemon.errandsOut() > 0))
-      return false;
+    const host = alive()[0]?.process.host;
+    // Nobody works on it until it is aborted, and its jobs come back for ever.
+    const isWaitedFor = (of: SeenRollout | undefined) =>
+      of !== undefined && host !== undefined && isLeftAlone(of, host) && !isRolloutEnd(of.rollout.state);
+    const isAlone = (rolloutId: string) => isWaitedFor(seen.all.get(rolloutId));
+    if (isTroubled() || !isChanged || jobs.open(isAlone) > 0) return false;
+    if (alive().some((daemon) => daemon.errandsOut() > 0)) return false;
     isChanged = false;
-    return [...seen.all.values()].every((of) => isResting(of, seen.all, alive()[0]?.process.host));
+    return [...seen.all.values()].every((of) => isWaitedFor(of) || isResting(of, seen.all));
   };
   const rest = async (): Promise<boolean> => {
     isChanged = true;
@@ -355,8 +360,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     verdicts.check(
       'P11',
       end === 'over' && !isSpinning,
-      () =>
-        `no rest ${isSpinning ? `after ${eventsMax} events` : 'in time'}: ${unrest(seen.all, alive()[0]?.process.host)}`,
+      () => `no rest ${isSpinning ? `after ${eventsMax} events` : 'in time'}: ${unrest(seen.all)}`,
     );
     return end === 'over' && !isSpinning;
   };
@@ -378,11 +382,9 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
 }
 
 /** Ended, or stopped with a reason and nothing on its way, or waiting for a person's word. */
-function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>, host: Host | undefined): boolean {
+function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): boolean {
   const { rollout } = of;
   if (rollout.endedAt !== null) return true;
-  // Nobody works on it until it is aborted.
-  if (host !== undefined && isLeftAlone(of, host)) return !isRolloutEnd(rollout.state);
   const isQuiet = [...of.upgrades.values()].every(
     ({ state }) => isEnd(state) || state === 'pending' || state === 'retrying',
   );
@@ -390,14 +392,14 @@ function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>, host:
   if (rollout.state === 'held' || rollout.state === 'paused') return isQuiet;
   if (rollout.state === 'rollingBack') {
     const rollback = all.get(rollout.rollbackId ?? '');
-    return rollback !== undefined && rollback.rollout.endedAt === null && isResting(rollback, all, host);
+    return rollback !== undefined && rollback.rollout.endedAt === null && isResting(rollback, all);
   }
   return isQuiet && rollout.waves.find(({ state }) => state !== 'passed')?.state === 'awaitingApproval';
 }
 
-function unrest(all: ReadonlyMap<string, SeenRollout>, host: Host | undefined): string {
+function unrest(all: ReadonlyMap<string, SeenRollout>): string {
   return [...all.values()]
-    .filter((of) => !isResting(of, all, host))
+    .filter((of) => !isResting(of, all))
     .map(({ rollout, upgrades }) => {
       const open = [...upgrades.values()].filter(({ state }) => !isEnd(state));
       const some = open.slice(0, 3).map(({ collectorId, state }) => `${collectorId} ${state}`);
