@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
 import type { UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
-import { isEnd, isFailed, isLost } from '../../src/rollout/upgrade.ts';
+import { isEnd, isFailed, isLost, isOnBuild } from '../../src/rollout/upgrade.ts';
 import type { Night } from './night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 
@@ -63,10 +63,14 @@ export function judgeEvidence({ verdicts, seen }: Night): void {
   for (const { rollout, upgrades } of seen.all.values()) {
     if (rollout.state !== 'held' || !lacksEvidence(rollout)) continue;
     const wave = rollout.waves.findIndex(({ state }) => state !== 'passed');
+    const soaks = (rollout.policy.waves[wave]?.soakMs ?? 0) > 0;
     const held = new Set(rollout.heldStrata.map(({ stratum }) => stratum));
     const shows = [...upgrades.values()].find(
-      ({ wave: own, state, stratum }) =>
-        own === wave && (state === 'succeeded' || (!isEnd(state) && !held.has(stratum))),
+      (upgrade) =>
+        upgrade.wave === wave &&
+        (upgrade.state === 'succeeded' ||
+          (soaks && isOnBuild(upgrade)) ||
+          (!isEnd(upgrade.state) && !held.has(upgrade.stratum))),
     );
     verdicts.check(
       'P14',

@@ -1,5 +1,5 @@
 import type { Rollout } from '../../src/rollout/rollout.ts';
-import { isEnd, isFailed, weightOf } from '../../src/rollout/upgrade.ts';
+import { isEnd, isFailed, isOnBuild, weightOf } from '../../src/rollout/upgrade.ts';
 import type { GateModel } from './gate-model.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 import type { ServiceModel } from './service-model.ts';
@@ -87,14 +87,17 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
     () => `${name} with ${failures} failures of ${allowed}`,
   );
   const lastSuccess = of.lastSuccessAt.get(index);
-  const succeeded = members.filter(({ state }) => state === 'succeeded');
+  // One that a person upgraded shows the build as well, where it soaks.
+  const soaked = members.filter(
+    (upgrade) => upgrade.state === 'succeeded' || (rule.soakMs > 0 && isOnBuild(upgrade)),
+  );
   const isAside = members.every(
     ({ stratum, state }) => held.has(stratum) && (isFailed(state) || !isEnd(state)),
   );
   const isKnown = lastSuccess !== undefined && !countsLostEvidence;
   verdicts.check(
     'P14',
-    succeeded.length > 0 || isAside || of.isForgiven || isKnown,
+    soaked.length > 0 || isAside || of.isForgiven || isKnown,
     () => `${name} without evidence`,
   );
   const isSkipped = of.soaksSkipped.has(index);
@@ -107,7 +110,7 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
       () => `${name} after a soak of ${soakedMs} of ${rule.soakMs} ms`,
     );
     const soakedAt = lastAt + rule.soakMs;
-    for (const { collectorId, toBuild } of succeeded) {
+    for (const { collectorId, toBuild } of soaked) {
       const collector = serviceOf(rollout.id).collectors.get(collectorId);
       if (collector === undefined || collector.deletedAt !== null) continue;
       const isDown = collector.downSince !== null && collector.downSince < soakedAt - 61_000 - 2 * skewMs;

@@ -1,7 +1,7 @@
 import type { FrozenPlan, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
-import { isEnd, isFailed, type Upgrade } from '../../src/rollout/upgrade.ts';
+import { isEnd, isFailed, isOnBuild, type Upgrade } from '../../src/rollout/upgrade.ts';
 import type { Account } from './process-model.ts';
 
 /** A rollout as its writes to the store were seen, with instants of true time. */
@@ -134,6 +134,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       const { wave, stratum } = after;
       if (after.state === 'starting' && before.state === 'queued')
         seen.lastIntentAt.set(after.collectorId, now());
+      if (after.state === 'withdrawn' && isOnBuild(after)) seen.lastSuccessAt.set(wave, after.endedAt);
       if (after.state === 'succeeded' && before.state !== 'succeeded') {
         seen.lastSuccessAt.set(wave, after.endedAt);
         seen.successes.set(stratum, (seen.successes.get(stratum) ?? 0) + 1);
