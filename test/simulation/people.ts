@@ -66,7 +66,9 @@ export async function endWhatCannot(night: Night, daemon: DaemonModel): Promise<
   let spoke = false;
   for (const of of night.seen.all.values()) {
     const { rollout } = of;
-    const isGone = /no longer offered|no target/.test(rollout.reason) || rollout.state === 'awaitingApproval';
+    // The build, or the last collector of the fleet.
+    const isGone =
+      /no longer offered|no target|it is empty/.test(rollout.reason) || rollout.state === 'awaitingApproval';
     if (rollout.endedAt !== null || !isGone) continue;
     spoke = true;
     await say(night, operations, of, 'abort', 'helper');
