@@ -1,4 +1,5 @@
 import { makeAccounts } from '../../src/orchestrator/accounts.ts';
+import { makeConfigs } from '../../src/orchestrator/configs.ts';
 import { makeOperations } from '../../src/orchestrator/make-operations.ts';
 import type { Operations } from '../../src/orchestrator/operations.ts';
 import type { Bell } from '../../src/orchestrator/ports/bell.ts';
@@ -18,7 +19,7 @@ import type { JobModel } from './job-model.ts';
 import { InjectedFault, type Night } from './night.ts';
 import { type PlantContext, plantInFleet, plantInRegister, plantInStore } from './planted-bugs.ts';
 import { accessIdHash, type ProcessModel } from './process-model.ts';
-import { makeRegisterPort, makeStorePort } from './store-port.ts';
+import { makeConfigRegisterPort, makeRegisterPort, makeStorePort } from './store-port.ts';
 
 /** One life of a daemon: the real engine on ports of the world. */
 export interface DaemonModel {
@@ -116,7 +117,9 @@ export function makeDaemonModel(
     sleep: (forMs: number) => process.wait(forMs),
     readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
   });
+  const configs = makeConfigs({ register: makeConfigRegisterPort(night, process), sink });
   const partsOf = (context: PlantContext) => ({
+    ...(night.plant === 'olderConfigScans' ? {} : { configs }),
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),
     store: plantInStore(night.plant, port, context),
     register: plantInRegister(night.plant, registerPort, context),

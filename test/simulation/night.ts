@@ -3,6 +3,7 @@ import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts
 import type { StoreMemory } from '../../src/orchestrator/store-memory.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { Chances } from './chances.ts';
+import type { ConfigModel } from './config-model.ts';
 import type { GateModel } from './gate-model.ts';
 import type { GatewayModel } from './gateway-model.ts';
 import type { CreateJudge } from './judge-creates.ts';
@@ -27,6 +28,8 @@ export interface Night {
   readonly configs: ReadonlyArray<readonly Policy[]>;
   /** Since when a daemon with the newest config has been there for others to know of, in true time; infinite before. */
   newestSince(): number;
+  /** What daemons know of each other's configs. */
+  readonly configModel: ConfigModel;
   readonly scheduler: Scheduler;
   /** Of our account: where the night's mishaps happen. */
   readonly service: ServiceModel;

@@ -27,6 +27,8 @@ export const plantedBugs = [
   'evidenceHoldStays',
   'accountIgnored',
   'refusalBelieved',
+  'olderConfigScans',
+  'joinerByOwnConfig',
 ] as const;
 export type PlantedBug = (typeof plantedBugs)[number];
 
@@ -170,6 +172,10 @@ export function plantInStore(
         const { heldFor: _heldFor, ...rollout } = view.rollout;
         return { ...view, rollout };
       });
+    case 'joinerByOwnConfig':
+      return context === 'scan'
+        ? withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } }))
+        : store;
     case 'targetMoved':
       return context === 'step'
         ? store
@@ -286,6 +292,11 @@ function withRollout(
     loadView: async (id, at) => {
       const view = await store.loadView(id, at);
       return view === undefined ? undefined : { ...view, rollout: show(view.rollout) };
+    },
+    join: async (plan, rev, fence) => {
+      const truth = await store.loadRollout(plan.rollout.id);
+      const rollout = truth === undefined ? plan.rollout : restore(plan.rollout, truth);
+      return store.join({ ...plan, rollout }, rev, fence);
     },
     saveRollout: async (change, fence) => {
       const truth = await store.loadRollout(change.rollout.id);

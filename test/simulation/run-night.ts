@@ -3,6 +3,7 @@ import { isRolloutEnd } from '../../src/rollout/rollout.ts';
 import { isEnd } from '../../src/rollout/upgrade.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { makeChances } from './chances.ts';
+import { makeConfigModel } from './config-model.ts';
 import { type DaemonModel, makeDaemonModel } from './daemon-model.ts';
 import { makeGateModel } from './gate-model.ts';
 import { makeGatewayModel } from './gateway-model.ts';
@@ -117,11 +118,15 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   let emptiedAt = startsAt;
   let isChanged = true;
 
+  const configModel = makeConfigModel(names, () => alive().map(({ process }) => process));
+
   const night: Night = {
     setup,
     plant: options.plant ?? null,
     configs,
+    configModel,
     newestSince: () => {
+      if (!configModel.isNewest(configs.length - 1)) return Number.POSITIVE_INFINITY;
       const starts = daemons
         .filter(({ process }) => process.isAlive() && process.host.config === configs.length - 1)
         .map(({ startedAt }) => startedAt);
@@ -178,6 +183,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
       jobs.forget();
       seen.forget();
       orders.forgetRollouts();
+      configModel.forget();
       isChanged = true;
       for (const policy of policies) {
         for (let count = 0; count < scansAfterLoss; count += 1)
@@ -275,6 +281,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     const process = makeProcess(`daemon-${lives}`, of, scheduler, Math.round(offset));
     trace(process.name, () => `starts on ${host.name} with config ${config} of ${account}`);
     running.set(host, process);
+    configModel.appears(config);
     daemons.push(makeDaemonModel(night, process, { bell, jobs }));
     if (leader === undefined || !leader.process.isAlive()) elect();
   };

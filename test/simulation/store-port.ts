@@ -1,3 +1,4 @@
+import type { ConfigRegister } from '../../src/orchestrator/ports/config-register.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { FrozenPlan, RolloutStore, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
@@ -155,8 +156,14 @@ export function makeRegisterPort(night: Night, process: ProcessModel): FleetRegi
   };
 }
 
-function makeCall(night: Night, process: ProcessModel): Call {
-  const chances = makeChances(night.setup.seed, `store/${process.name}`);
+/** Where it says which config it has, and reads what the others say. */
+export function makeConfigRegisterPort(night: Night, process: ProcessModel): Pick<ConfigRegister, 'beat'> {
+  const call = makeCall(night, process, 'configs');
+  return { beat: () => call('beat', async () => night.configModel.seenBy(process)) };
+}
+
+function makeCall(night: Night, process: ProcessModel, of = 'store'): Call {
+  const chances = makeChances(night.setup.seed, `${of}/${process.name}`);
   return async (name, work) => {
     // A promise that has nothing to wait for costs as much as the rest of the call, millions of times.
     const before = night.point(process);
