@@ -123,7 +123,7 @@ export function makeDaemonModel(
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),
     store: plantInStore(night.plant, port, context),
     register: plantInRegister(night.plant, registerPort, context),
-    fleet: plantInFleet(night.plant, fleetPort),
+    fleet: plantInFleet(night.plant, fleetPort, context),
     scans: makeMemoryScanBook(),
     forecast: () => [],
     clock,
@@ -161,7 +161,7 @@ export function makeDaemonModel(
   const stepPartsOf = (rolloutId: string): StepParts => {
     const made = partsOfSteps.get(rolloutId) ?? {
       ...stepParts,
-      fleet: plantInFleet(night.plant, createFor(rolloutId)),
+      fleet: plantInFleet(night.plant, createFor(rolloutId), 'step'),
     };
     partsOfSteps.set(rolloutId, made);
     return made;

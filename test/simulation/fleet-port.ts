@@ -3,6 +3,7 @@ import type { Answer } from '../../src/orchestrator/ports/answer.ts';
 import type { FleetService, InventoryPage } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
+import { readServiceTime, unknownServiceClock } from '../../src/rollout/service-clock.ts';
 import { type Chances, makeChances } from './chances.ts';
 import type { Night } from './night.ts';
 import type { ProcessModel } from './process-model.ts';
@@ -30,22 +31,39 @@ export interface FleetPort {
   createFor(rolloutId: string): FleetService;
 }
 
+/** When an answer's request left, by the daemon's clock, and when the service gave it, as far as its `Date` proves that. */
+interface AnswerTimes {
+  readonly readAt: number;
+  readonly serviceAt: number | null;
+}
+
+const secondMs = 1_000;
+
 export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
   const { gateway, setup, scheduler } = night;
   const { account } = process.host;
   const service = night.services[account];
   const chances = makeChances(setup.seed, `calls/${process.name}`);
   const dates = makeChances(setup.seed, `dates/${process.name}`);
-  /** The `Date` of an answer. */
-  const date = () => gateway.date(dates);
+  let serviceClock = unknownServiceClock;
+  /** The time of an answer, from its `Date`, as the client judges it. */
+  const timeOf = (sentAt: number): number | null => {
+    const dateAt = Math.floor(gateway.date(dates) / secondMs) * secondMs;
+    const judged = readServiceTime(serviceClock, { sentAt, answeredAt: process.clock.now(), dateAt });
+    serviceClock = judged.clock;
+    return night.plant === 'dateBelieved' ? dateAt : judged.serviceAt;
+  };
+  /** When the list that it answered was true at the latest: its `Date` tells whole seconds. */
+  const offeredAtOf = (serviceAt: number | null) => (serviceAt === null ? null : serviceAt + secondMs);
   const travelMs = () =>
     night.strikes('slowAnswer', chances) ? chances.int(1_000, 12_000) : chances.int(5, 150);
   /** One exchange: there, what it reads there, and back. */
-  const read = async <T>(look: () => Answer<T>): Promise<Answer<T>> => {
+  const read = async <T>(look: (times: AnswerTimes) => Answer<T>): Promise<Answer<T>> => {
     await night.point(process);
+    const sentAt = process.clock.now();
     await process.wait(travelMs());
     if (night.strikes('readFails', chances)) return unavailable('HTTP 503');
-    const answer = look();
+    const answer = look({ readAt: sentAt, serviceAt: timeOf(sentAt) });
     await process.wait(travelMs());
     return answer;
   };
@@ -66,41 +84,42 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
   const isOffered = (build: string) => service.builds().some(({ version }) => isSameBuild(version, build));
   const present = () => [...service.collectors.values()].filter(({ deletedAt }) => deletedAt === null);
   const listed = () => gateway.listed(present());
-  const inventoryOf = (collectors: readonly FleetCollector[]) => ({
-    readAt: process.clock.now(),
-    serviceAt: date(),
-    collectors,
-  });
-  const inventory = () => inventoryOf(listed().map(shown));
+  const inventory = (times: AnswerTimes) => ({ ...times, collectors: listed().map(shown) });
 
   /** As they come: what was shown of the pages before one that fails is known. */
   const readPages = async (onPage: (page: InventoryPage) => Promise<void>) => {
-    const rows: FleetCollector[] = [];
+    const readAt = process.clock.now();
+    const collectors: FleetCollector[] = [];
+    let serviceAt: number | null = null;
     let ids: readonly number[] = [];
     for (let from = 0; from === 0 || from < ids.length; from += rowsPerPage) {
-      const answer = await read(() => {
+      const answer = await read((times) => {
         const all = listed();
         ids = all.map(({ about }) => about.id);
-        return ok({ collectors: all.slice(from, from + rowsPerPage).map(shown), serviceAt: date() });
+        return ok({
+          collectors: all.slice(from, from + rowsPerPage).map(shown),
+          serviceAt: times.serviceAt,
+        });
       });
       if (!answer.ok) return answer;
-      rows.push(...answer.value.collectors);
+      collectors.push(...answer.value.collectors);
+      serviceAt = answer.value.serviceAt;
       await onPage(answer.value);
     }
-    return ok(inventoryOf(rows));
+    return ok({ readAt, serviceAt, collectors });
   };
 
   const fleet: FleetService = {
     listBuilds: () => read(() => ok(service.builds())),
     readFleet: (build) =>
-      read(() => {
+      read((times) => {
         if (!isOffered(build)) return refused('collector.version.invalid');
         const upgradable = listed().filter((collector) => service.isUpgradable(collector, build));
         const upgradableIds = new Set(upgradable.map(({ about }) => about.id));
-        return ok({ ...inventory(), upgradableIds, offeredAt: date() });
+        return ok({ ...inventory(times), upgradableIds, offeredAt: offeredAtOf(times.serviceAt) });
       }),
     readInventory: async (onPage) => {
-      if (onPage === null) return read(() => ok(inventory()));
+      if (onPage === null) return read((times) => ok(inventory(times)));
       return readPages(onPage);
     },
     findCollector: (idOrName) =>
@@ -113,18 +132,17 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
       }),
     createTask: async () => unavailable('creates belong to a rollout'),
     lookAtTask: (taskId) =>
-      read(() => {
+      read(({ serviceAt }) => {
         const task = service.tasks.get(taskId);
         if (task === undefined || gateway.isDenied(task.collectorId))
           return { ok: false, failure: { kind: 'notFound', detail: 'no such task' } };
         if (isHidden(task.collectorId)) return refused('who.knows');
-        const serviceAt = date();
         if (!task.isOver)
           return ok({ status: scheduler.now() - task.createdAt < 5_000 ? 1 : 6, message: '', serviceAt });
         return ok({ status: task.succeeds ? 2 : 3, message: task.message, serviceAt });
       }),
     lookAtCollector: ({ collectorId, upgradableTo }) =>
-      read(() => {
+      read(({ serviceAt }) => {
         if (gateway.looksFail()) return unavailable('HTTP 502');
         const collector = service.collectors.get(collectorId);
         if (collector === undefined || collector.deletedAt !== null || gateway.isDenied(collectorId))
@@ -139,13 +157,14 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
             : isOffered(upgradableTo) &&
               service.isUpgradable(collector, upgradableTo) &&
               gateway.listed([collector]).length > 0;
+        const offeredAt = offeredAtOf(serviceAt);
         return ok({
           build,
           alive,
           lastSeenAlive: lastSeenAlive ?? null,
-          serviceAt: date(),
+          serviceAt,
           upgradable,
-          ...(upgradable === true ? { offeredAt: date() } : {}),
+          ...(upgradable === true && offeredAt !== null ? { offeredAt } : {}),
         });
       }),
   };

@@ -1,6 +1,7 @@
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
+import type { FleetCollector } from '../../src/rollout/collector.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { Rollout, StoredView } from '../../src/rollout/rollout.ts';
 import { end } from '../../src/rollout/upgrade-changes.ts';
@@ -29,6 +30,11 @@ export const plantedBugs = [
   'refusalBelieved',
   'olderConfigScans',
   'joinerByOwnConfig',
+  'dateBelieved',
+  'missingTakenForWell',
+  'anyListBelieved',
+  'notFoundBelieved',
+  'rollbackNotPolled',
 ] as const;
 export type PlantedBug = (typeof plantedBugs)[number];
 
@@ -172,6 +178,16 @@ export function plantInStore(
         const { heldFor: _heldFor, ...rollout } = view.rollout;
         return { ...view, rollout };
       });
+    case 'anyListBelieved':
+      // No member is ever missing, and no list is shorter than the one before.
+      return {
+        ...withRollout(
+          store,
+          ({ inventory: _inventory, ...rollout }) => rollout,
+          (seen) => seen,
+        ),
+        listMemberIds: async () => [],
+      };
     case 'joinerByOwnConfig':
       return context === 'scan'
         ? withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } }))
@@ -207,7 +223,11 @@ export function plantInRegister(
   };
 }
 
-export function plantInFleet(bug: PlantedBug | null, fleet: FleetService): FleetService {
+export function plantInFleet(
+  bug: PlantedBug | null,
+  fleet: FleetService,
+  context: PlantContext,
+): FleetService {
   if (bug === 'blindSecondCreate') {
     return {
       ...fleet,
@@ -218,6 +238,10 @@ export function plantInFleet(bug: PlantedBug | null, fleet: FleetService): Fleet
       },
     };
   }
+  if (bug === 'missingTakenForWell' && context === 'lead') return takingMissingForWell(fleet);
+  if (bug === 'notFoundBelieved' && context === 'step') return believingNotFound(fleet);
+  if (bug === 'rollbackNotPolled' && context === 'lead')
+    return { ...fleet, findCollector: async () => ({ ok: true, value: undefined }) };
   if (bug === 'refusalBelieved') {
     // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
     return {
@@ -257,6 +281,43 @@ export function plantInFleet(bug: PlantedBug | null, fleet: FleetService): Fleet
     };
   }
   return fleet;
+}
+
+/** Whoever a list lacks is as it was shown last, and was heard from just now. */
+function takingMissingForWell(fleet: FleetService): FleetService {
+  const known = new Map<number, FleetCollector>();
+  return {
+    ...fleet,
+    readInventory: async (onPage, signal) => {
+      const answer = await fleet.readInventory(onPage, signal);
+      if (!answer.ok || onPage !== null) return answer;
+      const { serviceAt, collectors } = answer.value;
+      for (const collector of collectors) known.set(collector.id, collector);
+      const heardAt = serviceAt ?? undefined;
+      const all = [...known.values()].map((each) => ({ ...each, alive: true, lastSeenAlive: heardAt }));
+      return { ok: true, value: { ...answer.value, collectors: all } };
+    },
+  };
+}
+
+/** A list that is read after a 404 shows nothing against it. */
+function believingNotFound(fleet: FleetService): FleetService {
+  const gone = new Set<number>();
+  return {
+    ...fleet,
+    lookAtCollector: async (look, signal) => {
+      const answer = await fleet.lookAtCollector(look, signal);
+      if (answer.ok) gone.delete(look.collectorId);
+      else if (answer.failure.kind === 'notFound') gone.add(look.collectorId);
+      return answer;
+    },
+    readInventory: async (onPage, signal) => {
+      const answer = await fleet.readInventory(onPage, signal);
+      if (!answer.ok) return answer;
+      const collectors = answer.value.collectors.filter(({ id }) => !gone.has(id));
+      return { ok: true, value: { ...answer.value, collectors } };
+    },
+  };
 }
 
 function withView(store: RolloutStore, change: (view: StoredView) => StoredView): RolloutStore {
