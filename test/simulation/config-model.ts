@@ -1,6 +1,6 @@
 import type { LivingDaemons } from '../../src/orchestrator/ports/config-register.ts';
 import type { LivingDaemon, PolicyConfig } from '../../src/rollout/newest-config.ts';
-import type { ProcessModel } from './process-model.ts';
+import { accessIdHash, type Host, type ProcessModel } from './process-model.ts';
 
 /**
  * What daemons say of their configs. A living one says it all the while, so that the model asks who lives: a message of
@@ -33,12 +33,21 @@ export function makeConfigModel(
       for (const { host } of others) appears(host.config);
       return {
         own: said(process.host.config),
+        account: nameOf(process.host),
         others: others.map(
-          ({ host }): LivingDaemon => ({ followsSchedule: true, configs: said(host.config) }),
+          ({ host }): LivingDaemon => ({
+            followsSchedule: true,
+            account: nameOf(host),
+            configs: said(host.config),
+          }),
         ),
       };
     },
     forget: () => generations.clear(),
     isNewest: (config) => (generations.get(config) ?? 0) >= Math.max(0, ...generations.values()),
   };
+}
+
+function nameOf({ account, accessKey }: Host): string {
+  return accessIdHash(account, accessKey);
 }
