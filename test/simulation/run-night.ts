@@ -347,7 +347,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
 
   const isAtRest = (): boolean => {
     if (scheduler.events() > eventsMax) return true;
-    const host = alive()[0]?.process.host;
+    const [host] = hosts;
     // Nobody works on it until it is aborted, and its jobs come back for ever.
     const isWaitedFor = (of: SeenRollout | undefined) =>
       of !== undefined && host !== undefined && isLeftAlone(of, host) && !isRolloutEnd(of.rollout.state);
