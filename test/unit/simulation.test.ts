@@ -9,12 +9,22 @@ const seeds = { from: 1, changes: {}, plant: null, untilFound: false };
 
 // Where a search that began with 1 found those that take longest: the test need not search again.
 const firstSeeds: Partial<Record<PlantedBug, number>> = {
-  gateOffByOne: 18,
-  pauseNotFinal: 268,
-  heldCollectorStarted: 19,
+  pauseNotFinal: 27,
+  heldCollectorStarted: 68,
   driftApproved: 16,
-  isolationForgotten: 47,
-  lostUpgradeNotWaitedFor: 100_940,
+  lostUpgradeNotWaitedFor: 1252,
+  storeTrustedBlindly: 27,
+  deferredGivenUp: 12,
+  evidenceHoldStays: 41,
+  accountIgnored: 36,
+  refusalBelieved: 80,
+  olderConfigScans: 36,
+  joinerByOwnConfig: 17,
+  dateBelieved: 21,
+  missingTakenForWell: 14,
+  anyListBelieved: 45,
+  notFoundBelieved: 25,
+  rollbackNotPolled: 105,
 };
 
 // A planted bug that is not found in so many nights is not found.
