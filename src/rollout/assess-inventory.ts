@@ -49,9 +49,23 @@ const muchShare = 0.1;
 // A baseline is replaced no sooner than this, so that readings which shrink little by little are no way around it.
 const baselineKeptMs: DurationMs = 15 * 60_000;
 
+// One that shows the same is written down this seldom: its age tells for how long no reading was good.
+const baselineRestatedMs: DurationMs = 60 * 60_000;
+
+// A plan that waits for approval, a rollout that is taken back later, or a nightly one, has no reading for hours or days.
+// Machines are retired meanwhile, and not at once: as many again for each of these, up to a tenth.
+const fewAgainMs: DurationMs = 6 * 3_600_000;
+
 /** How many of so many collectors may be gone at once; less than all, and at least one. */
 export function fewOf(count: number): number {
   return Math.max(1, Math.min(Math.max(fewMin, Math.ceil(count * fewShare)), Math.floor(count / 2)));
+}
+
+/** How many of so many collectors may be gone when the last good reading is so old. */
+function goneMax(count: number, ageMs: DurationMs): number {
+  const few = fewOf(count);
+  const times = 1 + Math.max(0, Math.floor(ageMs / fewAgainMs));
+  return Math.max(few, Math.min(few * times, Math.floor(count * muchShare)));
 }
 
 /** True when a list is so much shorter than the last good one that it proves nothing (P14). */
@@ -68,10 +82,12 @@ export function countSteady(collectors: ReadonlyArray<Pick<FleetCollector, 'ephe
  * Judges whether a reading of the inventory can be believed (P14). Evaluated in order; the first match wins: an empty
  * list is never believed, since nobody deletes a whole fleet while it is being upgraded.
  * @param baseline undefined for a rollout of an earlier version: what has been withdrawn is taken for gone
+ * @param doubtedSince when readings began to be implausible: time alone makes no reading plausible
  */
 export function assessInventory(
   seen: InventoryCount,
   baseline: InventoryBaseline | undefined,
+  doubtedSince?: EpochMs,
 ): InventoryVerdict {
   const knownGone = baseline?.missing ?? seen.missing - seen.missingUnexplained;
   const expected = Math.max(0, seen.members - knownGone);
@@ -79,7 +95,9 @@ export function assessInventory(
   const listed = Math.max(expected + seen.transient, baseline?.size ?? 0);
   if (seen.rows === 0 && listed > 0) return implausible({ kind: 'empty', expected: listed });
   const missing = seen.missing - knownGone;
-  if (missing > fewOf(expected)) return implausible({ kind: 'manyGone', missing, members: expected });
+  const ageMs = baseline === undefined ? 0 : (doubtedSince ?? seen.readAt) - baseline.at;
+  if (missing > goneMax(expected, ageMs))
+    return implausible({ kind: 'manyGone', missing, members: expected });
   if (baseline !== undefined && isMuchShorter(seen.size, baseline.size))
     return implausible({ kind: 'short', size: seen.size, before: baseline.size });
   return { kind: 'plausible' };
@@ -92,7 +110,8 @@ export function afterGoodReading(
 ): InventoryBaseline {
   if (baseline === undefined || at - baseline.at >= baselineKeptMs) {
     const isSame = baseline?.size === size && baseline.missing === missing;
-    return baseline !== undefined && isSame ? baseline : { at, size, missing };
+    const isKept = isSame && at - baseline.at <= baselineRestatedMs;
+    return isKept ? baseline : { at, size, missing };
   }
   if (size <= baseline.size && missing >= baseline.missing) return baseline;
   return {

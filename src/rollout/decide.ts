@@ -6,6 +6,7 @@ import type { Action, Decision } from './decision.ts';
 import { decideForeign } from './foreign-rollout.ts';
 import { assessedAt, hasBegun, total } from './gate.ts';
 import {
+  doubtBesideHold,
   doubtHeldWords,
   doubtHold,
   doubtHoldAfterMs,
@@ -143,7 +144,7 @@ function rests({ rollout }: RolloutView, deliver: readonly Action[], now: EpochM
   if (rollout.doubt === undefined) return { actions: deliver, holds: [hold], wakeAt: null };
   return {
     actions: [...deliver, { do: 'checkInventory' }],
-    holds: [hold, doubtHold(rollout.doubt, now)],
+    holds: [hold, doubtBesideHold(rollout.doubt, now)],
     wakeAt: null,
   };
 }

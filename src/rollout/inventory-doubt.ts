@@ -43,7 +43,7 @@ export function assessReading(
   seen: InventoryCount,
 ): InventoryVerdict {
   if (doubt !== undefined && seen.readAt < doubt.readAt) return { kind: 'implausible', why: doubt.why };
-  return assessInventory(seen, inventory);
+  return assessInventory(seen, inventory, doubt?.since);
 }
 
 /**
@@ -57,7 +57,7 @@ export function judgeInventoryReading(
   const { doubt, inventory, state } = rollout;
   if (isRolloutEnd(state) || state === 'awaitingApproval' || state === 'planned') return undefined;
   if (doubt !== undefined && seen.readAt < doubt.readAt) return undefined;
-  const verdict = assessInventory(seen, inventory);
+  const verdict = assessInventory(seen, inventory, doubt?.since);
   if (verdict.kind === 'implausible') {
     const { readAt, size, missing } = seen;
     const isSame = doubt !== undefined && doubt.size === size && doubt.missing === missing;
@@ -89,11 +89,20 @@ export function isDoubtOverdue({ since }: InventoryDoubt, now: EpochMs): boolean
 
 /** Why the rollout waits, for `status`; it ends by itself with the next good reading. */
 export function doubtHold(doubt: InventoryDoubt, now: EpochMs): Hold {
-  const lasts = formatDuration(Math.max(0, Math.round((now - doubt.since) / 1_000) * 1_000));
   return {
-    reason: `${describeImplausible(doubt.why)}; waiting for ${lasts}, held after ${holdAfterWords}`,
+    reason: `${describeImplausible(doubt.why)}; waiting for ${lastsWords(doubt, now)}, held after ${holdAfterWords}`,
     until: null,
   };
+}
+
+/** The same for one that is held or paused already. */
+export function doubtBesideHold(doubt: InventoryDoubt, now: EpochMs): Hold {
+  const reason = `${describeImplausible(doubt.why)}, for ${lastsWords(doubt, now)}; it is read again`;
+  return { reason, until: null };
+}
+
+function lastsWords({ since }: InventoryDoubt, now: EpochMs): string {
+  return formatDuration(Math.max(0, Math.round((now - since) / 1_000) * 1_000));
 }
 
 /** The reason of the hold that follows, with what a person can do. */

@@ -82,6 +82,23 @@ describe('a reading of the inventory', () => {
     expect([1, 2, 4, 6, 120, 1_000, 10_000].map(fewOf)).toEqual([1, 1, 2, 3, 3, 20, 200]);
   });
 
+  it('may lack more members the older the last good reading is, up to a tenth: machines are retired over days, too', () => {
+    const lackingAfter = (missing: number, hours: number) =>
+      assessInventory(lacking(missing, { readAt: t + hours * 60 * minutes }), baseline).kind;
+    expect([lackingAfter(3, 5), lackingAfter(4, 5)]).toEqual(['plausible', 'implausible']);
+    expect([lackingAfter(6, 6), lackingAfter(7, 6)]).toEqual(['plausible', 'implausible']);
+    expect([lackingAfter(12, 24 * 7), lackingAfter(13, 24 * 7)]).toEqual(['plausible', 'implausible']);
+    // A small fleet never loses more than at once.
+    const six = { rows: 3, size: 3, members: 6, missing: 4, missingUnexplained: 4 };
+    const old = { at: t - 7 * 24 * 60 * minutes, size: 6, missing: 0 };
+    expect(assessInventory(lacking(0, six), old).kind).toBe('implausible');
+  });
+
+  it('that shows the same is the last good one all the same, so that its age tells the time without one', () => {
+    const at = t + 61 * minutes;
+    expect(afterGoodReading(baseline, lacking(0, { readAt: at }))).toEqual({ ...baseline, at });
+  });
+
   it('never lets more than a few members go between two baselines, however the list shrinks', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 40 }), (steps) => {

@@ -61,6 +61,14 @@ describe('a rollout that can not believe the inventory (P14)', () => {
     expect(judgeInventoryReading(doubting, reading(120, t + minutes - 1), t + 2 * minutes)).toBeUndefined();
   });
 
+  it('is not made plausible by time alone, though more may be gone since an older reading', () => {
+    const few = afterReading(running, reading(115));
+    expect(few.doubt).toBeDefined();
+    const at = t + 12 * 60 * minutes;
+    expect(judgeInventoryReading(few, reading(115, at), at)).toBeUndefined();
+    expect(judgeInventoryReading(running, reading(115, at), at)?.kind).toBe('inventoryTrusted');
+  });
+
   it('keeps since when while the figures change, and writes nothing while they stay', () => {
     expect(judgeInventoryReading(doubting, reading(60, t + 2 * minutes), t + 2 * minutes)).toBeUndefined();
     expect(afterReading(doubting, reading(0, t + 5 * minutes)).doubt).toMatchObject({
@@ -83,7 +91,10 @@ describe('a rollout that can not believe the inventory (P14)', () => {
   it('reads the inventory also while it is held, so that what is shown is true', () => {
     const { actions, holds } = decide(aView({ rollout: { ...doubting, state: 'held' } }), t + 40 * minutes);
     expect(actions).toEqual([{ do: 'checkInventory' }]);
-    expect(holds).toHaveLength(2);
+    // Not "held after 30m": it is held or paused already.
+    expect(holds[1]?.reason).toBe(
+      'the inventory is not plausible: it lacks 60 of 120 collectors of the rollout, for 39m; it is read again',
+    );
   });
 
   it('takes the inventory for the whole fleet when a person resumes after the hold', () => {
