@@ -144,6 +144,7 @@ async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string> {
 
 function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Config): CommandFailure {
   if (result.cause === 'misconfigured') return new CommandFailure(exitCodes.usageOrConfig, result.reason);
+  if (result.cause === 'implausible') return new CommandFailure(exitCodes.heldOrNeedsAPerson, result.reason);
   return new CommandFailure(exitCodes.unreachable, unreachableWords(config, result.reason));
 }
 

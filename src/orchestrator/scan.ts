@@ -28,7 +28,12 @@ export type ScanResult =
   | { readonly kind: 'nothing'; readonly reason: string }
   /** Another daemon has a newer config of the policy: it scans. */
   | { readonly kind: 'outdated'; readonly reason: string }
-  | { readonly kind: 'failed'; readonly cause: ServiceFailure['kind']; readonly reason: string };
+  /** `implausible`: the service answered, with a list of collectors that no plan is made from. */
+  | {
+      readonly kind: 'failed';
+      readonly cause: ServiceFailure['kind'] | 'implausible';
+      readonly reason: string;
+    };
 
 /** `operator`: someone asked for it now, so failures and aborts of the past do not speak against it. */
 export type ScanOrigin = 'schedule' | 'start' | 'operator';
@@ -131,7 +136,7 @@ async function lookForWork(
   const { fleet } = reading.value;
   const judged = judgeFleetSize(of.before, countSteady(fleet.collectors), at);
   if (judged.refusal !== undefined)
-    return { kind: 'failed', cause: 'unavailable', reason: judged.refusal, fleet: judged.fleet };
+    return { kind: 'failed', cause: 'implausible', reason: judged.refusal, fleet: judged.fleet };
   const result = await begin(parts, policy, { id, origin, history, born, ...reading.value });
   return { ...result, fleet: judged.fleet };
 }

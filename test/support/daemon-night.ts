@@ -268,8 +268,8 @@ export function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<str
   });
 }
 
-function isPassing(cause: ServiceFailure['kind']): boolean {
-  return cause === 'unavailable' || cause === 'throttled';
+function isPassing(cause: ServiceFailure['kind'] | 'implausible'): boolean {
+  return cause === 'unavailable' || cause === 'throttled' || cause === 'implausible';
 }
 
 export async function statusOf({ operations }: NightDaemon, rolloutId: string): Promise<RolloutStatus> {

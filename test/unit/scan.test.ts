@@ -135,6 +135,8 @@ describe('a scan of a fleet that is much smaller than at the last one (P14)', ()
     shown = size;
     expect(await look()).toMatchObject({
       kind: 'failed',
+      // Not `unavailable`: a command would ask again for half a minute, and say that it can't reach the service.
+      cause: 'implausible',
       reason: expect.stringContaining(`the inventory lists ${size} collectors, 120 at the last good scan`),
     });
     shown = 118;
