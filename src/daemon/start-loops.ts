@@ -4,6 +4,7 @@ import { type Configs, keepBeating } from '../orchestrator/configs.ts';
 import { type LeadParts, lead } from '../orchestrator/lead.ts';
 import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
 import type { ScanOrigin } from '../orchestrator/scan.ts';
+import type { Sightings } from '../orchestrator/sightings.ts';
 import { runStep, type StepParts } from '../orchestrator/step.ts';
 import { keepLooking, type StoreMemory } from '../orchestrator/store-memory.ts';
 import type { BullStepQueue } from '../queue/bullmq-step-queue.ts';
@@ -19,6 +20,7 @@ export interface LoopsParts extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>
   readonly keyPrefix: string;
   readonly names: QueueNames;
   readonly onQueueError: (error: Error) => void;
+  readonly sightings: Sightings;
   readonly memory: StoreMemory;
   readonly configs: Configs;
   readonly configRegister: ConfigRegister;

@@ -12,9 +12,12 @@ import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 import type { FleetService } from './ports/fleet-service.ts';
+import type { Sightings } from './sightings.ts';
 
 export interface JudgeInventoryParts extends ChangeRolloutParts {
   readonly fleet: Pick<FleetService, 'readInventory'>;
+  /** Rows of the last minute; none, where left out. */
+  readonly sightings?: Sightings;
 }
 
 /**
@@ -39,7 +42,8 @@ export async function judgeInventory(
 /**
  * Whether a collector that the service does not know by its id is gone. A 404 is a claim: it is believed when a
  * plausible inventory, read after it, lacks the collector too. False also when that can't be told now: while there is a
- * doubt, the leader reads the inventory again, and polls of hundreds of collectors must not each do so (P8).
+ * doubt, the leader reads the inventory again, and polls of hundreds of collectors must not each do so (P8). Nor is it read
+ * again for a collector that it listed within the last minute.
  */
 export async function isGone(
   parts: JudgeInventoryParts,
@@ -48,8 +52,10 @@ export async function isGone(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (rollout.doubt !== undefined && isInventoryChecked(rollout)) return false;
+  if (parts.sightings?.find(collectorId, parts.clock.now()) !== undefined) return false;
   const reading = await parts.fleet.readInventory(null, signal);
   if (!reading.ok) return false;
+  parts.sightings?.note(reading.value, reading.value.readAt);
   const verdict = await judgeInventory(parts, rollout, reading.value);
   return verdict.kind === 'plausible' && !reading.value.collectors.some(({ id }) => id === collectorId);
 }

@@ -36,9 +36,12 @@ interface Inventory {
   readonly refusal: string | undefined;
 }
 
-// An inventory that lacks more of a wave than these has shown nothing about it as a whole: hundreds of polls would take
-// the place of other requests. Those that are polled and gone are counted, so that the next reading polls the next ones.
-const pollsMax = 20;
+// A plausible inventory lacks few collectors, and each of those is polled: 2 % of the largest account.
+const pollsMax = 200;
+
+// One that is not plausible and lacks more of a wave than these has shown nothing about it as a whole: hundreds of polls
+// would take the place of other requests.
+const pollsMaxInDoubt = 20;
 
 /**
  * Polls the upgraded collectors of a wave that soaks, with as few requests as that takes. One that the inventory lacks
@@ -125,8 +128,9 @@ async function readSoak(
   let polls = 0;
   for (const upgrade of upgrades.filter(({ collectorId }) => !seen.has(collectorId))) {
     polls += 1;
-    if (inventory !== undefined && polls > pollsMax) {
-      unseen = inventory.refusal ?? `the inventory lacks more than ${pollsMax} of its collectors`;
+    const most = inventory?.refusal === undefined ? pollsMax : pollsMaxInDoubt;
+    if (inventory !== undefined && polls > most) {
+      unseen = inventory.refusal ?? `the inventory lacks more than ${most} of its collectors`;
       break;
     }
     const { collectorId } = upgrade;

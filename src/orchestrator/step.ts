@@ -17,6 +17,7 @@ import { type ChangeUpgradeParts, changeOf, recordFact } from './change-upgrade.
 import { isGone } from './judge-inventory.ts';
 import type { CollectorHold } from './ports/fleet-register.ts';
 import type { FleetService } from './ports/fleet-service.ts';
+import type { Sightings } from './sightings.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
@@ -25,6 +26,8 @@ export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
    * show an upgrade as it was before its create. Always, where left out.
    */
   readonly trustedSince?: () => EpochMs;
+  /** Rows of the inventory of the last minute; none, where left out. */
+  readonly sightings?: Sightings;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
 }

@@ -18,7 +18,7 @@ import {
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { quietParts } from '../support/quiet-parts.ts';
 
-const fleetSize = 120;
+const usualSize = 120;
 const unknown = { ok: false, failure: { kind: 'notFound', detail: '404' } } as const;
 const unavailable = { ok: false, failure: { kind: 'unavailable', sent: true, detail: 'HTTP 503' } } as const;
 
@@ -32,7 +32,12 @@ interface Service {
 }
 
 /** A wave of upgraded canaries in a fleet of 120, which soaks. */
-async function aSoak(canaries: number, service: Service, ephemeral: ReadonlySet<number> = new Set()) {
+async function aSoak(
+  canaries: number,
+  service: Service,
+  ephemeral: ReadonlySet<number> = new Set(),
+  fleetSize = usualSize,
+) {
   const { listed = () => true, byId = () => 'well', rowOf = () => ({}) } = service;
   const store = makeMemoryRolloutStore();
   const register = makeMemoryFleetRegister();
@@ -163,5 +168,14 @@ describe('the poll of a wave that soaks (P14)', () => {
     expect(asked.filter((what) => what !== 'inventory')).toHaveLength(20);
     expect(await check()).toMatchObject({ misses: 1 });
     expect(await doubt()).toBe('manyGone');
+  });
+
+  it('polls each that a plausible inventory of a large fleet lacks, so that the soak can end', async () => {
+    const service = { listed: (id: number) => id > 25 };
+    const { look, check, asked, doubt } = await aSoak(1_400, service, new Set(), 1_500);
+    await look();
+    expect(asked.filter((what) => what !== 'inventory')).toHaveLength(25);
+    expect(await check()).toMatchObject({ misses: 0 });
+    expect(await doubt()).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
+import { makeSightings } from '../../src/orchestrator/sightings.ts';
 import { runStep, type StepOutcome } from '../../src/orchestrator/step.ts';
 import { nextStep } from '../../src/rollout/next-step.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
@@ -47,7 +48,8 @@ async function aPoll(first: Upgrade, listed: Listed | 'unread') {
           },
         }),
   });
-  const parts = { ...quietParts, store, register: makeMemoryFleetRegister(), clock, fleet };
+  const sightings = makeSightings();
+  const parts = { ...quietParts, store, register: makeMemoryFleetRegister(), clock, fleet, sightings };
   const of = { rolloutId: rollout.id, collectorId: 1 };
   return {
     clock,
@@ -99,6 +101,12 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     const { poll, clock, readings } = await aPoll(adopted, () => false);
     for (let polls = 0; polls < 10; polls += 1) clock.at = pollAgainAt((await poll()).outcome);
     expect(readings()).toBe(1);
+  });
+
+  it('costs at most one whole reading a minute while the inventory lists it (P8)', async () => {
+    const { poll, clock, readings } = await aPoll(adopted, () => true);
+    for (let polls = 0; polls < 10; polls += 1) clock.at = pollAgainAt((await poll()).outcome);
+    expect(readings()).toBeLessThanOrEqual(1 + Math.floor((clock.at - t) / 60_000));
   });
 
   it('keeps the watch of its task: with the task unknown too, it is the task that is polled next when both are back', async () => {
