@@ -75,10 +75,16 @@ export function makeAccounts(parts: AccountsParts): Accounts {
     ownMark = await parts.readMark();
     return ownMark;
   };
-  const tieOf = async ({ accountMarks }: Rollout) => {
+  const tieOf = async ({ accountMarks, rollbackOf }: Rollout) => {
     const tie = compareMarks(accountMarks, ownMark ?? (await mark()));
+    if (tie !== 'other') return tie;
     // The key of the hash is another one once Redis was emptied: read anew before anything is compared.
-    return tie === 'other' ? compareMarks(accountMarks, await mark()) : tie;
+    const tieNow = compareMarks(accountMarks, await mark());
+    if (tieNow !== 'other' || rollbackOf === null) return tieNow;
+    // A rollback of few collectors has too few to compare, and belongs to the account of what it takes back.
+    const original = await parts.store.loadRollout(rollbackOf);
+    if (original === undefined || compareMarks(original.accountMarks, await mark()) !== 'own') return tieNow;
+    return 'own';
   };
   const isDue = (rolloutId: string): boolean => (judged.get(rolloutId)?.againAt ?? 0) <= clock.now();
   const known = ({ id }: Rollout): AccountStanding => judged.get(id)?.standing ?? notCompared;

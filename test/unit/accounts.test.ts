@@ -83,6 +83,22 @@ async function setUp(
 }
 
 describe('whose a rollout is (P5)', () => {
+  it('is that of the rollout that a rollback takes back, which has too few collectors of its own to compare', async () => {
+    const { accounts, store } = await setUp({ accountMarks: [otherMark, mark] });
+    const original = await store.listRollouts(['production']);
+    const id = 'production-20260302-9';
+    const rollback = aRollout({
+      id,
+      kind: 'rollback',
+      rollbackOf: original[0]?.id ?? '',
+      accountMarks: [otherMark],
+    });
+    const upgrade = anUpgrade({ state: 'pending' }, { rolloutId: id, collectorId: 1 });
+    await store.freeze({ rollout: rollback, upgrades: [upgrade], groups: someGroups(), events: [] });
+    expect(await accounts.standingOf(rollback)).toEqual({ kind: 'own' });
+    expect(await accounts.settle(rollback)).toEqual({ kind: 'own' });
+  });
+
   it('is told by its mark, without a request', async () => {
     const { standing, asked } = await setUp({ accountMarks: [otherMark, mark] });
     expect(await standing()).toEqual({ kind: 'own' });
