@@ -78,12 +78,15 @@ export function judgeLane(view: RolloutView, laneIndex: number, now: EpochMs): L
   return { kind: 'blocked', by: 'cap', reason, until: null };
 }
 
-/** How long an upgrade of this stratum is expected to take at most (P7): learned, or as the policy expects. */
+/**
+ * How long an upgrade of this stratum is expected to take at most (P7): learned, or as the policy expects. What was learned
+ * has hours in it in which the service answered no poll: without a limit no window would ever be long enough again.
+ */
 export function expectedMs(view: RolloutView, stratum: number): DurationMs {
   const learned = view.durations.get(stratum);
-  return learned !== undefined && learned.count >= learnedMin
-    ? learned.p95Ms
-    : view.rollout.policy.upgrade.expectMs;
+  const { expectMs, deadlineMs, verifyWithinMs } = view.rollout.policy.upgrade;
+  if (learned === undefined || learned.count < learnedMin) return expectMs;
+  return Math.min(learned.p95Ms, deadlineMs + verifyWithinMs);
 }
 
 function judgeWindow(view: RolloutView, lane: Lane, now: EpochMs): LaneVerdict {

@@ -193,6 +193,12 @@ describe('windows (P7)', () => {
     const given = view({ policy: open, candidates, durations: learned(10).durations });
     expect(admit(given, now).picks).toEqual([{ collectorId: 1, startBy: closesAt - 20 * minute }]);
   });
+
+  it('reckon with no more than the limits of the policy: hours in which nobody could be polled are no upgrade', () => {
+    const durations = new Map([[0, { count: 10, p95Ms: 300 * minute }]]);
+    const { deadlineMs, verifyWithinMs } = view({}).rollout.policy.upgrade;
+    expect(expectedMs(view({ durations }), 0)).toBe(deadlineMs + verifyWithinMs);
+  });
 });
 
 describe('a held stratum', () => {
