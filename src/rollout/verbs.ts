@@ -106,7 +106,9 @@ function judgeAbort({ rollout, account }: RolloutView, asked: Asked): VerbJudgem
   if (state === 'aborted') return unchanged;
   // Of another account nobody here brings the rollback to its end, and the policy's place would stay taken.
   const isForeign = account !== undefined && account.kind !== 'own';
-  if (state === 'rollingBack' && !isForeign)
+  // Nor is one begun as long as the inventory is not plausible: the whole fleet may be gone.
+  const isUnplanned = rollout.rollbackId === null && rollout.doubt !== undefined;
+  if (state === 'rollingBack' && !isForeign && !isUnplanned)
     return refuse(`it is rolling back; abort its rollback${rollbackOf(rollout)}`);
   if (isRolloutEnd(state)) return refuse(`it is over (${stateWords(state)})`);
   return change({ kind: 'aborted', ...asked });

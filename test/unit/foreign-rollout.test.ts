@@ -98,6 +98,31 @@ describe('a rollout of another account (P5)', () => {
   });
 });
 
+describe('a rollback that waits for a plausible inventory', () => {
+  const doubt = {
+    since: startedAt,
+    readAt: startedAt,
+    why: { kind: 'empty', expected: 2 },
+    size: 0,
+    missing: 2,
+  } as const;
+  const words = { by: 'ann', reason: '', at: now };
+
+  it('can be aborted, since the whole fleet may be gone, and nothing else ends it (P9)', () => {
+    const view = aView({
+      rollout: aRollout({ state: 'rollingBack', doubt }),
+      waves: [aSummary({ succeeded: 2 })],
+    });
+    expect(judgeVerb(view, 'abort', words)).toMatchObject({ kind: 'change', fact: { kind: 'aborted' } });
+  });
+
+  it('is aborted by its own rollout once there is one', () => {
+    const rollout = aRollout({ state: 'rollingBack', doubt, rollbackId: 'production-20260302-2' });
+    const view = aView({ rollout, waves: [aSummary({ succeeded: 2 })] });
+    expect(judgeVerb(view, 'abort', words).kind).toBe('refused');
+  });
+});
+
 describe('an upgrade that is given up', () => {
   const abandoned = { kind: 'abandoned', at: now, reason: 'nobody could look' } as const;
 
