@@ -20,7 +20,7 @@ export interface GatewayModel {
   isDenied(collectorId: number): boolean;
   /** Looks at single collectors bring no answer, while lists do. */
   looksFail(): boolean;
-  /** The service's clock, as the `Date` of this answer tells it. */
+  /** The service's clock, as the `Date` of this answer tells it. @param chances one for each daemon */
   date(chances: Chances): number;
 }
 
@@ -61,7 +61,7 @@ export function makeGatewayModel(
   const chances = makeChances(setup.seed, 'gateway');
   let spells: readonly Spell[] = [];
   let deniedUntil = 0;
-  let answers = 0;
+  const answersOf = new Map<Chances, number>();
   let wrong = { slot: 0, byMs: 0 };
   const current = (): readonly Spell[] => {
     if (spells.length === 0) return spells;
@@ -134,7 +134,8 @@ export function makeGatewayModel(
         const drawn = makeChances(setup.seed, `date/${slot}`);
         wrong = { slot, byMs: drawn.hit(dateJumps) ? jumpOf(drawn) : 0 };
       }
-      answers += 1;
+      const answers = (answersOf.get(of) ?? 0) + 1;
+      answersOf.set(of, answers);
       const isWrong = wrong.byMs !== 0 && answers % machines === 0;
       const byMs = isWrong ? wrong.byMs : of.hit(dateJumps) ? jumpOf(of) : 0;
       if (byMs !== 0) struck('dateJumps');

@@ -98,7 +98,8 @@ export function judgeRolledBack(
   const forgotten = [...of.upgrades.values()].filter(({ collectorId, toBuild, fromBuild, state }) => {
     const collector = service.collectors.get(collectorId);
     if (collector === undefined || (state !== 'succeeded' && state !== 'unconfirmed')) return false;
-    const isOnIt = collector.deletedAt === null && isSameBuild(collector.build, toBuild);
+    const isOnIt =
+      collector.deletedAt === null && isSameBuild(collector.build, toBuild) && !collector.isBuildSomeoneElses;
     const isSettled = scheduler.now() - collector.buildSince > pollAgeMs + staleMs;
     const isKnown = rollback?.upgrades.has(collectorId) === true;
     const isClaimed = [...seen.all.values()].some(

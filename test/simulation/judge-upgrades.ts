@@ -8,7 +8,7 @@ const lookAgeMs = 60_000;
 
 /** Judges each change of a record: P9 (ends have reasons) and P10 (a success is on the build, and was up after its task). */
 export function judgeUpgrade(
-  { verdicts, serviceOf, scheduler, staleMs }: Night,
+  { verdicts, serviceOf, scheduler, setup, staleMs }: Night,
   { before, after }: UpgradeChange,
 ): void {
   const who = `${after.collectorId} of ${after.rolloutId}`;
@@ -33,7 +33,9 @@ export function judgeUpgrade(
     heartbeatAt > Math.min(collector.lastTaskEndedAt, collector.buildSince) - 1 ||
     collector.deletedAt !== null;
   verdicts.check('P10', isBack, () => `${who} succeeded, but was silent since its task ended`);
-  const isUp = collector.downSince === null || now - collector.downSince <= slackMs;
+  // One that was back after its task, and died before anybody could be polled, has shown what it had to.
+  const wasBack = setup.faults.looksFail > 0 && heartbeatAt > collector.lastTaskEndedAt;
+  const isUp = collector.downSince === null || now - collector.downSince <= slackMs || wasBack;
   verdicts.check(
     'P10',
     isUp,

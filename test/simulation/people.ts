@@ -49,7 +49,7 @@ export async function helpOut(
   for (const of of night.seen.all.values()) {
     const { rollout } = of;
     if (rollout.endedAt !== null) continue;
-    const verb = isLeftAlone(of, process.host) ? abortOf(of) : helpingVerb(of);
+    const verb = isLeftAlone(night, of, process.host) ? abortOf(of) : helpingVerb(of);
     if (verb === undefined) continue;
     spoke = true;
     await say(night, operations, of, verb, 'helper');
@@ -79,6 +79,8 @@ export async function endWhatCannot(night: Night, daemon: DaemonModel): Promise<
 function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
   if (rollout.state === 'awaitingApproval') return 'approve';
   if (rollout.state === 'held' || rollout.state === 'paused') return 'resume';
+  if (rollout.state === 'rollingBack' && rollout.doubt !== undefined && rollout.rollbackId === null)
+    return 'abort';
   return rollout.waves.some(({ state }) => state === 'awaitingApproval') ? 'approve' : undefined;
 }
 
@@ -86,11 +88,18 @@ function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
 const comparedMin = 3;
 
 /** What this host's daemon leaves alone for good: of another account, or not to be told from one by a new access key. */
-export function isLeftAlone({ rollout, upgrades, account }: SeenRollout, { accessKey }: Host): boolean {
+export function isLeftAlone(
+  { serviceOf }: Pick<Night, 'serviceOf'>,
+  { rollout, upgrades, account }: SeenRollout,
+  { accessKey }: Host,
+): boolean {
   if (account === 'other') return true;
-  const isTied = rollout.accountMarks?.some((mark) => mark.accessIdHash === accessIdHash('ours', accessKey));
-  const present = [...upgrades.values()].filter(({ state }) => state !== 'withdrawn');
-  return isTied !== true && present.length < comparedMin;
+  if (rollout.accountMarks?.some((mark) => mark.accessIdHash === accessIdHash('ours', accessKey)) === true)
+    return false;
+  const { collectors } = serviceOf(rollout.id);
+  const members = [...upgrades.values()].filter(({ state }) => state !== 'withdrawn');
+  const there = members.filter(({ collectorId }) => collectors.get(collectorId)?.deletedAt === null);
+  return there.length < comparedMin || there.length < members.length;
 }
 
 function abortOf({ rollout }: SeenRollout): RolloutVerb | undefined {

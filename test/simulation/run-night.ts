@@ -350,7 +350,10 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     const [host] = hosts;
     // Nobody works on it until it is aborted, and its jobs come back for ever.
     const isWaitedFor = (of: SeenRollout | undefined) =>
-      of !== undefined && host !== undefined && isLeftAlone(of, host) && !isRolloutEnd(of.rollout.state);
+      of !== undefined &&
+      host !== undefined &&
+      isLeftAlone(night, of, host) &&
+      !isRolloutEnd(of.rollout.state);
     const isAlone = (rolloutId: string) => isWaitedFor(seen.all.get(rolloutId));
     if (isTroubled() || !isChanged || jobs.open(isAlone) > 0) return false;
     if (alive().some((daemon) => daemon.errandsOut() > 0)) return false;
@@ -396,8 +399,11 @@ function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): bool
     ({ state }) => isEnd(state) || state === 'pending' || state === 'retrying',
   );
   if (rollout.state === 'awaitingApproval') return true;
+  // It waits for a plausible inventory, and is held when none comes.
+  if (rollout.state === 'running' && rollout.doubt !== undefined) return false;
   if (rollout.state === 'held' || rollout.state === 'paused') return isQuiet;
   if (rollout.state === 'rollingBack') {
+    if (rollout.doubt !== undefined && rollout.rollbackId === null) return isQuiet;
     const rollback = all.get(rollout.rollbackId ?? '');
     return rollback !== undefined && rollback.rollout.endedAt === null && isResting(rollback, all);
   }
