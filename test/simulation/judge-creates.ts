@@ -185,10 +185,11 @@ export function makeCreateJudge(parts: {
       const service = services[account];
       const of = seen.all.get(rolloutId);
       const collector = service.collectors.get(collectorId);
-      if (of === undefined || collector === undefined) return;
-      const { policy } = of.rollout;
-      // It was on its way when the store went back.
+      if (collector === undefined) return;
+      // It was on its way when the store went back, which may have lost its whole rollout.
       if (collector.task !== null && !isKnown(collector.task)) unknownTasks.add(collector.task);
+      if (of === undefined) return;
+      const { policy } = of.rollout;
       // One that shows the build already has no more to do.
       const running = [...service.running()].filter(
         (task) =>
