@@ -1,6 +1,13 @@
 import { describe, it } from 'vitest';
 import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
-import { aDaemonNight, scan, untilEnded, upgradesOf } from '../support/daemon-night.ts';
+import {
+  aDaemonNight,
+  learnClock,
+  nobodyRollout,
+  scan,
+  untilEnded,
+  upgradesOf,
+} from '../support/daemon-night.ts';
 import { brokenPromises } from '../support/judge-night.ts';
 import { useRedis } from '../support/redis.ts';
 import { startWayToService } from '../support/way-to-service.ts';
@@ -35,7 +42,7 @@ async function aNight({ onTestFinished }: AtEnd, isBroken: () => boolean) {
       redis: redis.config(),
       scenario: crowd,
       rollout: wide,
-      moreRollouts: [{ name: 'nobody', select: { include: { name: 'nobody' } } }],
+      moreRollouts: [nobodyRollout],
       through: async (serviceUrl) => {
         const way = await startWayToService(
           serviceUrl,
@@ -49,9 +56,6 @@ async function aNight({ onTestFinished }: AtEnd, isBroken: () => boolean) {
     onTestFinished,
   );
 }
-
-// Spread by the rate over a few hundred milliseconds, which are a minute and more of the service's time.
-const clockKnownAfter = 60;
 
 function isInventory(url: string): boolean {
   return /\/collectors\?/.test(url);
@@ -73,9 +77,7 @@ describe('the inventory, read while many upgrades are on their way', () => {
       let isUnderWay = false;
       const night = await aNight({ onTestFinished }, () => isUnderWay && !isPaging);
       const daemon = await night.startDaemon();
-      // A plan made before the service's clock is known has each collector polled twice before its create.
-      while (Object.values(night.record().requests).reduce((sum, count) => sum + count, 0) < clockKnownAfter)
-        await daemon.daemon.scanNow('nobody', 'operator');
+      await learnClock(night, daemon);
       const rolloutId = await scan(daemon);
       isUnderWay = true;
       const status = await untilEnded(daemon, rolloutId);
