@@ -31,12 +31,12 @@ local isStarted = isRunning and isAsJudged
 local marked = ',"write":"'
 local sets = { pending = KEYS[4], due = KEYS[5], retries = KEYS[6], intents = KEYS[7], missed = KEYS[8] }
 
-local function revOf(current, id)
+local function recordOf(current, id)
   local ok, record = pcall(cjson.decode, current)
   if not ok or type(record) ~= 'table' or type(record.rev) ~= 'number' then
     return nil, 'BROKENRECORD the record of collector ' .. id .. ' in ' .. KEYS[2] .. ' is not readable'
   end
-  return record.rev, nil
+  return record, nil
 end
 
 local function counted(field)
@@ -78,9 +78,10 @@ local function verdictOn(change, body, current)
   if not current or not isThere then return 'stale' end
   local isRepeated = isWritten(body, current)
   if not isRepeated then
-    local rev, broken = revOf(current, change.id)
+    local record, broken = recordOf(current, change.id)
     if broken then return nil, broken end
-    if rev ~= change.rev then return 'stale' end
+    -- Where Redis went back, another record may have the rev of one that is lost: it is counted as another state.
+    if record.rev ~= change.rev or record.state ~= change.state then return 'stale' end
   end
   -- An intent that was sent again after a long while must not leave under a brake that was set meanwhile, nor when
   -- what it was decided by has changed.

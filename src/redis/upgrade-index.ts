@@ -52,6 +52,7 @@ export function encodeChange(
   const meta = {
     id: String(after.collectorId),
     rev: before.rev,
+    state: before.state,
     slots: Number(holdsSlot(after.state)) - Number(holdsSlot(before.state)),
     weightField: counterField.weight(after.wave),
     counts: encodeCounts(countChange(before, after)),

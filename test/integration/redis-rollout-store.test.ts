@@ -289,6 +289,15 @@ describe('saving a rollout', () => {
 describe('saving an upgrade', () => {
   beforeEach(() => freeze(store, aRollout(), pendingOnes(3), []));
 
+  it('is stale when Redis has gone back and another record has the same rev by now (P9)', async () => {
+    const one = await load(1);
+    // What a daemon wrote before Redis went back, and still knows.
+    const lost = admitted(one);
+    await store.saveUpgrade(ended(one, 'withdrawn', 0), null);
+    expect(await store.saveUpgrade(intended(lost.after), null)).toBe('stale');
+    expect(await viewNow()).toMatchObject({ slotsTaken: 0 });
+  });
+
   it('refuses one that was made from an older record', async () => {
     const change = admitted(await load(1));
     expect(await store.saveUpgrade(change, null)).toBe('saved');

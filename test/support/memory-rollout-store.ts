@@ -86,7 +86,8 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     const current = of?.upgrades.get(after.collectorId);
     if (of === undefined || current === undefined) return 'stale';
     const isRepeated = call.mode !== 'intent' && isSame(current, after);
-    if (!isRepeated && current.rev !== before.rev) return 'stale';
+    const isOfBefore = current.rev === before.rev && current.state === before.state;
+    if (!isRepeated && !isOfBefore) return 'stale';
     const isRunning = of.rollout.state === 'running' && !of.brake;
     const isAsDecided = call.rolloutRev === undefined || of.rollout.rev === call.rolloutRev;
     if (call.mode === 'intent' && !isRunning) return 'braked';
