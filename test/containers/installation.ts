@@ -34,7 +34,9 @@ export interface Installation {
 /** Builds the image, from the layers of the last build where nothing changed. */
 export async function buildImage(): Promise<void> {
   // On the machine's own network: its package registry may be reachable from nowhere else.
-  await docker('build', '--network', 'host', '-f', join(root, 'deploy/Dockerfile'), '-t', image, root);
+  const base = `NODE_IMAGE=${baseImage}`;
+  const file = join(root, 'deploy/Dockerfile');
+  await docker('build', '--network', 'host', '--build-arg', base, '-f', file, '-t', image, root);
 }
 
 /** Starts Redis, the reference service on a quiet day, and the daemon with the config of the compose file. */
