@@ -62,7 +62,7 @@ export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<W
     if (!answer.ok) return answer;
     const page = answer.value;
     const { length } = page.rows;
-    // What can't be told apart is told by its place.
+    // A row without an id is identified by its place in the list.
     const keys = page.rows.map((row, index) => (row === null ? `#${offset + index}` : list.idOf(row)));
     const [first] = keys;
     if (offset === 0) firstKey = first;

@@ -24,7 +24,7 @@ export interface RedisConnections {
   readonly faults: RedisFaults;
   /** What Redis refuses to our user. */
   readonly rights: RightsWatch;
-  /** Keeps in mind that Redis is there and refuses something. @returns whether this error says so, which is told already then */
+  /** Notes that Redis is reachable and refuses something. @returns whether this error is such a refusal, which is then logged already */
   readonly learnRefusal: (error: unknown) => boolean;
   /** Since when all that was read came from the Redis that is there now; what was written before may be undone. */
   readonly trustedSince: () => EpochMs;
@@ -95,7 +95,7 @@ export function makeRedisConnections(
     onFault: (reason) => sink.note({ event: 'redis.fault', reason: `${place}: ${reason}` }),
     onOver: (what) => sink.note({ event: 'redis.faultOver', reason: `${place}: ${what}` }),
   });
-  // What a person grants is told as that.
+  // A refused right is logged as such, and not as a fault.
   const faults: RedisFaults = {
     ...unnamed,
     met: (what, error) => {

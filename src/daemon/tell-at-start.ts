@@ -59,7 +59,7 @@ async function tellOrphans(parts: TellAtStartParts): Promise<void> {
   }
 }
 
-/** Begins to find out whose the rollouts on their way are; what is found is told when the service has answered. */
+/** Starts to find out to which account each active rollout belongs. The result is logged when the service has answered. */
 async function compareAccounts({ store, accounts, policies }: TellAtStartParts): Promise<void> {
   for (const rolloutId of await store.activeRolloutIds(policies)) {
     const rollout = await store.loadRollout(rolloutId);
