@@ -332,9 +332,12 @@ export async function createsReach({ record }: Pick<Night, 'record'>, count: num
 
 /** Waits until the rollout has ended, and nothing of it is watched any more. */
 export function untilEnded(daemon: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
-  return until(`the end of ${rolloutId}`, async () => {
-    const status = await statusOf(daemon, rolloutId).catch(() => undefined);
-    return status?.endedAt === null ? undefined : status;
+  let last: RolloutStatus | undefined;
+  const what = () =>
+    `the end of ${rolloutId}: ${JSON.stringify({ state: last?.state, reason: last?.reason, counts: last?.counts, holds: last?.holds })}, last log: ${JSON.stringify(daemon.log.slice(-20))}`;
+  return until(what, async () => {
+    last = await statusOf(daemon, rolloutId).catch(() => undefined);
+    return last?.endedAt === null ? undefined : last;
   });
 }
 

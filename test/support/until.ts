@@ -4,11 +4,11 @@ const lookEveryMs = 15;
 
 /**
  * Looks again and again until the condition gives something, and gives that.
- * @param what in words that complete "waited for"
+ * @param what in words that complete "waited for"; a function is asked once the wait is over
  * @throws when it takes longer than `withinMs`, which is a bound for a hang and no measure of speed
  */
 export async function until<T>(
-  what: string,
+  what: string | (() => string),
   condition: () => T | Promise<T>,
   withinMs = 100_000,
 ): Promise<Exclude<T, undefined | null | false>> {
@@ -21,5 +21,5 @@ export async function until<T>(
     }
     await wait(lookEveryMs);
   }
-  throw new Error(`waited ${withinMs} ms in vain for ${what}`);
+  throw new Error(`waited ${withinMs} ms in vain for ${typeof what === 'string' ? what : what()}`);
 }
