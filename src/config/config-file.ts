@@ -4,7 +4,7 @@ import { PolicySchema } from './policy-schema.ts';
 import { RedisSchema } from './redis-schema.ts';
 import { reportRepeatedNames } from './repeated-names.ts';
 import { ServiceSchema } from './service-schema.ts';
-import { duration } from './value-schemas.ts';
+import { duration, shortName } from './value-schemas.ts';
 
 const Rollouts = z
   .array(PolicySchema)
@@ -29,6 +29,11 @@ export const ConfigFile = z
     service: ServiceSchema,
     redis: RedisSchema.exactOptional(),
     http: HttpSchema.prefault({}),
+    installation: shortName()
+      .exactOptional()
+      .describe(
+        'The name of this installation: the label `installation` on every metric, so that one Prometheus can watch several. All daemons on one Redis need the same name.',
+      ),
     log: z
       .strictObject({
         level: z

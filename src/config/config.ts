@@ -9,6 +9,8 @@ export interface Config {
   /** Undefined when the file names none: a command-line option decides. */
   readonly redis: RedisConfig | undefined;
   readonly http: HttpConfig;
+  /** A label on every metric; undefined: none. */
+  readonly installation?: string | undefined;
   /** How long an ended rollout is kept. */
   readonly historyMs: DurationMs;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };

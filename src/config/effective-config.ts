@@ -10,13 +10,24 @@ import { writeDuration } from './write-duration.ts';
  * reads as a config of the same meaning, once its secrets are put in again.
  */
 export function effectiveConfig(config: Config): object {
-  const { service, redis, http, historyMs, log, rollouts, secretFiles: _read, ...others } = config;
+  const {
+    service,
+    redis,
+    http,
+    installation,
+    historyMs,
+    log,
+    rollouts,
+    secretFiles: _read,
+    ...others
+  } = config;
   nothingElse(others);
   const { token, ...listening } = http;
   return escapeVariables({
     service: effectiveService(service),
     ...(redis !== undefined && { redis: effectiveRedis(redis) }),
     http: { ...listening, ...(token !== undefined && { token: String(token) }) },
+    ...(installation !== undefined && { installation }),
     log,
     history: writeDuration(historyMs),
     rollouts: rollouts.map(effectivePolicy),

@@ -108,6 +108,7 @@ function assemble(file: ConfigFile, secrets: SecretFiles['byKey'], ca: CaFiles, 
         ? undefined
         : redisOf(redis, redis.password ?? secrets.get('passwordFile'), ca.redis),
     http: { host: http.host, port: http.port, token: http.token ?? secrets.get('tokenFile') },
+    installation: file.installation,
     historyMs: file.history,
     log: file.log,
     rollouts: file.rollouts.map((policy) => withGateFiles(policy, folder)),

@@ -39,7 +39,6 @@ export interface Metrics {
   }): void;
   budgetTaken(grant: { readonly class: BudgetClass; readonly waitedMs: DurationMs }): void;
   apiThrottled(reason: '429' | '401'): void;
-  notified(result: 'delivered' | 'failed'): void;
   setLeader(state: 'leading' | 'following'): void;
   /** `down`: request after request brought no usable answer, and one at a time tries. */
   setService(standing: 'up' | 'down'): void;
@@ -55,6 +54,8 @@ export interface Metrics {
 }
 
 export interface MetricsParts {
+  /** A label on every series, so that one Prometheus can tell several installations apart; undefined: no such label. */
+  readonly installation?: string | undefined;
   /** Names of the configured policies: their counters start at zero, so that a first failure shows as an increase. */
   readonly policies: readonly string[];
   /** How many rollouts this daemon leaves alone; called at each scrape. */
@@ -86,6 +87,8 @@ const misnamedDefaults = [
 /** Makes the metrics of this daemon (DESIGN §5, Metrics). No label holds a collector or a rollout id. */
 export function makeMetrics(parts: MetricsParts): Metrics {
   const own = new Registry();
+  const installation = parts.installation === undefined ? {} : { installation: parts.installation };
+  own.setDefaultLabels(installation);
   const registers = [own];
   const outcomes = new Counter({
     name: 'upwave_upgrade_outcomes_total',
@@ -136,12 +139,6 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     name: 'upwave_api_throttled_total',
     help: 'Answers that paused all requests: 429, or 401 from the sign-in throttle.',
     labelNames: ['reason'],
-    registers,
-  });
-  const notifications = new Counter({
-    name: 'upwave_notifications_total',
-    help: 'Notifications sent to webhooks, by result.',
-    labelNames: ['result'],
     registers,
   });
   const redis = new Gauge({
@@ -195,9 +192,9 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     outdated.set({ policy }, 0);
   }
   for (const reason of ['429', '401']) throttled.inc({ reason }, 0);
-  for (const result of ['delivered', 'failed']) notifications.inc({ result }, 0);
 
   const shared = makeSharedStateMetrics({
+    installation,
     sharedState: parts.sharedState,
     withinMs: parts.sharedStateWithinMs ?? 3_000,
     ...(parts.onStateRead === undefined ? {} : { onStateRead: parts.onStateRead }),
@@ -219,7 +216,6 @@ export function makeMetrics(parts: MetricsParts): Metrics {
       if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
     },
     apiThrottled: (reason) => throttled.inc({ reason }),
-    notified: (result) => notifications.inc({ result }),
     setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
     setService: (standing) => service.set(standing === 'up' ? 1 : 0),
     setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),

@@ -5,8 +5,8 @@ import { lastGoodLook } from '../orchestrator/list-policies.ts';
 import type { ScanEntry } from '../orchestrator/ports/scan-book.ts';
 import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import { rolloutStates } from '../rollout/rollout.ts';
-import type { RolloutStatus } from '../rollout/status.ts';
-import { upgradeStates } from '../rollout/upgrade.ts';
+import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
+import { isEnd, upgradeStates } from '../rollout/upgrade.ts';
 
 /** State that all daemons share, so that only the leader tells it: else sums over daemons would count it many times. */
 export interface SharedState {
@@ -43,10 +43,12 @@ export type OnStateRead = (failure: unknown) => void;
 const versionLabelsMax = 20;
 
 /**
- * The series of shared state, made anew at each scrape. One rollout stands for its policy: the running one, else the
- * latest.
+ * The series of shared state, made anew at each scrape. One rollout stands for its policy: the active one, else the
+ * latest. An ended rollout shows its state alone.
  */
 export function makeSharedStateMetrics(parts: {
+  /** Labels on every series. */
+  readonly installation: Readonly<Record<string, string>>;
   readonly sharedState: () => Promise<SharedState | null>;
   readonly withinMs: DurationMs;
   /** Told at the first scrape whose reading goes otherwise than the one before. */
@@ -54,6 +56,7 @@ export function makeSharedStateMetrics(parts: {
 }): SharedStateMetrics {
   const registry = new Registry();
   const ownRegistry = new Registry();
+  for (const each of [registry, ownRegistry]) each.setDefaultLabels(parts.installation);
   const readable = new Gauge({
     name: 'upwave_state_readable',
     help: 'Whether the last scrape could read what all daemons share (1); 0: its series are missing. Told by the leader.',
@@ -176,13 +179,15 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     for (const status of currentOfEachPolicy(state.statuses)) {
       const { policy } = status;
       const origin = originOf(status, state.statuses);
-      const states = status.endedAt === null ? [status.state, origin.state] : [origin.state];
-      inFlight.set({ policy }, status.inFlight);
-      concurrency.set({ policy }, status.concurrency);
+      const isActive = status.endedAt === null;
+      const states = isActive ? [status.state, origin.state] : [origin.state];
       for (const name of rolloutStates)
         rolloutState.set({ policy, state: name }, states.includes(name) ? 1 : 0);
       const own = state.statuses.filter((each) => each.policy === policy);
       waitsForPerson.set({ policy }, own.some(needsAPerson) ? 1 : 0);
+      if (!isActive) continue;
+      inFlight.set({ policy }, status.inFlight);
+      concurrency.set({ policy }, status.concurrency);
       strataHeld.set({ policy }, status.strata.held.length);
       buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
       windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
@@ -191,6 +196,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
         for (const name of upgradeStates) {
           upgrades.set({ policy, wave: wave.name, state: name }, wave.counts[name]);
         }
+        if (isWaveOver(wave)) continue;
         failures.set({ policy, wave: wave.name }, wave.failures);
         allowed.set({ policy, wave: wave.name }, wave.failuresAllowed);
         for (const { name, value } of wave.gates)
@@ -205,6 +211,11 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     showScans(state.scans);
     for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
   };
+}
+
+/** Its gate passed, and no upgrade of it can fail any more: a late joiner of a passed wave still can. */
+function isWaveOver({ state, counts }: WaveStatus): boolean {
+  return state === 'passed' && upgradeStates.every((name) => isEnd(name) || counts[name] === 0);
 }
 
 function needsAPerson(status: RolloutStatus): boolean {

@@ -272,11 +272,11 @@ const rolloutCases: ReadonlyArray<readonly [string, string]> = [
 const sectionCases: ReadonlyArray<readonly [string, string]> = [
   [
     'notify: []',
-    'config.yaml:3:1 notify: unknown key "notify", not known in this release; known here: service, redis, http, log, history, rollouts',
+    'config.yaml:3:1 notify: unknown key "notify", not known in this release; known here: service, redis, http, installation, log, history, rollouts',
   ],
   [
     'accounts: {}',
-    'config.yaml:3:1 accounts: unknown key "accounts", not known in this release; known here: service, redis, http, log, history, rollouts',
+    'config.yaml:3:1 accounts: unknown key "accounts", not known in this release; known here: service, redis, http, installation, log, history, rollouts',
   ],
   [
     'log: { level: loud }',

@@ -46,6 +46,14 @@ const Rules = z.object({
   ),
 });
 
+const Stories = z.object({
+  tests: z.array(
+    z.object({
+      alert_rule_test: z.array(z.object({ alertname: z.string(), exp_alerts: z.array(z.unknown()) })),
+    }),
+  ),
+});
+
 const dashboard = Dashboard.parse(JSON.parse(readText(dashboardPath)));
 const alerts = Rules.parse(parse(readText('prometheus/rules.yml'))).groups.flatMap(({ rules }) => rules);
 const dashboardQueries = [
@@ -78,6 +86,28 @@ describe('the dashboard and the alert rules', () => {
     ['a state that does not exist', 'upwave_rollout_state{state=~"held|stopped"}', 'state is never stopped'],
   ])('would be caught asking for %s', (_what, expr, mistake) => {
     expect(mistakesIn(expr, exposed)).toEqual([mistake]);
+  });
+
+  it('keep two installations in one Prometheus apart', () => {
+    const mixed = [...dashboardQueries, ...alertQueries].flatMap(({ where, expr }) =>
+      mixesInstallations(expr) ? [`${where}: ${expr}`] : [],
+    );
+    expect(mixed).toEqual([]);
+    expect(mixesInstallations('sum(upwave_leader) == 0')).toBe(true);
+    expect(mixesInstallations('max by (policy) (upwave_in_flight)')).toBe(true);
+    expect(mixesInstallations('max by (installation, policy) (upwave_in_flight)')).toBe(false);
+  });
+
+  it('let each alert fire in one story, and stay silent in another', () => {
+    const { tests } = Stories.parse(parse(readText('prometheus/rules.test.yml')));
+    const checks = tests.flatMap((story) => story.alert_rule_test);
+    const missing = alerts.flatMap(({ alert }) => {
+      const own = checks.filter(({ alertname }) => alertname === alert);
+      const fires = own.some(({ exp_alerts }) => exp_alerts.length > 0);
+      const isSilent = own.some(({ exp_alerts }) => exp_alerts.length === 0);
+      return [...(fires ? [] : [`${alert} never fires`]), ...(isSilent ? [] : [`${alert} is never silent`])];
+    });
+    expect(missing).toEqual([]);
   });
 
   it('show every metric that operators were promised', () => {
@@ -164,6 +194,7 @@ async function exposeEverything(): Promise<Exposed> {
   const policy = 'production';
   const met = { name: 'errors', verdict: 'pass', words: '', value: 0.998, dryRun: false } as const;
   const metrics = makeMetrics({
+    installation: 'one',
     policies: [policy],
     sharedState: async () => ({
       statuses: [aRolloutStatus({ policy, waves: [aWaveStatus({ gates: [met] })] })],
@@ -198,7 +229,7 @@ async function exposeEverything(): Promise<Exposed> {
     // Prometheus itself adds these two.
     for (const label of ['job', 'instance']) addTo(labelsOf, name, label);
   }
-  for (const label of ['job', 'instance']) addTo(labelsOf, 'up', label);
+  for (const label of ['job', 'instance', 'installation']) addTo(labelsOf, 'up', label);
   return { labelsOf, valuesOf };
 }
 
@@ -242,9 +273,18 @@ function mistakesIn(query: string, { labelsOf, valuesOf }: Exposed): string[] {
   return mistakes;
 }
 
+/** Whether it adds up series of different installations: each aggregation has to name the label. */
+function mixesInstallations(query: string): boolean {
+  const aggregations = query.matchAll(/\b(?:sum|min|max|avg|count|group)\b\s*(by\s*\(([^)]*)\))?/g);
+  return [...aggregations].some(([, , labels = '']) => !labels.split(/[\s,]+/).includes('installation'));
+}
+
 /** Grafana's variables, as Grafana would fill them in. */
 function withoutVariables(query: string): string {
-  return query.replaceAll('$__rate_interval', '5m').replaceAll('$policy', '.*');
+  return query
+    .replaceAll('$__rate_interval', '5m')
+    .replaceAll('$policy', '.*')
+    .replaceAll('$installation', '.*');
 }
 
 function runPromtool(args: readonly string[], cwd: string): { status: number | null; said: string } {

@@ -85,7 +85,6 @@ describe('makeMetrics', () => {
         'redis_up gauge',
         'redis_emptied_total counter',
         'redis_right_refused gauge',
-        'notifications_total counter',
       ].sort(),
     );
     expect(body).toContain('process_resident_memory_bytes ');
@@ -250,6 +249,43 @@ describe('makeMetrics', () => {
     expect(await series(both, 'rollout_state', { state: 'succeeded' })).toBe(0);
     const none = someMetrics({ sharedState: async () => aSharedState({ statuses: [older, ended] }) });
     expect(await series(none, 'rollout_state', { state: 'succeeded' })).toBe(1);
+  });
+
+  it('shows no more of an ended rollout than its end', async () => {
+    const held = { label: 'Linux', reason: '3 of 4 failed', by: 'daemon', at: 1, waiting: 7 };
+    const gate = { name: 'errors', verdict: 'pass', words: '', value: 0.93, dryRun: false } as const;
+    const ended = aRolloutStatus({
+      state: 'aborted',
+      endedAt: startedAt,
+      strata: { total: 3, held: [held], uncovered: { count: 0, labels: [] } },
+      buildHold: { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: 1 },
+      waves: [aWaveStatus({ failures: 2, failuresAllowed: 2, gates: [gate] })],
+    });
+    const metrics = someMetrics({ sharedState: async () => aSharedState({ statuses: [ended] }) });
+    expect(await series(metrics, 'rollout_state', { state: 'aborted' })).toBe(1);
+    const { body } = await metrics.expose();
+    expect(body).not.toMatch(/^upwave_(strata_held|build_held|gate_|window_open|in_flight|upgrades)\{/m);
+  });
+
+  it('shows the gate of a passed wave only while an upgrade of it can still fail', async () => {
+    const failuresOf = async (counts: Parameters<typeof countsOf>[0]) => {
+      const waves = [
+        aWaveStatus({ state: 'passed', failures: 2, failuresAllowed: 2, counts: countsOf(counts) }),
+      ];
+      const statuses = [aRolloutStatus({ waves })];
+      const metrics = someMetrics({ sharedState: async () => aSharedState({ statuses }) });
+      return [await series(metrics, 'gate_failures'), await series(metrics, 'gate_failures_allowed')];
+    };
+    expect(await failuresOf({ succeeded: 8, failed: 2 })).toEqual([undefined, undefined]);
+    expect(await failuresOf({ succeeded: 8, failed: 2, upgrading: 1 })).toEqual([2, 2]);
+  });
+
+  it('names the installation on every series, and nothing where it has no name', async () => {
+    const named = await someMetrics({ installation: 'production' }).expose();
+    const lines = named.body.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    expect(lines.length).toBeGreaterThan(50);
+    expect(lines.filter((line) => !line.includes('installation="production"'))).toEqual([]);
+    expect((await someMetrics().expose()).body).not.toContain('installation');
   });
 
   it('shows a rollback under way beside what it takes back, and in the end how that went', async () => {

@@ -20,3 +20,14 @@ describe('history', () => {
     expect(problemsOf(() => historyOf(yaml))).toEqual([says]);
   });
 });
+
+describe('installation', () => {
+  it('has no name unless the file gives one, which can be a label', () => {
+    const installationOf = (yaml: string) => readConfig(withSection(yaml)).installation;
+    expect(installationOf('')).toBeUndefined();
+    expect(installationOf('installation: production')).toBe('production');
+    expect(problemsOf(() => installationOf('installation: "Our Own"'))).toEqual([
+      'config.yaml:3:15 installation: must be 1 to 63 small letters, digits or "-", and start with a letter or digit',
+    ]);
+  });
+});
