@@ -3,22 +3,36 @@ import { distance } from 'fastest-levenshtein';
 // A key, a label of a stratum, a rollout's id; longer texts are no slip of one, and slow to compare.
 const lengthMax = 200;
 
-/** The one that a person most likely meant, whatever the case, blanks and dashes; undefined where none is near enough. */
+/** The known text that a person most likely meant, whatever the case, blanks and dashes; undefined where none is near. */
 export function nearestText(text: string, known: readonly string[]): string | undefined {
-  if (text.length > lengthMax) return undefined;
-  let nearest: string | undefined;
+  return nearestTexts(text, known, 1)[0];
+}
+
+/** The known texts that a person may have meant, the nearest first, at most `countMax`. */
+function nearestTexts(text: string, known: readonly string[], countMax: number): string[] {
+  if (text.length > lengthMax) return [];
   // A third of the letters wrong is still a slip; more is another thing.
-  let least = Math.max(1, Math.floor(text.length / 3));
-  for (const each of new Set(known)) {
-    if (each.length > lengthMax) continue;
-    const wrong = distance(simplified(text), simplified(each));
-    if (wrong > least || (wrong === least && nearest !== undefined)) continue;
-    nearest = each;
-    least = wrong;
-  }
-  return nearest;
+  const wrongMax = Math.max(1, Math.floor(text.length / 3));
+  const meant = simplified(text);
+  return [...new Set(known)]
+    .filter(({ length }) => length <= lengthMax)
+    .map((each) => ({ each, wrong: slips(meant, simplified(each)) }))
+    .filter(({ wrong }) => wrong <= wrongMax)
+    .sort((one, other) => one.wrong - other.wrong)
+    .slice(0, countMax)
+    .map(({ each }) => each);
 }
 
 function simplified(text: string): string {
   return text.toLowerCase().replaceAll(/[-_ ]/g, '');
+}
+
+/** Letters to change, with two letters that changed places counted as one slip. */
+function slips(one: string, other: string): number {
+  const wrong = distance(one, other);
+  return wrong === 2 && sorted(one) === sorted(other) ? 1 : wrong;
+}
+
+function sorted(text: string): string {
+  return text.split('').sort().join('');
 }

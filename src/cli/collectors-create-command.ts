@@ -14,7 +14,7 @@ export async function collectorsCreateCommand(
   stated: StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const [file = {}, ...others] = readStatedFields(stated, 'collector');
+  const [file = {}, ...others] = readStatedFields(stated, 'new collector');
   if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one collector at a time');
   const draft = combineFields({ current: {}, file, set: stated.set }, Collector.shape);
   const { name } = draft;

@@ -14,6 +14,7 @@ import { positiveNumber, wholeNumber } from './option-values.ts';
 import type { ServiceOptions } from './service-command.ts';
 import { addSourcesProgram } from './sources-program.ts';
 import { addStateProgram } from './state-program.ts';
+import { suggestHarmlessCommands } from './suggest-command.ts';
 import { addVerbsProgram } from './verbs-program.ts';
 import { readVersion } from './version.ts';
 
@@ -170,5 +171,6 @@ function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: 
     .command('demo')
     .description('watch a simulated fleet being upgraded: no account, no Redis needed')
     .action(run(async (_globals, output) => (await import('./demo-command.ts')).demoCommand(output)));
+  suggestHarmlessCommands(program);
   return program;
 }

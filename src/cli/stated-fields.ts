@@ -3,6 +3,7 @@ import { readYaml } from '../config/yaml-source.ts';
 import { type Assignment, AssignmentError, applyAssignments, type KnownFields } from './assignments.ts';
 import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
+import { checkSettable, type SetFor } from './settable-fields.ts';
 
 /** What a create or an update is told on the command line. */
 export interface StatedFields {
@@ -14,18 +15,18 @@ export interface StatedFields {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads `--from FILE`: the fields themselves, or under the name that the API wraps them in.
+ * Reads `--from FILE`: the fields themselves, or under the name that the API wraps them in. A document of another day may
+ * hold fields that nobody can set; `--set` may not.
  * @returns one entry without a file, and one for each of a list
- * @throws CommandFailure when the file can't be read or holds something else
+ * @throws CommandFailure when the file can't be read or holds something else, or `--set` names what nobody can set
  */
-export function readStatedFields(
-  { from, set = [] }: StatedFields,
-  wrapper: 'collector' | 'source',
-): readonly Fields[] {
+export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFor): readonly Fields[] {
+  checkSettable(set, setFor);
   if (from === undefined && set.length === 0) {
     throw new CommandFailure(exitCodes.usageOrConfig, 'say what: --from FILE, or --set name=value');
   }
   if (from === undefined) return [{}];
+  const wrapper = setFor === 'source' ? 'source' : 'collector';
   const document = readDocument(from);
   const list = isFields(document) ? (document[`${wrapper}s`] ?? document[wrapper] ?? document) : document;
   const entries: readonly unknown[] = Array.isArray(list) ? list : [list];

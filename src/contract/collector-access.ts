@@ -1,5 +1,17 @@
-/** Who may set which field of a collector (collector-api.md §2.1, Access). Fields of neither list may be changed. */
+/** Who may set which field of a collector (collector-api.md §2.1, Access). */
 export const collectorAccess = {
+  modifiable: [
+    'name',
+    'description',
+    'category',
+    'hostName',
+    'timeZone',
+    'fields',
+    'ephemeral',
+    'sourceSyncMode',
+    'targetCpu',
+    'cutoffTimestamp',
+  ],
   /** An update must state them as they are. */
   notModifiable: ['id', 'collectorType', 'cutoffRelativeTime', 'osName', 'osVersion', 'osArch'],
   /**
@@ -9,13 +21,35 @@ export const collectorAccess = {
   transient: ['alive', 'lastSeenAlive', 'collectorVersion', 'links', 'osTime'],
 } as const satisfies FieldAccess;
 
-/** The same of a source (collector-api.md §2.2); the rest of its fields is described elsewhere. */
+/**
+ * The same of a source (collector-api.md §2.2). The fields of most source types are described elsewhere, so a field of no
+ * list may be changed, too.
+ */
 export const sourceAccess = {
+  modifiable: [
+    'name',
+    'sourceType',
+    'category',
+    'hostName',
+    'automaticDateParsing',
+    'multilineProcessingEnabled',
+    'useAutolineMatching',
+    'forceTimeZone',
+    'filters',
+    'cutoffTimestamp',
+    'encoding',
+    'contentType',
+    'pathExpression',
+    'denylist',
+    'interval',
+    'metrics',
+  ],
   notModifiable: ['id'],
   transient: ['alive'],
 } as const satisfies FieldAccess;
 
 export interface FieldAccess {
+  readonly modifiable: readonly string[];
   readonly notModifiable: readonly string[];
   readonly transient: readonly string[];
 }

@@ -262,7 +262,37 @@ describe('odd values of the service', () => {
   });
 });
 
+/** The ETag is a new one so many times. */
+const racing = (conflicts: number): Script => {
+  let left = conflicts;
+  let version = 0;
+  const collector = () => ({ id: 1, name: 'one', alive: true, category: `v${version}` });
+  return (request, response) => {
+    if (request.method === 'GET') {
+      sendJson(response, 200, { collector: collector() }, { etag: `"${version}"` });
+    } else if (left > 0) {
+      left -= 1;
+      version += 1;
+      sendJson(response, 412, { status: 412, code: 'service.etagid.mismatch', message: 'stale' });
+    } else {
+      sendJson(response, 200, { collector: { ...collector(), ...JSON.parse(request.text).collector } });
+    }
+  };
+};
+
 describe('upwave collectors update', () => {
+  const refused: readonly (readonly [readonly string[], RegExp])[] = [
+    [
+      ['collectors', 'update', '1', '--set', 'alive=false'],
+      /alive can't be set: .*fields to set: name, desc/,
+    ],
+    [['collectors', 'update', '1', '--set', 'nosuch=1'], /a collector has no field "nosuch"; fields to set:/],
+    [['collectors', 'update', '1', '--set', 'name=x', '--set', 'catgeory=x'], /did you mean "category"\?/],
+    [['collectors', 'create', '--set', 'name=x', '--set', 'osName=Linux'], /osName can't be set/],
+    [['sources', 'update', '1', '2', '--set', 'alive=true'], /alive can't be set/],
+    [['sources', 'create', '1', '--set', 'nmae=x'], /is "nmae" a slip of "name"\?/],
+  ];
+
   it('sets what is named, keeps the rest, and shows the difference', async () => {
     const setup = await aService();
     const id = await create(setup, {
@@ -307,32 +337,26 @@ describe('upwave collectors update', () => {
     expect(JSON.parse(changed.out)).toMatchObject({ changed: true, collector: { description: 'new' } });
   });
 
-  it('refuses a field that nobody may change', async () => {
+  it('refuses to set what nobody can set, before anything is sent', async () => {
+    const { upwave, server } = await aScript(racing(0));
+    for (const [args, says] of refused) {
+      const result = await upwave(...args);
+      expect(result.code).toBe(2);
+      expectOneLine(result, says);
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  it('refuses another value of a fixed field that a file states', async () => {
     const setup = await aService();
     const id = await create(setup, { name: 'one' });
-    const result = await setup.upwave('collectors', 'update', String(id), '--set', 'id=5');
+    const file = setup.folder.write('one.json', { id: id + 1 });
+    const result = await setup.upwave('collectors', 'update', String(id), '--from', file);
     expect(result.code).toBe(2);
     expectOneLine(result, /id can't be changed/);
   });
 
   describe('when someone else changes it meanwhile', () => {
-    /** The ETag is a new one so many times. */
-    const racing = (conflicts: number): Script => {
-      let left = conflicts;
-      let version = 0;
-      const collector = () => ({ id: 1, name: 'one', alive: true, category: `v${version}` });
-      return (request, response) => {
-        if (request.method === 'GET') {
-          sendJson(response, 200, { collector: collector() }, { etag: `"${version}"` });
-        } else if (left > 0) {
-          left -= 1;
-          version += 1;
-          sendJson(response, 412, { status: 412, code: 'service.etagid.mismatch', message: 'stale' });
-        } else {
-          sendJson(response, 200, { collector: { ...collector(), ...JSON.parse(request.text).collector } });
-        }
-      };
-    };
     const update = ['collectors', 'update', '1', '--set', 'hostName=h'];
 
     it('shows what they changed, tries once more, and keeps it', async () => {
