@@ -37,6 +37,9 @@ const doubtsMax = 10;
 // Looks in a row, each with a newer heartbeat, after which one that comes late is taken for one in time.
 const lateLooksMax = 4;
 
+// Polls of a collector that someone else upgraded and that is not back yet: three minutes where an upgrade takes five.
+const returnPollsMax = 6;
+
 // A restart keeps a collector silent for up to a minute where an upgrade takes five: seen after half of that.
 const restartShare = 1 / 10;
 
@@ -96,7 +99,11 @@ function settleRefusal(
   if (atTarget) {
     const isOurs = upgrade.attempts > 0 || upgrade.doubts > 0;
     if (isOurs) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
-    return { ...end(upgrade, 'withdrawn', at, 'runs the build already'), ...onBuildOf(seen) };
+    // Its soak observes only a collector that was heard from on the build, and this one may still restart.
+    const mayReturn = mayRestart(seen);
+    if (mayReturn && upgrade.misses < returnPollsMax) return again(upgrade, at, context);
+    const evidence: { readonly onBuild?: true } = mayReturn ? {} : { onBuild: true };
+    return { ...end(upgrade, 'withdrawn', at, 'runs the build already'), ...evidence };
   }
   // It is there all the same, so the service contradicts itself: that spends an attempt (P13).
   if (refused.of === 'collector')
@@ -107,11 +114,6 @@ function settleRefusal(
     { state: 'queued', dueAt: at, freshAt, startBy, refused: { ...refused, isObserved: true } },
     { misses: 0 },
   );
-}
-
-/** Its soak observes a collector only that was heard from on the build. */
-function onBuildOf(seen: CollectorSighting): { readonly onBuild?: true } {
-  return mayRestart(seen) ? {} : { onBuild: true };
 }
 
 /** Looked at before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */

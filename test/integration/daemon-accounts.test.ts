@@ -131,29 +131,7 @@ describe.concurrent('a daemon whose config names another account (P5)', () => {
     expect(night.record().needlessCreates).toBe(0);
   });
 
-  it('shares a Redis and a policy name with a daemon of its account, and touches nothing of its rollout', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const input: NightInput = { redis: redis.config(), scenario: { ...slow, ...accounts } };
-    const night = await aDaemonNight(input, onTestFinished);
-    const ours = await night.startDaemon();
-    const theirs = await night.startDaemon({ service: otherKey });
-    const rolloutId = await scan(ours);
-    expect(await theirs.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({
-      kind: 'busy',
-      unread: expect.stringContaining('another account'),
-    });
-    const ended = await untilEnded(ours, rolloutId);
-    expect(ended.state).toBe('succeeded');
-    const fleet = new Set(night.service.world.collectors().map(({ facts }) => facts.id));
-    expect([...createsOf(night.record()).keys()].filter((id) => !fleet.has(id))).toEqual([]);
-    expect(ours.told('rollout.foreign')).toEqual([]);
-  });
-});
-
-describe.concurrent('daemons that share the leader lease', () => {
-  it('take turns, so that a rollout goes on although a daemon of another account came first', async ({
+  it('shares a Redis, the leader lease and a policy name with a daemon of its account: both take turns', async ({
     expect,
     onTestFinished,
   }) => {
@@ -167,9 +145,15 @@ describe.concurrent('daemons that share the leader lease', () => {
     await until('its leadership', () => theirs.told('leader.acquired').length > 0);
     const ours = await night.startDaemon();
     const rolloutId = await scan(ours);
+    expect(await theirs.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({
+      kind: 'busy',
+      unread: expect.stringContaining('another account'),
+    });
     const ended = await untilEnded(ours, rolloutId);
     expect(ended.state).toBe('succeeded');
     expect(theirs.told('leader.lost').length).toBeGreaterThan(0);
+    const fleet = new Set(night.service.world.collectors().map(({ facts }) => facts.id));
+    expect([...createsOf(night.record()).keys()].filter((id) => !fleet.has(id))).toEqual([]);
     expect(ours.told('rollout.foreign')).toEqual([]);
   });
 });

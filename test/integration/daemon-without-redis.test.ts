@@ -1,6 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, it } from 'vitest';
 import type { RedisConfig } from '../../src/redis/redis-config.ts';
 import {
+  type AtEnd,
   aStartedNight,
   createsReach,
   type NightDaemon,
@@ -20,8 +21,11 @@ async function series(daemon: NightDaemon, name: string): Promise<string | undef
   return text.split('\n').find((line) => line.startsWith(`${name} `));
 }
 
-describe.skipIf(redisServerCommand === undefined)('a leading daemon whose Redis is away', () => {
-  it('leads no more, and says so while it is away and once; it leads again when Redis is back (P11)', async () => {
+describe.skipIf(redisServerCommand === undefined).concurrent('a leading daemon whose Redis is away', () => {
+  it('leads no more, and says so while it is away and once; it leads again when Redis is back (P11)', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const redis = await makeRedisProcess();
     await redis.start();
     onTestFinished(() => redis.close());
@@ -48,7 +52,10 @@ describe.skipIf(redisServerCommand === undefined)('a leading daemon whose Redis 
     expect(daemon.told('redis.emptied')).toHaveLength(0);
   });
 
-  it('comes to its end when it is asked to stop, and nothing is lost with what waits for Redis (P1, P11)', async () => {
+  it('comes to its end when it is asked to stop, and nothing is lost with what waits for Redis (P1, P11)', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const redis = await makeRedisProcess();
     await redis.start();
     onTestFinished(() => redis.close());
@@ -84,7 +91,7 @@ interface SilentRedis {
   readonly answerAgain: () => Promise<void>;
 }
 
-async function aFrozenRedis(): Promise<SilentRedis> {
+async function aFrozenRedis(onTestFinished: AtEnd): Promise<SilentRedis> {
   const redis = await makeRedisProcess();
   await redis.start();
   onTestFinished(() => redis.close());
@@ -97,7 +104,7 @@ async function aFrozenRedis(): Promise<SilentRedis> {
   };
 }
 
-async function aClusterThatLosesSlots(): Promise<SilentRedis> {
+async function aClusterThatLosesSlots(onTestFinished: AtEnd): Promise<SilentRedis> {
   const redis = await makeRedisProcess({
     args: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
   });
@@ -122,16 +129,16 @@ async function aClusterThatLosesSlots(): Promise<SilentRedis> {
 // 2 s until Redis is given up, and what it takes to end what is cut then. Formerly 7 s, before anything was given up.
 const goneWithinMs = 5_000;
 
-describe.skipIf(redisServerCommand === undefined)(
-  'a daemon whose Redis is connected, and gives no answer',
-  () => {
-    it.each([
+describe
+  .skipIf(redisServerCommand === undefined)
+  .concurrent('a daemon whose Redis is connected, and gives no answer', () => {
+    it.for([
       ['is frozen', aFrozenRedis],
       ['is a Cluster that is not whole', aClusterThatLosesSlots],
-    ])(
+    ] as const)(
       'is gone in seconds when it is asked to stop, and nothing is lost: it %s (P1, P11)',
-      async (_name, make) => {
-        const redis = await make();
+      async ([, make], { expect, onTestFinished }) => {
+        const redis = await make(onTestFinished);
         const { daemon, night, rolloutId } = await aStartedNight({ redis: redis.config }, onTestFinished);
         await createsReach(night, 5);
         await redis.beSilent();
@@ -152,11 +159,10 @@ describe.skipIf(redisServerCommand === undefined)(
         expect(brokenPromises(night, status, await upgradesOf(next, rolloutId))).toEqual([]);
       },
     );
-  },
-);
+  });
 
 describe('`upwave run` without a Redis', () => {
-  it('ends by itself at SIGTERM, and its log says that it stopped', async () => {
+  it('ends by itself at SIGTERM, and its log says that it stopped', async ({ expect, onTestFinished }) => {
     const port = await findFreePort();
     const folder = aFolder(onTestFinished);
     const file = folder.write('upwave.yaml', {

@@ -29,6 +29,9 @@ export const nightSpeed = 300;
 const requestsPerSecond = 240;
 const budgetShare = '80%';
 
+// A create in doubt keeps its slot a little longer than this: far above what a slow machine needs for an answer.
+const requestTimeout = '5s';
+
 export const nightPolicy = 'night';
 export const nightCredentials = testSecrets.night;
 
@@ -186,7 +189,14 @@ function nightScenario(changes: ScenarioInput = {}): ScenarioInput {
 /** The config file of a night, as data. */
 export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | 'scenario'> = {}): object {
   return {
-    service: { baseUrl, ...nightCredentials, requestsPerSecond, budgetShare, ...input.service },
+    service: {
+      baseUrl,
+      ...nightCredentials,
+      requestsPerSecond,
+      budgetShare,
+      requestTimeout,
+      ...input.service,
+    },
     http: { port: 0, ...input.http },
     log: { level: 'debug' },
     rollouts: [

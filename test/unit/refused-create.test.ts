@@ -59,21 +59,25 @@ describe('a create that is refused with collector.version.invalid', () => {
     expect(holdsSlot(pending.state)).toBe(true);
   });
 
-  it('withdraws a collector that runs the build already: no failure of the wave', () => {
-    for (const alive of [true, false])
-      expect(apply(pending, seen({ build: targetBuild, alive }))).toMatchObject({
-        state: 'withdrawn',
-        reason: 'runs the build already',
-        weight: 0,
-      });
+  it('withdraws a collector that runs the build already: no failure of the wave, and evidence for its soak', () => {
+    const withdrawn = apply(pending, seen({ build: targetBuild }));
+    expect(withdrawn).toMatchObject({ state: 'withdrawn', reason: 'runs the build already', weight: 0 });
+    expect(isOnBuild(withdrawn)).toBe(true);
   });
 
-  it('lets it soak with its wave only when it was alive on the build and heard from (P14)', () => {
-    const onBuild = (changes: Partial<CollectorSighting>) =>
-      isOnBuild(apply(pending, seen({ build: targetBuild, ...changes })));
-    expect(onBuild({})).toBe(true);
-    expect(onBuild({ alive: false })).toBe(false);
-    expect(onBuild({ lastSeenAlive: t - 10 * 60_000 })).toBe(false);
+  it.each([
+    ['is not alive', { alive: false }],
+    ['is silent', { lastSeenAlive: t - 10 * 60_000 }],
+    ['has no service time to compare its heartbeat with', { serviceAt: null }],
+  ])('is polled again while the collector, on the build, %s: it may restart (P14)', (_case, changes) => {
+    const restarting = seen({ build: targetBuild, ...changes });
+    const waiting = apply(pending, restarting, restarting);
+    expect(waiting).toMatchObject({ state: 'queued', refused: { of: 'version' }, misses: 2 });
+    expect(waiting.state === 'queued' && waiting.dueAt).toBeGreaterThan(t);
+    expect(isOnBuild(apply(waiting, seen({ build: targetBuild })))).toBe(true);
+    const givenUp = apply(pending, ...Array.from({ length: 7 }, () => restarting));
+    expect(givenUp).toMatchObject({ state: 'withdrawn', reason: 'runs the build already', weight: 0 });
+    expect(isOnBuild(givenUp)).toBe(false);
   });
 
   it('verifies the build where a create of ours may have brought it (P10)', () => {
