@@ -36,7 +36,7 @@ interface Inventory {
   readonly refusal: string | undefined;
 }
 
-// A plausible inventory lacks few collectors, and each of those is polled: 2 % of the largest account.
+// A plausible inventory lacks few collectors, or shows few as dead, and each of those is polled: 2 % of the largest account.
 const pollsMax = 200;
 
 // One that is not plausible and lacks more of a wave than these has shown nothing about it as a whole: hundreds of polls
@@ -45,7 +45,8 @@ const pollsMaxInDoubt = 20;
 
 /**
  * Polls the upgraded collectors of a wave that soaks, with as few requests as that takes. One that the inventory lacks
- * has shown nothing, so it is polled by its id. Those that died, left the build or are gone without an explanation become
+ * has shown nothing, and a row may be older than it looks: a cache, or a pause of minutes before the inventory's last
+ * page. So each collector that the inventory lacks or shows as dead is polled by its id. Those that died, left the build or are gone without an explanation become
  * failures of the wave; then the reading itself is noted, so that the soak may end after it (P14).
  */
 export async function lookAfterSoak(
@@ -120,9 +121,10 @@ async function readSoak(
     const read = await readRows(parts, rollout, signal);
     if (typeof read === 'string') return { seen, gone, unseen: read };
     inventory = read;
-    for (const { collectorId } of upgrades) {
+    for (const { collectorId, toBuild } of upgrades) {
       const row = inventory.rows.get(collectorId);
-      if (row !== undefined) seen.set(collectorId, row);
+      if (row !== undefined && assessSoak(toBuild, row, row.serviceAt).kind !== 'regressed')
+        seen.set(collectorId, row);
     }
   }
   let polls = 0;
@@ -130,7 +132,8 @@ async function readSoak(
     polls += 1;
     const most = inventory?.refusal === undefined ? pollsMax : pollsMaxInDoubt;
     if (inventory !== undefined && polls > most) {
-      unseen = inventory.refusal ?? `the inventory lacks more than ${most} of its collectors`;
+      unseen =
+        inventory.refusal ?? `the inventory shows more than ${most} of its collectors as dead or not at all`;
       break;
     }
     const { collectorId } = upgrade;

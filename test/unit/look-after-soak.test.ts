@@ -106,6 +106,21 @@ describe('the poll of a wave that soaks (P14)', () => {
     expect(await check()).toMatchObject({ misses: 0 });
   });
 
+  it.each([
+    ['is silent', { lastSeenAlive: t - 7 * 60_000 }],
+    ['is not alive', { alive: false }],
+    ['left the build', { build: '19.1-1' }],
+  ])('polls by its id each canary that %s by a row, which may be old', async (_case, changes) => {
+    const { look, load, asked } = await aSoak(3, {
+      rowOf: (id) => (id <= 2 ? changes : {}),
+      byId: (id) => (id === 2 ? 'dead' : 'well'),
+    });
+    await look();
+    expect(asked).toEqual(['inventory', 'collector 1', 'collector 2']);
+    expect(await load(1)).toMatchObject({ state: 'succeeded' });
+    expect(await load(2)).toMatchObject({ state: 'unconfirmed', lost: true });
+  });
+
   it('counts one that the inventory lacks and that is dead by its id', async () => {
     const { look, load } = await aSoak(3, {
       listed: (id) => id > 3,
