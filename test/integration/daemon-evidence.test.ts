@@ -197,10 +197,12 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
       'repeated 404s of those that ran',
       () => [...refused.values()].filter((times) => times >= 2).length >= 5,
     );
-    const waiting = await statusOf(daemon, rolloutId);
+    const waiting = await until('the rollout to wait for a plausible inventory', async () => {
+      const status = await statusOf(daemon, rolloutId);
+      return status.holds.some(({ reason }) => reason.includes('the inventory is not plausible')) && status;
+    });
     expect(waiting.counts.withdrawn).toBe(0);
     expect(waiting.state).toBe('running');
-    expect(waiting.holds.map(({ reason }) => reason).join()).toMatch(/the inventory is not plausible/);
 
     way.behave(() => pass);
     const { status, broken } = await end();
