@@ -13,7 +13,7 @@ export interface DaemonPagesParts {
   readonly readiness: () => Promise<Readiness>;
   /** Whether who asks may read the state, so that reasons, which name hosts, are shown. */
   readonly mayRead: (request: HttpRequest) => boolean;
-  /** Of this program, for the OpenAPI document. */
+  /** Of this program. */
   readonly version: string;
 }
 
@@ -40,7 +40,8 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
   const openApi = makeOpenApiDocument({
     title: 'upwave',
     version: parts.version,
-    description: 'What an operator of upwave can see and do. Verbs are safe to repeat.',
+    description:
+      'What an operator of upwave can see and do. Verbs are safe to repeat. Every instant is a whole number of milliseconds since the UNIX epoch.',
     serverUrl: adminApiPath,
     operations: adminApi,
     errorBody: AdminErrorBody,
@@ -50,7 +51,7 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
   return mountOperations(daemonPages, {
     prefix: '',
     handlers: {
-      getHealth: async () => ({ body: { alive: true } }),
+      getHealth: async () => ({ body: { alive: true, version: parts.version } }),
       getReadiness: async (_input, request) => {
         const checks = await readReadiness(parts.readiness);
         const ready = Object.values(checks).every(({ ok }) => ok);
@@ -63,7 +64,7 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
       },
       getOpenApi: async () => ({ body: openApi }),
       getPage: async () => {
-        const { html, contentSecurityPolicy } = renderPage();
+        const { html, contentSecurityPolicy } = renderPage(parts.version);
         return {
           headers: {
             'content-type': 'text/html; charset=utf-8',

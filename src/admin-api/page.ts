@@ -10,10 +10,10 @@ export interface Page {
   readonly contentSecurityPolicy: string;
 }
 
-export function renderPage(): Page {
+export function renderPage(version: string): Page {
   const nonce = randomBytes(18).toString('base64');
   return {
-    html: documentWith(nonce),
+    html: documentWith({ nonce, version }),
     contentSecurityPolicy: [
       "default-src 'none'",
       `script-src 'nonce-${nonce}'`,
@@ -31,7 +31,7 @@ const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M1 11q3.5-6 7 0t7 0' fill='none' stroke='%230a84a8' stroke-width='2.6' stroke-linecap='round'/%3E%3Cpath d='M8 6V1.5M5.8 3.6 8 1.4l2.2 2.2' fill='none' stroke='%230a84a8' stroke-width='1.8' stroke-linecap='round'/%3E%3C/svg%3E";
 
 /** Everything that varies is put in by the script as text; this skeleton holds no value from outside. */
-function documentWith(nonce: string): string {
+function documentWith({ nonce, version }: { readonly nonce: string; readonly version: string }): string {
   return `<!doctype html>
 <html lang="en" data-api="${adminApiPath}">
 <head>
@@ -44,7 +44,7 @@ function documentWith(nonce: string): string {
 </head>
 <body>
 <header>
-<h1>upwave</h1>
+<h1>upwave <small>${version}</small></h1>
 <p id="connection" role="status">loading …</p>
 </header>
 <main>

@@ -1,4 +1,4 @@
-import type { DurationMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 
 /**
  * What the daemon needs before it can work. `reason` is for a person who may read the state: it names hosts, and no
@@ -8,8 +8,8 @@ export interface ReadinessCheck {
   readonly ok: boolean;
   /** What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs. */
   readonly kind?: 'connected' | 'away' | 'unwritable' | 'forbidden' | 'fault' | 'restoring' | 'down';
-  /** Since when, as ISO 8601, where that is known. */
-  readonly since?: string;
+  /** Since when, where that is known. */
+  readonly since?: EpochMs;
   readonly reason: string;
 }
 

@@ -30,7 +30,7 @@ export async function backupCommand(options: BackupOptions, output: ConsoleOutpu
     return from;
   });
   const rollouts = [...keys].filter((key) => key.endsWith(':rollout')).length;
-  if (json) printJson(output, { file: out, takenAt, rollouts, keys: keys.size });
+  if (json) printJson(output, { file: out, takenAt: Date.parse(takenAt), rollouts, keys: keys.size });
   else output.out.write(`${out}: ${rollouts} rollouts in ${keys.size} keys of ${place}\n`);
   return exitCodes.done;
 }

@@ -38,7 +38,7 @@ export async function restoreCommand(
       throw new CommandFailure(exitCodes.usageOrConfig, message);
     }
     const { rollouts, keys } = result;
-    if (options.json) printJson(output, { file, takenAt, rollouts, keys });
+    if (options.json) printJson(output, { file, takenAt: Date.parse(takenAt), rollouts, keys });
     else output.out.write(`${place}: ${rollouts} rollouts in ${keys} keys, as they were at ${takenAt}\n`);
     return exitCodes.done;
   });

@@ -23,6 +23,8 @@ export async function runCommand(options: {
   const config = openConfig(options.config);
   const chosen = chooseRedis(config, options.redis);
   const logger = makeLogger({ level: config.log.level, secrets: secretsOf(config, chosen) });
+  const version = readVersion();
+  logger.write('info', { event: 'daemon.starting', version });
   for (const reason of findRisks(config)) logger.write('warn', { event: 'config.risk', reason });
   const redis = await withRedis(chosen, embeddedDataDir(), (reason) =>
     logger.write('info', { event: 'redis.embedded', reason }),
@@ -31,7 +33,7 @@ export async function runCommand(options: {
     config,
     redis: redis.redis,
     logger,
-    version: readVersion(),
+    version,
     followsSchedule: true,
   });
   try {

@@ -90,7 +90,7 @@ export async function runOnce(
   const { json } = options;
   await requireRedis(daemon, redisWithinMs);
   const place = await listenOrGoOn(daemon, config);
-  if (!json) output.err.write(`${place}\n`);
+  if (!json) output.err.write(`upwave ${readVersion()}: ${place}\n`);
   const started: string[] = [];
   const window = openReadWindow(output);
   for (const { name } of config.rollouts) {

@@ -15,6 +15,7 @@ const StatedCollector = z.looseObject({
 
 export const listCollectors = defineOperation({
   name: 'listCollectors',
+  summary: 'List collectors',
   method: 'GET',
   path: '/collectors',
   query: z.object({ filter: z.enum(['installed', 'hosted', 'dead', 'alive']).optional(), ...page }),
@@ -25,6 +26,7 @@ export const listCollectors = defineOperation({
 
 export const listOfflineCollectors = defineOperation({
   name: 'listOfflineCollectors',
+  summary: 'List collectors that have been offline for some days',
   method: 'GET',
   path: '/collectors/offline',
   query: z.object({
@@ -38,6 +40,7 @@ export const listOfflineCollectors = defineOperation({
 
 export const getCollector = defineOperation({
   name: 'getCollector',
+  summary: 'Get a collector by id',
   method: 'GET',
   path: '/collectors/{id}',
   params: collectorId,
@@ -49,6 +52,7 @@ export const getCollector = defineOperation({
 
 export const getCollectorByName = defineOperation({
   name: 'getCollectorByName',
+  summary: 'Get a collector by name',
   method: 'GET',
   path: '/collectors/name/{name}',
   params: z.object({ name: z.string() }),
@@ -61,6 +65,7 @@ export const getCollectorByName = defineOperation({
 /** Hosted collectors only; installed ones register themselves (collector-api.md §1). */
 export const createCollector = defineOperation({
   name: 'createCollector',
+  summary: 'Create a Hosted Collector',
   method: 'POST',
   path: '/collectors',
   body: StatedCollector,
@@ -72,6 +77,7 @@ export const createCollector = defineOperation({
 
 export const updateCollector = defineOperation({
   name: 'updateCollector',
+  summary: 'Update a collector',
   method: 'PUT',
   path: '/collectors/{id}',
   params: collectorId,
@@ -85,6 +91,7 @@ export const updateCollector = defineOperation({
 
 export const deleteCollector = defineOperation({
   name: 'deleteCollector',
+  summary: 'Delete a collector',
   method: 'DELETE',
   path: '/collectors/{id}',
   params: collectorId,
@@ -97,6 +104,7 @@ export const deleteCollector = defineOperation({
 /** Begins an asynchronous deletion; a GET shows how far it is. */
 export const deleteOfflineCollectors = defineOperation({
   name: 'deleteOfflineCollectors',
+  summary: 'Delete collectors that have been offline for some days',
   method: 'DELETE',
   path: '/collectors/offline',
   query: z.object({ aliveBeforeDays }),

@@ -16,27 +16,38 @@ const HoldBody = z.object({
   ...whyAndWho,
 });
 
-const hold = <const Name extends string>(name: Name, path: string, source: string) =>
+const hold = <const Name extends string>(draft: {
+  readonly name: Name;
+  readonly summary: string;
+  readonly path: string;
+  readonly source: string;
+}) =>
   defineOperation({
-    name,
+    ...draft,
     method: 'POST',
-    path,
     body: HoldBody,
     answer: { status: 200, body: HoldAnswerBody },
     errors: ['notFound', 'unavailable'],
     idempotent: true,
-    source,
   });
 
-export const holdSubject = hold(
-  'holdSubject',
-  '/holds',
-  'P4, DESIGN §5: nothing of it starts any more until it is released; what runs is watched to its end',
-);
-export const releaseSubject = hold('releaseSubject', '/releases', 'DESIGN §5: takes a hold back');
+export const holdSubject = hold({
+  name: 'holdSubject',
+  summary: 'Hold a build, a collector or a stratum',
+  path: '/holds',
+  source:
+    'P4, DESIGN §5: nothing of it starts any more until it is released; what runs is watched to its end',
+});
+export const releaseSubject = hold({
+  name: 'releaseSubject',
+  summary: 'Release a build, a collector or a stratum',
+  path: '/releases',
+  source: 'DESIGN §5: takes a hold back',
+});
 
 export const listHolds = defineOperation({
   name: 'listHolds',
+  summary: 'List what is held',
   method: 'GET',
   path: '/holds',
   answer: { status: 200, body: HeldThingsBody },
@@ -47,6 +58,7 @@ export const listHolds = defineOperation({
 
 export const readAudit = defineOperation({
   name: 'readAudit',
+  summary: 'List what was held and released',
   method: 'GET',
   path: '/audit',
   query: z.object({
@@ -60,6 +72,7 @@ export const readAudit = defineOperation({
 
 export const explainCollector = defineOperation({
   name: 'explainCollector',
+  summary: 'Explain why a collector is not upgraded now',
   method: 'GET',
   path: '/collectors/{collector}/explanation',
   params: z.object({

@@ -14,6 +14,8 @@ export interface Operation<
   WireAnswer = unknown,
 > {
   readonly name: Name;
+  /** One line for lists of operations. */
+  readonly summary?: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   /** Path segments as they arrive: texts. */
@@ -53,6 +55,7 @@ type Part<T> = z.ZodType<T>;
 
 interface OperationDraft<Params, Query, Body, Answer, Name extends string, WireAnswer> {
   readonly name: Name;
+  readonly summary?: string;
   readonly method: Operation['method'];
   readonly path: string;
   readonly params?: Part<Params>;

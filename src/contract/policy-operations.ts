@@ -48,6 +48,7 @@ export type PolicyStandingsBody = z.infer<typeof PolicyStandingsBody>;
 
 export const listPolicies = defineOperation({
   name: 'listPolicies',
+  summary: 'List the policies with their last and next scan',
   method: 'GET',
   path: '/policies',
   answer: { status: 200, body: PolicyStandingsBody },

@@ -23,6 +23,7 @@ export const rolloutId = z.object({ id: z.string().min(1).max(rolloutIdLengthMax
 
 export const listRollouts = defineOperation({
   name: 'listRollouts',
+  summary: 'List rollouts, or a page of their history',
   method: 'GET',
   path: '/rollouts',
   query: z.object({
@@ -57,6 +58,7 @@ export const listRollouts = defineOperation({
 
 export const getRollout = defineOperation({
   name: 'getRollout',
+  summary: 'Get the status of a rollout',
   method: 'GET',
   path: '/rollouts/{id}',
   params: rolloutId,
@@ -68,6 +70,7 @@ export const getRollout = defineOperation({
 
 export const listRolloutCollectors = defineOperation({
   name: 'listRolloutCollectors',
+  summary: 'List the collectors of a rollout',
   method: 'GET',
   path: '/rollouts/{id}/collectors',
   params: rolloutId,
@@ -91,6 +94,7 @@ export const listRolloutCollectors = defineOperation({
 
 export const listRolloutEvents = defineOperation({
   name: 'listRolloutEvents',
+  summary: 'List the events of a rollout',
   method: 'GET',
   path: '/rollouts/{id}/events',
   params: rolloutId,
@@ -105,6 +109,7 @@ export const listRolloutEvents = defineOperation({
 
 export const listRolloutVerbs = defineOperation({
   name: 'listRolloutVerbs',
+  summary: 'List the verbs that are legal now',
   method: 'GET',
   path: '/rollouts/{id}/verbs',
   params: rolloutId,

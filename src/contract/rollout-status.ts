@@ -57,7 +57,7 @@ export const RolloutVerbName = z
   .enum(rolloutVerbNames)
   .meta({ id: 'RolloutVerb', description: 'What an operator may ask of a rollout as a whole.' });
 
-export const Instant = z.number().meta({ description: 'Milliseconds since the UNIX epoch.' });
+export const Instant = z.int().meta({ description: 'Milliseconds since the UNIX epoch.' });
 const Count = z.number().int();
 const Counts = z.record(UpgradeStateName, Count).readonly();
 

@@ -10,6 +10,7 @@ const searchJobId = z.object({ searchJobId: z.string().min(1) });
 /** Creates the session cookie that every later call for the job must carry (collector-api.md §5.5). */
 export const createSearchJob = defineOperation({
   name: 'createSearchJob',
+  summary: 'Create a search job',
   method: 'POST',
   path: '/search/jobs',
   body: anyBody,
@@ -21,6 +22,7 @@ export const createSearchJob = defineOperation({
 
 export const getSearchJob = defineOperation({
   name: 'getSearchJob',
+  summary: 'Get the state of a search job',
   method: 'GET',
   path: '/search/jobs/{searchJobId}',
   params: searchJobId,
@@ -33,6 +35,7 @@ export const getSearchJob = defineOperation({
 /** The specification names a results path without its last segment, so any one is taken. */
 export const listSearchJobResults = defineOperation({
   name: 'listSearchJobResults',
+  summary: 'List messages or records of a search job',
   method: 'GET',
   path: '/search/jobs/{searchJobId}/{results}',
   params: searchJobId.extend({ results: z.string().min(1) }),

@@ -22,6 +22,7 @@ const StatedSource = z.looseObject({
 /** With `download`, the document that registers a new collector: without `id` and `alive`. */
 export const listSources = defineOperation({
   name: 'listSources',
+  summary: 'List the sources of a collector',
   method: 'GET',
   path: '/collectors/{collectorId}/sources',
   params: ofCollector,
@@ -37,6 +38,7 @@ export const listSources = defineOperation({
 
 export const getSource = defineOperation({
   name: 'getSource',
+  summary: 'Get a source',
   method: 'GET',
   path: '/collectors/{collectorId}/sources/{sourceId}',
   params: oneSource,
@@ -49,6 +51,7 @@ export const getSource = defineOperation({
 
 export const createSource = defineOperation({
   name: 'createSource',
+  summary: 'Create a source',
   method: 'POST',
   path: '/collectors/{collectorId}/sources',
   params: ofCollector,
@@ -61,6 +64,7 @@ export const createSource = defineOperation({
 
 export const updateSource = defineOperation({
   name: 'updateSource',
+  summary: 'Update a source',
   method: 'PUT',
   path: '/collectors/{collectorId}/sources/{sourceId}',
   params: oneSource,
@@ -75,6 +79,7 @@ export const updateSource = defineOperation({
 /** A cloud-to-cloud source stops first, asynchronously (collector-api.md §3). */
 export const deleteSource = defineOperation({
   name: 'deleteSource',
+  summary: 'Delete a source',
   method: 'DELETE',
   path: '/collectors/{collectorId}/sources/{sourceId}',
   params: oneSource,

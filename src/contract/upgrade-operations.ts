@@ -7,6 +7,7 @@ import { CreatedUpgrade, CreateUpgrade, UpgradeTarget, UpgradeTask } from './upg
 
 export const listUpgradableCollectors = defineOperation({
   name: 'listUpgradableCollectors',
+  summary: 'List collectors that can be upgraded',
   method: 'GET',
   path: '/collectors/upgrades/collectors',
   query: z.object({
@@ -20,6 +21,7 @@ export const listUpgradableCollectors = defineOperation({
 
 export const listUpgradeTargets = defineOperation({
   name: 'listUpgradeTargets',
+  summary: 'List the builds on offer',
   method: 'GET',
   path: '/collectors/upgrades/targets',
   answer: { status: 200, body: z.looseObject({ targets: z.array(UpgradeTarget) }) },
@@ -29,6 +31,7 @@ export const listUpgradeTargets = defineOperation({
 
 export const getUpgradeTask = defineOperation({
   name: 'getUpgradeTask',
+  summary: 'Get the status of an upgrade task',
   method: 'GET',
   path: '/collectors/upgrades/{upgradeTaskId}',
   params: z.object({ upgradeTaskId: z.string().min(1) }),
@@ -40,6 +43,7 @@ export const getUpgradeTask = defineOperation({
 /** Not idempotent: sent twice it may make two tasks, so an answer that got lost is settled by looking (P1). */
 export const createUpgradeTask = defineOperation({
   name: 'createUpgradeTask',
+  summary: 'Create an upgrade task',
   method: 'POST',
   path: '/collectors/upgrades',
   body: CreateUpgrade,

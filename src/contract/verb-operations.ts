@@ -29,12 +29,14 @@ const RetryBody = z
 /** When a verb answers, it holds: after `pause` and `abort` no create leaves from any daemon (P4). */
 const verb = <const Name extends string, Body>(draft: {
   readonly name: Name;
+  readonly summary: string;
   readonly segment: string;
   readonly body: z.ZodType<Body>;
   readonly source: string;
 }) =>
   defineOperation({
     name: draft.name,
+    summary: draft.summary,
     method: 'POST',
     path: `/rollouts/{id}/${draft.segment}`,
     params: rolloutId,
@@ -48,18 +50,21 @@ const verb = <const Name extends string, Body>(draft: {
 
 export const pauseRollout = verb({
   name: 'pauseRollout',
+  summary: 'Pause a rollout',
   segment: 'pause',
   body: VerbBody,
   source: 'P4: starts nothing more; what runs is watched to its end',
 });
 export const resumeRollout = verb({
   name: 'resumeRollout',
+  summary: 'Resume a rollout after a pause or a hold',
   segment: 'resume',
   body: VerbBody,
   source: 'DESIGN §5: goes on after a pause or a hold; the failures until then are accepted',
 });
 export const approveRollout = verb({
   name: 'approveRollout',
+  summary: 'Approve a plan or a wave',
   segment: 'approve',
   body: ApproveBody,
   source:
@@ -67,24 +72,28 @@ export const approveRollout = verb({
 });
 export const skipRolloutSoak = verb({
   name: 'skipRolloutSoak',
+  summary: 'End the soak of a wave',
   segment: 'skip-soak',
   body: VerbBody,
   source: 'DESIGN §5: ends the soak of the wave that soaks; its gates are still judged',
 });
 export const abortRollout = verb({
   name: 'abortRollout',
+  summary: 'Abort a rollout',
   segment: 'abort',
   body: VerbBody,
   source: 'P4: ends the rollout; what runs is watched to its end',
 });
 export const rollBackRollout = verb({
   name: 'rollBackRollout',
+  summary: 'Roll a rollout back',
   segment: 'rollback',
   body: VerbBody,
   source: 'DESIGN §4, Rollback: takes its collectors back, each to the build it had before',
 });
 export const retryRollout = verb({
   name: 'retryRollout',
+  summary: 'Retry the failed collectors of a rollout',
   segment: 'retry',
   body: RetryBody,
   source: 'DESIGN §5: gives its failed collectors another turn',

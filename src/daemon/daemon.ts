@@ -96,6 +96,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
 
   let isCut = false;
   const metrics = makeMetrics({
+    version: parts.version,
     installation: config.installation,
     policies,
     sharedState: () => readSharedState(),

@@ -1,4 +1,5 @@
 import type { ReadinessCheck } from '../admin-api/readiness.ts';
+import type { EpochMs } from '../base/time.ts';
 import { readRestoring } from '../redis/restoring.ts';
 import { forbiddenWords, type RedisConnections } from './redis-connections.ts';
 
@@ -21,10 +22,10 @@ export async function redisReadiness(redis: RedisConnections, keyPrefix: string)
   const restoring = await readRestoring({ commands: redis.handler.commands, keyPrefix });
   if (restoring === null) return { ok: true, kind: 'connected', reason: 'connected' };
   const reason = `a restore into ${redis.place}, begun at ${restoring}, is under way or was cut off: nothing starts until it has come to its end`;
-  return { ok: false, kind: 'restoring', since: restoring, reason };
+  return { ok: false, kind: 'restoring', since: Date.parse(restoring), reason };
 }
 
-function sinceOf({ unreachableSince }: RedisConnections): { readonly since?: string } {
+function sinceOf({ unreachableSince }: RedisConnections): { readonly since?: EpochMs } {
   const since = unreachableSince();
-  return since === null ? {} : { since: new Date(since).toISOString() };
+  return since === null ? {} : { since };
 }

@@ -28,7 +28,7 @@ export async function serviceReadiness(
   }
   const began = since === null ? '' : ` since ${isoOf(since)}`;
   const next = until === null ? 'now' : `next at ${isoOf(until)}`;
-  const sinceWhen = since === null ? {} : { since: isoOf(since) };
+  const sinceWhen = since === null ? {} : { since };
   return {
     ok: false,
     kind: 'down',

@@ -66,6 +66,7 @@ type Surroundings = OpenApiParts & {
 function describeOperation(operation: Operation, around: Surroundings): JsonObject {
   return {
     operationId: operation.name,
+    ...(operation.summary !== undefined && { summary: operation.summary }),
     description: operation.source,
     // The method says it for all others; for a POST nobody can know.
     ...(operation.method === 'POST' && { 'x-idempotent': operation.idempotent }),

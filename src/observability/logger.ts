@@ -9,6 +9,8 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 export interface LogFields {
   /** Dotted, past tense: `upgrade.succeeded`. */
   readonly event: string;
+  /** Of this program. */
+  readonly version?: string;
   readonly policy?: string;
   readonly rollout?: string;
   readonly wave?: string;

@@ -54,6 +54,8 @@ export interface Metrics {
 }
 
 export interface MetricsParts {
+  /** Of this program. */
+  readonly version: string;
   /** A label on every series, so that one Prometheus can tell several installations apart; undefined: no such label. */
   readonly installation?: string | undefined;
   /** Names of the configured policies: their counters start at zero, so that a first failure shows as an increase. */
@@ -90,6 +92,12 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   const installation = parts.installation === undefined ? {} : { installation: parts.installation };
   own.setDefaultLabels(installation);
   const registers = [own];
+  new Gauge({
+    name: 'upwave_build_info',
+    help: 'Always 1; its label is the version of this daemon.',
+    labelNames: ['version'],
+    registers,
+  }).set({ version: parts.version }, 1);
   const outcomes = new Counter({
     name: 'upwave_upgrade_outcomes_total',
     help: 'Upgrades that ended, by outcome.',

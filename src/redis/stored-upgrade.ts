@@ -36,6 +36,8 @@ export function decodeUpgrade(text: string, rolloutId: string, collectorId: stri
   }
   if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
   const { write: _write, ...upgrade } = parsed;
+  // Earlier versions wrote fractions of a millisecond here.
+  if ('dueAt' in upgrade && typeof upgrade.dueAt === 'number') upgrade.dueAt = Math.ceil(upgrade.dueAt);
   // The union is lost in the spread; the object is the one that was checked.
   return upgrade as Upgrade;
 }

@@ -32,13 +32,13 @@ interface TaskTimes {
 
 /** When to look at a task for the first time after its create. */
 export function firstTaskLookAt(createdAt: EpochMs, policy: Policy): EpochMs {
-  return createdAt + policy.upgrade.expectMs * firstLookShare;
+  return after(createdAt, policy.upgrade.expectMs * firstLookShare);
 }
 
 /** When to look at a task again; never later than its deadline, so that its end is not overlooked. */
 export function nextTaskLookAt(times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
   const ageMs = Math.max(times.at - times.startedAt, policy.upgrade.expectMs * firstLookShare);
-  return noLaterThanItsEnds(times.at + ageMs * laterLookShare, times, policy);
+  return noLaterThanItsEnds(after(times.at, ageMs * laterLookShare), times, policy);
 }
 
 /** When to look at a task that is watched by pages, whatever they show: rarely, and where its time runs out. */
@@ -48,42 +48,42 @@ export function nextRareTaskLookAt(times: TaskTimes & { lookedAt: EpochMs }, pol
     policy.upgrade.expectMs * firstRareLookShare,
     (lookedAt - startedAt) * rareLookGrowth,
   );
-  return noLaterThanItsEnds(startedAt + ageMs, { ...times, at: lookedAt }, policy);
+  return noLaterThanItsEnds(after(startedAt, ageMs), { ...times, at: lookedAt }, policy);
 }
 
 /** The service's own time-out and our deadline are both looked at when they come. */
 function noLaterThanItsEnds(nextAt: EpochMs, times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
-  const timeoutAt = times.startedAt + policy.upgrade.deadlineMs * timeoutShare;
+  const timeoutAt = after(times.startedAt, policy.upgrade.deadlineMs * timeoutShare);
   const ends = [timeoutAt, times.deadlineAt].filter((endAt) => endAt > times.at);
   return Math.min(nextAt, ...ends);
 }
 
 /** When to look whether an upgraded collector is back, for the first time after its task's end. */
 export function firstVerifyLookAt(endedAt: EpochMs, policy: Policy): EpochMs {
-  return endedAt + policy.upgrade.verifyWithinMs * firstVerifyShare;
+  return after(endedAt, policy.upgrade.verifyWithinMs * firstVerifyShare);
 }
 
 /** When to look at it again; a last look is due exactly when its time is up. */
 export function nextVerifyLookAt(times: { verifyBy: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
-  const nextAt = times.at + policy.upgrade.verifyWithinMs * laterVerifyShare;
+  const nextAt = after(times.at, policy.upgrade.verifyWithinMs * laterVerifyShare);
   return times.at >= times.verifyBy ? nextAt : Math.min(nextAt, times.verifyBy);
 }
 
 /** When a collector that lives has shown a heartbeat newer than this instant. */
 export function nextHeartbeatAt(since: EpochMs, policy: Policy): EpochMs {
-  return since + Math.min(heartbeatMaxMs, policy.upgrade.expectMs * heartbeatShare);
+  return after(since, Math.min(heartbeatMaxMs, policy.upgrade.expectMs * heartbeatShare));
 }
 
 /** When to look at a deferred collector again: soon at first, then less and less often. */
 export function nextDeferredLookAt(times: { since: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
   const waitMs = Math.max(policy.upgrade.expectMs * 0.5, (times.at - times.since) * 0.2);
-  return times.at + Math.min(waitMs, deferredLookMaxMs);
+  return after(times.at, Math.min(waitMs, deferredLookMaxMs));
 }
 
 /** When to repeat a call that brought no answer: 5 s, 10 s … 1 m where an upgrade takes 5 m, and in proportion. */
 export function nextAgainAt(at: EpochMs, misses: number, policy: Policy): EpochMs {
   const expectMs = policy.upgrade.expectMs;
-  return at + Math.min((expectMs / 60) * 2 ** Math.min(misses, 20), expectMs / 5);
+  return after(at, Math.min((expectMs / 60) * 2 ** Math.min(misses, 20), expectMs / 5));
 }
 
 /**
@@ -93,14 +93,22 @@ export function nextAgainAt(at: EpochMs, misses: number, policy: Policy): EpochM
  */
 export function retryAt(at: EpochMs, attempts: number, jitter: number, policy: Policy): EpochMs {
   const { initialMs, factor, maxMs } = policy.retry.backoff;
-  return at + withJitter(Math.min(initialMs * factor ** Math.max(0, attempts - 1), maxMs), jitter, policy);
+  return after(
+    at,
+    withJitter(Math.min(initialMs * factor ** Math.max(0, attempts - 1), maxMs), jitter, policy),
+  );
 }
 
 /** When to retry what passes slowly, such as a full disk: the longest wait at once. */
 export function longRetryAt(at: EpochMs, jitter: number, policy: Policy): EpochMs {
-  return at + withJitter(policy.retry.backoff.maxMs, jitter, policy);
+  return after(at, withJitter(policy.retry.backoff.maxMs, jitter, policy));
 }
 
 function withJitter(waitMs: DurationMs, jitter: number, policy: Policy): DurationMs {
   return Math.round(waitMs * (1 + policy.retry.backoff.jitter * jitter));
+}
+
+/** Instants are whole milliseconds, in records and in JSON. */
+function after(at: EpochMs, waitMs: DurationMs): EpochMs {
+  return at + Math.ceil(waitMs);
 }

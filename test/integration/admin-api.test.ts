@@ -143,7 +143,7 @@ describe('startAdminApi', () => {
       port: 0,
       token: undefined,
       operations,
-      metrics: makeMetrics({ policies: ['production'], sharedState: async () => null }),
+      metrics: makeMetrics({ version: '1', policies: ['production'], sharedState: async () => null }),
       readiness: async () => ({
         redis: { ok: true, reason: 'answers' },
         service: { ok: true, reason: 'answers' },
@@ -165,7 +165,9 @@ describe('startAdminApi', () => {
   describe('health', () => {
     it('says that the process is alive, whatever else is not', async () => {
       const { url } = await start({ readiness: async () => ({ redis: { ok: false, reason: 'away' } }) });
-      expect((await ask(`${url}/healthz`)).status).toBe(200);
+      const answer = await ask(`${url}/healthz`);
+      expect(answer.status).toBe(200);
+      expect(answer.json()).toEqual({ alive: true, version: '0.1.0' });
     });
 
     it('is ready when every check is', async () => {
@@ -212,6 +214,7 @@ describe('startAdminApi', () => {
     it.skipIf(!promtool)('pass promtool (skipped where promtool is not installed)', async () => {
       const { url } = await start({
         metrics: makeMetrics({
+          version: '1',
           policies: ['production'],
           sharedState: async () => ({
             statuses: [aRolloutStatus()],
@@ -715,7 +718,7 @@ describe('startAdminApi', () => {
     });
 
     it('names no host at /readyz to who has none: whether, what kind and since when', async () => {
-      const since = '2026-03-02T22:00:00Z';
+      const since = startedAt;
       const redis = {
         ok: false,
         kind: 'away',

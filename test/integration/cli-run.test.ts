@@ -76,7 +76,7 @@ describe.concurrent('upwave run --once', () => {
     const { code, out, err } = await desk.upwave('run', '--once', '--log-file', `${desk.file}.log`);
     expect(out).toMatch(/SUCCEEDED/);
     expect(out).toMatch(/canary .*passed/);
-    expect(err).toMatch(/status and metrics at http:\/\/127\.0\.0\.1:\d+/);
+    expect(err).toMatch(/^upwave \d+\.\d+\.\d+: status and metrics at http:\/\/127\.0\.0\.1:\d+/);
     expect(out + err).not.toMatch(noStack);
     expect(code).toBe(0);
   });

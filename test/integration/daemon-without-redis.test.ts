@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { describe, it } from 'vitest';
 import type { RedisConfig } from '../../src/redis/redis-config.ts';
 import {
@@ -14,7 +15,7 @@ import { brokenPromises } from '../support/judge-night.ts';
 import { makeRedisProcess, redisServerCommand } from '../support/redis-process.ts';
 import { openTcpGate } from '../support/tcp-gate.ts';
 import { until } from '../support/until.ts';
-import { aFolder, startUpwave } from '../support/upwave-process.ts';
+import { aFolder, daemonUrl, startUpwave } from '../support/upwave-process.ts';
 
 async function series(daemon: NightDaemon, name: string): Promise<string | undefined> {
   const { text } = await daemon.get('/metrics');
@@ -162,19 +163,31 @@ describe
   });
 
 describe('`upwave run` without a Redis', () => {
-  it('ends by itself at SIGTERM, and its log says that it stopped', async ({ expect, onTestFinished }) => {
+  it('shows its version and its installation, and ends by itself at SIGTERM', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const port = await findFreePort();
     const folder = aFolder(onTestFinished);
     const file = folder.write('upwave.yaml', {
       ...nightConfig('http://127.0.0.1:9/api'),
       redis: { url: `redis://127.0.0.1:${port}` },
+      installation: 'our-own',
     });
     const upwave = startUpwave({ args: ['run', '--config', file] });
     onTestFinished(() => upwave.kill('SIGKILL'));
     await until('it to know', () => upwave.out().includes('redis.unreachable'));
+    const { body } = await request(`${await daemonUrl(upwave)}/metrics`);
+    const text = await body.text();
+    expect(text).toMatch(/^upwave_build_info\{version="\d+\.\d+\.\d+",installation="our-own"\} 1$/m);
     upwave.kill('SIGTERM');
     const { code, out } = await upwave.ended;
     expect(code).toBe(0);
+    const [first = ''] = out.split('\n');
+    expect(JSON.parse(first)).toMatchObject({
+      event: 'daemon.starting',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    });
     expect(out).toContain('daemon.stopped');
   });
 });

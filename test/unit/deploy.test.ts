@@ -194,6 +194,7 @@ async function exposeEverything(): Promise<Exposed> {
   const policy = 'production';
   const met = { name: 'errors', verdict: 'pass', words: '', value: 0.998, dryRun: false } as const;
   const metrics = makeMetrics({
+    version: '1.2.3',
     installation: 'one',
     policies: [policy],
     sharedState: async () => ({

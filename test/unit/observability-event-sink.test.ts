@@ -17,7 +17,7 @@ function aSink(broken: { logger?: boolean; alsoTell?: boolean } = {}) {
       written.push({ level, fields });
     },
   };
-  const metrics = makeMetrics({ policies: ['production'], sharedState: async () => null });
+  const metrics = makeMetrics({ version: '1.2.3', policies: ['production'], sharedState: async () => null });
   const sink = makeEventSink({
     logger,
     metrics,

@@ -19,7 +19,12 @@ const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
 });
 
 function someMetrics(parts: Partial<MetricsParts> = {}) {
-  return makeMetrics({ policies: ['production'], sharedState: async () => aSharedState(), ...parts });
+  return makeMetrics({
+    version: '1.2.3',
+    policies: ['production'],
+    sharedState: async () => aSharedState(),
+    ...parts,
+  });
 }
 
 const awaiting = aWaveStatus({ state: 'awaitingApproval', waits: 'approval' });
@@ -52,6 +57,7 @@ describe('makeMetrics', () => {
     expect(contentType).toContain('text/plain');
     expect(names.sort()).toEqual(
       [
+        'build_info gauge',
         'upgrades gauge',
         'in_flight gauge',
         'concurrency_limit gauge',
@@ -89,6 +95,10 @@ describe('makeMetrics', () => {
     );
     expect(body).toContain('process_resident_memory_bytes ');
     expect(body).toContain('nodejs_heap_size_used_bytes ');
+  });
+
+  it('tells its version', async () => {
+    expect(await series(someMetrics(), 'build_info', { version: '1.2.3' })).toBe(1);
   });
 
   it('tells how long all still wait for the service', async () => {

@@ -44,6 +44,14 @@ describe.each([
     expect(described).toHaveLength(operations.length);
   });
 
+  it('has a summary of its own for every operation', () => {
+    const summaries = operations.map(
+      ({ path, method }) => document.paths[path][method.toLowerCase()].summary ?? `none: ${method} ${path}`,
+    );
+    expect(new Set(summaries).size).toBe(operations.length);
+    for (const summary of summaries) expect(summary).toMatch(/^[A-Z](?!one:)[^.]{5,79}$/);
+  });
+
   it('names each segment of a path as a parameter', () => {
     for (const { path, method } of operations) {
       const { parameters } = document.paths[path][method.toLowerCase()];
@@ -59,6 +67,23 @@ describe.each([
       const words = Object.values<Loose>(responses).map(({ description }) => description);
       for (const code of errors) expect(words.join()).toContain(`\`${code}\``);
     }
+  });
+});
+
+describe('the OpenAPI document of the admin API', () => {
+  it('describes every instant as a whole number of milliseconds', () => {
+    const instants: Loose[] = [];
+    const visit = (schema: Loose, name: string): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      const isNumber = JSON.stringify(schema.anyOf ?? schema).includes('"type":"number"');
+      const isInteger = JSON.stringify(schema.anyOf ?? schema).includes('"type":"integer"');
+      if (/^(at|since|until|\w+(At|By))$/.test(name) && (isNumber || isInteger))
+        instants.push([name, isInteger]);
+      for (const [key, part] of Object.entries(schema)) visit(part, key);
+    };
+    visit(admin.components.schemas, '');
+    expect(instants.length).toBeGreaterThan(15);
+    expect(instants.filter(([, isInteger]) => !isInteger)).toEqual([]);
   });
 });
 

@@ -38,7 +38,7 @@ describe('the readiness of the service', () => {
     expect(await serviceReadiness(saying('not asked yet'), standing(down))).toEqual({
       ok: false,
       kind: 'down',
-      since: '2026-03-02T20:00:00Z',
+      since,
       reason:
         'down since 2026-03-02T20:00:00Z: one request at a time tries it, next at 2026-03-03T00:00:00Z. getCollector: answered 503.',
     });
