@@ -147,12 +147,12 @@ export const pageCard = `
       'aria-label': verbLabel(verb, rollout) + ' of ' + rollout.id, onclick: () => askVerb(verb, rollout),
     }, verbLabel(verb, rollout)));
     const article = make('article', { class: 'card', 'aria-labelledby': title },
-      make('div', { class: 'title' }, make('h2', { id: title }, rollout.id), badge(rollout.state),
+      make('div', { class: 'title' }, make('h2', { id: title }, rollout.id), badge(rollout.headline.kind),
         make('span', { class: 'builds' }, rollout.fromBuilds.join(', ') + ' → ', make('strong', {}, rollout.targetBuild)),
         make('div', { class: 'verbs' }, ...buttons)),
       make('p', { class: 'quiet' }, rollout.reason));
     if (rollout.holds.length > 0) {
-      article.append(make('ul', { class: 'holds' + (rollout.state === 'held' ? ' bad' : ''), 'aria-label': 'Nothing more starts because' },
+      article.append(make('ul', { class: 'holds' + (rollout.headline.kind === 'held' ? ' bad' : ''), 'aria-label': 'Nothing more starts because' },
         ...rollout.holds.map((hold) => make('li', {}, hold.reason, ...(hold.until === null ? [] : [', until ', clock(hold.until)])))));
     }
     add(article, standstillNote(rollout), approvalNote(rollout), heldList(rollout), failureList(rollout), leftBehindList(rollout));

@@ -7,7 +7,8 @@ import { unprintable } from '../base/printable.ts';
 export const pageElements = String.raw`
   // State → how it looks and what it is called.
   const tones = {
-    planned: 'late', awaitingApproval: 'late', running: 'busy', held: 'bad', paused: 'late', rollingBack: 'late',
+    planned: 'late', awaitingApproval: 'late', needsApproval: 'late', otherAccount: 'bad', waitsForService: 'bad',
+    waitsForInventory: 'bad', waitsForWindow: 'late', waitsForCollectors: 'late', running: 'busy', held: 'bad', paused: 'late', rollingBack: 'late',
     succeeded: 'good', finishedWithFailures: 'bad', aborted: 'bad', rolledBack: 'late', superseded: 'rest',
     waiting: 'rest', open: 'busy', soaking: 'busy', passed: 'good', resumed: 'busy', opened: 'busy', approved: 'busy',
     drifted: 'late', reopened: 'busy', soakSkipped: 'late', pass: 'good', fail: 'bad', hold: 'late',

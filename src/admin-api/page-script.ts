@@ -13,7 +13,7 @@ export const pageScript = `
 ${pageElements}${pageCard}${pagePolicies}
   function earlierRow(rollout) {
     return make('tr', {},
-      make('th', { scope: 'row' }, rollout.id), make('td', {}, badge(rollout.state)), make('td', {}, rollout.targetBuild),
+      make('th', { scope: 'row' }, rollout.id), make('td', {}, badge(rollout.headline.kind)), make('td', {}, rollout.targetBuild),
       make('td', { class: 'number' }, sum(rollout.counts, ['succeeded']) + ' / ' + rollout.planned),
       make('td', { class: 'number' }, String(sum(rollout.counts, ['failed', 'timedOut', 'unconfirmed']))),
       make('td', {}, rollout.endedAt === null ? '–' : clock(rollout.endedAt)));
@@ -86,8 +86,8 @@ ${pageElements}${pageCard}${pagePolicies}
       const again = [...document.querySelectorAll('[data-key]')].find((element) => element.getAttribute('data-key') === focused);
       if (again) again.focus();
     }
-    const first = cards.length > 0 ? cards[0].rollout : undefined;
-    document.title = first ? words(first.state) + ' ' + Math.floor((100 * sum(first.counts, ['succeeded'])) / Math.max(1, first.planned)) + ' % · upwave' : 'upwave';
+    const first = (cards.find(({ rollout }) => rollout.headline.needsPerson) || cards[0] || {}).rollout;
+    document.title = first ? words(first.headline.kind) + ' ' + Math.floor((100 * sum(first.counts, ['succeeded'])) / Math.max(1, first.planned)) + ' % · upwave' : 'upwave';
   }
 
   // Said only when it changes, so that a screen reader is not interrupted at each poll.

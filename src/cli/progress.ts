@@ -53,7 +53,7 @@ function makeLines(output: ConsoleOutput): Progress {
   const last = new Map<string, { readonly stage: string; readonly at: EpochMs }>();
   return {
     show: (status, now) => {
-      const stage = `${status.state}/${status.waves.map(({ state }) => state).join()}`;
+      const stage = `${status.headline.kind}/${status.waves.map(({ state }) => state).join()}`;
       const before = last.get(status.id);
       if (before?.stage === stage && now - before.at < linesEveryMs) return;
       last.set(status.id, { stage, at: now });
@@ -61,7 +61,7 @@ function makeLines(output: ConsoleOutput): Progress {
         (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stageWords(wave)}`,
       );
       output.out.write(
-        `${status.id}  ${stateWords(status.state)}  ${words.join('  ')}  ${etaWords(status, now)}\n`,
+        `${status.id}  ${stateWords(status.headline.kind)}  ${words.join('  ')}  ${etaWords(status, now)}\n`,
       );
     },
     stop: () => undefined,

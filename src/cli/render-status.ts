@@ -2,6 +2,7 @@ import { formatDuration } from '../base/duration.ts';
 import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
 import { failuresAllowed, formatAmount } from '../rollout/amount.ts';
+import type { HeadlineKind } from '../rollout/headline.ts';
 import { legalVerbs } from '../rollout/legal-verbs.ts';
 import { lostWords } from '../rollout/lost-words.ts';
 import type { WaveRule } from '../rollout/policy.ts';
@@ -78,7 +79,7 @@ function headLine(status: RolloutStatus, paint: ConsoleOutput['paint']): string 
   return [
     paint('bold', toPrintable(status.id)),
     `${toPrintable(status.fromBuilds.join(', '))} → ${toPrintable(targetWords(status))}`,
-    `${paintState(status, paint)}${where}`,
+    `${paintHeadline(status, paint)}${where}`,
     `by ${toPrintable(status.startedBy)}`,
     `plan ${toPrintable(status.planHash)}`,
   ].join('   ');
@@ -251,10 +252,17 @@ function bar(done: number, of: number): string {
   return '█'.repeat(filled) + '░'.repeat(barWidth - filled);
 }
 
-const attentionStates: readonly RolloutState[] = ['paused', 'awaitingApproval', 'rollingBack'];
+const badKinds: ReadonlySet<HeadlineKind> = new Set([
+  'otherAccount',
+  'held',
+  'waitsForService',
+  'waitsForInventory',
+  'finishedWithFailures',
+  'aborted',
+]);
+const goodKinds: ReadonlySet<HeadlineKind> = new Set(['running', 'succeeded']);
 
-function paintState({ state }: RolloutStatus, paint: ConsoleOutput['paint']): string {
-  const isBad = state === 'held' || state === 'finishedWithFailures';
-  const color = isBad ? 'red' : attentionStates.includes(state) ? 'yellow' : 'green';
-  return paint(color, stateWords(state).toUpperCase());
+function paintHeadline({ headline: { kind } }: RolloutStatus, paint: ConsoleOutput['paint']): string {
+  const color = badKinds.has(kind) ? 'red' : goodKinds.has(kind) ? 'green' : 'yellow';
+  return paint(color, stateWords(kind).toUpperCase());
 }

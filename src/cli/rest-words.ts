@@ -21,7 +21,9 @@ export function restWords(
       return `${id} waits for approval: ${command}, while \`upwave run\` is running`;
     }
     case 'windowClosed':
-      return `${id}: the window is closed until ${showInstant(rest.until, now)}; run it again then, or with --wait`;
+      return rest.until === null
+        ? `${id}: no window opens in a year`
+        : `${id}: the window is closed until ${showInstant(rest.until, now)}; run it again then, or with --wait`;
     default:
       return undefined;
   }

@@ -1,5 +1,4 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 
 /** Why nothing more happens in a rollout by itself, or not for a while. */
@@ -10,7 +9,8 @@ export type Rest =
   | { readonly kind: 'awaitsApproval' }
   /** It belongs to another account, and this daemon leaves it alone. */
   | { readonly kind: 'foreign' }
-  | { readonly kind: 'windowClosed'; readonly until: EpochMs };
+  /** null: no window opens in a year. */
+  | { readonly kind: 'windowClosed'; readonly until: EpochMs | null };
 
 // A window that opens so soon is waited for.
 const shortWaitMs: DurationMs = 2 * 60_000;
@@ -32,22 +32,16 @@ export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now
   }
   const { counts } = status;
   if (counts.queued + counts.starting + counts.upgrading + counts.verifying > 0) return undefined;
-  if (status.state === 'held' || status.state === 'paused') return { kind: 'held' };
-  if (awaitsApproval(status)) return { kind: 'awaitsApproval' };
-  const until = closedUntil(status, now);
-  return until === undefined ? undefined : { kind: 'windowClosed', until };
-}
-
-/**
- * When the next window opens, while that is all that is waited for: a soak goes on in a closed window. A hold that ends
- * while the window is open is no window's, unless collectors have windows by zones of their own.
- */
-function closedUntil({ state, window, holds, waves }: RolloutStatus, now: EpochMs): EpochMs | undefined {
-  if (state !== 'running' || window === null) return undefined;
-  if (waves.find((wave) => wave.state !== 'passed')?.state === 'soaking') return undefined;
-  const ends = holds.flatMap(({ until }) => (until === null ? [] : [until]));
-  if (ends.length === 0) return undefined;
-  const until = Math.min(...ends);
-  const isWindow = window.ownZones || !window.isOpen || (window.until !== null && until > window.until);
-  return isWindow && until > now + shortWaitMs ? until : undefined;
+  const until = status.waitsFor?.until ?? null;
+  switch (status.headline.kind) {
+    case 'held':
+    case 'paused':
+      return { kind: 'held' };
+    case 'needsApproval':
+      return { kind: 'awaitsApproval' };
+    case 'waitsForWindow':
+      return until !== null && until <= now + shortWaitMs ? undefined : { kind: 'windowClosed', until };
+    default:
+      return undefined;
+  }
 }

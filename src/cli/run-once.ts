@@ -15,6 +15,7 @@ import { chooseRedis, secretsOf } from './choose-redis.ts';
 import { closeInTime } from './close-in-time.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
+import { exitCodeOf } from './exit-code-of.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { followRollouts } from './follow-rollouts.ts';
 import { type LogDestination, noLog, openLogFile } from './log-file.ts';
@@ -104,7 +105,7 @@ export async function runOnce(
   if (json) printJson(output, { rollouts: statuses });
   else for (const status of statuses) await report(daemon, status, rulesOf(config, status), output);
   for (const status of statuses) tellWhatIsLeft(status, statuses, output);
-  return { statuses, exitCode: exitCodeOf(statuses) };
+  return { statuses, exitCode: onceExitCodeOf(statuses) };
 }
 
 /** Scans again while the service does not answer: a scan reads before it writes anything. */
@@ -163,11 +164,10 @@ function rulesOf(config: Config, { policy }: RolloutStatus): readonly WaveRule[]
   return config.rollouts.find(({ name }) => name === policy)?.waves ?? [];
 }
 
-function exitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
-  if (statuses.some(({ endedAt }) => endedAt === null)) return exitCodes.heldOrNeedsAPerson;
-  return statuses.every(({ state }) => state === 'succeeded')
-    ? exitCodes.done
-    : exitCodes.finishedWithFailures;
+/** This process ends: what has not ended goes on only when a person runs it again. */
+function onceExitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
+  const isLeft = statuses.some(({ endedAt }) => endedAt === null);
+  return isLeft ? exitCodes.heldOrNeedsAPerson : exitCodeOf(statuses);
 }
 
 const failuresShownMax = 20;

@@ -1,11 +1,11 @@
 import { toPrintable } from '../base/printable.ts';
 import { sleepForReal } from '../base/sleep.ts';
 import type { PolicyStandings } from '../orchestrator/list-policies.ts';
-import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { chooseRollout } from './choose-rollout.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, makeRuleBook, type RuleBook, withDaemon } from './daemon-target.ts';
+import { exitCodeOf } from './exit-code-of.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { listRollouts } from './list-rollouts.ts';
 import { printJson } from './print-json.ts';
@@ -33,12 +33,13 @@ export async function statusCommand(
 ): Promise<ExitCode> {
   const rules = makeRuleBook(options);
   if (!options.watch) return showOnce(await readShown(named, options), rules, options, output);
+  let exitCode: ExitCode = exitCodes.done;
   const show = (shown: Shown): void => {
-    showOnce(shown, rules, options, output);
+    exitCode = showOnce(shown, rules, options, output);
   };
   const read = () => readShown(named, options);
   await watchStatus({ read, show, clock: Date, sleep: sleepForReal }, output, stopSignal());
-  return exitCodes.done;
+  return exitCode;
 }
 
 function readShown(named: string | undefined, options: StatusOptions): Promise<Shown> {
@@ -74,20 +75,13 @@ function showOnce(
     const looks = renderPolicies(standings, now).join('\n');
     output.out.write(`${[...parts, ...(looks === '' ? [] : [looks])].join('\n\n')}\n`);
   }
-  const isForeign = ({ account }: RolloutStatus) => account === 'another' || account === 'unclear';
-  const isHeld = rollouts.some(
-    (status) => status.state === 'held' || awaitsApproval(status) || isForeign(status),
-  );
-  if (isHeld || standings.orphans.length > 0) return exitCodes.heldOrNeedsAPerson;
+  const exitCode = exitCodeOf(rollouts);
+  if (exitCode === exitCodes.heldOrNeedsAPerson || standings.orphans.length > 0)
+    return exitCodes.heldOrNeedsAPerson;
   if (standings.notReady !== undefined) return exitCodes.unreachable;
   const isLookFailed = standings.policies.some(({ lastLook }) => lastLook?.outcome === 'failed');
   if (isLookFailed) return exitCodes.unreachable;
-  return rollouts.some(hasEndedBadly) ? exitCodes.finishedWithFailures : exitCodes.done;
-}
-
-/** It did not come to what was asked for: failures, or collectors that a rollback left behind. */
-function hasEndedBadly({ state, endedAt, leftBehind }: RolloutStatus): boolean {
-  return endedAt !== null && (state === 'finishedWithFailures' || leftBehind.length > 0);
+  return exitCode;
 }
 
 function latestOfEachPolicy(newestFirst: readonly RolloutStatus[]): readonly RolloutStatus[] {

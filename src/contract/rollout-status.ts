@@ -200,6 +200,43 @@ const ApiStandingBody = z
   })
   .meta({ id: 'ApiStanding', description: 'How the API budget stands, over all daemons on its access key.' });
 
+const HeadlineBody = z
+  .object({
+    kind: z.enum([
+      'otherAccount',
+      'held',
+      'paused',
+      'needsApproval',
+      'rollingBack',
+      'waitsForService',
+      'waitsForInventory',
+      'waitsForWindow',
+      'waitsForCollectors',
+      'running',
+      'planned',
+      'succeeded',
+      'finishedWithFailures',
+      'aborted',
+      'rolledBack',
+      'superseded',
+    ]),
+    needsPerson: z.boolean().meta({ description: 'It does not go on until a person acts.' }),
+  })
+  .meta({ id: 'Headline', description: 'What a person reads first: what has to be done.' });
+
+const WaitsForBody = z
+  .object({
+    kind: z.enum(['window', 'collectors', 'inventory']).meta({
+      description:
+        '`window`: all that could start waits for an open window. `collectors`: only deferred collectors remain. `inventory`: the inventory is not plausible, and is read again.',
+    }),
+    until: Instant.nullable().meta({ description: 'Null where that is not known.' }),
+  })
+  .meta({
+    id: 'WaitsFor',
+    description: 'What a running rollout waits for while nothing of it is in flight.',
+  });
+
 const HeldForBody = z
   .object({
     kind: z
@@ -216,6 +253,7 @@ export const RolloutStatusBody = z
     rollbackOf: z.string().nullable().meta({ description: 'For a rollback: the rollout it takes back.' }),
     rollbackId: z.string().nullable().meta({ description: 'Its rollback, once that was begun.' }),
     policy: z.string(),
+    headline: HeadlineBody,
     state: RolloutStateName,
     reason: z.string(),
     heldFor: HeldForBody.nullable().meta({
@@ -268,6 +306,7 @@ export const RolloutStatusBody = z
     buildHold: BuildHoldBody.nullable().meta({ description: 'Set while the target build is held.' }),
     strata: StrataStatusBody,
     waves: z.array(WaveStatusBody).readonly(),
+    waitsFor: WaitsForBody.nullable(),
     holds: z
       .array(z.object({ reason: z.string(), until: Instant.nullable() }))
       .readonly()

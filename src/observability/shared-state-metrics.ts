@@ -3,7 +3,6 @@ import { toPrintable } from '../base/printable.ts';
 import type { DurationMs } from '../base/time.ts';
 import { lastGoodLook } from '../orchestrator/list-policies.ts';
 import type { ScanEntry } from '../orchestrator/ports/scan-book.ts';
-import { awaitsApproval } from '../rollout/awaits-approval.ts';
 import { rolloutStates } from '../rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import { isEnd, upgradeStates } from '../rollout/upgrade.ts';
@@ -135,7 +134,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
   );
   const waitsForPerson = gauge(
     'waits_for_person',
-    'Whether a rollout of the policy is held, or it or a wave of it awaits approval (1).',
+    'Whether a rollout of the policy does not go on until a person acts (1): held, paused, awaiting approval, or of another account.',
     ['policy'],
   );
   const eta = gauge(
@@ -184,7 +183,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
       for (const name of rolloutStates)
         rolloutState.set({ policy, state: name }, states.includes(name) ? 1 : 0);
       const own = state.statuses.filter((each) => each.policy === policy);
-      waitsForPerson.set({ policy }, own.some(needsAPerson) ? 1 : 0);
+      waitsForPerson.set({ policy }, own.some(({ headline }) => headline.needsPerson) ? 1 : 0);
       if (!isActive) continue;
       inFlight.set({ policy }, status.inFlight);
       concurrency.set({ policy }, status.concurrency);
@@ -216,10 +215,6 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
 /** Its gate passed, and no upgrade of it can fail any more: a late joiner of a passed wave still can. */
 function isWaveOver({ state, counts }: WaveStatus): boolean {
   return state === 'passed' && upgradeStates.every((name) => isEnd(name) || counts[name] === 0);
-}
-
-function needsAPerson(status: RolloutStatus): boolean {
-  return status.endedAt === null && (status.state === 'held' || awaitsApproval(status));
 }
 
 function makeScanGauges(

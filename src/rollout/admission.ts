@@ -1,6 +1,6 @@
 import { formatDuration } from '../base/duration.ts';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import { assessCalendar } from './calendar.ts';
+import { assessCalendar, needsCollectorZone } from './calendar.ts';
 import type { Hold } from './hold.ts';
 import type { Lane } from './plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from './rollout.ts';
@@ -54,6 +54,26 @@ export function admit(view: RolloutView, now: EpochMs): Admission {
     holds: picks.length === 0 ? blocked : blocked.filter(({ until }) => until !== null),
     wakeAt,
   };
+}
+
+/**
+ * When the next window opens, where all that could start waits for one; null: not in a year. undefined: something may start,
+ * or nothing waits for a window. A retry that is not due yet waits for the window too, unless it opens before that.
+ */
+export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | undefined {
+  const { policy } = view.rollout;
+  const waiting = view.candidates.filter(({ retries, pending }) => retries.length + pending.length > 0);
+  if (waiting.length === 0) {
+    if (view.nextRetryAt === null || needsCollectorZone(policy)) return undefined;
+    const { isOpen, until } = assessCalendar(policy, '', now);
+    return isOpen || (until !== null && until <= view.nextRetryAt) ? undefined : until;
+  }
+  const verdicts = judgeLanes({ ...view, candidates: waiting }, now).map(({ verdict }) => verdict);
+  if (verdicts.some(({ kind }) => kind === 'free')) return undefined;
+  const closed = verdicts.flatMap((verdict) =>
+    verdict.kind === 'blocked' && verdict.by === 'window' ? [verdict.until] : [],
+  );
+  return closed.length === 0 ? undefined : earliest(closed);
 }
 
 /** Why collectors of this lane must wait, if they must. Evaluated in order: what an operator must mend comes first. */

@@ -8,11 +8,13 @@ import { estimateRemainder } from './estimate.ts';
 import { type FailureStatus, groupFailures } from './failure-groups.ts';
 import { assessed, emptyCounts } from './gate.ts';
 import { assessGate } from './gate-standing.ts';
+import { type Headline, headlineOf } from './headline.ts';
 import type { Hold } from './hold.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { BuildHold, HeldFor, PlanDrift, RolloutState, RolloutView, Wave, WaveState } from './rollout.ts';
 import { soakEndsAtOf } from './soak-end.ts';
 import { type Upgrade, type UpgradeState, upgradeStates } from './upgrade.ts';
+import { type WaitsFor, waitsForOf } from './waits-for.ts';
 import { waveWaits } from './wave-words.ts';
 
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
@@ -24,6 +26,8 @@ export interface RolloutStatus {
   /** The rollback of this rollout, once it was begun. */
   readonly rollbackId: string | null;
   readonly policy: string;
+  /** What a person reads first: what has to be done. Badge, title, exit code and metric are made of it. */
+  readonly headline: Headline;
   readonly state: RolloutState;
   readonly reason: string;
   /** While it is held for something that may come by itself; the hold ends then. */
@@ -64,6 +68,8 @@ export interface RolloutStatus {
   readonly waves: readonly WaveStatus[];
   /** Whether it belongs to the account of the daemon that was asked: only `own` is worked on. */
   readonly account: AccountStanding['kind'];
+  /** What a running rollout waits for while nothing of it is in flight; null else. */
+  readonly waitsFor: WaitsFor | null;
   /** Why nothing more starts right now; empty when something can. */
   readonly holds: readonly Hold[];
 }
@@ -166,13 +172,22 @@ export function describeRollout(
       waits: waveWaits(view, index),
     };
   });
-  return {
-    id: rollout.id,
+  const facts = {
     kind: rollout.kind,
+    state: rollout.state,
+    endedAt: rollout.endedAt,
+    account: view.account?.kind ?? 'own',
+    waves,
+    api: rollout.endedAt === null ? api : null,
+    waitsFor: waitsForOf(view, now),
+  } as const;
+  return {
+    ...facts,
+    headline: headlineOf({ ...facts, rollbackState: view.rollback?.state ?? null }),
+    id: rollout.id,
     rollbackOf: rollout.rollbackOf,
     rollbackId: rollout.rollbackId,
     policy: rollout.policy.name,
-    state: rollout.state,
     reason: rollout.reason,
     heldFor: rollout.heldFor ?? null,
     recordUnreadable: rollout.brokenText !== undefined,
@@ -184,7 +199,6 @@ export function describeRollout(
     drift: rollout.drift,
     startedBy: rollout.startedBy,
     createdAt: rollout.createdAt,
-    endedAt: rollout.endedAt,
     planned: waves.reduce((sum, { size }) => sum + size, 0),
     counts: sumCounts(waves),
     failures: groupFailures(view, failed),
@@ -193,12 +207,9 @@ export function describeRollout(
     concurrency: rollout.policy.concurrency,
     lostWeight: rollout.policy.lostWeight,
     eta: estimateEnd(view, now, api),
-    api: rollout.endedAt === null ? api : null,
     window: windowOf(view, now),
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
-    waves,
-    account: view.account?.kind ?? 'own',
     holds: decision.holds,
   };
 }

@@ -142,6 +142,16 @@ describe('the page', () => {
     expect(free.card.textContent).not.toContain('held');
   });
 
+  it('has the headline as badge and title, of what needs a person first', async () => {
+    const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
+    const { page, card } = await open([aRolloutStatus({ id: 'a' }), aRolloutStatus({ id: 'b', waves })]);
+    const badges = card.all().filter(({ className }) => className.startsWith('badge'));
+    expect(badges.map(({ textContent }) => textContent)).toEqual(
+      expect.arrayContaining(['running', 'needs approval']),
+    );
+    expect(page.title()).toBe('needs approval 10 % · upwave');
+  });
+
   it('shows a rollback and what it takes back', async () => {
     const { card } = await open([
       aRolloutStatus({ id: 'b', kind: 'rollback', rollbackOf: 'a' }),

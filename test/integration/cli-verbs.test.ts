@@ -252,8 +252,14 @@ describe('the commands that speak to a daemon', () => {
   });
 
   it('status ends with 3 while a person is needed', async () => {
-    for (const state of ['held', 'awaitingApproval'] as const) {
-      const { upwave } = await setUp(aRolloutStatus({ state }));
+    const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
+    for (const changes of [
+      { state: 'held' },
+      { state: 'awaitingApproval' },
+      { state: 'paused' },
+      { waves },
+    ] as const) {
+      const { upwave } = await setUp(aRolloutStatus(changes));
       expect((await upwave('status')).code).toBe(exitCodes.heldOrNeedsAPerson);
     }
     const { upwave } = await setUp();
@@ -324,13 +330,12 @@ describe('the commands that speak to a daemon', () => {
     });
   });
 
-  it('status ends with 1 for what ended with failures, or left collectors behind', async () => {
-    const leftBehind = [{ reason: 'not offered', count: 1, names: ['web-1'] }];
-    for (const ended of [{ state: 'finishedWithFailures' }, { state: 'rolledBack', leftBehind }] as const) {
-      const { upwave } = await setUp(aRolloutStatus({ ...ended, endedAt: startedAt }));
+  it('status ends with 1 for what did not come to what was asked for', async () => {
+    for (const state of ['finishedWithFailures', 'rolledBack', 'aborted'] as const) {
+      const { upwave } = await setUp(aRolloutStatus({ state, endedAt: startedAt }));
       expect((await upwave('status')).code).toBe(exitCodes.finishedWithFailures);
     }
-    const { upwave } = await setUp(aRolloutStatus({ state: 'rolledBack', endedAt: startedAt }));
+    const { upwave } = await setUp(aRolloutStatus({ state: 'succeeded', endedAt: startedAt }));
     expect((await upwave('status')).code).toBe(exitCodes.done);
   });
 

@@ -11,6 +11,7 @@ import type {
 import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
+import { headlineOf } from '../../src/rollout/headline.ts';
 import type { RolloutState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../../src/rollout/status.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/upgrade.ts';
@@ -44,8 +45,9 @@ export function aWaveStatus(changes: Partial<WaveStatus> = {}): WaveStatus {
   };
 }
 
-export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutStatus {
-  return {
+/** Its headline follows from all else, as in a real one. */
+export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>> = {}): RolloutStatus {
+  const facts = {
     id: 'production-20260302-1',
     kind: 'upgrade',
     rollbackOf: null,
@@ -89,9 +91,11 @@ export function aRolloutStatus(changes: Partial<RolloutStatus> = {}): RolloutSta
         waits: 'gate of canary',
       }),
     ],
+    waitsFor: null,
     holds: [],
     ...changes,
-  };
+  } satisfies Omit<RolloutStatus, 'headline'>;
+  return { ...facts, headline: headlineOf({ ...facts, rollbackState: null }) };
 }
 
 export function aRolloutEvent(changes: Partial<RolloutEvent> = {}): RolloutEvent {
@@ -185,7 +189,7 @@ export function makeFakeOperations(data: {
         if (status.endedAt !== null) return { kind: 'refused', reason: `it has ended: ${status.state}` };
         const wanted = stateAfter[request.verb];
         if (status.state === wanted) return { kind: 'unchanged', status };
-        const changed = { ...status, state: wanted, reason: request.reason };
+        const changed = aRolloutStatus({ ...status, state: wanted, reason: request.reason });
         statuses.set(status.id, changed);
         return { kind: 'done', status: changed };
       }),

@@ -62,6 +62,8 @@ export class FakeElement {
 }
 
 export interface FakePage {
+  /** Of the document, as a browser's tab shows it. */
+  readonly title: () => string;
   readonly byId: (id: string) => FakeElement;
   readonly body: FakeElement;
   button(text: string): FakeElement;
@@ -99,6 +101,7 @@ export async function openFakePage(apiUrl: string): Promise<FakePage> {
     });
   });
   return {
+    title: () => document.title,
     byId,
     body,
     button: (text) => {

@@ -44,7 +44,7 @@ describe('the contract of our own API', () => {
     expectTypeOf<Agree<keyof WaveBody, keyof WaveStatus>>().toEqualTypeOf<true>();
     type Gate = keyof WaveStatus['gates'][number];
     expectTypeOf<Agree<keyof WaveBody['gates'][number], Gate>>().toEqualTypeOf<true>();
-    type Part = 'window' | 'buildHold' | 'drift' | 'eta' | 'api' | 'strata';
+    type Part = 'headline' | 'waitsFor' | 'window' | 'buildHold' | 'drift' | 'eta' | 'api' | 'strata';
     type Names<T> = { [P in Part]: P extends keyof T ? keyof NonNullable<T[P]> : never };
     expectTypeOf<Agree<Names<RolloutStatusBody>, Names<RolloutStatus>>>().toEqualTypeOf<true>();
     type Held<T extends { strata: { held: readonly object[] } }> = keyof T['strata']['held'][number];

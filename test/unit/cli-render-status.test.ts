@@ -40,6 +40,13 @@ describe('the status of a rollout', () => {
     );
   });
 
+  it('says what has to be done, where that is more than its state', () => {
+    const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
+    expect(shown({ waves })[0]).toContain('   NEEDS APPROVAL wave 1/1 canary   ');
+    const waitsFor = { kind: 'window', until: startedAt + hour } as const;
+    expect(shown({ waitsFor })[0]).toContain('   WAITS FOR WINDOW wave 1/2 canary   ');
+  });
+
   it('says how far it is, what is set aside, and when it ends with how many requests', () => {
     const counts = countsOf({ succeeded: 5, failed: 1, timedOut: 2, unconfirmed: 3, deferred: 4 });
     const waves = [aWaveStatus({ setAside: 2 }), aWaveStatus({ setAside: 5 })];

@@ -1,27 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { restOf } from '../../src/cli/rest.ts';
 import { restWords } from '../../src/cli/rest-words.ts';
-import type { RolloutStatus, WindowStatus } from '../../src/rollout/status.ts';
+import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { startedAt } from '../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 const idle = countsOf({ pending: 9, retrying: 1, deferred: 1 });
-const closed: WindowStatus = {
-  isOpen: false,
-  until: startedAt + hour,
-  reason: 'outside the window',
-  timeZone: 'UTC',
-  ownZones: false,
-};
-const open: WindowStatus = { ...closed, isOpen: true, until: startedAt + 3 * minute };
-const holds = [
-  { reason: 'later', until: startedAt + 2 * hour },
-  { reason: 'a cap', until: null },
-  { reason: 'outside the window', until: startedAt + hour },
-];
-
 function rest(changes: Partial<RolloutStatus>, ...others: readonly RolloutStatus[]) {
   const status = aRolloutStatus({ counts: idle, ...changes });
   return restOf(status, [status, ...others], startedAt);
@@ -46,12 +32,12 @@ describe('a rollout at rest', () => {
     const counts = countsOf({ [state]: 1 });
     expect(rest({ state: 'held', counts })).toBeUndefined();
     expect(rest({ state: 'awaitingApproval', counts })).toBeUndefined();
-    expect(rest({ window: closed, holds, counts })).toBeUndefined();
+    expect(rest({ waitsFor: { kind: 'window', until: startedAt + hour }, counts })).toBeUndefined();
   });
 
   it('is not one that runs, nor one that was aborted and is not over', () => {
     expect(rest({})).toBeUndefined();
-    expect(rest({ state: 'aborted', window: closed, holds })).toBeUndefined();
+    expect(rest({ state: 'aborted' })).toBeUndefined();
   });
 
   it('waits for approval', () => {
@@ -72,37 +58,23 @@ describe('a rollout at rest', () => {
   });
 
   describe('whose window is closed', () => {
-    const until = { kind: 'windowClosed', until: startedAt + hour };
+    const closedFor = (ms: number | null) =>
+      rest({ waitsFor: { kind: 'window', until: ms === null ? null : startedAt + ms } });
 
-    it('waits until the first opening', () => {
-      expect(rest({ window: closed, holds })).toEqual(until);
+    it('waits until the first opening, also where none is known', () => {
+      expect(closedFor(hour)).toEqual({ kind: 'windowClosed', until: startedAt + hour });
+      expect(closedFor(null)).toEqual({ kind: 'windowClosed', until: null });
     });
 
-    it('does not rest where there is no window, nothing is waited for, or it opens within two minutes', () => {
-      expect(rest({ holds })).toBeUndefined();
-      expect(rest({ window: closed, holds: [{ reason: 'a cap', until: null }] })).toBeUndefined();
-      const soon = (ms: number) => [{ reason: 'outside the window', until: startedAt + ms }];
-      expect(rest({ window: closed, holds: soon(2 * minute) })).toBeUndefined();
-      expect(rest({ window: closed, holds: soon(2 * minute + 1) })).toBeDefined();
+    it('does not rest where it opens within two minutes', () => {
+      expect(closedFor(2 * minute)).toBeUndefined();
+      expect(closedFor(2 * minute + 1)).toBeDefined();
     });
 
-    it('does not rest while a wave soaks, which needs no window', () => {
-      const waves = [aWaveStatus({ state: 'passed' }), aWaveStatus({ state: 'soaking' })];
-      expect(rest({ window: closed, holds, waves })).toBeUndefined();
-      const begun = [aWaveStatus({ state: 'passed' }), aWaveStatus(), aWaveStatus({ state: 'soaking' })];
-      expect(rest({ window: closed, holds, waves: begun })).toEqual(until);
-    });
-
-    it('rests in an open window that closes too soon, but not for what the window has no part in', () => {
-      expect(rest({ window: open, holds })).toEqual(until);
-      const retry = [{ reason: 'the next retry is not due yet', until: startedAt + 3 * minute }];
-      expect(rest({ window: open, holds: retry })).toBeUndefined();
-      expect(rest({ window: { ...open, until: null }, holds })).toBeUndefined();
-    });
-
-    it('may be closed by the zones of the collectors alone', () => {
-      const own = { ...open, until: startedAt + 9 * hour, ownZones: true };
-      expect(rest({ window: own, holds })).toEqual(until);
+    it('does not rest while other things are waited for', () => {
+      const until = startedAt + hour;
+      for (const kind of ['collectors', 'inventory'] as const)
+        expect(rest({ waitsFor: { kind, until } })).toBeUndefined();
     });
   });
 });

@@ -111,6 +111,8 @@ describe('makeMetrics', () => {
     ['a rollout awaits approval', [aRolloutStatus({ state: 'awaitingApproval' })], 1],
     ['a wave awaits approval', [aRolloutStatus({ waves: [awaiting] })], 1],
     ['a rollout is held', [aRolloutStatus({ state: 'held' })], 1],
+    ['a rollout is paused', [aRolloutStatus({ state: 'paused' })], 1],
+    ['a rollout is of another account', [aRolloutStatus({ account: 'another' })], 1],
     [
       'a rollback is held',
       [
