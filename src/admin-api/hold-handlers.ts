@@ -39,7 +39,7 @@ function judged(result: HoldResult): HoldAnswerBody {
   switch (result.kind) {
     case 'done':
     case 'unchanged':
-      return { kind: result.kind, subject: result.subject };
+      return result;
     case 'unknown':
       throw new AdminFault('notFound', result.reason);
     case 'unavailable':

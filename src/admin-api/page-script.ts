@@ -26,7 +26,7 @@ ${pageElements}${pageCard}${pagePolicies}
 
   function showHeld({ builds, collectors }) {
     const rows = builds.map((held) => heldRow('build ' + held.build, held))
-      .concat(collectors.slice(0, heldMax).map((held) => heldRow('collector ' + held.collectorId, held)));
+      .concat(collectors.slice(0, heldMax).map((held) => heldRow('collector ' + held.collectorId + (held.name === undefined ? '' : ' ' + held.name), held)));
     const more = collectors.length - heldMax;
     if (more > 0) rows.push(make('tr', {}, make('th', { scope: 'row' }, more + ' more collectors')));
     byId('held').hidden = rows.length === 0;

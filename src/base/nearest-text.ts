@@ -9,7 +9,7 @@ export function nearestText(text: string, known: readonly string[]): string | un
 }
 
 /** The known texts that a person may have meant, the nearest first, at most `countMax`. */
-function nearestTexts(text: string, known: readonly string[], countMax: number): string[] {
+export function nearestTexts(text: string, known: readonly string[], countMax: number): string[] {
   if (text.length > lengthMax) return [];
   // A third of the letters wrong is still a slip; more is another thing.
   const wrongMax = Math.max(1, Math.floor(text.length / 3));
@@ -21,6 +21,16 @@ function nearestTexts(text: string, known: readonly string[], countMax: number):
     .sort((one, other) => one.wrong - other.wrong)
     .slice(0, countMax)
     .map(({ each }) => each);
+}
+
+/** Names that a person may have meant: those that begin with the text, then the nearest ones; at most `countMax`. */
+export function nearestNames(text: string, known: readonly string[], countMax: number): string[] {
+  const begin = text.trim().toLowerCase();
+  const begun = begin === '' ? [] : known.filter((name) => name.toLowerCase().startsWith(begin));
+  return [...new Set([...begun.slice(0, countMax), ...nearestTexts(text, known, countMax)])].slice(
+    0,
+    countMax,
+  );
 }
 
 function simplified(text: string): string {

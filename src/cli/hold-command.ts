@@ -1,6 +1,7 @@
 import { toPrintable } from '../base/printable.ts';
 import type { HoldAnswerBody } from '../contract/held-things.ts';
 import type { HeldSubject } from '../orchestrator/operations.ts';
+import { holdNoteWords } from '../rollout/hold-notes.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, withDaemon } from './daemon-target.ts';
@@ -20,7 +21,7 @@ const words = {
 
 /**
  * `upwave hold | release <what…>`: when it returns, nothing more starts of what is held (P4). What can't be held keeps
- * nothing else from being held. @throws CommandFailure with all that can't be, and the exit code of the first
+ * nothing else from being held; a likely slip is a warning on stderr. @throws CommandFailure with all that can't be, and the exit code of the first
  */
 export async function holdCommand(
   verb: 'hold' | 'release',
@@ -35,8 +36,11 @@ export async function holdCommand(
       const request = { subject, by: operatorName(), reason: options.reason ?? '' };
       const result = await withDaemon(options, (client) => client[verb](request));
       results.push(result);
-      if (!options.json)
+      if (!options.json) {
         output.out.write(`${toPrintable(subjectWords(result.subject))}: ${didWords(verb, result)}\n`);
+        if (result.note !== undefined)
+          output.err.write(`warning: ${toPrintable(holdNoteWords(result.note))}\n`);
+      }
     } catch (error) {
       if (!(error instanceof CommandFailure)) throw error;
       failures.push(error);

@@ -22,8 +22,8 @@ export async function holdsCommand(
 export function renderHolds({ builds, collectors, strata }: HeldThings, now: EpochMs): string {
   const things = [
     ...builds.map((hold) => ({ ...hold, what: `build ${hold.build}` })),
-    ...collectors.map((hold) => ({ ...hold, what: `collector ${hold.collectorId}` })),
-    ...strata.map((hold) => ({ ...hold, what: `stratum ${hold.label} of ${hold.rolloutId}` })),
+    ...collectors.map((hold) => ({ ...hold, what: collectorWords(hold) })),
+    ...strata.map((hold) => ({ ...hold, what: stratumWords(hold) })),
   ];
   if (things.length === 0) return 'nothing is held';
   return things
@@ -32,4 +32,12 @@ export function renderHolds({ builds, collectors, strata }: HeldThings, now: Epo
       return toPrintable(`${what}   by ${by}, since ${showInstant(at, now)}${why}`);
     })
     .join('\n');
+}
+
+function collectorWords({ collectorId, name }: HeldThings['collectors'][number]): string {
+  return name === undefined ? `collector ${collectorId}` : `collector ${collectorId} ${name}`;
+}
+
+function stratumWords({ label, policy, rolloutId, isEnded }: HeldThings['strata'][number]): string {
+  return `stratum ${label} of ${policy} (${rolloutId}${isEnded ? ', ended' : ''})`;
 }

@@ -10,12 +10,32 @@ const HeldSubjectBody = z
   ])
   .meta({ id: 'HeldSubject', description: 'What the word of an operator was found to name.' });
 
+const nearest = z.array(z.string()).readonly().meta({ description: 'Known ones, the nearest first.' });
+
+const HoldNoteBody = z
+  .discriminatedUnion('kind', [
+    z
+      .object({ kind: z.literal('buildNotOffered'), seenAt: Instant, nearest })
+      .meta({ description: 'The last scan, at `seenAt`, did not find the build on offer.' }),
+    z
+      .object({ kind: z.literal('collectorUnknown') })
+      .meta({ description: 'The service has no installed collector with this id.' }),
+    z
+      .object({ kind: z.literal('stratumEmpty'), nearest })
+      .meta({ description: 'No collector of the plan belongs to the stratum; late joiners would be held.' }),
+    z
+      .object({ kind: z.literal('rolloutEnded') })
+      .meta({ description: 'The rollout that held the stratum has ended.' }),
+  ])
+  .meta({ id: 'HoldNote' });
+
 export const HoldAnswerBody = z
   .object({
     kind: z
       .enum(['done', 'unchanged'])
       .meta({ description: '`unchanged`: it was so before, and the first word stands.' }),
     subject: HeldSubjectBody,
+    note: HoldNoteBody.exactOptional().meta({ description: 'What a person should know about it.' }),
   })
   .meta({ id: 'HoldAnswer' });
 export type HoldAnswerBody = z.infer<typeof HoldAnswerBody>;
@@ -24,12 +44,22 @@ export const HeldThingsBody = z
   .object({
     builds: z.array(BuildHoldBody).readonly(),
     collectors: z
-      .array(z.object({ collectorId: z.number(), by: z.string(), reason: z.string(), at: Instant }))
+      .array(
+        z.object({
+          collectorId: z.number(),
+          name: z.string().exactOptional(),
+          by: z.string(),
+          reason: z.string(),
+          at: Instant,
+        }),
+      )
       .readonly(),
     strata: z
       .array(
         z.object({
+          policy: z.string(),
           rolloutId: z.string(),
+          isEnded: z.boolean().meta({ description: 'The rollout that holds it has ended.' }),
           label: z.string(),
           reason: z.string(),
           by: z.string(),

@@ -5,6 +5,7 @@ import { freezePlan } from '../rollout/freeze-plan.ts';
 import type { Plan } from '../rollout/plan.ts';
 import type { PlanGroups } from '../rollout/plan-groups.ts';
 import type { HeldStratum, PlanDrift, Rollout } from '../rollout/rollout.ts';
+import { indexOfStratum } from '../rollout/verbs.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
 import { judgeInventory, refusalOf } from './judge-inventory.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
@@ -81,7 +82,7 @@ function heldIn({ heldStrata }: Rollout, { strata }: PlanGroups): readonly HeldS
   // One that has no members now may have some when the next plan is made.
   return heldStrata.map((held) => ({
     ...held,
-    stratum: strata.findIndex(({ label }) => label === held.label),
+    stratum: indexOfStratum(strata, held.label),
   }));
 }
 

@@ -1,4 +1,5 @@
 import { parseCollectorId } from '../base/collector-id.ts';
+import { nearestNames } from '../base/nearest-text.ts';
 import type { FleetCollector } from '../rollout/collector.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';
@@ -12,6 +13,9 @@ const pageSize = 1_000;
 
 type PlanParts = Pick<OperationsParts, 'policies'> & {
   readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadUpgrades' | 'listUpgrades'>;
+};
+type NameParts = Pick<OperationsParts, 'policies'> & {
+  readonly store: Pick<RolloutStore, 'currentRollouts' | 'listUpgrades'>;
 };
 type AskParts = Pick<OperationsParts, 'readApiStanding' | 'clock'> & {
   readonly fleet: Pick<FleetService, 'findCollector'>;
@@ -42,6 +46,23 @@ async function findByName(parts: PlanParts, rolloutId: string, name: string): Pr
     if (found !== undefined || page.length === 0) return found;
   }
 }
+
+/** Names of planned collectors that a person may have meant: a reading of the plans, as above. */
+export async function namesNear(parts: NameParts, text: string): Promise<readonly string[]> {
+  let near: string[] = [];
+  for (const { id } of await parts.store.currentRollouts(parts.policies)) {
+    for (let offset = 0; ; offset += pageSize) {
+      const page = await parts.store.listUpgrades(id, { offset, limit: pageSize });
+      if (page.length === 0) break;
+      const names = page.map(({ collectorName }) => collectorName);
+      near = nearestNames(text, [...near, ...names], namesNearMax);
+    }
+  }
+  return near;
+}
+
+// A hint is one line.
+const namesNearMax = 3;
 
 export type Asked =
   | { readonly kind: 'found'; readonly collector: FleetCollector }

@@ -1,69 +1,89 @@
 import { parseBuildVersion } from '../base/build-version.ts';
 import { parseCollectorId } from '../base/collector-id.ts';
-import { nearestText } from '../base/nearest-text.ts';
+import { nearestTexts } from '../base/nearest-text.ts';
 import type { RolloutFact } from '../rollout/evolve-rollout.ts';
 import type { UpgradeFact } from '../rollout/facts.ts';
-import type { RolloutView } from '../rollout/rollout.ts';
-import { findStratum } from '../rollout/verbs.ts';
+import { didYouMean, type HoldNote } from '../rollout/hold-notes.ts';
+import type { Rollout, RolloutView } from '../rollout/rollout.ts';
+import { isOffered } from '../rollout/target.ts';
+import { findStratum, indexOfStratum } from '../rollout/verbs.ts';
 import { changeRollout, stopRollout, waitForLeavingCreates } from './change-rollout.ts';
 import { recordFact } from './change-upgrade.ts';
-import { askForCollector, findPlannedCollector } from './find-collector.ts';
+import { askForCollector, findPlannedCollector, namesNear } from './find-collector.ts';
 import type { OperationsParts } from './make-operations.ts';
 import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
 import type { HoldEntry } from './ports/fleet-register.ts';
 
 type Found =
-  | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[] }
+  | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[]; readonly note?: HoldNote }
   | Extract<HoldResult, { kind: 'unknown' | 'unavailable' }>;
 
 /** Holds a build over all policies, a collector over all rollouts, or a stratum in the rollouts that have it. */
 export async function hold(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
-  const found = await findSubjects(parts, request.subject);
+  const found = await findSubjects(parts, request.subject, 'hold');
   if (found.kind !== 'found') return found;
   const results: HoldResult[] = [];
   for (const subject of found.subjects) results.push(await holdOne(parts, subject, request));
-  return together(results, request);
+  // Only now: what a person should know must not delay the brake.
+  return withNote(together(results, request), found.note ?? (await noteOfBuild(parts, found.subjects)));
 }
 
 /** The other way round; failures of a released stratum that were seen until now speak against it no more. */
 export async function release(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
-  const found = await findSubjects(parts, request.subject);
+  const found = await findSubjects(parts, request.subject, 'release');
   if (found.kind !== 'found') return found;
   const results: HoldResult[] = [];
   for (const subject of found.subjects) results.push(await releaseOne(parts, subject, request));
-  return together(results, request);
+  return withNote(together(results, request), found.note);
 }
 
 export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
   const { builds, collectors } = await parts.register.holds();
   const strata: Array<HeldThings['strata'][number]> = [];
-  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
-    const rollout = await parts.store.loadRollout(rolloutId);
-    for (const { label, reason, by, at } of rollout?.heldStrata ?? [])
-      strata.push({ rolloutId, label, reason, by, at });
+  for (const { id, policy, endedAt, heldStrata } of await parts.store.currentRollouts(parts.policies)) {
+    const of = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
+    for (const { label, reason, by, at } of heldStrata) strata.push({ ...of, label, reason, by, at });
   }
   return { builds, collectors, strata };
 }
 
 /** What an operator's word names: a build by its form, a stratum by its label, anything else a collector. */
-async function findSubjects(parts: OperationsParts, text: string): Promise<Found> {
+async function findSubjects(parts: OperationsParts, text: string, did: 'hold' | 'release'): Promise<Found> {
   if (/-/.test(text) && parseBuildVersion(text) !== undefined)
     return { kind: 'found', subjects: [{ kind: 'build', build: text.trim() }] };
+  const rollouts = await parts.store.currentRollouts(parts.policies);
+  const active = rollouts.filter(({ endedAt }) => endedAt === null);
   const strata: HeldSubject[] = [];
   const known: string[] = [];
-  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
-    const groups = await parts.store.loadGroups(rolloutId);
-    const rollout = await parts.store.loadRollout(rolloutId);
-    // A held one may have lost its last member.
-    const labels = [...(groups?.strata ?? []), ...(rollout?.heldStrata ?? [])];
+  for (const rollout of did === 'hold' ? active : rollouts) {
+    // A held one may have lost its last member. In a rollout that has ended, only held ones matter.
+    const planned = rollout.endedAt === null ? await parts.store.loadGroups(rollout.id) : undefined;
+    const labels = [...(planned?.strata ?? []), ...rollout.heldStrata];
     known.push(...labels.map(({ label }) => label));
     const found = findStratum(labels, text);
-    if (found.kind === 'found' && rollout?.brokenText !== undefined)
-      return unreadableRollout(found.label, rolloutId);
-    if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId });
+    if (found.kind === 'found' && rollout.brokenText !== undefined)
+      return unreadableRollout(found.label, rollout.id);
+    if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId: rollout.id });
   }
-  if (strata.length > 0) return { kind: 'found', subjects: strata };
-  return findCollector(parts, text, known);
+  if (strata.length > 0) {
+    const isOver = strata.every(
+      (each) => each.kind === 'stratum' && !active.some(({ id }) => id === each.rolloutId),
+    );
+    return { kind: 'found', subjects: strata, ...(isOver ? { note: { kind: 'rolloutEnded' } } : {}) };
+  }
+  const empty = did === 'hold' ? emptyStratum(active, text) : [];
+  return findCollector(parts, text, { known, empty });
+}
+
+/** The stratum that a label of the right form names in rollouts where nobody belongs to it yet. */
+function emptyStratum(rollouts: readonly Rollout[], text: string): readonly HeldSubject[] {
+  const values = text.split('/').map((part) => part.trim());
+  if (values.length < 2 || values.includes('')) return [];
+  return rollouts.flatMap(({ id, policy, brokenText }) =>
+    policy.spreadBy.length === values.length && brokenText === undefined
+      ? [{ kind: 'stratum', label: values.join(' / '), rolloutId: id }]
+      : [],
+  );
 }
 
 /** Nothing of it starts, and what is said of it could not be kept. */
@@ -76,7 +96,7 @@ function unreadableRollout(label: string, rolloutId: string): Found {
 async function findCollector(
   parts: OperationsParts,
   text: string,
-  strata: readonly string[],
+  strata: { readonly known: readonly string[]; readonly empty: readonly HeldSubject[] },
 ): Promise<Found> {
   const found = (collectorId: number, name: string): Found => ({
     kind: 'found',
@@ -85,17 +105,51 @@ async function findCollector(
   const planned = await findPlannedCollector(parts, text);
   if (planned !== undefined) return found(planned.collectorId, planned.collectorName);
   const id = parseCollectorId(text);
+  const { collectors } = await parts.register.holds();
+  const held = collectors.find(({ collectorId, name }) => collectorId === id || name === text.trim());
+  if (held !== undefined) return found(held.collectorId, held.name ?? String(held.collectorId));
   const byId = id === undefined ? undefined : found(id, String(id));
-  const held = id === undefined ? [] : await parts.register.holdsOf([id]);
-  if (byId !== undefined && held.length > 0) return byId;
   const asked = await askForCollector(parts, text);
   if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
-  // One that can't be asked for now can still be named by its id.
-  if (asked.kind === 'unavailable') return byId ?? asked;
-  const nearest = nearestText(text, strata);
-  const offer = nearest === undefined ? '' : `; did you mean the stratum ${JSON.stringify(nearest)}?`;
-  const reason = `${text} is no build, no stratum of a rollout that is on its way, and no installed collector${offer}`;
+  // One that the service does not know, or can't be asked for now, can still be named by its id.
+  if (byId?.kind === 'found')
+    return asked.kind === 'none' ? { ...byId, note: { kind: 'collectorUnknown' } } : byId;
+  const nearest = nearestTexts(text, strata.known, nearestMax);
+  if (strata.empty.length > 0)
+    return { kind: 'found', subjects: strata.empty, note: { kind: 'stratumEmpty', nearest } };
+  if (asked.kind === 'unavailable') return asked;
+  const near = didYouMean([...nearest, ...(await namesNear(parts, text))].slice(0, nearestMax));
+  const reason = `${text} is no build, no stratum of a current rollout, and no installed collector${near}`;
   return { kind: 'unknown', reason };
+}
+
+// A hint is one line.
+const nearestMax = 3;
+
+/** Whether a build that was held is one that nobody offers: a slip, most likely. */
+async function noteOfBuild(
+  { register }: OperationsParts,
+  [subject]: readonly HeldSubject[],
+): Promise<HoldNote | undefined> {
+  if (subject?.kind !== 'build') return undefined;
+  const { build } = subject;
+  const offered = await register.lastOffered();
+  if (
+    offered === undefined ||
+    isOffered(
+      build,
+      offered.builds.map((version) => ({ version })),
+    )
+  )
+    return undefined;
+  const nearest = nearestTexts(build, offered.builds, nearestMax);
+  return { kind: 'buildNotOffered', seenAt: offered.at, nearest };
+}
+
+function withNote(result: HoldResult, note: HoldNote | undefined): HoldResult {
+  return note === undefined || (result.kind !== 'done' && result.kind !== 'unchanged')
+    ? result
+    : { ...result, note };
 }
 
 async function holdOne(
@@ -118,7 +172,8 @@ async function holdOne(
     }
     case 'collector': {
       const { collectorId } = subject;
-      const did = await parts.register.holdCollector({ collectorId, by, reason, at });
+      const name = subject.name === String(collectorId) ? {} : { name: subject.name };
+      const did = await parts.register.holdCollector({ collectorId, ...name, by, reason, at });
       if (did === 'held')
         await audit(parts, { at, event: 'collector.held', subject: String(collectorId), by, reason });
       // Also when it was held before: whoever held it may have died right after writing that down.
@@ -127,13 +182,13 @@ async function holdOne(
     }
     case 'stratum': {
       const judge = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
-        if (rollout.brokenText !== undefined) return undefined;
-        const found = findStratum(groups.strata, subject.label);
-        if (found.kind === 'none') return undefined;
-        if (rollout.heldStrata.some(({ stratum }) => stratum === found.stratum)) return undefined;
+        if (rollout.brokenText !== undefined || rollout.endedAt !== null) return undefined;
+        if (findStratum(rollout.heldStrata, subject.label).kind === 'found') return undefined;
+        const { label } = subject;
         const words = `by ${by}: ${reason}`;
-        const held = { stratum: found.stratum, label: found.label, reason: words, by, at };
-        return { kind: 'strataHeld', at, strata: [held], reason: `${found.label}: ${words}` };
+        // -1: its first collector may join later.
+        const held = { stratum: indexOfStratum(groups.strata, label), label, reason: words, by, at };
+        return { kind: 'strataHeld', at, strata: [held], reason: `${label}: ${words}` };
       };
       const view = await stopRollout(parts, subject.rolloutId, by, judge);
       const did = view !== undefined && judge(view) !== undefined;

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/time.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
 import type { Hold } from '../rollout/hold.ts';
+import type { HoldNote } from '../rollout/hold-notes.ts';
 import type { BuildHold } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { Upgrade, UpgradeFailureClass, UpgradeState } from '../rollout/upgrade.ts';
@@ -40,7 +41,12 @@ export type HeldSubject =
   | { readonly kind: 'stratum'; readonly label: string; readonly rolloutId: string };
 
 export type HoldResult =
-  | { readonly kind: 'done' | 'unchanged'; readonly subject: HeldSubject }
+  | {
+      readonly kind: 'done' | 'unchanged';
+      readonly subject: HeldSubject;
+      /** Absent where there is nothing to add. */
+      readonly note?: HoldNote;
+    }
   /** Nothing that can be held is called that; the reason offers what may be meant. */
   | { readonly kind: 'unknown'; readonly reason: string }
   /** The service had to be asked, and did not answer. */
@@ -51,7 +57,10 @@ export interface HeldThings {
   readonly builds: readonly BuildHold[];
   readonly collectors: readonly CollectorHold[];
   readonly strata: ReadonlyArray<{
+    readonly policy: string;
     readonly rolloutId: string;
+    /** The rollout that holds it has ended. */
+    readonly isEnded: boolean;
     readonly label: string;
     readonly reason: string;
     readonly by: string;

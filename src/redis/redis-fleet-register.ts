@@ -91,7 +91,11 @@ return first
 
 const word = { by: z.string(), reason: z.string(), at: z.number() };
 const buildHold = z.object({ build: z.string(), ...word }) satisfies z.ZodType<BuildHold>;
-const collectorHold = z.object({ collectorId: z.number(), ...word }) satisfies z.ZodType<CollectorHold>;
+const collectorHold = z.object({
+  collectorId: z.number(),
+  name: z.string().exactOptional(),
+  ...word,
+}) satisfies z.ZodType<CollectorHold>;
 const auditEntry = z.object({
   event: z.enum(['build.held', 'build.released', 'collector.held', 'collector.released', 'record.lost']),
   subject: z.string(),
@@ -190,6 +194,11 @@ export function makeRedisFleetRegister(redis: {
         args: [at, at - historyMs, ...builds],
       })) as readonly string[];
       return new Map(builds.map((build, index) => [build, decodeInstant(instants[index] ?? '', build)]));
+    },
+    lastOffered: async () => {
+      const [, score] = await commands.zrevrange(offeredKey, 0, 0, 'WITHSCORES');
+      if (score === undefined) return undefined;
+      return { builds: await commands.zrangebyscore(offeredKey, score, '+inf'), at: Number(score) };
     },
   };
 }

@@ -12,6 +12,7 @@ import type { Policy } from './policy.ts';
 import type { Rollout } from './rollout.ts';
 import { seatJoiners } from './seat-joiners.ts';
 import type { Upgrade } from './upgrade.ts';
+import { indexOfStratum } from './verbs.ts';
 
 /**
  * Plans the collectors that came to the fleet after the plan was frozen (DESIGN §4, Late joiners).
@@ -61,7 +62,7 @@ export function planJoiners(
       // A stratum that was held while nobody belonged to it may have its first members now.
       heldStrata: rollout.heldStrata.map((held) => ({
         ...held,
-        stratum: extended.groups.strata.findIndex(({ label }) => label === held.label),
+        stratum: indexOfStratum(extended.groups.strata, held.label),
       })),
       groupsRev: rollout.groupsRev + 1,
       rev: rollout.rev + 1,

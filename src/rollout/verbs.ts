@@ -171,6 +171,12 @@ export function findStratum(
   return found === undefined ? { kind: 'none' } : { kind: 'found', stratum: index, label: found.label };
 }
 
+/** The index of the stratum with this label; -1 where there is none. */
+export function indexOfStratum(strata: ReadonlyArray<{ readonly label: string }>, label: string): number {
+  const found = findStratum(strata, label);
+  return found.kind === 'found' ? found.stratum : -1;
+}
+
 function normalize(label: string): string {
   return label
     .split('/')

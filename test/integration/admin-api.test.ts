@@ -52,7 +52,7 @@ function someOperations() {
     held: {
       builds: [{ build: '19.536-4', ...word }],
       collectors: [{ collectorId: 7, ...word }],
-      strata: [{ rolloutId: running, label: 'Linux / amd64', ...word }],
+      strata: [{ policy: 'production', isEnded: false, rolloutId: running, label: 'Linux / amd64', ...word }],
     },
     audit: [
       { event: 'collector.held', subject: '7', ...word },
@@ -539,7 +539,9 @@ describe('startAdminApi', () => {
       expect(HeldThingsBody.parse((await ask(`${v1}/holds`)).json())).toEqual({
         builds: [{ build: '19.536-4', ...word }],
         collectors: [{ collectorId: 7, ...word }],
-        strata: [{ rolloutId: running, label: 'Linux / amd64', ...word }],
+        strata: [
+          { policy: 'production', isEnded: false, rolloutId: running, label: 'Linux / amd64', ...word },
+        ],
       });
     });
 

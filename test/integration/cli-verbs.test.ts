@@ -44,6 +44,11 @@ describe('the commands that speak to a daemon', () => {
       held: { builds: [{ build, ...since }], collectors: [], strata: [] },
       holdResults: {
         [build]: { kind: 'done', subject: { kind: 'build', build } },
+        '19.455-22': {
+          kind: 'done',
+          subject: { kind: 'build', build: '19.455-22' },
+          note: { kind: 'buildNotOffered', seenAt: startedAt, nearest: [build] },
+        },
         [label]: { kind: 'unchanged', subject: { kind: 'stratum', label, rolloutId: running } },
         'web-7': { kind: 'done', subject: { kind: 'collector', collectorId: 7, name: 'web-7' } },
         'web-8': { kind: 'unavailable', reason: 'the service does not answer' },
@@ -187,6 +192,17 @@ describe('the commands that speak to a daemon', () => {
       exitCode: exitCodes.usageOrConfig,
       message: 'nothing is called nothing\n  nothing is called at-all',
     });
+  });
+
+  it('warns of a likely slip on stderr, and the hold is done', async () => {
+    const { upwave } = await setUp();
+    const { code, out, err } = await upwave('hold', '19.455-22');
+    expect(out).toBe('build 19.455-22: held\n');
+    expect(err).toMatch(/^warning: the service did not offer this build .*; did you mean "19\.455-2"\?\n$/);
+    expect(code).toBe(0);
+    const json = await upwave('hold', '19.455-22', '--json');
+    expect(JSON.parse(json.out)).toMatchObject({ note: { kind: 'buildNotOffered', nearest: [build] } });
+    expect(json.err).toBe('');
   });
 
   it('takes the parts of a label around a slash for one stratum', async () => {

@@ -156,6 +156,8 @@ describe.concurrent('an operator with two daemons', () => {
     );
     const [first, second] = [await night.startDaemon(), await night.startDaemon()];
     const rolloutId = await scan(first);
+    const stratum = { subject: 'AIX / power / 19.1-1', ...by };
+    expect(await first.operations.hold(stratum)).toMatchObject({ note: { kind: 'stratumEmpty' } });
     await createsReach(night, 12);
     await second.operations.apply({ rolloutId, verb: 'abort', ...by });
     const abortedAt = night.service.clock.now();
@@ -173,6 +175,10 @@ describe.concurrent('an operator with two daemons', () => {
       ]);
     }
     expect(brokenPromises(night, status, upgrades)).toEqual([]);
+    const left = { rolloutId, policy: nightPolicy, isEnded: true, label: stratum.subject };
+    expect((await second.operations.listHolds()).strata).toMatchObject([left]);
+    expect(await first.operations.release(stratum)).toMatchObject({ note: { kind: 'rolloutEnded' } });
+    expect((await second.operations.listHolds()).strata).toEqual([]);
     // Only an operator starts the same build again, and it goes on where the other one stopped.
     expect(await first.operations.apply({ rolloutId, verb: 'resume', ...by })).toMatchObject({
       kind: 'refused',

@@ -329,8 +329,7 @@ describe.concurrent('a collector that an operator holds', () => {
       expect(await daemon.operations.hold({ subject, ...by })).toMatchObject({ kind: 'unknown' });
     expect(await daemon.operations.hold({ subject: 'no-such-thing', ...by })).toEqual({
       kind: 'unknown',
-      reason:
-        'no-such-thing is no build, no stratum of a rollout that is on its way, and no installed collector',
+      reason: 'no-such-thing is no build, no stratum of a current rollout, and no installed collector',
     });
     expect(await daemon.operations.explain('no-such-thing')).toEqual({ kind: 'unknownCollector' });
   });

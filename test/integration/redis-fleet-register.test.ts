@@ -64,6 +64,7 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
 
   it('knows when a build was seen first', async () => {
     expect(await register.firstSeen([], startedAt)).toEqual(new Map());
+    expect(await register.lastOffered()).toBeUndefined();
     expect(await register.firstSeen(['1-1', '2-1'], startedAt)).toEqual(
       new Map([
         ['1-1', startedAt],
@@ -76,6 +77,7 @@ describe.each(registers)('the fleet register %s', (_name, make) => {
         ['3-1', startedAt + 5],
       ]),
     );
+    expect(await register.lastOffered()).toEqual({ builds: ['2-1', '3-1'], at: startedAt + 5 });
   });
 
   it('keeps what operators said, newest first', async () => {

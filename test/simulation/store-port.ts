@@ -153,6 +153,7 @@ export function makeRegisterPort(night: Night, process: ProcessModel): FleetRegi
     audit: (entry) => call('audit', () => register.audit(entry)),
     readAudit: (limit) => call('readAudit', () => register.readAudit(limit)),
     firstSeen: (builds, at) => call('firstSeen', () => register.firstSeen(builds, at)),
+    lastOffered: () => call('lastOffered', () => register.lastOffered()),
   };
 }
 

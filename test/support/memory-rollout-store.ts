@@ -352,6 +352,7 @@ export function makeMemoryFleetRegister(): FleetRegister {
   const builds = new Map<string, BuildHold>();
   const collectors = new Map<number, CollectorHold>();
   const seen = new Map<string, number>();
+  let offered: { builds: readonly string[]; at: number } | undefined;
   const audit: AuditEntry[] = [];
   const told = new Set<string>();
   const hold = <K, V>(holds: Map<K, V>, key: K, value: V) => {
@@ -380,8 +381,10 @@ export function makeMemoryFleetRegister(): FleetRegister {
     readAudit: async (limit) => audit.slice(Math.max(0, audit.length - limit)).reverse(),
     firstSeen: async (asked, at) => {
       for (const build of asked) if (!seen.has(build)) seen.set(build, at);
+      if (asked.length > 0 && at >= (offered?.at ?? at)) offered = { builds: asked, at };
       return new Map(asked.map((build) => [build, seen.get(build) ?? at]));
     },
+    lastOffered: async () => offered,
   };
 }
 

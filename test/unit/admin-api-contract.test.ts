@@ -137,14 +137,28 @@ describe('the contract of our own API', () => {
     const word = { by: 'alice', reason: 'its disk is full', at: startedAt };
     const held: HeldThings = {
       builds: [{ build: '19.536-4', ...word }],
-      collectors: [{ collectorId: 7, ...word }],
-      strata: [{ rolloutId: 'production-20260302-1', label: 'Linux', ...word }],
+      collectors: [
+        { collectorId: 7, ...word },
+        { collectorId: 8, name: 'web-8', ...word },
+      ],
+      strata: [
+        { policy: 'production', isEnded: false, rolloutId: 'production-20260302-1', label: 'Linux', ...word },
+      ],
     };
     const entry: AuditEntry = { event: 'collector.held', subject: '7', ...word };
     const answers: HoldAnswerBody[] = [
       { kind: 'done', subject: { kind: 'build', build: '19.536-4' } },
       { kind: 'unchanged', subject: { kind: 'collector', collectorId: 7, name: 'web-7' } },
-      { kind: 'done', subject: { kind: 'stratum', label: 'Linux', rolloutId: 'production-20260302-1' } },
+      {
+        kind: 'done',
+        subject: { kind: 'stratum', label: 'Linux', rolloutId: 'production-20260302-1' },
+        note: { kind: 'stratumEmpty', nearest: ['Linux / arm64'] },
+      },
+      {
+        kind: 'done',
+        subject: { kind: 'build', build: '19.536-44' },
+        note: { kind: 'buildNotOffered', seenAt: startedAt, nearest: ['19.536-4'] },
+      },
     ];
     const explanation: CollectorExplanationBody = {
       collectorId: 7,

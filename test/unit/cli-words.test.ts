@@ -48,14 +48,28 @@ describe('what is held', () => {
     const word = { by: 'alice', reason: 'broken disk', at: startedAt };
     const held = {
       builds: [{ build: '19.455-2', ...word }],
-      collectors: [{ collectorId: 7, ...word, reason: '' }],
-      strata: [{ label: `Linux ${clearScreen}`, rolloutId: 'production-1', ...word }],
+      collectors: [
+        { collectorId: 7, ...word, reason: '' },
+        { collectorId: 8, name: 'web-8', ...word },
+      ],
+      strata: [
+        {
+          policy: 'production',
+          label: `Linux ${clearScreen}`,
+          rolloutId: 'production-1',
+          isEnded: false,
+          ...word,
+        },
+        { policy: 'test', label: 'Windows', rolloutId: 'test-1', isEnded: true, ...word },
+      ],
     };
     const since = showInstant(startedAt, startedAt + 48 * hour);
     expect(renderHolds(held, startedAt + 48 * hour).split('\n')).toEqual([
       `build 19.455-2   by alice, since ${since}: broken disk`,
       `collector 7   by alice, since ${since}`,
-      `stratum Linux \\u001b[2J of production-1   by alice, since ${since}: broken disk`,
+      `collector 8 web-8   by alice, since ${since}: broken disk`,
+      `stratum Linux \\u001b[2J of production (production-1)   by alice, since ${since}: broken disk`,
+      `stratum Windows of test (test-1, ended)   by alice, since ${since}: broken disk`,
     ]);
   });
 

@@ -4,6 +4,8 @@ import type { BuildHold } from '../../rollout/rollout.ts';
 /** An operator's word that a collector is to be left alone. */
 export interface CollectorHold {
   readonly collectorId: number;
+  /** Its name when it was held; absent where nobody knew it, and in records of earlier versions. */
+  readonly name?: string;
   readonly by: string;
   readonly reason: string;
   readonly at: EpochMs;
@@ -46,4 +48,6 @@ export interface FleetRegister {
   readAudit(limit: number): Promise<readonly AuditEntry[]>;
   /** Notes builds that were never seen before, and tells when each was seen first. */
   firstSeen(builds: readonly string[], at: EpochMs): Promise<ReadonlyMap<string, EpochMs>>;
+  /** The builds on offer when they were last noted, and when that was; undefined before the first time. */
+  lastOffered(): Promise<{ readonly builds: readonly string[]; readonly at: EpochMs } | undefined>;
 }
