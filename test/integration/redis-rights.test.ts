@@ -35,40 +35,44 @@ async function readiness(daemon: NightDaemon) {
   return { status, redis: (JSON.parse(text) as { checks: { redis: Record<string, unknown> } }).checks.redis };
 }
 
+const smallNight = { scenario: { fleet: { size: 12 } }, rollout: { waves: [{ name: 'all' }] } };
+
 const isTold = ({ event, level }: { event: string; level: string }) =>
   event.startsWith('redis.') || event === 'queue.refused' || level === 'error';
 
-describe.skipIf(redisServerCommand === undefined)('a Redis user with the rights that the guide lists', () => {
-  it('is enough for a whole rollout, and the check names every command that one sends', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { redis, config } = await aRedisWithUser(onTestFinished);
-    const reader = makeRedisConnection({ url: redis.url, keyPrefix: 'x' }, 'worker');
-    onTestFinished(() => reader.close());
-    const rollout = { schedule: '* * * * * *' };
-    const night = await aDaemonNight(
-      { redis: config, followsSchedule: true, rollout, scenario: { fleet: { size: 40 } } },
+describe
+  .skipIf(redisServerCommand === undefined)
+  .concurrent('a Redis user with the rights that the guide lists', () => {
+    it('is enough for a whole rollout, and the check names every command that one sends', async ({
+      expect,
       onTestFinished,
-    );
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    const status = await untilEnded(daemon, rolloutId);
-    expect(status.state).toBe('succeeded');
-    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
-    await night.close();
-    const stats = await reader.commands.info('commandstats');
-    const sent = [...stats.matchAll(/^cmdstat_([a-z]+)/gm)].map(([, name]) => name);
-    const ofConnections = ['hello', 'client', 'ping', 'auth', 'select', 'quit', 'acl', 'unsubscribe'];
-    expect(sent.filter((name) => ![...triedCommands, ...ofConnections].includes(name ?? ''))).toEqual([]);
+    }) => {
+      const { redis, config } = await aRedisWithUser(onTestFinished);
+      const reader = makeRedisConnection({ url: redis.url, keyPrefix: 'x' }, 'worker');
+      onTestFinished(() => reader.close());
+      const rollout = { schedule: '* * * * * *' };
+      const night = await aDaemonNight(
+        { redis: config, followsSchedule: true, rollout, scenario: { fleet: { size: 40 } } },
+        onTestFinished,
+      );
+      const daemon = await night.startDaemon();
+      const rolloutId = await scan(daemon);
+      const status = await untilEnded(daemon, rolloutId);
+      expect(status.state).toBe('succeeded');
+      expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+      await night.close();
+      const stats = await reader.commands.info('commandstats');
+      const sent = [...stats.matchAll(/^cmdstat_([a-z]+)/gm)].map(([, name]) => name);
+      const ofConnections = ['hello', 'client', 'ping', 'auth', 'select', 'quit', 'acl', 'unsubscribe'];
+      expect(sent.filter((name) => ![...triedCommands, ...ofConnections].includes(name ?? ''))).toEqual([]);
 
-    expect(daemon.log.filter(isTold).map(({ event }) => event)).toEqual(['redis.reachable']);
-    expect((await reader.commands.keys('*')).filter((key) => !key.startsWith('upwave:'))).toEqual([]);
-    expect(await reader.commands.acl('LOG')).toEqual([]);
+      expect(daemon.log.filter(isTold).map(({ event }) => event)).toEqual(['redis.reachable']);
+      expect((await reader.commands.keys('*')).filter((key) => !key.startsWith('upwave:'))).toEqual([]);
+      expect(await reader.commands.acl('LOG')).toEqual([]);
+    });
   });
-});
 
-describe.skipIf(redisServerCommand === undefined)('a Redis user with fewer rights', () => {
+describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with fewer rights', () => {
   it.for([
     { less: '-eval', rights: '+eval' },
     { less: '-eval -evalsha -xadd', rights: '+eval +evalsha +xadd' },
@@ -77,7 +81,7 @@ describe.skipIf(redisServerCommand === undefined)('a Redis user with fewer right
     'is told at once at /readyz, in the log, the metrics and status, and once granted work begins: $less',
     async ({ less, rights }, { expect, onTestFinished }) => {
       const { redis, acl, config } = await aRedisWithUser(onTestFinished, less);
-      const night = await aDaemonNight({ redis: config }, onTestFinished);
+      const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
       const daemon = await night.startDaemon();
       await until('/readyz to tell', async () => (await readiness(daemon)).status === 503);
       const reason = `${redis.url} refuses its user ${rights}: no work is done. Grant it: ACL SETUSER <user> ${rights}`;
@@ -107,7 +111,7 @@ describe.skipIf(redisServerCommand === undefined)('a Redis user with fewer right
     onTestFinished,
   }) => {
     const { acl, config } = await aRedisWithUser(onTestFinished);
-    const night = await aDaemonNight({ redis: config }, onTestFinished);
+    const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
     const daemon = await night.startDaemon();
     const rolloutId = await scan(daemon);
     await until('the first creates', () => night.record().tasksInFlight > 0);
@@ -121,7 +125,7 @@ describe.skipIf(redisServerCommand === undefined)('a Redis user with fewer right
 
   it('does without INFO and without channels, and each is told once', async ({ expect, onTestFinished }) => {
     const { config } = await aRedisWithUser(onTestFinished, '-info resetchannels');
-    const night = await aDaemonNight({ redis: config }, onTestFinished);
+    const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
     const daemon = await night.startDaemon();
     const rolloutId = await scan(daemon);
     expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');

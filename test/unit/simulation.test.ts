@@ -32,13 +32,13 @@ const nightsMax = 60;
 
 describe('the whole engine in simulated nights, judged by the service', () => {
   it('keeps the promises, whatever goes wrong and whatever people say', async () => {
-    const { totals } = await playIn(2, { ...seeds, count: 130 });
+    const { totals } = await playIn(2, { ...seeds, count: 90 });
 
     expect(totals.violations).toEqual([]);
     for (const promise of ['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P9', 'P10', 'P11', 'P14', 'words'])
       expect(totals.checks[promise], promise).toBeGreaterThan(100);
     for (const kind of faultKinds) expect(totals.faults[kind], kind).toBeGreaterThan(0);
-    expect(totals.rollouts).toBeGreaterThan(100);
+    expect(totals.rollouts).toBeGreaterThan(90);
   });
 
   it('is the same night again for the same seed', async () => {
