@@ -8,6 +8,7 @@ import { startHttpServer } from '../http/server.ts';
 import { makeAccess, makeMayRead } from './access.ts';
 import { AdminFault, faultAnswer } from './admin-fault.ts';
 import { type AskOperationsParts, makeAskOperations } from './ask-operations.ts';
+import { makeConfigHandlers } from './config-handlers.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './daemon-pages.ts';
 import { makeHoldHandlers } from './hold-handlers.ts';
 import { makePolicyHandlers } from './policy-handlers.ts';
@@ -48,7 +49,12 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
       ...mountDaemonPages({ ...parts, mayRead: makeMayRead(parts.token) }),
       ...mountOperations(adminApi, {
         prefix: adminApiPath,
-        handlers: { ...makeRolloutHandlers(ask), ...makeHoldHandlers(ask), ...makePolicyHandlers(ask) },
+        handlers: {
+          ...makeRolloutHandlers(ask),
+          ...makeHoldHandlers(ask),
+          ...makePolicyHandlers(ask),
+          ...makeConfigHandlers(ask),
+        },
       }),
     ],
     around: async (request, next) => withSecurityHeaders(access(request) ?? (await next())),

@@ -2,6 +2,7 @@ import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
 import { adminApiPath } from '../contract/admin-api.ts';
 import type { CollectorExplanationBody } from '../contract/collector-explanation.ts';
+import { type ReloadAnswerBody, reloadConfig } from '../contract/config-operations.ts';
 import type { AuditEntryBody, HeldThingsBody, HoldAnswerBody } from '../contract/held-things.ts';
 import {
   explainCollector,
@@ -18,6 +19,7 @@ import {
   listRollouts,
 } from '../contract/rollout-operations.ts';
 import type { RolloutEventBody, UpgradeBody } from '../contract/rollout-status.ts';
+import type { VerbBody } from '../contract/verb-body.ts';
 import {
   abortRollout,
   approveRollout,
@@ -68,6 +70,8 @@ export interface AdminClient {
   listHolds(signal?: AbortSignal): Promise<HeldThingsBody>;
   /** What was held and released beside rollouts, newest first. */
   readAudit(limit: number, signal?: AbortSignal): Promise<readonly AuditEntryBody[]>;
+  /** The daemon reads its config file anew. When it answers, rollouts on their way follow its brakes. */
+  reload(words: VerbBody, signal?: AbortSignal): Promise<ReloadAnswerBody>;
   /** Why not now, and when. @param collector its id, or its exact name */
   explain(collector: string, signal?: AbortSignal): Promise<CollectorExplanationBody>;
   close(): Promise<void>;
@@ -133,6 +137,7 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
       const input = { query: { limit } };
       return (await ask(readMs, caller, (signal) => http.call(readAudit, input, { signal }))).entries;
     },
+    reload: (body, caller) => ask(actMs, caller, (signal) => http.call(reloadConfig, { body }, { signal })),
     explain: (collector, caller) => {
       const input = { params: { collector } };
       return ask(actMs, caller, (signal) => http.call(explainCollector, input, { signal }));

@@ -6,8 +6,19 @@ import type { DurationMs, EpochMs } from '../base/time.ts';
  */
 export interface ReadinessCheck {
   readonly ok: boolean;
-  /** What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs. */
-  readonly kind?: 'connected' | 'away' | 'unwritable' | 'forbidden' | 'fault' | 'restoring' | 'down';
+  /**
+   * What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs; `refused`: the config
+   * file has mistakes, and the daemon works by the one before.
+   */
+  readonly kind?:
+    | 'refused'
+    | 'connected'
+    | 'away'
+    | 'unwritable'
+    | 'forbidden'
+    | 'fault'
+    | 'restoring'
+    | 'down';
   /** Since when, where that is known. */
   readonly since?: EpochMs;
   readonly reason: string;

@@ -7,12 +7,16 @@ import { legalVerbs } from '../rollout/legal-verbs.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { AdminFault } from './admin-fault.ts';
 import type { AskOperations } from './ask-operations.ts';
+import type { ConfigHandlers } from './config-handlers.ts';
 import type { HoldHandlers } from './hold-handlers.ts';
 import type { PolicyHandlers } from './policy-handlers.ts';
 import { encodeUpgrade } from './upgrade-body.ts';
 import { wordsOf } from './words-of.ts';
 
-type RolloutHandlers = Omit<OperationHandlers<typeof adminApi>, keyof HoldHandlers | keyof PolicyHandlers>;
+type RolloutHandlers = Omit<
+  OperationHandlers<typeof adminApi>,
+  keyof HoldHandlers | keyof PolicyHandlers | keyof ConfigHandlers
+>;
 
 /** The handlers of our own API that are about one rollout, or all of them. */
 export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {

@@ -7,11 +7,12 @@ import { showInstant } from './show-instant.ts';
 
 /** One line for each policy: its last look for work, what came of it, and when the next one is; and one for each rollout without a policy. */
 export function renderPolicies(
-  { notReady, policies, orphans }: PolicyStandings,
+  { notReady, configProblem, policies, orphans }: PolicyStandings,
   now: EpochMs,
 ): readonly string[] {
   return [
     ...(notReady === undefined ? [] : [`not ready ${toPrintable(notReady)}`]),
+    ...(configProblem === undefined ? [] : [`config    ${toPrintable(`${refusedWords} ${configProblem}`)}`]),
     ...orphans.map((orphan) => `orphaned  ${toPrintable(describeOrphan(orphan))}`),
     ...policies.flatMap(({ policy, config }) => {
       const words = configWords(policy, config);
@@ -20,6 +21,8 @@ export function renderPolicies(
     ...policies.map((standing) => `last look ${toPrintable(standing.policy)} ${lookWords(standing, now)}`),
   ];
 }
+
+const refusedWords = 'The config file has mistakes; the daemon works by the one before.';
 
 function lookWords({ lastLook, lastGoodAt, nextLookAt }: PolicyStanding, now: EpochMs): string {
   const next = nextLookAt === null ? '' : `; next ${showInstant(nextLookAt, now)}`;

@@ -3,8 +3,9 @@ import { toPrintable } from '../base/printable.ts';
 import { writeAddress } from '../base/write-address.ts';
 import type { Config } from '../config/config.ts';
 import { findRisks } from '../config/find-risks.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { type Daemon, makeDaemon } from '../daemon/daemon.ts';
-import { makeLogger } from '../observability/logger.ts';
+import { type Logger, makeLogger } from '../observability/logger.ts';
 import { chooseRedis, secretsOf } from './choose-redis.ts';
 import { closeInTime } from './close-in-time.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -35,7 +36,9 @@ export async function runCommand(options: {
     logger,
     version,
     followsSchedule: true,
+    readConfig: () => loadConfig(options.config, process.env),
   });
+  process.on('SIGHUP', () => void reloadBySignal(daemon, logger));
   try {
     await daemon.start().catch((error: unknown) => {
       throw listenFailure(config, error);
@@ -45,6 +48,15 @@ export async function runCommand(options: {
     await closeInTime(daemon, redis.close);
   }
   return exitCodes.done;
+}
+
+/** Whoever sends the signal hears nothing: the log says what came of it. */
+async function reloadBySignal(daemon: Daemon, logger: Logger): Promise<void> {
+  try {
+    await daemon.operations.reload({ by: 'SIGHUP', reason: '' });
+  } catch (error) {
+    logger.write('error', { event: 'config.unsettled', error });
+  }
 }
 
 /** In words for a person: why a daemon can't have its port. */

@@ -85,6 +85,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
         ),
       );
   }
+  addReload(program, run);
   program
     .command('holds')
     .description('builds, collectors and strata that are held: by whom, since when, and why')
@@ -92,6 +93,22 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .action(
       run(async ({ config, json }, output, options: { url?: string }) =>
         (await import('./holds-command.ts')).holdsCommand({ config, json, ...options }, output),
+      ),
+    );
+}
+
+/** Adds `upwave reload`. */
+function addReload(program: Command, run: CommandRunner): void {
+  program
+    .command('reload')
+    .description(
+      'let the daemon read its config file again: brakes reach running rollouts at once, plans stay; a file with mistakes changes nothing',
+    )
+    .option(...reasonOption)
+    .option(...urlOption)
+    .action(
+      run(async ({ config, json }, output, options: DaemonOptions) =>
+        (await import('./reload-command.ts')).reloadCommand({ config, json, ...options }, output),
       ),
     );
 }

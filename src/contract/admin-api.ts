@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { reloadConfig } from './config-operations.ts';
 import { explainCollector, holdSubject, listHolds, readAudit, releaseSubject } from './hold-operations.ts';
 import { listPolicies } from './policy-operations.ts';
 import {
@@ -33,6 +34,7 @@ export type AdminErrorBody = z.infer<typeof AdminErrorBody>;
 /** Every operation of our own API; fixed paths stand before `{id}`. */
 export const adminApi = [
   listPolicies,
+  reloadConfig,
   listRollouts,
   getRollout,
   listRolloutCollectors,

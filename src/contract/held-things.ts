@@ -74,15 +74,24 @@ export type HeldThingsBody = z.infer<typeof HeldThingsBody>;
 export const AuditEntryBody = z
   .object({
     at: Instant,
-    event: z.enum(['build.held', 'build.released', 'collector.held', 'collector.released', 'record.lost']),
+    event: z.enum([
+      'build.held',
+      'build.released',
+      'collector.held',
+      'collector.released',
+      'record.lost',
+      'config.reloaded',
+    ]),
     subject: z.string().meta({
-      description: "The build, or the collector's id; for `record.lost`, where what is lost was kept.",
+      description:
+        "The build, or the collector's id; for `record.lost`, where what is lost was kept; for `config.reloaded`, `config`.",
     }),
     by: z.string(),
     reason: z.string(),
   })
   .meta({
     id: 'AuditEntry',
-    description: 'What was held or released beside rollouts, and that the record was lost: who, why, when.',
+    description:
+      'What was held, released or configured beside rollouts, and that the record was lost: who, why, when.',
   });
 export type AuditEntryBody = z.infer<typeof AuditEntryBody>;

@@ -32,6 +32,10 @@ export const PolicyStandingsBody = z
       .string()
       .exactOptional()
       .meta({ description: 'Why Redis lets this daemon do no work; absent while it does.' }),
+    configProblem: z.string().exactOptional().meta({
+      description:
+        'What is wrong with the config file. This daemon works by what it read before; absent: nothing.',
+    }),
     policies: z
       .array(PolicyStandingBody)
       .readonly()

@@ -1,6 +1,5 @@
 import { type RunningAdminApi, startAdminApi } from '../admin-api/admin-api.ts';
 import type { Readiness } from '../admin-api/readiness.ts';
-import { hashHex } from '../base/hash.ts';
 import { sleepForReal } from '../base/sleep.ts';
 import type { Clock, DurationMs } from '../base/time.ts';
 import type { Config } from '../config/config.ts';
@@ -9,15 +8,16 @@ import type { Logger } from '../observability/logger.ts';
 import { makeMetrics } from '../observability/metrics.ts';
 import { makeAccounts } from '../orchestrator/accounts.ts';
 import { makeConfigs } from '../orchestrator/configs.ts';
+import { followConfigs } from '../orchestrator/follow-configs.ts';
 import { isWaitedFor } from '../orchestrator/give-way.ts';
 import { makeOperations } from '../orchestrator/make-operations.ts';
 import type { Operations } from '../orchestrator/operations.ts';
+import { makeReload } from '../orchestrator/reload.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
 import { makeSightings } from '../orchestrator/sightings.ts';
 import { makeStoreMemory } from '../orchestrator/store-memory.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
-import { makeScanForecast } from '../queue/scan-forecast.ts';
 import { apiBudgetKeys } from '../redis/api-budget-ledger.ts';
 import { makeBrokenRecords } from '../redis/broken-records.ts';
 import { makeRedisApiBudget } from '../redis/redis-api-budget.ts';
@@ -40,8 +40,10 @@ import { describeEnd, endInTime } from './end-in-time.ts';
 import { makeErrands } from './errands.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
 import { makeFleetCounts } from './fleet-counts.ts';
+import { makeLiveConfig, nameConfigs } from './live-config.ts';
 import { ourRequestsPerSecond } from './our-requests-per-second.ts';
 import { makeQueueComplaints } from './queue-complaints.ts';
+import { readNextConfig } from './read-next-config.ts';
 import { forbiddenWords, makeRedisConnections } from './redis-connections.ts';
 import { makeRedisPorts } from './redis-ports.ts';
 import { redisReadiness } from './redis-readiness.ts';
@@ -58,6 +60,8 @@ export interface DaemonParts {
   readonly version: string;
   /** False: policies are scanned only when asked, as `run --once` does. */
   readonly followsSchedule: boolean;
+  /** Reads the config file anew. Where left out, a reload finds what there is. @throws ConfigError */
+  readonly readConfig?: () => Config;
 }
 
 export interface Daemon {
@@ -90,7 +94,8 @@ const clock: Clock = { now: () => Date.now() };
 export function makeDaemon(parts: DaemonParts): Daemon {
   const { config, logger } = parts;
   const { keyPrefix } = parts.redis;
-  const policies = config.rollouts.map(({ name }) => name);
+  const live = makeLiveConfig(config);
+  const { rollouts, policies } = live;
   const requestsPerSecond = ourRequestsPerSecond(config.service);
   const stopping = new AbortController();
 
@@ -115,7 +120,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const redis = makeRedisConnections(parts.redis, { sink, clock });
   const broken = makeBrokenRecords(({ message }) => sink.note({ event: 'record.broken', reason: message }));
   const accessId = config.service.accessId.reveal();
-  const { historyMs, rollouts } = config;
+  const { historyMs } = config;
   const kept = { keyPrefix, historyMs, broken, clock, accessId, requestsPerSecond, rollouts };
   const { readApiStanding: readApiStandingAtStart, ...ports } = makeRedisPorts(redis.worker, kept);
   const { readApiStanding, ...handlerPorts } = makeRedisPorts(redis.handler, kept);
@@ -154,13 +159,6 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
   const birth = makeRedisStoreBirth({ commands: redis.worker.commands, keyPrefix });
   const memory = makeStoreMemory({ ...ports, birth, sink, clock, policies });
-  const schedules = config.rollouts.map((policy) => ({
-    policy: policy.name,
-    version: hashHex(JSON.stringify(policy), 8),
-    cron: policy.schedule,
-    timeZone: policy.timeZone,
-  }));
-  const forecast = makeScanForecast(schedules);
   const errands = makeErrands((errand, error) => sink.note({ event: 'errand.failed', errand, error }));
   const readMark = makeReadAccountMark({
     commands: redis.worker.commands,
@@ -182,12 +180,9 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     keyPrefix,
     followsSchedule: parts.followsSchedule,
     readAccount: async () => Object.values(await readMark()).join(' '),
-    own: config.rollouts.map((policy) => ({
-      policy: policy.name,
-      hash: hashHex(JSON.stringify([new URL(config.service.baseUrl).origin, policy]), 8),
-    })),
+    own: nameConfigs(config.service.baseUrl, rollouts),
   });
-  const configs = makeConfigs({ register, sink });
+  const configs = makeConfigs({ register, sink, clock, followsSchedule: parts.followsSchedule });
   const shared = {
     ...ports,
     accounts,
@@ -198,7 +193,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     sleep: sleepForReal,
     random: Math.random,
     answerWithinMs,
-    forecast,
+    forecast: live.forecast,
     fleet,
     policies,
     memory,
@@ -208,12 +203,31 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const names = makeQueueNames(keyPrefix);
   const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.learnRefusal });
   const queue = makeStepQueue(redis.queue.client, names, onQueueError);
-  const operations = makeOperations({
+  const reloading = makeReload({
     ...shared,
     ...handlerPorts,
-    rollouts: config.rollouts,
-    readApiStanding,
+    rollouts,
+    source: {
+      read: () => readNextConfig(config, parts.readConfig),
+      use: (next) => {
+        live.replace(next.rollouts);
+        metrics.setPolicies(policies);
+        loops
+          ?.follow(live.schedules())
+          .catch((error: unknown) => sink.note({ event: 'errand.failed', errand: 'schedules', error }));
+      },
+    },
   });
+  const made = makeOperations({ ...shared, ...handlerPorts, rollouts, readApiStanding });
+  const operations: Operations = {
+    ...made,
+    reload: reloading.reload,
+    listPolicies: async () => {
+      const { problem } = reloading.standing();
+      return { ...(await made.listPolicies()), ...(problem !== undefined && { configProblem: problem }) };
+    },
+  };
+  const followBrakes = () => followConfigs({ ...shared, rollouts }, 'daemon');
   const redisAnswers = makeRedisPulse({
     commands: redis.handler.commands,
     keys: [
@@ -247,11 +261,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       redis: redisNow,
       service,
       account: accountReadiness(accounts),
-      config: configReadiness(configs),
+      config: configReadiness(configs, reloading.standing()),
     };
   };
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
-    const policy = config.rollouts.find((each) => each.name === name);
+    const policy = rollouts.find((each) => each.name === name);
     if (policy === undefined) return { kind: 'nothing', reason: `no policy ${name} in the config` };
     return scan(shared, policy, origin, signal);
   };
@@ -272,6 +286,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       },
     });
     if (stopping.signal.aborted) return;
+    // Before any step of this daemon: a freeze that came with the restart holds from the first create on (P7).
+    await followBrakes();
     const loopsParts = {
       ...shared,
       redis,
@@ -282,7 +298,8 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       errands,
       requestsPerSecond,
       nextRing: ring.next,
-      schedules,
+      schedules: live.schedules(),
+      followConfigs: followBrakes,
       followsSchedule: parts.followsSchedule,
       scanNow,
       sightings: makeSightings(),
@@ -294,6 +311,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
   let working: Promise<void> | undefined;
   const begin = (place: string): void => {
+    metrics.configRead({ kind: 'good', at: clock.now() });
     sink.note({ event: 'daemon.started', detail: `${place}, Redis at ${redis.place}` });
     // With Redis away this waits, while `/readyz` says so.
     working = startWork().catch((error: unknown) => {

@@ -25,6 +25,8 @@ export interface LoopsParts extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>
   readonly configs: Configs;
   readonly configRegister: ConfigRegister;
   readonly schedules: readonly ScanSchedule[];
+  /** Brings the brakes of the present config to the rollouts on their way. */
+  readonly followConfigs: () => Promise<unknown>;
   /** False: policies are scanned only when asked. */
   readonly followsSchedule: boolean;
   readonly scanNow: (policy: string, origin: ScanOrigin, signal: AbortSignal) => Promise<unknown>;
@@ -34,6 +36,8 @@ export interface LoopsParts extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>
 export interface Loops {
   /** Looks for work now, for every policy that has a schedule to follow. */
   tickAll(at: Date): Promise<void>;
+  /** The schedules of a config that was read anew. */
+  follow(schedules: readonly ScanSchedule[]): Promise<void>;
   /** Takes nothing more, and waits for the end of what runs; the signal that they were started with ends the rest. */
   close(): Promise<void>;
 }
@@ -68,10 +72,15 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
   const leading = lead({ ...parts, lease, gates: makeGateProbe() }, stopping);
   const schedule = parts.followsSchedule ? followSchedules(parts) : undefined;
   const lookForWork = async () => schedule?.tickAll(new Date(parts.clock.now()));
-  const beating = keepBeating(parts.configs, { ...parts, register: parts.configRegister }, stopping);
+  const beating = keepBeating(
+    parts.configs,
+    { ...parts, register: parts.configRegister, afterBeat: parts.followConfigs },
+    stopping,
+  );
   const looking = keepLooking(parts.memory, { ...parts, lookForWork }, stopping);
   return {
     tickAll: async (at) => schedule?.tickAll(at),
+    follow: async (schedules) => schedule?.follow(schedules, new Date(parts.clock.now())),
     close: async () => {
       await Promise.all([schedule?.close(), worker.close(closeGraceMs), leading, looking, beating]);
     },

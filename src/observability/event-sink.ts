@@ -22,6 +22,7 @@ export const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
   'rollout.joined': 'info',
   'rollout.reopened': 'info',
   'rollout.tied': 'info',
+  'rollout.policyChanged': 'info',
   'rollout.rollingBack': 'warn',
   'rollout.succeeded': 'info',
   'rollout.finishedWithFailures': 'error',
@@ -148,6 +149,12 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     case 'config.differs':
     case 'config.agreed':
       return { level: 'info', fields: { event, policy: note.policy, reason: note.reason } };
+    case 'config.reloaded':
+      return { level: 'info', fields: { event, by: note.by, reason: note.reason } };
+    case 'config.refused': {
+      const reason = `The config file has mistakes, and nothing was changed. ${note.reason}`;
+      return { level: 'error', fields: { event, by: note.by, reason } };
+    }
     case 'rollout.foreign': {
       const { policy, rollout, reason } = note;
       return { level: 'error', fields: { event, policy, rollout, reason } };
@@ -225,6 +232,8 @@ function countNote(metrics: Metrics, note: DaemonNote): void {
   if (note.event === 'config.outdated') metrics.setConfig(note.policy, 'outdated');
   if (note.event === 'config.differs' || note.event === 'config.agreed')
     metrics.setConfig(note.policy, 'newest');
+  if (note.event === 'config.reloaded') metrics.configRead({ kind: 'good', at: note.at });
+  if (note.event === 'config.refused') metrics.configRead({ kind: 'bad' });
   if (note.event === 'redis.forbidden') metrics.setRedisRefusals(note.rights);
   if (note.event === 'redis.allowed') metrics.setRedisRefusals([]);
   if (note.event === 'service.throttled') metrics.apiThrottled(note.reason);

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { DurationMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
 import { type EndState, endStates } from '../rollout/upgrade.ts';
 import { makeSharedStateMetrics, type OnStateRead, type SharedState } from './shared-state-metrics.ts';
@@ -47,6 +47,10 @@ export interface Metrics {
   redisEmptied(): void;
   /** `outdated`: another daemon has a newer config of the policy. */
   setConfig(policy: string, standing: 'newest' | 'outdated'): void;
+  /** Policies of the present config: those that are new begin at zero. */
+  setPolicies(policies: readonly string[]): void;
+  /** How the last reading of the config file went. */
+  configRead(reading: { readonly kind: 'good'; readonly at: EpochMs } | { readonly kind: 'bad' }): void;
   /** What Redis refuses to our user, as `ACL SETUSER` takes it; replaces what was said before. */
   setRedisRefusals(rights: readonly string[]): void;
   /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out, and says so. */
@@ -171,6 +175,16 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     labelNames: ['policy'],
     registers,
   });
+  const configGood = new Gauge({
+    name: 'upwave_config_last_reload_successful',
+    help: 'Whether the last reading of the config file was without a mistake (1), or nothing of it was taken over (0).',
+    registers,
+  });
+  const configGoodAt = new Gauge({
+    name: 'upwave_config_last_reload_success_timestamp_seconds',
+    help: 'When the config file was last read without a mistake.',
+    registers,
+  });
   new Gauge({
     name: 'upwave_foreign_rollouts',
     help: 'Rollouts on their way that this daemon leaves alone, since they belong to another account.',
@@ -193,12 +207,19 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   collectDefaultMetrics({ register: own });
   for (const name of misnamedDefaults) own.removeSingleMetric(name);
 
-  for (const policy of parts.policies) {
-    for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
-    for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
-    durations.zero({ policy });
-    outdated.set({ policy }, 0);
-  }
+  let policies: readonly string[] = [];
+  const setPolicies = (present: readonly string[]): void => {
+    for (const policy of policies) if (!present.includes(policy)) outdated.remove({ policy });
+    for (const policy of present) {
+      if (policies.includes(policy)) continue;
+      for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
+      for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
+      durations.zero({ policy });
+      outdated.set({ policy }, 0);
+    }
+    policies = [...present];
+  };
+  setPolicies(parts.policies);
   for (const reason of ['429', '401']) throttled.inc({ reason }, 0);
 
   const shared = makeSharedStateMetrics({
@@ -229,6 +250,11 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),
     redisEmptied: () => emptied.inc(),
     setConfig: (policy, standing) => outdated.set({ policy }, standing === 'outdated' ? 1 : 0),
+    setPolicies,
+    configRead: (reading) => {
+      configGood.set(reading.kind === 'good' ? 1 : 0);
+      if (reading.kind === 'good') configGoodAt.set(reading.at / 1_000);
+    },
     setRedisRefusals: (rights) => {
       refusals.reset();
       for (const right of rights) refusals.set({ right }, 1);

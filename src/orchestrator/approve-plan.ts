@@ -60,6 +60,7 @@ export async function refuseApproval(
   const renewed = {
     ...frozen.rollout,
     drift,
+    ...(rollout.config === undefined ? {} : { config: rollout.config }),
     heldStrata: heldIn(rollout, frozen.groups),
     rev: rollout.rev + 1,
   };

@@ -117,8 +117,13 @@ const liftingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
   'brakeLifted',
 ]);
 
-// In the same write, so that no create leaves after it.
-const stoppingFacts: ReadonlySet<RolloutFact['kind']> = new Set(['brakeSet', 'inventoryDoubted']);
+// In the same write, so that no create leaves after it. Whether the failures so far are too many for a changed policy, the
+// next decision judges, which lifts the brake again.
+const stoppingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
+  'brakeSet',
+  'inventoryDoubted',
+  'policyChanged',
+]);
 
 // A wave that moves on says nothing about the brake, which a failure may have set a moment ago.
 function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {

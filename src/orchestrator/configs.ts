@@ -1,7 +1,8 @@
 import type { Sleep } from '../base/sleep.ts';
-import type { DurationMs } from '../base/time.ts';
+import type { Clock, DurationMs } from '../base/time.ts';
 import { type ConfigStanding, configWords, judgeConfig } from '../rollout/newest-config.ts';
-import type { ConfigRegister, LivingDaemons } from './ports/config-register.ts';
+import type { ConfigWord } from '../rollout/present-brakes.ts';
+import type { ConfigRegister, LivingDaemons, NamedConfig } from './ports/config-register.ts';
 import type { EventSink } from './ports/event-sink.ts';
 
 /** Whether this daemon has the newest config of each policy: only then may it scan and plan the policy (P5). */
@@ -10,29 +11,57 @@ export interface Configs {
   check(policy: string): Promise<ConfigStanding>;
   /** As it was at the last check or beat; nothing where all agreed. */
   standings(): ReadonlyMap<string, ConfigStanding>;
+  /**
+   * What this daemon's config may say about the brakes of a rollout that is on its way, by the last check or beat; undefined
+   * where another daemon has a newer config, or where this one scans only once beside others.
+   */
+  word(policy: string): ConfigWord | undefined;
+  /** The config was read anew: policies that it says differently are the newest from the next beat on. */
+  replace(own: readonly NamedConfig[]): void;
   /** Who lived at the last check or beat. */
   living(): Pick<LivingDaemons, 'account' | 'others'>;
   /** Says that this daemon lives, and judges all its policies anew. */
   beat(): Promise<void>;
 }
 
-/** Judges the config of this daemon by what living daemons say, and tells when that has changed. */
-export function makeConfigs({
-  register,
-  sink,
-}: {
-  readonly register: Pick<ConfigRegister, 'beat'>;
+export interface ConfigsParts {
+  readonly register: Pick<ConfigRegister, 'beat' | 'replace'>;
   readonly sink: EventSink;
-}): Configs {
+  readonly clock: Clock;
+  /** False for `run --once`. True, where left out. */
+  readonly followsSchedule?: boolean;
+}
+
+// A daemon that was killed is taken for living ten seconds longer: it may be this one, started again with another config.
+const takenUpWithinMs: DurationMs = 15_000;
+
+/** Judges the config of this daemon by what living daemons say, and tells when that has changed. */
+export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts): Configs {
   let living: LivingDaemons = { own: [], account: '', others: [] };
   let standings: ReadonlyMap<string, ConfigStanding> = new Map();
+  let hashes: ReadonlyMap<string, string> = new Map();
+  /** Since when this daemon has its config of a policy. */
+  const readAt = new Map<string, number>();
+  /** Policies of which another daemon has shown a newer config since then: that one stays the newer one when it is gone. */
+  const overtaken = new Set<string>();
+  const takeUp = (own: readonly NamedConfig[]): void => {
+    for (const { policy, hash } of own) {
+      if (hashes.get(policy) === hash) continue;
+      readAt.set(policy, clock.now());
+      overtaken.delete(policy);
+    }
+    hashes = new Map(own.map(({ policy, hash }) => [policy, hash]));
+  };
   const beat = async (): Promise<void> => {
     living = await register.beat();
     const { own, others } = living;
+    takeUp(own);
     const judged = own.map((config) => [config.policy, judgeConfig(config, others)] as const);
     const before = standings;
     standings = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));
     for (const [policy, standing] of judged) {
+      const heldMs = clock.now() - (readAt.get(policy) ?? 0);
+      if (standing.kind === 'outdated' && heldMs > takenUpWithinMs) overtaken.add(policy);
       const was = before.get(policy)?.kind ?? 'agreed';
       if (was === standing.kind) continue;
       const reason = configWords(policy, standing) ?? `all daemons have the same config of ${policy} again`;
@@ -46,6 +75,18 @@ export function makeConfigs({
       return standings.get(policy) ?? agreed;
     },
     standings: () => standings,
+    word: (policy) => {
+      const { kind } = standings.get(policy) ?? agreed;
+      const own = living.own.find((config) => config.policy === policy);
+      // Read anew since the last beat: how it stands to the others is not known yet.
+      if (own === undefined || own.hash !== hashes.get(policy)) return undefined;
+      if (kind === 'outdated' || (!followsSchedule && kind !== 'agreed')) return undefined;
+      return { generation: own.generation, isTakenUp: !overtaken.has(policy) };
+    },
+    replace: (own) => {
+      register.replace(own);
+      takeUp(own);
+    },
     living: () => living,
   };
 }
@@ -64,12 +105,20 @@ export async function keepBeating(
     register,
     sink,
     sleep,
-  }: { readonly register: Pick<ConfigRegister, 'leave'>; readonly sink: EventSink; readonly sleep: Sleep },
+    afterBeat,
+  }: {
+    readonly register: Pick<ConfigRegister, 'leave'>;
+    readonly sink: EventSink;
+    readonly sleep: Sleep;
+    /** What is to be done by what the beat has shown. */
+    readonly afterBeat: () => Promise<unknown>;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
       await configs.beat();
+      await afterBeat();
     } catch (error) {
       // Redis away, or refusing: what was judged last stands, and each scan asks anew.
       if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });

@@ -148,6 +148,8 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
       return { event: 'rollout.reopened' };
     case 'accountTied':
       return { event: 'rollout.tied' };
+    case 'policyChanged':
+      return { event: 'rollout.policyChanged' };
     case 'inventoryDoubted':
       // Other figures of the same trouble are no news.
       return before.doubt === undefined

@@ -23,6 +23,8 @@ export interface PolicyStandings {
   readonly orphans: readonly OrphanedRollout[];
   /** Why Redis lets the daemon that answers do no work; absent while it does. */
   readonly notReady?: string;
+  /** What is wrong with the config file of the daemon that answers, which works by the one before; absent: nothing. */
+  readonly configProblem?: string;
 }
 
 export interface ListPoliciesParts extends FindOrphansParts {

@@ -1,5 +1,6 @@
 import { isSameBuild } from '../base/build-version.ts';
 import type { EpochMs } from '../base/time.ts';
+import { withPresentCaps } from '../rollout/present-brakes.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { awaitsDeferredAlone, deferredSeenMax } from '../rollout/wave-evidence.ts';
 import type { Accounts } from './accounts.ts';
@@ -27,6 +28,7 @@ export async function loadRolloutView(
   const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
   const view = {
     ...stored,
+    groups: withPresentCaps(stored.groups, stored.rollout.policy),
     buildHold: builds.find(({ build }) => isSameBuild(build, targetBuild)) ?? null,
     rollback: rollback ?? null,
     ...(accounts === undefined ? {} : { account: await accounts.standingOf(stored.rollout) }),

@@ -8,7 +8,7 @@ import { hold, listHolds, release } from './hold-things.ts';
 import { type ListPoliciesParts, listPolicies } from './list-policies.ts';
 import { loadFailures } from './load-failures.ts';
 import { loadRolloutSummary } from './load-view.ts';
-import type { Operations, VerbResult } from './operations.ts';
+import type { RolloutOperations, VerbResult } from './operations.ts';
 import type { ReadApiStanding } from './ports/api-budget.ts';
 
 export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
@@ -19,7 +19,7 @@ export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
 }
 
 /** Makes what an operator can see and do, from store and register: it works on every daemon, leader or not. */
-export function makeOperations(parts: OperationsParts): Operations {
+export function makeOperations(parts: OperationsParts): RolloutOperations {
   const { store, clock, readApiStanding } = parts;
   const applyVerb = makeApplyVerb(parts);
   const describe = async (rolloutId: string, api: ApiStanding): Promise<RolloutStatus | undefined> => {

@@ -9,6 +9,7 @@ import type { RolloutVerb } from '../rollout/verbs.ts';
 import type { PolicyStandings } from './list-policies.ts';
 import type { AuditEntry, CollectorHold } from './ports/fleet-register.ts';
 import type { RolloutsPage, UpgradePage } from './ports/rollout-store.ts';
+import type { ReloadRequest, ReloadResult } from './reload.ts';
 
 export interface VerbRequest {
   readonly rolloutId: string;
@@ -93,8 +94,8 @@ export interface RolloutStatusPage {
   readonly next: string | null;
 }
 
-/** What an operator can see and do, over HTTP or in the same process. */
-export interface Operations {
+/** What an operator can see and do with rollouts, from what the store knows. */
+export interface RolloutOperations {
   /** What is current, newest first: those on their way, and each policy's last that has ended; with its rollback, or what it rolls back. */
   listRollouts(): Promise<readonly RolloutStatus[]>;
   /** A page of all that are kept, newest first; undefined: there is no rollout `before`. */
@@ -116,4 +117,13 @@ export interface Operations {
   readAudit(limit: number): Promise<readonly AuditEntry[]>;
   /** Why not now, and when: for every policy. @param collector its id, or its exact name */
   explain(collector: string): Promise<ExplainResult>;
+}
+
+/** What an operator can see and do, over HTTP or in the same process. */
+export interface Operations extends RolloutOperations {
+  /**
+   * Reads the config anew, all of it or nothing of it. When it answers, the rollouts on their way follow its brakes: no
+   * create leaves that only the former ones allowed (P2, P7).
+   */
+  reload(request: ReloadRequest): Promise<ReloadResult>;
 }

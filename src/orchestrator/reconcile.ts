@@ -221,6 +221,7 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
         at,
         startBy: startBy.get(before.collectorId) ?? null,
         seen,
+        ...(rollout.config === undefined ? {} : { changes: rollout.config.changes }),
       };
       return changeOf(parts, rollout, before, fact);
     })

@@ -80,6 +80,7 @@ export async function beginRollback(
     createdAt: clock.now(),
     fleet: inventory.value,
     accountMarks: rollout.accountMarks,
+    generation: rollout.config?.generation,
   };
   const frozen = freezeRollback(rollout, { takenBack, left }, collectors, origin);
   const event = {

@@ -182,6 +182,7 @@ async function begin(
     createdAt: parts.clock.now(),
     fleet,
     accountMarks: await parts.accounts?.mark().then((mark) => [mark]),
+    generation: parts.configs?.word(policy.name)?.generation,
   });
   const event = {
     at: frozen.rollout.createdAt,

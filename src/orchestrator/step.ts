@@ -148,6 +148,9 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   if (rollout.state !== 'running') return putBack(run, upgrade, `the rollout is ${rollout.state}`);
   if (rollout.doubt !== undefined) return putBack(run, upgrade, describeImplausible(rollout.doubt.why));
+  // Its turn was given by windows, caps and slots that are no more (P2, P7).
+  if ((upgrade.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
+    return putBack(run, upgrade, 'the policy changed after it was given its turn');
   const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.stratum);
   if (held !== undefined) return putBack(run, upgrade, `stratum ${held.label} is held: ${held.reason}`);
   const hold = await findHold(parts, upgrade.collectorId);

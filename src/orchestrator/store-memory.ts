@@ -123,9 +123,11 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
 
 /** undefined: all that is known is still there. */
 function lossBetween(before: StoreMarks, after: StoreMarks): Loss | undefined {
-  const lost = [...before.policies].flatMap(([policy, mark]) =>
-    mark === after.policies.get(policy) ? [] : [policy],
-  );
+  // One that is no longer in the config is not looked for.
+  const lost = [...before.policies].flatMap(([policy, mark]) => {
+    const now = after.policies.get(policy);
+    return now === undefined || now === mark ? [] : [policy];
+  });
   const isHoldsLost = before.holds !== after.holds;
   if (!isHoldsLost && lost.length === 0) return undefined;
   return { holds: isHoldsLost, policies: lost, isAll: isHoldsLost && lost.length === before.policies.size };

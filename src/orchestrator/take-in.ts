@@ -18,7 +18,7 @@ import type { PlanMemory } from './read-plan.ts';
 export interface TakeInParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
   /** This daemon has the newest config, where left out. */
-  readonly configs?: Pick<Configs, 'check'>;
+  readonly configs?: Pick<Configs, 'check' | 'word'>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, DelayedError, type Job, Queue } from 'bullmq';
-import { schedule } from 'node-cron';
+import { type ScheduledTask, schedule } from 'node-cron';
 import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/with-either-signal.ts';
 import { CalmWorker } from './calm-worker.ts';
@@ -45,6 +45,8 @@ const defaultPassOn: PassOn = { afterMs: 2_000, max: 150 };
 export interface RunningScanSchedule {
   /** Looks for work now, for every policy: done once at start. Never throws. */
   tickAll(at: Date): Promise<void>;
+  /** From here on these are the schedules, and looks for work now for the policies that say something new. */
+  follow(schedules: readonly ScanSchedule[], at: Date): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,7 +66,8 @@ const lockDurationMs = 10_000;
  */
 export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule {
   const { connection, names, passOn = defaultPassOn } = parts;
-  const versions = new Map(parts.schedules.map(({ policy, version }) => [policy, version]));
+  let schedules: readonly ScanSchedule[] = [];
+  let versions: ReadonlyMap<string, string> = new Map();
   const queue = new Queue<ScanTick>(names.scans, { connection, prefix: names.prefix });
   const stopping = new AbortController();
   const worker = new CalmWorker<ScanTick>(
@@ -116,20 +119,35 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
   /** Never throws: a tick that Redis refuses is lost, and the next one looks again. */
   const tick = (of: ScanSchedule, origin: ScanTick['origin'], at: Date): Promise<void> =>
     addTick(of, origin, at).catch((error: unknown) => parts.onError(asError(error)));
-  const tasks = parts.schedules.map((each) =>
-    schedule(
-      each.cron,
-      // `date` is the instant the tick was due at, the same on every daemon, not when it was noticed.
-      ({ date }) => tick(each, 'schedule', date),
-      { timezone: each.timeZone, suppressMissedWarning: true },
-    ),
-  );
+  let tasks: readonly ScheduledTask[] = [];
+  const stopTasks = async (): Promise<void> => {
+    for (const task of tasks) await task.destroy();
+  };
+  const use = (present: readonly ScanSchedule[]): void => {
+    schedules = present;
+    versions = new Map(present.map(({ policy, version }) => [policy, version]));
+    tasks = present.map((each) =>
+      schedule(
+        each.cron,
+        // `date` is the instant the tick was due at, the same on every daemon, not when it was noticed.
+        ({ date }) => tick(each, 'schedule', date),
+        { timezone: each.timeZone, suppressMissedWarning: true },
+      ),
+    );
+  };
+  use(parts.schedules);
   return {
     tickAll: async (at) => {
-      for (const each of parts.schedules) await tick(each, 'start', at);
+      for (const each of schedules) await tick(each, 'start', at);
+    },
+    follow: async (present, at) => {
+      const news = present.filter(({ policy, version }) => versions.get(policy) !== version);
+      await stopTasks();
+      use(present);
+      for (const each of news) await tick(each, 'start', at);
     },
     close: async () => {
-      for (const task of tasks) await task.destroy();
+      await stopTasks();
       stopping.abort();
       await worker.close();
       await queue.close();

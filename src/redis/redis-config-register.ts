@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { DurationMs } from '../base/time.ts';
-import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
+import type { ConfigRegister, NamedConfig } from '../orchestrator/ports/config-register.ts';
 import type { RedisCommands } from './connection.ts';
 import { makeScript, runScript } from './script.ts';
 
@@ -14,19 +14,22 @@ const generationsMax = 10_000;
 /**
  * Notes that a daemon lives, gives each config that is new here the next generation, and answers all that live, with the
  * generations of their configs. By Redis's clock, since those of daemons differ. KEYS: daemons, generations. ARGV: daemon,
- * life in ms, most generations, body.
+ * life in ms, most generations, body; then the configs that get a new generation.
  */
 const beatScript = makeScript(`
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local function generationOf(member)
-  local score = redis.call('ZSCORE', KEYS[2], member)
-  if score then return tonumber(score) end
+local function newest(member)
   local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
   local next = (tonumber(last[2]) or 0) + 1
   redis.call('ZADD', KEYS[2], next, member)
   return next
 end
+local function generationOf(member)
+  local score = redis.call('ZSCORE', KEYS[2], member)
+  return score and tonumber(score) or newest(member)
+end
+for at = 5, #ARGV do newest(ARGV[at]) end
 redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now) .. ' ' .. ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 local living = {}
@@ -69,19 +72,26 @@ export function makeRedisConfigRegister(parts: {
   readonly followsSchedule: boolean;
   /** What names the account of this daemon to the others: no credential (P12). */
   readonly readAccount: () => Promise<string>;
-  readonly own: ReadonlyArray<{ readonly policy: string; readonly hash: string }>;
+  readonly own: readonly NamedConfig[];
 }): ConfigRegister {
-  const { commands, keyPrefix, followsSchedule, readAccount, own } = parts;
+  const { commands, keyPrefix, followsSchedule, readAccount } = parts;
+  let { own } = parts;
+  let renewed: readonly NamedConfig[] = [];
   const keys = { daemons: `${keyPrefix}:{leader}:daemons`, generations: `${keyPrefix}:{leader}:configs` };
   const daemon = randomUUID();
   return {
     beat: async () => {
       const account = await readAccount();
       const body = JSON.stringify({ followsSchedule, account, configs: own });
+      const renewing = renewed;
       const answer = await runScript(commands, beatScript, {
         keys: [keys.daemons, keys.generations],
-        args: [daemon, livesMs, generationsMax, body],
+        args: [
+          ...[daemon, livesMs, generationsMax, body],
+          ...renewing.map(({ policy, hash }) => `${policy}\n${hash}`),
+        ],
       });
+      if (renewed === renewing) renewed = [];
       // What a later version says otherwise is left out: it would take its own for newer in any case.
       const living = z
         .array(z.string())
@@ -95,6 +105,11 @@ export function makeRedisConfigRegister(parts: {
         own: living.find((each) => each.daemon === daemon)?.configs ?? [],
         others: living.filter((each) => each.daemon !== daemon),
       };
+    },
+    replace: (present) => {
+      const before = new Map(own.map(({ policy, hash }) => [policy, hash]));
+      renewed = present.filter(({ policy, hash }) => before.get(policy) !== hash);
+      own = present;
     },
     leave: async () => {
       await commands.hdel(keys.daemons, daemon);

@@ -97,7 +97,14 @@ const collectorHold = z.object({
   ...word,
 }) satisfies z.ZodType<CollectorHold>;
 const auditEntry = z.object({
-  event: z.enum(['build.held', 'build.released', 'collector.held', 'collector.released', 'record.lost']),
+  event: z.enum([
+    'build.held',
+    'build.released',
+    'collector.held',
+    'collector.released',
+    'record.lost',
+    'config.reloaded',
+  ]),
   subject: z.string(),
   ...word,
 }) satisfies z.ZodType<AuditEntry>;

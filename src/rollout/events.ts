@@ -11,6 +11,7 @@ export type RolloutEventName =
   | 'rollout.joined'
   | 'rollout.reopened'
   | 'rollout.tied'
+  | 'rollout.policyChanged'
   | 'inventory.doubted'
   | 'inventory.trusted'
   | 'wave.awaitingApproval'

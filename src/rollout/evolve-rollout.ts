@@ -6,6 +6,7 @@ import { assessed, hasBegun } from './gate.ts';
 import { freshStanding } from './gate-standing.ts';
 import { type DoubtedReading, isDoubtOverdue } from './inventory-doubt.ts';
 import type { LeftBehind } from './left-behind.ts';
+import type { Policy } from './policy.ts';
 import type {
   AcknowledgedStratum,
   GateStanding,
@@ -79,6 +80,13 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | { readonly kind: 'inventoryDoubted'; readonly doubt: DoubtedReading }
   /** A good reading: it ends the doubt, if there is one. */
   | { readonly kind: 'inventoryTrusted'; readonly inventory: InventoryBaseline }
+  /** The config changed, and this rollout follows its brakes: the policy is the frozen one with the new brakes. */
+  | {
+      readonly kind: 'policyChanged';
+      readonly policy: Policy;
+      readonly generation: number;
+      readonly reason: string;
+    }
   /** Nothing to say about the rollout itself: the store's brake was set or lifted. */
   | { readonly kind: 'brakeSet' | 'brakeLifted' }
 );
@@ -179,6 +187,10 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, doubt: { since: fact.at, ...rollout.doubt, ...fact.doubt } };
     case 'inventoryTrusted':
       return { ...withoutDoubt(next), inventory: fact.inventory };
+    case 'policyChanged': {
+      const changes = (rollout.config?.changes ?? 0) + 1;
+      return { ...next, policy: fact.policy, config: { generation: fact.generation, changes } };
+    }
     case 'brakeSet':
     case 'brakeLifted':
       return next;

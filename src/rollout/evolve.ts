@@ -113,22 +113,23 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
 
 function afterAdmitted(
   upgrade: In<'pending' | 'retrying'>,
-  { at, startBy, seen }: Extract<UpgradeFact, { kind: 'admitted' }>,
+  { at, startBy, seen, changes }: Extract<UpgradeFact, { kind: 'admitted' }>,
   { policy }: EvolveContext,
 ): Upgrade {
   const { offeredAt, fitAt } = upgrade;
   const isUntouched = upgrade.state === 'pending' && upgrade.doubts === 0;
+  const turn = changes === undefined ? {} : { turnChanges: changes };
   if (isUntouched && seen !== undefined && showsFit(upgrade, seen, offeredAt))
-    return to(upgrade, { state: 'queued', dueAt: at, freshAt: seen.at, startBy });
+    return to(upgrade, { state: 'queued', dueAt: at, freshAt: seen.at, startBy }, turn);
   // A retry's collector has been through something since it was last looked at, so it is looked at anew (P1).
   if (upgrade.state === 'retrying' || offeredAt === undefined) {
     const freshAt = upgrade.state === 'retrying' ? 0 : fitAt;
-    return to(upgrade, { state: 'queued', dueAt: at, freshAt, startBy });
+    return to(upgrade, { state: 'queued', dueAt: at, freshAt, startBy }, turn);
   }
   // Of one that is admitted right after its plan was made a newer heartbeat is not to be seen yet.
   const heardAt = nextHeartbeatAt(fitAt, policy);
   const dueAt = heardAt > at ? Math.min(heardAt, nextHeartbeatAt(at, policy)) : at;
-  return to(upgrade, { state: 'queued', dueAt, freshAt: fitAt, heardAfter: offeredAt, startBy });
+  return to(upgrade, { state: 'queued', dueAt, freshAt: fitAt, heardAfter: offeredAt, startBy }, turn);
 }
 
 function afterCreated(upgrade: Upgrade, taskId: string, at: EpochMs, context: EvolveContext): Upgrade {

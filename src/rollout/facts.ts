@@ -10,6 +10,8 @@ export type UpgradeFact = { readonly at: EpochMs } & (
   | {
       readonly kind: 'admitted';
       readonly startBy: EpochMs | null;
+      /** How often the rollout's brakes have changed: a turn counts until they change again. */
+      readonly changes?: number;
       /** What a page of the inventory showed of it a moment ago, where one was read. */
       readonly seen?: RowSighting | undefined;
     }

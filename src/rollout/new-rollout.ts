@@ -18,11 +18,13 @@ export interface RolloutOrigin {
   readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'collectors'>;
   /** The account whose inventory that is, where it is known. */
   readonly accountMarks?: readonly AccountMark[] | undefined;
+  /** Of the config whose policy that is, where it is known. */
+  readonly generation?: number | undefined;
 }
 
 /** A rollout before anything of it has begun. */
 export function newRollout(
-  { id, startedBy, createdAt, fleet, accountMarks }: RolloutOrigin,
+  { id, startedBy, createdAt, fleet, accountMarks, generation }: RolloutOrigin,
   policy: Policy,
   about: Pick<
     Rollout,
@@ -64,6 +66,7 @@ export function newRollout(
     endedAt: null,
     rev: 1,
     ...(accountMarks === undefined ? {} : { accountMarks }),
+    ...(generation === undefined ? {} : { config: { generation, changes: 0 } }),
   };
 }
 

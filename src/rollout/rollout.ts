@@ -35,8 +35,10 @@ export interface Rollout {
   readonly rollbackOf: string | null;
   /** The rollback of this rollout, once it was begun. */
   readonly rollbackId: string | null;
-  /** The policy as it was when the plan was frozen. */
+  /** The policy as it was when the plan was frozen, with the brakes of the present config (`present-brakes.ts`). */
   readonly policy: Policy;
+  /** Whose brakes those are; absent in rollouts of earlier versions. */
+  readonly config?: RolloutConfig;
   readonly targetBuild: string;
   /** For a rollback: the builds it goes back to, most frequent first. */
   readonly backTo: readonly string[];
@@ -83,6 +85,14 @@ export interface Rollout {
    * and only its end is ever stored.
    */
   readonly brokenText?: string;
+}
+
+/** The config that a rollout follows. */
+export interface RolloutConfig {
+  /** Grows with each config that is new to the installation. */
+  readonly generation: number;
+  /** How often its brakes changed since the plan was frozen: a turn that was given before the last change counts no more. */
+  readonly changes: number;
 }
 
 /**

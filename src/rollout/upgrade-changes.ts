@@ -32,7 +32,10 @@ export interface EvolveContext {
 export type In<State extends Upgrade['state']> = Extract<Upgrade, { state: State }>;
 
 type Changes = Partial<
-  Pick<Upgrade, 'attempts' | 'doubts' | 'unexplained' | 'misses' | 'deferredMs' | 'firstStartedAt'>
+  Pick<
+    Upgrade,
+    'attempts' | 'doubts' | 'unexplained' | 'misses' | 'deferredMs' | 'turnChanges' | 'firstStartedAt'
+  >
 >;
 
 export function verify(
@@ -220,6 +223,8 @@ export function lose(upgrade: Upgrade, at: EpochMs, reason: string, policy: Poli
 export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {}): Upgrade {
   const deferredMs = changes.deferredMs ?? upgrade.deferredMs;
   const isBefore = isNotStarted(next) || next.state === 'starting';
+  const turnChanges = changes.turnChanges ?? upgrade.turnChanges;
+  const hasTurn = next.state === 'queued' || next.state === 'starting';
   return {
     rolloutId: upgrade.rolloutId,
     collectorId: upgrade.collectorId,
@@ -240,6 +245,7 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
     unexplained: changes.unexplained ?? upgrade.unexplained,
     misses: changes.misses ?? upgrade.misses,
     ...(isBefore && deferredMs !== undefined ? { deferredMs } : {}),
+    ...(hasTurn && turnChanges !== undefined ? { turnChanges } : {}),
     firstStartedAt: changes.firstStartedAt ?? upgrade.firstStartedAt,
     ...next,
   };

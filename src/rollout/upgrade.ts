@@ -51,6 +51,8 @@ export interface UpgradeIdentity {
   readonly unheardSince?: EpochMs;
   /** How long it has been deferred in all since it was last upgrading; absent while it was not. */
   readonly deferredMs?: DurationMs;
+  /** How often the rollout's brakes had changed when it was given its turn; absent: never. */
+  readonly turnChanges?: number;
   /** When the first task was created, for the duration. */
   readonly firstStartedAt: EpochMs | null;
 }

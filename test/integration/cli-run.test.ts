@@ -360,6 +360,49 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     expect(JSON.parse(resumed.out)).toMatchObject({ state: 'running' });
     await until('another create', () => desk.night.record().creates.length > length);
 
+    // A config that is read anew reaches the rollout on its way, by signal and by command.
+    const writeRollouts = (changes: object) => {
+      const { rollouts } = nightConfig(desk.night.service.baseUrl, { rollout: { ...slow, ...changes } }) as {
+        readonly rollouts: unknown;
+      };
+      desk.write({ rollouts });
+    };
+    const frozen = [{ from: '2020-01-01', to: '2090-01-01', reason: 'audit' }];
+    writeRollouts({ freezes: frozen });
+    daemon.kill('SIGHUP');
+    await until('the freeze', async () =>
+      (await desk.call('status', '--url', url)).out.includes('frozen: audit'),
+    );
+    const { length: frozenAt } = desk.night.record().creates;
+    await until('what runs to end', () => desk.night.record().tasksInFlight === 0);
+    expect(desk.night.record().creates.length).toBe(frozenAt);
+
+    writeRollouts({ freezes: frozen, concurrency: 'many' });
+    const refusedReload = await desk.call('reload', '--url', url);
+    expect(refusedReload.err).toMatch(/upwave\.yaml:\d+.*concurrency/);
+    expect(refusedReload.code).toBe(2);
+    const ready = await fetch(`${url}/readyz`);
+    expect(ready.status).toBe(200);
+    expect(await ready.json()).toMatchObject({ checks: { config: { ok: true, kind: 'refused' } } });
+    const failedMetrics = await (await fetch(`${url}/metrics`)).text();
+    expect(failedMetrics).toContain('upwave_config_last_reload_successful 0');
+    expect((await desk.call('status', '--url', url)).out).toContain('The config file has mistakes');
+
+    writeRollouts({ concurrency: 2, select: { exclude: [] } });
+    const reloaded = await desk.call('reload', '--reason', 'over', '--url', url);
+    expect(reloaded.out).toMatch(/^now +night-\d{8}-1: concurrency 1 → 2, freezes 2020.* → none$/m);
+    expect(reloaded.out).toMatch(/^later .*: select.exclude$/m);
+    expect(reloaded.code).toBe(0);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('upwave_config_last_reload_successful 1');
+    await until('creates again', () => desk.night.record().creates.length > frozenAt);
+    const audit = await (await fetch(`${url}/api/v1/audit`)).json();
+    expect(audit).toMatchObject({
+      entries: [
+        { event: 'config.reloaded', reason: expect.stringMatching(/^night: .*concurrency 1 → 2.*; over$/) },
+        { event: 'config.reloaded', by: 'SIGHUP', reason: expect.stringContaining('freezes none → 2020') },
+      ],
+    });
+
     expect((await desk.call('abort', '--url', url)).code).toBe(0);
     const refused = await desk.call('resume', 'night', '--url', url);
     expect(refused.err).toMatch(/^upwave: it is aborted, and only a paused or held one resumes$/m);

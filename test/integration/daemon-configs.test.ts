@@ -5,6 +5,7 @@ import {
   type NightInput,
   nightPolicy,
   scan,
+  statusOf,
   untilWave,
   upgradesOf,
 } from '../support/daemon-night.ts';
@@ -40,7 +41,9 @@ describe.concurrent('two daemons with two configs of a policy (P5)', () => {
     await untilWave(planner, rolloutId, { index: 1, state: 'awaitingApproval' });
     await planner.close();
     // Alone it has the newest config that lives.
-    const other = await night.startDaemon({ rollout: { waves, ...excludeNobody } });
+    const other = await night.startDaemon({ rollout: { waves, ...excludeNobody, concurrency: 3 } });
+    // The brakes that came with the restart reach the rollout, and its plan stays.
+    await until('the new limit', async () => (await statusOf(other, rolloutId)).concurrency === 3);
     for (let made = 0; made < 12; made += 1) night.service.world.appear();
     expect(await other.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
     const names = await namesOf(other, rolloutId);

@@ -40,6 +40,20 @@ describe('the register of living daemons', () => {
     );
   });
 
+  it('takes what is read anew for the newest, also where it was in use before', async () => {
+    const { keyPrefix } = redis.config();
+    const one = aDaemon(keyPrefix, 'aaaa');
+    const other = aDaemon(keyPrefix, 'bbbb');
+    await one.beat();
+    await other.beat();
+    other.replace([{ policy: 'production', hash: 'aaaa' }]);
+    expect((await other.beat()).own).toEqual([{ policy: 'production', hash: 'aaaa', generation: 3 }]);
+    // Once; and what has not changed keeps its place.
+    expect((await other.beat()).own).toMatchObject([{ generation: 3 }]);
+    other.replace([{ policy: 'production', hash: 'aaaa' }]);
+    expect((await other.beat()).own).toMatchObject([{ generation: 3 }]);
+  });
+
   it('forgets a daemon that leaves, and keeps one without policies', async () => {
     const { keyPrefix } = redis.config();
     const one = aDaemon(keyPrefix, 'aaaa');

@@ -95,6 +95,24 @@ describe('the schedule of scans', () => {
     expect(ran.length).toBe(40);
   });
 
+  it('follows the schedules of a config that was read anew, and scans what is new in it', async ({
+    expect,
+  }) => {
+    const ran: ScanTick[] = [];
+    const runScan = async (tick: ScanTick) => void ran.push(tick);
+    const schedule = aSchedule(someNames(), { kept: 'a', changed: 'a', gone: 'a' }, { runScan });
+    const never = { cron: '0 0 1 1 *', timeZone: 'UTC' };
+    const present = [
+      { policy: 'kept', version: 'a', ...never },
+      { policy: 'changed', version: 'b', ...never },
+      { policy: 'added', version: 'a', ...never },
+    ];
+    await schedule.follow(present, new Date(0));
+    await until('both scans', () => ran.length === 2);
+    expect(ran.map(({ policy, version }) => `${policy} ${version}`).sort()).toEqual(['added a', 'changed b']);
+    await schedule.close();
+  });
+
   it('drops a tick that no daemon takes, and says so', async ({ expect }) => {
     const untaken: ScanTick[] = [];
     const names = someNames();

@@ -1,7 +1,7 @@
 import { makeAccounts } from '../../src/orchestrator/accounts.ts';
 import { makeConfigs } from '../../src/orchestrator/configs.ts';
 import { makeOperations } from '../../src/orchestrator/make-operations.ts';
-import type { Operations } from '../../src/orchestrator/operations.ts';
+import type { RolloutOperations } from '../../src/orchestrator/operations.ts';
 import type { Bell } from '../../src/orchestrator/ports/bell.ts';
 import type { Errands } from '../../src/orchestrator/ports/errands.ts';
 import type { EventSink } from '../../src/orchestrator/ports/event-sink.ts';
@@ -25,7 +25,7 @@ import { makeConfigRegisterPort, makeRegisterPort, makeStorePort } from './store
 export interface DaemonModel {
   readonly process: ProcessModel;
   readonly startedAt: number;
-  readonly operations: Operations;
+  readonly operations: RolloutOperations;
   run(of: { readonly rolloutId: string; readonly collectorId: number }): Promise<StepOutcome>;
   scanNow(policy: string, origin: ScanOrigin): Promise<ScanResult | undefined>;
   /** Leads from now on, under this fence, until the lease is another's. */
@@ -117,7 +117,7 @@ export function makeDaemonModel(
     sleep: (forMs: number) => process.wait(forMs),
     readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
   });
-  const configs = makeConfigs({ register: makeConfigRegisterPort(night, process), sink });
+  const configs = makeConfigs({ register: makeConfigRegisterPort(night, process), sink, clock });
   const partsOf = (context: PlantContext) => ({
     ...(night.plant === 'olderConfigScans' ? {} : { configs }),
     ...(night.plant === 'accountIgnored' ? {} : { accounts }),

@@ -1,4 +1,4 @@
-import type { Operations } from '../../src/orchestrator/operations.ts';
+import type { RolloutOperations } from '../../src/orchestrator/operations.ts';
 import { isRolloutEnd } from '../../src/rollout/rollout.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import type { RolloutVerb } from '../../src/rollout/verbs.ts';
@@ -152,7 +152,7 @@ const lifting: ReadonlySet<RolloutVerb> = new Set(['resume', 'approve', 'retry']
 
 async function say(
   night: Night,
-  operations: Operations,
+  operations: RolloutOperations,
   of: SeenRollout,
   verb: RolloutVerb,
   by: string,
@@ -180,7 +180,12 @@ async function say(
   if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden?.();
 }
 
-async function hold(night: Night, operations: Operations, chances: Chances, of: SeenRollout): Promise<void> {
+async function hold(
+  night: Night,
+  operations: RolloutOperations,
+  chances: Chances,
+  of: SeenRollout,
+): Promise<void> {
   const { rollout } = of;
   const { strataHeldBeforeApproval, heldWhileInDoubt } = night.setup.features;
   const awaits = [...night.seen.all.values()].some((each) => each.rollout.state === 'awaitingApproval');
@@ -212,7 +217,7 @@ function isInDoubt(upgrade: Upgrade | undefined): boolean {
 
 async function release(
   night: Night,
-  operations: Operations,
+  operations: RolloutOperations,
   chances: Chances,
   of: SeenRollout,
 ): Promise<void> {
@@ -229,7 +234,7 @@ async function release(
 
 async function letGo(
   night: Night,
-  operations: Operations,
+  operations: RolloutOperations,
   subject: string,
   keys: readonly string[],
 ): Promise<void> {

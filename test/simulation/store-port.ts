@@ -158,9 +158,15 @@ export function makeRegisterPort(night: Night, process: ProcessModel): FleetRegi
 }
 
 /** Where it says which config it has, and reads what the others say. */
-export function makeConfigRegisterPort(night: Night, process: ProcessModel): Pick<ConfigRegister, 'beat'> {
+export function makeConfigRegisterPort(
+  night: Night,
+  process: ProcessModel,
+): Pick<ConfigRegister, 'beat' | 'replace'> {
   const call = makeCall(night, process, 'configs');
-  return { beat: () => call('beat', async () => night.configModel.seenBy(process)) };
+  return {
+    beat: () => call('beat', async () => night.configModel.seenBy(process)),
+    replace: () => undefined,
+  };
 }
 
 function makeCall(night: Night, process: ProcessModel, of = 'store'): Call {

@@ -9,6 +9,7 @@ import type {
   VerbResult,
 } from '../../src/orchestrator/operations.ts';
 import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
+import type { ReloadRequest, ReloadResult } from '../../src/orchestrator/reload.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
 import { headlineOf } from '../../src/rollout/headline.ts';
@@ -112,6 +113,7 @@ export function aRolloutEvent(changes: Partial<RolloutEvent> = {}): RolloutEvent
 
 export interface FakeOperations extends Operations {
   readonly requests: readonly VerbRequest[];
+  readonly reloads: readonly ReloadRequest[];
   readonly holdRequests: ReadonlyArray<{ readonly did: 'hold' | 'release' } & HoldRequest>;
   /** From now on policies stand like this. */
   standAt(policies: PolicyStandings): void;
@@ -130,12 +132,15 @@ export function makeFakeOperations(data: {
   readonly policies?: PolicyStandings;
   readonly audit?: readonly AuditEntry[];
   /** What a hold or a release of this subject answers; others are unknown. */
+  /** What a reload comes to; nothing has changed, where left out. */
+  readonly reload?: ReloadResult;
   readonly holdResults?: Readonly<Record<string, HoldResult>>;
   /** By id or name; others are unknown. */
   readonly explanations?: Readonly<Record<string, ExplainResult>>;
 }): FakeOperations {
   const statuses = new Map(data.rollouts.map((status) => [status.id, status]));
   const requests: VerbRequest[] = [];
+  const reloads: ReloadRequest[] = [];
   const holdRequests: Array<{ did: 'hold' | 'release' } & HoldRequest> = [];
   let standings = data.policies ?? { policies: [], orphans: [] };
   let trouble: Error | 'hang' | undefined;
@@ -153,6 +158,7 @@ export function makeFakeOperations(data: {
     });
   return {
     requests,
+    reloads,
     holdRequests,
     standAt: (policies) => {
       standings = policies;
@@ -197,6 +203,13 @@ export function makeFakeOperations(data: {
     release: (request) => changeHold('release', request),
     listHolds: () => answer(() => data.held ?? { builds: [], collectors: [], strata: [] }),
     readAudit: (limit) => answer(() => (data.audit ?? []).slice(0, limit)),
+    reload: (request) =>
+      answer((): ReloadResult => {
+        reloads.push(request);
+        return (
+          data.reload ?? { kind: 'unchanged', policies: [], needsRestart: [], rollouts: [], warnings: [] }
+        );
+      }),
     explain: (collector) =>
       answer((): ExplainResult => data.explanations?.[collector] ?? { kind: 'unknownCollector' }),
   };

@@ -33,7 +33,11 @@ function setUp(onFleet: (live: (others: readonly LivingDaemon[]) => void) => voi
     store,
     scans,
     register: makeMemoryFleetRegister(),
-    configs: makeConfigs({ register: { beat: async () => ({ own, account: 'a', others }) }, sink }),
+    configs: makeConfigs({
+      register: { beat: async () => ({ own, account: 'a', others }), replace: () => undefined },
+      sink,
+      clock: quietParts.clock,
+    }),
     fleet: aFleetService({
       listBuilds: async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }),
       readFleet: async () => {

@@ -1,4 +1,4 @@
-import type { DurationMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RolloutEvent } from '../../rollout/events.ts';
 import type { HoldEntry } from './fleet-register.ts';
 
@@ -63,6 +63,9 @@ export type DaemonNote =
       readonly policy: string;
       readonly reason: string;
     }
+  /** The config was read anew: what differs. Or it has mistakes, and nothing was changed. */
+  | { readonly event: 'config.reloaded'; readonly by: string; readonly at: EpochMs; readonly reason: string }
+  | { readonly event: 'config.refused'; readonly by: string; readonly reason: string }
   /** It holds nothing of what it held. Told once, by each daemon that knew it before. */
   | { readonly event: 'redis.emptied'; readonly reason: string }
   /** Told once, by each daemon, when it learns of it. */

@@ -13,8 +13,11 @@ export interface CollectorHold {
 
 export interface AuditEntry {
   readonly at: EpochMs;
-  /** `record.lost`: all that was kept until then is gone, or a part of it; the reason says what, and what was put back. */
-  readonly event: HoldEntry['event'] | 'record.lost';
+  /**
+   * `record.lost`: all that was kept until then is gone, or a part of it; the reason says what, and what was put back.
+   * `config.reloaded`: a daemon read its config anew; the reason says which keys of which policy, from what to what.
+   */
+  readonly event: HoldEntry['event'] | 'record.lost' | 'config.reloaded';
   /** The build, or the collector's id; of what was lost, where it was kept. */
   readonly subject: string;
   readonly by: string;

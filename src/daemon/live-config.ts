@@ -1,0 +1,94 @@
+import { hashHex } from '../base/hash.ts';
+import { Secret } from '../base/secret.ts';
+import type { Config } from '../config/config.ts';
+import type { NamedConfig } from '../orchestrator/ports/config-register.ts';
+import type { ScanForecast } from '../orchestrator/ports/scan-book.ts';
+import { makeScanForecast } from '../queue/scan-forecast.ts';
+import type { ScanSchedule } from '../queue/scan-schedule.ts';
+import type { Policy } from '../rollout/policy.ts';
+
+/** What of the config may change while the process runs: its policies. */
+export interface LiveConfig {
+  /** The present policies. One list for the whole life of the daemon: whoever holds it sees each change. */
+  readonly rollouts: readonly Policy[];
+  /** Their names; one list, too. */
+  readonly policies: readonly string[];
+  readonly forecast: ScanForecast;
+  schedules(): readonly ScanSchedule[];
+  replace(rollouts: readonly Policy[]): void;
+}
+
+export function makeLiveConfig(config: Config): LiveConfig {
+  const rollouts = [...config.rollouts];
+  const policies = rollouts.map(({ name }) => name);
+  let schedules = schedulesOf(rollouts);
+  let forecast = makeScanForecast(schedules);
+  return {
+    rollouts,
+    policies,
+    forecast: (policy, count) => forecast(policy, count),
+    schedules: () => schedules,
+    replace: (present) => {
+      rollouts.splice(0, rollouts.length, ...present);
+      policies.splice(0, policies.length, ...present.map(({ name }) => name));
+      schedules = schedulesOf(rollouts);
+      forecast = makeScanForecast(schedules);
+    },
+  };
+}
+
+function schedulesOf(rollouts: readonly Policy[]): readonly ScanSchedule[] {
+  return rollouts.map((policy) => ({
+    policy: policy.name,
+    version: hashHex(JSON.stringify(policy), 8),
+    cron: policy.schedule,
+    timeZone: policy.timeZone,
+  }));
+}
+
+/** A name for what each policy says, and about which service. */
+export function nameConfigs(baseUrl: string, rollouts: readonly Policy[]): readonly NamedConfig[] {
+  return rollouts.map((policy) => ({
+    policy: policy.name,
+    hash: hashHex(JSON.stringify([new URL(baseUrl).origin, policy]), 8),
+  }));
+}
+
+/** Keys outside of `rollouts` that two configs say differently: what a process was built from, and keeps until its end. */
+export function changedKeys(running: Config, next: Config): readonly string[] {
+  const { rollouts: _running, secretFiles: _files, ...before } = running;
+  const { rollouts: _next, secretFiles: _others, ...after } = next;
+  return differingKeys(before, after, '').map((key) => writtenKeys[key] ?? key);
+}
+
+const writtenKeys: Readonly<Record<string, string>> = {
+  historyMs: 'history',
+  'service.requestTimeoutMs': 'service.requestTimeout',
+  'service.ca': 'service.caFile',
+  'redis.ca': 'redis.caFile',
+  'redis.nodes': 'redis.cluster',
+};
+
+function differingKeys(before: unknown, after: unknown, key: string): readonly string[] {
+  const inner = key.split('.').length === 1 && isPlain(before) && isPlain(after);
+  if (!inner) return plain(before) === plain(after) ? [] : [key];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const child = (name: string) => (key === '' ? name : `${key}.${name}`);
+  return [...names].flatMap((name) => differingKeys(before[name], after[name], child(name)));
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
+}
+
+/** For a comparison alone: it may hold secrets. */
+function plain(value: unknown): string | undefined {
+  return JSON.stringify(revealed(value));
+}
+
+function revealed(value: unknown): unknown {
+  if (value instanceof Secret) return value.reveal();
+  if (Array.isArray(value)) return value.map(revealed);
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, revealed(each)]));
+}
