@@ -27,12 +27,9 @@ export const ReloadAnswerBody = z
       )
       .readonly()
       .meta({ description: 'What the file says otherwise than before.' }),
-    needsRestart: z
-      .array(z.string())
-      .readonly()
-      .meta({
-        description: 'Keys outside of `rollouts` that differ. They take effect when the daemon is restarted.',
-      }),
+    needsRestart: z.array(z.string()).readonly().meta({
+      description: 'Keys outside of `rollouts` that differ. They take effect when the daemon is restarted.',
+    }),
     rollouts: z
       .array(
         z.object({

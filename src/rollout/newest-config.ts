@@ -52,7 +52,7 @@ export function configWords(policy: string, standing: ConfigStanding): string | 
     case 'newest':
       return `${daemons(standing.others)} another config of ${policy}. This daemon scans the policy. Give all daemons the same config`;
     case 'outdated':
-      return `${daemons(standing.others)} a newer config of ${policy}. This daemon leaves scans and plans of the policy to the newest config. Restart it with the new config`;
+      return `${daemons(standing.others)} a newer config of ${policy}. This daemon leaves scans and plans of the policy to the newest config. Give it the new config, then run upwave reload, or restart it`;
   }
 }
 
