@@ -52,6 +52,7 @@ export const reloadConfig = defineOperation({
   name: 'reloadConfig',
   method: 'POST',
   path: '/reload',
+  summary: 'Read the config file again',
   body: VerbBody,
   answer: { status: 200, body: ReloadAnswerBody },
   errors: ['invalid', 'unavailable'],

@@ -58,6 +58,8 @@ describe('makeMetrics', () => {
     expect(names.sort()).toEqual(
       [
         'build_info gauge',
+        'config_last_reload_success_timestamp_seconds gauge',
+        'config_last_reload_successful gauge',
         'upgrades gauge',
         'in_flight gauge',
         'concurrency_limit gauge',
