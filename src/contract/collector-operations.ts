@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { Collector } from './collector.ts';
-import { defineOperation, integerText, pageQuery } from './operation.ts';
+import { absentWhenEmpty, defineOperation, integerText, pageQuery } from './operation.ts';
 import { collectorErrorCodes } from './service-errors.ts';
 import { serviceLimits } from './service-limits.ts';
 
 const page = pageQuery(serviceLimits.collectorPageSizeDefault);
 const collectorId = z.object({ id: integerText() });
+const Filter = z.enum(['installed', 'hosted', 'dead', 'alive']).optional();
 const aliveBeforeDays = integerText({ min: 1 }).default(serviceLimits.aliveBeforeDaysDefault);
 const OneCollector = z.looseObject({ collector: Collector });
 /** What a client states; the service judges each field, so that a wrong one gets the code of its own. */
@@ -18,7 +19,7 @@ export const listCollectors = defineOperation({
   summary: 'List collectors',
   method: 'GET',
   path: '/collectors',
-  query: z.object({ filter: z.enum(['installed', 'hosted', 'dead', 'alive']).optional(), ...page }),
+  query: z.object({ filter: absentWhenEmpty(Filter).optional(), ...page }),
   answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
   idempotent: true,
   source: 'collector-api.md §4.1',

@@ -107,10 +107,15 @@ export function integerText(bounds: { min?: number; max?: number } = {}) {
     );
 }
 
+/** A query parameter whose empty text, `filter=`, says as much as its absence: generated clients send it so. */
+export function absentWhenEmpty<T extends z.ZodType>(schema: T) {
+  return z.preprocess((value) => (value === '' ? undefined : value), schema);
+}
+
 /** The query parameters of a list. */
 export function pageQuery(limitDefault: number) {
   return {
-    limit: integerText({ min: 1 }).default(limitDefault),
-    offset: integerText({ min: 0 }).default(0),
+    limit: absentWhenEmpty(integerText({ min: 1 }).default(limitDefault)),
+    offset: absentWhenEmpty(integerText({ min: 0 }).default(0)),
   };
 }

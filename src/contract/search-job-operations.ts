@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineOperation, integerText } from './operation.ts';
+import { absentWhenEmpty, defineOperation, integerText } from './operation.ts';
 
 // The specification shows no payloads (collector-api.md §4.5): bodies pass through.
 const anyBody = z.unknown();
@@ -39,7 +39,10 @@ export const listSearchJobResults = defineOperation({
   method: 'GET',
   path: '/search/jobs/{searchJobId}/{results}',
   params: searchJobId.extend({ results: z.string().min(1) }),
-  query: z.object({ offset: integerText({ min: 0 }).optional(), limit: integerText({ min: 1 }).optional() }),
+  query: z.object({
+    offset: absentWhenEmpty(integerText({ min: 0 }).optional()).optional(),
+    limit: absentWhenEmpty(integerText({ min: 1 }).optional()).optional(),
+  }),
   answer: { status: 200, body: anyBody, bytesMax: resultsBytesMax },
   errors: ['forbidden'],
   idempotent: true,

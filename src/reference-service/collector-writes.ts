@@ -45,23 +45,31 @@ export function createHostedCollector(
   );
 }
 
-/** Required by collector-api.md §2.1 though the service sets them: an update states them, and they may have drifted. */
-const requiredTransientFields = ['alive', 'collectorVersion'] as const;
-
 /** What may not be changed and does not drift, beside `id` and `collectorType`, which have codes of their own. */
 const fixedFields = ['osName', 'osVersion', 'osArch', 'cutoffRelativeTime'] as const;
 
+/** Stated by every client, whatever else it leaves out. */
+const leastFields = ['name'];
+
+/** By the letter of collector-api.md §4.4 an update states each of these that a GET shows, transient ones too. */
+const wholeFields = [...modifiableFields, 'alive', 'collectorVersion', 'osName', 'osVersion', 'osArch'];
+
 /**
- * Updates a collector by the rules of collector-api.md §4.4. What a GET shows must be stated, as far as it is required
- * or modifiable; a field that this collector lacks may be left out (field-facts.md, The wire).
+ * Updates a collector by the rules of collector-api.md §4.4. What is stated is judged; a modifiable field that is not
+ * stated stays as it is, since many clients state only the fields they manage.
  * @throws ServiceFailure with a code of collector-api.md §7.3, or one of the ETag's
  */
 export function updateCollector(
   registry: CollectorRegistry,
   collector: SimulatedCollector,
-  update: { readonly stated: Stated; readonly ifMatch: string | undefined; readonly now: EpochMs },
+  update: {
+    readonly stated: Stated;
+    readonly ifMatch: string | undefined;
+    readonly isStrict: boolean;
+    readonly now: EpochMs;
+  },
 ): void {
-  const { stated, now } = update;
+  const { stated, isStrict, now } = update;
   checkIfMatch(update.ifMatch, collectorETag(collector));
   const { facts } = collector;
   if (stated['id'] !== facts.id) throw refusal('BadRequestCollectorId');
@@ -69,7 +77,7 @@ export function updateCollector(
     throw refusal('InvalidCollectorType');
   }
   const shown: Stated = collectorView(collector, now);
-  const missing = [...modifiableFields, ...requiredTransientFields, 'osName', 'osVersion', 'osArch'].find(
+  const missing = (isStrict ? wholeFields : leastFields).find(
     (field) => shown[field] !== undefined && stated[field] === undefined,
   );
   if (missing !== undefined) throw missingField(missing);

@@ -238,6 +238,8 @@ export const Scenario = z.strictObject({
     .prefault({ hosts: [] }),
   /** True: an upgrade operation without `Content-Type: application/json` is answered 415, a GET too. */
   strictContentType: z.boolean().default(false),
+  /** True: an update states each field that the GET shows (collector-api.md §4.4); else what it leaves out may stay out. */
+  strictUpdates: z.boolean().default(false),
   /** Names of error codes: as documented, or as found on the wire (field-facts.md, The wire). */
   errorCodes: z.enum(['documented', 'wire']).default('documented'),
   /** Bodies of errors (field-facts.md, The wire): one form for all, or one for each status, `{ 429: list, 401: html }`. */

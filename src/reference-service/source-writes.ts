@@ -25,16 +25,21 @@ export function createSource(
 }
 
 /**
- * Updates a source by the rules of collector-api.md §4.4: every field that a GET shows must be stated.
+ * Replaces a source by what is stated (collector-api.md §4.4): an optional field that is not stated is removed.
  * @throws ServiceFailure with a code of collector-api.md §7.4, or one of the ETag's
  */
 export function updateSource(
   registry: SourceRegistry,
   target: { readonly collector: SimulatedCollector; readonly source: CollectorSource },
-  update: { readonly stated: Stated; readonly ifMatch: string | undefined; readonly now: EpochMs },
+  update: {
+    readonly stated: Stated;
+    readonly ifMatch: string | undefined;
+    readonly isStrict: boolean;
+    readonly now: EpochMs;
+  },
 ): CollectorSource {
   const { collector, source } = target;
-  const { stated, now } = update;
+  const { stated, isStrict, now } = update;
   refuseInJsonMode(collector);
   checkIfMatch(update.ifMatch, sourceETag(source));
   if (source.stoppedAt !== undefined) {
@@ -44,7 +49,7 @@ export function updateSource(
   const kept = readSourceStatement(stated);
   if (kept['sourceType'] !== source.stated['sourceType']) throw refusal('InvalidSourceType');
   const missing = Object.keys(source.stated).find((field) => !Object.hasOwn(kept, field));
-  if (missing !== undefined) throw missingField(missing);
+  if (isStrict && missing !== undefined) throw missingField(missing);
   if (kept['name'] !== source.stated['name'] && registry.isNameTaken(collector, kept['name'], now)) {
     throw refusal('DuplicateResourceName');
   }

@@ -44,6 +44,7 @@ export class World {
   readonly #collectors: CollectorRegistry;
   readonly #tasks: UpgradeTasks;
   readonly #rules: readonly SettledRule[];
+  readonly #hasStrictUpdates: boolean;
   readonly #events: FleetEvents;
   readonly #changed: () => void;
   #eventsDoneUntil: EpochMs;
@@ -60,6 +61,7 @@ export class World {
     const { scenario, clock, idOffset = 0, stored } = parts;
     const { seed } = scenario.fleet;
     this.#clock = clock;
+    this.#hasStrictUpdates = scenario.strictUpdates;
     this.#changed = parts.changed ?? (() => {});
     this.startedAt = stored?.startedAt ?? clock.now();
     this.#eventsDoneUntil = stored?.eventsDoneUntil ?? this.startedAt;
@@ -117,7 +119,7 @@ export class World {
 
   /** @throws ServiceFailure when a rule of collector-api.md §2.1 or §4.4 is broken */
   updateCollector(collector: SimulatedCollector, update: Update): void {
-    updateCollector(this.#collectors, collector, { ...update, now: this.now() });
+    updateCollector(this.#collectors, collector, this.#judged(update));
     this.#changed();
   }
 
@@ -135,7 +137,7 @@ export class World {
   /** @throws ServiceFailure when a rule of collector-api.md §4.2 or §4.4 is broken */
   updateSource(collector: SimulatedCollector, source: CollectorSource, update: Update): CollectorSource {
     const target = { collector, source };
-    return this.#written(updateSource(this.sources, target, { ...update, now: this.now() }));
+    return this.#written(updateSource(this.sources, target, this.#judged(update)));
   }
 
   /** @throws ServiceFailure `CannotModifySources` for a collector in JSON mode */
@@ -222,6 +224,10 @@ export class World {
       builds: this.builds.stored(),
       ...this.#tasks.stored(),
     };
+  }
+
+  #judged(update: Update) {
+    return { ...update, isStrict: this.#hasStrictUpdates, now: this.now() };
   }
 
   #belowLatest(latest: string | undefined): SimulatedCollector[] {

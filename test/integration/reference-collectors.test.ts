@@ -200,26 +200,36 @@ describe('§4.1, §4.4 update', () => {
     expect((await get(created.id)).body.collector.category).toBe('a');
   });
 
-  it.each([
-    'name',
-    'description',
-    'category',
-    'hostName',
-    'timeZone',
-    'fields',
-    'ephemeral',
-    'targetCpu',
-    'cutoffTimestamp',
-    'alive',
-    'collectorVersion',
-  ])('wants %s stated', async (field) => {
+  const modifiable = ['description', 'category', 'hostName', 'timeZone', 'fields', 'ephemeral', 'targetCpu'];
+  const without = (fields: readonly string[]) => (collector: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(collector).filter(([name]) => !fields.includes(name)));
+
+  it('leaves what is not stated as it is', async () => {
+    const { service, get, put } = await aService();
+    const [{ facts } = { facts: undefined }] = service.world.upgradableTo('19.536-4');
+    const id = facts?.id ?? 0;
+    const { body, headers } = await get(id);
+    const partial = { id, name: body.collector.name, category: 'prod/new' };
+    const answer = await put(id, partial, String(headers['etag']));
+    expect(answer).toMatchObject({ status: 200, body: { collector: partial } });
+    expect(answer.body.collector).toEqual({ ...body.collector, category: 'prod/new' });
+  });
+
+  it('wants the name stated', async () => {
     const { create, change } = await aService();
     const { id } = await create();
-    const answer = await change(id, (collector) =>
-      Object.fromEntries(Object.entries(collector).filter(([name]) => name !== field)),
-    );
-    expect(answer).toMatchObject(failure(400, `service.${field}.missing`));
+    expect(await change(id, without(['name']))).toMatchObject(failure(400, 'service.name.missing'));
   });
+
+  it.each([...modifiable, 'cutoffTimestamp', 'alive', 'collectorVersion'])(
+    'wants %s stated where updates are strict',
+    async (field) => {
+      const { create, change } = await aService({ strictUpdates: true });
+      const { id } = await create();
+      expect(await change(id, without([field]))).toMatchObject(failure(400, `service.${field}.missing`));
+      expect((await change(id, (shown) => shown)).status).toBe(200);
+    },
+  );
 
   it.each([
     ['another id', { id: 1 }, 'BadRequestCollectorId'],

@@ -195,6 +195,16 @@ describe('§4.1 collectors', () => {
     },
   );
 
+  it('takes an empty filter, limit and offset for absent ones', async () => {
+    const { send } = await aService();
+    for (const path of ['/v1/collectors', '/v1/collectors/offline', '/v1/collectors/upgrades/collectors']) {
+      const filter = path === '/v1/collectors' ? 'filter=&' : '';
+      const answer = await send(`${path}?${filter}limit=&offset=`);
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(idsOf(answer)).toEqual(idsOf(await send(path)));
+    }
+  });
+
   it('lists offline collectors by days', async () => {
     const { send } = await aService({ fleet: { size: 1_000, shares: { dead: 0.5 } } });
     const hundred = (await send('/v1/collectors/offline')).body.collectors.length;

@@ -159,6 +159,23 @@ describe('§4.2, §4.4 update', () => {
     expect((await send(`${path}/${id}`)).body.source).toEqual(updated.body.source);
   });
 
+  it('removes a field that is not stated', async () => {
+    const { create, change, send, path } = await aCollector();
+    const { id } = await create({ category: 'a', encoding: 'UTF-8' });
+    const updated = await change(id, (source) => without(source, 'category', 'alive'));
+    expect(updated).toMatchObject({ status: 200, body: { source: { id, encoding: 'UTF-8' } } });
+    expect(updated.body.source).not.toHaveProperty('category');
+    expect((await send(`${path}/${id}`)).body.source).toEqual(updated.body.source);
+  });
+
+  it('wants each field of the GET stated where updates are strict', async () => {
+    const { create, change } = await aCollector({ strictUpdates: true });
+    const { id } = await create({ category: 'a' });
+    expect(await change(id, (source) => without(source, 'category'))).toMatchObject(
+      failure(400, 'service.category.missing'),
+    );
+  });
+
   it('needs the quoted ETag of the latest GET', async () => {
     const { create, put, send, path } = await aCollector();
     const source = await create();
@@ -179,7 +196,7 @@ describe('§4.2, §4.4 update', () => {
     ['no id', { id: undefined }, 'BadRequestBladeId'],
     ['another type', { sourceType: 'SystemStats' }, 'InvalidSourceType'],
     ['no type', { sourceType: undefined }, 'EmptySourceType'],
-    ['a field left out', { category: undefined }, 'service.category.missing'],
+    ['no name', { name: undefined }, 'service.name.missing'],
     ['a taken name', { name: 'taken' }, 'DuplicateResourceName'],
   ])('refuses %s', async (_what, stated, code) => {
     const { create, change } = await aCollector();
