@@ -2,6 +2,7 @@ import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { hashHex } from '../base/hash.ts';
 import type { Clock, EpochMs } from '../base/time.ts';
+import type { HttpRequest } from '../http/http-exchange.ts';
 import type { AccessKey } from './account-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { SlidingWindow } from './sliding-window.ts';
@@ -31,13 +32,19 @@ export const sessionCookieName = 'session';
 
 /** More than any test needs; the oldest goes first. */
 const sessionsMax = 10_000;
+const addressesMax = 10_000;
+
+interface SignIns {
+  readonly accepted: SlidingWindow;
+  readonly failed: SlidingWindow;
+}
 
 /** Who is asking (collector-api.md §5): Basic credentials, a session cookie that spares a sign-in, and the throttle. */
 export class Authentication {
   readonly #keys: ReadonlyMap<string, AccessKey>;
   readonly #limits: Scenario['limits'];
   readonly #clock: Clock;
-  readonly #signIns = new SlidingWindow(60_000);
+  readonly #signInsByAddress = new Map<string, SignIns>();
   readonly #sessions = new Map<string, { readonly accessId: string; readonly expiresAt: EpochMs }>();
 
   constructor(parts: {
@@ -50,7 +57,7 @@ export class Authentication {
     this.#clock = parts.clock;
   }
 
-  identify(headers: IncomingHttpHeaders): SignInResult {
+  identify({ headers, remoteAddress }: Pick<HttpRequest, 'headers' | 'remoteAddress'>): SignInResult {
     const now = this.#clock.now();
     const given = basicCredentials(headers.authorization);
     const sessionId = sessionIdOf(headers.cookie);
@@ -62,11 +69,8 @@ export class Authentication {
         return { kind: 'known', key: sessionKey, sessionId, isNewSession: false, broughtCookie };
     }
     if (given === undefined) return { kind: 'noCredentials' };
-    this.#signIns.add(now);
-    const { signInsPerMinute } = this.#limits;
-    if (signInsPerMinute !== null && this.#signIns.count(now) > signInsPerMinute)
-      return { kind: 'throttled' };
     const key = this.#rightKey(given);
+    if (this.#isThrottled(remoteAddress, key, now)) return { kind: 'throttled' };
     if (key === undefined) return { kind: 'wrongKey' };
     return {
       kind: 'known',
@@ -75,6 +79,27 @@ export class Authentication {
       isNewSession: true,
       broughtCookie,
     };
+  }
+
+  /** Counts a sign-in. Throttled ones count too: a client that goes on at a higher rate stays locked out. */
+  #isThrottled(address: string, key: AccessKey | undefined, now: EpochMs): boolean {
+    const { signInsPerMinute, failedSignInsPerMinute } = this.#limits;
+    if (signInsPerMinute === null) return false;
+    const { accepted, failed } = this.#signInsFrom(address);
+    const failedBefore = failed.count(now);
+    (key === undefined ? failed : accepted).add(now);
+    // Guessing would pay if the right key passed after too many wrong ones.
+    if (failedSignInsPerMinute !== null && failedBefore >= failedSignInsPerMinute) return true;
+    return accepted.count(now) > signInsPerMinute;
+  }
+
+  #signInsFrom(address: string): SignIns {
+    const known = this.#signInsByAddress.get(address);
+    if (known !== undefined) return known;
+    const signIns = { accepted: new SlidingWindow(60_000), failed: new SlidingWindow(60_000) };
+    this.#signInsByAddress.set(address, signIns);
+    dropOldest(this.#signInsByAddress, addressesMax);
+    return signIns;
   }
 
   /** Whose request this claims to be, before the key is looked at: it tells the deployment of the account. */
@@ -108,10 +133,14 @@ export class Authentication {
   #open(accessId: string, now: EpochMs): string {
     const id = randomUUID();
     this.#sessions.set(id, { accessId, expiresAt: now + this.#limits.sessionLifetime });
-    const oldest = this.#sessions.keys().next();
-    if (this.#sessions.size > sessionsMax && oldest.done !== true) this.#sessions.delete(oldest.value);
+    dropOldest(this.#sessions, sessionsMax);
     return id;
   }
+}
+
+function dropOldest(kept: Map<string, unknown>, sizeMax: number): void {
+  const oldest = kept.keys().next();
+  if (kept.size > sizeMax && oldest.done !== true) kept.delete(oldest.value);
 }
 
 function sessionIdOf(cookies: string | undefined): string | undefined {

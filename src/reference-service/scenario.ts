@@ -86,7 +86,10 @@ const Limits = z.strictObject({
   /** Per real second, times the speed; null switches a limit off. */
   requestsPerSecond: z.number().positive().nullable().default(serviceLimits.requestsPerSecond),
   concurrentRequests: z.number().int().positive().nullable().default(serviceLimits.concurrentRequests),
-  signInsPerMinute: z.number().int().positive().nullable().default(30),
+  /** For each client address. A client that keeps no cookie signs in with each of its 240 requests a minute. */
+  signInsPerMinute: z.number().int().positive().nullable().default(300),
+  /** For each client address; unlimited where `signInsPerMinute` is. */
+  failedSignInsPerMinute: z.number().int().positive().nullable().default(30),
   sessionLifetime: Duration.prefault('1h'),
   /** Stated in `Retry-After` of a 429; null leaves the header out. */
   retryAfter: Duration.nullable().default(null),

@@ -71,15 +71,25 @@ itInProcess(
 );
 
 itInProcess('§5.3 a throttled sign-in looks as one with a wrong key', async () => {
-  const { api } = await aService({ limits: { signInsPerMinute: 2 } });
+  const { api } = await aService({ limits: { signInsPerMinute: 300, failedSignInsPerMinute: 2 } });
   const wrong = expectRefusal(await api.get('/collectors', wrongKey), { status: 401 });
   await api.get('/collectors', wrongKey);
   const throttled = expectRefusal(await api.get('/collectors', { withoutSession: true }), { status: 401 });
   expect({ ...throttled, id: '' }).toEqual({ ...wrong, id: '' });
 });
 
+itInProcess('§5.3 failed sign-ins of one client address throttle no other address', async () => {
+  const { api, anotherApi } = await aService({
+    limits: { signInsPerMinute: 300, failedSignInsPerMinute: 2 },
+  });
+  for (let sent = 0; sent < 3; sent++) await api.get('/collectors', wrongKey);
+  expect((await api.get('/collectors', { withoutSession: true })).status).toBe(401);
+  const elsewhere = anotherApi({ localAddress: '127.0.0.2' });
+  expect((await elsewhere.get('/collectors', { withoutSession: true })).status).toBe(200);
+});
+
 itInProcess('§5.3 a request without credentials is no failed sign-in', async () => {
-  const { api } = await aService({ limits: { signInsPerMinute: 1 } });
+  const { api } = await aService({ limits: { signInsPerMinute: 1, failedSignInsPerMinute: 1 } });
   for (let sent = 0; sent < 10; sent++) expect((await api.get('/collectors', anonymous)).status).toBe(401);
   expect((await api.get('/collectors', { withoutSession: true })).status).toBe(200);
 });

@@ -43,11 +43,18 @@ export class Api {
     readonly baseUrl: string;
     readonly credentials: Credentials;
     readonly pace?: RequestPace;
+    /** Which of our addresses it asks from. */
+    readonly localAddress?: string;
   }) {
     this.baseUrl = parts.baseUrl;
     this.#credentials = parts.credentials;
     this.#pace = parts.pace ?? unpaced;
-    const options = { keepAlive: true, maxSockets: 32 };
+    const { localAddress } = parts;
+    const options = {
+      keepAlive: true,
+      maxSockets: 32,
+      ...(localAddress === undefined ? {} : { localAddress }),
+    };
     this.#agent = parts.baseUrl.startsWith('https:') ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
