@@ -3,7 +3,7 @@ import { toPrintable } from '../base/printable.ts';
 import { isRefusedWith } from '../collector-api/client-refusals.ts';
 import { isNameAskable } from '../collector-api/collector-name.ts';
 import type { Collector } from '../contract/collector.ts';
-import type { Source } from '../contract/source.ts';
+import { type Source, sourceNameOf } from '../contract/source.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
 import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -44,12 +44,19 @@ export async function findSource(
 ): Promise<FoundSource> {
   const sources = desk.orFail(await desk.management.sources.list(collector.id, desk.stop)).filter(hasId);
   const found =
-    sources.find(({ id }) => String(id) === idOrName) ?? sources.find(({ name }) => name === idOrName);
+    sources.find(({ id }) => String(id) === idOrName) ??
+    sources.find((source) => sourceNameOf(source) === idOrName);
   if (found !== undefined) return found;
   throw new CommandFailure(
     exitCodes.usageOrConfig,
     toPrintable(`collector ${collector.id} ${collector.name} has no source ${idOrName}`),
   );
+}
+
+/** `source 8 nginx-access`, fit to be shown. */
+export function sourceLabel(source: { readonly id?: number | undefined; readonly name?: unknown }): string {
+  const name = sourceNameOf(source);
+  return toPrintable(`source ${source.id}${name === undefined ? '' : ` ${name}`}`);
 }
 
 /** undefined: the service knows none. @throws CommandFailure for any other failure */

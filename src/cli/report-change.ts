@@ -1,6 +1,7 @@
 import { toPrintable } from '../base/printable.ts';
 import type { Changed, Conflict } from '../collector-api/change-resource.ts';
 import type { ConsoleOutput } from './console-output.ts';
+import { sourceLabel } from './find-collector.ts';
 import { printJson } from './print-json.ts';
 import { renderDifference } from './render-fields.ts';
 
@@ -22,7 +23,7 @@ export function reportChange(
     printJson(output, { changed: isChanged, [kind]: after });
     return;
   }
-  const label = toPrintable(`${kind} ${after.id} ${after.name}`);
+  const label = kind === 'source' ? sourceLabel(after) : toPrintable(`${kind} ${after.id} ${after.name}`);
   if (!isChanged) {
     output.out.write(`${label}: nothing to change\n`);
     return;

@@ -1,11 +1,10 @@
-import { toPrintable } from '../base/printable.ts';
 import type { SourceDraft } from '../collector-api/source-client.ts';
-import { Source } from '../contract/source.ts';
+import { Source, sourceNameOf } from '../contract/source.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { GlobalOptions } from './command-runner.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { findCollector } from './find-collector.ts';
+import { findCollector, sourceLabel } from './find-collector.ts';
 import { printJson } from './print-json.ts';
 import { combineFields, readStatedFields, type StatedFields } from './stated-fields.ts';
 import { withManagement } from './with-management.ts';
@@ -28,8 +27,9 @@ export async function sourcesCreateCommand(
     await withManagement({ config, output }, async (desk) => {
       const { id } = await findCollector(desk, collectorIdOrName);
       for (const draft of drafts) {
-        created.push(desk.orFail(await desk.management.sources.create(id, draft, desk.stop)));
-        if (!json) output.out.write(`created ${labelOf(created.at(-1))}\n`);
+        const source = desk.orFail(await desk.management.sources.create(id, draft, desk.stop));
+        created.push(source);
+        if (!json) output.out.write(`created ${sourceLabel(source)}\n`);
       }
     });
   } finally {
@@ -39,16 +39,12 @@ export async function sourcesCreateCommand(
 }
 
 function draftOf(fields: Readonly<Record<string, unknown>>): SourceDraft {
-  const { name, sourceType } = fields;
-  if (typeof name !== 'string' || typeof sourceType !== 'string') {
+  const { sourceType } = fields;
+  if (sourceNameOf(fields) === undefined || typeof sourceType !== 'string') {
     throw new CommandFailure(
       exitCodes.usageOrConfig,
       'a source needs a name and a type: --set name=… --set sourceType=LocalFile',
     );
   }
-  return { ...fields, name, sourceType };
-}
-
-function labelOf(source: Source | undefined): string {
-  return toPrintable(`source ${source?.id} ${source?.name}`);
+  return { ...fields, sourceType };
 }

@@ -1,3 +1,4 @@
+import { sourceNameOf } from '../contract/source.ts';
 import type { GlobalOptions } from './command-runner.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -19,12 +20,12 @@ export async function sourcesListCommand(
   if (json) printJson(output, { sources });
   else if (sources.length === 0) output.out.write('no source\n');
   else {
-    const rows = sources.map(({ id, name, sourceType, category, alive }) => [
-      String(id ?? ''),
-      name ?? '',
-      sourceType ?? '',
-      category ?? '',
-      alive === undefined ? '' : alive ? 'yes' : 'no',
+    const rows = sources.map((source) => [
+      String(source.id),
+      sourceNameOf(source) ?? '',
+      source.sourceType ?? '',
+      source.category ?? '',
+      source.alive === undefined ? '' : source.alive ? 'yes' : 'no',
     ]);
     output.out.write(`${renderTable(['id', 'name', 'type', 'category', 'alive'], rows)}\n`);
   }

@@ -29,7 +29,6 @@ export interface SourcePlace {
 
 /** What creates a source; further fields depend on its type (collector-api.md §2.2). */
 export interface SourceDraft {
-  readonly name: string;
   readonly sourceType: string;
   readonly [field: string]: unknown;
 }

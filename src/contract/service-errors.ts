@@ -37,8 +37,9 @@ export function parseServiceError(body: unknown): ServiceErrorInfo {
   return { code: undefined, message: undefined, instanceId: undefined };
 }
 
-/** The wire's other names for documented codes (field-facts.md, The wire). */
+/** The wire's other names for documented codes. */
 export const wireCodes: Readonly<Record<string, string>> = {
+  // Seen in the field (field-facts.md, The wire).
   'collectors.validation.name.duplicate': 'DuplicateResourceName',
   'collectors.collector.invalid': 'InvalidCollector',
   'collectors.collector.forbidden': 'CannotModifyCollector',
@@ -46,6 +47,12 @@ export const wireCodes: Readonly<Record<string, string>> = {
   'collectors.source.request.id.invalid': 'BadRequestBladeId',
   'collectors.collector.type.invalid': 'InvalidCollectorType',
   'collectors.source.type.invalid': 'InvalidSourceType',
+  // Not seen: named after the pattern of the others.
+  'collectors.validation.name.toolong': 'CollectorNameTooLong',
+  'collectors.validation.description.toolong': 'CollectorDescriptionTooLong',
+  'collectors.validation.id.invalid': 'createValidationError',
+  'collectors.source.type.empty': 'EmptySourceType',
+  'collectors.source.forbidden': 'CannotModifySources',
 };
 
 function documentedCode(code: string): string {

@@ -11,6 +11,8 @@ export const serviceLimits = {
   pageSizeMax: 10_000,
   aliveBeforeDaysDefault: 100,
   upgradeTaskTimeoutMs: 30 * 60_000,
+  /** For each account (field-facts.md, Upgrades). */
+  collectorsMax: 10_000,
   heartbeatMs: 15_000,
   deadAfterMs: 30 * 60_000,
   ephemeralDeletedAfterMs: 12 * 3_600_000,

@@ -16,5 +16,15 @@ export const Source = z
   .meta({ id: 'Source' });
 export type Source = z.infer<typeof Source>;
 
+/** What a source is called: a cloud-to-cloud source states its name in its `config`, any other one beside its type. */
+export function sourceNameOf(source: {
+  readonly name?: unknown;
+  readonly config?: unknown;
+}): string | undefined {
+  const { name, config } = source;
+  const inner = typeof config === 'object' && config !== null && 'name' in config ? config.name : undefined;
+  return [name, inner].find((text) => typeof text === 'string');
+}
+
 /** Marks a downloaded configuration document (collector-api.md §9). */
 export const downloadVersionKey = 'api.version';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { serviceLimits } from '../contract/service-limits.ts';
 
 /** The account of the scenario's fleet, and of keys that name no other. */
 export const mainAccountName = 'main';
@@ -12,7 +13,7 @@ export const Account = z.strictObject({
   /** The label of the deployment it lives in; null is the default one. */
   deployment: z.string().nullable().default(null),
   /** How many collectors it has; the main account has the scenario's `fleet`. */
-  fleet: z.number().int().min(0).max(10_000).default(20),
+  fleet: z.number().int().min(0).max(serviceLimits.collectorsMax).default(20),
 });
 
 /** An access id and key, and what its owner may do (collector-api.md §5). */

@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
+import { serviceLimits } from '../contract/service-limits.ts';
 import type { FleetGenerator } from './fleet.ts';
 import {
   type CollectorFacts,
@@ -41,6 +42,14 @@ export class CollectorRegistry {
       sources: [],
       sourcesWritten: true,
     });
+  }
+
+  /** An account has no room for more. */
+  isFull(now: EpochMs): boolean {
+    return (
+      this.#collectors.size >= serviceLimits.collectorsMax &&
+      this.all(now).length >= serviceLimits.collectorsMax
+    );
   }
 
   change(collector: SimulatedCollector, facts: CollectorFacts): void {

@@ -24,6 +24,7 @@ export function createHostedCollector(
   const { name } = modifiable;
   if (name === undefined) throw missingField('name');
   if (registry.named(name, now) !== undefined) throw refusal('DuplicateResourceName');
+  if (registry.isFull(now)) throw refusal('service.collectors.exceeded');
   const relative = readRelativeTime(stated['cutoffRelativeTime']);
   return registry.createHosted(
     {

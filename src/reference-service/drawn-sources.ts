@@ -31,10 +31,12 @@ function installedSources(random: Random, facts: CollectorFacts): Stated[] {
 function hostedSources(random: Random): Stated[] {
   return [
     { ...common('http-intake', 'HTTP'), messagePerRequest: false },
-    ...(random.chance(0.3)
-      ? [{ ...common('vendor-events', 'Universal'), schemaRef: { type: 'Vendor Events' } }]
-      : []),
+    ...(random.chance(0.3) ? [cloudToCloud('vendor-events', 'Vendor Events')] : []),
   ];
+}
+
+function cloudToCloud(name: string, type: string): Stated {
+  return { sourceType: 'Universal', schemaRef: { type }, config: { name, pollingInterval: 300, fields: {} } };
 }
 
 function common(name: string, sourceType: string): Stated {

@@ -1,4 +1,4 @@
-import { hashHex } from '../base/hash.ts';
+import { randomInt } from 'node:crypto';
 import { wireCodes } from '../contract/service-errors.ts';
 import type { HttpAnswer, HttpRequest, RequestFailure } from '../http/http-exchange.ts';
 import { errorBody, formOf } from './error-bodies.ts';
@@ -13,7 +13,6 @@ const codesOnWire: Readonly<Record<string, string>> = Object.fromEntries(
 /** Writes errors as the service does, in the form and with the names of codes that the scenario asks for. */
 export class ErrorAnswers {
   readonly #scenario: Pick<Scenario, 'errorBodies' | 'errorCodes'>;
-  #count = 0;
 
   constructor(scenario: Pick<Scenario, 'errorBodies' | 'errorCodes'>) {
     this.#scenario = scenario;
@@ -42,13 +41,17 @@ export class ErrorAnswers {
     headers: Readonly<Record<string, string>>,
   ): HttpAnswer {
     const name = this.#scenario.errorCodes === 'wire' ? (codesOnWire[code] ?? code) : code;
-    const written = errorBody(form, { status, id: this.#instanceId(), code: name, message });
+    const written = errorBody(form, { status, id: makeInstanceId(), code: name, message });
     return { ...written, status, headers: { ...headers, ...written.headers } };
   }
+}
 
-  /** Looks like `LC484-MA4EZ-OZ730`. */
-  #instanceId(): string {
-    const text = hashHex(`error:${this.#count++}`, 15).toUpperCase();
-    return `${text.slice(0, 5)}-${text.slice(5, 10)}-${text.slice(10, 15)}`;
-  }
+/** Looks like `LC484-MA4EZ-OZ730` (field-facts.md, The wire), and is another one after each start. */
+function makeInstanceId(): string {
+  const group = () =>
+    randomInt(36 ** 5)
+      .toString(36)
+      .padStart(5, '0')
+      .toUpperCase();
+  return `${group()}-${group()}-${group()}`;
 }

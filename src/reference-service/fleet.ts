@@ -64,7 +64,7 @@ export class FleetGenerator {
       osName: os.name,
       osVersion: os.version,
       osArch: os.arch,
-      ...(random.chance(0.3) ? { unknown: { installedCollectorSubtype: 'Standard' } } : {}),
+      ...(random.chance(0.9) ? { unknown: { installedCollectorSubtype: 'Installed' } } : {}),
     };
     const version = drawVersion(random, shares, this.#builds);
     return {

@@ -16,7 +16,7 @@ interface EventHands {
 export function playEvent({ at, event, match }: DueEvent, hands: EventHands): void {
   const { collectors } = hands;
   if (event.event === 'appears') {
-    for (let made = 0; made < event.newcomers; made++) collectors.register(at);
+    for (let made = 0; made < event.newcomers && !collectors.isFull(at); made++) collectors.register(at);
     return;
   }
   for (const collector of collectors.all(at)) {

@@ -1,3 +1,4 @@
+import { serviceLimits } from '../contract/service-limits.ts';
 import { ServiceFailure } from './service-failure.ts';
 
 /**
@@ -20,6 +21,8 @@ const refusals = {
   InvalidCollector: [404, 'the specified collector ID is invalid'],
   InvalidCollectorType: [400, 'invalid collector type for the requested operation'],
   InvalidSourceType: [400, 'invalid source type for the requested operation'],
+  /** A code of ours: none is documented. */
+  'service.collectors.exceeded': [400, `an account has at most ${serviceLimits.collectorsMax} collectors`],
   forbidden: [403, 'the operation is not allowed for this user or account type'],
   /** Of the ETags of collector-api.md §4.4: codes as seen, statuses ours. */
   'service.ifthen.missing': [400, 'an update needs an If-Match header with the ETag of a previous GET'],

@@ -37,7 +37,7 @@ export const CollectorMatch = z.strictObject({
 export type CollectorMatch = z.infer<typeof CollectorMatch>;
 
 const Fleet = z.strictObject({
-  size: z.number().int().min(0).max(10_000).default(200),
+  size: z.number().int().min(0).max(serviceLimits.collectorsMax).default(200),
   seed: z.union([z.string(), z.number()]).transform(String).default('1'),
   /** Parts of the whole fleet (field-facts.md, A realistic fleet). */
   shares: z

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
+import { sourceNameOf } from '../contract/source.ts';
 import { matchesGlob } from './collector-match.ts';
 import { drawSources } from './drawn-sources.ts';
 import type { Scenario } from './scenario.ts';
@@ -47,8 +48,8 @@ export class SourceRegistry {
   }
 
   /** Names are unique within a collector; a stopping source still has its own. */
-  isNameTaken(collector: SimulatedCollector, name: unknown, now: EpochMs): boolean {
-    return this.of(collector, now).some(({ stated }) => stated['name'] === name);
+  isNameTaken(collector: SimulatedCollector, name: string | undefined, now: EpochMs): boolean {
+    return this.of(collector, now).some(({ stated }) => sourceNameOf(stated) === name);
   }
 
   add(collector: SimulatedCollector, stated: CollectorSource['stated'], now: EpochMs): CollectorSource {
@@ -67,7 +68,7 @@ export class SourceRegistry {
 
   /** A cloud-to-cloud source stops first, and goes when it has stopped; any other goes at once (collector-api.md §3). */
   remove(collector: SimulatedCollector, source: CollectorSource, now: EpochMs): void {
-    if (this.#isCloudToCloud(source)) {
+    if (this.isCloudToCloud(String(source.stated['sourceType']))) {
       this.replace(collector, { ...source, stoppedAt: source.stoppedAt ?? now + this.#rules.stopping }, now);
       return;
     }
@@ -82,9 +83,8 @@ export class SourceRegistry {
     return this.#rules.needOAuth.some((glob) => matchesGlob(glob, sourceType));
   }
 
-  #isCloudToCloud({ stated }: CollectorSource): boolean {
-    const { sourceType } = stated;
-    return this.#rules.cloudToCloud.some((glob) => matchesGlob(glob, String(sourceType)));
+  isCloudToCloud(sourceType: string): boolean {
+    return this.#rules.cloudToCloud.some((glob) => matchesGlob(glob, sourceType));
   }
 
   #write(collector: SimulatedCollector, sources: readonly CollectorSource[]): void {

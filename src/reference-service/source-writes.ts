@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/time.ts';
+import { sourceNameOf } from '../contract/source.ts';
 import { checkIfMatch } from './entity-tag.ts';
 import { missingField, refusal } from './refusals.ts';
 import { ServiceFailure } from './service-failure.ts';
@@ -18,9 +19,9 @@ export function createSource(
 ): CollectorSource {
   refuseInJsonMode(collector);
   if (Object.hasOwn(stated, 'id')) throw refusal('createValidationError');
-  const kept = readSourceStatement(stated);
+  const kept = readSourceStatement(stated, (type) => registry.isCloudToCloud(type));
   if (registry.needsOAuth(String(kept['sourceType']))) throw refusal('InvalidSourceType');
-  if (registry.isNameTaken(collector, kept['name'], now)) throw refusal('DuplicateResourceName');
+  if (registry.isNameTaken(collector, sourceNameOf(kept), now)) throw refusal('DuplicateResourceName');
   return registry.add(collector, kept, now);
 }
 
@@ -46,11 +47,12 @@ export function updateSource(
     throw new ServiceFailure(400, 'service.source.stopping', 'the source is being deleted');
   }
   if (stated['id'] !== source.id) throw refusal('BadRequestBladeId');
-  const kept = readSourceStatement(stated);
+  const kept = readSourceStatement(stated, (type) => registry.isCloudToCloud(type));
   if (kept['sourceType'] !== source.stated['sourceType']) throw refusal('InvalidSourceType');
   const missing = Object.keys(source.stated).find((field) => !Object.hasOwn(kept, field));
   if (isStrict && missing !== undefined) throw missingField(missing);
-  if (kept['name'] !== source.stated['name'] && registry.isNameTaken(collector, kept['name'], now)) {
+  const name = sourceNameOf(kept);
+  if (name !== sourceNameOf(source.stated) && registry.isNameTaken(collector, name, now)) {
     throw refusal('DuplicateResourceName');
   }
   const updated: CollectorSource = { ...source, stated: kept };

@@ -4,7 +4,7 @@ import type { Api } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
 import { httpSource } from './support/own-collectors.ts';
 import { useTarget } from './support/target.ts';
-import { CollectorList, OneSource, SourceList } from './support/wire-shapes.ts';
+import { CollectorList, DownloadList, OneSource, SourceList } from './support/wire-shapes.ts';
 
 const target = useTarget();
 
@@ -117,6 +117,43 @@ it('§2.2 name is unique within a collector, not across collectors', async () =>
     codes: ['DuplicateResourceName'],
   });
   read(OneSource, await api.post(`/collectors/${second.id}/sources`, { source }));
+});
+
+itInProcess('§2.2 name of a cloud-to-cloud source is that in its config', async () => {
+  const { api, own } = target();
+  const { id } = await own.create();
+  const path = `/collectors/${id}/sources`;
+  const cloud = (name: string) => ({
+    source: { sourceType: 'Universal', schemaRef: { type: 'Some Vendor' }, config: { name, apiKey: 'x' } },
+  });
+  const { source } = read(OneSource, await api.post(path, cloud('first')));
+  expect(source).toMatchObject(cloud('first').source);
+  expectRefusal(await api.post(path, cloud('first')), { codes: ['DuplicateResourceName'] });
+  expectRefusal(await api.post(path, cloud('')), { status: 400 });
+  expectRefusal(await api.post(path, { source: { ...cloud('').source, config: {} } }), { status: 400 });
+  expectRefusal(await api.post(path, { source: { ...cloud('x').source, sourceType: 'LocalFile' } }));
+  const before = await api.get(`${path}/${source.id}`);
+  const renamed = { source: { ...cloud('second').source, id: source.id } };
+  read(OneSource, await api.put(`${path}/${source.id}`, renamed, etagOf(before)));
+  expect(read(SourceList, await api.get(path)).sources).toMatchObject([renamed.source]);
+  const document = read(DownloadList, await api.get(`${path}?download=true`));
+  expect(document.sources).toEqual([cloud('second').source]);
+});
+
+itInProcess.each([
+  ['HTTP', 'url', /^https:\/\/\S+$/],
+  ['Cloudsyslog', 'token', /^\w{20,}$/],
+] as const)('§2.2 a %s source shows its %s, which the service sets', async (sourceType, field, form) => {
+  const { api, own } = target();
+  const { id } = await own.create();
+  const path = `/collectors/${id}/sources`;
+  const stated = { sourceType, name: own.name('intake'), [field]: 'stated' };
+  const { source } = read(OneSource, await api.post(path, { source: stated }));
+  expect(source[field]).toMatch(form);
+  const before = await api.get(`${path}/${source.id}`);
+  const changed = { ...stated, id: source.id, category: 'changed' };
+  const after = read(OneSource, await api.put(`${path}/${source.id}`, { source: changed }, etagOf(before)));
+  expect(after.source).toMatchObject({ category: 'changed', [field]: source[field] });
 });
 
 it('§2.2 name is required', async () => {

@@ -483,6 +483,20 @@ describe('upwave sources', () => {
     expect(document.sources.map(({ name }: { name: string }) => name)).toEqual(['a', 'b']);
     expect(document.sources.some((source: object) => 'id' in source || 'alive' in source)).toBe(false);
 
+    const cloud = { sourceType: 'Universal', schemaRef: { type: 'Some Vendor' }, config: { name: 'cloud' } };
+    const cloudFile = setup.folder.write('cloud.json', JSON.stringify({ source: cloud }));
+    expect((await setup.upwave('sources', 'create', 'one', '--from', cloudFile)).out).toMatch(
+      /^created source \d+ cloud\n$/,
+    );
+    expect((await setup.upwave('sources', 'list', 'one')).out).toMatch(/ cloud +│ Universal /);
+    const oneCloud = JSON.parse((await setup.upwave('sources', 'export', 'one', 'cloud')).out);
+    expect(oneCloud).toEqual({ 'api.version': 'v1', source: cloud });
+    const renamed = ['sources', 'update', 'one', 'cloud', '--set', 'config.name=renamed'];
+    expect((await setup.upwave(...renamed)).out).toMatch(/^source \d+ renamed changed$/m);
+    expect((await setup.upwave('sources', 'delete', 'one', 'renamed', '--yes')).out).toMatch(
+      /^deleted source \d+ renamed of collector \d+ one$/m,
+    );
+
     const file = setup.folder.write('sources.json', exported.out);
     const copied = await setup.upwave('sources', 'create', 'two', '--from', file);
     expect(copied.out).toMatch(/^created source \d+ a\ncreated source \d+ b\n$/);

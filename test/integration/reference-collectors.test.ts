@@ -180,7 +180,7 @@ describe('§4.1, §4.4 update', () => {
       sourceSyncMode: 'Json',
       targetCpu: 40,
       madeUp: true,
-      installedCollectorSubtype: 'Standard',
+      installedCollectorSubtype: 'Installed',
     });
   });
 

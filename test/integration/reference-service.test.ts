@@ -431,6 +431,9 @@ describe('§7 errors', () => {
     const answer = await send('/v1/nothing');
     expect(answer).toMatchObject({ status: 404, body: { status: 404, code: 'notfound' } });
     expect(answer.body.id).toMatch(/^[0-9A-Z]{5}-[0-9A-Z]{5}-[0-9A-Z]{5}$/);
+    const restarted = await aReferenceService();
+    expect((await restarted.send('/v1/nothing')).body.id).not.toBe(answer.body.id);
+    await restarted.close();
     expect(typeof answer.body.message).toBe('string');
     const wrong = await send('/v1/collectors/upgrades', { method: 'DELETE' });
     expect(wrong).toMatchObject({

@@ -36,6 +36,15 @@ export type CollectorShape = z.infer<typeof CollectorShape>;
 export const OneCollector = z.strictObject({ collector: CollectorShape });
 export const CollectorList = z.strictObject({ collectors: z.array(CollectorShape) });
 
+/** A cloud-to-cloud source has its name in its configuration, any other one beside its type. */
+const namedFields = {
+  name: z.string().min(1).optional(),
+  config: z.looseObject({ name: z.string().min(1).optional() }).optional(),
+};
+function hasName(source: z.output<z.ZodObject<typeof namedFields>>): boolean {
+  return source.name !== undefined || source.config?.name !== undefined;
+}
+
 const sourceFields = {
   category: optionalText,
   hostName: optionalText,
@@ -65,22 +74,25 @@ function hasFieldsOfItsType(source: Readonly<Record<string, unknown>>): boolean 
 export const SourceShape = z
   .looseObject({
     id: long,
-    name: z.string().min(1),
+    ...namedFields,
     sourceType: z.string().min(1),
     ...sourceFields,
     alive: z.boolean().optional(),
   })
+  .refine(hasName, 'it has no name')
   .refine(hasFieldsOfItsType, 'a field of the source type has another shape');
 export type SourceShape = z.infer<typeof SourceShape>;
 
 /** A source in a downloaded document: what the service assigns is left out. */
-const DownloadedSource = z.looseObject({
-  name: z.string().min(1),
-  sourceType: z.string().min(1),
-  ...sourceFields,
-  id: z.never().optional(),
-  alive: z.never().optional(),
-});
+const DownloadedSource = z
+  .looseObject({
+    ...namedFields,
+    sourceType: z.string().min(1),
+    ...sourceFields,
+    id: z.never().optional(),
+    alive: z.never().optional(),
+  })
+  .refine(hasName, 'it has no name');
 
 export const OneSource = z.strictObject({ source: SourceShape });
 export const SourceList = z.strictObject({ sources: z.array(SourceShape) });

@@ -36,6 +36,20 @@ function aWorld(scenario: ScenarioInput = {}) {
   return { clock, world, id, before: first.life.version, view, create, runTo };
 }
 
+describe('an account (field-facts.md, Upgrades)', () => {
+  it('has at most 10,000 collectors', () => {
+    const events = [{ after: '1h', event: 'appears', newcomers: 5 }] as const;
+    const { clock, world, id } = aWorld({ fleet: { size: 10_000 }, events: [...events] });
+    const hosted = (name: string) => world.createCollector({ collectorType: 'Hosted', name });
+    expect(() => hosted('one too many')).toThrow(/at most 10000/);
+    world.remove(id);
+    hosted('one for one');
+    expect(() => hosted('one too many')).toThrow(/at most 10000/);
+    clock.advance(60 * minuteMs);
+    expect(world.collectors()).toHaveLength(10_000);
+  });
+});
+
 describe('a task that succeeds (collector-api.md §3)', () => {
   it('goes from 0 over 1 and 6 to 2, and the collector shows the build after its restart', () => {
     const { clock, world, view, create, runTo } = aWorld();
