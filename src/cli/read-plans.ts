@@ -5,15 +5,15 @@ import { makeLocalApiBudget } from '../daemon/local-api-budget.ts';
 import { ourRequestsPerSecond } from '../daemon/our-requests-per-second.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import { noMemory, type PlanReading, readPlan } from '../orchestrator/read-plan.ts';
-import { describeFailure } from '../rollout/failure-classes.ts';
+import { describeFailure, isUnreached } from '../rollout/failure-classes.ts';
 import type { Policy } from '../rollout/policy.ts';
 import { echoedSecretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
+import { noAnswerWords } from './no-answer-words.ts';
 import { openReadWindow } from './read-window.ts';
 import { makeServiceTeller } from './tell-of-service.ts';
-import { unreachableWords } from './unreachable-words.ts';
 
 /** What a rollout of a policy would do now. */
 export interface PolicyPlan {
@@ -51,7 +51,10 @@ export async function readPlans(
         if (reading.failure.kind === 'misconfigured') {
           throw new CommandFailure(exitCodes.usageOrConfig, reason);
         }
-        throw new CommandFailure(exitCodes.unreachable, unreachableWords(config, reason));
+        throw new CommandFailure(
+          exitCodes.unreachable,
+          noAnswerWords(config, { isUnreached: isUnreached(reading.failure), reason }),
+        );
       }
       plans.push({ policy, reading: reading.value });
     }

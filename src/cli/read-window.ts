@@ -21,7 +21,9 @@ export function openReadWindow({ err }: Pick<ConsoleOutput, 'err'>): RetryWindow
     now: () => Date.now(),
     onOpen: (reason) => {
       const why = toPrintable(reason).replace(/\.$/, '');
-      err.write(`The service did not answer (${why}). Retrying for up to ${formatDuration(withinMs)}.\n`);
+      err.write(
+        `No usable answer from the service (${why}). Retrying for up to ${formatDuration(withinMs)}.\n`,
+      );
     },
   });
 }

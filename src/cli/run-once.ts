@@ -19,6 +19,7 @@ import { exitCodeOf } from './exit-code-of.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { followRollouts } from './follow-rollouts.ts';
 import { type LogDestination, noLog, openLogFile } from './log-file.ts';
+import { noAnswerWords } from './no-answer-words.ts';
 import { openConfig } from './open-config.ts';
 import { printJson } from './print-json.ts';
 import { openReadWindow } from './read-window.ts';
@@ -26,7 +27,6 @@ import { renderStatus } from './render-status.ts';
 import { restOf } from './rest.ts';
 import { restWords } from './rest-words.ts';
 import { listenFailure, requireRedis } from './run-command.ts';
-import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
 import { readVersion } from './version.ts';
 import { embeddedDataDir, withRedis } from './with-redis.ts';
@@ -146,7 +146,7 @@ async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string> {
 function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Config): CommandFailure {
   if (result.cause === 'misconfigured') return new CommandFailure(exitCodes.usageOrConfig, result.reason);
   if (result.cause === 'implausible') return new CommandFailure(exitCodes.heldOrNeedsAPerson, result.reason);
-  return new CommandFailure(exitCodes.unreachable, unreachableWords(config, result.reason));
+  return new CommandFailure(exitCodes.unreachable, noAnswerWords(config, result));
 }
 
 /** What has to be done, or waited for, until a rollout that has not ended goes on. */

@@ -4,15 +4,15 @@ import type { ManagementClient } from '../collector-api/management-client.ts';
 import type { Config } from '../config/config.ts';
 import { makeManagementAccess } from '../daemon/management-access.ts';
 import type { Answer } from '../orchestrator/ports/answer.ts';
-import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
+import { describeFailure, isUnreached, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { echoedSecretsOf } from './choose-redis.ts';
 import { CommandFailure } from './command-failure.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { exitCodes } from './exit-codes.ts';
+import { noAnswerWords } from './no-answer-words.ts';
 import { openConfig } from './open-config.ts';
 import { openReadWindow } from './read-window.ts';
 import { makeServiceTeller } from './tell-of-service.ts';
-import { unreachableWords } from './unreachable-words.ts';
 import { stopSignal } from './until-signal.ts';
 
 /** What a command needs to speak to the service. */
@@ -52,7 +52,10 @@ function commandFailure(failure: ServiceFailure, config: Config): CommandFailure
     case 'unavailable':
     case 'throttled':
     case 'signInThrottled':
-      return new CommandFailure(exitCodes.unreachable, unreachableWords(config, words));
+      return new CommandFailure(
+        exitCodes.unreachable,
+        noAnswerWords(config, { isUnreached: isUnreached(failure), reason: words }),
+      );
     case 'cancelled':
       return new CommandFailure(exitCodes.unreachable, words);
     case 'refused':

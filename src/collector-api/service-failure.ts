@@ -39,12 +39,22 @@ export function serviceFailureOf(
     case 'reset':
     case 'undecodable':
     case 'tooLarge':
-      return { kind: 'unavailable', sent: fault.sent, detail: `${fault.message}.` };
+      return {
+        kind: 'unavailable',
+        sent: fault.sent,
+        ...(isUnreached(fault) ? { isUnreached: true } : {}),
+        detail: `${fault.message}.`,
+      };
     case 'status':
       return refusal(fault, fault.status ?? 0, operation, hide);
     default:
       return assertNever(fault.kind);
   }
+}
+
+/** No answer came at all. */
+function isUnreached({ kind, status }: HttpFault): boolean {
+  return status === undefined && (kind === 'connect' || kind === 'timeout' || kind === 'reset');
 }
 
 function refusal(
@@ -62,7 +72,7 @@ function refusal(
   if (status === 403 && !isOwnCode) {
     return {
       kind: 'misconfigured',
-      detail: `The service forbids ${operation.name} (403)${said}. Give the access key's owner the capability to manage collectors, then resume.`,
+      detail: `The service forbids ${operation.name} (403)${said}. Give the access key's owner the capability to manage collectors.`,
     };
   }
   if (status === 415) {

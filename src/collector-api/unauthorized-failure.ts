@@ -20,7 +20,7 @@ export function unauthorizedFailure(verdict: SignInVerdict): ServiceFailure {
     case 'worksNoMore':
       return {
         kind: 'misconfigured',
-        detail: `The service refused an access key that worked before (401), ${verdict.times} times in a row, a minute apart. Was it revoked? Check it, then resume.`,
+        detail: `The service refused an access key that worked before (401), ${verdict.times} times in a row, a minute apart. Was it revoked? Check it.`,
       };
   }
 }

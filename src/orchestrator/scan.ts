@@ -1,6 +1,6 @@
 import { countSteady } from '../rollout/assess-inventory.ts';
 import type { FleetSnapshot } from '../rollout/collector.ts';
-import { describeFailure, type ServiceFailure } from '../rollout/failure-classes.ts';
+import { describeFailure, isUnreached, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { countLeftOut, freezePlan } from '../rollout/freeze-plan.ts';
 import { configWords } from '../rollout/newest-config.ts';
 import type { Plan } from '../rollout/plan.ts';
@@ -32,6 +32,8 @@ export type ScanResult =
   | {
       readonly kind: 'failed';
       readonly cause: ServiceFailure['kind'] | 'implausible';
+      /** The service could not be reached at all. */
+      readonly isUnreached: boolean;
       readonly reason: string;
     };
 
@@ -130,13 +132,21 @@ async function lookForWork(
   const id = await nextRolloutId(parts.store, policy.name, at);
   const reading = await readPlan(parts.fleet, policy, id, memory, signal);
   if (!reading.ok) {
-    return { kind: 'failed', cause: reading.failure.kind, reason: describeFailure(reading.failure) };
+    const { failure } = reading;
+    const reason = describeFailure(failure);
+    return { kind: 'failed', cause: failure.kind, isUnreached: isUnreached(failure), reason };
   }
   if (reading.value.kind === 'noTarget') return { kind: 'nothing', reason: reading.value.reason };
   const { fleet } = reading.value;
   const judged = judgeFleetSize(of.before, countSteady(fleet.collectors), at);
   if (judged.refusal !== undefined)
-    return { kind: 'failed', cause: 'implausible', reason: judged.refusal, fleet: judged.fleet };
+    return {
+      kind: 'failed',
+      cause: 'implausible',
+      isUnreached: false,
+      reason: judged.refusal,
+      fleet: judged.fleet,
+    };
   const result = await begin(parts, policy, { id, origin, history, born, ...reading.value });
   return { ...result, fleet: judged.fleet };
 }

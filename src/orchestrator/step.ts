@@ -4,7 +4,7 @@ import { type FailedLook, isQuestionable } from '../rollout/failed-looks.ts';
 import {
   classifyCreateFailure,
   classifyLookFailure,
-  describeFailure,
+  describeHold,
   type ServiceFailure,
 } from '../rollout/failure-classes.ts';
 import { describeImplausible } from '../rollout/inventory-doubt.ts';
@@ -193,7 +193,7 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   }
   const next = await record(run, current, { kind: 'createFailed', at, failure: answer.failure });
   if (classifyCreateFailure(answer.failure) === 'hold') {
-    await holdRollout(parts, rollout.id, describeFailure(answer.failure));
+    await holdRollout(parts, rollout.id, describeHold(answer.failure));
   }
   return next;
 }
@@ -268,7 +268,7 @@ async function lookFailed(
     : {};
   const next = await record(run, upgrade, { kind: 'lookFailed', at: clock.now(), of, failure, ...asked });
   if (classifyLookFailure(failure) === 'hold') {
-    await holdRollout(run.parts, run.rollout.id, describeFailure(failure));
+    await holdRollout(run.parts, run.rollout.id, describeHold(failure));
   }
   return next;
 }

@@ -5,8 +5,16 @@ import type { Refusal } from './upgrade.ts';
 
 /** What went wrong between us and the service, as the adapter that speaks to it understood it. */
 export type ServiceFailure =
-  /** No usable answer: connection, time-out, 5xx, HTML, broken JSON. `sent`: the service may have acted on it. */
-  | { readonly kind: 'unavailable'; readonly sent: boolean; readonly detail: string }
+  /**
+   * No usable answer: connection, time-out, 5xx, HTML, broken JSON. `sent`: the service may have acted on it.
+   * `isUnreached`: not even a part of an answer came.
+   */
+  | {
+      readonly kind: 'unavailable';
+      readonly sent: boolean;
+      readonly isUnreached?: true;
+      readonly detail: string;
+    }
   /** 429: certainly not acted on; the whole budget pauses (P8). */
   | { readonly kind: 'throttled'; readonly detail: string }
   /** 401 after this key has worked: sign-ins are throttled (field-facts.md, The wire). */
@@ -77,7 +85,15 @@ function isCode(failure: ServiceFailure, code: string): boolean {
  * "permission denied while downloading" does not pass by waiting.
  */
 const defaultMessageRules: readonly MessageRule[] = [
-  { words: ['permission', 'not supported', 'unsupported', 'disabled', 'not permitted'], class: 'permanent' },
+  // A check that timed out has shown nothing about what it checked: "timed out while checking privileges".
+  { words: ['timed out while', 'time-out while', 'timeout while'], class: 'retry' },
+  {
+    words: [
+      ...['permission', 'not permitted', 'privilege', 'administrator', 'non-root', 'run as', 'runs as'],
+      ...['not supported', 'unsupported', 'not possible', 'disabled'],
+    ],
+    class: 'permanent',
+  },
   { words: ['space', 'in use', 'locked', 'unable to remove'], class: 'retryLater' },
   { words: ['time-out', 'timeout', 'timed out', 'network', 'download', 'connection'], class: 'retry' },
 ];
@@ -92,6 +108,16 @@ export function classifyTaskMessage(
     words.some((word) => text.includes(word.toLowerCase())),
   );
   return rule?.class ?? 'unexplained';
+}
+
+/** Whether the service could not be reached: no connection, or no answer in time. */
+export function isUnreached(failure: ServiceFailure): boolean {
+  return failure.kind === 'unavailable' && failure.isUnreached === true;
+}
+
+/** Why a rollout is held, with what a person does about it. */
+export function describeHold(failure: ServiceFailure): string {
+  return `${describeFailure(failure)} Then resume.`;
 }
 
 /** A failure in words for a person. */

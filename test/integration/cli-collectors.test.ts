@@ -551,6 +551,16 @@ describe.concurrent('when the service does not answer as it should', () => {
     expectOneLine(result, /cannot reach the service at http:\/\/127\.0\.0\.1:9\/api/);
   });
 
+  it('does not say so when it answers something of no use', async ({ onTestFinished: atEnd }) => {
+    const { upwaveProcess } = await aScript((_request, response) => {
+      response.writeHead(502, { 'content-type': 'text/html' });
+      response.end('<html>Bad Gateway</html>');
+    }, atEnd);
+    const result = await upwaveProcess('builds');
+    expect(result.code).toBe(4);
+    expectOneLine(result, /^upwave: the service at http:\S+ gave no usable answer: .*502/);
+  });
+
   it('ends with 2 for a refused access key, and does not show it', async ({ onTestFinished: atEnd }) => {
     const setup = await aService({}, atEnd);
     const { upwaveProcess } = aCommand(setup.service.baseUrl, { accessKey: 'wrong-key-of-mine', atEnd });

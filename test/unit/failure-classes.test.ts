@@ -3,7 +3,10 @@ import {
   classifyCreateFailure,
   classifyLookFailure,
   classifyTaskMessage,
+  describeFailure,
+  describeHold,
   type FailureClass,
+  isUnreached,
   type ServiceFailure,
 } from '../../src/rollout/failure-classes.ts';
 
@@ -50,6 +53,24 @@ describe('what a failed look means', () => {
   });
 });
 
+describe('whether the service could be reached', () => {
+  it.each<[string, ServiceFailure, boolean]>([
+    ['no answer', { kind: 'unavailable', sent: true, isUnreached: true, detail: '' }, true],
+    ['an answer of no use', { kind: 'unavailable', sent: true, detail: '' }, false],
+    ['429', { kind: 'throttled', detail: '' }, false],
+    ['401', { kind: 'signInThrottled', retryAfterMs: 60_000, detail: '' }, false],
+    ['a refusal', refused('some.code'), false],
+  ])('%s', (_what, failure, expected) => {
+    expect(isUnreached(failure)).toBe(expected);
+  });
+
+  it('says what to do then only where a rollout is held', () => {
+    const failure: ServiceFailure = { kind: 'misconfigured', detail: 'The key is wrong. Check it.' };
+    expect(describeFailure(failure)).toBe('The key is wrong. Check it.');
+    expect(describeHold(failure)).toBe('The key is wrong. Check it. Then resume.');
+  });
+});
+
 describe('what the message of a failed task means (DESIGN §4)', () => {
   it.each([
     ['Upgrade timed out on the collector', 'retry'],
@@ -62,6 +83,13 @@ describe('what the message of a failed task means (DESIGN §4)', () => {
     ['upgrade is not supported on this platform', 'permanent'],
     ['remote upgrade is disabled', 'permanent'],
     ['permission denied while downloading', 'permanent'],
+    ['upgrade is not possible on this machine', 'permanent'],
+    ['the collector runs as a non-root user', 'permanent'],
+    ['it must be run as root', 'permanent'],
+    ['insufficient privileges', 'permanent'],
+    ['Administrator rights are required', 'permanent'],
+    ['timed out while checking privileges', 'retry'],
+    ['time-out while checking privileges', 'retry'],
     ['', 'unexplained'],
     ['Gremlins', 'unexplained'],
   ])('"%s" is %s', (message, expected) => {
