@@ -146,31 +146,27 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
   };
 }
 
-const plainVerbs = {
-  pause: pauseRollout,
-  resume: resumeRollout,
-  skipSoak: skipRolloutSoak,
-  abort: abortRollout,
-  rollback: rollBackRollout,
-} as const;
+const plainVerbs = { pause: pauseRollout, abort: abortRollout, rollback: rollBackRollout } as const;
 
-function sendVerb(
-  http: HttpClient,
-  { rolloutId: id, verb, by, reason, planHash, failureClass }: VerbRequest,
-  signal: AbortSignal,
-) {
+function sendVerb(http: HttpClient, request: VerbRequest, signal: AbortSignal) {
+  const { rolloutId: id, by, reason } = request;
   const params = { id };
   const words = { by, reason };
-  switch (verb) {
+  switch (request.verb) {
+    case 'resume':
+      return http.call(resumeRollout, { params, body: { ...words, hold: request.hold } }, { signal });
     case 'approve': {
-      const body = planHash === undefined ? words : { ...words, planHash };
-      return http.call(approveRollout, { params, body }, { signal });
+      const what = 'wave' in request ? { wave: request.wave } : { planHash: request.planHash };
+      return http.call(approveRollout, { params, body: { ...words, ...what } }, { signal });
     }
+    case 'skipSoak':
+      return http.call(skipRolloutSoak, { params, body: { ...words, wave: request.wave } }, { signal });
     case 'retry': {
-      const body = failureClass === undefined ? words : { ...words, failureClass };
+      const { failed, failureClass } = request;
+      const body = failureClass === undefined ? { ...words, failed } : { ...words, failed, failureClass };
       return http.call(retryRollout, { params, body }, { signal });
     }
     default:
-      return http.call(plainVerbs[verb], { params, body: words }, { signal });
+      return http.call(plainVerbs[request.verb], { params, body: words }, { signal });
   }
 }

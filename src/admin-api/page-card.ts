@@ -133,11 +133,21 @@ export const pageCard = `
       make('span', { class: 'name ' + (last === 'passed' || last === 'succeeded' ? 'good' : toneOf(last)) }, event.event), what);
   }
 
+  // What a verb that starts or widens something is for: the daemon refuses it when that is another by then.
+  function shownFor(verb, rollout) {
+    const waveThat = (state) => (rollout.waves.find((wave) => wave.state === state) || {}).name;
+    if (verb === 'approve' && rollout.state === 'awaitingApproval') return { planHash: rollout.planHash };
+    if (verb === 'approve') return { wave: waveThat('awaitingApproval') };
+    if (verb === 'skipSoak') return { wave: waveThat('soaking') };
+    if (verb === 'resume') return { hold: rollout.hold };
+    if (verb === 'retry') return { failed: sum(rollout.counts, ['failed', 'timedOut', 'unconfirmed']) };
+    return {};
+  }
+
   function verbLabel(verb, rollout) {
-    if (verb !== 'approve') return verbNames[verb] || verb;
-    if (rollout.state === 'awaitingApproval') return 'approve plan ' + rollout.planHash;
-    const wave = rollout.waves.find((each) => each.state === 'awaitingApproval');
-    return wave === undefined ? 'approve' : 'approve wave ' + wave.name;
+    const { planHash, wave, failed } = shownFor(verb, rollout);
+    const what = planHash ? ' plan ' + planHash : wave ? (verb === 'approve' ? ' wave ' : ' of wave ') + wave : failed ? ' ' + failed + ' failed' : '';
+    return (verbNames[verb] || verb) + what;
   }
 
   function card({ rollout, verbs, events }) {

@@ -129,13 +129,14 @@ ${pageElements}${pageCard}${pagePolicies}
   function askVerb(verb, rollout) {
     const { id } = rollout;
     const label = verbLabel(verb, rollout);
-    // The plan that was looked at, not the one that the daemon may have by then.
-    const plan = verb === 'approve' && rollout.state === 'awaitingApproval' ? { planHash: rollout.planHash } : {};
+    // What was shown, not what the daemon may have by then.
+    const shown = shownFor(verb, rollout);
     if (verbDialog) verbDialog.remove();
     const reason = make('input', { id: 'reason', maxlength: '500', autocomplete: 'off', placeholder: 'why, for whoever looks next' });
     const problem = make('p', { class: 'error', role: 'alert' });
     const submit = make('button', { type: 'submit', class: stopping.includes(verb) ? 'bad' : undefined }, label);
     const form = make('form', {}, make('h2', {}, label + ' of ' + id + '?'),
+      make('p', { class: 'quiet' }, rollout.reason),
       make('label', { for: 'reason' }, 'Reason'), reason, problem,
       make('div', { class: 'verbs' }, make('button', { type: 'button', onclick: () => verbDialog.close() }, 'back'), submit));
     verbDialog = make('dialog', { 'aria-label': label + ' of ' + id }, form);
@@ -145,7 +146,7 @@ ${pageElements}${pageCard}${pagePolicies}
       problem.textContent = '';
       try {
         await call('/rollouts/' + encodeURIComponent(id) + '/' + (verbPaths[verb] || verb),
-          { method: 'POST', body: JSON.stringify({ reason: reason.value, ...plan }) });
+          { method: 'POST', body: JSON.stringify({ reason: reason.value, ...shown }) });
         verbDialog.close();
         void refresh();
       } catch (error) {

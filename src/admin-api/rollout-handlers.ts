@@ -54,21 +54,21 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
     },
     listRolloutVerbs: async ({ params }) => ({ body: { verbs: legalVerbs(await statusOf(params.id)) } }),
     pauseRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'pause', ...wordsOf(body) }),
-    resumeRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'resume', ...wordsOf(body) }),
+    resumeRollout: ({ params, body }) =>
+      apply({ rolloutId: params.id, verb: 'resume', ...wordsOf(body), hold: body.hold }),
     approveRollout: ({ params, body }) => {
-      const { planHash } = body;
-      const plan = planHash === undefined ? {} : { planHash };
-      return apply({ rolloutId: params.id, verb: 'approve', ...wordsOf(body), ...plan });
+      const what = 'wave' in body ? { wave: body.wave } : { planHash: body.planHash };
+      return apply({ rolloutId: params.id, verb: 'approve', ...wordsOf(body), ...what });
     },
     skipRolloutSoak: ({ params, body }) =>
-      apply({ rolloutId: params.id, verb: 'skipSoak', ...wordsOf(body) }),
+      apply({ rolloutId: params.id, verb: 'skipSoak', ...wordsOf(body), wave: body.wave }),
     abortRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'abort', ...wordsOf(body) }),
     rollBackRollout: ({ params, body }) =>
       apply({ rolloutId: params.id, verb: 'rollback', ...wordsOf(body) }),
     retryRollout: ({ params, body }) => {
-      const { failureClass } = body;
+      const { failed, failureClass } = body;
       const kind = failureClass === undefined ? {} : { failureClass };
-      return apply({ rolloutId: params.id, verb: 'retry', ...wordsOf(body), ...kind });
+      return apply({ rolloutId: params.id, verb: 'retry', ...wordsOf(body), failed, ...kind });
     },
   };
 }

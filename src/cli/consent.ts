@@ -11,18 +11,20 @@ interface ConsentParts {
   readonly yes: boolean;
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;
+  /** Said where nobody can be asked. */
+  readonly refusal?: string;
 }
 
 /**
- * Makes the question that stands before a deletion.
+ * Makes the question that stands before what can't be undone.
  * @throws CommandFailure at once where nobody can be asked and `--yes` is not given
  */
-export function makeConsent({ yes, input, output }: ConsentParts): AskConsent {
+export function makeConsent({ yes, input, output, refusal }: ConsentParts): AskConsent {
   if (yes) return async () => true;
   if (input.isTTY !== true) {
     throw new CommandFailure(
       exitCodes.usageOrConfig,
-      'this deletes, and nobody can be asked here: say --yes if you mean it',
+      refusal ?? 'this deletes, and nobody can be asked here: say --yes if you mean it',
     );
   }
   return async (question, stop) => {

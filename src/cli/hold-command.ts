@@ -58,7 +58,7 @@ function didWords(verb: 'hold' | 'release', { kind, subject }: HoldAnswerBody): 
   const did = words[verb][kind];
   // Who held it may have wanted more than that, so its rollouts wait for a word of their own.
   const isMore = verb === 'release' && kind === 'done' && subject.kind === 'build';
-  return isMore ? `${did}; a rollout that was held for it goes on with upwave resume` : did;
+  return isMore ? `${did}; \`upwave status\` shows how to resume a rollout that was held for it` : did;
 }
 
 function subjectWords(subject: HeldSubject): string {

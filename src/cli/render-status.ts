@@ -9,6 +9,7 @@ import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutState } from '../rollout/rollout.ts';
 import { stateWords } from '../rollout/state-words.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
+import { commandFor } from './command-for.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { failureWords } from './failure-words.ts';
 import { leftBehindWords } from './left-behind-words.ts';
@@ -165,7 +166,7 @@ function stateLines({ state, reason }: RolloutStatus): readonly string[] {
 }
 
 function approvalLines(status: RolloutStatus): readonly string[] {
-  const { policy, planHash, drift, state } = status;
+  const { drift, state } = status;
   const lines: string[] = [];
   if (drift !== null && state === 'awaitingApproval') {
     lines.push(line('drift', toPrintable(`since plan ${drift.from}: ${drift.words}`)));
@@ -177,16 +178,16 @@ function approvalLines(status: RolloutStatus): readonly string[] {
         ? `wave ${toPrintable(currentWave(status)?.wave.name ?? '')}`
         : undefined;
   if (what === undefined) return lines;
-  const command = `upwave approve ${quoteArgument(policy)} --plan ${quoteArgument(planHash)}`;
-  return [...lines, line('approval', `${what} waits for it: ${command}`)];
+  return [...lines, line('approval', `${what} waits for it: ${commandFor(status, 'approve')}`)];
 }
 
-function heldLines({ buildHold, strata, endedAt, state }: RolloutStatus): readonly string[] {
+function heldLines(status: RolloutStatus): readonly string[] {
+  const { buildHold, strata, endedAt, state } = status;
   const lines: string[] = [];
   if (buildHold !== null) {
     const { build, reason, by } = buildHold;
     const words = `build ${toPrintable(build)} is held: ${toPrintable(reason)} (by ${toPrintable(by)})`;
-    const then = state === 'held' ? ', then upwave resume' : '';
+    const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
     lines.push(line('held', `${words}; upwave release ${quoteArgument(build)}${then}`));
   }
   for (const { label, reason, waiting } of strata.held) {

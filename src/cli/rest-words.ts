@@ -1,6 +1,6 @@
 import type { EpochMs } from '../base/time.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
-import { quoteArgument } from './quote-argument.ts';
+import { commandFor } from './command-for.ts';
 import type { Rest } from './rest.ts';
 import { showInstant } from './show-instant.ts';
 
@@ -8,17 +8,13 @@ import { showInstant } from './show-instant.ts';
  * What has to happen until a rollout goes on, for who ran it once; undefined where its status says enough. An approval
  * is heard by a daemon alone, and this one ends.
  */
-export function restWords(
-  { id, policy, planHash, state, holds }: RolloutStatus,
-  rest: Rest | undefined,
-  now: EpochMs,
-): string | undefined {
+export function restWords(status: RolloutStatus, rest: Rest | undefined, now: EpochMs): string | undefined {
+  const { id, state, holds } = status;
   if (rest?.kind === 'foreign') return `${id}: ${holds[0]?.reason ?? 'it belongs to another account'}`;
   if (state === 'rollingBack') return undefined;
   switch (rest?.kind) {
     case 'awaitsApproval': {
-      const command = `upwave approve ${quoteArgument(policy)} --plan ${quoteArgument(planHash)}`;
-      return `${id} waits for approval: ${command}, while \`upwave run\` is running`;
+      return `${id} waits for approval: ${commandFor(status, 'approve')}, while \`upwave run\` is running`;
     }
     case 'windowClosed':
       return rest.until === null

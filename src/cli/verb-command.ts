@@ -1,8 +1,10 @@
 import { toPrintable } from '../base/printable.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { UpgradeFailureClass } from '../rollout/upgrade.ts';
-import type { RolloutVerb } from '../rollout/verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../rollout/verbs.ts';
 import { chooseRollout } from './choose-rollout.ts';
+import { CommandFailure } from './command-failure.ts';
+import { confirmVerb } from './confirm-verb.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, makeRuleBook, withDaemon } from './daemon-target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -13,44 +15,71 @@ import { renderStatus } from './render-status.ts';
 
 export interface VerbOptions extends DaemonTarget {
   readonly reason?: string;
-  /** With `approve`: the hash of the plan that is meant. */
+  /** What is meant, as it was shown: with `approve` a plan's hash or a wave, with `skip-soak` a wave. */
   readonly plan?: string;
+  readonly wave?: string;
+  /** With `resume`: the number of the hold. */
+  readonly hold?: number;
+  /** With `retry`: how many had failed. */
+  readonly failed?: number;
   /** With `retry`: only failures of this kind. */
   readonly class?: UpgradeFailureClass;
   readonly json: boolean;
 }
 
-/** `upwave pause | resume | approve | … [rollout]`: when it returns, the verb holds (P4). */
+/**
+ * `upwave pause | resume | approve | … [rollout]`: when it returns, the verb holds (P4). What starts or widens something
+ * names what it is for, or is shown it and confirms (P15).
+ */
 export async function verbCommand(
   verb: RolloutVerb,
   named: string | undefined,
   options: VerbOptions,
   output: ConsoleOutput,
+  input: NodeJS.ReadableStream & { readonly isTTY?: boolean } = process.stdin,
 ): Promise<ExitCode> {
   const rules = makeRuleBook(options);
   const status = await withDaemon(options, async (client) => {
     const chosen = chooseRollout(await listRollouts(client, named), named, verb);
-    const words = { rolloutId: chosen.id, verb, by: operatorName(), reason: options.reason ?? '' };
-    if (verb === 'retry') {
-      return client.apply({ ...words, ...(options.class && { failureClass: options.class }) });
-    }
-    if (verb !== 'approve') return client.apply(words);
-    // Without a hash, the plan as it was just read is meant: one that changed since is refused.
-    const planHash = options.plan ?? chosen.planHash;
-    const approved = await client.apply({ ...words, planHash });
-    output.err.write(`${toPrintable(approvedWords(chosen, planHash))}\n`);
-    return approved;
+    const asked = namedIn(verb, options) ?? (await confirmVerb(chosen, verb, { input, output: output.err }));
+    if (asked === undefined) return undefined;
+    const request = { rolloutId: chosen.id, by: operatorName(), reason: options.reason ?? '', ...asked };
+    const withClass = request.verb === 'retry' && options.class !== undefined;
+    const after = await client.apply(withClass ? { ...request, failureClass: options.class } : request);
+    if (request.verb === 'approve')
+      output.err.write(
+        `${toPrintable(approvedWords(chosen, 'wave' in request ? request.wave : undefined))}\n`,
+      );
+    return after;
   });
+  if (status === undefined) {
+    output.err.write('nothing changed\n');
+    return exitCodes.finishedWithFailures;
+  }
   if (options.json) printJson(output, status);
   else output.out.write(`${renderStatus(status, Date.now(), output, rules(status))}\n`);
   return exitCodes.done;
 }
 
+/** What the command line names; undefined where it names nothing. @throws CommandFailure when it names two things */
+function namedIn(verb: RolloutVerb, { plan, wave, hold, failed }: VerbOptions): AskedVerb | undefined {
+  if (verb === 'approve' && plan !== undefined) {
+    if (wave === undefined) return { verb, planHash: plan };
+    throw new CommandFailure(exitCodes.usageOrConfig, 'name a plan or a wave, not both');
+  }
+  if (verb === 'approve' && wave !== undefined) return { verb, wave };
+  if (verb === 'skipSoak' && wave !== undefined) return { verb, wave };
+  if (verb === 'resume' && hold !== undefined) return { verb, hold };
+  if (verb === 'retry' && failed !== undefined) return { verb, failed };
+  return undefined;
+}
+
 /** What an `approve` that was not refused has done, from the rollout as it was before. */
-function approvedWords({ id, state, waves }: RolloutStatus, planHash: string): string {
-  if (state === 'awaitingApproval') return `approved plan ${planHash} of ${id}`;
-  const wave = waves.find((each) => each.state === 'awaitingApproval' && each.waits !== null);
-  return wave === undefined
-    ? `nothing of ${id} waited for approval: it has it already`
-    : `approved wave ${wave.name} of ${id}`;
+function approvedWords({ id, state, waves, planHash }: RolloutStatus, wave: string | undefined): string {
+  const what = wave === undefined ? `plan ${planHash} of ${id}` : `wave ${wave} of ${id}`;
+  const waited =
+    wave === undefined
+      ? state === 'awaitingApproval'
+      : waves.some((each) => each.name === wave && each.state === 'awaitingApproval' && each.waits !== null);
+  return waited ? `approved ${what}` : `${what} was approved already`;
 }

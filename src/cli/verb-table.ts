@@ -15,11 +15,11 @@ export const verbTable: Readonly<
   approve: {
     name: 'approve',
     description:
-      'let a plan, or a wave, that waits for approval begin; a plan that changed meanwhile is refused',
+      'approve the plan or the wave that waits; without --wave or --plan it shows what waits, and asks',
   },
   skipSoak: {
     name: 'skip-soak',
-    description: 'end the soak of the wave that soaks now; its other gates still count',
+    description: 'end the soak of a wave; its other gates still count; without --wave it asks',
   },
   abort: {
     name: 'abort',
@@ -29,7 +29,10 @@ export const verbTable: Readonly<
     name: 'rollback',
     description: 'end the rollout, and take each upgraded collector back to the build it had before',
   },
-  retry: { name: 'retry', description: 'give collectors that failed another turn' },
+  retry: {
+    name: 'retry',
+    description: 'give collectors that failed another turn; without --failed it asks',
+  },
 };
 
 /** What an operator types for a verb. */

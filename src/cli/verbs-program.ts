@@ -5,7 +5,7 @@ import { type RolloutVerb, rolloutVerbs } from '../rollout/verbs.ts';
 import type { CommandRunner, GlobalOptions } from './command-runner.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { countUpTo } from './option-values.ts';
+import { countUpTo, wholeNumber } from './option-values.ts';
 import { readSubjects } from './read-subjects.ts';
 import { verbTable } from './verb-table.ts';
 
@@ -22,9 +22,21 @@ const held = [
 /** What some verbs take beside a reason. */
 const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
   approve: [
-    new Option('--plan <hash>', 'the plan that you saw; without it, the one that the daemon shows now'),
+    new Option('--plan <hash>', 'the plan that waits; refused when another one does'),
+    new Option('--wave <name>', 'the wave that waits; refused when another one does'),
+  ],
+  skipSoak: [new Option('--wave <name>', 'the wave that soaks; refused when another one does')],
+  resume: [
+    new Option(
+      '--hold <number>',
+      'the hold that the status shows; refused when another one has begun',
+    ).argParser(wholeNumber),
   ],
   retry: [
+    new Option(
+      '--failed <count>',
+      'how many the status shows as failed; refused when more have by now',
+    ).argParser(wholeNumber),
     new Option('--class <class>', 'only those that failed like this').choices([...upgradeFailureClasses]),
   ],
 };
@@ -145,7 +157,13 @@ function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void 
         { config, json },
         output,
         rollout: string | undefined,
-        options: DaemonOptions & { plan?: string; class?: UpgradeFailureClass },
+        options: DaemonOptions & {
+          plan?: string;
+          wave?: string;
+          hold?: number;
+          failed?: number;
+          class?: UpgradeFailureClass;
+        },
       ) =>
         (await import('./verb-command.ts')).verbCommand(verb, rollout, { config, json, ...options }, output),
     ),

@@ -256,6 +256,10 @@ export const RolloutStatusBody = z
     headline: HeadlineBody,
     state: RolloutStateName,
     reason: z.string(),
+    hold: z.int().nullable().meta({
+      description:
+        'Number of the hold or pause that it is in, by which `resume` names it; null while in none.',
+    }),
     heldFor: HeldForBody.nullable().meta({
       description:
         'Set while it is held until something comes by itself; it continues then. A pause ends that.',

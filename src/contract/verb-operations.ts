@@ -4,27 +4,56 @@ import { rolloutId } from './rollout-operations.ts';
 import { FailureClassName, RolloutStatusBody } from './rollout-status.ts';
 import { VerbBody, whyAndWho } from './verb-body.ts';
 
-const planHashLengthMax = 100;
+const textLengthMax = 200;
 
-const ApproveBody = z
+const named = (description: string, missing: string) =>
+  z.string(missing).trim().min(1).max(textLengthMax).meta({ description });
+
+const ResumeBody = z
   .object({
     ...whyAndWho,
-    planHash: z
-      .string()
-      .trim()
-      .min(1)
-      .max(planHashLengthMax)
-      .exactOptional()
-      .meta({ description: 'The plan that was looked at; another one is refused.' }),
+    hold: z.int('name the hold that is meant: `hold` of GET /rollouts/{id}').meta({
+      description: 'The hold or pause that is meant, `hold` of the rollout; another one is refused.',
+    }),
   })
-  .prefault({});
+  .prefault({} as never);
+
+const toApprove = 'name what is approved: `wave`, or the `planHash` of a plan, and not both';
+const ApproveBody = z
+  .xor(
+    [
+      z.object({
+        ...whyAndWho,
+        wave: named('The wave that waits; where another one waits, this is refused.', toApprove),
+      }),
+      z.object({
+        ...whyAndWho,
+        planHash: named('The plan that waits; another one is refused.', toApprove),
+      }),
+    ],
+    toApprove,
+  )
+  .prefault({} as never);
+
+const SkipSoakBody = z
+  .object({
+    ...whyAndWho,
+    wave: named(
+      'The wave that soaks; where another one soaks, this is refused.',
+      'name the `wave` that is meant',
+    ),
+  })
+  .prefault({} as never);
 
 const RetryBody = z
   .object({
     ...whyAndWho,
+    failed: z.int('say how many had `failed` when you decided').min(0).meta({
+      description: 'How many collectors were shown as failed; where more have by now, this is refused.',
+    }),
     failureClass: FailureClassName.exactOptional().meta({ description: 'Only failures of this kind.' }),
   })
-  .prefault({});
+  .prefault({} as never);
 
 /** When a verb answers, it holds: after `pause` and `abort` no create leaves from any daemon (P4). */
 const verb = <const Name extends string, Body>(draft: {
@@ -59,8 +88,8 @@ export const resumeRollout = verb({
   name: 'resumeRollout',
   summary: 'Resume a rollout after a pause or a hold',
   segment: 'resume',
-  body: VerbBody,
-  source: 'DESIGN §5: goes on after a pause or a hold; the failures until then are accepted',
+  body: ResumeBody,
+  source: 'DESIGN §5, P15: continues after a pause or a hold; the failures until then are accepted',
 });
 export const approveRollout = verb({
   name: 'approveRollout',
@@ -68,13 +97,13 @@ export const approveRollout = verb({
   segment: 'approve',
   body: ApproveBody,
   source:
-    'P14: the plan, after the fleet was read again, or the wave that waits for approval; may take minutes',
+    'P14, P15: the plan, after the fleet was read again, or the wave that waits for approval; may take minutes',
 });
 export const skipRolloutSoak = verb({
   name: 'skipRolloutSoak',
   summary: 'End the soak of a wave',
   segment: 'skip-soak',
-  body: VerbBody,
+  body: SkipSoakBody,
   source: 'DESIGN §5: ends the soak of the wave that soaks; its gates are still judged',
 });
 export const abortRollout = verb({

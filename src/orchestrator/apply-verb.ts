@@ -25,17 +25,15 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
   return async (request: VerbRequest): Promise<VerbJudgement | undefined> => {
     const foreign = await refuseForeign(parts, request);
     if (foreign !== undefined) return { kind: 'refused', reason: foreign };
-    if (request.verb === 'approve') {
-      const refused = await refusePlan(parts, request);
-      if (refused !== undefined) return { kind: 'refused', reason: refused };
-    }
+    const unready = await refusePlan(parts, request);
+    if (unready !== undefined) return { kind: 'refused', reason: unready };
     const taken = await refuseReopening(parts, request);
     if (taken !== undefined) return { kind: 'refused', reason: taken };
     if (request.verb === 'retry') {
       const refused = await retryFailed(parts, request);
       if (refused !== undefined) return refused;
     }
-    const judge = (current: RolloutView) => judgeVerb(current, request.verb, wordsOf(parts, request));
+    const judge = (current: RolloutView) => judgeVerb(current, request, wordsOf(parts, request));
     const factOf = (current: RolloutView) => {
       const judgement = judge(current);
       return judgement.kind === 'change' ? judgement.fact : undefined;
@@ -80,10 +78,12 @@ async function refuseReopening(
   return active === undefined ? undefined : `it is over, and ${active} is on its way`;
 }
 
+/** Only the plan that waits is worth reading the fleet again; of any other `judgeVerb` says what waits. */
 async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promise<string | undefined> {
+  if (request.verb !== 'approve' || 'wave' in request) return undefined;
   const rollout = await parts.store.loadRollout(request.rolloutId);
-  if (rollout?.state !== 'awaitingApproval') return undefined;
-  return refuseApproval(parts, rollout, request.planHash);
+  const isAwaited = rollout?.state === 'awaitingApproval' && rollout.planHash === request.planHash;
+  return isAwaited ? refuseApproval(parts, rollout) : undefined;
 }
 
 /**
@@ -93,12 +93,12 @@ async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promis
  */
 async function retryFailed(
   parts: ApprovePlanParts & ChangeUpgradeParts,
-  request: VerbRequest,
+  request: Extract<VerbRequest, { readonly verb: 'retry' }>,
 ): Promise<VerbJudgement | undefined> {
   const { rolloutId, failureClass, by, reason } = request;
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return undefined;
-  const judgement = judgeVerb(view, 'retry', wordsOf(parts, request));
+  const judgement = judgeVerb(view, request, wordsOf(parts, request));
   if (judgement.kind === 'refused') return judgement;
   let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
   const words = reason === '' ? `asked for by ${by}` : `asked for by ${by}: ${reason}`;

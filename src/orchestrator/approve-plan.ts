@@ -24,18 +24,13 @@ const shownForMs: DurationMs = 10 * 60_000;
 /**
  * Whether a plan that waits for approval may be approved now: the fleet is read again, and when it moved, the plan is
  * made anew, with its drift, and waits again (P14).
- * @param planHash the plan that the operator saw, where told
  * @returns why not, or undefined when it may
  */
 export async function refuseApproval(
   parts: ApprovePlanParts,
   rollout: Rollout,
-  planHash: string | undefined,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  if (planHash !== undefined && planHash !== rollout.planHash) {
-    return `its plan is ${rollout.planHash}, not ${planHash}: look at it again`;
-  }
   const now = parts.clock.now();
   if (rollout.drift !== null && now - rollout.fleetReadAt <= shownForMs) return undefined;
   const { policy } = rollout;

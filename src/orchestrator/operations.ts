@@ -4,23 +4,18 @@ import type { Hold } from '../rollout/hold.ts';
 import type { HoldNote } from '../rollout/hold-notes.ts';
 import type { BuildHold } from '../rollout/rollout.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
-import type { Upgrade, UpgradeFailureClass, UpgradeState } from '../rollout/upgrade.ts';
-import type { RolloutVerb } from '../rollout/verbs.ts';
+import type { Upgrade, UpgradeState } from '../rollout/upgrade.ts';
+import type { AskedVerb } from '../rollout/verbs.ts';
 import type { PolicyStandings } from './list-policies.ts';
 import type { AuditEntry, CollectorHold } from './ports/fleet-register.ts';
 import type { RolloutsPage, UpgradePage } from './ports/rollout-store.ts';
 import type { ReloadRequest, ReloadResult } from './reload.ts';
 
-export interface VerbRequest {
+export type VerbRequest = AskedVerb & {
   readonly rolloutId: string;
-  readonly verb: RolloutVerb;
   readonly by: string;
   readonly reason: string;
-  /** With `approve`: the plan that the operator saw. */
-  readonly planHash?: string;
-  /** With `retry`: only failures of this kind. */
-  readonly failureClass?: UpgradeFailureClass;
-}
+};
 
 /** `refused`: the verb is not legal in this state; `reason` says why, in an operator's words. */
 export type VerbResult =

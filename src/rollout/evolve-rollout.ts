@@ -101,10 +101,15 @@ export function isStorable({ brokenText }: Rollout, { kind }: Pick<RolloutFact, 
 
 /** The only way a rollout changes. */
 export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
-  const { heldFor: heldBefore, ...next } = change(rollout, fact);
-  if (next.state !== 'held') return next;
+  const { heldFor: heldBefore, hold: holdBefore, ...next } = change(rollout, fact);
+  if (next.state !== 'held' && next.state !== 'paused') return next;
+  const hold = fact.kind === 'held' || fact.kind === 'paused' ? next.rev : holdBefore;
   const heldFor = fact.kind === 'held' ? fact.heldFor : heldBefore;
-  return heldFor === undefined ? next : { ...next, heldFor };
+  return {
+    ...next,
+    ...(hold !== undefined && { hold }),
+    ...(next.state === 'held' && heldFor !== undefined && { heldFor }),
+  };
 }
 
 function change(rollout: Rollout, fact: RolloutFact): Rollout {

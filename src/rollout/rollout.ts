@@ -64,6 +64,8 @@ export interface Rollout {
   readonly reason: string;
   /** Set while it is held by itself for something that may come by itself; the hold ends then. Absent in any other hold. */
   readonly heldFor?: HeldFor;
+  /** While it is held or paused: the `rev` with which that began. Absent in records of earlier versions. */
+  readonly hold?: number;
   readonly waves: readonly Wave[];
   /** Strata of which nothing more starts until an operator releases them. */
   readonly heldStrata: readonly HeldStratum[];
@@ -285,4 +287,9 @@ export function isRolloutEnd(state: RolloutState): boolean {
     state === 'rolledBack' ||
     state === 'superseded'
   );
+}
+
+/** The number of the hold or pause that a rollout is in, by which a `resume` names it (P15); null while it is in none. */
+export function holdNumber({ state, hold, rev }: Rollout): number | null {
+  return state === 'held' || state === 'paused' ? (hold ?? rev) : null;
 }

@@ -11,7 +11,16 @@ import { assessGate } from './gate-standing.ts';
 import { type Headline, headlineOf } from './headline.ts';
 import type { Hold } from './hold.ts';
 import type { LeftBehind } from './left-behind.ts';
-import type { BuildHold, HeldFor, PlanDrift, RolloutState, RolloutView, Wave, WaveState } from './rollout.ts';
+import {
+  type BuildHold,
+  type HeldFor,
+  holdNumber,
+  type PlanDrift,
+  type RolloutState,
+  type RolloutView,
+  type Wave,
+  type WaveState,
+} from './rollout.ts';
 import { soakEndsAtOf } from './soak-end.ts';
 import { type Upgrade, type UpgradeState, upgradeStates } from './upgrade.ts';
 import { type WaitsFor, waitsForOf } from './waits-for.ts';
@@ -30,6 +39,8 @@ export interface RolloutStatus {
   readonly headline: Headline;
   readonly state: RolloutState;
   readonly reason: string;
+  /** The number of the hold or pause that it is in, by which `resume` names it; null while it is in none. */
+  readonly hold: number | null;
   /** While it is held for something that may come by itself; the hold ends then. */
   readonly heldFor: HeldFor | null;
   /** Its own record can't be read: what is shown is what is known beside it. */
@@ -189,6 +200,7 @@ export function describeRollout(
     rollbackId: rollout.rollbackId,
     policy: rollout.policy.name,
     reason: rollout.reason,
+    hold: holdNumber(rollout),
     heldFor: rollout.heldFor ?? null,
     recordUnreadable: rollout.brokenText !== undefined,
     targetBuild: rollout.targetBuild,

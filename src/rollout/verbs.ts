@@ -3,13 +3,24 @@ import type { EpochMs } from '../base/time.ts';
 import { accountWords } from './account.ts';
 import type { RolloutFact } from './evolve-rollout.ts';
 import { total } from './gate.ts';
-import { isRolloutEnd, type RolloutView } from './rollout.ts';
+import { holdNumber, isRolloutEnd, type Rollout, type RolloutView } from './rollout.ts';
 import { stateWords } from './state-words.ts';
-import { isFailed, mayHaveBuild } from './upgrade.ts';
+import { isFailed, mayHaveBuild, type UpgradeFailureClass } from './upgrade.ts';
 
 export const rolloutVerbs = ['pause', 'resume', 'approve', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
 /** What an operator may ask of a rollout as a whole. */
 export type RolloutVerb = (typeof rolloutVerbs)[number];
+
+/** A verb, with what it is for as its operator saw it, where it starts or widens something (P15). */
+export type AskedVerb =
+  | { readonly verb: 'pause' | 'abort' | 'rollback' }
+  /** `hold`: the number of the hold or pause that ends. */
+  | { readonly verb: 'resume'; readonly hold: number }
+  | { readonly verb: 'approve'; readonly planHash: string }
+  | { readonly verb: 'approve'; readonly wave: string }
+  | { readonly verb: 'skipSoak'; readonly wave: string }
+  /** `failed`: how many collectors had failed, of whatever class. */
+  | { readonly verb: 'retry'; readonly failed: number; readonly failureClass?: UpgradeFailureClass };
 
 export type VerbJudgement =
   | { readonly kind: 'change'; readonly fact: RolloutFact }
@@ -22,8 +33,12 @@ export interface VerbWords {
   readonly at: EpochMs;
 }
 
-/** Whether a verb is legal now, and what it does. Repeating a verb changes nothing (DESIGN §5, HTTP). */
-export function judgeVerb(view: RolloutView, verb: RolloutVerb, words: VerbWords): VerbJudgement {
+/**
+ * Whether a verb is legal now, is for what there is now (P15), and what it does. Repeating a verb changes nothing
+ * (DESIGN §5, HTTP).
+ */
+export function judgeVerb(view: RolloutView, asked: AskedVerb, words: VerbWords): VerbJudgement {
+  const { verb } = asked;
   const { at } = words;
   const reason = words.reason === '' ? `by ${words.by}` : `by ${words.by}: ${words.reason}`;
   const { account } = view;
@@ -34,32 +49,34 @@ export function judgeVerb(view: RolloutView, verb: RolloutVerb, words: VerbWords
     case 'pause':
       return judgePause(view, { at, reason });
     case 'resume':
-      return judgeResume(view, { at, reason });
+      return judgeResume(view, asked.hold, { at, reason });
     case 'approve':
-      return judgeApprove(view, { at, reason });
+      return 'wave' in asked
+        ? judgeApproveWave(view, asked.wave, { at, reason })
+        : judgeApprovePlan(view, asked.planHash, { at, reason });
     case 'skipSoak':
-      return judgeSkipSoak(view, { at, reason });
+      return judgeSkipSoak(view, asked.wave, { at, reason });
     case 'abort':
       return judgeAbort(view, { at, reason });
     case 'rollback':
       return judgeRollback(view, { at, reason });
     case 'retry':
-      return judgeRetry(view, { at, reason });
+      return judgeRetry(view, asked.failed, { at, reason });
     default:
       return assertNever(verb);
   }
 }
 
-interface Asked {
+interface Said {
   readonly at: EpochMs;
   readonly reason: string;
 }
 
-function judgePause({ rollout }: RolloutView, asked: Asked): VerbJudgement {
+function judgePause({ rollout }: RolloutView, said: Said): VerbJudgement {
   const { state } = rollout;
   if (state === 'paused') return unchanged;
   // A hold that may end by itself is no brake: a person's word takes its place (P4).
-  if (state === 'running' || rollout.heldFor !== undefined) return change({ kind: 'paused', ...asked });
+  if (state === 'running' || rollout.heldFor !== undefined) return change({ kind: 'paused', ...said });
   if (state === 'held') return refuse('it is held already, so nothing starts; resume or abort it');
   if (state === 'awaitingApproval') return refuse('it waits for approval, so nothing starts');
   if (state === 'rollingBack') return refuse(`it is rolling back; pause its rollback${rollbackOf(rollout)}`);
@@ -67,41 +84,64 @@ function judgePause({ rollout }: RolloutView, asked: Asked): VerbJudgement {
   return refuse(`it is over (${stateWords(state)})`);
 }
 
-function judgeResume(view: RolloutView, asked: Asked): VerbJudgement {
-  const { state } = view.rollout;
+function judgeResume(view: RolloutView, hold: number, said: Said): VerbJudgement {
+  const { state, reason } = view.rollout;
   if (state === 'running') return unchanged;
   if (state === 'awaitingApproval') return refuse('it waits for approval: approve it');
-  if (state !== 'paused' && state !== 'held')
-    return refuse(`it is ${stateWords(state)}, and only a paused or held one resumes`);
+  const now = holdNumber(view.rollout);
+  if (now === null) return refuse(`it is ${stateWords(state)}, and only a paused or held one resumes`);
+  if (now !== hold) return refuse(`it is ${stateWords(state)} by hold ${now} now, not ${hold}: ${reason}`);
   if (view.buildHold !== null) {
-    const { build, reason } = view.buildHold;
-    return refuse(`build ${build} is held (${reason}); release ${build} first`);
+    const { build, reason: why } = view.buildHold;
+    return refuse(`build ${build} is held (${why}); release ${build} first`);
   }
-  return change({ kind: 'resumed', ...asked, view });
+  return change({ kind: 'resumed', ...said, view });
 }
 
-function judgeApprove({ rollout }: RolloutView, asked: Asked): VerbJudgement {
-  if (rollout.state === 'awaitingApproval') return change({ kind: 'approved', ...asked });
+function judgeApprovePlan({ rollout }: RolloutView, planHash: string, said: Said): VerbJudgement {
   if (isRolloutEnd(rollout.state)) return refuse(`it is over (${stateWords(rollout.state)})`);
   if (rollout.state === 'rollingBack') return refuse('it is rolling back');
-  const wave = rollout.waves.findIndex(({ state }) => state === 'awaitingApproval');
-  if (wave >= 0 && rollout.waves[wave]?.approvedAt === null)
-    return change({ kind: 'waveApproved', wave, ...asked });
-  const wasApproved = rollout.policy.approval || rollout.waves.some(({ approvedAt }) => approvedAt !== null);
-  return wasApproved ? unchanged : refuse('nothing of it waits for approval');
+  const isThisPlan = planHash === rollout.planHash;
+  if (rollout.state === 'awaitingApproval')
+    return isThisPlan
+      ? change({ kind: 'approved', ...said })
+      : refuse(`${awaitedWords(rollout)}, not plan ${planHash}`);
+  if (!isThisPlan)
+    return refuse(`its plan is ${rollout.planHash}, not ${planHash}; ${awaitedWords(rollout)}`);
+  return rollout.policy.approval ? unchanged : refuse(`its plan needs no approval; ${awaitedWords(rollout)}`);
 }
 
-function judgeSkipSoak({ rollout }: RolloutView, asked: Asked): VerbJudgement {
+function judgeApproveWave({ rollout }: RolloutView, name: string, said: Said): VerbJudgement {
   if (isRolloutEnd(rollout.state)) return refuse(`it is over (${stateWords(rollout.state)})`);
   if (rollout.state === 'rollingBack') return refuse('it is rolling back');
-  const wave = rollout.waves.findIndex(({ state }) => state === 'soaking');
-  const current = rollout.waves[wave];
-  if (current === undefined) return refuse('no wave of it soaks now');
-  if (current.soakSkippedAt !== null) return unchanged;
-  return change({ kind: 'soakSkipped', wave, ...asked });
+  const index = rollout.waves.findIndex((wave) => wave.name === name);
+  const wave = rollout.waves[index];
+  if (wave === undefined) return refuse(`it has no wave ${name}; ${awaitedWords(rollout)}`);
+  if (wave.approvedAt !== null) return unchanged;
+  if (wave.state === 'awaitingApproval' && rollout.state !== 'awaitingApproval')
+    return change({ kind: 'waveApproved', wave: index, ...said });
+  return refuse(`wave ${name} does not wait for approval; ${awaitedWords(rollout)}`);
 }
 
-function judgeAbort({ rollout, account }: RolloutView, asked: Asked): VerbJudgement {
+/** What waits for an approval now. */
+function awaitedWords({ state, planHash, waves }: Rollout): string {
+  if (state === 'awaitingApproval') return `plan ${planHash} waits for approval`;
+  const wave = waves.find((each) => each.state === 'awaitingApproval' && each.approvedAt === null);
+  return wave === undefined ? 'nothing of it waits for approval' : `wave ${wave.name} waits for approval`;
+}
+
+function judgeSkipSoak({ rollout }: RolloutView, name: string, said: Said): VerbJudgement {
+  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${stateWords(rollout.state)})`);
+  if (rollout.state === 'rollingBack') return refuse('it is rolling back');
+  const index = rollout.waves.findIndex((wave) => wave.name === name);
+  const wave = rollout.waves[index];
+  if (wave !== undefined && wave.soakSkippedAt !== null) return unchanged;
+  if (wave?.state === 'soaking') return change({ kind: 'soakSkipped', wave: index, ...said });
+  const now = rollout.waves.find(({ state }) => state === 'soaking');
+  return refuse(now === undefined ? 'no wave of it soaks now' : `wave ${now.name} soaks now, not ${name}`);
+}
+
+function judgeAbort({ rollout, account }: RolloutView, said: Said): VerbJudgement {
   const { state } = rollout;
   if (state === 'aborted') return unchanged;
   // Of another account nobody here brings the rollback to its end, and the policy's place would stay taken.
@@ -111,10 +151,10 @@ function judgeAbort({ rollout, account }: RolloutView, asked: Asked): VerbJudgem
   if (state === 'rollingBack' && !isForeign && !isUnplanned)
     return refuse(`it is rolling back; abort its rollback${rollbackOf(rollout)}`);
   if (isRolloutEnd(state)) return refuse(`it is over (${stateWords(state)})`);
-  return change({ kind: 'aborted', ...asked });
+  return change({ kind: 'aborted', ...said });
 }
 
-function judgeRollback(view: RolloutView, asked: Asked): VerbJudgement {
+function judgeRollback(view: RolloutView, said: Said): VerbJudgement {
   const { state, kind, rollbackOf: taken } = view.rollout;
   if (kind === 'rollback') return refuse(`it is itself the rollback of ${taken}`);
   if (state === 'rollingBack' || state === 'rolledBack') return unchanged;
@@ -122,17 +162,19 @@ function judgeRollback(view: RolloutView, asked: Asked): VerbJudgement {
   if (total(view, mayHaveBuild) === 0) {
     return refuse(`nothing of it was upgraded${isRolloutEnd(state) ? '' : '; abort it'}`);
   }
-  return change({ kind: 'rollbackAsked', ...asked });
+  return change({ kind: 'rollbackAsked', ...said });
 }
 
 /** The failed records are changed one by one before; a rollout that was over is open again then. */
-function judgeRetry(view: RolloutView, asked: Asked): VerbJudgement {
+function judgeRetry(view: RolloutView, seen: number, said: Said): VerbJudgement {
   const { state, endedAt } = view.rollout;
   if (state === 'awaitingApproval') return refuse('nothing of it has started');
   if (state === 'rollingBack') return refuse('it is rolling back');
   const some = total(view, (each) => isFailed(each) || each === 'retrying');
   if (some === 0) return refuse('nothing of it has failed');
-  if (state === 'finishedWithFailures') return change({ kind: 'reopened', ...asked });
+  const failed = total(view, isFailed);
+  if (failed > seen) return refuse(`${failed} of it have failed by now, not ${seen}`);
+  if (state === 'finishedWithFailures') return change({ kind: 'reopened', ...said });
   if (isRolloutEnd(state) || endedAt !== null)
     return refuse(`it is over (${stateWords(state)}); the next rollout takes them up`);
   return unchanged;

@@ -1,4 +1,5 @@
 import { describe, it } from 'vitest';
+import { applyAsShown } from '../support/as-shown.ts';
 import { activeOf } from '../support/daemon-night.ts';
 import { redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
@@ -43,7 +44,7 @@ describe.skipIf(redisServerCommand === undefined)('a pause while daemons are kil
       await untilIdle(fresh, rolloutId);
       late.push(night.record().creates.length - before);
       await night.startDaemon();
-      await asked.api.apply({ ...order, verb: 'resume' });
+      await applyAsShown(asked.api, { ...order, verb: 'resume' });
     }
     const { broken } = await night.end();
     report(`pause answered after ${answeredAfterMs.join(', ')} ms while daemons were killed`);

@@ -349,6 +349,14 @@ describe('startAdminApi', () => {
   });
 
   describe('verbs', () => {
+    /** What each verb names (P15). */
+    const bodies: Readonly<Record<string, object>> = {
+      resume: { hold: 17 },
+      approve: { wave: 'rest' },
+      'skip-soak': { wave: 'canary' },
+      retry: { failed: 3 },
+    };
+
     it.each([
       ['pause', 'pause', 'paused'],
       ['resume', 'resume', 'running'],
@@ -362,41 +370,68 @@ describe('startAdminApi', () => {
       const answer = await ask(`${v1}/rollouts/${running}/${segment}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ reason: 'looks odd', by: 'alice' }),
+        body: JSON.stringify({ reason: 'looks odd', by: 'alice', ...bodies[segment] }),
       });
       expect(answer.status).toBe(200);
       expect(RolloutStatusBody.parse(answer.json()).state).toBe(state);
-      expect(operations.requests).toEqual([{ rolloutId: running, verb, by: 'alice', reason: 'looks odd' }]);
+      expect(operations.requests).toEqual([
+        { rolloutId: running, verb, by: 'alice', reason: 'looks odd', ...bodies[segment] },
+      ]);
     });
 
     it('resume goes on after a pause, and repeating it changes nothing', async () => {
       const { v1 } = await start();
       for (const verb of ['pause', 'resume', 'resume']) {
-        expect((await ask(`${v1}/rollouts/${running}/${verb}`, { method: 'POST' })).status).toBe(200);
+        const body = JSON.stringify(bodies[verb] ?? {});
+        const answer = await ask(`${v1}/rollouts/${running}/${verb}`, { method: 'POST', body });
+        expect(answer.status).toBe(200);
       }
       const answer = await ask(`${v1}/rollouts/${running}`);
       expect(answer.json()).toMatchObject({ state: 'running' });
     });
 
-    it.each(segments)('%s needs no body: the brake works in a hurry', async (segment) => {
+    it.each([
+      ['resume', 'name the hold that is meant: `hold` of GET /rollouts/{id}'],
+      ['approve', 'name what is approved: `wave`, or the `planHash` of a plan, and not both'],
+      ['skip-soak', 'name the `wave` that is meant'],
+      ['retry', 'say how many had `failed` when you decided'],
+    ])('%s that names nothing is refused, with what to name (P15)', async (segment, message) => {
       const { v1 } = await start();
-      expect((await ask(`${v1}/rollouts/${running}/${segment}`, { method: 'POST' })).status).toBe(200);
-      expect(operations.requests).toEqual([
-        { rolloutId: running, verb: expect.any(String), by: 'operator', reason: 'no reason given' },
-      ]);
+      for (const body of [undefined, '{"reason":"x"}']) {
+        const asked = { method: 'POST', ...(body !== undefined && { body }) };
+        const answer = await ask(`${v1}/rollouts/${running}/${segment}`, asked);
+        expect(answer.status).toBe(400);
+        expect(AdminErrorBody.parse(answer.json()).message).toContain(message);
+      }
+      expect(operations.requests).toEqual([]);
     });
+
+    it.each(['pause', 'abort', 'rollback'])(
+      '%s needs no body: the brake works in a hurry',
+      async (segment) => {
+        const { v1 } = await start();
+        expect((await ask(`${v1}/rollouts/${running}/${segment}`, { method: 'POST' })).status).toBe(200);
+        expect(operations.requests).toEqual([
+          { rolloutId: running, verb: expect.any(String), by: 'operator', reason: 'no reason given' },
+        ]);
+      },
+    );
 
     it.each(segments)('%s refused by the state is answered 409 with the reason', async (segment) => {
       const { v1 } = await start();
       const url = `${v1}/rollouts/${ended}/${segment}`;
-      const answer = await ask(url, { method: 'POST', body: '{"reason":"x"}' });
+      const answer = await ask(url, {
+        method: 'POST',
+        body: JSON.stringify({ reason: 'x', ...bodies[segment] }),
+      });
       expect(answer.status).toBe(409);
       expect(answer.json()).toEqual({ code: 'refused', message: 'it has ended: succeeded' });
     });
 
     it.each(segments)('%s for an unknown rollout is answered 404', async (segment) => {
       const { v1 } = await start();
-      expect((await ask(`${v1}/rollouts/no-such/${segment}`, { method: 'POST' })).status).toBe(404);
+      const body = JSON.stringify(bodies[segment] ?? {});
+      expect((await ask(`${v1}/rollouts/no-such/${segment}`, { method: 'POST', body })).status).toBe(404);
     });
 
     it.each(
@@ -417,7 +452,7 @@ describe('startAdminApi', () => {
 
     it('retry only failures of the kind that is named', async () => {
       const { v1 } = await start();
-      const body = JSON.stringify({ failureClass: 'timedOut' });
+      const body = JSON.stringify({ failureClass: 'timedOut', failed: 2 });
       await ask(`${v1}/rollouts/${running}/retry`, { method: 'POST', body });
       expect(operations.requests).toMatchObject([{ verb: 'retry', failureClass: 'timedOut' }]);
     });
@@ -425,7 +460,9 @@ describe('startAdminApi', () => {
     it.each([
       ['approve', '{"planHash":""}'],
       ['approve', '{"planHash":5}'],
-      ['retry', '{"failureClass":"bad luck"}'],
+      ['approve', '{"planHash":"7f3a","wave":"rest"}'],
+      ['retry', '{"failed":2,"failureClass":"bad luck"}'],
+      ['retry', '{"failed":-1}'],
     ])('%s with %s is refused before it is done', async (segment, body) => {
       const { v1 } = await start();
       const answer = await ask(`${v1}/rollouts/${running}/${segment}`, { method: 'POST', body });
@@ -616,7 +653,8 @@ describe('startAdminApi', () => {
     it('is waited for longest where the fleet is read: approve', async () => {
       const { v1 } = await start({ readWithinMs: 1, actWithinMs: 1, approveWithinMs: 40 });
       operations.hang();
-      const answer = await ask(`${v1}/rollouts/${running}/approve`, { method: 'POST' });
+      const body = '{"wave":"rest"}';
+      const answer = await ask(`${v1}/rollouts/${running}/approve`, { method: 'POST', body });
       expect(AdminErrorBody.parse(answer.json()).message).toMatch(/^no end within 40ms/);
     });
   });
@@ -673,7 +711,7 @@ describe('startAdminApi', () => {
       const { v1 } = await start({ isUnavailable: isRedisSilence });
       operations.breakWith(new Error('Command timed out'));
       for (const path of [`rollouts/${running}/pause`, `rollouts/${running}/approve`]) {
-        const answer = await ask(`${v1}/${path}`, { method: 'POST' });
+        const answer = await ask(`${v1}/${path}`, { method: 'POST', body: '{"wave":"rest"}' });
         expect([answer.status, AdminErrorBody.parse(answer.json()).message]).toEqual([
           503,
           'Redis does not answer; whether this holds is not known: say it again',

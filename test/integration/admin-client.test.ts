@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { AdminApiParts } from '../../src/admin-api/admin-api.ts';
 import { makeAdminClient } from '../../src/admin-api/admin-client.ts';
 import { rolloutVerbs } from '../../src/rollout/verbs.ts';
+import { namingNothing } from '../support/as-shown.ts';
 import { anUpgrade, startedAt } from '../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, makeFakeOperations } from '../support/fake-operations.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';
@@ -79,14 +80,15 @@ describe('makeAdminClient', () => {
 
   it.each(rolloutVerbs)('passes %s on as what it is', async (each) => {
     const { client, operations } = await setUp();
-    await client.apply({ ...verb, verb: each });
-    expect(operations.requests).toEqual([{ ...verb, verb: each }]);
+    const request = { ...verb, ...namingNothing[each] };
+    await client.apply(request);
+    expect(operations.requests).toEqual([request]);
   });
 
   it('passes on which plan is approved, and what is retried', async () => {
     const { client, operations } = await setUp();
     const approve = { ...verb, verb: 'approve', planHash: '7f3a' } as const;
-    const retry = { ...verb, verb: 'retry', failureClass: 'timedOut' } as const;
+    const retry = { ...verb, verb: 'retry', failed: 2, failureClass: 'timedOut' } as const;
     await client.apply(approve);
     await client.apply(retry);
     expect(operations.requests).toEqual([approve, retry]);

@@ -187,14 +187,14 @@ describe('the page', () => {
   const soaking = [aWaveStatus({ state: 'soaking' })];
   const waiting = [aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' })];
   it.each([
-    ['pause', 'pause', {}],
-    ['resume', 'resume', { state: 'paused' }],
-    ['approve wave rest', 'approve', { waves: waiting }],
-    ['skip soak', 'skipSoak', { waves: soaking }],
-    ['abort', 'abort', {}],
-    ['roll back', 'rollback', {}],
-    ['retry', 'retry', { counts: countsOf({ failed: 1 }) }],
-  ] as const)('has a button to %s', async (label, verb, changes) => {
+    ['pause', { verb: 'pause' }, {}],
+    ['resume', { verb: 'resume', hold: 17 }, { state: 'paused', hold: 17 }],
+    ['approve wave rest', { verb: 'approve', wave: 'rest' }, { waves: waiting }],
+    ['skip soak of wave canary', { verb: 'skipSoak', wave: 'canary' }, { waves: soaking }],
+    ['abort', { verb: 'abort' }, {}],
+    ['roll back', { verb: 'rollback' }, {}],
+    ['retry 1 failed', { verb: 'retry', failed: 1 }, { counts: countsOf({ failed: 1 }) }],
+  ] as const)('has a button to %s, which sends what it showed', async (label, asked, changes) => {
     const { page, operations } = await open([aRolloutStatus(changes)]);
     await page.button(label).dispatch('click');
     await page.body
@@ -202,7 +202,7 @@ describe('the page', () => {
       .find(({ tag }) => tag === 'form')
       ?.dispatch('submit');
     expect(operations.requests).toEqual([
-      { rolloutId: 'production-20260302-1', verb, by: 'operator', reason: 'no reason given' },
+      { rolloutId: 'production-20260302-1', by: 'operator', reason: 'no reason given', ...asked },
     ]);
   });
 

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CommandRunner } from '../../src/cli/command-runner.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { verbCommand } from '../../src/cli/verb-command.ts';
 import { addVerbsProgram } from '../../src/cli/verbs-program.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { startedAt } from '../support/builders.ts';
@@ -99,43 +100,111 @@ describe('the commands that speak to a daemon', () => {
       const text = (stream: PassThrough) => String(stream.read() ?? '');
       return { code, failure, out: text(output.out), err: text(output.err) };
     };
-    return { operations, upwave };
+    return { operations, upwave, url: api.url };
   };
 
   it.each([
-    ['pause', 'pause'],
-    ['resume', 'resume'],
-    ['skip-soak', 'skipSoak'],
-    ['abort', 'abort'],
-    ['rollback', 'rollback'],
-    ['retry', 'retry'],
-  ] as const)('%s asks for it, with its reason, and shows what came of it', async (name, verb) => {
+    [['pause'], { verb: 'pause' }],
+    [['resume', '--hold', '17'], { verb: 'resume', hold: 17 }],
+    [['skip-soak', '--wave', 'canary'], { verb: 'skipSoak', wave: 'canary' }],
+    [['abort'], { verb: 'abort' }],
+    [['rollback'], { verb: 'rollback' }],
+    [['retry', '--failed', '0'], { verb: 'retry', failed: 0 }],
+    [['approve', '--wave', 'rest'], { verb: 'approve', wave: 'rest' }],
+  ] as const)('%j asks for it, with its reason, and shows what came of it', async (args, asked) => {
     const { operations, upwave } = await setUp();
-    const { code, out } = await upwave(name, '--reason', 'lunch');
+    const { code, out } = await upwave(...args, '--reason', 'lunch');
     expect(operations.requests).toEqual([
-      { rolloutId: running, verb, by: expect.stringMatching(/./), reason: 'lunch' },
+      { rolloutId: running, by: expect.stringMatching(/./), reason: 'lunch', ...asked },
     ]);
     expect(out).toMatch(new RegExp(`^${running} .*\n(.*\n)*you can `));
     expect(code).toBe(exitCodes.done);
   });
 
-  it('approves the plan that was just read, and says so once it is done', async () => {
-    const { operations, upwave } = await setUp(aRolloutStatus({ state: 'awaitingApproval' }));
-    const { err } = await upwave('approve', '--json');
-    expect(operations.requests).toMatchObject([{ verb: 'approve', planHash: '7f3a' }]);
-    expect(err).toBe(`approved plan 7f3a of ${running}\n`);
+  const soaking = aWaveStatus({ state: 'soaking' });
+  const rest = aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' });
+  it.each([
+    [
+      'approve',
+      { state: 'awaitingApproval', planned: 1185 },
+      'Plan 7f3a of production-20260302-1 waits for approval: 1185 collectors to 19.536-4. Approve it?',
+      'approve production --plan 7f3a',
+      { verb: 'approve', planHash: '7f3a' },
+    ],
+    [
+      'approve',
+      { state: 'paused', waves: [rest] },
+      'Wave rest of production-20260302-1 waits for approval: 2 collectors to 19.536-4. Approve it?',
+      'approve production --wave rest',
+      { verb: 'approve', wave: 'rest' },
+    ],
+    [
+      'resume',
+      { state: 'held', hold: 17, reason: 'wave canary: failures 3, allowed 2' },
+      'production-20260302-1 is held: wave canary: failures 3, allowed 2. Its failures so far will no longer count. Resume it?',
+      'resume production --hold 17',
+      { verb: 'resume', hold: 17 },
+    ],
+    [
+      'skip-soak',
+      { waves: [soaking], rollbackOf: 'a' },
+      'Wave canary of production-20260302-1 soaks. End its soak now?',
+      'skip-soak production-20260302-1 --wave canary',
+      { verb: 'skipSoak', wave: 'canary' },
+    ],
+    [
+      'retry',
+      { counts: countsOf({ failed: 2, unconfirmed: 1 }) },
+      '3 collectors of production-20260302-1 failed. Retry them?',
+      'retry production --failed 3',
+      { verb: 'retry', failed: 3 },
+    ],
+  ] as const)(
+    '%s, not told for what, shows %j and asks (P15)',
+    async (name, changes, question, command, asked) => {
+      const { operations, upwave, url } = await setUp(aRolloutStatus(changes));
+      const { failure } = await upwave(name);
+      expect(failure).toMatchObject({
+        exitCode: exitCodes.usageOrConfig,
+        message: `${question}\n  To confirm it, run: upwave ${command}`,
+      });
+      expect(operations.requests).toEqual([]);
+      for (const answer of ['n', 'y']) {
+        const [out, err] = [new PassThrough(), new PassThrough()];
+        const input = Object.assign(new PassThrough(), { isTTY: true });
+        const output = { out, err, isLive: true, paint: (_format: unknown, text: string) => text };
+        const options = { config: '/no/such/upwave.yaml', url, json: true };
+        const code = verbCommand(asked.verb, undefined, options, output, input);
+        input.end(`${answer}\n`);
+        expect(await code).toBe(answer === 'y' ? exitCodes.done : exitCodes.finishedWithFailures);
+        expect(String(err.read())).toContain(`${question} [y/N] `);
+      }
+      expect(operations.requests).toMatchObject([asked]);
+    },
+  );
+
+  it.each([
+    ['approve', {}, `nothing of ${running} waits for approval (running)`],
+    ['resume', {}, `${running} is running: it is neither held nor paused`],
+    ['skip-soak', {}, `no wave of ${running} soaks now`],
+    ['retry', {}, `no collector of ${running} has failed`],
+  ] as const)('%s says so where there is nothing that it could be for', async (name, changes, message) => {
+    const { operations, upwave } = await setUp(aRolloutStatus(changes));
+    expect((await upwave(name)).failure).toMatchObject({ exitCode: exitCodes.heldOrNeedsAPerson, message });
+    expect(operations.requests).toEqual([]);
   });
 
-  it('says what else an approval was for: a wave, or nothing; and nothing where it is refused', async () => {
-    const rest = aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' });
+  it('says what was approved, also when it was already; and nothing where it is refused', async () => {
     const wave = await setUp(aRolloutStatus({ state: 'paused', waves: [rest] }));
-    expect((await wave.upwave('approve', '--json')).err).toBe(`approved wave rest of ${running}\n`);
-    const none = await setUp(aRolloutStatus());
-    expect((await none.upwave('approve', '--json')).err).toBe(
-      `nothing of ${running} waited for approval: it has it already\n`,
+    expect((await wave.upwave('approve', '--wave', 'rest', '--json')).err).toBe(
+      `approved wave rest of ${running}\n`,
+    );
+    const again = await setUp(aRolloutStatus());
+    expect((await again.upwave('approve', '--wave', 'rest', '--json')).err).toBe(
+      `wave rest of ${running} was approved already\n`,
     );
     const ended = await setUp(aRolloutStatus({ state: 'aborted', endedAt: startedAt }));
-    const { err, failure } = await ended.upwave('approve', running);
+    const { err, failure } = await ended.upwave('approve', running, '--wave', 'rest');
     expect(err).toBe('');
     expect(failure).toMatchObject({ exitCode: exitCodes.heldOrNeedsAPerson });
   });
@@ -143,17 +212,19 @@ describe('the commands that speak to a daemon', () => {
   it('approves the plan that is named, of the rollout that is named', async () => {
     const { operations, upwave } = await setUp(
       aRolloutStatus(),
-      aRolloutStatus({ id: 'b', policy: 'test', state: 'awaitingApproval' }),
+      aRolloutStatus({ id: 'b', policy: 'test', state: 'awaitingApproval', planHash: 'abcd' }),
     );
     const { err } = await upwave('approve', 'test', '--plan', 'abcd');
     expect(operations.requests).toMatchObject([{ rolloutId: 'b', planHash: 'abcd' }]);
     expect(err).toBe('approved plan abcd of b\n');
+    const both = await upwave('approve', 'test', '--plan', 'abcd', '--wave', 'rest');
+    expect(both.failure).toMatchObject({ exitCode: exitCodes.usageOrConfig });
   });
 
   it('retries one class of failures, or all', async () => {
     const { operations, upwave } = await setUp();
-    await upwave('retry', '--class', 'timedOut');
-    await upwave('retry', 'production');
+    await upwave('retry', '--class', 'timedOut', '--failed', '2');
+    await upwave('retry', 'production', '--failed', '2');
     expect(operations.requests).toMatchObject([{ failureClass: 'timedOut' }, { verb: 'retry' }]);
     expect(operations.requests[1]).not.toHaveProperty('failureClass');
   });
@@ -217,7 +288,7 @@ describe('the commands that speak to a daemon', () => {
     ]);
     expect(held.out).toBe(`stratum ${label} of ${running}: was held already\n`);
     expect(released.out).toBe(
-      `build ${build}: released; a rollout that was held for it goes on with upwave resume\n`,
+      `build ${build}: released; \`upwave status\` shows how to resume a rollout that was held for it\n`,
     );
     expect(JSON.parse(collector.out)).toMatchObject({ kind: 'done', subject: { collectorId: 7 } });
     expect([held.code, released.code]).toEqual([0, 0]);

@@ -1,4 +1,5 @@
 import { describe, it } from 'vitest';
+import { applyAsShown } from '../support/as-shown.ts';
 import {
   aDaemonNight,
   type Night,
@@ -78,7 +79,12 @@ describe.concurrent('a daemon whose config names another account (P5)', () => {
     expect(status).toMatchObject({ account: 'another', endedAt: null, eta: null, holds: [{ reason }] });
     expect((await daemon.get('/readyz')).status).toBe(200);
     expect((await daemon.get('/readyz')).text).toContain(`${rolloutId} is left alone`);
-    const refused = await daemon.operations.apply({ rolloutId, verb: 'resume', by: 'ann', reason: '' });
+    const refused = await applyAsShown(daemon.operations, {
+      rolloutId,
+      verb: 'resume',
+      by: 'ann',
+      reason: '',
+    });
     expect(refused).toEqual({ kind: 'refused', reason });
     await daemon.close();
     // Its own account goes on with it where it stood.
@@ -205,12 +211,17 @@ describe.concurrent('a key that was rotated in the same account', () => {
       (await statusOf(wrong, rolloutId)).holds.some(({ reason }) => reason.includes('(')),
     );
     expect((await statusOf(wrong, rolloutId)).account).toBe('unknown');
-    const resumed = await wrong.operations.apply({ rolloutId, verb: 'resume', by: 'ann', reason: '' });
+    const resumed = await applyAsShown(wrong.operations, {
+      rolloutId,
+      verb: 'resume',
+      by: 'ann',
+      reason: '',
+    });
     expect(resumed.kind).toBe('refused');
     await wrong.close();
     const back = await night.startDaemon({ service: nextKey });
     await until('it to be ours', async () => (await statusOf(back, rolloutId)).account === 'own');
-    await back.operations.apply({ rolloutId, verb: 'resume', by: 'ann', reason: '' });
+    await applyAsShown(back.operations, { rolloutId, verb: 'resume', by: 'ann', reason: '' });
     await untilState(back, rolloutId, 'running');
   });
 });

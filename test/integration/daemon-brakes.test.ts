@@ -1,4 +1,5 @@
 import { describe, it } from 'vitest';
+import { applyAsShown } from '../support/as-shown.ts';
 import {
   aDaemonNight,
   aStartedNight,
@@ -64,7 +65,7 @@ describe.concurrent('the breaker', () => {
     );
     const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toBe('wave all: failures 2, allowed 1');
-    const resumed = await daemon.operations.apply({ rolloutId, verb: 'resume', ...by });
+    const resumed = await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
     expect(resumed).toMatchObject({ kind: 'done', status: { state: 'running' } });
     const { status, broken } = await end();
     expect(status.state).toBe('finishedWithFailures');
@@ -90,7 +91,7 @@ describe.concurrent('the breaker', () => {
     );
     const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toBe('wave all: failures 3 (1 lost x 3), allowed 2');
-    await daemon.operations.apply({ rolloutId, verb: 'resume', ...by });
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
     const { status, upgrades, broken } = await end();
     expect(status.counts).toMatchObject({ unconfirmed: 1, succeeded: status.planned - 1 });
     expect(upgrades.find(({ state }) => state === 'unconfirmed')).toMatchObject({
@@ -136,7 +137,7 @@ describe.concurrent('an operator with two daemons', () => {
       expect(night.record().creates.filter(({ at }) => at > pausedAt)).toEqual([]);
       expect(idle).toMatchObject({ state: 'paused', reason: 'by test: a test' });
       expect(night.record().tasksInFlight).toBe(0);
-      expect(await first.operations.apply({ rolloutId, verb: 'resume', ...by })).toMatchObject({
+      expect(await applyAsShown(first.operations, { rolloutId, verb: 'resume', ...by })).toMatchObject({
         kind: 'done',
       });
     }
@@ -180,7 +181,7 @@ describe.concurrent('an operator with two daemons', () => {
     expect(await first.operations.release(stratum)).toMatchObject({ note: { kind: 'rolloutEnded' } });
     expect((await second.operations.listHolds()).strata).toEqual([]);
     // Only an operator starts the same build again, and it goes on where the other one stopped.
-    expect(await first.operations.apply({ rolloutId, verb: 'resume', ...by })).toMatchObject({
+    expect(await applyAsShown(first.operations, { rolloutId, verb: 'resume', ...by })).toMatchObject({
       kind: 'refused',
     });
     const again = await first.daemon.scanNow(nightPolicy, 'schedule');
@@ -211,7 +212,7 @@ describe.concurrent('a build that is withdrawn in mid-rollout (P6)', () => {
       reason: `build ${targetBuild} is no longer offered by the service`,
     });
     night.service.world.offerBuild(targetBuild);
-    await daemon.operations.apply({ rolloutId, verb: 'resume', ...by });
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
     const { status, broken } = await end();
     expect(status).toMatchObject({ state: 'succeeded', targetBuild });
     expect(broken).toEqual([]);
@@ -240,7 +241,7 @@ describe.concurrent('a build that is withdrawn in mid-rollout (P6)', () => {
     await untilIdle(daemon, rolloutId);
     // A newer `latest` changes nothing for it.
     night.service.world.offerBuild(targetBuild);
-    await daemon.operations.apply({ rolloutId, verb: 'resume', ...by });
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
     const status = await untilEnded(daemon, rolloutId);
     expect(status).toMatchObject({ state: 'succeeded', targetBuild });
     expect(status.counts.succeeded).toBe(status.planned);

@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
 import { defaultBuilds } from '../../src/reference-service/default-builds.ts';
+import { applyAsShown } from '../support/as-shown.ts';
 import {
   type AtEnd,
   aDaemonNight,
@@ -109,7 +110,7 @@ describe.concurrent('a canary that can’t be upgraded now', () => {
     await until('its death to be noticed', () =>
       world.upgradableTo(targetBuild).every(({ facts }) => facts.id !== canary),
     );
-    await daemon.operations.apply({ rolloutId, verb: 'approve', by: 'test', reason: '' });
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', by: 'test', reason: '' });
     const held = await untilState(daemon, rolloutId, 'held');
     expect(held).toMatchObject({
       heldFor: { kind: 'evidence', wave: 0 },

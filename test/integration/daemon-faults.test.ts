@@ -1,4 +1,5 @@
 import { describe, it } from 'vitest';
+import { applyAsShown } from '../support/as-shown.ts';
 import {
   aDaemonNight,
   aStartedNight,
@@ -155,7 +156,7 @@ describe.concurrent('collectors that do not do as they are told', () => {
     const daemon = await night.startDaemon();
     const rolloutId = await scan(daemon);
     const verb = (name: 'pause' | 'resume') =>
-      daemon.operations.apply({ rolloutId, verb: name, by: 'test', reason: '' });
+      applyAsShown(daemon.operations, { rolloutId, verb: name, by: 'test', reason: '' });
     await verb('pause');
     const last = (await upgradesOf(daemon, rolloutId)).findLast(({ state }) => state === 'pending');
     const id = last?.collectorId ?? 0;

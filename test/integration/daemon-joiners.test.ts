@@ -1,4 +1,5 @@
 import { describe, it } from 'vitest';
+import { applyAsShown } from '../support/as-shown.ts';
 import {
   aDaemonNight,
   aStartedNight,
@@ -56,7 +57,7 @@ describe.concurrent('late joiners', () => {
       const { counts } = lossless((await statusOf(daemon, rolloutId)).waves[0]);
       return counts.succeeded === canary;
     });
-    await daemon.operations.apply({ rolloutId, verb: 'approve', by: 'test', reason: '' });
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', by: 'test', reason: '' });
     const { status: ended, broken } = await end();
     expect(ended.state).toBe('succeeded');
     expect(broken).toEqual([]);
@@ -73,7 +74,7 @@ describe.concurrent('late joiners', () => {
     const gone = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 1));
     night.service.world.remove(gone.collectorId);
     await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
-    await daemon.operations.apply({ rolloutId, verb: 'approve', by: 'test', reason: '' });
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', by: 'test', reason: '' });
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended).toMatchObject({ state: 'succeeded', counts: { withdrawn: 1 } });
   });

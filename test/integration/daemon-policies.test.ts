@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
 import type { EpochMs } from '../../src/base/time.ts';
+import { applyAsShown } from '../support/as-shown.ts';
 import {
   activeOf,
   aDaemonNight,
@@ -205,7 +206,7 @@ describe.concurrent('a build that breaks one stratum', () => {
       strata: [{ label: 'Windows Server 2019', rolloutId }],
     });
 
-    await daemon.operations.apply({ rolloutId, verb: 'resume', by: 'test', reason: 'without them' });
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', by: 'test', reason: 'without them' });
     const { status: ended, broken } = await end();
     expect(ended.state).toBe('finishedWithFailures');
     expect(ended.counts.withdrawn).toBeGreaterThan(0);
@@ -247,7 +248,7 @@ describe.concurrent('a soak', () => {
   }) => {
     const rollout = { waves: [{ name: 'canary', size: 4, soak: '6h', maxFailures: 0 }, { name: 'rest' }] };
     const { daemon, rolloutId } = await aStartedNight({ redis: redis.config(), rollout }, onTestFinished);
-    const skip = { rolloutId, verb: 'skipSoak', by: 'test', reason: 'in a hurry' } as const;
+    const skip = { rolloutId, verb: 'skipSoak', wave: 'canary', by: 'test', reason: 'in a hurry' } as const;
     expect(await daemon.operations.apply(skip)).toMatchObject({ kind: 'refused' });
     await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
     expect(await daemon.operations.apply(skip)).toMatchObject({ kind: 'done' });

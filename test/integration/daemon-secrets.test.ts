@@ -9,6 +9,7 @@ import {
   nightCredentials,
   nightPolicy,
   scan,
+  statusOf,
   untilEnded,
 } from '../support/daemon-night.ts';
 import { findFreePort } from '../support/free-port.ts';
@@ -95,8 +96,12 @@ describe.concurrent('secrets stay (P12)', () => {
     );
     const daemon = await night.startDaemon();
     const told: string[] = [];
-    const ask = async (path: string, authorization: string, method: 'GET' | 'POST' = 'GET') => {
-      const answer = await request(`${daemon.url}${path}`, { method, headers: { authorization } });
+    const ask = async (path: string, authorization: string, method: 'GET' | 'POST' = 'GET', body = '') => {
+      const answer = await request(`${daemon.url}${path}`, {
+        method,
+        headers: { authorization },
+        ...(body !== '' && { body }),
+      });
       told.push(`${path} ${JSON.stringify(answer.headers)} ${await answer.body.text()}`);
       return answer.statusCode;
     };
@@ -108,7 +113,8 @@ describe.concurrent('secrets stay (P12)', () => {
     expect(await ask('/metrics', 'Bearer')).toBe(401);
     expect(await ask(`/api/v1/rollouts/${rolloutId}/pause`, bearer, 'POST')).toBe(200);
     told.push(await dump(commands, config.keyPrefix));
-    expect(await ask(`/api/v1/rollouts/${rolloutId}/resume`, bearer, 'POST')).toBe(200);
+    const hold = JSON.stringify({ hold: (await statusOf(daemon, rolloutId)).hold });
+    expect(await ask(`/api/v1/rollouts/${rolloutId}/resume`, bearer, 'POST', hold)).toBe(200);
     expect((await status).state).toBe('succeeded');
     const paths = ['/', '/healthz', '/readyz', '/metrics', '/api/v1/openapi.json', '/api/v1/rollouts'];
     const ofRollout = ['', '/collectors', '/events'].map((part) => `/api/v1/rollouts/${rolloutId}${part}`);

@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
 import { settleCollector } from '../../src/reference-service/simulated-collector.ts';
+import { applyAsShown } from '../support/as-shown.ts';
 import {
   activeOf,
   aDaemonNight,
@@ -63,7 +64,9 @@ describe.concurrent('a policy with approval', () => {
     expect(waiting.state).toBe('awaitingApproval');
     expect(waiting.holds[0]?.reason).toBe('awaitingApproval: waits for approval');
     for (const verb of ['resume', 'pause', 'rollback'] as const)
-      expect(await daemon.operations.apply({ rolloutId, verb, ...by })).toMatchObject({ kind: 'refused' });
+      expect(await applyAsShown(daemon.operations, { rolloutId, verb, ...by })).toMatchObject({
+        kind: 'refused',
+      });
     expect(
       await daemon.operations.apply({ rolloutId, verb: 'approve', planHash: 'another', ...by }),
     ).toMatchObject({ kind: 'refused', reason: expect.stringContaining(waiting.planHash) });
@@ -89,7 +92,7 @@ describe.concurrent('a policy with approval', () => {
     const [gone] = await upgradesOf(daemon, rolloutId);
     const first = await statusOf(daemon, rolloutId);
     night.service.world.remove(lossless(gone).collectorId);
-    const refused = await daemon.operations.apply({ rolloutId, verb: 'approve', ...by });
+    const refused = await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', ...by });
     expect(refused).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/1 went \(/) });
     const renewed = await statusOf(daemon, rolloutId);
     expect(renewed).toMatchObject({
@@ -118,10 +121,13 @@ describe.concurrent('a policy with approval', () => {
     const status = await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
     expect(status.holds).toContainEqual({ reason: 'wave rest waits for approval', until: null });
     expect(status.waves[1]?.waits).toBe('approval');
-    expect(night.record().creates.length).toBe(4);
-    expect(await daemon.operations.apply({ rolloutId, verb: 'approve', ...by })).toMatchObject({
-      kind: 'done',
+    const approve = { rolloutId, verb: 'approve', ...by } as const;
+    expect(await daemon.operations.apply({ ...approve, planHash: 'deadbeef' })).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('wave rest waits for approval'),
     });
+    expect(night.record().creates.length).toBe(4);
+    expect(await daemon.operations.apply({ ...approve, wave: 'rest' })).toMatchObject({ kind: 'done' });
     expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
   });
 });
@@ -224,7 +230,7 @@ describe.concurrent('a build that tripped a canary', () => {
       kind: 'nothing',
       reason: expect.stringContaining(`build ${build} is held: ${rolloutId}, wave canary: failures`),
     });
-    expect(await daemon.operations.apply({ rolloutId, verb: 'resume', ...by })).toMatchObject({
+    expect(await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by })).toMatchObject({
       kind: 'refused',
       reason: expect.stringContaining(`release ${build} first`),
     });
@@ -261,7 +267,7 @@ describe.concurrent('failed ones', () => {
     );
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended).toMatchObject({ state: 'finishedWithFailures', counts: { failed: 2 } });
-    const retry = { rolloutId, verb: 'retry', ...by } as const;
+    const retry = { rolloutId, verb: 'retry', failed: 2, ...by } as const;
     expect(await daemon.operations.apply({ ...retry, failureClass: 'timedOut' })).toMatchObject({
       kind: 'refused',
     });
@@ -317,7 +323,7 @@ describe.concurrent('a collector that an operator holds', () => {
       return (await now())?.state === 'pending';
     });
     await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
-    await operations.apply({ rolloutId, verb: 'approve', ...by });
+    await applyAsShown(operations, { rolloutId, verb: 'approve', ...by });
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended).toMatchObject({ state: 'succeeded', counts: { succeeded: ended.planned } });
   });
@@ -346,13 +352,13 @@ describe.concurrent('a stratum that an operator holds', () => {
       kind: 'done',
       subject: { kind: 'stratum', label: 'Linux', rolloutId },
     });
-    await operations.apply({ rolloutId, verb: 'approve', ...by });
+    await applyAsShown(operations, { rolloutId, verb: 'approve', ...by });
     const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toMatch(/^all else is done: \d+ collectors of held strata wait \(Linux\)/);
     const os = new Map(night.service.world.collectors().map(({ facts }) => [facts.id, facts.osName]));
     expect(night.record().creates.filter(({ collectorId }) => os.get(collectorId) === 'Linux')).toEqual([]);
     expect(await operations.release({ subject: 'Linux', ...by })).toMatchObject({ kind: 'done' });
-    await operations.apply({ rolloutId, verb: 'resume', ...by });
+    await applyAsShown(operations, { rolloutId, verb: 'resume', ...by });
     expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
   });
 });

@@ -20,6 +20,7 @@ import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
 import { end } from '../../src/rollout/upgrade-changes.ts';
+import { namingNothing } from '../support/as-shown.ts';
 import {
   aFleet,
   aFleetService,
@@ -474,7 +475,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     'refuses to %s, and says why',
     async (verb) => {
       const { operations, commands, keys } = await aBrokenRollout();
-      expect(await operations.apply({ ...ask, verb })).toEqual({
+      expect(await operations.apply({ ...ask, ...namingNothing[verb] })).toEqual({
         kind: 'refused',
         reason: expect.stringContaining("can't be read"),
       });

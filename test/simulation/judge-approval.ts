@@ -17,7 +17,8 @@ export function judgeApproval(
 ): void {
   const { rollout } = of;
   if (before.state !== 'awaitingApproval' || rollout.state !== 'running') return;
-  verdicts.check('P14', of.isApproveAsked, () => `${rollout.id} runs, and nobody approved it`);
+  const plan = `plan ${before.planHash}`;
+  verdicts.check('P15', of.asked.has(plan), () => `${rollout.id} runs, and nobody approved ${plan}`);
   const readAt = rollout.fleetReadAt + skewMs;
   const now = scheduler.now();
   // Drift that came while the plan was read again is nobody's fault.

@@ -1,9 +1,9 @@
-import { isRolloutEnd, type Rollout } from '../../src/rollout/rollout.ts';
+import { holdNumber, isRolloutEnd, type Rollout } from '../../src/rollout/rollout.ts';
 import { isEnd, isFailed } from '../../src/rollout/upgrade.ts';
 import type { Night } from './night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 
-/** Judges what a saved rollout says of itself: P6 (pinned), P9 (adds up), P14 (holds have words). */
+/** Judges what a saved rollout says of itself: P6 (pinned), P9 (adds up), P14 (holds have words), P15 (the hold that was meant). */
 export function judgeRollout({ verdicts }: Night, of: SeenRollout, before: Rollout): void {
   const { rollout } = of;
   const { id, state } = rollout;
@@ -16,6 +16,12 @@ export function judgeRollout({ verdicts }: Night, of: SeenRollout, before: Rollo
     'P14',
     state === 'running' || rollout.reason.trim() !== '',
     () => `${id} is ${state} without a reason`,
+  );
+  const hold = holdNumber(before);
+  verdicts.check(
+    'P15',
+    hold === null || state !== 'running' || before.heldFor !== undefined || of.asked.has(`hold ${hold}`),
+    () => `${id} runs, and nobody resumed hold ${hold}`,
   );
   const reopens = before.state === 'finishedWithFailures' && state === 'running';
   const rollsBack = state === 'rollingBack' || (before.state === 'rollingBack' && state === 'rolledBack');

@@ -51,10 +51,11 @@ function judgeOpening({ verdicts }: WaveJudgeParts, of: SeenRollout, index: numb
   verdicts.check('P3', earlier, () => `wave ${index} of ${rollout.id} opened before an earlier one passed`);
   const needsApproval =
     rollout.policy.waves[index]?.approval === true && (rollout.waves[index]?.size ?? 0) > 0;
+  const wave = `wave ${rollout.waves[index]?.name}`;
   verdicts.check(
-    'P3',
-    !needsApproval || of.isApproveAsked,
-    () => `wave ${index} of ${rollout.id} opened without approval`,
+    'P15',
+    !needsApproval || of.asked.has(wave),
+    () => `${wave} of ${rollout.id} opened, and nobody approved it`,
   );
 }
 

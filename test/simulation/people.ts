@@ -1,7 +1,7 @@
 import type { RolloutOperations } from '../../src/orchestrator/operations.ts';
-import { isRolloutEnd } from '../../src/rollout/rollout.ts';
-import type { Upgrade } from '../../src/rollout/upgrade.ts';
-import type { RolloutVerb } from '../../src/rollout/verbs.ts';
+import { holdNumber, isRolloutEnd } from '../../src/rollout/rollout.ts';
+import { isFailed, type Upgrade } from '../../src/rollout/upgrade.ts';
+import type { AskedVerb, RolloutVerb } from '../../src/rollout/verbs.ts';
 import { type Chances, makeChances } from './chances.ts';
 import type { DaemonModel } from './daemon-model.ts';
 import { InjectedFault, type Night } from './night.ts';
@@ -52,7 +52,7 @@ export async function helpOut(
     const verb = isLeftAlone(night, of, process.host) ? abortOf(of) : helpingVerb(of);
     if (verb === undefined) continue;
     spoke = true;
-    await say(night, operations, of, verb, 'helper');
+    await ask(night, operations, of, shownFor(of, verb), 'helper');
     for (const { label } of rollout.heldStrata) {
       await letGo(night, operations, label, stratumKeys(night, label));
     }
@@ -71,7 +71,7 @@ export async function endWhatCannot(night: Night, daemon: DaemonModel): Promise<
       /no longer offered|no target|it is empty/.test(rollout.reason) || rollout.state === 'awaitingApproval';
     if (rollout.endedAt !== null || !isGone) continue;
     spoke = true;
-    await say(night, operations, of, 'abort', 'helper');
+    await ask(night, operations, of, { verb: 'abort' }, 'helper');
   }
   return spoke || helpOut(night, daemon);
 }
@@ -121,28 +121,35 @@ async function speak(
 ): Promise<void> {
   const { rollout } = of;
   const draw = chances.next();
+  const say = async (verb: RolloutVerb) => {
+    const meant = shownFor(of, verb);
+    // A name that is wrong, or was right a moment ago.
+    const asked = verb === 'approve' && chances.hit(0.35) ? misnamed(of, chances) : meant;
+    if (chances.hit(0.3)) await later(night, chances.int(1, 540_000));
+    if (!night.isTroubled()) return;
+    return ask(night, operations, of, asked, by);
+  };
   const waits =
     rollout.state === 'awaitingApproval' || rollout.waves.some(({ state }) => state === 'awaitingApproval');
-  if (waits && draw < 0.7) return say(night, operations, of, 'approve', by, chances.hit(0.4));
-  if (rollout.waves.some(({ state }) => state === 'soaking') && draw < 0.2)
-    return say(night, operations, of, 'skipSoak', by);
+  if (waits && draw < 0.7) return say('approve');
+  if (rollout.waves.some(({ state }) => state === 'soaking') && draw < 0.2) return say('skipSoak');
   if (rollout.state === 'held' || rollout.state === 'paused') {
-    if (draw < 0.55) return say(night, operations, of, 'resume', by);
-    if (draw < 0.6) return say(night, operations, of, 'abort', by);
-    if (draw < 0.67) return say(night, operations, of, 'rollback', by);
-    if (draw < 0.75) return say(night, operations, of, 'retry', by);
+    if (draw < 0.55) return say('resume');
+    if (draw < 0.6) return say('abort');
+    if (draw < 0.67) return say('rollback');
+    if (draw < 0.75) return say('retry');
     return release(night, operations, chances, of);
   }
   if (isRolloutEnd(rollout.state)) {
-    if (draw < 0.4) return say(night, operations, of, 'retry', by);
-    if (draw < 0.6) return say(night, operations, of, 'rollback', by);
+    if (draw < 0.4) return say('retry');
+    if (draw < 0.6) return say('rollback');
     return release(night, operations, chances, of);
   }
-  if (draw < 0.3) return say(night, operations, of, 'pause', by);
-  if (draw < 0.35) return say(night, operations, of, 'abort', by);
-  if (draw < 0.42) return say(night, operations, of, 'rollback', by);
-  if (draw < 0.5) return say(night, operations, of, 'retry', by);
-  if (draw < 0.55) return say(night, operations, of, 'resume', by);
+  if (draw < 0.3) return say('pause');
+  if (draw < 0.35) return say('abort');
+  if (draw < 0.42) return say('rollback');
+  if (draw < 0.5) return say('retry');
+  if (draw < 0.55) return say('resume');
   if (draw < 0.85) return hold(night, operations, chances, of);
   return release(night, operations, chances, of);
 }
@@ -150,26 +157,53 @@ async function speak(
 const stopping: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'rollback']);
 const lifting: ReadonlySet<RolloutVerb> = new Set(['resume', 'approve', 'retry']);
 
-async function say(
+/** A verb as a person means it who sees this rollout. */
+function shownFor({ rollout, upgrades }: SeenRollout, verb: RolloutVerb): AskedVerb {
+  switch (verb) {
+    case 'approve': {
+      if (rollout.state === 'awaitingApproval') return { verb, planHash: rollout.planHash };
+      const waits = rollout.waves.find((wave) => wave.state === 'awaitingApproval');
+      return { verb, wave: waits?.name ?? '' };
+    }
+    case 'skipSoak':
+      return { verb, wave: rollout.waves.find((wave) => wave.state === 'soaking')?.name ?? '' };
+    case 'resume':
+      return { verb, hold: holdNumber(rollout) ?? rollout.rev };
+    case 'retry':
+      return { verb, failed: [...upgrades.values()].filter(({ state }) => isFailed(state)).length };
+    default:
+      return { verb };
+  }
+}
+
+function misnamed({ rollout }: SeenRollout, chances: Chances): AskedVerb {
+  const wave = chances.some(rollout.waves)?.name;
+  return wave === undefined || chances.hit(0.3)
+    ? { verb: 'approve', planHash: 'deadbeef' }
+    : { verb: 'approve', wave };
+}
+
+async function ask(
   night: Night,
   operations: RolloutOperations,
   of: SeenRollout,
-  verb: RolloutVerb,
+  asked: AskedVerb,
   by: string,
-  withHash = false,
 ): Promise<void> {
   const { rollout } = of;
+  const { verb } = asked;
   const keys = [`rollout/${rollout.id}`];
   of.isDisturbed = true;
-  if (verb === 'approve') of.isApproveAsked = true;
+  if (asked.verb === 'approve')
+    of.asked.add('wave' in asked ? `wave ${asked.wave}` : `plan ${asked.planHash}`);
+  if (asked.verb === 'resume') of.asked.add(`hold ${asked.hold}`);
   if (verb === 'resume' || verb === 'retry') of.isForgiven = true;
   if (verb === 'skipSoak') of.soaksSkipped.add(rollout.waves.findIndex(({ state }) => state === 'soaking'));
   const lifted = lifting.has(verb) ? night.orders.asks(keys) : undefined;
   const forbidden = stopping.has(verb) ? night.orders.forbids(keys) : undefined;
   night.trace(by, () => `${verb} ${rollout.id}`);
-  const seenHash = withHash ? { planHash: rollout.planHash } : {};
   const result = await expectFaults(night, verb, () =>
-    operations.apply({ rolloutId: rollout.id, verb, by, reason: '', ...seenHash }),
+    operations.apply({ rolloutId: rollout.id, by, reason: '', ...asked }),
   );
   night.trace(
     by,

@@ -105,7 +105,7 @@ function drawWaves(
     const isLast = index === count - 1;
     const soaks = draw(`soak ${index}`).hit(0.6);
     const gates = draw(`gates ${index}`);
-    const approves = draw(`approval ${index}`).hit(0.12);
+    const approves = draw(`approval ${index}`).hit(0.2);
     const isMatch = draw(`match ${index}`).hit(0.15);
     const rule: WaveRule = {
       ...aWaveRule({ name: isLast ? 'rest' : (names[index] ?? `wave ${index}`) }),

@@ -28,7 +28,8 @@ export interface SeenRollout {
   /** Somebody spoke, or it stopped: its estimate is no longer measured. */
   isDisturbed: boolean;
   readonly soaksSkipped: Set<number>;
-  isApproveAsked: boolean;
+  /** What somebody asked for by name: `plan 7f3a`, `wave rest`, `hold 17` (P15). */
+  readonly asked: Set<string>;
   /** The end that was estimated when it was seen first. */
   estimatedEnd: number | null;
 }
@@ -85,7 +86,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
         isForgiven: false,
         isDisturbed: false,
         soaksSkipped: new Set(),
-        isApproveAsked: false,
+        asked: new Set(),
         estimatedEnd: null,
       };
       all.set(plan.rollout.id, seen);
@@ -98,7 +99,6 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       seen.groups = plan.groups;
       seen.upgrades = recordsOf(plan);
       seen.strataHeldSince.clear();
-      seen.isApproveAsked = false;
     },
     joined: (plan) => {
       const seen = all.get(plan.rollout.id);

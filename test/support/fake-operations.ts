@@ -56,6 +56,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     policy: 'production',
     state: 'running',
     reason: 'the plan is on its way',
+    hold: null,
     heldFor: null,
     recordUnreadable: false,
     account: 'own',

@@ -3,6 +3,7 @@ import { decide } from '../../src/rollout/decide.ts';
 import { evolveRollout } from '../../src/rollout/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../../src/rollout/rollout.ts';
 import { judgeVerb } from '../../src/rollout/verbs.ts';
+import { asShown } from '../support/as-shown.ts';
 import { aPolicy, aRollout, aSummary, aView, aWave, aWaveRule, startedAt } from '../support/builders.ts';
 
 const at = startedAt + 3_600_000;
@@ -25,7 +26,7 @@ function view(rollout: Partial<Rollout> = {}): RolloutView {
 }
 
 function approve(of: RolloutView): RolloutView {
-  const judgement = judgeVerb(of, 'approve', words);
+  const judgement = judgeVerb(of, asShown(of, 'approve'), words);
   if (judgement.kind !== 'change') throw new Error('approve changed nothing');
   return { ...of, rollout: evolveRollout(of.rollout, judgement.fact) };
 }
@@ -52,8 +53,20 @@ describe('a plan that waits for approval', () => {
   });
 
   it('is not approved twice', () => {
-    const approved = approve({ ...plan, rollout: { ...plan.rollout, policy: aPolicy({ approval: true }) } });
-    expect(judgeVerb(approved, 'approve', words).kind).toBe('unchanged');
+    const waves = plan.rollout.policy.waves;
+    const asking = { ...plan, rollout: { ...plan.rollout, policy: aPolicy({ approval: true, waves }) } };
+    const approved = approve(asking);
+    expect(judgeVerb(approved, asShown(asking, 'approve'), words).kind).toBe('unchanged');
+  });
+
+  it('is approved by its hash alone (P15)', () => {
+    const refusal = (reason: string) => ({ kind: 'refused', reason });
+    expect(judgeVerb(plan, { verb: 'approve', planHash: 'dead' }, words)).toEqual(
+      refusal('plan 7f3a waits for approval, not plan dead'),
+    );
+    expect(judgeVerb(plan, { verb: 'approve', wave: 'rest' }, words)).toEqual(
+      refusal('wave rest does not wait for approval; plan 7f3a waits for approval'),
+    );
   });
 });
 
@@ -69,10 +82,23 @@ describe('a wave that waits for approval', () => {
   });
 
   it('is opened once it is approved', () => {
-    const approved = approve(withRest(view(), { state: 'awaitingApproval' }));
+    const waiting = withRest(view(), { state: 'awaitingApproval' });
+    const approved = approve(waiting);
     expect(approved.rollout.waves[1]).toMatchObject({ approvedAt: at, state: 'awaitingApproval' });
     expect(decide(approved, at).actions).toEqual([{ do: 'openWave', wave: 1 }]);
-    expect(judgeVerb(approved, 'approve', words).kind).toBe('unchanged');
+    expect(judgeVerb(approved, asShown(waiting, 'approve'), words).kind).toBe('unchanged');
+    const open = withRest(approved, { state: 'open' });
+    expect(judgeVerb(open, asShown(waiting, 'approve'), words).kind).toBe('unchanged');
+  });
+
+  it.each([
+    [{ planHash: 'dead' }, 'its plan is 7f3a, not dead; wave rest waits for approval'],
+    [{ planHash: '7f3a' }, 'its plan needs no approval; wave rest waits for approval'],
+    [{ wave: 'canary' }, 'wave canary does not wait for approval; wave rest waits for approval'],
+    [{ wave: 'half' }, 'it has no wave half; wave rest waits for approval'],
+  ])('is approved by its own name alone, not by %j (P15)', (what, reason) => {
+    const waiting = withRest(view(), { state: 'awaitingApproval' });
+    expect(judgeVerb(waiting, { verb: 'approve', ...what }, words)).toEqual({ kind: 'refused', reason });
   });
 
   it('needs no second one', () => {
@@ -95,9 +121,9 @@ describe('a wave that waits for approval', () => {
   });
 
   it('is not approved before its turn, nor when nothing waits', () => {
-    expect(judgeVerb(view(), 'approve', words)).toEqual({
+    expect(judgeVerb(view(), { verb: 'approve', wave: 'rest' }, words)).toEqual({
       kind: 'refused',
-      reason: 'nothing of it waits for approval',
+      reason: 'wave rest does not wait for approval; nothing of it waits for approval',
     });
   });
 

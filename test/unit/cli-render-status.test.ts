@@ -254,8 +254,8 @@ describe('the status of a rollout', () => {
       'held      build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4',
     );
     expect(startingWith('waits', lines)).toEqual(['waits     another reason']);
-    expect(shown({ buildHold, holds, state: 'held' })).toContain(
-      'held      build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4, then upwave resume',
+    expect(shown({ buildHold, holds, state: 'held', hold: 17 })).toContain(
+      'held      build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4, then upwave resume production --hold 17',
     );
   });
 
@@ -299,7 +299,7 @@ describe('the status of a rollout', () => {
     const waiting = aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' });
     const waves = [aWaveStatus({ state: 'passed' }), waiting];
     expect(shown({ waves })).toContain(
-      'approval  wave rest waits for it: upwave approve production --plan 7f3a',
+      'approval  wave rest waits for it: upwave approve production --wave rest',
     );
     expect(startingWith('approval', shown({}))).toEqual([]);
     const drift = { from: 'abcd', joined: 1, left: 0, words: '1 came' };

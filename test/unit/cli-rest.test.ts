@@ -83,7 +83,7 @@ describe('what is left to do after a run', () => {
   const status = aRolloutStatus();
 
   it('is to approve, where a daemon hears it', () => {
-    expect(restWords(status, { kind: 'awaitsApproval' }, startedAt)).toBe(
+    expect(restWords({ ...status, state: 'awaitingApproval' }, { kind: 'awaitsApproval' }, startedAt)).toBe(
       'production-20260302-1 waits for approval: upwave approve production --plan 7f3a, while `upwave run` is running',
     );
   });

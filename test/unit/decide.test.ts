@@ -14,6 +14,7 @@ import {
   upgradeStates,
 } from '../../src/rollout/upgrade.ts';
 import { judgeVerb } from '../../src/rollout/verbs.ts';
+import { asShown } from '../support/as-shown.ts';
 import {
   aPolicy,
   aRollout,
@@ -168,7 +169,7 @@ describe('the breaker', () => {
       aSummary({ pending: 20 }),
     ];
     const held = twoWaves({ waves }, { state: 'held' });
-    const judgement = judgeVerb(held, 'resume', { by: 'ann', reason: 'seen', at: now });
+    const judgement = judgeVerb(held, asShown(held, 'resume'), { by: 'ann', reason: 'seen', at: now });
     if (judgement.kind !== 'change') throw new Error('resume was refused');
     const rollout = evolveRollout(held.rollout, judgement.fact);
     expect(decide({ ...held, rollout }, now).actions.some((action) => action.do === 'breach')).toBe(false);
@@ -200,7 +201,7 @@ describe('inconclusive is a hold (P14)', () => {
       { waves: [aSummary({ withdrawn: 5 }), aSummary({ pending: 20 })] },
       { state: 'held' },
     );
-    const judgement = judgeVerb(held, 'resume', { by: 'ann', reason: '', at: now });
+    const judgement = judgeVerb(held, asShown(held, 'resume'), { by: 'ann', reason: '', at: now });
     if (judgement.kind !== 'change') throw new Error('resume was refused');
     const rollout = evolveRollout(held.rollout, judgement.fact);
     expect(decide({ ...held, rollout }, now).actions[0]).toMatchObject({ do: 'beginSoak' });
@@ -211,7 +212,7 @@ describe('inconclusive is a hold (P14)', () => {
       { waves: [aSummary({ pending: 5 }), aSummary({ pending: 20 })] },
       { state: 'paused' },
     );
-    const judgement = judgeVerb(held, 'resume', { by: 'ann', reason: '', at: now });
+    const judgement = judgeVerb(held, asShown(held, 'resume'), { by: 'ann', reason: '', at: now });
     if (judgement.kind !== 'change') throw new Error('resume was refused');
     const rollout = evolveRollout(held.rollout, judgement.fact);
     const later = { ...held, rollout, waves: [aSummary({ withdrawn: 5 }), aSummary({ pending: 20 })] };

@@ -7,6 +7,7 @@ import type { RolloutState } from '../../src/rollout/rollout.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
 import type { UpgradeState } from '../../src/rollout/upgrade.ts';
 import { judgeVerb, rolloutVerbs } from '../../src/rollout/verbs.ts';
+import { asShown } from '../support/as-shown.ts';
 import {
   aContext,
   anApiStanding,
@@ -78,7 +79,9 @@ describe('a rollout of another account (P5)', () => {
   it('takes brakes alone', () => {
     const view = aForeignView(another);
     const words = { by: 'ann', reason: '', at: now };
-    const taken = rolloutVerbs.filter((verb) => judgeVerb(view, verb, words).kind === 'change');
+    const taken = rolloutVerbs.filter(
+      (verb) => judgeVerb(view, asShown(view, verb), words).kind === 'change',
+    );
     expect(taken).toEqual(['pause', 'abort']);
     const status = describeRollout(view, now, anApiStanding());
     expect(legalVerbs(status)).toEqual(['pause', 'abort']);
@@ -88,9 +91,12 @@ describe('a rollout of another account (P5)', () => {
   it('can be aborted also while it rolls back, which nobody here can bring to its end (P9)', () => {
     const view = aForeignView(another, 'rollingBack', { succeeded: 2 });
     const words = { by: 'ann', reason: '', at: now };
-    expect(judgeVerb(view, 'abort', words)).toMatchObject({ kind: 'change', fact: { kind: 'aborted' } });
+    expect(judgeVerb(view, { verb: 'abort' }, words)).toMatchObject({
+      kind: 'change',
+      fact: { kind: 'aborted' },
+    });
     expect(legalVerbs(describeRollout(view, now, anApiStanding()))).toContain('abort');
-    expect(judgeVerb({ ...view, account: { kind: 'own' } }, 'abort', words).kind).toBe('refused');
+    expect(judgeVerb({ ...view, account: { kind: 'own' } }, { verb: 'abort' }, words).kind).toBe('refused');
   });
 
   it('is worked on by the daemon of its own account', () => {
@@ -113,13 +119,16 @@ describe('a rollback that waits for a plausible inventory', () => {
       rollout: aRollout({ state: 'rollingBack', doubt }),
       waves: [aSummary({ succeeded: 2 })],
     });
-    expect(judgeVerb(view, 'abort', words)).toMatchObject({ kind: 'change', fact: { kind: 'aborted' } });
+    expect(judgeVerb(view, { verb: 'abort' }, words)).toMatchObject({
+      kind: 'change',
+      fact: { kind: 'aborted' },
+    });
   });
 
   it('is aborted by its own rollout once there is one', () => {
     const rollout = aRollout({ state: 'rollingBack', doubt, rollbackId: 'production-20260302-2' });
     const view = aView({ rollout, waves: [aSummary({ succeeded: 2 })] });
-    expect(judgeVerb(view, 'abort', words).kind).toBe('refused');
+    expect(judgeVerb(view, { verb: 'abort' }, words).kind).toBe('refused');
   });
 });
 

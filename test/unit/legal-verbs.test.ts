@@ -9,6 +9,7 @@ import {
 } from '../../src/rollout/rollout.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
 import { judgeVerb, rolloutVerbs } from '../../src/rollout/verbs.ts';
+import { asShown } from '../support/as-shown.ts';
 import {
   anApiStanding,
   aPolicy,
@@ -135,7 +136,7 @@ describe('legalVerbs', () => {
       const view = viewOf(each);
       const offered = legal(view);
       for (const verb of rolloutVerbs) {
-        const judged = judgeVerb(view, verb, words).kind;
+        const judged = judgeVerb(view, asShown(view, verb), words).kind;
         const where = `${verb} in ${JSON.stringify(each)}`;
         // A retry changes the collectors that failed, and not always the rollout.
         const isRetry = verb === 'retry' && judged === 'unchanged' && each.failed > 0;

@@ -94,7 +94,7 @@ describe('a rollout that is taken back', () => {
 });
 
 describe('asking for a rollback', () => {
-  const ask = (of: RolloutView) => judgeVerb(of, 'rollback', words);
+  const ask = (of: RolloutView) => judgeVerb(of, { verb: 'rollback' }, words);
 
   it('opens a rollout again that was over', () => {
     const over = rollingBack({}, { state: 'succeeded', endedAt: startedAt });
@@ -130,13 +130,13 @@ describe('asking for a rollback', () => {
 
   it('points pause and abort to the rollback itself', () => {
     const named = rollingBack({}, { rollbackId: 'production-20260302-2' });
-    expect(judgeVerb(named, 'pause', words)).toMatchObject({
+    expect(judgeVerb(named, { verb: 'pause' }, words)).toMatchObject({
       reason: expect.stringContaining('production-20260302-2'),
     });
-    expect(judgeVerb(named, 'abort', words)).toMatchObject({
+    expect(judgeVerb(named, { verb: 'abort' }, words)).toMatchObject({
       reason: expect.stringContaining('production-20260302-2'),
     });
-    expect(judgeVerb(rollingBack(), 'abort', words)).toMatchObject({
+    expect(judgeVerb(rollingBack(), { verb: 'abort' }, words)).toMatchObject({
       reason: expect.stringContaining('once it has begun'),
     });
   });

@@ -18,6 +18,7 @@ import {
   rolloutVerbs,
   type VerbJudgement,
 } from '../../src/rollout/verbs.ts';
+import { asShown } from '../support/as-shown.ts';
 import {
   anApiStanding,
   aPolicy,
@@ -44,7 +45,7 @@ function view(rollout: Partial<Rollout> = {}, changes: Partial<RolloutView> = {}
 }
 
 const failedOnes = { waves: [aSummary({ succeeded: 8, failed: 2 }, { weight: 2 })] };
-const judge = (of: RolloutView, verb: RolloutVerb) => judgeVerb(of, verb, words);
+const judge = (of: RolloutView, verb: RolloutVerb) => judgeVerb(of, asShown(of, verb), words);
 
 type Kind = VerbJudgement['kind'];
 
@@ -104,7 +105,7 @@ describe('the verbs of an operator', () => {
       kind: 'change',
       fact: { kind: 'paused', at, reason: 'by ann: storage team asked' },
     });
-    expect(judgeVerb(view(), 'pause', { ...words, reason: '' })).toMatchObject({
+    expect(judgeVerb(view(), { verb: 'pause' }, { ...words, reason: '' })).toMatchObject({
       fact: { reason: 'by ann' },
     });
   });
@@ -139,6 +140,29 @@ describe('resume', () => {
     });
   });
 
+  it('ends the hold that was shown, and no later one (P15)', () => {
+    const begin = (of: Rollout, reason: string) => evolveRollout(of, { kind: 'held', at, reason });
+    const first = view(begin(aRollout({ rev: 16 }), 'canary: failures 3'));
+    const asked = asShown(first, 'resume');
+    expect(asked).toEqual({ verb: 'resume', hold: 17 });
+    const trusted = { at, size: 10, missing: 0 };
+    const later = evolveRollout(first.rollout, { kind: 'inventoryTrusted', at, inventory: trusted });
+    expect(judgeVerb(view(later), asked, words).kind).toBe('change');
+    const resumed = evolveRollout(later, { kind: 'resumed', at, reason: '', view: first });
+    expect(resumed).not.toHaveProperty('hold');
+    expect(judgeVerb(view(resumed), asked, words).kind).toBe('unchanged');
+    const second = view(begin(resumed, 'the build is gone'));
+    expect(judgeVerb(second, asked, words)).toEqual({
+      kind: 'refused',
+      reason: 'it is held by hold 20 now, not 17: the build is gone',
+    });
+    expect(judge(second, 'resume').kind).toBe('change');
+  });
+
+  it('ends a hold of an earlier version, which has no number', () => {
+    expect(judge(view({ state: 'held', rev: 5 }), 'resume').kind).toBe('change');
+  });
+
   it('does not take a plan that waits for approval for a held one', () => {
     expect(judge(view({ state: 'awaitingApproval' }), 'resume')).toMatchObject({
       reason: 'it waits for approval: approve it',
@@ -156,15 +180,35 @@ describe('skip-soak', () => {
     expect(judge(view(skipped), 'skipSoak').kind).toBe('unchanged');
   });
 
-  it('means the wave that soaks', () => {
-    const second = { waves: [aWave({ state: 'passed' }), aWave({ state: 'soaking', soakEndsAt: at })] };
-    expect(judge(view(second), 'skipSoak')).toMatchObject({ fact: { kind: 'soakSkipped', wave: 1, at } });
+  it('means the wave that soaks, and no other (P15)', () => {
+    const second = {
+      waves: [
+        aWave({ name: 'canary', state: 'passed' }),
+        aWave({ name: 'rest', state: 'soaking', soakEndsAt: at }),
+      ],
+    };
+    expect(judgeVerb(view(second), { verb: 'skipSoak', wave: 'rest' }, words)).toMatchObject({
+      fact: { kind: 'soakSkipped', wave: 1, at },
+    });
+    const first = { verb: 'skipSoak', wave: 'canary' } as const;
+    expect(judgeVerb(view(second), first, words)).toEqual({
+      kind: 'refused',
+      reason: 'wave rest soaks now, not canary',
+    });
   });
 });
 
 describe('retry', () => {
   it('is refused when nothing has failed', () => {
     expect(judge(view({ state: 'finishedWithFailures' }), 'retry').kind).toBe('refused');
+  });
+
+  it('is refused when more have failed than were shown (P15)', () => {
+    const of = view({ state: 'running' }, failedOnes);
+    expect(judgeVerb(of, { verb: 'retry', failed: 1 }, words)).toEqual({
+      kind: 'refused',
+      reason: '2 of it have failed by now, not 1',
+    });
   });
 
   it('can be repeated after a crash between its records and the rollout', () => {
@@ -252,12 +296,13 @@ describe('verbs in general', () => {
     let changes = 0;
     fc.assert(
       fc.property(views, fc.constantFrom(...rolloutVerbs), (of, verb) => {
-        const judgement = judge(of, verb);
+        const asked = asShown(of, verb);
+        const judgement = judgeVerb(of, asked, words);
         if (judgement.kind !== 'change') return;
         changes += 1;
         const rollout = evolveRollout(of.rollout, judgement.fact);
         expect(rollout.rev).toBe(of.rollout.rev + 1);
-        expect(judge({ ...of, rollout }, verb).kind).not.toBe('change');
+        expect(judgeVerb({ ...of, rollout }, asked, words).kind).toBe('unchanged');
       }),
       { numRuns: 2_000 },
     );

@@ -7,6 +7,7 @@ import { explainUpgrade } from '../../src/rollout/explain.ts';
 import { type Rollout, type RolloutView, rolloutStates, type Wave } from '../../src/rollout/rollout.ts';
 import { isOnBuild, type Upgrade, type UpgradeState, upgradeStates } from '../../src/rollout/upgrade.ts';
 import { judgeVerb } from '../../src/rollout/verbs.ts';
+import { asShown } from '../support/as-shown.ts';
 import {
   aContext,
   anUpgrade,
@@ -63,7 +64,7 @@ function afterDecision(view: RolloutView): RolloutView {
 }
 
 function verb(view: RolloutView, name: 'pause' | 'resume'): RolloutView {
-  const judgement = judgeVerb(view, name, ann);
+  const judgement = judgeVerb(view, asShown(view, name), ann);
   if (judgement.kind !== 'change') throw new Error(`${name}: ${judgement.kind}`);
   return { ...view, rollout: evolveRollout(view.rollout, judgement.fact) };
 }

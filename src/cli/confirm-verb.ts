@@ -1,0 +1,80 @@
+import { formatDuration } from '../base/duration.ts';
+import { toPrintable } from '../base/printable.ts';
+import { askedNow } from '../rollout/asked-now.ts';
+import { stateWords } from '../rollout/state-words.ts';
+import type { RolloutStatus } from '../rollout/status.ts';
+import type { AskedVerb, RolloutVerb } from '../rollout/verbs.ts';
+import { CommandFailure } from './command-failure.ts';
+import { commandFor } from './command-for.ts';
+import { makeConsent } from './consent.ts';
+import { exitCodes } from './exit-codes.ts';
+
+interface ConfirmParts {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream;
+}
+
+/**
+ * Shows what a verb that was not told would be for, and asks (P15).
+ * @returns undefined when the answer is no
+ * @throws CommandFailure when there is nothing that it could be for, or nobody can be asked: with the command to run
+ */
+export async function confirmVerb(
+  status: RolloutStatus,
+  verb: RolloutVerb,
+  { input, output }: ConfirmParts,
+): Promise<AskedVerb | undefined> {
+  const asked = askedNow(status, verb);
+  if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, verb));
+  const what = toPrintable(questionOf(status, asked));
+  const refusal = `${what}\n  To confirm it, run: ${commandFor(status, verb)}`;
+  const ask = makeConsent({ yes: !needsConsent(asked), input, output, refusal });
+  return (await ask(what, new AbortController().signal)) ? asked : undefined;
+}
+
+function needsConsent(asked: AskedVerb): boolean {
+  return Object.keys(asked).length > 1;
+}
+
+function questionOf(status: RolloutStatus, asked: AskedVerb): string {
+  const { id, targetBuild, planned, waves } = status;
+  switch (asked.verb) {
+    case 'approve': {
+      if ('planHash' in asked) {
+        const drift =
+          status.drift === null ? '' : ` (changed since plan ${status.drift.from}: ${status.drift.words})`;
+        return `Plan ${asked.planHash} of ${id} waits for approval: ${collectors(planned)} to ${targetBuild}${drift}. Approve it?`;
+      }
+      const size = waves.find(({ name }) => name === asked.wave)?.size ?? 0;
+      return `Wave ${asked.wave} of ${id} waits for approval: ${collectors(size)} to ${targetBuild}. Approve it?`;
+    }
+    case 'skipSoak': {
+      const endsAt = waves.find(({ name }) => name === asked.wave)?.soakEndsAt ?? null;
+      const until = endsAt === null ? '' : ` for another ${formatDuration(Math.max(0, endsAt - Date.now()))}`;
+      return `Wave ${asked.wave} of ${id} soaks${until}. End its soak now?`;
+    }
+    case 'resume':
+      return `${id} is ${stateWords(status.state)}: ${status.reason}. Its failures so far will no longer count. Resume it?`;
+    case 'retry':
+      return `${collectors(asked.failed)} of ${id} failed. Retry them?`;
+    default:
+      return '';
+  }
+}
+
+function collectors(count: number): string {
+  return count === 1 ? '1 collector' : `${count} collectors`;
+}
+
+function nothingWords({ id, state }: RolloutStatus, verb: RolloutVerb): string {
+  switch (verb) {
+    case 'approve':
+      return `nothing of ${id} waits for approval (${stateWords(state)})`;
+    case 'skipSoak':
+      return `no wave of ${id} soaks now`;
+    case 'resume':
+      return `${id} is ${stateWords(state)}: it is neither held nor paused`;
+    default:
+      return `no collector of ${id} has failed`;
+  }
+}
