@@ -1,0 +1,177 @@
+import { expect } from 'vitest';
+import { etagOf, read } from './support/answers.ts';
+import type { Api, ApiRequest } from './support/api.ts';
+import { itInProcess } from './support/conditions.ts';
+import { useControlledServices, useTarget } from './support/target.ts';
+import {
+  CollectorList,
+  type CollectorShape,
+  CreatedUpgradeShape,
+  OneCollector,
+  OneDownload,
+  OneSource,
+  OneUpgrade,
+} from './support/wire-shapes.ts';
+
+// Requests in the forms in which clients in the field send them (field-facts.md, The wire): which headers, which
+// parameters, which part of a resource. Some go beyond the letter, so only the service in our hands is asked.
+const target = useTarget();
+const aService = useControlledServices();
+
+type Stated = Readonly<Record<string, unknown>>;
+
+const headerForms: ReadonlyArray<readonly [string, ApiRequest]> = [
+  ['states a type on every request, and accepts nothing', { headers: { accept: null } }],
+  ['states a type only with a body', { headers: { 'content-type': null } }],
+  [
+    'accepts anything, and sends its JSON as a form',
+    { headers: { accept: '*/*', 'content-type': 'application/x-www-form-urlencoded' } },
+  ],
+  ['keeps the session cookie', { withoutSession: false }],
+];
+
+itInProcess.each(headerForms)(
+  '§4.1 a client that %s creates, reads, updates and deletes a collector',
+  async (_what, given) => {
+    const { api, own } = target();
+    const request = { withoutSession: true, ...given };
+    const name = own.name('form');
+    const body = { collector: { collectorType: 'Hosted', name } };
+    const { collector } = read(OneCollector, await api.send('POST', '/collectors', { ...request, body }));
+    const path = `/collectors/${collector.id}`;
+    const before = await api.get(path, request);
+    const headers = { ...request.headers, 'if-match': etagOf(before) };
+    const changed = { collector: { id: collector.id, name, category: 'changed' } };
+    const after = await api.send('PUT', path, { ...request, headers, body: changed });
+    expect(read(OneCollector, after).collector).toMatchObject(changed.collector);
+    expect((await api.send('DELETE', path, request)).status).toBe(200);
+  },
+);
+
+itInProcess.each([
+  ['/collectors', 'filter=&limit=1000&offset=0'],
+  ['/collectors', 'filter=installed&limit=&offset='],
+  ['/collectors', 'limit=&offset=&filter='],
+  ['/collectors/offline', 'aliveBeforeDays=100&limit=&offset='],
+  ['/collectors/upgrades/collectors', 'toVersion=&offset=&limit='],
+])('§4.1 GET %s?%s: an empty parameter is an absent one', async (path, query) => {
+  const { api } = target();
+  const stated = query.split('&').filter((pair) => !pair.endsWith('='));
+  const idsOf = async (asked: string) =>
+    read(CollectorList, await api.get(`${path}?${asked}`)).collectors.map(({ id }) => id);
+  expect(await idsOf(query)).toEqual(await idsOf(stated.join('&')));
+});
+
+/** As encoders see it that leave out what is empty. */
+const isSet = (value: unknown) => !['null', '""', '0', 'false', '{}'].includes(JSON.stringify(value));
+const keep = (shown: CollectorShape, holds: (name: string, value: unknown) => boolean): Stated =>
+  Object.fromEntries(Object.entries(shown).filter(([name, value]) => holds(name, value)));
+
+const updateForms: ReadonlyArray<readonly [string, (shown: CollectorShape) => Stated]> = [
+  [
+    'the fields it manages',
+    ({ id, name, collectorType }) => ({ id, name, collectorType, timeZone: 'Etc/UTC' }),
+  ],
+  ['the fields that are not null', (shown) => keep(shown, (_name, value) => value !== null)],
+  ['the fields that are set', (shown) => keep(shown, (name, value) => isSet(value) || name === 'alive')],
+  ['no field of the operating system', (shown) => keep(shown, (name) => !name.startsWith('os'))],
+  [
+    'every field, transient ones as they were',
+    (shown) => ({ ...shown, alive: !shown.alive, lastSeenAlive: 1 }),
+  ],
+  ['an identity and one field', ({ id, name }) => ({ id, name })],
+];
+
+itInProcess.each(updateForms)(
+  '§4.4 a client that states %s changes one field of any collector, and no other',
+  async (_what, stated) => {
+    const { api } = await aService();
+    for (const filter of ['installed', 'hosted']) {
+      const { collectors } = read(CollectorList, await api.get(`/collectors?filter=${filter}&limit=6`));
+      for (const { id } of collectors) {
+        const { timeZone: _zone, ...before } = await update(api, id, (shown) => ({
+          ...stated(shown),
+          category: 'changed',
+        }));
+        expect(read(OneCollector, await api.get(`/collectors/${id}`)).collector).toMatchObject(before);
+      }
+    }
+  },
+);
+
+/** Reads and writes as a client does that keeps no cookie. @returns what a GET has to show then */
+async function update(
+  api: Api,
+  id: number,
+  stated: (shown: CollectorShape) => Stated,
+): Promise<Record<string, unknown>> {
+  const path = `/collectors/${id}`;
+  const before = await api.get(path, { withoutSession: true });
+  const { collector } = read(OneCollector, before);
+  const headers = { 'if-match': etagOf(before) };
+  // Some state the id once more, beside the collector.
+  const body = { id, collector: stated(collector) };
+  read(OneCollector, await api.send('PUT', path, { withoutSession: true, headers, body }));
+  return { ...collector, category: 'changed' };
+}
+
+itInProcess('§4.4 a client that states a part of a source removes the rest', async () => {
+  const { api, own } = target();
+  const { id } = await own.create();
+  const { id: sourceId, name } = await own.createSource(id, { category: 'a', encoding: 'UTF-8' });
+  const path = `/collectors/${id}/sources/${sourceId}`;
+  const before = await api.get(path);
+  const body = { source: { id: sourceId, sourceType: 'HTTP', name, messagePerRequest: true } };
+  const { source } = read(OneSource, await api.put(path, body, etagOf(before)));
+  expect(source).toMatchObject(body.source);
+  expect(source).not.toHaveProperty('category');
+  expect(source).not.toHaveProperty('encoding');
+});
+
+itInProcess('§4.2 a client writes back a downloaded source, with its id', async () => {
+  const { api, own } = target();
+  const { id } = await own.create();
+  const { id: sourceId } = await own.createSource(id, { category: 'a' });
+  const path = `/collectors/${id}/sources/${sourceId}`;
+  const etag = etagOf(await api.get(path));
+  const { source } = read(OneDownload, await api.get(`${path}?download=true`));
+  const body = { source: { ...source, id: sourceId, category: 'b' } };
+  expect(read(OneSource, await api.put(path, body, etag)).source).toMatchObject(body.source);
+});
+
+itInProcess(
+  '§4.3 a client without a cookie and with a trailing slash sees an upgrade to its end',
+  async () => {
+    const { api, clock } = await aService();
+    const request = { withoutSession: true, headers: { accept: '*/*', 'content-type': null } };
+    const { collectors } = read(
+      CollectorList,
+      await api.get('/collectors/upgrades/collectors?offset=0', request),
+    );
+    const body = { collectorId: collectors[0]?.id, toVersion: '' };
+    const json = { ...request, headers: { 'content-type': 'application/json' } };
+    const created = await api.send('POST', '/collectors/upgrades/', { ...json, body });
+    const { id } = read(CreatedUpgradeShape, created);
+    clock.advance(31 * 60_000);
+    const { upgrade } = read(OneUpgrade, await api.get(`/collectors/upgrades/${id}`, request));
+    expect(upgrade.status).toBe(2);
+  },
+);
+
+itInProcess(
+  '§5.3 a client without a cookie asks 240 times a minute, with the limits as they are',
+  async () => {
+    const asTheyAre = {
+      requestsPerSecond: undefined,
+      concurrentRequests: undefined,
+      signInsPerMinute: undefined,
+    };
+    const { api, clock } = await aService({ limits: asTheyAre });
+    const answered = new Set<number>();
+    for (let sent = 0; sent < 300; sent++) {
+      answered.add((await api.get('/collectors/upgrades/targets', { withoutSession: true })).status);
+      clock.advance(250);
+    }
+    expect([...answered]).toEqual([200]);
+  },
+);
