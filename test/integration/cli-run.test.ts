@@ -168,7 +168,9 @@ describe.concurrent('upwave run --once', () => {
     desk.write({ service: { baseUrl: `http://127.0.0.1:${port}/api`, ...nightCredentials } });
     for (const args of [['run', '--once'], ['plan']]) {
       const { code, err, all } = await desk.upwave(...args);
-      expect(err).toMatch(/^No usable answer from the service \(.*ECONNREFUSED.*\)\. Retrying for up to 1s\.$/m);
+      expect(err).toMatch(
+        /^No usable answer from the service \(.*ECONNREFUSED.*\)\. Retrying for up to 1s\.$/m,
+      );
       expect(err).toMatch(new RegExp(`^upwave: .*127\\.0\\.0\\.1:${port}`, 'm'));
       expect(all).not.toMatch(noStack);
       expect(code).toBe(4);
@@ -187,7 +189,9 @@ describe.concurrent('upwave run --once', () => {
       await until('it to retry', () => started.err().includes('Retrying') || undefined);
       gate.heal('all');
       const { code, out, err } = await started.ended;
-      expect(err.match(/No usable answer from the service \(.*\)\. Retrying for up to 1h\.\n/g)).toHaveLength(1);
+      expect(err.match(/No usable answer from the service \(.*\)\. Retrying for up to 1h\.\n/g)).toHaveLength(
+        1,
+      );
       expect(() => JSON.parse(out)).not.toThrow();
       expect(code).toBe(0);
     },
