@@ -1,6 +1,5 @@
 import { toPrintable } from '../base/printable.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
-import type { UpgradeFailureClass } from '../rollout/upgrade.ts';
 import type { AskedVerb, RolloutVerb } from '../rollout/verbs.ts';
 import { chooseRollout } from './choose-rollout.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -22,8 +21,8 @@ export interface VerbOptions extends DaemonTarget {
   readonly hold?: number;
   /** With `retry`: how many had failed. */
   readonly failed?: number;
-  /** With `retry`: only failures of this kind. */
-  readonly class?: UpgradeFailureClass;
+  /** With `retry`: only failures of this class, or with these words in their reason. */
+  readonly class?: string;
   readonly json: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { eventsDefault, eventsMax } from '../contract/event-limits.ts';
-import { type UpgradeFailureClass, upgradeFailureClasses } from '../rollout/upgrade.ts';
+import { upgradeFailureClasses } from '../rollout/upgrade.ts';
 import { type RolloutVerb, rolloutVerbs } from '../rollout/verbs.ts';
 import type { CommandRunner, GlobalOptions } from './command-runner.ts';
 import type { ConsoleOutput } from './console-output.ts';
@@ -37,7 +37,10 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
       '--failed <count>',
       'how many the status shows as failed; refused when more have by now',
     ).argParser(wholeNumber),
-    new Option('--class <class>', 'only those that failed like this').choices([...upgradeFailureClasses]),
+    new Option(
+      '--class <class>',
+      `only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason`,
+    ),
   ],
 };
 
@@ -162,7 +165,7 @@ function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void 
           wave?: string;
           hold?: number;
           failed?: number;
-          class?: UpgradeFailureClass;
+          class?: string;
         },
       ) =>
         (await import('./verb-command.ts')).verbCommand(verb, rollout, { config, json, ...options }, output),

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.ts';
 import { rolloutId } from './rollout-operations.ts';
-import { FailureClassName, RolloutStatusBody } from './rollout-status.ts';
+import { failureClassNames, RolloutStatusBody } from './rollout-status.ts';
 import { VerbBody, whyAndWho } from './verb-body.ts';
 
 const textLengthMax = 200;
+const failureWordLengthMax = 500;
 
 const named = (description: string, missing: string) =>
   z.string(missing).trim().min(1).max(textLengthMax).meta({ description });
@@ -51,7 +52,15 @@ const RetryBody = z
     failed: z.int('say how many had `failed` when you decided').min(0).meta({
       description: 'How many collectors were shown as failed; where more have by now, this is refused.',
     }),
-    failureClass: FailureClassName.exactOptional().meta({ description: 'Only failures of this kind.' }),
+    failureClass: z
+      .string()
+      .trim()
+      .min(1)
+      .max(failureWordLengthMax)
+      .exactOptional()
+      .meta({
+        description: `Only failures of this class (${failureClassNames.join(', ')}), or with these words in their reason.`,
+      }),
   })
   .prefault({} as never);
 

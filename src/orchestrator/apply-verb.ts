@@ -1,7 +1,8 @@
 import { accountWords } from '../rollout/account.ts';
+import { describeFailed, makeFailureTest } from '../rollout/failure-word.ts';
 import { total } from '../rollout/gate.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
-import { failedStates } from '../rollout/upgrade.ts';
+import { failedStates, type Upgrade } from '../rollout/upgrade.ts';
 import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../rollout/verbs.ts';
 import type { Accounts } from './accounts.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
@@ -102,16 +103,20 @@ async function retryFailed(
   if (judgement.kind === 'refused') return judgement;
   let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
   const words = reason === '' ? `asked for by ${by}` : `asked for by ${by}: ${reason}`;
+  const isMeant = failureClass === undefined ? () => true : makeFailureTest(failureClass);
+  const unmatched: Upgrade[] = [];
   for (const state of failedStates) {
     const failed = await listAllUpgrades(parts.store, rolloutId, { state });
     const at = parts.clock.now();
     const news = failed.flatMap((upgrade) => {
       if (!('failureClass' in upgrade)) return [];
-      if (failureClass !== undefined && upgrade.failureClass !== failureClass) return [];
-      return [{ upgrade, fact: { kind: 'retryAsked', at, reason: words } as const }];
+      if (isMeant(upgrade)) return [{ upgrade, fact: { kind: 'retryAsked', at, reason: words } as const }];
+      unmatched.push(upgrade);
+      return [];
     });
     changed += (await recordFacts(parts, view.rollout, news, {})).length;
   }
   if (changed > 0) return undefined;
-  return { kind: 'refused', reason: `nothing of it has failed as ${failureClass ?? 'that'}` };
+  const known = unmatched.length === 0 ? '' : `; it has ${describeFailed(unmatched)}`;
+  return { kind: 'refused', reason: `no upgrade of it failed as ${failureClass ?? 'that'}${known}` };
 }

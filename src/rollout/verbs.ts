@@ -5,7 +5,7 @@ import type { RolloutFact } from './evolve-rollout.ts';
 import { total } from './gate.ts';
 import { holdNumber, isRolloutEnd, type Rollout, type RolloutView } from './rollout.ts';
 import { stateWords } from './state-words.ts';
-import { isFailed, mayHaveBuild, type UpgradeFailureClass } from './upgrade.ts';
+import { isFailed, mayHaveBuild } from './upgrade.ts';
 
 export const rolloutVerbs = ['pause', 'resume', 'approve', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
 /** What an operator may ask of a rollout as a whole. */
@@ -19,8 +19,8 @@ export type AskedVerb =
   | { readonly verb: 'approve'; readonly planHash: string }
   | { readonly verb: 'approve'; readonly wave: string }
   | { readonly verb: 'skipSoak'; readonly wave: string }
-  /** `failed`: how many collectors had failed, of whatever class. */
-  | { readonly verb: 'retry'; readonly failed: number; readonly failureClass?: UpgradeFailureClass };
+  /** `failed`: how many collectors had failed. `failureClass`: only failures of it, or with these words in their reason. */
+  | { readonly verb: 'retry'; readonly failed: number; readonly failureClass?: string };
 
 export type VerbJudgement =
   | { readonly kind: 'change'; readonly fact: RolloutFact }

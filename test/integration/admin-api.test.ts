@@ -461,7 +461,7 @@ describe('startAdminApi', () => {
       ['approve', '{"planHash":""}'],
       ['approve', '{"planHash":5}'],
       ['approve', '{"planHash":"7f3a","wave":"rest"}'],
-      ['retry', '{"failed":2,"failureClass":"bad luck"}'],
+      ['retry', '{"failed":2,"failureClass":7}'],
       ['retry', '{"failed":-1}'],
     ])('%s with %s is refused before it is done', async (segment, body) => {
       const { v1 } = await start();

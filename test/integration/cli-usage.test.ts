@@ -37,7 +37,6 @@ describe.concurrent('the command line', () => {
     { args: ['run', '--onse'], says: /unknown option '--onse'/ },
     { args: ['run', '--log-file', 'x'], says: /^upwave: --log-file is for `run --once`/ },
     { args: ['run', '--wait'], says: /^upwave: --wait is for `run --once`/ },
-    { args: ['retry', '--class', 'later'], says: /Allowed choices are permanent/ },
     { args: ['hold', '--reason', 'none'], says: /missing required argument 'what'/ },
     { args: ['service', '--fleet', 'many'], says: /give a whole number/ },
     { args: [], says: /Usage: upwave/ },

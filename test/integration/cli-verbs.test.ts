@@ -230,7 +230,6 @@ describe('the commands that speak to a daemon', () => {
   });
 
   it.each([
-    [['retry', '--class', 'later'], /Allowed choices are permanent, retry, timedOut, unconfirmed/],
     [['pause', '--plan', 'x'], /unknown option '--plan'/],
     [['approve', '--class', 'retry'], /unknown option '--class'/],
     [['hold'], /missing required argument 'what'/],

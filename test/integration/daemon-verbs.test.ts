@@ -268,11 +268,12 @@ describe.concurrent('failed ones', () => {
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended).toMatchObject({ state: 'finishedWithFailures', counts: { failed: 2 } });
     const retry = { rolloutId, verb: 'retry', failed: 2, ...by } as const;
-    expect(await daemon.operations.apply({ ...retry, failureClass: 'timedOut' })).toMatchObject({
+    expect(await daemon.operations.apply({ ...retry, failureClass: 'timedOut' })).toEqual({
       kind: 'refused',
+      reason: 'no upgrade of it failed as timedOut; it has 2 permanent; by reason: 2 "disabled"',
     });
     await untilEnded(daemon, rolloutId);
-    expect(await daemon.operations.apply({ ...retry, failureClass: 'permanent' })).toMatchObject({
+    expect(await daemon.operations.apply({ ...retry, failureClass: 'Disabled' })).toMatchObject({
       kind: 'done',
     });
     const again = await until('the second end', async () => {
