@@ -1,5 +1,6 @@
 import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
+import { noteAttempts } from './attempts.ts';
 import { afterCollectorSeen, showsFit } from './collector-sightings.ts';
 import type { UpgradeFact } from './facts.ts';
 import { afterLookFailed } from './failed-looks.ts';
@@ -28,6 +29,11 @@ import {
  * same record, so that a repeated or overtaken step changes nothing.
  */
 export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveContext): Upgrade {
+  const next = change(upgrade, fact, context);
+  return next === upgrade ? upgrade : noteAttempts(upgrade, next, fact.at);
+}
+
+function change(upgrade: Upgrade, fact: UpgradeFact, context: EvolveContext): Upgrade {
   switch (fact.kind) {
     case 'admitted':
       if (upgrade.state !== 'pending' && upgrade.state !== 'retrying') return upgrade;

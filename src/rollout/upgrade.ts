@@ -55,6 +55,17 @@ export interface UpgradeIdentity {
   readonly turnChanges?: number;
   /** When the first task was created, for the duration. */
   readonly firstStartedAt: EpochMs | null;
+  /** The latest attempts, oldest first; absent before the first, and in records of earlier versions. */
+  readonly tasks?: readonly Attempt[];
+}
+
+/** One attempt: an upgrade task, or a create that the service refused for good. */
+export interface Attempt {
+  /** null: refused before there was a task, or adopted. */
+  readonly taskId: string | null;
+  readonly startedAt: EpochMs;
+  /** Absent in the last one while the record's own state is its outcome. */
+  readonly ended?: { readonly at: EpochMs; readonly state: UpgradeState; readonly reason: string };
 }
 
 export type UpgradeProgress =
