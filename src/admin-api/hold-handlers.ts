@@ -4,6 +4,7 @@ import type { CollectorExplanationBody } from '../contract/collector-explanation
 import type { HoldAnswerBody } from '../contract/held-things.ts';
 import type { OperationHandlers } from '../http/http-exchange.ts';
 import type { ExplainResult, HoldResult } from '../orchestrator/operations.ts';
+import { didYouMean } from '../rollout/hold-notes.ts';
 import { AdminFault } from './admin-fault.ts';
 import type { AskOperations } from './ask-operations.ts';
 import { wordsOf } from './words-of.ts';
@@ -56,7 +57,7 @@ function explained(collector: string, result: ExplainResult): CollectorExplanati
       return explanation;
     }
     case 'unknownCollector':
-      throw new AdminFault('notFound', `no installed collector ${collector}`);
+      throw new AdminFault('notFound', `no installed collector ${collector}${didYouMean(result.nearest)}`);
     case 'unavailable':
       throw new AdminFault('unavailable', result.reason);
     default:

@@ -23,14 +23,15 @@ export function nearestTexts(text: string, known: readonly string[], countMax: n
     .map(({ each }) => each);
 }
 
-/** Names that a person may have meant: those that begin with the text, then the nearest ones; at most `countMax`. */
-export function nearestNames(text: string, known: readonly string[], countMax: number): string[] {
+// A hint is one line.
+const namesMax = 3;
+
+/** A few names that a person may have meant: those that begin with the text, then the nearest ones. */
+export function nearestNames(text: string, known: readonly string[]): string[] {
   const begin = text.trim().toLowerCase();
   const begun = begin === '' ? [] : known.filter((name) => name.toLowerCase().startsWith(begin));
-  return [...new Set([...begun.slice(0, countMax), ...nearestTexts(text, known, countMax)])].slice(
-    0,
-    countMax,
-  );
+  const near = [...begun.slice(0, namesMax), ...nearestTexts(text, known, namesMax)];
+  return [...new Set(near)].slice(0, namesMax);
 }
 
 function simplified(text: string): string {

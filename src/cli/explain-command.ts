@@ -1,6 +1,8 @@
 import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
-import type { ExplainResult, Explanation } from '../orchestrator/operations.ts';
+import type { ExplainResult, Explanation, PastUpgrade } from '../orchestrator/operations.ts';
+import type { AttemptStatus } from '../rollout/attempts.ts';
+import { stateWords } from '../rollout/state-words.ts';
 import { isEnd } from '../rollout/upgrade.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, withDaemon } from './daemon-target.ts';
@@ -22,18 +24,46 @@ export async function explainCommand(
 
 type Explained = Omit<Extract<ExplainResult, { kind: 'explained' }>, 'kind'>;
 
-/** The collector, and a line for each policy: where it stands, why, and until when. */
+/** The collector; for each policy where it stands, why, and until when; and its earlier upgrades. */
 export function renderExplanation(
-  { collectorId, collectorName, build, explanations }: Explained,
+  { collectorId, collectorName, build, explanations, history }: Explained,
   now: EpochMs,
 ): string {
   const width = Math.max(0, ...explanations.map(({ policy }) => policy.length));
   return [
     `collector ${collectorId} ${collectorName}   build ${build || 'unknown'}`,
-    ...explanations.map((each) => `  ${each.policy.padEnd(width)}  ${standing(each)}${why(each, now)}`),
+    ...explanations.flatMap((each) => [
+      `  ${each.policy.padEnd(width)}  ${standing(each)}${why(each, now)}`,
+      ...details(each, now).map((line) => `  ${' '.repeat(width)}  ${line}`),
+    ]),
+    ...(history.length === 0 ? [] : ['history']),
+    ...history.map((each) => `  ${pastWords(each, now)}`),
   ]
     .map(toPrintable)
     .join('\n');
+}
+
+/** Where it goes, with whom it is compared, and what was tried. */
+function details({ target, stratum, attempts }: Explanation, now: EpochMs): string[] {
+  const facts = [target === null ? '' : `to ${target}`, stratum === null ? '' : `stratum ${stratum}`];
+  const line = facts.filter((fact) => fact !== '').join(', ');
+  return [...(line === '' ? [] : [line]), ...attempts.map((each, index) => attemptWords(each, index, now))];
+}
+
+function attemptWords(attempt: AttemptStatus, index: number, now: EpochMs): string {
+  const { taskId, startedAt, endedAt, state, reason } = attempt;
+  const when = `${showInstant(startedAt, now)}${endedAt === null ? '' : ` to ${showInstant(endedAt, now)}`}`;
+  const task = taskId === null ? 'no task' : `task ${taskId}`;
+  return `attempt ${index + 1}: ${task}, ${when}, ${stateWords(state)}${reason === '' ? '' : `: ${reason}`}`;
+}
+
+function pastWords(
+  { rollout, kind, fromBuild, toBuild, state, at, reason }: PastUpgrade,
+  now: EpochMs,
+): string {
+  const when = at === null ? '' : ` ${showInstant(at, now)}`;
+  const what = kind === 'rollback' ? 'back ' : '';
+  return `${rollout}  ${what}${fromBuild} → ${toBuild}  ${stateWords(state)}${when}${reason === '' ? '' : `: ${reason}`}`;
 }
 
 function standing({ rollout, wave, state }: Explanation): string {

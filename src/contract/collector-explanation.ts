@@ -1,6 +1,74 @@
 import { z } from 'zod';
 import { Instant, UpgradeStateName } from './rollout-status.ts';
 
+const AttemptBody = z
+  .object({
+    taskId: z.string().nullable().meta({ description: 'null: refused before there was a task, or adopted.' }),
+    startedAt: Instant,
+    endedAt: Instant.nullable().meta({ description: 'null: it is running.' }),
+    state: UpgradeStateName.meta({ description: 'The state that it led to.' }),
+    reason: z.string(),
+  })
+  .meta({ id: 'Attempt', description: 'One upgrade task, or a create that the service refused for good.' });
+
+const Texts = z.array(z.string()).readonly().exactOptional();
+const SelectionRuleBody = z
+  .object({
+    path: z.string().meta({ description: 'Its place in the policy: `select.exclude[1]`.' }),
+    rule: z
+      .object({
+        name: Texts,
+        category: Texts,
+        hostName: Texts,
+        osName: Texts,
+        osArch: Texts,
+        sourceSyncMode: Texts,
+        id: z.array(z.number()).readonly().exactOptional(),
+        version: Texts,
+        ephemeral: z.boolean().exactOptional(),
+        fields: z.record(z.string(), z.array(z.string()).readonly()).readonly().exactOptional(),
+      })
+      .meta({ description: 'As in the config, each text in a list.' }),
+  })
+  .meta({ id: 'SelectionRule', description: "The rule of the policy's selection that leaves it out." });
+
+const ExplanationKindName = z
+  .enum([
+    'planned',
+    'unreadable',
+    'notSelected',
+    'excluded',
+    'notAsked',
+    'atTarget',
+    'newer',
+    'held',
+    'claimed',
+    'failedBefore',
+    'notAlive',
+    'notOffered',
+    'noTarget',
+    'rolledBack',
+    'aborted',
+    'eligible',
+    'gone',
+    'unknown',
+  ])
+  .meta({ id: 'ExplanationKind', description: 'For programs; `reason` says it for people.' });
+
+const PastUpgradeBody = z
+  .object({
+    rollout: z.string(),
+    policy: z.string(),
+    kind: z.enum(['upgrade', 'rollback']),
+    state: UpgradeStateName,
+    fromBuild: z.string(),
+    toBuild: z.string(),
+    at: Instant.nullable().meta({ description: 'When it ended.' }),
+    reason: z.string(),
+    attempts: z.array(AttemptBody).readonly(),
+  })
+  .meta({ id: 'PastUpgrade', description: 'An upgrade of the collector in a rollout that has ended.' });
+
 /** Why a collector is not upgraded right now, and when it may be: once for each policy. */
 export const CollectorExplanationBody = z
   .object({
@@ -10,15 +78,24 @@ export const CollectorExplanationBody = z
     explanations: z
       .array(
         z.object({
+          kind: ExplanationKindName,
           policy: z.string(),
           rollout: z.string().nullable().meta({ description: 'The one on the way; null: none is.' }),
           wave: z.string().nullable().meta({ description: 'null: it is not in the plan.' }),
           state: UpgradeStateName.nullable(),
+          target: z.string().nullable().meta({ description: 'The build that the policy takes it to.' }),
+          stratum: z.string().nullable(),
+          attempts: z.array(AttemptBody).readonly().meta({ description: 'In this rollout, oldest first.' }),
+          rule: SelectionRuleBody.nullable(),
           reason: z.string(),
           until: Instant.nullable().meta({ description: 'When that may change, where it is known.' }),
         }),
       )
       .readonly(),
+    history: z
+      .array(PastUpgradeBody)
+      .readonly()
+      .meta({ description: 'Newest first, of the latest rollouts of each policy.' }),
   })
   .meta({ id: 'CollectorExplanation', description: 'Where a collector stands with each policy, and why.' });
 export type CollectorExplanationBody = z.infer<typeof CollectorExplanationBody>;

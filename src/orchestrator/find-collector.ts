@@ -55,14 +55,11 @@ export async function namesNear(parts: NameParts, text: string): Promise<readonl
       const page = await parts.store.listUpgrades(id, { offset, limit: pageSize });
       if (page.length === 0) break;
       const names = page.map(({ collectorName }) => collectorName);
-      near = nearestNames(text, [...near, ...names], namesNearMax);
+      near = nearestNames(text, [...near, ...names]);
     }
   }
   return near;
 }
-
-// A hint is one line.
-const namesNearMax = 3;
 
 export type Asked =
   | { readonly kind: 'found'; readonly collector: FleetCollector }
@@ -72,12 +69,17 @@ export type Asked =
 /** Asks the service for a collector; not while it is known that no request leaves before a person has given up. */
 export async function askForCollector(parts: AskParts, idOrName: string): Promise<Asked> {
   const { standstill } = await parts.readApiStanding();
-  if ((standstill?.until ?? 0) > parts.clock.now() + standstillWaitMaxMs) {
+  if (await isSilent(parts))
     return { kind: 'unavailable', reason: `it has to be asked for, and ${standstill?.reason ?? ''}` };
-  }
   const answer = await parts.fleet.findCollector(idOrName);
   // A refusal is an answer: nobody can be called that.
   if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };
   if (!answer.ok) return { kind: 'unavailable', reason: describeFailure(answer.failure) };
   return answer.value === undefined ? { kind: 'none' } : { kind: 'found', collector: answer.value };
+}
+
+/** True while it is known that no request leaves before a person has given up. */
+export async function isSilent(parts: Pick<AskParts, 'readApiStanding' | 'clock'>): Promise<boolean> {
+  const { standstill } = await parts.readApiStanding();
+  return (standstill?.until ?? 0) > parts.clock.now() + standstillWaitMaxMs;
 }

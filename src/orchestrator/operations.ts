@@ -1,8 +1,11 @@
 import type { EpochMs } from '../base/time.ts';
+import type { AttemptStatus } from '../rollout/attempts.ts';
 import type { RolloutEvent } from '../rollout/events.ts';
+import type { ExplanationKind } from '../rollout/explain-unplanned.ts';
 import type { Hold } from '../rollout/hold.ts';
 import type { HoldNote } from '../rollout/hold-notes.ts';
 import type { BuildHold } from '../rollout/rollout.ts';
+import type { SelectionRule } from '../rollout/selector.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { Upgrade, UpgradeState } from '../rollout/upgrade.ts';
 import type { AskedVerb } from '../rollout/verbs.ts';
@@ -66,10 +69,33 @@ export interface HeldThings {
 
 /** Where a collector stands with one policy, and why. */
 export interface Explanation extends Hold {
+  readonly kind: ExplanationKind;
   readonly policy: string;
   readonly rollout: string | null;
   readonly wave: string | null;
   readonly state: UpgradeState | null;
+  /** The build that the policy takes it to; null: not known, or there is none. */
+  readonly target: string | null;
+  /** The label of its stratum; null: not known. */
+  readonly stratum: string | null;
+  /** In the rollout that is on its way, oldest first. */
+  readonly attempts: readonly AttemptStatus[];
+  /** The rule of the policy's selection that leaves it out. */
+  readonly rule: SelectionRule | null;
+}
+
+/** An upgrade of a collector in a rollout that has ended. */
+export interface PastUpgrade {
+  readonly rollout: string;
+  readonly policy: string;
+  readonly kind: 'upgrade' | 'rollback';
+  readonly state: UpgradeState;
+  readonly fromBuild: string;
+  readonly toBuild: string;
+  /** When it ended; null for one that had not when its rollout did. */
+  readonly at: EpochMs | null;
+  readonly reason: string;
+  readonly attempts: readonly AttemptStatus[];
 }
 
 export type ExplainResult =
@@ -79,8 +105,11 @@ export type ExplainResult =
       readonly collectorName: string;
       readonly build: string;
       readonly explanations: readonly Explanation[];
+      /** Newest first, as far as kept: the latest rollouts of each policy. */
+      readonly history: readonly PastUpgrade[];
     }
-  | { readonly kind: 'unknownCollector' }
+  /** `nearest`: names that may be meant. */
+  | { readonly kind: 'unknownCollector'; readonly nearest: readonly string[] }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 export interface RolloutStatusPage {

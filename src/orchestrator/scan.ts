@@ -1,11 +1,12 @@
 import { countSteady } from '../rollout/assess-inventory.ts';
 import type { FleetSnapshot } from '../rollout/collector.ts';
+import { isStopped } from '../rollout/explain-unplanned.ts';
 import { describeFailure, isUnreached, type ServiceFailure } from '../rollout/failure-classes.ts';
 import { countLeftOut, freezePlan } from '../rollout/freeze-plan.ts';
 import { configWords } from '../rollout/newest-config.ts';
 import type { Plan } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
-import type { Rollout, RolloutState } from '../rollout/rollout.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
 import { judgeFleetSize, recallFleet } from './fleet-memory.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
@@ -169,7 +170,7 @@ async function begin(
   const last = history.find(
     ({ kind, targetBuild }) => kind === 'upgrade' && targetBuild === plan.targetBuild,
   );
-  if (origin !== 'operator' && last !== undefined && refusedStates.has(last.state)) {
+  if (origin !== 'operator' && last !== undefined && isStopped(last)) {
     const words = last.state === 'aborted' ? 'was aborted' : 'was rolled back';
     return {
       kind: 'nothing',
@@ -218,9 +219,6 @@ async function findNewerConfig(
   if (standing?.kind !== 'outdated') return undefined;
   return { kind: 'outdated', reason: configWords(name, standing) ?? '' };
 }
-
-// What an operator, or the breaker, ended on purpose is not begun again by a schedule.
-const refusedStates: ReadonlySet<RolloutState> = new Set(['aborted', 'rollingBack', 'rolledBack']);
 
 const emptiedMeanwhile = 'Redis was emptied or restored while the plan was made; the next look makes it anew';
 

@@ -23,6 +23,56 @@ export function compileSelection({
   };
 }
 
+/** The rule of a selection that leaves a collector out, with its place in the policy's config. */
+export interface SelectionRule {
+  /** `select.exclude[1]`, or the key of `select.include` that does not match. */
+  readonly path: string;
+  readonly rule: Selector;
+}
+
+/** Finds the rule by which a selection leaves this collector out; undefined where it does not, or no rule can be used. */
+export function findSelectionRule(
+  { include, exclude }: Selection,
+  collector: FleetCollector,
+): SelectionRule | undefined {
+  const matches = (rule: Selector, ifUnusable: boolean): boolean => {
+    try {
+      return compileSelector(rule)(collector);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      return ifUnusable;
+    }
+  };
+  const missed = partsOf(include).find(({ rule }) => !matches(rule, false));
+  if (missed !== undefined) return missed;
+  const index = exclude.findIndex((rule) => matches(rule, true));
+  const rule = exclude[index];
+  return rule === undefined ? undefined : { path: `select.exclude[${index}]`, rule };
+}
+
+/** Each key by itself: all of them must match. */
+function partsOf(include: Selector): SelectionRule[] {
+  const { fields, ...rest } = include;
+  const of = (key: string, rule: Selector) => ({ path: `select.include.${key}`, rule });
+  return [
+    ...Object.entries(rest).map(([key, value]) => of(key, { [key]: value })),
+    ...Object.entries(fields ?? {}).map(([key, value]) => of(`fields.${key}`, { fields: { [key]: value } })),
+  ];
+}
+
+/** A rule as it stands in the config: `select.exclude[1] {name: "db-primary-*"}`. */
+export function ruleWords({ path, rule }: SelectionRule): string {
+  return `${path} ${valueWords(rule)}`;
+}
+
+function valueWords(value: unknown): string {
+  if (Array.isArray(value))
+    return value.length === 1 ? valueWords(value[0]) : `[${value.map(valueWords).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, each]) => `${key}: ${valueWords(each)}`);
+  return `{${entries.join(', ')}}`;
+}
+
 /** Makes the test for a wave's `match`; none takes everybody, and one that is refused today nobody. */
 export function compileMatch(match: Selector | undefined): CollectorTest {
   return match === undefined ? () => true : compiledOrNobody(() => compileSelector(match));

@@ -11,7 +11,13 @@ import { RolloutStatusBody, UpgradeBody } from '../../src/contract/rollout-statu
 import { makeMetrics } from '../../src/observability/metrics.ts';
 import { isRedisSilence } from '../../src/redis/redis-silence.ts';
 import { anUpgrade, aScanEntry, startedAt } from '../support/builders.ts';
-import { aRolloutEvent, aRolloutStatus, countsOf, makeFakeOperations } from '../support/fake-operations.ts';
+import {
+  anExplanation,
+  aRolloutEvent,
+  aRolloutStatus,
+  countsOf,
+  makeFakeOperations,
+} from '../support/fake-operations.ts';
 
 const running = 'production-20260302-1';
 const ended = 'production-20260201-1';
@@ -73,16 +79,8 @@ function someOperations() {
         collectorId: 7,
         collectorName: oddName,
         build: '19.441-2',
-        explanations: [
-          {
-            policy: 'production',
-            rollout: running,
-            wave: 'rest',
-            state: 'pending',
-            reason: 'the window is closed',
-            until: startedAt,
-          },
-        ],
+        explanations: [anExplanation({ rollout: running, reason: 'the window is closed', until: startedAt })],
+        history: [],
       },
       'web-8': { kind: 'unavailable', reason: 'the service does not answer' },
     },
@@ -606,16 +604,8 @@ describe('startAdminApi', () => {
         collectorId: 7,
         collectorName: oddName,
         build: '19.441-2',
-        explanations: [
-          {
-            policy: 'production',
-            rollout: running,
-            wave: 'rest',
-            state: 'pending',
-            reason: 'the window is closed',
-            until: startedAt,
-          },
-        ],
+        explanations: [anExplanation({ rollout: running, reason: 'the window is closed', until: startedAt })],
+        history: [],
       });
     });
 
@@ -623,7 +613,10 @@ describe('startAdminApi', () => {
       const { v1 } = await start();
       const answer = await ask(`${v1}${explanationOf('no-such')}`);
       expect(answer.status).toBe(404);
-      expect(answer.json()).toEqual({ code: 'notFound', message: 'no installed collector no-such' });
+      expect(answer.json()).toEqual({
+        code: 'notFound',
+        message: 'no installed collector no-such; did you mean "web-7", "web-8"?',
+      });
     });
 
     it('tell that the service does not answer', async () => {

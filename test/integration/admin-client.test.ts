@@ -40,6 +40,7 @@ describe('makeAdminClient', () => {
           collectorName: '../a/b',
           build: '19.441-2',
           explanations: [],
+          history: [],
         },
       },
     });
@@ -130,10 +131,11 @@ describe('makeAdminClient', () => {
       collectorName: '../a/b',
       build: '19.441-2',
       explanations: [],
+      history: [],
     });
     await expect(client.explain('no-such')).rejects.toMatchObject({
       kind: 'notFound',
-      message: 'no installed collector no-such',
+      message: 'no installed collector no-such; did you mean "web-7", "web-8"?',
     });
   });
 

@@ -8,6 +8,7 @@ import { addVerbsProgram } from '../../src/cli/verbs-program.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import { startedAt } from '../support/builders.ts';
 import {
+  anExplanation,
   aRolloutEvent,
   aRolloutStatus,
   aWaveStatus,
@@ -60,16 +61,8 @@ describe('the commands that speak to a daemon', () => {
           collectorId: 7,
           collectorName: 'web-7',
           build: '19.441-2',
-          explanations: [
-            {
-              policy: 'production',
-              rollout: running,
-              wave: 'rest',
-              state: 'pending',
-              reason: 'all 50 slots are taken',
-              until: null,
-            },
-          ],
+          explanations: [anExplanation({ rollout: running })],
+          history: [],
         },
       },
     });
@@ -329,12 +322,16 @@ describe('the commands that speak to a daemon', () => {
     expect(out.split('\n')).toEqual([
       'collector 7 web-7   build 19.441-2',
       `  production  ${running}, wave rest, pending: all 50 slots are taken`,
+      '              to 19.536-4, stratum Linux / amd64',
       '',
     ]);
     expect(code).toBe(exitCodes.done);
     const json = await upwave('explain', 'web-7', '--json');
     expect(JSON.parse(json.out)).toMatchObject({ collectorId: 7, explanations: [{ policy: 'production' }] });
-    expect((await upwave('explain', 'nobody')).failure).toMatchObject({ exitCode: exitCodes.usageOrConfig });
+    expect((await upwave('explain', 'web')).failure).toMatchObject({
+      exitCode: exitCodes.usageOrConfig,
+      message: 'no installed collector web; did you mean "web-7", "web-8"?',
+    });
   });
 
   it('status ends with 3 while a person is needed', async () => {

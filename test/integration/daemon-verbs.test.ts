@@ -199,6 +199,19 @@ describe.concurrent('a rollback', () => {
     expect(rollback.leftBehind).toEqual(ended.leftBehind);
     expect(rollback.state).toBe(running === 0 ? 'succeeded' : 'finishedWithFailures');
     expect(ended.counts.rolledBack).toBeGreaterThan(0);
+    const taken = (await upgradesOf(daemon, rolloutId)).find(({ state }) => state === 'rolledBack');
+    const explained = await daemon.operations.explain(lossless(taken).collectorName);
+    expect(explained).toMatchObject({
+      explanations: [{ kind: 'rolledBack', rollout: null, target: ended.targetBuild }],
+      history: expect.arrayContaining([
+        expect.objectContaining({ rollout: rollback.id, kind: 'rollback', state: 'succeeded' }),
+        expect.objectContaining({
+          rollout: rolloutId,
+          state: 'rolledBack',
+          attempts: [expect.objectContaining({ taskId: expect.any(String), state: 'succeeded' })],
+        }),
+      ]),
+    });
   });
 });
 
@@ -338,7 +351,10 @@ describe.concurrent('a collector that an operator holds', () => {
       kind: 'unknown',
       reason: 'no-such-thing is no build, no stratum of a current rollout, and no installed collector',
     });
-    expect(await daemon.operations.explain('no-such-thing')).toEqual({ kind: 'unknownCollector' });
+    expect(await daemon.operations.explain('no-such-thing')).toEqual({
+      kind: 'unknownCollector',
+      nearest: [],
+    });
   });
 });
 

@@ -63,7 +63,10 @@ describe('collectors as a hostile machine could register them', () => {
         error: new Error(name),
       });
     const explanation = ({ id, name, build }: FleetCollector) =>
-      renderExplanation({ collectorId: id, collectorName: name, build, explanations: [] }, startedAt);
+      renderExplanation(
+        { collectorId: id, collectorName: name, build, explanations: [], history: [] },
+        startedAt,
+      );
     const figures = assessPlan(policy, plan, { now: startedAt, requestsPerSecond: 4 });
     return {
       plan: `${renderPlan(policy, plan, figures, startedAt)}\n${renderMembers(plan)}`,

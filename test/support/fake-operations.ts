@@ -1,6 +1,7 @@
 import type { PolicyStandings } from '../../src/orchestrator/list-policies.ts';
 import type {
   ExplainResult,
+  Explanation,
   HeldThings,
   HoldRequest,
   HoldResult,
@@ -112,6 +113,23 @@ export function aRolloutEvent(changes: Partial<RolloutEvent> = {}): RolloutEvent
   };
 }
 
+export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
+  return {
+    kind: 'planned',
+    policy: 'production',
+    rollout: 'production-20260302-1',
+    wave: 'rest',
+    state: 'pending',
+    target: '19.536-4',
+    stratum: 'Linux / amd64',
+    attempts: [],
+    rule: null,
+    reason: 'all 50 slots are taken',
+    until: null,
+    ...changes,
+  };
+}
+
 export interface FakeOperations extends Operations {
   readonly requests: readonly VerbRequest[];
   readonly reloads: readonly ReloadRequest[];
@@ -212,7 +230,10 @@ export function makeFakeOperations(data: {
         );
       }),
     explain: (collector) =>
-      answer((): ExplainResult => data.explanations?.[collector] ?? { kind: 'unknownCollector' }),
+      answer(
+        (): ExplainResult =>
+          data.explanations?.[collector] ?? { kind: 'unknownCollector', nearest: ['web-7', 'web-8'] },
+      ),
   };
 }
 

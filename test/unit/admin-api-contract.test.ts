@@ -29,7 +29,7 @@ import {
 } from '../../src/rollout/upgrade.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../src/rollout/verbs.ts';
 import { startedAt } from '../support/builders.ts';
-import { aRolloutStatus, aWaveStatus } from '../support/fake-operations.ts';
+import { anExplanation, aRolloutStatus, aWaveStatus } from '../support/fake-operations.ts';
 
 /** Both directions, so that neither side can gain or lose a field alone; judged by the compiler. */
 type Agree<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
@@ -160,13 +160,39 @@ describe('the contract of our own API', () => {
         note: { kind: 'buildNotOffered', seenAt: startedAt, nearest: ['19.536-4'] },
       },
     ];
+    const attempt = {
+      taskId: '4711',
+      startedAt,
+      endedAt: startedAt,
+      state: 'failed',
+      reason: 'no space',
+    } as const;
     const explanation: CollectorExplanationBody = {
       collectorId: 7,
       collectorName: 'web-7',
       build: '19.441-2',
       explanations: [
-        { policy: 'a', rollout: 'a-1', wave: 'rest', state: 'pending', reason: 'waits', until: startedAt },
-        { policy: 'b', rollout: null, wave: null, state: null, reason: 'not selected', until: null },
+        anExplanation({ until: startedAt, attempts: [attempt, { ...attempt, taskId: null, endedAt: null }] }),
+        anExplanation({
+          kind: 'excluded',
+          rollout: null,
+          wave: null,
+          state: null,
+          rule: { path: 'select.exclude[1]', rule: { name: ['db-*'], id: [7], fields: { team: ['a'] } } },
+        }),
+      ],
+      history: [
+        {
+          rollout: 'a-1',
+          policy: 'a',
+          kind: 'rollback',
+          state: 'succeeded',
+          fromBuild: '19.536-4',
+          toBuild: '19.441-2',
+          at: startedAt,
+          reason: 'on the build and alive',
+          attempts: [attempt],
+        },
       ],
     };
     expect(HeldThingsBody.parse(held)).toEqual(held);

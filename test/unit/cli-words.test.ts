@@ -6,7 +6,7 @@ import { waveWords } from '../../src/cli/progress.ts';
 import { quoteArgument } from '../../src/cli/quote-argument.ts';
 import { showInstant, showInstantIn } from '../../src/cli/show-instant.ts';
 import { startedAt } from '../support/builders.ts';
-import { aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
+import { anExplanation, aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
 
 const hour = 3_600_000;
 const clearScreen = '\u001b[2J';
@@ -81,38 +81,68 @@ describe('what is held', () => {
 describe('the explanation of a collector', () => {
   const about = { collectorId: 7, collectorName: 'web-7', build: '19.441-2' };
 
-  it('says for each policy where it stands, why, and until when', () => {
+  it('says for each policy where it stands, why, and until when, and what it went through', () => {
     const until = startedAt + 50 * hour;
+    const attempt = {
+      taskId: '41',
+      startedAt,
+      endedAt: startedAt,
+      state: 'retrying',
+      reason: 'no space',
+    } as const;
+    const running = { taskId: null, startedAt, endedAt: null, state: 'upgrading', reason: '' } as const;
     const explanations = [
-      {
-        policy: 'production',
-        rollout: 'production-1',
-        wave: 'rest',
-        state: 'pending' as const,
-        reason: 'outside the window',
-        until,
-      },
-      {
+      anExplanation({ reason: 'outside the window', until, attempts: [attempt, running] }),
+      anExplanation({
         policy: 'other',
         rollout: 'other-1',
-        wave: 'canary',
-        state: 'withdrawn' as const,
+        state: 'withdrawn',
         reason: 'withdrawn: held by alice',
-        until: null,
-      },
-      { policy: 'test', rollout: null, wave: null, state: null, reason: 'not selected', until: null },
+        target: null,
+        stratum: null,
+      }),
+      anExplanation({
+        policy: 'test',
+        rollout: null,
+        wave: null,
+        state: null,
+        reason: 'not selected',
+        stratum: null,
+      }),
     ];
-    expect(renderExplanation({ ...about, explanations }, startedAt).split('\n')).toEqual([
+    const past = {
+      policy: 'production',
+      fromBuild: '19.1-1',
+      toBuild: '19.2-2',
+      at: startedAt,
+      attempts: [],
+    };
+    const history = [
+      { ...past, rollout: 'production-9', kind: 'rollback', state: 'succeeded', reason: 'alive' },
+      { ...past, rollout: 'production-8', kind: 'upgrade', state: 'rolledBack', reason: '', at: null },
+    ] as const;
+    const at = showInstant(startedAt, startedAt);
+    expect(renderExplanation({ ...about, explanations, history }, startedAt).split('\n')).toEqual([
       'collector 7 web-7   build 19.441-2',
-      `  production  production-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)}`,
-      '  other       other-1, wave canary: withdrawn: held by alice',
+      `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)}`,
+      '              to 19.536-4, stratum Linux / amd64',
+      `              attempt 1: task 41, ${at} to ${at}, retrying: no space`,
+      `              attempt 2: no task, ${at}, upgrading`,
+      '  other       other-1, wave rest: withdrawn: held by alice',
       '  test        not selected',
+      '              to 19.536-4',
+      'history',
+      `  production-9  back 19.1-1 → 19.2-2  succeeded ${at}: alive`,
+      '  production-8  19.1-1 → 19.2-2  rolled back',
     ]);
   });
 
   it('lets nothing from outside move the terminal', () => {
     const collectorName = `web${clearScreen}`;
-    const text = renderExplanation({ ...about, collectorName, build: '', explanations: [] }, startedAt);
+    const text = renderExplanation(
+      { ...about, collectorName, build: '', explanations: [], history: [] },
+      startedAt,
+    );
     expect(text).toBe('collector 7 web\\u001b[2J   build unknown');
   });
 });
