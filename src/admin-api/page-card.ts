@@ -72,13 +72,23 @@ export const pageCard = `
     return make('p', { class: 'holds' }, drift + 'Look at it, then approve plan ' + rollout.planHash + '.');
   }
 
-  function failureList({ failures }) {
-    if (failures.groups.length === 0) return null;
-    const lines = failures.groups.map((group) => make('li', {}, group.count + ' ', badge(group.state), ' ' + group.reason,
-      make('span', { class: 'quiet' }, ' (' + group.stratum + '; ', named(group.collectorName), group.count > 1 ? ', …)' : ')')));
-    const rest = failures.others + failures.total - failures.seen;
-    if (rest > 0) lines.push(make('li', { class: 'quiet' }, rest + ' more in other ways, or earlier'));
-    return make('ul', { class: 'holds', 'aria-label': 'What failed, and why' }, ...lines);
+  function causeLine({ kind, text, count, strata, otherStrata, names }) {
+    const where = strata.map((stratum) => stratum.label + ' ×' + stratum.count);
+    if (otherStrata.strata > 0) where.push(otherStrata.strata + ' more strata ×' + otherStrata.count);
+    const who = names.flatMap((name, index) => [index === 0 ? '' : ', ', named(name)]);
+    return make('li', {}, count + ' ', badge(kind), ' ' + (text || 'no reason given'),
+      make('span', { class: 'quiet' }, ' (' + where.join(', ') + '; ', ...who, count > names.length ? ', …)' : ')'));
+  }
+
+  function causeList({ causes }) {
+    if (causes.length === 0) return null;
+    const lines = causes.flatMap((group) => {
+      const { count, causes: kinds, unread } = group.others;
+      const what = kinds === 0 ? ', not read' : ' (' + (unread > 0 ? 'at least ' : '') + kinds + (kinds === 1 ? ' cause)' : ' causes)');
+      const others = count === 0 ? [] : [make('li', { class: 'quiet' }, 'and ' + count + ' others ', badge(group.of), what)];
+      return [...group.causes.map(causeLine), ...others];
+    });
+    return make('ul', { class: 'holds', 'aria-label': 'Why upgrades failed, wait, or were withdrawn' }, ...lines);
   }
 
   function leftBehindList({ leftBehind }) {
@@ -165,7 +175,7 @@ export const pageCard = `
       article.append(make('ul', { class: 'holds' + (rollout.headline.kind === 'held' ? ' bad' : ''), 'aria-label': 'Nothing more starts because' },
         ...rollout.holds.map((hold) => make('li', {}, hold.reason, ...(hold.until === null ? [] : [', until ', clock(hold.until)])))));
     }
-    add(article, standstillNote(rollout), approvalNote(rollout), heldList(rollout), failureList(rollout), leftBehindList(rollout));
+    add(article, standstillNote(rollout), approvalNote(rollout), heldList(rollout), causeList(rollout), leftBehindList(rollout));
     article.append(bar(rollout.counts, rollout.planned, describe(rollout.counts)), key(rollout.counts), facts(rollout),
       make('h3', {}, 'Waves'), waveTable(rollout), ...gateList(rollout));
     if (events.length > 0) {

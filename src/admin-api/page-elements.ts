@@ -13,7 +13,7 @@ export const pageElements = String.raw`
     waiting: 'rest', open: 'busy', soaking: 'busy', passed: 'good', resumed: 'busy', opened: 'busy', approved: 'busy',
     drifted: 'late', reopened: 'busy', soakSkipped: 'late', pass: 'good', fail: 'bad', hold: 'late',
     inconclusive: 'late', upgrading: 'busy', retrying: 'late', deferred: 'late', failed: 'bad', timedOut: 'bad',
-    unconfirmed: 'bad',
+    unconfirmed: 'bad', notAlive: 'late', inUpgrade: 'late',
   };
   const groups = [
     { tone: 'good', label: 'succeeded', states: ['succeeded'] },

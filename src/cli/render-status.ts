@@ -9,9 +9,9 @@ import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutState } from '../rollout/rollout.ts';
 import { stateWords } from '../rollout/state-words.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
+import { causeLines } from './cause-lines.ts';
 import { commandFor } from './command-for.ts';
 import type { ConsoleOutput } from './console-output.ts';
-import { failureWords } from './failure-words.ts';
 import { leftBehindWords } from './left-behind-words.ts';
 import { quoteArgument } from './quote-argument.ts';
 import { renderWaves } from './render-waves.ts';
@@ -42,7 +42,7 @@ export function renderStatus(
     headLine(status, paint),
     progressLine(status, now),
     ...gateLines(status, now, rules),
-    ...failureWords(status).map((words) => line('failed', words)),
+    ...causeLines(status),
     ...apiLines(status),
     ...windowLines(status, now),
     ...stateLines(status),

@@ -157,25 +157,42 @@ const LeftBehindBody = z
   })
   .meta({ id: 'LeftBehind', description: 'Collectors that a rollback does not take back, for one reason.' });
 
-const FailureStatusBody = z
+const OthersCount = Count.meta({ description: 'Those that are in none of the named ones.' });
+
+const CauseBody = z
   .object({
-    total: Count.meta({ description: 'How many failed.' }),
-    seen: Count.meta({ description: 'How many of them were looked at, the latest: the groups count these.' }),
-    groups: z
-      .array(
-        z.object({
-          state: z.enum(['failed', 'timedOut', 'unconfirmed', 'withdrawn']),
-          reason: z.string(),
-          stratum: z.string().meta({ description: '`Linux / amd64 / 19.441-2`' }),
-          count: Count,
-          collectorName: z.string().meta({ description: 'The one that failed last.' }),
-        }),
-      )
+    kind: z
+      .enum(['failed', 'timedOut', 'unconfirmed', 'retrying', 'notAlive', 'inUpgrade', 'withdrawn'])
+      .meta({ description: '`notAlive` and `inUpgrade`: what a deferred upgrade waits to end.' }),
+    failureClass: FailureClassName.nullable().meta({ description: 'Of a failure; null in all else.' }),
+    text: z.string().meta({
+      description: 'The message; `…` stands for a path, a number or a name that differs.',
+    }),
+    count: Count,
+    strata: z
+      .array(z.object({ label: z.string(), count: Count }))
       .readonly()
-      .meta({ description: 'Alike in state, reason and stratum; at most three, the most frequent first.' }),
-    others: Count.meta({ description: 'Failures that were looked at, and are in none of the groups.' }),
+      .meta({ description: 'By label, like `Linux / amd64 / 19.441-2`; three at most.' }),
+    otherStrata: z.object({ count: OthersCount, strata: Count }),
+    names: z.array(z.string()).readonly().meta({ description: 'Of some collectors.' }),
   })
-  .meta({ id: 'FailureStatus', description: 'What failed, and why.' });
+  .meta({ id: 'Cause', description: 'Upgrades alike in kind, class and message.' });
+
+const CauseGroupBody = z
+  .object({
+    of: z.enum(['failed', 'retrying', 'deferred', 'withdrawn']),
+    total: Count.meta({ description: 'The sum of all causes and of the others.' }),
+    causes: z.array(CauseBody).readonly().meta({ description: 'The most frequent first; five at most.' }),
+    others: z.object({
+      count: OthersCount,
+      causes: Count.meta({ description: 'How many causes those have that were read.' }),
+      unread: Count.meta({ description: 'How many of them were not read: only the latest are.' }),
+    }),
+  })
+  .meta({
+    id: 'CauseGroup',
+    description: 'Why upgrades failed, are retried, are deferred, or were withdrawn.',
+  });
 
 const StandstillBody = z
   .object({
@@ -290,7 +307,10 @@ export const RolloutStatusBody = z
     endedAt: Instant.nullable(),
     planned: Count,
     counts: Counts,
-    failures: FailureStatusBody,
+    causes: z
+      .array(CauseGroupBody)
+      .readonly()
+      .meta({ description: 'Groups without an upgrade are left out.' }),
     leftOut: z.record(z.string(), Count).readonly(),
     inFlight: Count,
     concurrency: Count,

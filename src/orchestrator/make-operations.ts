@@ -6,7 +6,7 @@ import { type ApplyVerbParts, makeApplyVerb } from './apply-verb.ts';
 import { explainCollector } from './explain-collector.ts';
 import { hold, listHolds, release } from './hold-things.ts';
 import { type ListPoliciesParts, listPolicies } from './list-policies.ts';
-import { loadFailures } from './load-failures.ts';
+import { loadCauses } from './load-causes.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import type { RolloutOperations, VerbResult } from './operations.ts';
 import type { ReadApiStanding } from './ports/api-budget.ts';
@@ -26,7 +26,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     const now = clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
-    return describeRollout(view, now, api, await loadFailures(parts, view));
+    return describeRollout(view, now, api, await loadCauses(parts, view));
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
     describe(rolloutId, await readApiStanding());

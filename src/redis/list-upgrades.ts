@@ -1,3 +1,4 @@
+import { assertNever } from '../base/assert.ts';
 import type { LoadedUpgrades, MissedPage, UpgradePage } from '../orchestrator/ports/rollout-store.ts';
 import { isFailed, type Upgrade } from '../rollout/upgrade.ts';
 import type { BrokenRecords } from './broken-records.ts';
@@ -53,21 +54,39 @@ export async function listUpgrades(
   return readUpgrades(commands, rollout, ids);
 }
 
-/** The latest that failed, or were withdrawn, newest first: through their index, whatever the size of the plan. */
+/** Those that failed or were withdrawn, newest first, or are retried, earliest due first: through their index, whatever the size of the plan. */
 export async function listMissed(
   commands: RedisCommands,
   rollout: StoredRollout,
   { kind, limit }: MissedPage,
 ): Promise<readonly Upgrade[]> {
   if (limit <= 0) return [];
-  const { missed } = rollout.keys;
-  const ids =
-    kind === 'failed'
-      ? await commands.zrevrangebyscore(missed, '+inf', '(0', 'LIMIT', 0, rangeBound(limit))
-      : await commands.zrangebyscore(missed, '-inf', '(0', 'LIMIT', 0, rangeBound(limit));
-  const records = await readUpgrades(commands, rollout, ids);
+  const records = await readUpgrades(
+    commands,
+    rollout,
+    await missedIds(commands, rollout.keys, { kind, limit }),
+  );
   // Read in two steps: one that left the state in between is no longer meant.
   return records.filter(({ state }) => (kind === 'failed' ? isFailed(state) : state === kind));
+}
+
+async function missedIds(
+  commands: RedisCommands,
+  { missed, retries }: RolloutKeys,
+  { kind, limit }: MissedPage,
+): Promise<readonly string[]> {
+  switch (kind) {
+    case 'failed':
+      return commands.zrevrangebyscore(missed, '+inf', '(0', 'LIMIT', 0, rangeBound(limit));
+    case 'withdrawn':
+      return commands.zrangebyscore(missed, '-inf', '(0', 'LIMIT', 0, rangeBound(limit));
+    case 'retrying': {
+      const members = await commands.zrange(retries, '0', String(rangeBound(limit - 1)));
+      return members.map((member) => member.slice(0, member.indexOf(':')));
+    }
+    default:
+      return assertNever(kind);
+  }
 }
 
 /** The records of these collectors, in this order; the ones that are not in the rollout are left out. */

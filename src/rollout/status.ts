@@ -2,10 +2,10 @@ import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { AccountStanding } from './account.ts';
 import type { ApiStanding } from './api-standing.ts';
 import { assessCalendar, needsCollectorZone } from './calendar.ts';
+import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
 import { coverage } from './coverage.ts';
 import { decide } from './decide.ts';
 import { estimateRemainder } from './estimate.ts';
-import { type FailureStatus, groupFailures } from './failure-groups.ts';
 import { assessed, emptyCounts } from './gate.ts';
 import { assessGate } from './gate-standing.ts';
 import { type Headline, headlineOf } from './headline.ts';
@@ -22,7 +22,7 @@ import {
   type WaveState,
 } from './rollout.ts';
 import { soakEndsAtOf } from './soak-end.ts';
-import { type Upgrade, type UpgradeState, upgradeStates } from './upgrade.ts';
+import { type UpgradeState, upgradeStates } from './upgrade.ts';
 import { type WaitsFor, waitsForOf } from './waits-for.ts';
 import { waveWaits } from './wave-words.ts';
 
@@ -59,8 +59,8 @@ export interface RolloutStatus {
   readonly endedAt: EpochMs | null;
   readonly planned: number;
   readonly counts: Readonly<Record<UpgradeState, number>>;
-  /** What failed, and why. */
-  readonly failures: FailureStatus;
+  /** Why upgrades failed, are retried, are deferred, or were withdrawn; without those of which there is none. */
+  readonly causes: readonly CauseGroup[];
   readonly leftOut: Readonly<Record<string, number>>;
   /** Slots taken, of `concurrency`. */
   readonly inFlight: number;
@@ -144,13 +144,13 @@ export interface WaveStatus {
 
 /**
  * Makes the status of a rollout from its view: the very decision the daemon acts on, in words (DESIGN §3).
- * @param failed the latest that failed, newest first, at most `failuresSeenMax`
+ * @param upgrades what is not well, as far as it was read
  */
 export function describeRollout(
   view: RolloutView,
   now: EpochMs,
   api: ApiStanding,
-  failed: readonly Upgrade[] = [],
+  upgrades: CauseUpgrades = {},
 ): RolloutStatus {
   const { rollout } = view;
   const decision = decide(view, now);
@@ -213,7 +213,7 @@ export function describeRollout(
     createdAt: rollout.createdAt,
     planned: waves.reduce((sum, { size }) => sum + size, 0),
     counts: sumCounts(waves),
-    failures: groupFailures(view, failed),
+    causes: groupCauses(view, upgrades),
     leftOut: rollout.leftOut,
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,

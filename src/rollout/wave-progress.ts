@@ -3,7 +3,6 @@ import type { DurationMs, EpochMs } from '../base/time.ts';
 import { earliest } from './admission.ts';
 import { isCanary } from './breaker.ts';
 import type { Action } from './decision.ts';
-import { withdrawnOf } from './failure-groups.ts';
 import { type AssessedWave, assessed, assessedAt, total } from './gate.ts';
 import { assessGate, isWatchedLongerThan } from './gate-standing.ts';
 import type { Hold } from './hold.ts';
@@ -205,7 +204,7 @@ function finishOrWait(view: RolloutView): Progress {
 /** A rollback that leaves collectors on the build that it takes back has not done what it was asked for. */
 function leavesSome(view: RolloutView): boolean {
   const { kind, leftBehind } = view.rollout;
-  return kind === 'rollback' && (leftBehind.length > 0 || withdrawnOf(view) > 0);
+  return kind === 'rollback' && (leftBehind.length > 0 || total(view, (state) => state === 'withdrawn') > 0);
 }
 
 /** Only members of held strata are left: an operator releases them, or says to end without them. */

@@ -152,6 +152,26 @@ describe('the page', () => {
     expect(page.title()).toBe('needs approval 10 % · upwave');
   });
 
+  it('shows why upgrades failed, with strata and names as texts, and how many others there are', async () => {
+    const cause = {
+      kind: 'failed',
+      failureClass: 'permanent',
+      text: 'service did not start',
+      count: 18,
+      strata: [{ label: 'Windows', count: 14 }],
+      otherStrata: { count: 4, strata: 2 },
+      names: ['<b>svr-12</b>', 'svr-31'],
+    } as const;
+    const others = { count: 16, causes: 9, unread: 0 };
+    const { card } = await open([
+      aRolloutStatus({ causes: [{ of: 'failed', total: 34, causes: [cause], others }] }),
+    ]);
+    expect(card.textContent).toContain(
+      '18 failed service did not start (Windows ×14, 2 more strata ×4; <b>svr-12</b>, svr-31, …)',
+    );
+    expect(card.textContent).toContain('and 16 others failed (9 causes)');
+  });
+
   it('shows a rollback and what it takes back', async () => {
     const { card } = await open([
       aRolloutStatus({ id: 'b', kind: 'rollback', rollbackOf: 'a' }),

@@ -74,6 +74,9 @@ describe.concurrent('a canary that can’t be upgraded now', () => {
       const status = await statusOf(daemon, rolloutId);
       return isWaiting(status) && status;
     });
+    expect(waiting.causes).toMatchObject([
+      { of: 'deferred', total: 1, causes: [{ kind: 'notAlive', count: 1 }], others: { unread: 0 } },
+    ]);
     isDown = false;
     expect(waiting).toMatchObject({
       state: 'running',

@@ -54,6 +54,10 @@ describe.concurrent('a whole rollout, from the first look to the last proof', ()
 
     expect(status.state).toBe('finishedWithFailures');
     expect(status.counts.failed).toBe(1);
+    const text = 'permission denied: not run as root';
+    expect(status.causes).toMatchObject([
+      { of: 'failed', total: 1, causes: [{ kind: 'failed', failureClass: 'permanent', text, count: 1 }] },
+    ]);
     expect(status.counts.succeeded).toBe(status.planned - 1);
     expect(status.waves.map(({ state }) => state)).toEqual(['passed', 'passed', 'passed']);
     expect(broken).toEqual([]);

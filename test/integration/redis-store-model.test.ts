@@ -317,7 +317,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
   });
 
   describe('those that ended without success', () => {
-    const idsOf = async (kind: 'failed' | 'withdrawn', limit = 10) =>
+    const idsOf = async (kind: 'failed' | 'withdrawn' | 'retrying', limit = 10) =>
       (await store.listMissed(rolloutId, { kind, limit })).map(({ collectorId }) => collectorId);
 
     it('are listed by kind, newest first, and are listed no more when they go on', async () => {
@@ -337,6 +337,10 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       await end(4, 'pending', 60);
       expect(await idsOf('failed')).toEqual([3, 1]);
       expect(await idsOf('withdrawn')).toEqual([]);
+      await end(1, 'retrying', 50);
+      expect(await idsOf('retrying')).toEqual([1, 2]);
+      expect(await idsOf('retrying', 1)).toEqual([1]);
+      expect(await idsOf('retrying', 0)).toEqual([]);
     });
 
     it('are known of a plan that begins with some, and of late joiners', async () => {

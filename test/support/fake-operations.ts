@@ -72,7 +72,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     endedAt: null,
     planned: 10,
     counts: countsOf({ succeeded: 1, upgrading: 1, pending: 8 }),
-    failures: { total: 0, seen: 0, groups: [], others: 0 },
+    causes: [],
     leftOut: { 'runs on a Mac': 3 },
     inFlight: 1,
     concurrency: 50,

@@ -299,11 +299,8 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     },
     listMissed: async (id, { kind, limit }) =>
       [...(kept.get(id)?.upgrades.values() ?? [])]
-        .flatMap((upgrade) => {
-          const isMeant = kind === 'failed' ? isFailed(upgrade.state) : upgrade.state === kind;
-          return isMeant && 'endedAt' in upgrade ? [upgrade] : [];
-        })
-        .sort((a, b) => b.endedAt - a.endedAt)
+        .filter(({ state }) => (kind === 'failed' ? isFailed(state) : state === kind))
+        .sort((a, b) => missedOrder(a) - missedOrder(b))
         .slice(0, Math.max(0, limit)),
     listDue: async (id, limit) => {
       const of = kept.get(id);
@@ -401,4 +398,10 @@ function isSame(a: object, b: object): boolean {
   if (a === b) return true;
   if ('rev' in a && 'rev' in b && a.rev !== b.rev) return false;
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Those that ended last, and the retries that are due first, come first. */
+function missedOrder(upgrade: Upgrade): number {
+  if ('endedAt' in upgrade) return -upgrade.endedAt;
+  return upgrade.state === 'retrying' ? upgrade.dueAt : 0;
 }

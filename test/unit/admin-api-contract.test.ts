@@ -18,6 +18,7 @@ import {
 import type { PolicyStandings } from '../../src/orchestrator/list-policies.ts';
 import type { ExplainResult, HeldThings, HoldResult } from '../../src/orchestrator/operations.ts';
 import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
+import type { Cause, CauseGroup } from '../../src/rollout/causes.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { type RolloutState, rolloutStates, type WaveState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../../src/rollout/status.ts';
@@ -49,6 +50,9 @@ describe('the contract of our own API', () => {
     expectTypeOf<Agree<Names<RolloutStatusBody>, Names<RolloutStatus>>>().toEqualTypeOf<true>();
     type Held<T extends { strata: { held: readonly object[] } }> = keyof T['strata']['held'][number];
     expectTypeOf<Agree<Held<RolloutStatusBody>, Held<RolloutStatus>>>().toEqualTypeOf<true>();
+    type Group = RolloutStatusBody['causes'][number];
+    expectTypeOf<Agree<keyof Group, keyof CauseGroup>>().toEqualTypeOf<true>();
+    expectTypeOf<Agree<keyof Group['causes'][number], keyof Cause>>().toEqualTypeOf<true>();
     type StandstillOf<T extends { api: { standstill: object | null } | null }> = keyof NonNullable<
       NonNullable<T['api']>['standstill']
     >;

@@ -158,26 +158,20 @@ describe('the status of a rollout', () => {
     });
   });
 
-  it('says what failed, why, in which stratum, and names one of each kind', () => {
-    const group = {
-      state: 'failed',
-      reason: 'disk full',
-      stratum: 'Linux',
-      count: 7,
-      collectorName: 'web-1',
+  it('says why upgrades did not succeed', () => {
+    const cause = {
+      kind: 'timedOut',
+      failureClass: 'timedOut',
+      text: 'no end within 35m',
+      count: 2,
+      strata: [{ label: 'Linux', count: 2 }],
+      otherStrata: { count: 0, strata: 0 },
+      names: ['web-1', 'web-2'],
     } as const;
-    const failures = {
-      total: 12,
-      seen: 10,
-      groups: [group, { ...group, state: 'timedOut', reason: '', count: 1 } as const],
-      others: 2,
-    };
-    expect(startingWith('failed', shown({ failures }))).toEqual([
-      'failed    7 failed: disk full; Linux; web-1 and 6 more',
-      'failed    1 timed out: no reason given; Linux; web-1',
-      'failed    4 more failed in other ways or earlier; each with its time: upwave events production-20260302-1',
-    ]);
-    expect(startingWith('failed', shown({}))).toEqual([]);
+    const causes = [
+      { of: 'failed', total: 2, causes: [cause], others: { count: 0, causes: 0, unread: 0 } },
+    ] as const;
+    expect(shown({ causes })).toContain('failed    2 timed out: no end within 35m (web-1, web-2)');
   });
 
   it('says whom a rollback leaves behind, why, and some by name, in both rollouts', () => {

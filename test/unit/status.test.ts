@@ -7,7 +7,6 @@ import { describeRollout } from '../../src/rollout/status.ts';
 import { waveWaits } from '../../src/rollout/wave-words.ts';
 import {
   anApiStanding,
-  anUpgrade,
   aPolicy,
   aPrometheusGate,
   aRollout,
@@ -71,48 +70,6 @@ function view(
 const status = (of: RolloutView) => describeRollout(of, now, anApiStanding());
 
 describe('the status of a rollout', () => {
-  describe('what failed', () => {
-    const failed = (reason: string, collectorId: number, stratum = 0) =>
-      anUpgrade(
-        { state: 'failed', endedAt: startedAt, reason, weight: 1, lost: false },
-        { collectorId, collectorName: `web-${collectorId}`, stratum },
-      );
-    const of = view({
-      groups: someGroups({
-        strata: [
-          { label: 'Linux', sizes: [5] },
-          { label: 'Windows', sizes: [5] },
-        ],
-      }),
-    });
-    const failures = (upgrades: Parameters<typeof describeRollout>[3]) =>
-      describeRollout(of, now, anApiStanding(), upgrades).failures;
-
-    it('is grouped by message and stratum, the most frequent first, each with its newest collector', () => {
-      const upgrades = [failed('disk full', 1, 1), failed('disk full', 2), failed('disk full', 3)];
-      expect(failures(upgrades)).toEqual({
-        total: 1,
-        seen: 3,
-        groups: [
-          { state: 'failed', reason: 'disk full', stratum: 'Linux', count: 2, collectorName: 'web-2' },
-          { state: 'failed', reason: 'disk full', stratum: 'Windows', count: 1, collectorName: 'web-1' },
-        ],
-        others: 0,
-      });
-    });
-
-    it('is bounded, and counts what it leaves out', () => {
-      const upgrades = ['a', 'b', 'c', 'd', 'e', 'e'].map((reason, index) => failed(reason, index));
-      const { groups, others, seen } = failures(upgrades);
-      expect(groups.map(({ reason }) => reason)).toEqual(['e', 'a', 'b']);
-      expect({ others, seen }).toEqual({ others: 2, seen: 6 });
-    });
-
-    it('is nothing while nothing has', () => {
-      expect(status(view({ waves: [] })).failures).toEqual({ total: 0, seen: 0, groups: [], others: 0 });
-    });
-  });
-
   it('tells how the API budget stands, unless the rollout has ended', () => {
     const api = anApiStanding({ standstill: aStandstill() });
     expect(describeRollout(view(), now, api).api).toEqual(api);

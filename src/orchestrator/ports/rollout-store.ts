@@ -36,9 +36,9 @@ export interface UpgradePage {
   readonly wave?: number;
 }
 
-/** The latest upgrades that ended without success, of one kind: `failed` are those that count as failures. */
+/** Upgrades that did not succeed, of one kind: `failed` are those that count as failures. */
 export interface MissedPage {
-  readonly kind: 'failed' | 'withdrawn';
+  readonly kind: 'failed' | 'withdrawn' | 'retrying';
   readonly limit: number;
 }
 
@@ -154,7 +154,7 @@ export interface RolloutStore {
    * one state or wave, each page costs a walk from the plan's beginning.
    */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[]>;
-  /** Newest first; its cost does not grow with the plan. */
+  /** The latest that ended first; of retrying ones, the earliest due. Its cost does not grow with the plan. */
   listMissed(rolloutId: string, of: MissedPage): Promise<readonly Upgrade[]>;
   /** Up to `limit` records whose next step comes at an instant, retries excepted: the earliest due first. */
   listDue(rolloutId: string, limit: number): Promise<readonly Upgrade[]>;
