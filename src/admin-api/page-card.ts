@@ -1,3 +1,5 @@
+import { etaUnknownWords } from '../rollout/eta.ts';
+
 /** Part of the page's program: one rollout with all that an operator wants to see of it, and the verbs that are legal. */
 export const pageCard = `
   // Which verbs are legal, the daemon says; here is only what they look like.
@@ -17,9 +19,7 @@ export const pageCard = `
       fact('In flight', rollout.inFlight + ' of ' + rollout.concurrency),
       fact('Collectors', String(rollout.planned), total > 0 ? make('span', { title: why }, ', ' + total + ' left out') : null));
     if (rollout.endedAt !== null) list.append(fact('Ended', clock(rollout.endedAt)));
-    else if (rollout.eta) list.append(fact('Done about', clock(rollout.eta.at), ' ± ' + span(rollout.eta.plusMinusMs),
-      make('span', { class: 'quiet small' }, ', ' + rollout.eta.requests + ' requests')));
-    else list.append(fact('Done about', 'not known yet'));
+    else if (rollout.eta) list.append(etaFact(rollout.eta));
     list.append(fact('Started', clock(rollout.createdAt), ' by ' + rollout.startedBy));
     list.append(fact('Plan', rollout.planHash));
     if (rollout.window) list.append(windowFact(rollout.window));
@@ -30,6 +30,17 @@ export const pageCard = `
     if (rollout.rollbackOf !== null) list.append(fact('Takes back', rollout.rollbackOf));
     if (rollout.rollbackId !== null) list.append(fact('Taken back by', rollout.rollbackId));
     return list;
+  }
+
+  const etaUnknownWords = ${JSON.stringify(etaUnknownWords)};
+
+  function etaFact(eta) {
+    if (eta.kind === 'unknown') return fact('Done about', 'unknown: ' + etaUnknownWords[eta.reason]);
+    if (eta.kind === 'atTheLatest') return fact('Done at the latest', etaClock(eta.at));
+    const range = [' ± ' + span(eta.plusMinusMs), make('span', { class: 'quiet small' }, ', ' + eta.requests + ' requests')];
+    if (eta.kind === 'at') return fact('Done about', etaClock(eta.at), ...range);
+    const due = eta.approvalAt === null ? [] : [' (due about ', etaClock(eta.approvalAt), ')'];
+    return fact('Done', span(eta.durationMs) + ' after approval', ...due, ...range);
   }
 
   function windowFact(opening) {

@@ -60,7 +60,16 @@ export const pageElements = String.raw`
     return make('time', { datetime: date.toISOString(), title: date.toISOString() }, text);
   }
 
+  // On another day with the zone: the reader may be elsewhere by then.
+  function etaClock(at) {
+    const zone = new Date(at).toDateString() === new Date().toDateString() ? '' : ' ' + Intl.DateTimeFormat().resolvedOptions().timeZone;
+    return make('span', {}, clock(at), zone);
+  }
+
   function span(ms) {
+    const seconds = Math.max(0, Math.round(ms / 1000));
+    if (seconds < 60) return seconds + ' s';
+    if (seconds < 600) return Math.floor(seconds / 60) + ' min' + (seconds % 60 === 0 ? '' : ' ' + (seconds % 60) + ' s');
     const minutes = Math.max(0, Math.round(ms / 60000));
     if (minutes < 60) return minutes + ' min';
     const hours = Math.floor(minutes / 60);

@@ -6,6 +6,7 @@ import { stateWords } from '../rollout/state-words.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { endedOf } from './ended-of.ts';
+import { shortEtaWords } from './eta-words.ts';
 import { showInstant } from './show-instant.ts';
 import { standstillWords } from './standstill-words.ts';
 
@@ -61,7 +62,7 @@ function makeLines(output: ConsoleOutput): Progress {
         (wave) => `${toPrintable(wave.name)} ${endedOf(wave)}/${wave.size} ${stageWords(wave)}`,
       );
       output.out.write(
-        `${status.id}  ${stateWords(status.headline.kind)}  ${words.join('  ')}  ${etaWords(status, now)}\n`,
+        `${status.id}  ${stateWords(status.headline.kind)}  ${words.join('  ')}  ${endWords(status, now)}\n`,
       );
     },
     stop: () => undefined,
@@ -88,7 +89,7 @@ export function waveWords(status: RolloutStatus, wave: WaveStatus, now: EpochMs)
   if (failed > 0) words.push(`${failed} failed`);
   const isOpen = wave.state === 'open' || wave.state === 'soaking';
   if (wave.state === 'open' && running + counts.queued === 0) words.push(...holdWords(status, now));
-  return [...words, isOpen ? etaWords(status, now) : ''].filter((word) => word !== '').join('  ');
+  return [...words, isOpen ? endWords(status, now) : ''].filter((word) => word !== '').join('  ');
 }
 
 function stageWords({ state }: Pick<WaveStatus, 'state'>): string {
@@ -103,7 +104,6 @@ function holdWords({ holds, api }: RolloutStatus, now: EpochMs): readonly string
   return [`${toPrintable(hold.reason)}, until ${showInstant(hold.until, now)}`];
 }
 
-function etaWords({ eta }: RolloutStatus, now: EpochMs): string {
-  if (eta === null) return '';
-  return `done in about ${formatDuration(Math.max(1_000, eta.at - now))}`;
+function endWords({ eta }: RolloutStatus, now: EpochMs): string {
+  return eta === null ? '' : shortEtaWords(eta, now);
 }

@@ -6,9 +6,9 @@ import { countLeftOut } from '../rollout/freeze-plan.ts';
 import type { Overlap } from '../rollout/overlap.ts';
 import { leftOutReasons, type Plan } from '../rollout/plan.ts';
 import type { Policy } from '../rollout/policy.ts';
+import { etaInstant } from './eta-words.ts';
 import type { PlanFigures, WaveFigures } from './plan-figures.ts';
 import { windowWords } from './render-window.ts';
-import { showInstant } from './show-instant.ts';
 
 /** A plan for a person: waves, who is left out and why, time and requests, and what speaks against it. */
 export function renderPlan(policy: Policy, plan: Plan, figures: PlanFigures, now: EpochMs): string {
@@ -123,8 +123,9 @@ function estimateLine(policy: Policy, { estimate, waves }: PlanFigures, now: Epo
   if (endsAt === null) return `needs about ${requests} requests, and finds no room in its windows`;
   const lasts = `${formatDuration(endsAt - now)} (±${formatDuration(plusMinusMs)})`;
   const isApproved = policy.approval || waves.some(({ approval }) => approval);
-  const aside = isApproved ? ', the wait for approval aside' : '';
-  return `takes about ${lasts} and ${requests} requests, would end about ${showInstant(endsAt, now)}${aside}`;
+  // When it would end depends on a person then.
+  const end = isApproved ? 'the wait for approval aside' : `would end about ${etaInstant(endsAt, now)}`;
+  return `takes about ${lasts} and ${requests} requests, ${end}`;
 }
 
 function leftOutLines(plan: Plan): readonly string[] {

@@ -12,6 +12,7 @@ import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
 import { causeLines } from './cause-lines.ts';
 import { commandFor } from './command-for.ts';
 import type { ConsoleOutput } from './console-output.ts';
+import { etaWords } from './eta-words.ts';
 import { leftBehindWords } from './left-behind-words.ts';
 import { quoteArgument } from './quote-argument.ts';
 import { renderWaves } from './render-waves.ts';
@@ -106,10 +107,7 @@ function progressLine(status: RolloutStatus, now: EpochMs): string {
   if (counts.withdrawn > 0) parts.push(`withdrawn ${counts.withdrawn}`);
   if (counts.rolledBack > 0) parts.push(`taken back ${counts.rolledBack}`);
   if (setAside > 0) parts.push(`set aside ${setAside}`);
-  if (eta !== null) {
-    const plusMinus = formatDuration(eta.plusMinusMs);
-    parts.push(`eta ${showInstant(eta.at, now)} (±${plusMinus}), ${eta.requests} requests`);
-  }
+  if (eta !== null) parts.push(etaWords(eta, now));
   return line('progress', parts.join('   '));
 }
 

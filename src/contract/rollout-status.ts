@@ -254,6 +254,45 @@ const WaitsForBody = z
     description: 'What a running rollout waits for while nothing of it is in flight.',
   });
 
+const EtaFigures = {
+  plusMinusMs: z.number().meta({ description: 'Half the range in which the end is expected.' }),
+  requests: Count,
+};
+const EtaBody = z
+  .discriminatedUnion('kind', [
+    z
+      .object({ kind: z.literal('at'), at: Instant, ...EtaFigures })
+      .meta({ description: 'Pauses that are known of included.' }),
+    z
+      .object({
+        kind: z.literal('afterApproval'),
+        approvalAt: Instant.nullable().meta({
+          description: 'When the approval is expected to be waited for; null: it is waited for now.',
+        }),
+        durationMs: z.number().meta({ description: 'From the approval to the end.' }),
+        ...EtaFigures,
+      })
+      .meta({ description: 'It depends on a person, so there is no instant.' }),
+    z
+      .object({ kind: z.literal('atTheLatest'), at: Instant })
+      .meta({ description: 'Only deferred collectors remain: the last of them is given up then.' }),
+    z.object({
+      kind: z.literal('unknown'),
+      reason: z.enum([
+        'account',
+        'collectors',
+        'ending',
+        'held',
+        'inventory',
+        'noWindow',
+        'paused',
+        'rollingBack',
+        'serviceDown',
+      ]),
+    }),
+  ])
+  .meta({ id: 'Eta', description: 'When a rollout is expected to end, as far as that can be known.' });
+
 const HeldForBody = z
   .object({
     kind: z
@@ -317,10 +356,7 @@ export const RolloutStatusBody = z
     lostWeight: z
       .number()
       .meta({ description: 'As how many failures a collector counts that did not come back.' }),
-    eta: z
-      .object({ at: Instant, plusMinusMs: z.number(), requests: z.number() })
-      .nullable()
-      .meta({ description: 'Pauses that are known of included; null also while the service is down.' }),
+    eta: EtaBody.nullable().meta({ description: 'When it is expected to end; null once it has.' }),
     api: ApiStandingBody.nullable().meta({
       description: 'The budget that all rollouts share; null for one that has ended.',
     }),

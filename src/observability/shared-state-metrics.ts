@@ -139,7 +139,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
   );
   const eta = gauge(
     'rollout_eta_timestamp_seconds',
-    'When the rollout is expected to end, in seconds since the epoch; absent while unknown.',
+    'When the rollout is expected to end, in seconds since the epoch; absent while that is unknown or depends on an approval.',
     ['policy'],
   );
   const failures = gauge('gate_failures', 'Weighted failures of a wave.', ['policy', 'wave']);
@@ -190,7 +190,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
       strataHeld.set({ policy }, status.strata.held.length);
       buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
       windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
-      if (status.eta !== null) eta.set({ policy }, status.eta.at / 1_000);
+      if (status.eta !== null && 'at' in status.eta) eta.set({ policy }, status.eta.at / 1_000);
       for (const wave of status.waves) {
         for (const name of upgradeStates) {
           upgrades.set({ policy, wave: wave.name, state: name }, wave.counts[name]);

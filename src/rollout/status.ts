@@ -1,11 +1,11 @@
-import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { EpochMs } from '../base/time.ts';
 import type { AccountStanding } from './account.ts';
 import type { ApiStanding } from './api-standing.ts';
 import { assessCalendar, needsCollectorZone } from './calendar.ts';
 import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
 import { coverage } from './coverage.ts';
 import { decide } from './decide.ts';
-import { estimateRemainder } from './estimate.ts';
+import { type Eta, etaOf } from './eta.ts';
 import { assessed, emptyCounts } from './gate.ts';
 import { assessGate } from './gate-standing.ts';
 import { type Headline, headlineOf } from './headline.ts';
@@ -18,7 +18,6 @@ import {
   type PlanDrift,
   type RolloutState,
   type RolloutView,
-  type Wave,
   type WaveState,
 } from './rollout.ts';
 import { soakEndsAtOf } from './soak-end.ts';
@@ -67,8 +66,8 @@ export interface RolloutStatus {
   readonly concurrency: number;
   /** As how many failures a collector counts that did not come back. */
   readonly lostWeight: number;
-  /** Pauses that are known of included; null also while the service is down: nobody knows for how long. */
-  readonly eta: { readonly at: EpochMs; readonly plusMinusMs: DurationMs; readonly requests: number } | null;
+  /** null once it has ended. */
+  readonly eta: Eta | null;
   /** The budget that all rollouts share; null for one that has ended. */
   readonly api: ApiStanding | null;
   /** By the policy's own time zone; null where upgrades may start at any time. */
@@ -218,7 +217,7 @@ export function describeRollout(
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,
     lostWeight: rollout.policy.lostWeight,
-    eta: estimateEnd(view, now, api),
+    eta: etaOf(view, now, api),
     window: windowOf(view, now),
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
@@ -245,33 +244,4 @@ function sumCounts(waves: readonly WaveStatus[]): Record<UpgradeState, number> {
   const sums = emptyCounts();
   for (const { counts } of waves) for (const state of upgradeStates) sums[state] += counts[state];
   return sums;
-}
-
-function estimateEnd(view: RolloutView, now: EpochMs, api: ApiStanding): RolloutStatus['eta'] {
-  if (view.rollout.state !== 'running' || view.rollout.endedAt !== null) return null;
-  if (view.account !== undefined && view.account.kind !== 'own') return null;
-  if (api.standstill?.kind === 'serviceDown') return null;
-  // What is in flight is not seen to end before a pause is over, either.
-  const from = Math.max(now, api.standstill?.until ?? now);
-  const remainders = assessed(view).map(({ wave, rule, assessment }, index) => {
-    const upgrades = Math.max(0, assessment.pending + assessment.active - assessment.setAside);
-    const share = upgrades / Math.max(1, wave.size + wave.joined);
-    return {
-      upgrades,
-      chain: Math.ceil(wave.chain * share),
-      soakMs: remainingSoakMs(wave, rule.soakMs, soakEndsAtOf(view, index), from),
-    };
-  });
-  const { policy } = view.rollout;
-  const { endsAt, plusMinusMs, requests } = estimateRemainder(remainders, policy, {
-    from,
-    requestsPerSecond: api.requestsPerSecondMax,
-    learned: view.learned,
-  });
-  return endsAt === null ? null : { at: endsAt, plusMinusMs, requests };
-}
-
-function remainingSoakMs(wave: Wave, soakMs: DurationMs, endsAt: EpochMs | null, from: EpochMs): DurationMs {
-  if (wave.state === 'passed' || wave.size === 0) return 0;
-  return endsAt === null ? soakMs : Math.max(0, endsAt - from);
 }

@@ -36,13 +36,13 @@ export function waitsForOf(view: RolloutView, now: EpochMs): WaitsFor | null {
 }
 
 /** True while every upgrade that has not ended is deferred. */
-function isDeferredAlone(view: RolloutView): boolean {
+export function isDeferredAlone(view: RolloutView): boolean {
   const deferred = total(view, (state) => state === 'deferred');
   return deferred > 0 && deferred === total(view, (state) => !isEnd(state));
 }
 
 /** When the last deferred collector of the rollout is given up at the latest; null where that is not known. */
-function lastDeferredUntil(view: RolloutView): EpochMs | null {
+export function lastDeferredUntil(view: RolloutView): EpochMs | null {
   const ends = view.waves.flatMap((_wave, index) => deferredUntil(view, index) ?? []);
   return ends.length === 0 ? null : Math.max(...ends);
 }

@@ -172,6 +172,19 @@ describe('the page', () => {
     expect(card.textContent).toContain('and 16 others failed (9 causes)');
   });
 
+  it.each([
+    [{ kind: 'at', at: startedAt, plusMinusMs: 600_000, requests: 24 }, /Done about.+ ± 10 min, 24 requests/],
+    [
+      { kind: 'afterApproval', approvalAt: null, durationMs: 100_000, plusMinusMs: 25_000, requests: 24 },
+      /Done1 min 40 s after approval ± 25 s, 24 requests/,
+    ],
+    [{ kind: 'atTheLatest', at: startedAt }, /Done at the latest.*\d\d:\d\d/],
+    [{ kind: 'unknown', reason: 'held' }, /Done aboutunknown: it is held/],
+  ] as const)('says when it ends: %o', async (eta, words) => {
+    const { card } = await open([aRolloutStatus({ eta })]);
+    expect(card.textContent).toMatch(words);
+  });
+
   it('shows a rollback and what it takes back', async () => {
     const { card } = await open([
       aRolloutStatus({ id: 'b', kind: 'rollback', rollbackOf: 'a' }),

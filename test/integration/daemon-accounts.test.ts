@@ -76,7 +76,12 @@ describe.concurrent('a daemon whose config names another account (P5)', () => {
     expect(await recordsOf(daemon, rolloutId)).toBe(before);
     expect(night.record().creates.length).toBe(creates);
     const status = await statusOf(daemon, rolloutId);
-    expect(status).toMatchObject({ account: 'another', endedAt: null, eta: null, holds: [{ reason }] });
+    expect(status).toMatchObject({
+      account: 'another',
+      endedAt: null,
+      eta: { kind: 'unknown', reason: 'account' },
+      holds: [{ reason }],
+    });
     expect((await daemon.get('/readyz')).status).toBe(200);
     expect((await daemon.get('/readyz')).text).toContain(`${rolloutId} is left alone`);
     const refused = await applyAsShown(daemon.operations, {

@@ -49,7 +49,11 @@ describe('a service that asks for a long pause', () => {
       expect(status?.state).toBe('running');
       expect(status?.api?.standstill).toMatchObject({ kind: 'rateLimited', since: null });
       expect(status?.api?.standstill?.until).toBeGreaterThan(begunAt + 3_500_000);
-      expect(status?.eta?.at).toBeGreaterThan(begunAt + 3_500_000);
+      expect(status?.eta).toMatchObject({ kind: 'at' });
+      expect(status?.eta).toHaveProperty(
+        'at',
+        expect.toSatisfy((at: number) => at > begunAt + 3_500_000),
+      );
       expect(status?.api?.rateLimited).toBeGreaterThan(0);
       expect(status?.api?.requestsPerSecond).toBeGreaterThan(0);
     }

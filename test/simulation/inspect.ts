@@ -60,5 +60,6 @@ export async function noteEstimate(night: Night, of: SeenRollout): Promise<void>
   const view = await loadRolloutSummary(night, of.rollout.id, night.scheduler.now());
   if (view === undefined || of.rollout.state !== 'running') return;
   const api = anApiStanding({ requestsPerSecondMax: requestsPerSecond });
-  of.estimatedEnd = describeRollout(view, night.scheduler.now(), api).eta?.at ?? null;
+  const { eta } = describeRollout(view, night.scheduler.now(), api);
+  of.estimatedEnd = eta?.kind === 'at' ? eta.at : null;
 }

@@ -77,7 +77,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     inFlight: 1,
     concurrency: 50,
     lostWeight: 3,
-    eta: { at: startedAt + 3_600_000, plusMinusMs: 600_000, requests: 24 },
+    eta: { kind: 'at', at: startedAt + 3_600_000, plusMinusMs: 600_000, requests: 24 },
     api: anApiStanding(),
     window: null,
     buildHold: null,

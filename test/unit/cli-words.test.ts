@@ -194,7 +194,7 @@ describe('the progress of a wave', () => {
   });
 
   it('says how long a soak lasts, and when all is done', () => {
-    const eta = { at: startedAt + hour, plusMinusMs: 0, requests: 1 };
+    const eta = { kind: 'at', at: startedAt + hour, plusMinusMs: 0, requests: 1 } as const;
     expect(words({ state: 'soaking', soakEndsAt: startedAt + 60_000 }, { eta })).toBe(
       'soaking  1m to go  done in about 1h',
     );

@@ -85,7 +85,7 @@ describe('a rollout of another account (P5)', () => {
     expect(taken).toEqual(['pause', 'abort']);
     const status = describeRollout(view, now, anApiStanding());
     expect(legalVerbs(status)).toEqual(['pause', 'abort']);
-    expect(status).toMatchObject({ account: 'another', eta: null });
+    expect(status).toMatchObject({ account: 'another', eta: { kind: 'unknown', reason: 'account' } });
   });
 
   it('can be aborted also while it rolls back, which nobody here can bring to its end (P9)', () => {

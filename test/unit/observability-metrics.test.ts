@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { type MetricsParts, makeMetrics } from '../../src/observability/metrics.ts';
 import type { SharedState } from '../../src/observability/shared-state-metrics.ts';
+import type { Eta } from '../../src/rollout/eta.ts';
 import { upgradeStates } from '../../src/rollout/upgrade.ts';
 import { aScanEntry, startedAt } from '../support/builders.ts';
 import { aRolloutStatus, aWaveStatus, countsOf } from '../support/fake-operations.ts';
@@ -391,13 +392,21 @@ describe('makeMetrics', () => {
 
   it('gives times in seconds, and no time of arrival where none is known', async () => {
     const known = someMetrics();
-    expect(await series(known, 'rollout_eta_timestamp_seconds')).toBe(
-      (aRolloutStatus().eta?.at ?? 0) / 1_000,
-    );
-    const unknown = someMetrics({
-      sharedState: async () => aSharedState({ statuses: [aRolloutStatus({ eta: null })] }),
-    });
-    expect(await series(unknown, 'rollout_eta_timestamp_seconds')).toBeUndefined();
+    expect(await series(known, 'rollout_eta_timestamp_seconds')).toBe(startedAt / 1_000 + 3_600);
+    const toldOf = (eta: Eta) => {
+      const sharedState = async () => aSharedState({ statuses: [aRolloutStatus({ eta })] });
+      return series(someMetrics({ sharedState }), 'rollout_eta_timestamp_seconds');
+    };
+    const figures = { plusMinusMs: 1, requests: 1 };
+    expect(await toldOf({ kind: 'unknown', reason: 'held' })).toBeUndefined();
+    const afterApproval = {
+      kind: 'afterApproval',
+      approvalAt: startedAt,
+      durationMs: 1,
+      ...figures,
+    } as const;
+    expect(await toldOf(afterApproval)).toBeUndefined();
+    expect(await toldOf({ kind: 'atTheLatest', at: startedAt })).toBe(startedAt / 1_000);
     known.upgradeEnded({ policy: 'production', outcome: 'succeeded', durationMs: 300_000 });
     expect(await series(known, 'upgrade_duration_seconds_sum', { policy: 'production' })).toBe(300);
   });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Standstill } from '../../src/rollout/api-standing.ts';
 import { decide } from '../../src/rollout/decide.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { Rollout, RolloutView } from '../../src/rollout/rollout.ts';
@@ -183,72 +182,6 @@ describe('the window in a status (P7)', () => {
     const freezes = [{ from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: '', timeZone: 'collector' }];
     const rollout = { ...of.rollout, policy: { ...of.rollout.policy, freezes } };
     expect(status({ ...of, rollout }).window).toMatchObject({ isOpen: true, ownZones: true });
-  });
-});
-
-describe('the estimate in a status', () => {
-  const etaOf = (of: RolloutView) => status(of).eta?.at ?? Number.NaN;
-
-  it('is there only while the rollout runs', () => {
-    expect(etaOf(view())).toBeGreaterThan(now + 61 * minute);
-    for (const state of ['paused', 'held', 'awaitingApproval', 'rollingBack', 'aborted'] as const)
-      expect(status(view({}, { state })).eta, state).toBeNull();
-  });
-
-  it('reckons with the rest of a soak, and with none that was skipped', () => {
-    const of = view();
-    const withCanary = (changes: Parameters<typeof aWave>[0]) => ({
-      ...of,
-      rollout: {
-        ...of.rollout,
-        waves: of.rollout.waves.map((wave, index) => (index === 0 ? { ...wave, ...changes } : wave)),
-      },
-    });
-    expect(etaOf(withCanary({ soakEndsAt: now + 11 * minute })) - etaOf(of)).toBe(10 * minute);
-    expect(etaOf(of) - etaOf(withCanary({ soakSkippedAt: now }))).toBe(minute);
-    expect(etaOf(of) - etaOf(withCanary({ state: 'passed' }))).toBe(minute);
-  });
-
-  it('is as much later as a pause of the service lasts, and unknown while the service is down', () => {
-    const withStandstill = (changes: Partial<Standstill>) =>
-      describeRollout(view({}, { waves: [aWave({ size: 10, state: 'open' })] }), now, {
-        ...anApiStanding(),
-        standstill: aStandstill(changes),
-      });
-    const during = withStandstill({ until: now + 50 * minute });
-    expect(during.eta?.at).toBe((withStandstill({ until: null }).eta?.at ?? 0) + 50 * minute);
-    expect(withStandstill({ kind: 'serviceDown', until: now + minute }).eta).toBeNull();
-  });
-
-  it('lets a soak go on in a pause', () => {
-    const soaking = view();
-    const api = (until: number) => ({ ...anApiStanding(), standstill: aStandstill({ until }) });
-    const short = describeRollout(soaking, now, api(now + 1)).eta?.at ?? 0;
-    expect((describeRollout(soaking, now, api(now + minute)).eta?.at ?? 0) - short).toBe(0);
-  });
-
-  it('leaves out members of held strata', () => {
-    const strata = [aStratumSummary({ stratum: 0, wave: 2, waiting: 20 })];
-    const held = [{ stratum: 0, label: 'all', reason: '', by: 'ann', at: now }];
-    const of = view({ strata }, { heldStrata: held });
-    expect(status(of).eta?.requests).toBe(80);
-    expect(status(view()).eta?.requests).toBe(240);
-  });
-
-  it('shortens a chain under a cap with what is left of its wave', () => {
-    const chained = (pending: number) => {
-      const of = view({
-        waves: [
-          aSummary({ succeeded: 5 }),
-          aSummary({ succeeded: 10 - pending, pending }),
-          aSummary({ pending: 20 }),
-        ],
-      });
-      const waves = of.rollout.waves.map((wave, index) => (index === 1 ? { ...wave, chain: 10 } : wave));
-      return { ...of, rollout: { ...of.rollout, waves } };
-    };
-    const step = 5 * minute + 20_000;
-    expect(etaOf(chained(10)) - etaOf(chained(5))).toBe(5 * step);
   });
 });
 
