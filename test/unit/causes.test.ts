@@ -119,7 +119,7 @@ describe('the causes of what is not well', () => {
   });
 
   it('is bounded in number and size, and adds up what is beyond the bound', () => {
-    const upgrades = [...'abcdefgh'].map((letter) => failed(`${letter} ${'x'.repeat(100_000)}`));
+    const upgrades = 'abcdefgh'.split('').map((letter) => failed(`${letter} ${'x'.repeat(100_000)}`));
     const [group] = groupsOf({ failed: upgrades }, { failed: 1_000 });
     expect(group?.causes).toHaveLength(5);
     expect(group?.causes.every(({ text }) => text.length <= 160)).toBe(true);
@@ -189,7 +189,7 @@ describe('the lines of the causes', () => {
       ...times(14, () => failed('service did not start')),
       ...times(4, () => failed('service did not start', 1)),
     ];
-    const few = [...'abcdefghi'].map((letter) => failed(letter, 2));
+    const few = 'abcdefghi'.split('').map((letter) => failed(letter, 2));
     const lines = linesOf({ failed: [...many, ...few] }, { failed: 34 });
     expect(lines[0]).toBe('failed    18: service did not start (Windows Server 2019 / amd64 ×14, Windows');
     expect(lines[1]).toBe('            Server 2022 ×4; svr-1, svr-2, svr-3, …)');
