@@ -11,7 +11,13 @@ import {
   readAudit,
   releaseSubject,
 } from '../contract/hold-operations.ts';
-import { listPolicies, type PolicyStandingsBody } from '../contract/policy-operations.ts';
+import {
+  listPolicies,
+  type PolicyStandingsBody,
+  previewStart,
+  type StartPreviewBody,
+  startPolicy,
+} from '../contract/policy-operations.ts';
 import {
   getRollout,
   listRolloutCollectors,
@@ -32,6 +38,7 @@ import {
 import { type HttpClient, makeHttpClient } from '../http/client.ts';
 import { HttpFault } from '../http/http-fault.ts';
 import type { HoldRequest, VerbRequest } from '../orchestrator/operations.ts';
+import type { StartRequest } from '../orchestrator/start-policy.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { UpgradeState } from '../rollout/upgrade.ts';
 import { readFault } from './admin-client-fault.ts';
@@ -70,6 +77,10 @@ export interface AdminClient {
   listHolds(signal?: AbortSignal): Promise<HeldThingsBody>;
   /** What was held and released beside rollouts, newest first. */
   readAudit(limit: number, signal?: AbortSignal): Promise<readonly AuditEntryBody[]>;
+  /** What `startPolicy` would begin now. */
+  previewStart(policy: string, signal?: AbortSignal): Promise<StartPreviewBody>;
+  /** Begins a rollout by the plan that was shown. */
+  startPolicy(request: StartRequest, signal?: AbortSignal): Promise<RolloutStatus>;
   /** The daemon reads its config file anew. When it answers, rollouts on their way follow its brakes. */
   reload(words: VerbBody, signal?: AbortSignal): Promise<ReloadAnswerBody>;
   /** Why not now, and when. @param collector its id, or its exact name */
@@ -137,6 +148,10 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
       const input = { query: { limit } };
       return (await ask(readMs, caller, (signal) => http.call(readAudit, input, { signal }))).entries;
     },
+    previewStart: (policy, caller) =>
+      ask(approveMs, caller, (signal) => http.call(previewStart, { params: { policy } }, { signal })),
+    startPolicy: ({ policy, ...body }, caller) =>
+      ask(approveMs, caller, (signal) => http.call(startPolicy, { params: { policy }, body }, { signal })),
     reload: (body, caller) => ask(actMs, caller, (signal) => http.call(reloadConfig, { body }, { signal })),
     explain: (collector, caller) => {
       const input = { params: { collector } };

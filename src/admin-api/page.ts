@@ -59,9 +59,11 @@ function documentWith({ nonce, version }: { readonly nonce: string; readonly ver
 <section id="policies" hidden>
 <h2>Looks for work</h2>
 <div class="scroll"><table>
-<thead><tr><th scope="col">Policy</th><th scope="col">Last look</th><th scope="col">What came of it</th><th scope="col">Next</th></tr></thead>
+<thead><tr><th scope="col">Policy</th><th scope="col">Last look</th><th scope="col">What came of it</th><th scope="col">Next</th><td></td></tr></thead>
 <tbody id="policy-rows"></tbody>
 </table></div>
+<p id="config-problem" class="error" role="alert"></p>
+<p class="verbs"><button type="button" id="reload">read the config file again</button> <span id="config-note" role="status"></span></p>
 </section>
 <section id="held" hidden>
 <h2>Held until released</h2>

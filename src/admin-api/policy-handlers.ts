@@ -1,9 +1,16 @@
+import { assertNever } from '../base/assert.ts';
 import type { adminApi } from '../contract/admin-api.ts';
 import type { OperationHandlers } from '../http/http-exchange.ts';
+import type { StartPreviewResult, StartResult } from '../orchestrator/start-policy.ts';
+import { AdminFault } from './admin-fault.ts';
 import type { AskOperations } from './ask-operations.ts';
+import { wordsOf } from './words-of.ts';
 
 /** The handlers of our own API that are about policies. */
-export type PolicyHandlers = Pick<OperationHandlers<typeof adminApi>, 'listPolicies'>;
+export type PolicyHandlers = Pick<
+  OperationHandlers<typeof adminApi>,
+  'listPolicies' | 'previewStart' | 'startPolicy'
+>;
 
 export function makePolicyHandlers(ask: AskOperations): PolicyHandlers {
   return {
@@ -12,5 +19,28 @@ export function makePolicyHandlers(ask: AskOperations): PolicyHandlers {
       const notReady = await ask.notReady();
       return { body: { ...standings, ...(notReady !== undefined && { notReady }) } };
     },
+    previewStart: async ({ params }) => {
+      const result = await ask.approve((operations) => operations.previewStart(params.policy));
+      return { body: result.kind === 'planned' ? result.preview : refuse(result) };
+    },
+    startPolicy: async ({ params, body }) => {
+      const request = { policy: params.policy, planHash: body.planHash, ...wordsOf(body) };
+      const result = await ask.approve((operations) => operations.start(request));
+      return { body: result.kind === 'started' ? result.status : refuse(result) };
+    },
   };
+}
+
+function refuse(
+  result: Exclude<StartPreviewResult | StartResult, { readonly kind: 'planned' | 'started' }>,
+): never {
+  switch (result.kind) {
+    case 'refused':
+    case 'unavailable':
+      throw new AdminFault(result.kind, result.reason);
+    case 'unknownPolicy':
+      throw new AdminFault('notFound', result.reason);
+    default:
+      return assertNever(result.kind);
+  }
 }

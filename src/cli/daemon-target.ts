@@ -6,12 +6,17 @@ import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { CommandFailure } from './command-failure.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { openConfig } from './open-config.ts';
+import { openDaemonConfig } from './open-config.ts';
 
 export interface DaemonTarget {
   readonly config: string;
-  /** Of the daemon; with it, no config is read. */
+  /** Of the daemon, or `UPWAVE_URL` where left out; with either, no config is read. */
   readonly url?: string;
+}
+
+/** Where the daemon is, where neither `--url` nor the config says so. */
+function urlOf({ url }: DaemonTarget): string | undefined {
+  return url ?? (process.env['UPWAVE_URL'] || undefined);
 }
 
 /** Asks the daemon, in words for a person where that fails, and leaves nothing open. @throws CommandFailure */
@@ -34,16 +39,17 @@ export async function withDaemon<T>(
 }
 
 /** The wave rules of a status's policy, as the config has them; none where no config is read. */
-export function makeRuleBook({ config, url }: DaemonTarget): RuleBook {
-  const policies = url === undefined ? openConfig(config).rollouts : [];
+export function makeRuleBook(target: DaemonTarget): RuleBook {
+  const policies = urlOf(target) === undefined ? openDaemonConfig(target.config).rollouts : [];
   return ({ policy }) => policies.find(({ name }) => name === policy)?.waves ?? [];
 }
 
 export type RuleBook = (status: Pick<RolloutStatus, 'policy'>) => readonly WaveRule[];
 
-function placeOf({ config, url }: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
+function placeOf(target: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
+  const url = urlOf(target);
   if (url !== undefined) return { baseUrl: checkedUrl(url), token: process.env['UPWAVE_TOKEN'] };
-  const { http } = openConfig(config);
+  const { http } = openDaemonConfig(target.config);
   // A daemon that listens on every address is reached on this machine's own.
   const host = http.host === '0.0.0.0' ? '127.0.0.1' : http.host === '::' ? '::1' : http.host;
   return { baseUrl: `http://${writeAddress({ host, port: http.port })}`, token: http.token?.reveal() };
@@ -56,7 +62,7 @@ function checkedUrl(text: string): string {
   if (url !== undefined && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === '')
     return text;
   const message =
-    '--url must be where the daemon listens, such as http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN';
+    '--url, or UPWAVE_URL, must be where the daemon listens, such as http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN';
   throw new CommandFailure(exitCodes.usageOrConfig, message);
 }
 

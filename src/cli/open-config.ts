@@ -1,13 +1,29 @@
+import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { loadConfig } from '../config/load-config.ts';
+import { type DaemonConfig, loadConfig, loadDaemonConfig } from '../config/load-config.ts';
 import { CommandFailure } from './command-failure.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /** Loads the config for a command. @throws CommandFailure with every problem, each with its line */
 export function openConfig(path: string, environment: NodeJS.ProcessEnv = process.env): Config {
+  return inWords(() => loadConfig(path, environment));
+}
+
+/**
+ * The same for a command that only asks the daemon: it needs no secret but the daemon's token, which is taken from
+ * `UPWAVE_TOKEN`, else from the file.
+ */
+export function openDaemonConfig(path: string, environment: NodeJS.ProcessEnv = process.env): DaemonConfig {
+  const token = environment['UPWAVE_TOKEN'] || undefined;
+  return inWords(() =>
+    loadDaemonConfig(path, environment, token === undefined ? undefined : new Secret(token)),
+  );
+}
+
+function inWords<T>(load: () => T): T {
   try {
-    return loadConfig(path, environment);
+    return load();
   } catch (error) {
     if (error instanceof ConfigError)
       throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });

@@ -11,7 +11,7 @@ import { verbTable } from './verb-table.ts';
 
 const urlOption = [
   '--url <url>',
-  'the daemon, e.g. http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN',
+  'the daemon, e.g. http://127.0.0.1:9464, else UPWAVE_URL, else by the config; the token is taken from UPWAVE_TOKEN',
 ] as const;
 const reasonOption = ['--reason <text>', 'why, for the events and for whoever looks next'] as const;
 const held = [
@@ -100,6 +100,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
         ),
       );
   }
+  addStart(program, run);
   addReload(program, run);
   program
     .command('holds')
@@ -108,6 +109,30 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .action(
       run(async ({ config, json }, output, options: { url?: string }) =>
         (await import('./holds-command.ts')).holdsCommand({ config, json, ...options }, output),
+      ),
+    );
+}
+
+/** Adds `upwave start`. */
+function addStart(program: Command, run: CommandRunner): void {
+  program
+    .command('start')
+    .argument('<policy>', 'its name')
+    .description(
+      'show what a rollout of the policy would do now, ask, and start it; also where the last one to this build was aborted or rolled back',
+    )
+    .option('--plan <hash>', 'start this plan without asking; another one is refused')
+    .option('-y, --yes', 'start what is shown without asking', false)
+    .option(...reasonOption)
+    .option(...urlOption)
+    .action(
+      run(
+        async (
+          { config, json },
+          output,
+          policy: string,
+          options: DaemonOptions & { plan?: string; yes: boolean },
+        ) => (await import('./start-command.ts')).startCommand(policy, { config, json, ...options }, output),
       ),
     );
 }

@@ -1,12 +1,14 @@
 import { dirname } from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { invariant } from '../base/assert.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Config, RedisConfig } from './config.ts';
+import type { Policy } from '../rollout/policy.ts';
+import type { Config, HttpConfig, RedisConfig } from './config.ts';
 import { ConfigError, formatPath } from './config-error.ts';
 import { ConfigFile } from './config-file.ts';
 import { type PlacedIssue, placeIssue, placeProblems } from './describe-problems.ts';
 import { explainIssue } from './explain-issue.ts';
+import { HttpSchema } from './http-schema.ts';
 import { partOf } from './part-of.ts';
 import { type CaFiles, readCaFiles } from './read-ca-files.ts';
 import { readSecretFiles, type SecretFiles } from './read-secret-files.ts';
@@ -38,7 +40,7 @@ export function configOf(source: YamlSource, environment: Environment): Config {
     ]);
   }
   const substitution = substituteEnvironment(source.value, environment);
-  const { parsed, issues } = parseFile(substitution);
+  const { parsed, issues } = parseFile(substitution, ConfigFile);
   const secrets = readSecretFiles(substitution, source.file);
   const authorities = readCaFiles(substitution, source.file);
   const allIssues = [...issues, ...secrets.issues, ...authorities.issues];
@@ -47,16 +49,63 @@ export function configOf(source: YamlSource, environment: Environment): Config {
   return secrets.files.length === 0 ? config : { ...config, secretFiles: secrets.files };
 }
 
-interface ParsedFile {
-  readonly parsed: ConfigFile | undefined;
+/** What a command needs of the file to ask the daemon. */
+export interface DaemonConfig {
+  readonly http: HttpConfig;
+  /** None where they have a mistake: the daemon was started with others, and is asked all the same. */
+  readonly rollouts: readonly Policy[];
+}
+
+/**
+ * Reads where the daemon listens, and its policies, and nothing else: no secret of the service or of Redis is needed.
+ * @param token instead of that of the file, which is not read then
+ * @throws ConfigError
+ */
+export function loadDaemonConfig(
+  path: string,
+  environment: Environment,
+  token: Secret | undefined,
+): DaemonConfig {
+  const source = readYaml(path);
+  const place = sectionOf(source.value, 'http', token === undefined ? [] : ['token', 'tokenFile']);
+  const substitution = substituteEnvironment(place, environment);
+  const schema = token === undefined ? PlaceAndToken : Place;
+  const { parsed, issues } = parseFile(substitution, schema);
+  const secrets = readSecretFiles(substitution, source.file);
+  const allIssues = [...issues, ...secrets.issues];
+  if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
+  const { http } = parsed;
+  const policies = substituteEnvironment(sectionOf(source.value, 'rollouts'), environment);
+  return {
+    http: { host: http.host, port: http.port, token: token ?? http.token ?? secrets.byKey.get('tokenFile') },
+    rollouts: parseFile(policies, Policies).parsed?.rollouts ?? [],
+  };
+}
+
+const PlaceAndToken = z.object({ http: ConfigFile.shape.http });
+const { host, port, token } = HttpSchema.shape;
+const Place = z.object({ http: z.object({ host, port, token }).prefault({}) });
+const Policies = z.object({ rollouts: ConfigFile.shape.rollouts });
+
+/** One section of the file, without some of its keys. */
+function sectionOf(file: unknown, name: string, without: readonly string[] = []): object {
+  const section = partOf(file, name);
+  if (section === undefined) return {};
+  if (without.length === 0 || typeof section !== 'object' || section === null) return { [name]: section };
+  const kept = Object.entries(section).filter(([key]) => !without.includes(key));
+  return { [name]: Object.fromEntries(kept) };
+}
+
+interface ParsedFile<Parsed> {
+  readonly parsed: Parsed | undefined;
   readonly issues: readonly PlacedIssue[];
 }
 
-function parseFile(substitution: Substitution): ParsedFile {
-  const first = ConfigFile.safeParse(substitution.value, { error: explainIssue });
+function parseFile<Parsed>(substitution: Substitution, schema: z.ZodType<Parsed>): ParsedFile<Parsed> {
+  const first = schema.safeParse(substitution.value, { error: explainIssue });
   const result = first.success
     ? first
-    : ConfigFile.safeParse(withPlainScalars(substitution, first.error.issues), { error: explainIssue });
+    : schema.safeParse(withPlainScalars(substitution, first.error.issues), { error: explainIssue });
   if (result.success && substitution.issues.length === 0) return { parsed: result.data, issues: [] };
   // Where a variable is missing, what the schema thinks of the rest is no news.
   const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));

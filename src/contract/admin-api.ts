@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { reloadConfig } from './config-operations.ts';
 import { explainCollector, holdSubject, listHolds, readAudit, releaseSubject } from './hold-operations.ts';
-import { listPolicies } from './policy-operations.ts';
+import { listPolicies, previewStart, startPolicy } from './policy-operations.ts';
 import {
   getRollout,
   listRolloutCollectors,
@@ -34,6 +34,8 @@ export type AdminErrorBody = z.infer<typeof AdminErrorBody>;
 /** Every operation of our own API; fixed paths stand before `{id}`. */
 export const adminApi = [
   listPolicies,
+  previewStart,
+  startPolicy,
   reloadConfig,
   listRollouts,
   getRollout,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.ts';
-import { Instant, RolloutStateName } from './rollout-status.ts';
+import { Instant, RolloutStateName, RolloutStatusBody } from './rollout-status.ts';
+import { whyAndWho } from './verb-body.ts';
 
 const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
   id: 'ScanOutcome',
@@ -59,4 +60,61 @@ export const listPolicies = defineOperation({
   errors: ['unavailable'],
   idempotent: true,
   source: 'DESIGN §5: when each policy looked for work last, what came of it, and when it looks next',
+});
+
+const policyName = z.object({ policy: z.string().min(1).max(200).meta({ description: 'Its name.' }) });
+
+export const StartPreviewBody = z
+  .object({
+    policy: z.string(),
+    planHash: z.string().meta({ description: 'Names this plan: `start` takes it.' }),
+    targetBuild: z.string(),
+    planned: z.number().int().min(0).meta({ description: 'Collectors of the plan.' }),
+    waves: z.array(z.object({ name: z.string(), size: z.number().int().min(0) })).readonly(),
+    leftOut: z
+      .record(z.string(), z.number())
+      .meta({ description: 'Collectors that the plan leaves out, by reason.' }),
+    approval: z.boolean().meta({ description: 'The plan then waits for `approve`.' }),
+    window: z
+      .object({ isOpen: z.boolean(), until: Instant.nullable(), reason: z.string() })
+      .meta({ description: 'Whether upgrades may start now, by the time zone of the policy.' }),
+  })
+  .meta({ id: 'StartPreview', description: 'What `start` would begin now.' });
+export type StartPreviewBody = z.infer<typeof StartPreviewBody>;
+
+const policyErrors = ['notFound', 'refused', 'unavailable'];
+
+export const previewStart = defineOperation({
+  name: 'previewStart',
+  method: 'GET',
+  path: '/policies/{policy}/start-preview',
+  summary: 'Show the rollout that would start now',
+  params: policyName,
+  answer: { status: 200, body: StartPreviewBody },
+  errors: policyErrors,
+  idempotent: true,
+  source: 'P15: what `start` would begin now; reads the fleet, and may take minutes',
+});
+
+const planHashLengthMax = 100;
+
+export const startPolicy = defineOperation({
+  name: 'startPolicy',
+  method: 'POST',
+  path: '/policies/{policy}/start',
+  summary: 'Start a rollout by the plan that was shown',
+  params: policyName,
+  body: z.object({
+    ...whyAndWho,
+    planHash: z
+      .string()
+      .trim()
+      .min(1)
+      .max(planHashLengthMax)
+      .meta({ description: 'Of the preview. Where the plan is another one by now, the start is refused.' }),
+  }),
+  answer: { status: 200, body: RolloutStatusBody },
+  errors: policyErrors,
+  idempotent: false,
+  source: 'P15: also where the last rollout to this build was aborted or taken back; may take minutes',
 });

@@ -15,6 +15,7 @@ import type { Operations } from '../orchestrator/operations.ts';
 import { makeReload } from '../orchestrator/reload.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../orchestrator/scan.ts';
 import { makeSightings } from '../orchestrator/sightings.ts';
+import { makeStartPolicy } from '../orchestrator/start-policy.ts';
 import { makeStoreMemory } from '../orchestrator/store-memory.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
@@ -222,6 +223,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const operations: Operations = {
     ...made,
     reload: reloading.reload,
+    ...makeStartPolicy({ ...shared, ...handlerPorts, rollouts, rolloutStatus: made.rolloutStatus }),
     listPolicies: async () => {
       const { problem } = reloading.standing();
       return { ...(await made.listPolicies()), ...(problem !== undefined && { configProblem: problem }) };

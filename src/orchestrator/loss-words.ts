@@ -40,7 +40,7 @@ export function lossWords(
     ...(still.length === 0
       ? []
       : [
-          `not begun again until somebody runs \`upwave run --once\`: ${someNames(still.map(({ id, standstill }) => `${id} ${standstill.words}`))}`,
+          `not begun again until somebody runs \`upwave start\`: ${someNames(still.map(({ id, standstill }) => `${id} ${standstill.words}`))}`,
         ]),
     'the rest is planned anew from what the service shows; to have the records back, stop the daemons and restore a backup',
   ].join('; ');

@@ -13,6 +13,7 @@ import type { PolicyStandings } from './list-policies.ts';
 import type { AuditEntry, CollectorHold } from './ports/fleet-register.ts';
 import type { RolloutsPage, UpgradePage } from './ports/rollout-store.ts';
 import type { ReloadRequest, ReloadResult } from './reload.ts';
+import type { StartPreviewResult, StartRequest, StartResult } from './start-policy.ts';
 
 export type VerbRequest = AskedVerb & {
   readonly rolloutId: string;
@@ -150,4 +151,8 @@ export interface Operations extends RolloutOperations {
    * create leaves that only the former ones allowed (P2, P7).
    */
   reload(request: ReloadRequest): Promise<ReloadResult>;
+  /** What `start` would begin now: reads the builds and the fleet. */
+  previewStart(policy: string): Promise<StartPreviewResult>;
+  /** Begins a rollout by the plan that the operator saw, also of a build whose last rollout was aborted (P15). */
+  start(request: StartRequest): Promise<StartResult>;
 }

@@ -11,7 +11,7 @@ import { type CheckActiveParts, checkActive } from './check-active.ts';
 import { judgeFleetSize, recallFleet } from './fleet-memory.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
 import type { FleetMemory, ScanBook, ScanForecast, ScanOutcome } from './ports/scan-book.ts';
-import { makePlanMemory, readPlan } from './read-plan.ts';
+import { makePlanMemory, type PlanMemory, readPlan } from './read-plan.ts';
 import type { StoreMemory } from './store-memory.ts';
 
 export interface ScanParts extends CheckActiveParts {
@@ -103,6 +103,19 @@ export function describeScan(result: ScanResult): string {
   }
 }
 
+/** A plan as it would begin now. */
+interface ReadyPlan {
+  readonly kind: 'ready';
+  readonly id: string;
+  readonly plan: Plan;
+  readonly fleet: FleetSnapshot;
+  readonly history: readonly Rollout[];
+  /** The store whose memory went into the plan. */
+  readonly born: Awaited<ReturnType<StoreMemory['look']>>;
+  /** What the next scan remembers of the fleet. */
+  readonly remembered: FleetMemory | undefined;
+}
+
 /** With what the next scan remembers of the fleet, where this one has read it. */
 type FoundWork = ScanResult & { readonly fleet?: FleetMemory };
 
@@ -112,6 +125,72 @@ async function lookForWork(
   of: { readonly origin: ScanOrigin; readonly before: FleetMemory | undefined },
   signal?: AbortSignal,
 ): Promise<FoundWork> {
+  const { origin } = of;
+  const ready = await prepare(
+    parts,
+    policy,
+    { ...of, whileBusy: (active, memory) => checkActive(parts, policy, active, memory, signal) },
+    signal,
+  );
+  if (ready.kind !== 'ready') return ready;
+  const { remembered } = ready;
+  const result = await begin(parts, policy, { ...ready, origin, by: origin, reason: '' });
+  return { ...result, ...(remembered === undefined ? {} : { fleet: remembered }) };
+}
+
+/**
+ * The plan that `startRollout` would begin now, or why there is none. Writes nothing but when builds were first seen.
+ */
+export async function previewRollout(
+  parts: ScanParts,
+  policy: Policy,
+  signal?: AbortSignal,
+): Promise<{ readonly kind: 'ready'; readonly plan: Plan } | ScanResult> {
+  const before = recallFleet(await parts.scans.read(), policy.name);
+  const whileBusy = async () => undefined;
+  const ready = await prepare(parts, policy, { origin: 'operator', before, whileBusy }, signal);
+  if (ready.kind !== 'ready') return ready;
+  const refusal = ready.plan.waves.every(({ members }) => members.length === 0)
+    ? nobodyWords(ready.plan)
+    : undefined;
+  return refusal === undefined ? ready : { kind: 'nothing', reason: refusal };
+}
+
+/** `drifted`: the plan is another one than the operator saw (P15); nothing has begun. */
+export type StartedRollout = ScanResult | { readonly kind: 'drifted'; readonly plan: Plan };
+
+/** Begins a rollout that an operator asked for, also of a build whose last rollout was aborted or taken back. */
+export async function startRollout(
+  parts: ScanParts,
+  policy: Policy,
+  request: { readonly planHash: string; readonly by: string; readonly reason: string },
+  signal?: AbortSignal,
+): Promise<StartedRollout> {
+  const { planHash, by, reason } = request;
+  const before = recallFleet(await parts.scans.read(), policy.name);
+  const whileBusy = async () => undefined;
+  const ready = await prepare(parts, policy, { origin: 'operator', before, whileBusy }, signal);
+  if (ready.kind !== 'ready') return ready;
+  const { plan, remembered = before } = ready;
+  if (plan.hash !== planHash) return { kind: 'drifted', plan };
+  const result = await begin(parts, policy, { ...ready, origin: 'operator', by, reason });
+  if (result.kind !== 'started') return result;
+  parts.sink.note({ event: 'scan.finished', policy: policy.name, result: describeScan(result) });
+  await writeDown(parts, policy.name, result, remembered);
+  return result;
+}
+
+async function prepare(
+  parts: ScanParts,
+  policy: Policy,
+  of: {
+    readonly origin: ScanOrigin;
+    readonly before: FleetMemory | undefined;
+    /** What is done with the rollout that is on its way. @returns what could not be read of it */
+    readonly whileBusy: (active: string, memory: PlanMemory) => Promise<string | undefined>;
+  },
+  signal?: AbortSignal,
+): Promise<ReadyPlan | FoundWork> {
   const outdated = await findNewerConfig(parts, policy);
   if (outdated !== undefined) return outdated;
   const { origin } = of;
@@ -127,7 +206,7 @@ async function lookForWork(
   });
   const [active] = await parts.store.activeRolloutIds([policy.name]);
   if (active !== undefined) {
-    const unread = await checkActive(parts, policy, active, memory, signal);
+    const unread = await of.whileBusy(active, memory);
     return { kind: 'busy', rolloutId: active, ...(unread === undefined ? {} : { unread }) };
   }
   const id = await nextRolloutId(parts.store, policy.name, at);
@@ -148,25 +227,21 @@ async function lookForWork(
       reason: judged.refusal,
       fleet: judged.fleet,
     };
-  const result = await begin(parts, policy, { id, origin, history, born, ...reading.value });
-  return { ...result, fleet: judged.fleet };
+  const { plan } = reading.value;
+  return { kind: 'ready', id, plan, fleet, history, born, remembered: judged.fleet };
 }
 
 /** Begins a rollout with this plan, unless something speaks against it. */
 async function begin(
   parts: ScanParts,
   policy: Policy,
-  of: {
-    readonly id: string;
+  of: Omit<ReadyPlan, 'kind'> & {
     readonly origin: ScanOrigin;
-    readonly history: readonly Rollout[];
-    /** The store whose memory went into the plan. */
-    readonly born: Awaited<ReturnType<StoreMemory['look']>>;
-    readonly plan: Plan;
-    readonly fleet: FleetSnapshot;
+    readonly by: string;
+    readonly reason: string;
   },
 ): Promise<ScanResult> {
-  const { id, origin, history, born, plan, fleet } = of;
+  const { id, origin, history, born, plan, fleet, by, reason } = of;
   const last = history.find(
     ({ kind, targetBuild }) => kind === 'upgrade' && targetBuild === plan.targetBuild,
   );
@@ -174,7 +249,7 @@ async function begin(
     const words = last.state === 'aborted' ? 'was aborted' : 'was rolled back';
     return {
       kind: 'nothing',
-      reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again: upwave run --once`,
+      reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again: upwave start ${policy.name}`,
     };
   }
   const emptied = parts.memory.refusal(policy.name, plan.targetBuild);
@@ -200,8 +275,8 @@ async function begin(
     event: 'rollout.planned',
     policy: policy.name,
     rollout: id,
-    reason: `${planned} collectors to ${plan.targetBuild}, plan ${plan.hash}`,
-    by: origin,
+    reason: `${planned} collectors to ${plan.targetBuild}, plan ${plan.hash}${reason === '' ? '' : `; ${reason}`}`,
+    by,
   } as const;
   if ((await parts.store.freeze({ ...frozen, events: [event] })) === 'busy')
     return { kind: 'busy', rolloutId: id };

@@ -116,7 +116,7 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
     refusal: (policy, targetBuild) => {
       const found = lost.get(policy);
       if (found === undefined || !standsFor(found.standstill, targetBuild)) return undefined;
-      return `Redis was emptied, and ${found.id} ${found.standstill.words}; only an operator starts it again: upwave run --once`;
+      return `Redis was emptied, and ${found.id} ${found.standstill.words}; only an operator starts it again: upwave start ${policy}`;
     },
   };
 }

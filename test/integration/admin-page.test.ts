@@ -31,6 +31,22 @@ describe('the page', () => {
       events: [aRolloutEvent({ collectorName: 'web-<b>7</b>\u202e' })],
       ...(held !== undefined && { held }),
       ...(policies !== undefined && { policies }),
+      preview: {
+        kind: 'planned',
+        preview: {
+          policy: 'production',
+          planHash: '7f3a',
+          targetBuild: '19.455-2',
+          planned: 12,
+          waves: [
+            { name: 'canary', size: 2 },
+            { name: 'rest', size: 10 },
+          ],
+          leftOut: {},
+          approval: false,
+          window: { isOpen: true, until: null, reason: '' },
+        },
+      },
     });
     api = await startFakeAdminApi(operations);
     const page = await openFakePage(`${api.url}/api/v1`);
@@ -106,6 +122,31 @@ describe('the page', () => {
     expect(card.all().some((element) => element.getAttribute('title') === 'AIX / ppc · …')).toBe(true);
   });
 
+  it('starts the plan that it has shown, and reads the config file again', async () => {
+    const { page, operations } = await open([aRolloutStatus()], undefined, {
+      orphans: [],
+      configProblem: 'upwave.yaml:3: concurrency',
+      policies: [
+        {
+          policy: 'production',
+          lastLook: null,
+          lastGoodAt: null,
+          nextLookAt: null,
+          config: { kind: 'agreed', others: 0 },
+        },
+      ],
+    });
+    expect(page.byId('config-problem').textContent).toContain('upwave.yaml:3: concurrency');
+    await page.button('start …').dispatch('click');
+    expect(page.body.textContent).toContain('12 collectors to 19.455-2 in plan 7f3a: canary 2, rest 10');
+    const [form] = page.body.all().filter(({ tag }) => tag === 'form');
+    await form?.dispatch('submit');
+    expect(operations.starts).toMatchObject([{ policy: 'production', planHash: '7f3a' }]);
+    await page.byId('reload').dispatch('click');
+    expect(operations.reloads).toHaveLength(1);
+    expect(page.byId('config-note').textContent).toBe('nothing has changed');
+  });
+
   it('shows how each policy looked for work last, as a text', async () => {
     const failed = { at: startedAt, outcome: 'failed', reason: '<b>the key is wrong</b>' } as const;
     const { page } = await open([], undefined, {
@@ -122,7 +163,7 @@ describe('the page', () => {
     });
     expect(page.byId('policies').hidden).toBe(false);
     expect(page.byId('policy-rows').textContent).toMatch(
-      /^first.*paused first-20260302-1 stands still.*night.*failed <b>the key is wrong<\/b>–$/,
+      /^first.*paused first-20260302-1 stands still.*night.*failed <b>the key is wrong<\/b>–start …$/,
     );
     const none = await open([]);
     expect(none.page.byId('policies').hidden).toBe(true);

@@ -411,6 +411,21 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     const refused = await desk.call('resume', 'night', '--url', url);
     expect(refused.err).toMatch(/^upwave: it is aborted, and only a paused or held one resumes$/m);
     expect(refused.code).toBe(3);
+    // The schedule would not start this build again.
+    await until('what runs to end', () => desk.night.record().tasksInFlight === 0);
+    const unasked = await until('the abort to be over', async () => {
+      const answer = await desk.call('start', 'night', '--url', url);
+      return answer.code === 3 ? undefined : answer;
+    });
+    expect(unasked.err).toMatch(/^night: plan [0-9a-f]+: \d+ collectors to \S+ \(all \d+\)$/m);
+    const command = /upwave (start night --plan [0-9a-f]+)$/m.exec(unasked.err)?.[1] ?? '';
+    expect(unasked.code).toBe(2);
+    const another = await desk.call('start', 'night', '--plan', 'deadbeef', '--url', url);
+    expect(another.err).toMatch(/^upwave: the plan is not deadbeef any more; now it is plan [0-9a-f]+: /m);
+    expect(another.code).toBe(3);
+    const started = await desk.call(...command.split(' '), '--json', '--url', url);
+    expect(JSON.parse(started.out)).toMatchObject({ id: expect.stringMatching(/-2$/), state: 'running' });
+
     const unknown = await desk.call('pause', 'nobody', '--url', url);
     expect(unknown.err).toMatch(/^upwave: no rollout and no policy is called nobody; on their way: /m);
     expect(unknown.code).toBe(2);

@@ -11,6 +11,7 @@ import type {
 } from '../../src/orchestrator/operations.ts';
 import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { ReloadRequest, ReloadResult } from '../../src/orchestrator/reload.ts';
+import type { StartPreviewResult, StartRequest, StartResult } from '../../src/orchestrator/start-policy.ts';
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
 import { headlineOf } from '../../src/rollout/headline.ts';
@@ -133,6 +134,7 @@ export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
 export interface FakeOperations extends Operations {
   readonly requests: readonly VerbRequest[];
   readonly reloads: readonly ReloadRequest[];
+  readonly starts: readonly StartRequest[];
   readonly holdRequests: ReadonlyArray<{ readonly did: 'hold' | 'release' } & HoldRequest>;
   /** From now on policies stand like this. */
   standAt(policies: PolicyStandings): void;
@@ -151,6 +153,8 @@ export function makeFakeOperations(data: {
   readonly policies?: PolicyStandings;
   readonly audit?: readonly AuditEntry[];
   /** What a hold or a release of this subject answers; others are unknown. */
+  /** What a start would begin; no policy is known, where left out. */
+  readonly preview?: StartPreviewResult;
   /** What a reload comes to; nothing has changed, where left out. */
   readonly reload?: ReloadResult;
   readonly holdResults?: Readonly<Record<string, HoldResult>>;
@@ -160,6 +164,7 @@ export function makeFakeOperations(data: {
   const statuses = new Map(data.rollouts.map((status) => [status.id, status]));
   const requests: VerbRequest[] = [];
   const reloads: ReloadRequest[] = [];
+  const starts: StartRequest[] = [];
   const holdRequests: Array<{ did: 'hold' | 'release' } & HoldRequest> = [];
   let standings = data.policies ?? { policies: [], orphans: [] };
   let trouble: Error | 'hang' | undefined;
@@ -178,6 +183,7 @@ export function makeFakeOperations(data: {
   return {
     requests,
     reloads,
+    starts,
     holdRequests,
     standAt: (policies) => {
       standings = policies;
@@ -229,12 +235,27 @@ export function makeFakeOperations(data: {
           data.reload ?? { kind: 'unchanged', policies: [], needsRestart: [], rollouts: [], warnings: [] }
         );
       }),
+    previewStart: (policy) => answer(() => data.preview ?? unknownPolicy(policy)),
+    start: (request) =>
+      answer((): StartResult => {
+        starts.push(request);
+        const preview = data.preview ?? unknownPolicy(request.policy);
+        if (preview.kind !== 'planned') return preview;
+        const { planHash } = preview.preview;
+        const [status] = data.rollouts;
+        if (status !== undefined && planHash === request.planHash) return { kind: 'started', status };
+        return { kind: 'refused', reason: `the plan is ${planHash} now` };
+      }),
     explain: (collector) =>
       answer(
         (): ExplainResult =>
           data.explanations?.[collector] ?? { kind: 'unknownCollector', nearest: ['web-7', 'web-8'] },
       ),
   };
+}
+
+function unknownPolicy(policy: string) {
+  return { kind: 'unknownPolicy', reason: `no policy is called ${policy}` } as const;
 }
 
 const stateAfter: Readonly<Record<RolloutVerb, RolloutState>> = {

@@ -105,7 +105,7 @@ export async function openFakePage(apiUrl: string): Promise<FakePage> {
     byId,
     body,
     button: (text) => {
-      const shown = [...byId('rollouts').all(), ...body.all()];
+      const shown = [...byId('rollouts').all(), ...byId('policy-rows').all(), ...body.all()];
       const found = shown.findLast((element) => element.tag === 'button' && element.textContent === text);
       if (found === undefined) throw new Error(`no button ${text}`);
       return found;

@@ -115,7 +115,7 @@ describe('the memory of a daemon', () => {
     const reason = note !== undefined && 'reason' in note ? note.reason : '';
     expect(reason).toContain('on their way were production-20260302-3 (running)');
     expect(reason).toContain('held again: collector 100000010');
-    expect(reason).not.toContain('run --once');
+    expect(reason).not.toContain('upwave start');
     expect(memory.refusal('production', targetBuild)).toBeUndefined();
   });
 
@@ -128,12 +128,10 @@ describe('the memory of a daemon', () => {
     await memory.look();
     const words = 'production-20260302-1 was paused: ann: wait';
     expect(memory.refusal('production', targetBuild)).toBe(
-      `Redis was emptied, and ${words}; only an operator starts it again: upwave run --once`,
+      `Redis was emptied, and ${words}; only an operator starts it again: upwave start production`,
     );
     expect(memory.refusal('staging', targetBuild)).toBeUndefined();
-    expect(world.notes).toMatchObject([
-      { reason: expect.stringContaining(`\`upwave run --once\`: ${words}`) },
-    ]);
+    expect(world.notes).toMatchObject([{ reason: expect.stringContaining(`\`upwave start\`: ${words}`) }]);
     // Also when it is emptied again.
     world.replace('third');
     await memory.look();
