@@ -1,7 +1,6 @@
 import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
 import { planWords, type StartPreview } from '../orchestrator/start-policy.ts';
-import { CommandFailure } from './command-failure.ts';
 import { makeConsent } from './consent.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, makeRuleBook, withDaemon } from './daemon-target.ts';
@@ -48,15 +47,9 @@ function isConfirmed(
   { yes }: StartOptions,
   output: ConsoleOutput,
 ): Promise<boolean> {
-  const input = process.stdin;
-  if (!yes && !input.isTTY) {
-    const command = `upwave start ${quoteArgument(policy)} --plan ${planHash}`;
-    throw new CommandFailure(
-      exitCodes.usageOrConfig,
-      `nothing has started: nobody can be asked here. To start this plan: ${command}`,
-    );
-  }
-  const ask = makeConsent({ yes, input, output: output.err });
+  const command = `upwave start ${quoteArgument(policy)} --plan ${planHash}`;
+  const refusal = `nothing has started: nobody can be asked here. To start this plan: ${command}`;
+  const ask = makeConsent({ yes, input: process.stdin, output: output.err, refusal });
   return ask(`Start ${planned === 1 ? 'this upgrade' : `these ${planned} upgrades`}?`, stopSignal());
 }
 
