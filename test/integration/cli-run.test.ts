@@ -360,7 +360,10 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     await until('the running one to end', () => desk.night.record().tasksInFlight === 0);
     expect(desk.night.record().creates.length).toBe(length);
 
-    const resumed = await desk.call('resume', 'night', '--json', '--url', url);
+    const shown = await desk.call('status', 'night', '--json', '--url', url);
+    const [{ hold }] = (JSON.parse(shown.out) as { readonly rollouts: [RolloutStatus] }).rollouts;
+    const resume = ['resume', 'night', '--hold', String(hold), '--url', url];
+    const resumed = await desk.call(...resume, '--json');
     expect(JSON.parse(resumed.out)).toMatchObject({ state: 'running' });
     await until('another create', () => desk.night.record().creates.length > length);
 
@@ -408,7 +411,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     });
 
     expect((await desk.call('abort', '--url', url)).code).toBe(0);
-    const refused = await desk.call('resume', 'night', '--url', url);
+    const refused = await desk.call(...resume);
     expect(refused.err).toMatch(/^upwave: it is aborted, and only a paused or held one resumes$/m);
     expect(refused.code).toBe(3);
     // The schedule would not start this build again.
