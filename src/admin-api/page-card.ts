@@ -124,7 +124,7 @@ export const pageCard = `
     if (wave.setAside > 0) add(why, ' · ' + wave.setAside + ' set aside');
     if (wave.joined > 0) add(why, ' · ' + wave.joined + ' joined late');
     const over = wave.failures > wave.failuresAllowed;
-    const allowed = 'weighted failures, of those allowed';
+    const allowed = 'weighted failures, of those allowed' + (wave.acknowledged > 0 ? ', not counting ' + wave.acknowledged + ' acknowledged' : '');
     return make('tr', {},
       make('th', { scope: 'row' }, named(wave.name)),
       make('td', {}, badge(wave.state), why),

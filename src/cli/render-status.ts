@@ -2,9 +2,9 @@ import { formatDuration } from '../base/duration.ts';
 import { toPrintable } from '../base/printable.ts';
 import type { EpochMs } from '../base/time.ts';
 import { failuresAllowed, formatAmount } from '../rollout/amount.ts';
+import { failureLimitWords } from '../rollout/failure-limit-words.ts';
 import type { HeadlineKind } from '../rollout/headline.ts';
 import { legalVerbs } from '../rollout/legal-verbs.ts';
-import { lostWords } from '../rollout/lost-words.ts';
 import type { WaveRule } from '../rollout/policy.ts';
 import type { RolloutState } from '../rollout/rollout.ts';
 import { stateWords } from '../rollout/state-words.ts';
@@ -114,9 +114,8 @@ function progressLine(status: RolloutStatus, now: EpochMs): string {
 function gateLines(status: RolloutStatus, now: EpochMs, rules: readonly WaveRule[]): readonly string[] {
   const wave = currentWave(status)?.wave;
   if (wave === undefined) return [];
-  const seen = wave.acknowledged > 0 ? ` (${wave.acknowledged} acknowledged)` : '';
-  const weighed = lostWords(wave.lost, status.lostWeight);
-  const words = [`failures ${wave.failures}${weighed} of ${allowedWords(wave, rules)}${seen}`];
+  const allowed = ` of ${allowedWords(wave, rules)}`;
+  const words = [`failures ${failureLimitWords(wave, status.lostWeight, allowed)}`];
   if (wave.soakEndsAt !== null && wave.state === 'soaking' && goesOn.includes(status.state)) {
     words.push(`soak ${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
   }

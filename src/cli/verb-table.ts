@@ -10,7 +10,8 @@ export const verbTable: Readonly<
   },
   resume: {
     name: 'resume',
-    description: 'go on; failures seen so far are acknowledged, only new ones count',
+    description:
+      'continue after a hold or a pause; the failures so far no longer count, and the full limit applies to new ones; without --hold it asks',
   },
   approve: {
     name: 'approve',

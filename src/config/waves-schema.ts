@@ -24,7 +24,7 @@ const Wave = z
     maxFailures: amount('zero')
       .prefault('1%')
       .describe(
-        'How many failures stop the rollout if exceeded: a count, or a percentage of the wave, rounded down.',
+        'How many failures stop the rollout if exceeded: a count, or a percentage of the wave, rounded down. After a resume only new failures count.',
       ),
     approval: z
       .boolean()

@@ -93,14 +93,16 @@ const WaveStatusBody = z
     strata: Count.meta({ description: 'Strata with members in it.' }),
     state: WaveStateName,
     counts: Counts,
-    failures: z.number().meta({ description: 'Weighted: a collector that did not come back counts more.' }),
+    failures: z.number().meta({
+      description: 'Failures that count, weighted: a collector that did not come back counts more.',
+    }),
     failuresAllowed: z
       .number()
       .meta({ description: 'With more weighted failures than this, the wave trips.' }),
     lost: Count.meta({ description: 'Collectors that did not come back.' }),
-    acknowledged: z
-      .number()
-      .meta({ description: 'Weighted failures that an operator has accepted by resuming.' }),
+    acknowledged: z.number().meta({
+      description: 'Weighted failures that a resume or a release has acknowledged: they no longer count.',
+    }),
     setAside: Count.meta({ description: 'Members of held strata that wait until they are released.' }),
     gates: z.array(GateStatusBody).readonly(),
     openedAt: Instant.nullable(),

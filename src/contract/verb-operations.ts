@@ -98,7 +98,8 @@ export const resumeRollout = verb({
   summary: 'Resume a rollout after a pause or a hold',
   segment: 'resume',
   body: ResumeBody,
-  source: 'DESIGN §5, P15: continues after a pause or a hold; the failures until then are accepted',
+  source:
+    'DESIGN §5, P15: continues after a pause or a hold; the failures so far no longer count, and the limit stays',
 });
 export const approveRollout = verb({
   name: 'approveRollout',

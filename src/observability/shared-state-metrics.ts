@@ -142,7 +142,11 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     'When the rollout is expected to end, in seconds since the epoch; absent while that is unknown or depends on an approval.',
     ['policy'],
   );
-  const failures = gauge('gate_failures', 'Weighted failures of a wave.', ['policy', 'wave']);
+  const failures = gauge(
+    'gate_failures',
+    'Weighted failures of a wave that count: those since its last resume.',
+    ['policy', 'wave'],
+  );
   const allowed = gauge('gate_failures_allowed', 'Weighted failures a wave may have before it trips.', [
     'policy',
     'wave',

@@ -1,6 +1,6 @@
 import type { Action } from './decision.ts';
-import { assessed, assessedAt, hasBegun, heldStrataOf, tripAbove } from './gate.ts';
-import { lostWords } from './lost-words.ts';
+import { failureLimitWords } from './failure-limit-words.ts';
+import { assessed, assessedAt, hasBegun, heldStrataOf } from './gate.ts';
 import type { RolloutView } from './rollout.ts';
 import { findCulprits, findStandOuts, mayFindCulprits } from './stand-out.ts';
 
@@ -37,10 +37,10 @@ function findTripped(view: RolloutView): Extract<Action, { do: 'breach' }> | und
   for (const [index, wave] of view.rollout.waves.entries()) {
     const assessment = hasBegun(wave) ? assessedAt(view, index)?.assessment : undefined;
     if (assessment?.tripped !== true) continue;
-    const { failures, failuresAllowed } = assessment;
     const lost = view.waves[index]?.lost ?? 0;
-    const weighed = lostWords(lost, view.rollout.policy.lostWeight);
-    const reason = `wave ${wave.name}: failures ${failures}${weighed}, allowed ${failuresAllowed}`;
+    const allowed = `, allowed ${assessment.failuresAllowed}`;
+    const words = failureLimitWords({ ...assessment, lost }, view.rollout.policy.lostWeight, allowed);
+    const reason = `wave ${wave.name}: failures ${words}`;
     return { do: 'breach', wave: index, reason, holdsBuild: isCanary(view, index) };
   }
   return undefined;
@@ -53,7 +53,5 @@ export function isCanary(view: RolloutView, wave: number): boolean {
 
 function isWithinBounds(view: RolloutView, more: ReadonlySet<number>): boolean {
   const strata = new Set([...heldStrataOf(view), ...more]);
-  return assessed(view, strata).every(
-    ({ wave, rule, assessment }) => !hasBegun(wave) || assessment.failures <= tripAbove(wave, rule),
-  );
+  return assessed(view, strata).every(({ wave, assessment }) => !hasBegun(wave) || !assessment.tripped);
 }

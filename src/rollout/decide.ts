@@ -1,10 +1,11 @@
 import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
+import { hasExcessAcknowledged } from './acknowledged.ts';
 import { admit, earliest } from './admission.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { decideForeign } from './foreign-rollout.ts';
-import { assessedAt, hasBegun, total } from './gate.ts';
+import { assessedAt, total } from './gate.ts';
 import {
   doubtBesideHold,
   doubtHeldWords,
@@ -79,6 +80,8 @@ function decideByState(view: RolloutView, now: EpochMs): Decision {
 
 function decideRunning(view: RolloutView, deliver: readonly Action[], now: EpochMs): Decision {
   if (view.groupsUnreadable) return stop({ do: 'hold', reason: groupsUnreadableWords }, now);
+  if (hasExcessAcknowledged(view))
+    return { actions: [{ do: 'lowerAcknowledged' }, ...deliver], holds: [], wakeAt: now };
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (alarm?.kind === 'wait') {
@@ -91,7 +94,6 @@ function decideRunning(view: RolloutView, deliver: readonly Action[], now: Epoch
     return { actions: [...brake, ...check, ...deliver], holds, wakeAt: null };
   }
   if (view.rollout.doubt !== undefined) return decideDoubted(view, view.rollout.doubt, { deliver, now });
-  if (hasExcessAcknowledged(view)) return { actions: [{ do: 'lowerAcknowledged' }], holds: [], wakeAt: now };
   const progress = decideWave(view, now);
   // Before the hold of the build: its own breach is what that came from, and what follows is the policy's word.
   if (progress.stops && (view.buildHold === null || isBreach(progress.actions))) {
@@ -139,11 +141,14 @@ function holdForBuild({ build, reason }: BuildHold): Extract<Action, { do: 'hold
 }
 
 /** Stopped by a person or a hold; what the inventory shows is kept up to date, so that what is told is true. */
-function rests({ rollout }: RolloutView, deliver: readonly Action[], now: EpochMs): Decision {
+function rests(view: RolloutView, deliver: readonly Action[], now: EpochMs): Decision {
+  const { rollout } = view;
   const hold = { reason: holdWords(rollout), until: null };
-  if (rollout.doubt === undefined) return { actions: deliver, holds: [hold], wakeAt: null };
+  const lower: Action[] = hasExcessAcknowledged(view) ? [{ do: 'lowerAcknowledged' }] : [];
+  const actions = [...lower, ...deliver];
+  if (rollout.doubt === undefined) return { actions, holds: [hold], wakeAt: null };
   return {
-    actions: [...deliver, { do: 'checkInventory' }],
+    actions: [...actions, { do: 'checkInventory' }],
     holds: [hold, doubtBesideHold(rollout.doubt, now)],
     wakeAt: null,
   };
@@ -216,15 +221,6 @@ const endWords: Partial<Record<RolloutState, string>> = {
 function countOpen(view: RolloutView): { readonly waiting: number; readonly open: number } {
   const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');
   return { waiting, open: total(view, (state) => !isEnd(state)) };
-}
-
-/** More failures are acknowledged than there are: retried ones must not make room for new ones. */
-function hasExcessAcknowledged(view: RolloutView): boolean {
-  return view.rollout.waves.some((wave, index) => {
-    if (!hasBegun(wave) || wave.acknowledgedWeight === 0) return false;
-    const assessment = assessedAt(view, index)?.assessment;
-    return assessment !== undefined && wave.acknowledgedWeight > assessment.failures;
-  });
 }
 
 function isBreach(actions: readonly Action[]): boolean {

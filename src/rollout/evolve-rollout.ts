@@ -1,23 +1,14 @@
 import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
 import { type AccountMark, withMark } from './account.ts';
+import { acknowledge, lowerAcknowledged } from './acknowledged.ts';
 import type { InventoryBaseline } from './assess-inventory.ts';
-import { assessed, hasBegun } from './gate.ts';
+import { assessed } from './gate.ts';
 import { freshStanding } from './gate-standing.ts';
 import { type DoubtedReading, isDoubtOverdue } from './inventory-doubt.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { Policy } from './policy.ts';
-import type {
-  AcknowledgedStratum,
-  GateStanding,
-  HeldFor,
-  HeldStratum,
-  Rollout,
-  RolloutView,
-  SoakCheck,
-  StratumSummary,
-  Wave,
-} from './rollout.ts';
+import type { GateStanding, HeldFor, HeldStratum, Rollout, RolloutView, SoakCheck, Wave } from './rollout.ts';
 
 /** What happened to a rollout as a whole. Only `evolveRollout` turns these into state. */
 export type RolloutFact = { readonly at: EpochMs } & (
@@ -143,8 +134,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'stratumReleased': {
       const heldStrata = rollout.heldStrata.filter(({ label }) => label !== fact.label);
       const view = { ...fact.view, rollout: { ...rollout, heldStrata } };
-      const acknowledgedStrata = acknowledgeStrata(view, ({ stratum }) => stratum === fact.stratum);
-      return { ...next, heldStrata, waves: acknowledge(view), acknowledgedStrata };
+      return { ...next, heldStrata, ...acknowledge(view, ({ stratum }) => stratum === fact.stratum) };
     }
     case 'held':
       return { ...(fact.forDoubt === true ? withHeldDoubt(next) : next), state: 'held', reason: fact.reason };
@@ -155,7 +145,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
     case 'holdEnded':
       return { ...next, state: 'running', reason: fact.reason, waves: rollout.waves.map(soakAnew) };
     case 'acknowledgedLowered':
-      return { ...next, waves: lowerAcknowledged({ ...fact.view, rollout }) };
+      return { ...next, ...lowerAcknowledged({ ...fact.view, rollout }) };
     case 'aborted':
     case 'superseded': {
       const lost = brokenText === undefined ? '' : '; its record in Redis could not be read';
@@ -211,12 +201,16 @@ function resume(next: Rollout, reason: string, view: RolloutView): Rollout {
     heldStrata.length > 0 &&
     view.rollout.waves.every(({ state }) => state === 'passed') &&
     assessed(view).every(({ assessment }) => assessment.settled && assessment.deferred === 0);
+  const { waves, acknowledgedStrata } = acknowledge(view, () => true);
   return {
     ...next,
     state: 'running',
     reason,
-    waves: acknowledge(view).map(soakAnew),
-    acknowledgedStrata: acknowledgeStrata(view, () => true),
+    waves: waves.map((wave, index) =>
+      // Also what no stratum accounts for: all of it is known now.
+      soakAnew({ ...wave, acknowledgedWeight: view.waves[index]?.weight ?? 0 }),
+    ),
+    acknowledgedStrata,
     endsWithoutHeld: view.rollout.endsWithoutHeld || isOnlyHeldLeft,
   };
 }
@@ -255,39 +249,6 @@ function withHeldDoubt(next: Rollout): Rollout {
 function withoutDoubt(next: Rollout): Rollout {
   const { doubt: _ended, ...rest } = next;
   return rest;
-}
-
-function acknowledge(view: RolloutView): readonly Wave[] {
-  return assessed(view).map(({ wave, assessment }) => {
-    if (!hasBegun(wave)) return wave;
-    const { evidence, failures } = assessment;
-    return {
-      ...wave,
-      acknowledgedWeight: Math.max(wave.acknowledgedWeight, failures),
-      acceptedWithoutEvidence: wave.acceptedWithoutEvidence || evidence === 'none',
-    };
-  });
-}
-
-function acknowledgeStrata(
-  view: RolloutView,
-  isMeant: (summary: StratumSummary) => boolean,
-): readonly AcknowledgedStratum[] {
-  const failed = new Map(view.rollout.acknowledgedStrata.map((each) => [each.stratum, each.failed]));
-  const seen = new Map<number, number>();
-  for (const summary of view.strata) {
-    if (!isMeant(summary)) continue;
-    seen.set(summary.stratum, (seen.get(summary.stratum) ?? 0) + summary.failed);
-  }
-  for (const [stratum, count] of seen) failed.set(stratum, count);
-  return [...failed].flatMap(([stratum, count]) => (count > 0 ? [{ stratum, failed: count }] : []));
-}
-
-function lowerAcknowledged(view: RolloutView): readonly Wave[] {
-  return assessed(view).map(({ wave, assessment }) => ({
-    ...wave,
-    acknowledgedWeight: Math.min(wave.acknowledgedWeight, assessment.failures),
-  }));
 }
 
 function withWave(rollout: Rollout, index: number, changes: Partial<Wave>): readonly Wave[] {

@@ -5,9 +5,11 @@ import { isActive, type UpgradeState, upgradeStates } from './upgrade.ts';
 
 /** How a wave stands against its gate. Members of held strata are set aside: neither waited for nor counted. */
 export interface WaveAssessment {
-  /** Weighted failures, and how many it may have: more than that trips it. */
+  /** Weighted failures that count, and how many it may have: more than that trips it. */
   readonly failures: number;
   readonly failuresAllowed: number;
+  /** Weighted failures that no longer count. */
+  readonly acknowledged: number;
   readonly tripped: boolean;
   readonly pending: number;
   readonly active: number;
@@ -34,13 +36,15 @@ export interface SetAside {
   readonly waiting: number;
   readonly failed: number;
   readonly weight: number;
+  /** Of that weight. */
+  readonly acknowledged: number;
 }
 
-const nothing: SetAside = { waiting: 0, failed: 0, weight: 0 };
+const nothing: SetAside = { waiting: 0, failed: 0, weight: 0, acknowledged: 0 };
 
 /**
- * Assesses a wave (DESIGN §4, Failures and Gate). The denominator is the wave's size when it opened; failures an
- * operator has acknowledged by resuming do not trip it again.
+ * Assesses a wave (DESIGN §4, Failures and Gate). The denominator is the wave's size when it opened; failures that an
+ * operator has acknowledged no longer count, and the limit stays.
  */
 function assessWave(
   wave: Wave,
@@ -49,7 +53,9 @@ function assessWave(
   aside: SetAside = nothing,
 ): WaveAssessment {
   const allowed = failuresAllowed(rule.maxFailures, wave.size);
-  const failures = Math.max(0, summary.weight - aside.weight);
+  const weight = Math.max(0, summary.weight - aside.weight);
+  const acknowledged = Math.min(weight, Math.max(0, wave.acknowledgedWeight - aside.acknowledged));
+  const failures = weight - acknowledged;
   const { pending, retrying, deferred, succeeded } = summary.counts;
   const running = countActive(summary) - retrying;
   const waiting = Math.max(0, pending + retrying - aside.waiting);
@@ -60,7 +66,8 @@ function assessWave(
   return {
     failures,
     failuresAllowed: allowed,
-    tripped: failures > Math.max(allowed, wave.acknowledgedWeight),
+    acknowledged,
+    tripped: failures > allowed,
     pending,
     active: running + retrying,
     deferred,
@@ -80,11 +87,15 @@ export function setAsideIn(
 ): SetAside {
   if (strata.size === 0) return nothing;
   const isHeld = (each: StratumSummary) => each.wave === wave && strata.has(each.stratum);
+  const acknowledged = view.rollout.acknowledgedStrata
+    .filter((each) => each.wave === wave && strata.has(each.stratum))
+    .reduce((sum, { weight = 0 }) => sum + weight, 0);
   return view.strata.filter(isHeld).reduce(
     (sum, { waiting, failed, weight }) => ({
       waiting: sum.waiting + waiting,
       failed: sum.failed + failed,
       weight: sum.weight + weight,
+      acknowledged,
     }),
     nothing,
   );
@@ -95,9 +106,9 @@ export function heldStrataOf(view: RolloutView): ReadonlySet<number> {
   return new Set(view.rollout.heldStrata.map(({ stratum }) => stratum));
 }
 
-/** The weighted failures beyond which a wave trips, at once and not at its end. */
+/** The weighted failures, acknowledged ones included, beyond which a wave trips: at once and not at its end. */
 export function tripAbove(wave: Wave, rule: WaveRule): number {
-  return Math.max(failuresAllowed(rule.maxFailures, wave.size), wave.acknowledgedWeight);
+  return failuresAllowed(rule.maxFailures, wave.size) + wave.acknowledgedWeight;
 }
 
 /** A wave with its rule and how it stands. */

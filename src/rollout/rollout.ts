@@ -117,10 +117,13 @@ export interface HeldStratum {
   readonly at: EpochMs;
 }
 
-/** An operator released it, or resumed: so many failures of it are known. */
+/** Failures of a stratum in a wave that an operator has acknowledged, by resuming or by releasing the stratum. */
 export interface AcknowledgedStratum {
   readonly stratum: number;
   readonly failed: number;
+  /** Absent in records of earlier versions: then it is the sum over all waves, and only the waves know the weight. */
+  readonly wave?: number;
+  readonly weight?: number;
 }
 
 /** How a plan differs from the one before it. */
@@ -153,7 +156,7 @@ export interface Wave {
   readonly soakCheck: SoakCheck | null;
   /** How each gate of its rule stands, in their order. */
   readonly gates: readonly GateStanding[];
-  /** Failures an operator has seen and accepted by resuming: only more than these can trip the gate again. */
+  /** Weighted failures that an operator has acknowledged, those of held strata included: they no longer count. */
   readonly acknowledgedWeight: number;
   /** An operator resumed although the wave had brought no evidence, and waited for none. */
   readonly acceptedWithoutEvidence: boolean;

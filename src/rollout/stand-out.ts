@@ -113,7 +113,9 @@ function tallyStrata(view: RolloutView, strata: readonly StratumSummary[]): read
   const tallies = new Map<number, Tally>();
   // Known failures stand at the start as a debt, so that they count neither as failures nor as tries.
   for (const { stratum, failed } of view.rollout.acknowledgedStrata) {
-    if (!held.has(stratum)) tallies.set(stratum, { stratum, failed: -failed, tried: -failed, active: 0 });
+    if (held.has(stratum)) continue;
+    const debt = (tallies.get(stratum)?.failed ?? 0) - failed;
+    tallies.set(stratum, { stratum, failed: debt, tried: debt, active: 0 });
   }
   for (const { stratum, failed, succeeded, active } of strata) {
     if (held.has(stratum)) continue;

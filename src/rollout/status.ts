@@ -125,11 +125,11 @@ export interface WaveStatus {
   readonly strata: number;
   readonly state: WaveState;
   readonly counts: Readonly<Record<UpgradeState, number>>;
-  /** Weighted failures, and how many the wave may have before it trips. */
+  /** Weighted failures that count, and how many the wave may have before it trips. */
   readonly failures: number;
   readonly failuresAllowed: number;
   readonly lost: number;
-  /** Weighted failures that an operator has seen and accepted by resuming. */
+  /** Weighted failures that an operator has acknowledged: they no longer count. */
   readonly acknowledged: number;
   /** Members of held strata that wait. */
   readonly setAside: number;
@@ -157,7 +157,7 @@ export function describeRollout(
   const waves = assessed(view).map(({ wave, rule, assessment }, index): WaveStatus => {
     const { counts, lost } = view.waves[index] ?? { counts: emptyCounts(), lost: 0 };
     const { name, joined, state, openedAt, passedAt } = wave;
-    const { failures, failuresAllowed, setAside } = assessment;
+    const { failures, failuresAllowed, acknowledged, setAside } = assessment;
     return {
       name,
       size: wave.size + joined,
@@ -168,7 +168,7 @@ export function describeRollout(
       failures,
       failuresAllowed,
       lost,
-      acknowledged: wave.acknowledgedWeight,
+      acknowledged,
       setAside,
       gates: rule.gates.flatMap((gate, gateIndex) => {
         const standing = wave.gates[gateIndex];

@@ -224,8 +224,8 @@ describe('members of a held stratum', () => {
   });
 
   it('are neither waited for nor counted, in any wave', () => {
-    expect(setAsideIn(aside, 0)).toEqual({ waiting: 0, failed: 1, weight: 1 });
-    expect(setAsideIn(aside, 1)).toEqual({ waiting: 3, failed: 0, weight: 0 });
+    expect(setAsideIn(aside, 0)).toEqual({ waiting: 0, failed: 1, weight: 1, acknowledged: 0 });
+    expect(setAsideIn(aside, 1)).toEqual({ waiting: 3, failed: 0, weight: 0, acknowledged: 0 });
     expect(assessed(aside).map(({ assessment }) => assessment)).toMatchObject([
       { failures: 0, tripped: false, settled: true },
       { failures: 0, setAside: 3, settled: true, evidence: 'shown' },
@@ -283,8 +283,7 @@ describe('members of a held stratum', () => {
     const withdrawn = {
       ...done,
       rollout: resumed,
-      waves: [aSummary({ succeeded: 10 }), aSummary({ succeeded: 27, withdrawn: 3 })],
-      strata: [],
+      waves: [done.waves[0] ?? aSummary(), aSummary({ succeeded: 27, withdrawn: 3 })],
     };
     expect(decide(withdrawn, now).actions).toContainEqual({ do: 'finish', state: 'finishedWithFailures' });
   });
@@ -380,7 +379,10 @@ describe('failures in general', () => {
       label: held(0).label,
       view: bad(2),
     });
-    expect(rollout.acknowledgedStrata).toEqual([{ stratum: 0, failed: 3 }]);
+    expect(rollout.acknowledgedStrata).toEqual([
+      { stratum: 0, wave: 0, failed: 1, weight: 1 },
+      { stratum: 0, wave: 1, failed: 2, weight: 2 },
+    ]);
     expect(raiseAlarm({ ...bad(2), rollout })).toBeUndefined();
     expect(raiseAlarm({ ...bad(4), rollout })).toMatchObject({
       action: { do: 'isolate', strata: [{ reason: '2 of 2 failed, 0 of 108 elsewhere' }] },
@@ -450,7 +452,7 @@ describe('failures in general', () => {
       ...seen,
       rollout: resumed,
       waves: [aSummary({ retrying: 9, failed: 1 }, { weight: 1 }), aSummary()],
-      strata: [],
+      strata: [aStratumSummary({ stratum: 0, wave: 0, failed: 1, weight: 1 })],
     };
     expect(decide(retried, now).actions).toEqual([{ do: 'lowerAcknowledged' }]);
     const lowered = evolveRollout(resumed, { kind: 'acknowledgedLowered', at: now, view: retried });
@@ -460,6 +462,7 @@ describe('failures in general', () => {
       ...retried,
       rollout: lowered,
       waves: [aSummary({ failed: 2, retrying: 8 }, { weight: 2 }), aSummary()],
+      strata: [0, 1].map((stratum) => aStratumSummary({ stratum, wave: 0, failed: 1, weight: 1 })),
     };
     expect(decide(again, now).actions).toMatchObject([{ do: 'breach' }]);
   });

@@ -105,9 +105,13 @@ describe('the status of a rollout', () => {
     });
 
     it('says what counts as more than one failure, and what an operator has accepted', () => {
-      const waves = [aWaveStatus({ size: 2, failures: 4, lost: 1, acknowledged: 4 })];
+      const wave = { size: 2, failures: 4, lost: 1 };
+      expect(startingWith('gate', shown({ waves: [aWaveStatus(wave)] }))).toEqual([
+        'gate      failures 4 (1 lost x 3) of 0 allowed in canary (2)',
+      ]);
+      const waves = [aWaveStatus({ ...wave, acknowledged: 4 })];
       expect(startingWith('gate', shown({ waves }))).toEqual([
-        'gate      failures 4 (1 lost x 3) of 0 allowed in canary (2) (4 acknowledged)',
+        'gate      failures 4 of 0 allowed in canary (2), not counting 4 acknowledged',
       ]);
     });
 

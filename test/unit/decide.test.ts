@@ -163,7 +163,7 @@ describe('the breaker', () => {
     expect(decide(twoWaves({ waves }, passed), now).actions[0]).toMatchObject({ do: 'breach', wave: 0 });
   });
 
-  it('trips again only for new failures after a resume', () => {
+  it('trips again only for more new failures after a resume than are allowed', () => {
     const waves = [
       aSummary({ succeeded: 2, failed: 2, pending: 1 }, { weight: 2 }),
       aSummary({ pending: 20 }),
@@ -173,8 +173,13 @@ describe('the breaker', () => {
     if (judgement.kind !== 'change') throw new Error('resume was refused');
     const rollout = evolveRollout(held.rollout, judgement.fact);
     expect(decide({ ...held, rollout }, now).actions.some((action) => action.do === 'breach')).toBe(false);
-    const third = [aSummary({ succeeded: 2, failed: 3 }, { weight: 3 }), aSummary({ pending: 20 })];
-    expect(decide({ ...held, rollout, waves: third }, now).actions[0]).toMatchObject({ do: 'breach' });
+    const after = (failed: number) => [
+      aSummary({ succeeded: 2, failed }, { weight: failed }),
+      aSummary({ pending: 20 }),
+    ];
+    const first = (failed: number) => decide({ ...held, rollout, waves: after(failed) }, now).actions[0];
+    expect(first(3)).not.toMatchObject({ do: 'breach' });
+    expect(first(4)).toMatchObject({ do: 'breach' });
   });
 
   it('lifts a brake that nothing justifies', () => {

@@ -1,0 +1,18 @@
+interface Figures {
+  readonly failures: number;
+  readonly acknowledged: number;
+  readonly lost: number;
+}
+
+/**
+ * A wave's failures against its limit: `3 (1 lost x 3), allowed 2`, or `3, allowed 2, not counting 7 acknowledged`.
+ * Which of the acknowledged ones were lost is not known, so the weight is explained only where there are none.
+ */
+export function failureLimitWords(
+  { failures, acknowledged, lost }: Figures,
+  lostWeight: number,
+  allowed: string,
+): string {
+  if (acknowledged > 0) return `${failures}${allowed}, not counting ${acknowledged} acknowledged`;
+  return lost === 0 ? `${failures}${allowed}` : `${failures} (${lost} lost x ${lostWeight})${allowed}`;
+}
