@@ -1,6 +1,6 @@
 import { formatDuration } from '../base/duration.ts';
 import { toPrintable } from '../base/printable.ts';
-import { askedNow } from '../rollout/asked-now.ts';
+import { askedNow, needsName } from '../rollout/asked-now.ts';
 import { stateWords } from '../rollout/state-words.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import type { AskedVerb, RolloutVerb } from '../rollout/verbs.ts';
@@ -28,12 +28,8 @@ export async function confirmVerb(
   if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, verb));
   const what = toPrintable(questionOf(status, asked));
   const refusal = `${what}\n  To confirm it, run: ${commandFor(status, verb)}`;
-  const ask = makeConsent({ yes: !needsConsent(asked), input, output, refusal });
+  const ask = makeConsent({ yes: !needsName(asked), input, output, refusal });
   return (await ask(what, new AbortController().signal)) ? asked : undefined;
-}
-
-function needsConsent(asked: AskedVerb): boolean {
-  return Object.keys(asked).length > 1;
 }
 
 function questionOf(status: RolloutStatus, asked: AskedVerb): string {
@@ -54,7 +50,7 @@ function questionOf(status: RolloutStatus, asked: AskedVerb): string {
       return `Wave ${asked.wave} of ${id} soaks${until}. End its soak now?`;
     }
     case 'resume':
-      return `${id} is ${stateWords(status.state)}: ${status.reason}. Its failures so far will no longer count. Resume it?`;
+      return `${id} is ${stateWords(status.state)}: ${status.reason}. The failures so far will no longer count, and the limit stays. Resume it?`;
     case 'retry':
       return `${collectors(asked.failed)} of ${id} failed. Retry them?`;
     default:

@@ -19,7 +19,6 @@ import { renderWaves } from './render-waves.ts';
 import { windowWords } from './render-window.ts';
 import { showInstant } from './show-instant.ts';
 import { standstillWords } from './standstill-words.ts';
-import { commandOf } from './verb-table.ts';
 
 const barWidth = 23;
 
@@ -240,9 +239,9 @@ function leftOutLines({ leftOut }: RolloutStatus): readonly string[] {
 }
 
 function verbLine(status: RolloutStatus): string {
-  const verbs = legalVerbs(status).map(commandOf);
+  const commands = legalVerbs(status).map((verb) => commandFor(status, verb).replace(/^upwave /, ''));
   const nothing = status.endedAt === null ? 'nothing: it ends by itself' : 'nothing: it is over';
-  return line('you can', verbs.join(', ') || nothing);
+  return line('do', commands.length === 0 ? nothing : `upwave ${commands.join(' | ')}`);
 }
 
 function bar(done: number, of: number): string {

@@ -26,6 +26,11 @@ export function askedNow(status: RolloutStatus, verb: RolloutVerb): AskedVerb | 
   }
 }
 
+/** True for a verb that has to name what it is for (P15). */
+export function needsName(asked: AskedVerb | undefined): boolean {
+  return asked !== undefined && asked.verb !== 'pause' && asked.verb !== 'abort' && asked.verb !== 'rollback';
+}
+
 function waveThat({ waves }: RolloutStatus, state: RolloutStatus['waves'][number]['state']) {
   return waves.find((wave) => wave.state === state)?.name;
 }

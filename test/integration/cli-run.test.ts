@@ -102,7 +102,7 @@ describe.concurrent('upwave run --once', () => {
     const desk = await aDesk({ scenario: { failures } }, onTestFinished);
     const { code, out, all } = await desk.upwave('run', '--once');
     expect(out).toMatch(/^held\s+wave canary: failures \d+, allowed 1$/m);
-    expect(out).toMatch(/^you can\s+abort, retry$/m);
+    expect(out).toMatch(/^do\s+upwave abort \S+ \| retry \S+ --failed \d+$/m);
     expect(all).not.toMatch(noStack);
     expect(code).toBe(3);
   });

@@ -110,7 +110,7 @@ describe('the commands that speak to a daemon', () => {
     expect(operations.requests).toEqual([
       { rolloutId: running, by: expect.stringMatching(/./), reason: 'lunch', ...asked },
     ]);
-    expect(out).toMatch(new RegExp(`^${running} .*\n(.*\n)*you can `));
+    expect(out).toMatch(new RegExp(`^${running} .*\n(.*\n)*do `));
     expect(code).toBe(exitCodes.done);
   });
 
@@ -134,7 +134,7 @@ describe('the commands that speak to a daemon', () => {
     [
       'resume',
       { state: 'held', hold: 17, reason: 'wave canary: failures 3, allowed 2' },
-      'production-20260302-1 is held: wave canary: failures 3, allowed 2. Its failures so far will no longer count. Resume it?',
+      'production-20260302-1 is held: wave canary: failures 3, allowed 2. The failures so far will no longer count, and the limit stays. Resume it?',
       'resume production --hold 17',
       { verb: 'resume', hold: 17 },
     ],

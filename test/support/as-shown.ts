@@ -16,9 +16,10 @@ export const namingNothing: Readonly<Record<RolloutVerb, AskedVerb>> = {
   retry: { verb: 'retry', failed: 0 },
 };
 
-/** A verb as a person asks for it who has just seen this view. */
-export function asShown(view: RolloutView, verb: RolloutVerb): AskedVerb {
-  return askedNow(describeRollout(view, startedAt, anApiStanding()), verb) ?? namingNothing[verb];
+/** A verb as a person asks for it who has just seen this view, or status. */
+export function asShown(seen: RolloutView | RolloutStatus, verb: RolloutVerb): AskedVerb {
+  const status = 'rollout' in seen ? describeRollout(seen, startedAt, anApiStanding()) : seen;
+  return askedNow(status, verb) ?? namingNothing[verb];
 }
 
 /** Asks for a verb as a person does who has just read the status. */

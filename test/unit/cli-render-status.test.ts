@@ -430,15 +430,15 @@ describe('the status of a rollout', () => {
     expect(startingWith('uncovered', shown({ strata, waves: begun }))).toEqual([]);
   });
 
-  it('names the verbs as they are typed', () => {
+  it('shows the commands of what can be done, with what they have to name', () => {
     const waves = [aWaveStatus({ state: 'soaking', counts: countsOf({ failed: 1 }) })];
     expect(shown({ waves, counts: countsOf({ succeeded: 1, failed: 1 }) }).at(-1)).toBe(
-      'you can   pause, skip-soak, abort, rollback, retry',
+      'do        upwave pause production | skip-soak production --wave canary | abort production | rollback production | retry production --failed 1',
     );
     const over = { kind: 'rollback', state: 'succeeded', endedAt: startedAt } as const;
-    expect(shown({ ...over, counts: countsOf({}) }).at(-1)).toBe('you can   nothing: it is over');
+    expect(shown({ ...over, counts: countsOf({}) }).at(-1)).toBe('do        nothing: it is over');
     const ending = shown({ state: 'rollingBack', waves });
-    expect(ending.at(-1)).toBe('you can   nothing: it ends by itself');
+    expect(ending.at(-1)).toBe('do        nothing: it ends by itself');
   });
 
   it('lets nothing from outside move the terminal', () => {
