@@ -66,7 +66,8 @@ describe.concurrent('the breaker', () => {
     const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toBe('wave all: failures 2, allowed 1');
     const resumed = await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
-    expect(resumed).toMatchObject({ kind: 'done', status: { state: 'running' } });
+    const wave = { failures: 0, failuresAllowed: 1, acknowledged: 2 };
+    expect(resumed).toMatchObject({ kind: 'done', status: { state: 'running', waves: [wave] } });
     const { status, broken } = await end();
     expect(status.state).toBe('finishedWithFailures');
     expect(status.counts).toMatchObject({ failed: 2, succeeded: status.planned - 2 });

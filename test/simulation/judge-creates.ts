@@ -127,7 +127,7 @@ export function makeCreateJudge(parts: {
       });
       verdicts.check(
         'P3',
-        of.isForgiven || tripped < 0,
+        of.isLimitUnknown || tripped < 0,
         () => `${who} although wave ${tripped} has too many failures`,
       );
 

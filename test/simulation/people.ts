@@ -198,6 +198,7 @@ async function ask(
     of.asked.add('wave' in asked ? `wave ${asked.wave}` : `plan ${asked.planHash}`);
   if (asked.verb === 'resume') of.asked.add(`hold ${asked.hold}`);
   if (verb === 'resume' || verb === 'retry') of.isForgiven = true;
+  if (verb === 'retry') of.isLimitUnknown = true;
   if (verb === 'skipSoak') of.soaksSkipped.add(rollout.waves.findIndex(({ state }) => state === 'soaking'));
   const lifted = lifting.has(verb) ? night.orders.asks(keys) : undefined;
   const forbidden = stopping.has(verb) ? night.orders.forbids(keys) : undefined;
@@ -273,7 +274,10 @@ async function letGo(
   keys: readonly string[],
 ): Promise<void> {
   if (keys.some((key) => key.startsWith('stratum/')))
-    for (const of of night.seen.all.values()) of.isForgiven = true;
+    for (const of of night.seen.all.values()) {
+      of.isForgiven = true;
+      of.isLimitUnknown = true;
+    }
   const lifted = night.orders.asks(keys);
   night.trace('person', () => `release ${subject}`);
   await expectFaults(night, 'release', () => operations.release({ subject, by: 'person', reason: 'fine' }));

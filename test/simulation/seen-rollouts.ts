@@ -1,7 +1,7 @@
 import type { FrozenPlan, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
-import { isEnd, isFailed, isOnBuild, type Upgrade } from '../../src/rollout/upgrade.ts';
+import { isEnd, isFailed, isOnBuild, type Upgrade, weightOf } from '../../src/rollout/upgrade.ts';
 import type { Account } from './process-model.ts';
 
 /** A rollout as its writes to the store were seen, with instants of true time. */
@@ -25,6 +25,10 @@ export interface SeenRollout {
   readonly successes: Map<number, number>;
   /** An operator has accepted failures, or wants failed ones tried again. */
   isForgiven: boolean;
+  /** Somebody wants failed ones tried again, or released a stratum: what is acknowledged is not known here any more. */
+  isLimitUnknown: boolean;
+  /** By wave: the weighted failures at the last resume, which no longer count. */
+  acknowledged: readonly number[];
   /** Somebody spoke, or it stopped: its estimate is no longer measured. */
   isDisturbed: boolean;
   readonly soaksSkipped: Set<number>;
@@ -84,6 +88,8 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
         lastIntentAt: new Map(),
         successes: new Map(),
         isForgiven: false,
+        isLimitUnknown: false,
+        acknowledged: [],
         isDisturbed: false,
         soaksSkipped: new Set(),
         asked: new Set(),
@@ -124,6 +130,9 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
           seen.strataHeldSince.delete(stratum);
       if (rollout.state !== 'running' && rollout.endedAt === null) seen.isDisturbed = true;
       if (rollout.heldStrata.length > 0) seen.isDisturbed = true;
+      const wasHeld = before.state === 'held' || before.state === 'paused';
+      if (wasHeld && rollout.state === 'running' && before.heldFor === undefined)
+        seen.acknowledged = rollout.waves.map((_wave, index) => weightIn(seen, index));
       seen.rollout = rollout;
       return { seen, before };
     },
@@ -145,6 +154,12 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       return seen;
     },
   };
+}
+
+function weightIn({ upgrades }: SeenRollout, index: number): number {
+  let weight = 0;
+  for (const upgrade of upgrades.values()) if (upgrade.wave === index) weight += weightOf(upgrade);
+  return weight;
 }
 
 function copyOf(seen: SeenRollout): SeenRollout {
