@@ -10,46 +10,46 @@ const failureWordLengthMax = 500;
 const named = (description: string, missing: string) =>
   z.string(missing).trim().min(1).max(textLengthMax).meta({ description });
 
-const ResumeBody = z
-  .object({
+const toResume = 'name the hold that is meant: `hold` of GET /rollouts/{id}';
+const ResumeBody = z.object(
+  {
     ...whyAndWho,
-    hold: z.int('name the hold that is meant: `hold` of GET /rollouts/{id}').meta({
+    hold: z.int(toResume).meta({
       description: 'The hold or pause that is meant, `hold` of the rollout; another one is refused.',
     }),
-  })
-  .prefault({} as never);
+  },
+  toResume,
+);
 
 const toApprove = 'name what is approved: `wave`, or the `planHash` of a plan, and not both';
-const ApproveBody = z
-  .xor(
-    [
-      z.object({
-        ...whyAndWho,
-        wave: named('The wave that waits; where another one waits, this is refused.', toApprove),
-      }),
-      z.object({
-        ...whyAndWho,
-        planHash: named('The plan that waits; another one is refused.', toApprove),
-      }),
-    ],
-    toApprove,
-  )
-  .prefault({} as never);
+const ApproveBody = z.xor(
+  [
+    z.object({
+      ...whyAndWho,
+      wave: named('The wave that waits; where another one waits, this is refused.', toApprove),
+    }),
+    z.object({
+      ...whyAndWho,
+      planHash: named('The plan that waits; another one is refused.', toApprove),
+    }),
+  ],
+  toApprove,
+);
 
-const SkipSoakBody = z
-  .object({
+const toSkipSoak = 'name the `wave` that is meant';
+const SkipSoakBody = z.object(
+  {
     ...whyAndWho,
-    wave: named(
-      'The wave that soaks; where another one soaks, this is refused.',
-      'name the `wave` that is meant',
-    ),
-  })
-  .prefault({} as never);
+    wave: named('The wave that soaks; where another one soaks, this is refused.', toSkipSoak),
+  },
+  toSkipSoak,
+);
 
-const RetryBody = z
-  .object({
+const toRetry = 'say how many had `failed` when you decided';
+const RetryBody = z.object(
+  {
     ...whyAndWho,
-    failed: z.int('say how many had `failed` when you decided').min(0).meta({
+    failed: z.int(toRetry).min(0).meta({
       description: 'How many collectors were shown as failed; where more have by now, this is refused.',
     }),
     failureClass: z
@@ -61,8 +61,9 @@ const RetryBody = z
       .meta({
         description: `Only failures of this class (${failureClassNames.join(', ')}), or with these words in their reason.`,
       }),
-  })
-  .prefault({} as never);
+  },
+  toRetry,
+);
 
 /** When a verb answers, it holds: after `pause` and `abort` no create leaves from any daemon (P4). */
 const verb = <const Name extends string, Body>(draft: {
