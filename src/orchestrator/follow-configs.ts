@@ -35,6 +35,9 @@ export async function followConfigs(
     for (const rolloutId of await parts.store.activeRolloutIds([config.name])) {
       const before = await parts.store.loadRollout(rolloutId);
       if (before === undefined) continue;
+      // Of another account, its policy is another one that has the same name (P5).
+      const account = await parts.accounts?.standingOf(before);
+      if (account !== undefined && account.kind !== 'own') continue;
       const judge = (rollout: typeof before) =>
         followConfig(rollout, { config, word, at: parts.clock.now() });
       const { followed, waiting } = withPresentBrakes(before, config);

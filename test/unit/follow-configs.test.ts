@@ -3,6 +3,7 @@ import { type Configs, makeConfigs } from '../../src/orchestrator/configs.ts';
 import { followConfigs } from '../../src/orchestrator/follow-configs.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
 import { runStep } from '../../src/orchestrator/step.ts';
+import type { AccountStanding } from '../../src/rollout/account.ts';
 import type { LivingDaemon, PolicyConfig } from '../../src/rollout/newest-config.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { UpgradeState } from '../../src/rollout/upgrade.ts';
@@ -66,9 +67,15 @@ async function setUp() {
       sink: quietParts.sink,
       clock,
     });
-  const beat = async (configs: Configs, policy: Policy, by = 'daemon') => {
+  const beat = async (
+    configs: Configs,
+    policy: Policy,
+    by = 'daemon',
+    account: AccountStanding = { kind: 'own' },
+  ) => {
     await configs.beat();
-    return followConfigs({ ...parts, configs, rollouts: [policy] }, by);
+    const accounts = { standingOf: async () => account };
+    return followConfigs({ ...parts, accounts, configs, rollouts: [policy] }, by);
   };
   const lead = () => reconcile(parts as unknown as Parameters<typeof reconcile>[0], rollout.id, 1, 0);
   const countOf = async (state: UpgradeState) =>
@@ -151,6 +158,15 @@ describe('a config that was read anew, or came with a restart', () => {
     others = [];
     await beat(restarted, old);
     expect((await now()).policy.freezes).toEqual([]);
+  });
+
+  it('says nothing about a rollout of another account, or of one that is not known yet', async () => {
+    const { aDaemon, beat, now } = await setUp();
+    const daemon = aDaemon(named('bbbb', 2));
+    expect(await beat(daemon, frozen, 'daemon', { kind: 'unknown', reason: '' })).toEqual([]);
+    expect((await now()).policy.freezes).toEqual([]);
+    await beat(daemon, frozen);
+    expect((await now()).policy.freezes).toEqual(frozen.freezes);
   });
 
   it('of `run --once` says nothing beside a daemon', async () => {
