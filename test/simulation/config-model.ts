@@ -12,7 +12,10 @@ export interface ConfigModel {
   seenBy(process: ProcessModel): LivingDaemons;
   /** Which config is newest is known by the order in which they came; a store that was emptied has forgotten it. */
   forget(): void;
-  isNewest(config: number): boolean;
+  /** A daemon has read another config: the others know of it from its next beat on. */
+  replace(process: ProcessModel, config: number): void;
+  /** undefined: nobody has said anything yet. */
+  newest(): number | undefined;
 }
 
 export function makeConfigModel(
@@ -23,28 +26,36 @@ export function makeConfigModel(
   const appears = (config: number): void => {
     if (!generations.has(config)) generations.set(config, generations.size + 1);
   };
+  /** What daemons whose config was read anew said last. */
+  const before = new Map<ProcessModel, number>();
+  const configOf = (process: ProcessModel): number => before.get(process) ?? process.host.config;
   const said = (config: number): readonly PolicyConfig[] =>
     policies.map((policy) => ({ policy, hash: String(config), generation: generations.get(config) ?? 0 }));
   return {
     appears,
+    replace: (process, config) => {
+      before.set(process, configOf(process));
+      process.setConfig(config);
+    },
     seenBy: (process) => {
+      before.delete(process);
       appears(process.host.config);
       const others = living().filter((each) => each !== process);
-      for (const { host } of others) appears(host.config);
+      for (const other of others) appears(configOf(other));
       return {
         own: said(process.host.config),
         account: nameOf(process.host),
         others: others.map(
-          ({ host }): LivingDaemon => ({
+          (other): LivingDaemon => ({
             followsSchedule: true,
-            account: nameOf(host),
-            configs: said(host.config),
+            account: nameOf(other.host),
+            configs: said(configOf(other)),
           }),
         ),
       };
     },
     forget: () => generations.clear(),
-    isNewest: (config) => (generations.get(config) ?? 0) >= Math.max(0, ...generations.values()),
+    newest: () => [...generations].toSorted(([, a], [, b]) => b - a)[0]?.[0],
   };
 }
 

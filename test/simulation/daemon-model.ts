@@ -1,11 +1,13 @@
 import { makeAccounts } from '../../src/orchestrator/accounts.ts';
 import { makeConfigs } from '../../src/orchestrator/configs.ts';
+import { followConfigs } from '../../src/orchestrator/follow-configs.ts';
 import { makeOperations } from '../../src/orchestrator/make-operations.ts';
 import type { RolloutOperations } from '../../src/orchestrator/operations.ts';
 import type { Bell } from '../../src/orchestrator/ports/bell.ts';
 import type { Errands } from '../../src/orchestrator/ports/errands.ts';
 import type { EventSink } from '../../src/orchestrator/ports/event-sink.ts';
 import { reconcile } from '../../src/orchestrator/reconcile.ts';
+import { makeReload, type ReloadResult } from '../../src/orchestrator/reload.ts';
 import { type ScanOrigin, type ScanResult, scan } from '../../src/orchestrator/scan.ts';
 import { makeSightings } from '../../src/orchestrator/sightings.ts';
 import { runStep, type StepOutcome, type StepParts } from '../../src/orchestrator/step.ts';
@@ -17,7 +19,14 @@ import { makeChances } from './chances.ts';
 import { makeFleetPort } from './fleet-port.ts';
 import type { JobModel } from './job-model.ts';
 import { InjectedFault, type Night } from './night.ts';
-import { type PlantContext, plantInFleet, plantInRegister, plantInStore } from './planted-bugs.ts';
+import {
+  type PlantContext,
+  plantInConfigs,
+  plantInFleet,
+  plantInRegister,
+  plantInStore,
+  plantInVerb,
+} from './planted-bugs.ts';
 import { accessIdHash, type ProcessModel } from './process-model.ts';
 import { makeConfigRegisterPort, makeRegisterPort, makeStorePort } from './store-port.ts';
 
@@ -28,6 +37,12 @@ export interface DaemonModel {
   readonly operations: RolloutOperations;
   run(of: { readonly rolloutId: string; readonly collectorId: number }): Promise<StepOutcome>;
   scanNow(policy: string, origin: ScanOrigin): Promise<ScanResult | undefined>;
+  /** Since when it has its config, in true time. */
+  configSince(): number;
+  /** Says that it lives, and brings the brakes of its config to the rollouts on their way. */
+  beat(): Promise<void>;
+  /** Reads this config, which its host has now. */
+  reload(config: number): Promise<ReloadResult>;
   /** Leads from now on, under this fence, until the lease is another's. */
   lead(fence: number, isStillLeader: () => boolean): Promise<void>;
   /** The bell was rung. */
@@ -54,7 +69,7 @@ export function makeDaemonModel(
   parts: { readonly bell: Bell; readonly jobs: JobModel },
 ): DaemonModel {
   const { scheduler, setup, verdicts } = night;
-  const policies = night.configs[process.host.config] ?? [];
+  const rollouts = [...(night.configs[process.host.config] ?? [])];
   const { bell, jobs } = parts;
   const chances = makeChances(setup.seed, `daemon/${process.name}`);
   const port = makeStorePort(night, process);
@@ -132,8 +147,8 @@ export function makeDaemonModel(
     sleep: (forMs: number) => process.wait(forMs),
     answerWithinMs,
     random: chances.next,
-    policies: policies.map(({ name }) => name),
-    rollouts: policies,
+    policies: rollouts.map(({ name }) => name),
+    rollouts,
     readApiStanding: async () => anApiStanding({ requestsPerSecondMax: requestsPerSecond }),
   });
   const sightings = makeSightings();
@@ -166,6 +181,31 @@ export function makeDaemonModel(
     partsOfSteps.set(rolloutId, made);
     return made;
   };
+  const followParts = { ...partsOf('operator'), configs: plantInConfigs(night.plant, configs) };
+  const beat = async (): Promise<void> => {
+    try {
+      await configs.beat();
+      await followConfigs(followParts, 'daemon');
+    } catch (error) {
+      failed('beat', error);
+    }
+  };
+  // Before any step: a freeze that came with a restart holds from the first create on.
+  const begun = setup.faults.reload > 0 ? process.wait(1).then(beat) : undefined;
+  let fileConfig = process.host.config;
+  let configSince = startedAt;
+  const { reload } = makeReload({
+    ...followParts,
+    source: {
+      read: () => {
+        const next = night.configs[fileConfig] ?? [];
+        const own = next.map(({ name }) => ({ policy: name, hash: String(fileConfig) }));
+        return { kind: 'read', next: { rollouts: next, own, needsRestart: [] } };
+      },
+      use: (next) => rollouts.splice(0, rollouts.length, ...next.rollouts),
+    },
+  });
+  const operations = makeOperations(partsOf('operator'));
   const scanParts = { ...partsOf('scan'), memory: night.memory };
 
   /** @returns when to look again at the latest */
@@ -199,10 +239,27 @@ export function makeDaemonModel(
   return {
     process,
     startedAt,
-    operations: makeOperations(partsOf('operator')),
-    run: (of) => runStep(stepPartsOf(of.rolloutId), of, never),
+    operations: {
+      ...operations,
+      apply: async (request) =>
+        operations.apply(plantInVerb(night.plant, request, night.seen.all.get(request.rolloutId)?.rollout)),
+    },
+    run: async (of) => {
+      if (begun !== undefined) await begun;
+      return runStep(stepPartsOf(of.rolloutId), of, never);
+    },
+    configSince: () => configSince,
+    beat,
+    reload: async (config) => {
+      fileConfig = config;
+      configSince = scheduler.now();
+      const result = await reload({ by: 'person', reason: '' });
+      night.beatSoon();
+      return result;
+    },
     scanNow: async (name, origin) => {
-      const policy = policies.find((each) => each.name === name);
+      if (begun !== undefined) await begun;
+      const policy = rollouts.find((each) => each.name === name);
       if (policy === undefined) return undefined;
       try {
         return await scan(scanParts, policy, origin);
@@ -212,6 +269,7 @@ export function makeDaemonModel(
       }
     },
     lead: async (fence, isStillLeader) => {
+      if (begun !== undefined) await begun;
       let isFirst = true;
       let lookMs = lookMinMs;
       while (isStillLeader()) {

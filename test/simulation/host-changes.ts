@@ -30,7 +30,7 @@ export function planHostChanges(
     struck,
   }: {
     readonly hosts: readonly HostModel[];
-    readonly newest: number;
+    newest(): number;
     /** Its daemon stops, and starts again with what the host says then. */
     restart(host: HostModel): void;
     /** One more daemon, on a host of its own. */
@@ -56,10 +56,10 @@ export function planHostChanges(
   for (let index = 0; index < configChanges; index += 1) {
     scheduler.at(during(), () => {
       struck('otherConfig');
-      const isFirst = hosts.every(({ config }) => config !== newest);
+      const isFirst = hosts.every(({ config }) => config !== newest());
       // The first is the new config's own arrival: one host has it before the others.
       if (isFirst)
-        for (const host of hosts) scheduler.at(later(2 * hourMs), () => change(host, { config: newest }));
+        for (const host of hosts) scheduler.at(later(2 * hourMs), () => change(host, { config: newest() }));
       else if (chances.hit(0.5)) startsWith({ ...one(chances, hosts), config: 0 });
       else change(one(chances, hosts), { config: 0 });
     });
@@ -96,8 +96,8 @@ export function planHostChanges(
     for (const host of added) remove(host);
     added.clear();
     for (const host of hosts) {
-      if (host.account === 'ours' && host.config === newest && host.accessKey === accessKey) continue;
-      Object.assign(host, { account: 'ours', config: newest, accessKey });
+      if (host.account === 'ours' && host.config === newest() && host.accessKey === accessKey) continue;
+      Object.assign(host, { account: 'ours', config: newest(), accessKey });
       restart(host);
     }
   });

@@ -1,5 +1,7 @@
 import { compareBuildVersions, isSameBuild } from '../../src/base/build-version.ts';
 import { freshForMs } from '../../src/rollout/next-step.ts';
+import type { Policy } from '../../src/rollout/policy.ts';
+import type { Brakes } from './brakes.ts';
 import { isOpenByLuxon } from './calendar-oracle.ts';
 import { isSelected } from './judge-plans.ts';
 import { failuresOf } from './judge-waves.ts';
@@ -43,14 +45,17 @@ export function makeCreateJudge(parts: {
   readonly seen: SeenRollouts;
   readonly services: Readonly<Record<Account, ServiceModel>>;
   readonly orders: Orders;
+  readonly brakes: Brakes;
   /** Daemons' clocks are at most so far from the true one. */
   readonly skewMs: number;
   /** Also those that were alone with their value when the plan was made. */
   readonly countsLoneMembers: boolean;
 }): CreateJudge {
-  const { now, verdicts, seen, services, orders, skewMs, countsLoneMembers } = parts;
+  const { now, verdicts, seen, services, orders, brakes, skewMs, countsLoneMembers } = parts;
   const inDoubt = new Map<string, { looked: boolean }>();
   let createsLeft = 0;
+  /** The policy by which a create left. */
+  const leftBy = new Map<string, Policy>();
   const unknownTasks = new Set<TaskModel>();
   const keyOf = ({ rolloutId, collectorId }: CreateOf) => `${rolloutId}/${collectorId}`;
 
@@ -74,7 +79,8 @@ export function makeCreateJudge(parts: {
       verdicts.check('P5', of !== undefined && upgrade !== undefined, () => `${who}, which is not planned`);
       if (of === undefined || upgrade === undefined || collector === undefined) return;
       const { rollout } = of;
-      const { policy } = rollout;
+      const policy = brakes.policyOf(of);
+      leftBy.set(keyOf(create), policy);
       verdicts.check('P5', of.account === account, () => `${who}, which is of another account`);
 
       const doubt = inDoubt.get(keyOf(create));
@@ -122,7 +128,7 @@ export function makeCreateJudge(parts: {
       const isOpen = own !== undefined && own.state !== 'waiting' && own.state !== 'awaitingApproval';
       verdicts.check('P3', isOpen, () => `${who} in a wave that is ${own?.state}`);
       const tripped = rollout.waves.findIndex((_wave, index) => {
-        const { failures, allowed } = failuresOf(of, index);
+        const { failures, allowed } = failuresOf(of, index, policy);
         return failures > allowed && now() - (of.lastFailureAt.get(index) ?? now()) > leavesWithinMs;
       });
       verdicts.check(
@@ -181,7 +187,8 @@ export function makeCreateJudge(parts: {
         collector.isRestarting;
       verdicts.check('P1', !isNearlyThere, () => `${who}, which restarts into ${toBuild}`);
     },
-    started: ({ rolloutId, collectorId, account }) => {
+    started: (create) => {
+      const { rolloutId, collectorId, account } = create;
       const service = services[account];
       const of = seen.all.get(rolloutId);
       const collector = service.collectors.get(collectorId);
@@ -189,7 +196,7 @@ export function makeCreateJudge(parts: {
       // It was on its way when the store went back, which may have lost its whole rollout.
       if (collector.task !== null && !isKnown(collector.task)) unknownTasks.add(collector.task);
       if (of === undefined) return;
-      const { policy } = of.rollout;
+      const policy = leftBy.get(keyOf(create)) ?? of.rollout.policy;
       // One that shows the build already has no more to do.
       const running = [...service.running()].filter(
         (task) =>

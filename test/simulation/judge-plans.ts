@@ -37,11 +37,10 @@ export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upg
 }
 
 function judgeConfig(night: Night, { host }: ProcessModel, who: () => string): void {
-  const newest = night.configs.length - 1;
   night.verdicts.check(
     'P5',
-    host.config === newest || !isNewestKnown(night),
-    () => `${who()} with config ${host.config}, and ${newest} is there since ${night.newestSince()}`,
+    night.selectsAnew(host.config) || !isNewestKnown(night),
+    () => `${who()} with config ${host.config}, and a newer one is there since ${night.newestSince()}`,
   );
 }
 

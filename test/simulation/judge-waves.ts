@@ -10,12 +10,13 @@ import type { Verdicts } from './verdicts.ts';
 export function failuresOf(
   of: SeenRollout,
   index: number,
+  policy = of.rollout.policy,
 ): { readonly failures: number; readonly allowed: number } {
   const held = new Set(of.rollout.heldStrata.map(({ stratum }) => stratum));
   let failures = 0;
   for (const upgrade of of.upgrades.values())
     if (upgrade.wave === index && !held.has(upgrade.stratum)) failures += weightOf(upgrade);
-  const rule = of.rollout.policy.waves[index]?.maxFailures;
+  const rule = policy.waves[index]?.maxFailures;
   const size = of.rollout.waves[index]?.size ?? 0;
   const allowed =
     rule?.kind === 'percent' ? Math.floor((size * rule.percent) / 100 + 1e-9) : (rule?.count ?? 0);

@@ -2,6 +2,7 @@ import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { StoreMemory } from '../../src/orchestrator/store-memory.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
+import type { Brakes } from './brakes.ts';
 import type { Chances } from './chances.ts';
 import type { ConfigModel } from './config-model.ts';
 import type { GateModel } from './gate-model.ts';
@@ -26,7 +27,14 @@ export interface Night {
   readonly plant: PlantedBug | null;
   /** By config, the newest last. */
   readonly configs: ReadonlyArray<readonly Policy[]>;
-  /** Since when a daemon with the newest config has been there for others to know of, in true time; infinite before. */
+  /** A config that nobody has yet. @returns its number */
+  addConfig(policies: readonly Policy[]): number;
+  /** Whether a config selects as the newest does: all but the first, where there is one from before the night. */
+  selectsAnew(config: number): boolean;
+  readonly brakes: Brakes;
+  /** Each daemon says soon that it lives, as it does every two seconds in truth, and follows what it finds. */
+  beatSoon(): void;
+  /** Since when a daemon with a config that selects as the newest has been there for others to know of, in true time; infinite before. */
   newestSince(): number;
   /** What daemons know of each other's configs. */
   readonly configModel: ConfigModel;
@@ -66,6 +74,10 @@ export interface Night {
   rejoinedAt(): number;
   /** What the daemons remember of a store that was emptied. */
   readonly memory: StoreMemory;
+  /** Upgrades were given their turn. */
+  admitted(): void;
+  /** Happens once, when the next ones are. */
+  afterNextAdmission(happen: () => void): void;
   /** The store was written: something may have come to rest, or may be worth a look. */
   wrote(of: SeenRollout | undefined): void;
 }

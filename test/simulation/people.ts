@@ -194,9 +194,9 @@ async function ask(
   const { verb } = asked;
   const keys = [`rollout/${rollout.id}`];
   of.isDisturbed = true;
-  if (asked.verb === 'approve')
-    of.asked.add('wave' in asked ? `wave ${asked.wave}` : `plan ${asked.planHash}`);
-  if (asked.verb === 'resume') of.asked.add(`hold ${asked.hold}`);
+  const named = nameIn(asked);
+  of.asked.add(named);
+  of.asksOpen += 1;
   if (verb === 'resume' || verb === 'retry') of.isForgiven = true;
   if (verb === 'retry') of.isLimitUnknown = true;
   if (verb === 'skipSoak') of.soaksSkipped.add(rollout.waves.findIndex(({ state }) => state === 'soaking'));
@@ -211,8 +211,16 @@ async function ask(
     () =>
       `${verb} ${rollout.id}: ${result?.kind ?? 'no answer'} ${result?.kind === 'refused' ? result.reason : ''}`,
   );
+  of.asksOpen -= 1;
+  // What was refused was not asked for: nothing that waits later begins by it.
+  if (result?.kind === 'refused' && of.asksOpen === 0) of.asked.delete(named);
   lifted?.();
   if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden?.();
+}
+
+function nameIn(asked: AskedVerb): string {
+  if (asked.verb === 'approve') return 'wave' in asked ? `wave ${asked.wave}` : `plan ${asked.planHash}`;
+  return asked.verb === 'resume' ? `hold ${asked.hold}` : asked.verb;
 }
 
 async function hold(
@@ -296,7 +304,11 @@ function stratumKeys(night: Night, label: string): readonly string[] {
   return ids;
 }
 
-async function expectFaults<T>(night: Night, verb: string, work: () => Promise<T>): Promise<T | undefined> {
+export async function expectFaults<T>(
+  night: Night,
+  verb: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {

@@ -1,3 +1,5 @@
+import type { Configs } from '../../src/orchestrator/configs.ts';
+import type { VerbRequest } from '../../src/orchestrator/operations.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
@@ -35,6 +37,9 @@ export const plantedBugs = [
   'anyListBelieved',
   'notFoundBelieved',
   'rollbackNotPolled',
+  'olderBrakesReturn',
+  'turnKept',
+  'anyApprovalTaken',
 ] as const;
 export type PlantedBug = (typeof plantedBugs)[number];
 
@@ -67,7 +72,8 @@ export function plantInStore(
         loadView: async (id, at) => {
           const view = await store.loadView(id, at);
           if (view === undefined) return undefined;
-          const domains = view.groups.domains.map((domain) => ({ ...domain, cap: 1_000 }));
+          // By another label, under which the policy has no cap for it.
+          const domains = view.groups.domains.map(({ label }) => ({ label: `no ${label}`, cap: 1_000 }));
           return { ...view, groups: { ...view.groups, domains } };
         },
       };
@@ -188,6 +194,17 @@ export function plantInStore(
         ),
         listMemberIds: async () => [],
       };
+    case 'turnKept':
+      // A turn that was given by former brakes is as good as any.
+      if (context !== 'step') return store;
+      return {
+        ...store,
+        loadUpgrades: async (id, ids) => {
+          const [read, rollout] = [await store.loadUpgrades(id, ids), await store.loadRollout(id)];
+          const turnChanges = rollout?.config?.changes ?? 0;
+          return { ...read, upgrades: read.upgrades.map((upgrade) => ({ ...upgrade, turnChanges })) };
+        },
+      };
     case 'joinerByOwnConfig':
       return context === 'scan'
         ? withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } }))
@@ -208,6 +225,21 @@ export function plantInStore(
     default:
       return store;
   }
+}
+
+/** Whatever an approval names, what waits by now is approved. */
+export function plantInVerb(bug: PlantedBug | null, request: VerbRequest, rollout?: Rollout): VerbRequest {
+  if (bug !== 'anyApprovalTaken' || request.verb !== 'approve' || rollout === undefined) return request;
+  const { rolloutId, by, reason } = request;
+  const waits = rollout.waves.find(({ state }) => state === 'awaitingApproval');
+  return rollout.state !== 'awaitingApproval' && waits !== undefined
+    ? { verb: 'approve', wave: waits.name, rolloutId, by, reason }
+    : { verb: 'approve', planHash: rollout.planHash, rolloutId, by, reason };
+}
+
+export function plantInConfigs(bug: PlantedBug | null, configs: Configs): Configs {
+  if (bug !== 'olderBrakesReturn') return configs;
+  return { ...configs, word: () => ({ generation: Number.MAX_SAFE_INTEGER, isTakenUp: true }) };
 }
 
 export function plantInRegister(

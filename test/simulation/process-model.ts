@@ -33,6 +33,8 @@ export interface ProcessModel {
   stalledUntil(): number;
   crash(): void;
   setClock(offsetMs: number): void;
+  /** It has read another config. */
+  setConfig(config: number): void;
 }
 
 export function makeProcess(
@@ -44,6 +46,7 @@ export function makeProcess(
   let alive = true;
   let stalledUntil = 0;
   let offset = clockOffsetMs;
+  const own = { ...host };
   const goOn = (go: () => void): void => {
     if (!alive) return;
     if (stalledUntil > scheduler.now()) scheduler.at(stalledUntil, () => goOn(go));
@@ -51,7 +54,7 @@ export function makeProcess(
   };
   return {
     name,
-    host,
+    host: own,
     clock: { now: () => scheduler.now() + offset },
     isAlive: () => alive,
     wait: (forMs) =>
@@ -66,6 +69,9 @@ export function makeProcess(
     },
     setClock: (offsetMs) => {
       offset = offsetMs;
+    },
+    setConfig: (config) => {
+      own.config = config;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { needsCollectorZone } from '../../src/rollout/calendar.ts';
 import type {
   Amount,
   CapRule,
@@ -91,6 +92,32 @@ export function drawOlder(setup: Setup, policy: Policy): Policy {
   return {
     ...policy,
     select: { include, exclude: exclude.length > 0 && chances.hit(0.5) ? [] : drawExclusions(chances) },
+  };
+}
+
+/** The same policy with other windows, freezes, slots, caps and limits. */
+export function drawBrakes(chances: Chances, policy: Policy, now: number): Policy {
+  const changed = <T>(before: T, value: () => T): T => (chances.hit(0.5) ? value() : before);
+  // Where a plan did not ask for the zones of its collectors, what needs them waits for the next one.
+  const own = <T extends { readonly timeZone: string }>(rules: readonly T[]): readonly T[] =>
+    needsCollectorZone(policy)
+      ? rules
+      : rules.map((rule) => (rule.timeZone === 'collector' ? { ...rule, timeZone: policy.timeZone } : rule));
+  const concurrency = changed(policy.concurrency, () => chances.pick([1, 1, 2, 3, 8]));
+  return {
+    ...policy,
+    concurrency,
+    windows: changed(policy.windows, () => (chances.hit(0.4) ? own(drawWindows(chances)) : [])),
+    freezes: changed(policy.freezes, () => (chances.hit(0.6) ? own(drawFreezes(chances, now)) : [])),
+    maxInFlightPer: policy.maxInFlightPer.map(({ key, cap }) => ({
+      key,
+      cap: changed(cap, () => chances.int(1, 4)),
+    })),
+    waves: policy.waves.map((wave) => ({
+      ...wave,
+      maxFailures: changed(wave.maxFailures, () => drawAmount(chances)),
+    })),
+    defer: changed(policy.defer, () => ({ upToMs: chances.pick([0.25, 1, 4, 12]) * hourMs })),
   };
 }
 

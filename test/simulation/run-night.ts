@@ -1,7 +1,9 @@
 import { type Standstill, standsFor, standstillOf } from '../../src/rollout/after-loss.ts';
+import type { Policy } from '../../src/rollout/policy.ts';
 import { isRolloutEnd } from '../../src/rollout/rollout.ts';
 import { isEnd } from '../../src/rollout/upgrade.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
+import { makeBrakes } from './brakes.ts';
 import { makeChances } from './chances.ts';
 import { makeConfigModel } from './config-model.ts';
 import { type DaemonModel, makeDaemonModel } from './daemon-model.ts';
@@ -19,6 +21,7 @@ import { isLeftAlone, speakAtRandom } from './people.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { type Host, makeProcess, type ProcessModel } from './process-model.ts';
 import { drawOlder, drawPolicy } from './random-policy.ts';
+import { planReloads } from './reloads.ts';
 import { makeScheduler } from './scheduler.ts';
 import { seeToEnd } from './see-to-end.ts';
 import { makeSeenRollouts, type SeenRollout } from './seen-rollouts.ts';
@@ -63,6 +66,10 @@ const scansAfterLoss = 5;
 
 const leaseMs = 3_000;
 const lookEveryMs = 1_000;
+const beatEveryMs = 2_000;
+const livesMs = 10_000;
+// A daemon that has seen a newer config for longer than this does not bring its own brakes back (configs.ts).
+const takesUpWithinMs = 20_000;
 
 /** Plays one world from its setup: everything that happens follows from it, so that a replay is exact. */
 export async function runNight(setup: Setup, options: NightOptions = {}): Promise<NightReport> {
@@ -75,7 +82,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   // A config before it, which selects others.
   const older =
     Math.round(setup.faults.otherConfig) > 0 ? [policies.map((each) => drawOlder(setup, each))] : [];
-  const configs = [...older, policies];
+  const configs: Array<readonly Policy[]> = [...older, policies];
   const expectMs = policies[0]?.upgrade.expectMs ?? 5 * minuteMs;
   const store = makeMemoryRolloutStore(scheduler.now);
   const register = makeMemoryFleetRegister();
@@ -98,7 +105,11 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const skewMs = setup.faults.clockJump > 0 ? 5_000 : 0;
   const staleMs =
     setup.faults.stall > 0 || setup.faults.slowAnswer > 0 || setup.faults.crash > 0 ? 300_000 : 60_000;
+  const brakes = makeBrakes((config) => configs[config] ?? []);
+  const beatChances = makeChances(setup.seed, 'beats');
+  const awaitAdmission: Array<() => void> = [];
   const judge = makeCreateJudge({
+    brakes,
     now: scheduler.now,
     verdicts,
     seen,
@@ -118,18 +129,36 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   let emptiedAt = startsAt;
   let isChanged = true;
 
-  const configModel = makeConfigModel(names, () => alive().map(({ process }) => process));
+  /** Daemons that died are taken for living for some seconds. */
+  const diedAt = new Map<ProcessModel, number>();
+  const seemsAlive = ({ process }: DaemonModel): boolean =>
+    process.isAlive() ||
+    (setup.faults.reload > 0 && scheduler.now() - (diedAt.get(process) ?? startsAt) < livesMs);
+  const configModel = makeConfigModel(names, () => daemons.filter(seemsAlive).map(({ process }) => process));
 
   const night: Night = {
     setup,
     plant: options.plant ?? null,
     configs,
     configModel,
+    addConfig: (added) => configs.push(added) - 1,
+    selectsAnew: (config) => config >= older.length,
+    brakes,
+    beatSoon: () => {
+      if (setup.faults.reload === 0) return;
+      for (const daemon of alive())
+        for (const afterMs of [0, takesUpWithinMs])
+          scheduler.at(
+            scheduler.now() + afterMs + beatChances.int(50, beatEveryMs),
+            () => void daemon.beat(),
+          );
+    },
     newestSince: () => {
-      if (!configModel.isNewest(configs.length - 1)) return Number.POSITIVE_INFINITY;
-      const starts = daemons
-        .filter(({ process }) => process.isAlive() && process.host.config === configs.length - 1)
-        .map(({ startedAt }) => startedAt);
+      const newest = configModel.newest();
+      if (newest !== undefined && !night.selectsAnew(newest)) return Number.POSITIVE_INFINITY;
+      const starts = alive()
+        .filter(({ process }) => night.selectsAnew(process.host.config))
+        .map(({ configSince }) => configSince());
       return Math.max(Math.min(Number.POSITIVE_INFINITY, ...starts), rejoinedAt, emptiedAt);
     },
     scheduler,
@@ -184,6 +213,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
       seen.forget();
       orders.forgetRollouts();
       configModel.forget();
+      brakes.forget();
       isChanged = true;
       for (const policy of policies) {
         for (let count = 0; count < scansAfterLoss; count += 1)
@@ -225,6 +255,10 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
         return standstill !== undefined && standsFor(standstill, targetBuild) ? standstill.words : undefined;
       },
     },
+    admitted: () => {
+      for (const happen of awaitAdmission.splice(0)) happen();
+    },
+    afterNextAdmission: (happen) => awaitAdmission.push(happen),
     wrote: (of) => {
       isChanged = true;
       if (of !== undefined && inspectChances.hit(0.01))
@@ -272,6 +306,18 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   let lives = 0;
   const hosts: HostModel[] = [];
   const running = new Map<HostModel, ProcessModel>();
+  /** Where nobody has the config that was acknowledged, a daemon that was just started with another one brings its own. */
+  const forgetBrakes = (): void => {
+    const config = brakes.acknowledged();
+    const living = alive();
+    if (config === undefined) return;
+    const isOn = (config: (of: number) => boolean) =>
+      living.some(({ process }) => config(process.host.config));
+    const youngestMs = takesUpWithinMs + staleMs;
+    const isAnyYoung = living.some(({ configSince }) => scheduler.now() - configSince() < youngestMs);
+    // Whoever is started with a newer one brings that.
+    if (isOn((each) => each > config) || (isAnyYoung && !isOn((each) => each === config))) brakes.forget();
+  };
   const startDaemon = (host: HostModel): void => {
     if (!hosts.includes(host) || running.get(host)?.isAlive() === true) return;
     lives += 1;
@@ -283,6 +329,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     running.set(host, process);
     configModel.appears(config);
     daemons.push(makeDaemonModel(night, process, { bell, jobs }));
+    forgetBrakes();
+    night.beatSoon();
     if (leader === undefined || !leader.process.isAlive()) elect();
   };
   const stop = (host: HostModel): void => {
@@ -290,6 +338,9 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     if (process?.isAlive() !== true) return;
     trace(process.name, () => 'crashes');
     process.crash();
+    diedAt.set(process, scheduler.now());
+    forgetBrakes();
+    night.beatSoon();
     deposeLater(process.name);
   };
   const restart = (host: HostModel, most = 60_000): void => {
@@ -321,11 +372,16 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   planMishaps(night);
   planHostChanges(night, {
     hosts: [...hosts],
-    newest: configs.length - 1,
+    newest: () => configs.length - 1,
     restart,
     add: addHost,
     remove: removeHost,
     struck,
+  });
+  planReloads(night, {
+    hosts,
+    daemonOn: (host) => alive().find(({ process }) => process === running.get(host)),
+    restart,
   });
   for (let jump = 0; jump < Math.round(setup.faults.clockJump); jump += 1) {
     scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {

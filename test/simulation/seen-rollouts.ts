@@ -34,6 +34,8 @@ export interface SeenRollout {
   readonly soaksSkipped: Set<number>;
   /** What somebody asked for by name: `plan 7f3a`, `wave rest`, `hold 17` (P15). */
   readonly asked: Set<string>;
+  /** Verbs that were not answered yet. */
+  asksOpen: number;
   /** The end that was estimated when it was seen first. */
   estimatedEnd: number | null;
 }
@@ -93,6 +95,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
         isDisturbed: false,
         soaksSkipped: new Set(),
         asked: new Set(),
+        asksOpen: 0,
         estimatedEnd: null,
       };
       all.set(plan.rollout.id, seen);

@@ -44,6 +44,7 @@ export const faultKinds = [
   'upgradedByHand',
   'otherConfig',
   'otherAccount',
+  'reload',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -136,6 +137,7 @@ const highest: Readonly<Record<FaultKind, number>> = {
   upgradedByHand: 0.2,
   otherConfig: 4,
   otherAccount: 3,
+  reload: 6,
 };
 
 /** Draws a setup; about one in five is calm: nothing goes wrong and nobody speaks, which is when estimates are measured. */

@@ -43,6 +43,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     judgeApproval(night, of, before);
     judgeHold(night, of, before);
     judgeRolledBack(night, of, before);
+    night.brakes.judge(night.verdicts, of);
     night.wrote(of);
   };
   const told = (word: string, plan: FrozenPlan): void =>
@@ -61,6 +62,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         if (result === 'frozen') {
           told('froze', plan);
           night.wrote(seen.frozen(plan, process.host.account));
+          night.beatSoon();
           judgePlan(night, process, plan);
         }
         return result;
@@ -113,6 +115,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
         const admitted = await store.admit(admission, fence);
         for (const change of admission.changes)
           if (admitted.includes(change.after.collectorId)) saved(change);
+        if (admitted.length > 0) night.admitted();
         return admitted;
       }),
     saveUpgrade: (change, tripAbove) =>
@@ -165,7 +168,9 @@ export function makeConfigRegisterPort(
   const call = makeCall(night, process, 'configs');
   return {
     beat: () => call('beat', async () => night.configModel.seenBy(process)),
-    replace: () => undefined,
+    replace: ([first]) => {
+      if (first !== undefined) night.configModel.replace(process, Number(first.hash));
+    },
   };
 }
 
