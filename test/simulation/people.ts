@@ -195,6 +195,7 @@ async function ask(
   const keys = [`rollout/${rollout.id}`];
   of.isDisturbed = true;
   const named = nameIn(asked);
+  const isNew = !of.asked.has(named);
   of.asked.add(named);
   of.asksOpen += 1;
   if (verb === 'resume' || verb === 'retry') of.isForgiven = true;
@@ -213,7 +214,7 @@ async function ask(
   );
   of.asksOpen -= 1;
   // What was refused was not asked for: nothing that waits later begins by it.
-  if (result?.kind === 'refused' && of.asksOpen === 0) of.asked.delete(named);
+  if (isNew && result?.kind === 'refused' && of.asksOpen === 0) of.asked.delete(named);
   lifted?.();
   if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden?.();
 }
