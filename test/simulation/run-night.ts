@@ -311,12 +311,11 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     const config = brakes.acknowledged();
     const living = alive();
     if (config === undefined) return;
-    const isOn = (config: (of: number) => boolean) =>
-      living.some(({ process }) => config(process.host.config));
+    const isKept = living.some(({ process }) => process.host.config === config);
     const youngestMs = takesUpWithinMs + staleMs;
     const isAnyYoung = living.some(({ configSince }) => scheduler.now() - configSince() < youngestMs);
-    // Whoever is started with a newer one brings that.
-    if (isOn((each) => each > config) || (isAnyYoung && !isOn((each) => each === config))) brakes.forget();
+    // Whoever is started with one that nobody has seen yet brings that.
+    if (configModel.newest() !== config || (isAnyYoung && !isKept)) brakes.forget();
   };
   const startDaemon = (host: HostModel): void => {
     if (!hosts.includes(host) || running.get(host)?.isAlive() === true) return;
