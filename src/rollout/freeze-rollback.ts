@@ -8,14 +8,14 @@ import type { LeftBehind } from './left-behind.ts';
 import { newRollout, type RolloutOrigin } from './new-rollout.ts';
 import { pendingUpgrade } from './pending-upgrade.ts';
 import { leftOutReasons } from './plan.ts';
-import type { Amount, Policy } from './policy.ts';
+import type { Policy, WaveRule } from './policy.ts';
 import type { Rollout } from './rollout.ts';
 import type { Upgrade } from './upgrade.ts';
 
 /**
- * Makes the rollout that takes another one back: one wave, each collector to the build it had before, within the limits
- * of the original (DESIGN §4, Rollback). Its `targetBuild` is the most frequent of those builds and only for display;
- * each record has its own. Collectors that left the fleet, or run that build already, are left out.
+ * Makes the rollout that takes another one back: a canary, then the rest, each collector to the build it had before,
+ * within the limits of the original (DESIGN §4, Rollback). Its `targetBuild` is the most frequent of those builds and
+ * only for display; each record has its own. Collectors that left the fleet, or run that build already, are left out.
  * @param who those to take back, and those that can't be
  * @param collectors what the inventory shows now, by id
  */
@@ -29,7 +29,6 @@ export function freezeRollback(
   origin: RolloutOrigin,
 ): FrozenRollout {
   const { id } = origin;
-  const policy = rollbackPolicy(original.policy);
   const toBuilds = new Map<number, string>();
   const chosen: FleetCollector[] = [];
   const leftOut: Record<string, number> = {};
@@ -45,9 +44,10 @@ export function freezeRollback(
       chosen.push(collector);
     }
   }
-  const { waves, groups } = arrangePlan(chosen, policy, id);
-  const members = waves.flatMap((wave) => wave.members);
-  const plan = members.map((member) => ({ member, toBuild: toBuilds.get(member.collector.id) ?? '' }));
+  const { policy, waves, groups } = arrangeRollback(chosen, toBuilds, { policy: original.policy, id });
+  const plan = waves.flatMap(({ members }, wave) =>
+    members.map((member) => ({ member, wave, toBuild: toBuilds.get(member.collector.id) ?? '' })),
+  );
   const backTo = frequentBuilds([...toBuilds.values()], backToMax);
   const [targetBuild] = backTo;
   const rollout = newRollout(origin, policy, {
@@ -64,22 +64,69 @@ export function freezeRollback(
     planned: waves,
     groups,
   });
-  const records = plan.map(({ member, toBuild }) =>
-    pendingUpgrade(member, { wave: 0, toBuild }, { rolloutId: id, fleet: null }),
-  );
+  const records = plan.map(({ member, ...to }) => pendingUpgrade(member, to, { rolloutId: id, fleet: null }));
   return { rollout, upgrades: records, groups };
 }
 
-/** The policy of a rollback: one wave, and the limits of the policy that it takes back. */
+/**
+ * Collectors are grouped by the build that they go back to, as the original grouped them by the build that they came
+ * from: all of them run the same build now, and each old build may fail in its own way.
+ */
+function arrangeRollback(
+  chosen: readonly FleetCollector[],
+  toBuilds: ReadonlyMap<number, string>,
+  of: { readonly policy: Policy; readonly id: string },
+): { readonly policy: Policy } & ReturnType<typeof arrangePlan> {
+  const now = new Map(chosen.map((collector) => [collector.id, collector]));
+  const asBefore = chosen.map((collector) => ({
+    ...collector,
+    build: toBuilds.get(collector.id) ?? collector.build,
+  }));
+  const arrange = (policy: Policy) => {
+    const { waves, groups } = arrangePlan(asBefore, policy, of.id);
+    const members = waves.map((wave) => ({
+      ...wave,
+      members: wave.members.map((member) => ({
+        ...member,
+        collector: now.get(member.collector.id) ?? member.collector,
+      })),
+    }));
+    return { policy, waves: members, groups };
+  };
+  const arranged = arrange(rollbackPolicy(of.policy));
+  // A canary that matches none of them would let all start at once.
+  const hasCanary = chosen.length === 0 || (arranged.waves[0]?.members.length ?? 0) > 0;
+  return hasCanary ? arranged : arrange(rollbackPolicy(withoutCanary(of.policy)));
+}
+
+/**
+ * The policy of a rollback: a canary by the rule of the policy's first wave, then the rest, within the policy's
+ * concurrency, caps, windows and freezes. Neither asks for an approval, which the rollback itself has been given, nor a
+ * gate: a gate watches what the bad build harms, and would hold its cure. A breach holds the rollback.
+ */
 export function rollbackPolicy(policy: Policy): Policy {
-  const none: Amount = { kind: 'count', count: 0 };
-  const wave = {
-    name: 'rollback',
+  const first = policy.waves[0];
+  const bare = { approval: false, gates: [] };
+  const canary: WaveRule = {
+    size: { kind: 'perStratum', count: 1 },
+    soakMs: 0,
+    maxFailures: { kind: 'count', count: 0 },
+    // The only wave of a policy takes all collectors, and shows nothing to those after it.
+    ...(policy.waves.length > 1 ? first : { soakMs: first?.soakMs ?? 0 }),
+    ...bare,
+    name: 'canary',
+  };
+  const rest: WaveRule = {
+    name: 'rest',
     size: { kind: 'percent', percent: 100 },
     soakMs: 0,
-    maxFailures: policy.waves.at(-1)?.maxFailures ?? none,
-    approval: false,
-    gates: [],
-  } as const;
-  return { ...policy, waves: [wave], approval: false, onBreach: 'hold' };
+    maxFailures: policy.waves.at(-1)?.maxFailures ?? { kind: 'count', count: 0 },
+    ...bare,
+  };
+  return { ...policy, waves: [canary, rest], approval: false, onBreach: 'hold' };
+}
+
+/** The same policy, as if all its collectors were in one wave. */
+function withoutCanary(policy: Policy): Policy {
+  return { ...policy, waves: policy.waves.slice(0, 1) };
 }

@@ -197,6 +197,8 @@ describe.concurrent('a rollback', () => {
     expect(stays).toBe(running);
     const rollback = await statusOf(daemon, lossless(ended.rollbackId ?? undefined));
     expect(rollback.leftBehind).toEqual(ended.leftBehind);
+    expect(rollback.waves.map(({ name }) => name)).toEqual(['canary', 'rest']);
+    expect(rollback.waves[1]?.size).toBeGreaterThan(0);
     expect(rollback.state).toBe(running === 0 ? 'succeeded' : 'finishedWithFailures');
     expect(ended.counts.rolledBack).toBeGreaterThan(0);
     const taken = (await upgradesOf(daemon, rolloutId)).find(({ state }) => state === 'rolledBack');

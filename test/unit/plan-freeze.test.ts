@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import { freezePlan } from '../../src/rollout/freeze-plan.ts';
-import { freezeRollback } from '../../src/rollout/freeze-rollback.ts';
+import { freezeRollback, rollbackPolicy } from '../../src/rollout/freeze-rollback.ts';
 import { makePlan } from '../../src/rollout/plan.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
@@ -149,7 +149,7 @@ describe('a rollback', () => {
       approval: true,
       onBreach: 'rollback',
       waves: [
-        aWaveRule({ name: 'canary', gates: [gate] }),
+        aWaveRule({ name: 'first', size: { kind: 'count', count: 1 }, gates: [gate] }),
         aWaveRule({ maxFailures: { kind: 'count', count: 7 } }),
       ],
     },
@@ -178,7 +178,7 @@ describe('a rollback', () => {
   };
   const upgrades = [upgraded(1, '19.400-1'), upgraded(2, oldBuild), upgraded(3, oldBuild)];
 
-  it('is a rollout of one wave that takes the other one back', () => {
+  it('is a rollout of its own that takes the other one back', () => {
     const { rollout } = take(upgrades);
     expect(rollout).toMatchObject({
       id: 'r-20260302-2',
@@ -194,24 +194,13 @@ describe('a rollback', () => {
       fleetSize: 6,
       state: 'running',
       reason: 'takes r-20260302-1 back',
-      waves: [{ name: 'rollback', size: 3, state: 'waiting', gates: [] }],
+      waves: [
+        { name: 'canary', size: 1, state: 'waiting', gates: [] },
+        { name: 'rest', size: 2, state: 'waiting', gates: [] },
+      ],
       leftOut: {},
     });
-    expect(rollout.policy).toEqual({
-      ...original.policy,
-      approval: false,
-      onBreach: 'hold',
-      waves: [
-        {
-          name: 'rollback',
-          size: { kind: 'percent', percent: 100 },
-          soakMs: 0,
-          maxFailures: { kind: 'count', count: 7 },
-          approval: false,
-          gates: [],
-        },
-      ],
-    });
+    expect(rollout.policy).toEqual({ ...rollbackPolicy(original.policy), approval: false, onBreach: 'hold' });
   });
 
   it('takes each collector to the build it had, in groups of its own', () => {
@@ -223,7 +212,7 @@ describe('a rollback', () => {
       expect(each).toMatchObject({
         rolloutId: 'r-20260302-2',
         state: 'pending',
-        wave: 0,
+        wave: each.order === 1 ? 0 : 1,
         fromBuild: targetBuild,
         stratum: each.collectorId === 1 ? 1 : 0,
         domains: [0],
@@ -231,10 +220,7 @@ describe('a rollback', () => {
         fitAt: 0,
       });
     }
-    expect(frozen.groups.strata).toEqual([
-      { label: 'Linux', sizes: [2] },
-      { label: 'Windows', sizes: [1] },
-    ]);
+    expect(frozen.groups.strata.map(({ label }) => label)).toEqual(['Linux', 'Windows']);
     expect(frozen.groups.domains).toEqual([{ label: 'fields.cluster = c1', cap: 1 }]);
   });
 
@@ -247,7 +233,7 @@ describe('a rollback', () => {
       'left the fleet': 1,
       'runs the target build already': 1,
     });
-    expect(frozen.rollout.waves[0]?.size).toBe(3);
+    expect(frozen.rollout.waves.map(({ size }) => size)).toEqual([1, 2]);
   });
 
   it('has a plan named by collectors and builds', () => {
