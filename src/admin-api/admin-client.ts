@@ -18,6 +18,7 @@ import {
   type StartPreviewBody,
   startPolicy,
 } from '../contract/policy-operations.ts';
+import type { RollbackPreviewBody } from '../contract/rollback-preview.ts';
 import {
   getRollout,
   listRolloutCollectors,
@@ -30,6 +31,7 @@ import {
   abortRollout,
   approveRollout,
   pauseRollout,
+  previewRollback,
   resumeRollout,
   retryRollout,
   rollBackRollout,
@@ -69,6 +71,8 @@ export interface AdminClient {
   ): Promise<{ readonly collectors: readonly UpgradeBody[]; readonly total: number }>;
   /** The latest, newest first. */
   readEvents(rolloutId: string, limit: number, signal?: AbortSignal): Promise<readonly RolloutEventBody[]>;
+  /** What a rollback would do now. */
+  previewRollback(rolloutId: string, signal?: AbortSignal): Promise<RollbackPreviewBody>;
   /** When it answers, the verb holds (P4). */
   apply(request: VerbRequest, signal?: AbortSignal): Promise<RolloutStatus>;
   /** When it answers, no create of what is held leaves any more (P4). */
@@ -136,6 +140,8 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
       const input = { params: { id }, query: { limit } };
       return (await ask(readMs, caller, (signal) => http.call(listRolloutEvents, input, { signal }))).events;
     },
+    previewRollback: (id, caller) =>
+      ask(actMs, caller, (signal) => http.call(previewRollback, { params: { id } }, { signal })),
     apply: (request, caller) => {
       const limitMs = request.verb === 'approve' ? approveMs : actMs;
       return ask(limitMs, caller, (signal) => sendVerb(http, request, signal));
@@ -161,7 +167,7 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
   };
 }
 
-const plainVerbs = { pause: pauseRollout, abort: abortRollout, rollback: rollBackRollout } as const;
+const plainVerbs = { pause: pauseRollout, abort: abortRollout } as const;
 
 function sendVerb(http: HttpClient, request: VerbRequest, signal: AbortSignal) {
   const { rolloutId: id, by, reason } = request;
@@ -176,6 +182,14 @@ function sendVerb(http: HttpClient, request: VerbRequest, signal: AbortSignal) {
     }
     case 'skipSoak':
       return http.call(skipRolloutSoak, { params, body: { ...words, wave: request.wave } }, { signal });
+    case 'rollback': {
+      const { shown, now = false } = request;
+      return http.call(
+        rollBackRollout,
+        { params, body: { ...words, now, ...(shown && { shown }) } },
+        { signal },
+      );
+    }
     case 'retry': {
       const { failed, failureClass } = request;
       const body = failureClass === undefined ? { ...words, failed } : { ...words, failed, failureClass };

@@ -166,9 +166,46 @@ export const pageCard = `
   }
 
   function verbLabel(verb, rollout) {
+    if (verb === 'rollback' && rollout.kind === 'rollback') return 'start outside the window';
     const { planHash, wave, failed } = shownFor(verb, rollout);
     const what = planHash ? ' plan ' + planHash : wave ? (verb === 'approve' ? ' wave ' : ' of wave ') + wave : failed ? ' ' + failed + ' failed' : '';
     return (verbNames[verb] || verb) + what;
+  }
+
+  // What a rollback would do now, and what the request says of it.
+  function rollbackPreview(rollout) {
+    const element = make('ul', { class: 'holds', 'aria-live': 'polite' }, make('li', {}, 'Reading what it does…'));
+    const now = make('input', { id: 'now', type: 'checkbox' });
+    // A rollback is asked for a second time only to start outside its window.
+    now.checked = rollout.kind === 'rollback';
+    let shown;
+    return {
+      element,
+      confirmed: () => ({ shown, now: now.checked === true }),
+      load: async () => {
+        const preview = await call('/rollouts/' + encodeURIComponent(rollout.id) + '/rollback-preview');
+        const stays = preview.leftBehind.reduce((all, left) => all + left.count, 0);
+        shown = { collectors: preview.collectors, leftBehind: stays };
+        const waves = preview.waves.map((wave, index) => wave.name + ' ' + (wave.size === null ? 'those that match'
+          : (index === 0 ? 'at most ' : '') + wave.size) + ', ' + wave.maxFailures + ' may fail'
+          + (wave.soakMs > 0 ? ', soak ' + span(wave.soakMs) : ''));
+        const caps = preview.caps.map(({ key, cap }) => ', ' + cap + ' for each ' + key).join('');
+        const lines = [
+          preview.collectors + ' collectors go back',
+          'to ' + preview.builds.map(({ build, count }) => build + ' (' + count + ')').join(', '),
+          preview.running > 0 ? preview.running + ' of them are still being upgraded; each ends first' : null,
+          preview.unconfirmed > 0 ? preview.unconfirmed + ' of them never showed the build; they go back only if they do' : null,
+          ...preview.leftBehind.map((left) => left.count + ' stay: ' + left.reason + ': ' + left.names.join(', ')),
+          waves.join(' → '),
+          preview.concurrency + ' at a time' + caps,
+        ].filter((line) => line !== null && line !== '');
+        element.replaceChildren(...lines.map((line) => make('li', {}, line)));
+        if (preview.window === null) return;
+        const { isOpen, until, timeZone } = preview.window;
+        element.append(make('li', {}, 'window ' + (isOpen ? 'open' : 'closed'), ...(until === null ? [] : [' until ', clock(until, timeZone)])),
+          make('li', {}, now, make('label', { for: 'now' }, ' start now, outside windows and inside freezes')));
+      },
+    };
   }
 
   function card({ rollout, verbs, events }) {

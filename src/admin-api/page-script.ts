@@ -131,12 +131,14 @@ ${pageElements}${pageCard}${pagePolicies}
     const label = verbLabel(verb, rollout);
     // What was shown, not what the daemon may have by then.
     const shown = shownFor(verb, rollout);
+    // What a rollback does is not in the status: it is shown before it can be asked for.
+    const preview = verb === 'rollback' ? rollbackPreview(rollout) : null;
     if (verbDialog) verbDialog.remove();
     const reason = make('input', { id: 'reason', maxlength: '500', autocomplete: 'off', placeholder: 'why, for whoever looks next' });
     const problem = make('p', { class: 'error', role: 'alert' });
     const submit = make('button', { type: 'submit', class: stopping.includes(verb) ? 'bad' : undefined }, label);
     const form = make('form', {}, make('h2', {}, label + ' of ' + id + '?'),
-      make('p', { class: 'quiet' }, rollout.reason),
+      make('p', { class: 'quiet' }, rollout.reason), preview && preview.element,
       make('label', { for: 'reason' }, 'Reason'), reason, problem,
       make('div', { class: 'verbs' }, make('button', { type: 'button', onclick: () => verbDialog.close() }, 'back'), submit));
     verbDialog = make('dialog', { 'aria-label': label + ' of ' + id }, form);
@@ -146,7 +148,7 @@ ${pageElements}${pageCard}${pagePolicies}
       problem.textContent = '';
       try {
         await call('/rollouts/' + encodeURIComponent(id) + '/' + (verbPaths[verb] || verb),
-          { method: 'POST', body: JSON.stringify({ reason: reason.value, ...shown }) });
+          { method: 'POST', body: JSON.stringify({ reason: reason.value, ...shown, ...(preview ? preview.confirmed() : {}) }) });
         verbDialog.close();
         void refresh();
       } catch (error) {
@@ -156,6 +158,9 @@ ${pageElements}${pageCard}${pagePolicies}
     });
     document.body.append(verbDialog);
     verbDialog.showModal();
+    if (preview === null) return;
+    submit.disabled = true;
+    return preview.load().then(() => { submit.disabled = false; }, (error) => { problem.textContent = error.message; });
   }
 
   byId('sign-in').addEventListener('submit', (event) => {

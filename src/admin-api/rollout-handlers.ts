@@ -2,8 +2,9 @@ import { assertNever } from '../base/assert.ts';
 import type { adminApi } from '../contract/admin-api.ts';
 import { rolloutPageSizeDefault } from '../contract/rollout-operations.ts';
 import type { OperationHandlers } from '../http/http-exchange.ts';
-import type { VerbRequest, VerbResult } from '../orchestrator/operations.ts';
+import type { RollbackPreviewResult, VerbRequest, VerbResult } from '../orchestrator/operations.ts';
 import { legalVerbs } from '../rollout/legal-verbs.ts';
+import type { RollbackPreview } from '../rollout/preview-rollback.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 import { AdminFault } from './admin-fault.ts';
 import type { AskOperations } from './ask-operations.ts';
@@ -63,14 +64,34 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
     skipRolloutSoak: ({ params, body }) =>
       apply({ rolloutId: params.id, verb: 'skipSoak', ...wordsOf(body), wave: body.wave }),
     abortRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'abort', ...wordsOf(body) }),
-    rollBackRollout: ({ params, body }) =>
-      apply({ rolloutId: params.id, verb: 'rollback', ...wordsOf(body) }),
+    previewRollback: async ({ params }) => ({
+      body: shown(params.id, await ask.act((operations) => operations.previewRollback(params.id))),
+    }),
+    rollBackRollout: ({ params, body }) => {
+      const { now, shown: numbers } = body;
+      const confirmed = { ...(now && { now }), ...(numbers && { shown: numbers }) };
+      return apply({ rolloutId: params.id, verb: 'rollback', ...wordsOf(body), ...confirmed });
+    },
     retryRollout: ({ params, body }) => {
       const { failed, failureClass } = body;
       const kind = failureClass === undefined ? {} : { failureClass };
       return apply({ rolloutId: params.id, verb: 'retry', ...wordsOf(body), failed, ...kind });
     },
   };
+}
+
+function shown(rolloutId: string, result: RollbackPreviewResult): RollbackPreview {
+  switch (result.kind) {
+    case 'shown':
+      return result.preview;
+    case 'refused':
+    case 'unavailable':
+      throw new AdminFault(result.kind, result.reason);
+    case 'unknownRollout':
+      throw unknownRollout(rolloutId);
+    default:
+      return assertNever(result);
+  }
 }
 
 function judged(rolloutId: string, result: VerbResult): RolloutStatus {

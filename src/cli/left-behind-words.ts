@@ -1,5 +1,5 @@
 import { toPrintable } from '../base/printable.ts';
-import { countLeft } from '../rollout/left-behind.ts';
+import { countLeft, type LeftBehind } from '../rollout/left-behind.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
 
 /** Whom a rollback does not take back, why, and some by name: a line for all, and one for each reason. */
@@ -13,11 +13,13 @@ export function leftBehindWords({
   const count = countLeft(leftBehind);
   const build = kind === 'rollback' ? (fromBuilds[0] ?? '') : targetBuild;
   const all = `${count} ${count === 1 ? 'is' : 'are'} not taken back from ${build}`;
-  return [
-    toPrintable(all),
-    ...leftBehind.map(({ reason, count: some, names }) => {
-      const more = some > names.length ? ', …' : '';
-      return toPrintable(`${some}: ${reason}: ${names.join(', ')}${more}`);
-    }),
-  ];
+  return [toPrintable(all), ...leftLines(leftBehind)];
+}
+
+/** A line for each reason. */
+export function leftLines(leftBehind: readonly LeftBehind[]): readonly string[] {
+  return leftBehind.map(({ reason, count, names }) => {
+    const more = count > names.length ? ', …' : '';
+    return toPrintable(`${count}: ${reason}: ${names.join(', ')}${more}`);
+  });
 }

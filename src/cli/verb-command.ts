@@ -3,6 +3,7 @@ import type { RolloutStatus } from '../rollout/status.ts';
 import type { AskedVerb, RolloutVerb } from '../rollout/verbs.ts';
 import { chooseRollout } from './choose-rollout.ts';
 import { CommandFailure } from './command-failure.ts';
+import { confirmRollback } from './confirm-rollback.ts';
 import { confirmVerb } from './confirm-verb.ts';
 import type { ConsoleOutput } from './console-output.ts';
 import { type DaemonTarget, makeRuleBook, withDaemon } from './daemon-target.ts';
@@ -23,6 +24,10 @@ export interface VerbOptions extends DaemonTarget {
   readonly failed?: number;
   /** With `retry`: only failures of this class, or with these words in their reason. */
   readonly class?: string;
+  /** With `rollback`: asked and answered. */
+  readonly yes?: boolean;
+  /** With `rollback`: outside windows and inside freezes, too. */
+  readonly now?: boolean;
   readonly json: boolean;
 }
 
@@ -40,7 +45,10 @@ export async function verbCommand(
   const rules = makeRuleBook(options);
   const status = await withDaemon(options, async (client) => {
     const chosen = chooseRollout(await listRollouts(client, named), named, verb);
-    const asked = namedIn(verb, options) ?? (await confirmVerb(chosen, verb, { input, output: output.err }));
+    const asked =
+      verb === 'rollback'
+        ? await confirmRollback(client, chosen, options, { input, output })
+        : (namedIn(verb, options) ?? (await confirmVerb(chosen, verb, { input, output: output.err })));
     if (asked === undefined) return undefined;
     const request = { rolloutId: chosen.id, by: operatorName(), reason: options.reason ?? '', ...asked };
     const withClass = request.verb === 'retry' && options.class !== undefined;

@@ -28,7 +28,8 @@ export const verbTable: Readonly<
   },
   rollback: {
     name: 'rollback',
-    description: 'end the rollout, and take each upgraded collector back to the build it had before',
+    description:
+      'show what goes back, ask, then end the rollout and take each upgraded collector back to the build it had: a canary first, within the limits and windows of the policy',
   },
   retry: {
     name: 'retry',

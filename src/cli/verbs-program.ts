@@ -7,6 +7,7 @@ import type { ConsoleOutput } from './console-output.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { countUpTo, wholeNumber } from './option-values.ts';
 import { readSubjects } from './read-subjects.ts';
+import type { VerbOptions } from './verb-command.ts';
 import { verbTable } from './verb-table.ts';
 
 const urlOption = [
@@ -31,6 +32,10 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
       '--hold <number>',
       'the hold that the status shows; refused when another one has begun',
     ).argParser(wholeNumber),
+  ],
+  rollback: [
+    new Option('-y, --yes', 'begin without asking').default(false),
+    new Option('--now', 'begin outside the windows and inside the freezes of the policy, too').default(false),
   ],
   retry: [
     new Option(
@@ -185,13 +190,7 @@ function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void 
         { config, json },
         output,
         rollout: string | undefined,
-        options: DaemonOptions & {
-          plan?: string;
-          wave?: string;
-          hold?: number;
-          failed?: number;
-          class?: string;
-        },
+        options: Omit<VerbOptions, 'config' | 'json'>,
       ) =>
         (await import('./verb-command.ts')).verbCommand(verb, rollout, { config, json, ...options }, output),
     ),

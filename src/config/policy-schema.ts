@@ -151,7 +151,7 @@ export const PolicySchema = z
       .enum(['hold', 'abort', 'rollback'])
       .default('hold')
       .describe(
-        'What too many failures, or a gate that is missed, lead to: hold until an operator speaks, abort, or rollback to the builds before.',
+        'What too many failures, or a gate that is missed, lead to: hold until an operator speaks, abort, or rollback to the builds before, within windows and freezes.',
       ),
     lostWeight: z
       .number()

@@ -121,7 +121,7 @@ const PlanDriftBody = z
   })
   .meta({ id: 'PlanDrift', description: 'How a plan differs from the one that was shown before it.' });
 
-const WindowStatusBody = z
+export const WindowStatusBody = z
   .object({
     isOpen: z.boolean(),
     until: Instant.nullable().meta({ description: 'When that changes next; null: not in a year.' }),
@@ -151,7 +151,7 @@ const StrataStatusBody = z
   })
   .meta({ id: 'StrataStatus' });
 
-const LeftBehindBody = z
+export const LeftBehindBody = z
   .object({
     reason: z.string(),
     count: Count,

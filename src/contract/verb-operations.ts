@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.ts';
+import { RollbackPreviewBody, ShownRollbackBody } from './rollback-preview.ts';
 import { rolloutId } from './rollout-operations.ts';
 import { failureClassNames, RolloutStatusBody } from './rollout-status.ts';
 import { VerbBody, whyAndWho } from './verb-body.ts';
@@ -65,6 +66,20 @@ const RetryBody = z.object(
   toRetry,
 );
 
+const RollbackBody = z
+  .object({
+    ...whyAndWho,
+    shown: ShownRollbackBody.exactOptional().meta({
+      description:
+        'The numbers that were looked at (`rollback-preview`). Without them, or with others, it is refused.',
+    }),
+    now: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'It starts outside the windows and inside the freezes of its policy, too.' }),
+  })
+  .prefault({});
+
 /** When a verb answers, it holds: after `pause` and `abort` no create leaves from any daemon (P4). */
 const verb = <const Name extends string, Body>(draft: {
   readonly name: Name;
@@ -128,8 +143,19 @@ export const rollBackRollout = verb({
   name: 'rollBackRollout',
   summary: 'Roll a rollout back',
   segment: 'rollback',
-  body: VerbBody,
-  source: 'DESIGN §4, Rollback: takes its collectors back, each to the build it had before',
+  body: RollbackBody,
+  source: 'DESIGN §4, Rollback: takes its collectors back, each to the build it had before, a canary first',
+});
+export const previewRollback = defineOperation({
+  name: 'previewRollback',
+  summary: 'What a rollback would do now',
+  method: 'GET',
+  path: '/rollouts/{id}/rollback-preview',
+  params: rolloutId,
+  answer: { status: 200, body: RollbackPreviewBody },
+  errors: ['notFound', 'refused', 'unavailable'],
+  idempotent: true,
+  source: 'P15: what a rollback would do now; the request names its numbers',
 });
 export const retryRollout = verb({
   name: 'retryRollout',

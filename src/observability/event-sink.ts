@@ -23,6 +23,7 @@ export const eventLevels: Readonly<Record<RolloutEventName, LogLevel>> = {
   'rollout.reopened': 'info',
   'rollout.tied': 'info',
   'rollout.policyChanged': 'info',
+  'rollout.windowsLifted': 'info',
   'rollout.rollingBack': 'warn',
   'rollout.succeeded': 'info',
   'rollout.finishedWithFailures': 'error',

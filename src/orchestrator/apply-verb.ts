@@ -1,6 +1,9 @@
+import { assertNever } from '../base/assert.ts';
 import { accountWords } from '../rollout/account.ts';
 import { describeFailed, makeFailureTest } from '../rollout/failure-word.ts';
 import { total } from '../rollout/gate.ts';
+import type { LeftBehind } from '../rollout/left-behind.ts';
+import { describeUnconfirmed, isAsShown } from '../rollout/preview-rollback.ts';
 import type { RolloutView } from '../rollout/rollout.ts';
 import { failedStates, type Upgrade } from '../rollout/upgrade.ts';
 import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../rollout/verbs.ts';
@@ -8,10 +11,10 @@ import type { Accounts } from './accounts.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import { changeRollout, stopRollout } from './change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from './change-upgrade.ts';
-import { foreseeLeftBehind } from './left-behind.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import type { VerbRequest } from './operations.ts';
+import { showRollback } from './preview-rollback.ts';
 
 export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
   /** Every rollout is ours, where left out. */
@@ -23,7 +26,8 @@ const stoppingVerbs: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'roll
 
 /** Makes the way a verb takes: judged from what is now, saved, and in force when it returns. undefined: no such rollout. */
 export function makeApplyVerb(parts: ApplyVerbParts) {
-  return async (request: VerbRequest): Promise<VerbJudgement | undefined> => {
+  return async (asked: VerbRequest): Promise<VerbJudgement | undefined> => {
+    const request = await redirect(parts, asked);
     const foreign = await refuseForeign(parts, request);
     if (foreign !== undefined) return { kind: 'refused', reason: foreign };
     const unready = await refusePlan(parts, request);
@@ -34,6 +38,8 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
       const refused = await retryFailed(parts, request);
       if (refused !== undefined) return refused;
     }
+    const confirmed = await confirmRollback(parts, request);
+    if (confirmed !== undefined && confirmed.kind !== 'confirmed') return confirmed;
     const judge = (current: RolloutView) => judgeVerb(current, request, wordsOf(parts, request));
     const factOf = (current: RolloutView) => {
       const judgement = judge(current);
@@ -44,8 +50,7 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     if (view === undefined) return undefined;
     const judgement = judge(view);
     if (judgement.kind === 'refused') return judgement;
-    if (request.verb === 'rollback' && judgement.kind === 'change')
-      await foreseeLeftBehind(parts, request.rolloutId);
+    if (confirmed !== undefined) await noteLeftBehind(parts, request.rolloutId, confirmed.left);
     if (request.verb !== 'retry') return judgement;
     // Its records are the change; the rollout itself may have been open all the time.
     return { kind: 'change', fact: { kind: 'reopened', ...wordsOf(parts, request) } };
@@ -54,6 +59,63 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
 
 function wordsOf({ clock }: ApprovePlanParts, { by, reason }: VerbRequest) {
   return { by, reason, at: clock.now() };
+}
+
+/** What is said to start a rollback outside its windows is meant for the rollback, once there is one. */
+async function redirect({ store }: ApplyVerbParts, request: VerbRequest): Promise<VerbRequest> {
+  if (request.verb !== 'rollback' || request.now !== true) return request;
+  const rollbackId = (await store.loadRollout(request.rolloutId))?.rollbackId ?? null;
+  if (rollbackId === null || (await store.loadRollout(rollbackId)) === undefined) return request;
+  return { ...request, rolloutId: rollbackId };
+}
+
+/**
+ * Compares what a rollback would do with what the operator saw (P15).
+ * @returns who stays behind, or what is answered instead; undefined: it is no rollback, or of no rollout
+ */
+async function confirmRollback(
+  parts: ApplyVerbParts,
+  request: VerbRequest,
+): Promise<VerbJudgement | { readonly kind: 'confirmed'; readonly left: readonly LeftBehind[] } | undefined> {
+  if (request.verb !== 'rollback') return undefined;
+  const view = await loadRolloutSummary(parts, request.rolloutId, parts.clock.now());
+  if (view === undefined) return undefined;
+  const judgement = judgeVerb(view, request, wordsOf(parts, request));
+  if (judgement.kind !== 'change') return judgement;
+  const result = await showRollback(parts, request.rolloutId);
+  switch (result.kind) {
+    case 'unknownRollout':
+      return undefined;
+    case 'refused':
+      return result;
+    case 'unavailable':
+      return {
+        kind: 'refused',
+        reason: `${result.reason}; nothing was changed: pause it until they are known`,
+      };
+    case 'shown': {
+      const { preview } = result;
+      const isConfirmed = request.shown !== undefined && isAsShown(request.shown, preview);
+      if (!isConfirmed) return { kind: 'refused', reason: describeUnconfirmed(request.shown, preview) };
+      return { kind: 'confirmed', left: preview.leftBehind };
+    }
+    default:
+      return assertNever(result);
+  }
+}
+
+/** Said until the rollback is planned: the plan has the last word. */
+async function noteLeftBehind(
+  parts: ApplyVerbParts,
+  rolloutId: string,
+  left: readonly LeftBehind[],
+): Promise<void> {
+  if (left.length === 0) return;
+  await changeRollout(parts, rolloutId, 'daemon', ({ rollout: { state, rollbackId } }) =>
+    state === 'rollingBack' && rollbackId === null
+      ? { kind: 'leftBehindForeseen', at: parts.clock.now(), left }
+      : undefined,
+  );
 }
 
 /** Only brakes are for a rollout of another account: anything else is begun by what this account shows (P5). */

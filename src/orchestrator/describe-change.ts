@@ -150,6 +150,8 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
       return { event: 'rollout.tied' };
     case 'policyChanged':
       return { event: 'rollout.policyChanged' };
+    case 'windowsLifted':
+      return { event: 'rollout.windowsLifted' };
     case 'inventoryDoubted':
       // Other figures of the same trouble are no news.
       return before.doubt === undefined

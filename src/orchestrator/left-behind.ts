@@ -3,57 +3,44 @@ import { type LeftBehind, leftBehind, notBrought } from '../rollout/left-behind.
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import { isOffered } from '../rollout/target.ts';
 import { isFailed, type Upgrade } from '../rollout/upgrade.ts';
-import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
-import { listAllUpgrades } from './list-all-upgrades.ts';
-import type { Build, FleetService } from './ports/fleet-service.ts';
+import type { ViewParts } from './load-view.ts';
+import type { Build } from './ports/fleet-service.ts';
 import type { RolloutStore } from './ports/rollout-store.ts';
 import { claimedByOthers } from './read-plan.ts';
 
-/** Parts those that run the build into who can be taken back, and who can't be, and why. */
-export function partUpgraded(
-  upgrades: readonly Upgrade[],
-  { builds, claimed }: { readonly builds: readonly Build[]; readonly claimed: ReadonlySet<number> },
-): { readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] } {
-  const offered = upgrades.filter(({ fromBuild }) => isOffered(fromBuild, builds));
-  const gone = upgrades.filter(({ fromBuild }) => !isOffered(fromBuild, builds));
-  const others = offered.filter(({ collectorId }) => claimed.has(collectorId));
-  return {
-    takenBack: offered.filter(({ collectorId }) => !claimed.has(collectorId)),
-    left: [
-      ...leftBehind('the service no longer offers the build they had', gone),
-      ...leftBehind('another rollout has them', others),
-    ],
-  };
-}
-
-export interface ForeseeParts extends ChangeRolloutParts {
-  readonly fleet: FleetService;
+interface PartingParts extends Pick<ViewParts, 'store' | 'register'> {
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
 }
 
-// Who asked for the rollback waits for it; one request, and what is stored.
-const foreseeWithinMs = 5_000;
-
 /**
- * Notes who can't be taken back, as soon as the rollback was asked for, from what has been upgraded so far; its plan
- * has the last word. Where the service does not answer soon, nothing is noted.
+ * Parts upgraded collectors into those that can be taken back, and those that can't be, and why: the same for the preview
+ * of a rollback and for its plan.
+ * @param of the policy that upgraded them, and the builds on offer
  */
-export async function foreseeLeftBehind(parts: ForeseeParts, rolloutId: string): Promise<void> {
-  const builds = await parts.fleet.listBuilds(AbortSignal.timeout(foreseeWithinMs));
-  const rollout = await parts.store.loadRollout(rolloutId);
-  if (!builds.ok || rollout === undefined) return;
-  const upgraded = await listAllUpgrades(parts.store, rolloutId, { state: 'succeeded' });
-  const of = { policy: rollout.policy.name, policies: parts.policies };
-  const collectors = upgraded.map(({ collectorId: id }) => ({ id }));
-  const claimed = await claimedByOthers(parts.store, of, { collectors });
-  const { left } = partUpgraded(upgraded, { builds: builds.value, claimed });
-  if (left.length === 0) return;
-  await changeRollout(parts, rolloutId, 'daemon', ({ rollout: { state, rollbackId } }) =>
-    state === 'rollingBack' && rollbackId === null
-      ? { kind: 'leftBehindForeseen', at: parts.clock.now(), left }
-      : undefined,
-  );
+export async function partUpgraded(
+  { store, register, policies }: PartingParts,
+  upgrades: readonly Upgrade[],
+  of: { readonly policy: string; readonly builds: readonly Build[] },
+): Promise<{ readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] }> {
+  const ids = upgrades.map(({ collectorId }) => collectorId);
+  const collectors = ids.map((id) => ({ id }));
+  const claimed = await claimedByOthers(store, { policy: of.policy, policies }, { collectors });
+  const held = new Set((await register.holdsOf(ids)).map(({ collectorId }) => collectorId));
+  const staying = (upgrade: Upgrade): string | undefined => {
+    if (!isOffered(upgrade.fromBuild, of.builds)) return 'the service no longer offers the build they had';
+    if (claimed.has(upgrade.collectorId)) return 'another rollout has them';
+    return held.has(upgrade.collectorId) ? 'an operator holds them' : undefined;
+  };
+  const takenBack: Upgrade[] = [];
+  const left = new Map<string, Upgrade[]>();
+  for (const upgrade of upgrades) {
+    const why = staying(upgrade);
+    const some = why === undefined ? takenBack : (left.get(why) ?? []);
+    some.push(upgrade);
+    if (why !== undefined) left.set(why, some);
+  }
+  return { takenBack, left: [...left].flatMap(([why, some]) => leftBehind(why, some)) };
 }
 
 /** Whom an ended rollback has not taken back: whom its plan left out, and what ended in it without success. */

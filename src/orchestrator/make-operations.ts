@@ -10,6 +10,7 @@ import { loadCauses } from './load-causes.ts';
 import { loadRolloutSummary } from './load-view.ts';
 import type { RolloutOperations, VerbResult } from './operations.ts';
 import type { ReadApiStanding } from './ports/api-budget.ts';
+import { showRollback } from './preview-rollback.ts';
 
 export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
   readonly store: ApplyVerbParts['store'];
@@ -54,6 +55,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
       return store.readEvents(rolloutId, { limit });
     },
+    previewRollback: (rolloutId) => showRollback(parts, rolloutId),
     apply: async (request) => {
       const judgement = await applyVerb(request);
       if (judgement === undefined) return { kind: 'unknownRollout' };

@@ -4,6 +4,7 @@ import type { RolloutEvent } from '../rollout/events.ts';
 import type { ExplanationKind } from '../rollout/explain-unplanned.ts';
 import type { Hold } from '../rollout/hold.ts';
 import type { HoldNote } from '../rollout/hold-notes.ts';
+import type { RollbackPreview } from '../rollout/preview-rollback.ts';
 import type { BuildHold } from '../rollout/rollout.ts';
 import type { SelectionRule } from '../rollout/selector.ts';
 import type { RolloutStatus } from '../rollout/status.ts';
@@ -20,6 +21,13 @@ export type VerbRequest = AskedVerb & {
   readonly by: string;
   readonly reason: string;
 };
+
+export type RollbackPreviewResult =
+  | { readonly kind: 'shown'; readonly preview: RollbackPreview }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknownRollout' }
+  /** The service had to be asked, and did not answer. */
+  | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** `refused`: the verb is not legal in this state; `reason` says why, in an operator's words. */
 export type VerbResult =
@@ -132,6 +140,8 @@ export interface RolloutOperations {
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
   /** The latest events, newest first. */
   readEvents(rolloutId: string, limit: number): Promise<readonly RolloutEvent[] | undefined>;
+  /** What `rollback` would do now. */
+  previewRollback(rolloutId: string): Promise<RollbackPreviewResult>;
   /** When it answers, the verb holds: after a `pause` or `abort` no create leaves from any daemon (P4). */
   apply(request: VerbRequest): Promise<VerbResult>;
   /** When it answers, no create of what is held leaves any more (P4). */

@@ -15,7 +15,6 @@ import { loadRolloutSummary } from './load-view.ts';
 import { nextRolloutId } from './next-rollout-id.ts';
 import type { FleetService } from './ports/fleet-service.ts';
 import type { Fence } from './ports/leader-lease.ts';
-import { claimedByOthers } from './read-plan.ts';
 
 export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
@@ -51,9 +50,8 @@ export async function beginRollback(
   const runsIt = [...upgraded.values()].filter(({ collectorId, toBuild }) =>
     isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
   );
-  const of = { policy: rollout.policy.name, policies: parts.policies };
-  const claimed = await claimedByOthers(store, of, inventory.value);
-  const parted = partUpgraded(runsIt, { builds: builds.value, claimed });
+  const of = { policy: rollout.policy.name, builds: builds.value };
+  const parted = await partUpgraded(parts, runsIt, of);
   const { takenBack } = parted;
   const left = [...parted.left, ...found.left];
   const leftWords = left.map(({ count, reason }) => `; ${count} can't be: ${reason}`).join('');
@@ -68,7 +66,9 @@ export async function beginRollback(
   }
   const id = rollout.rollbackId ?? (await nextRolloutId(store, rollout.policy.name, clock.now()));
   let named: string | null = id;
+  let original = rollout;
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
+    original = current.rollout;
     named = current.rollout.rollbackId ?? (current.rollout.state === 'rollingBack' ? id : null);
     if (current.rollout.rollbackId !== null || named === null) return undefined;
     return { kind: 'rollbackNamed', at: clock.now(), rollbackId: named, left };
@@ -82,7 +82,7 @@ export async function beginRollback(
     accountMarks: rollout.accountMarks,
     generation: rollout.config?.generation,
   };
-  const frozen = freezeRollback(rollout, { takenBack, left }, collectors, origin);
+  const frozen = freezeRollback(original, { takenBack, left }, collectors, origin);
   const event = {
     at: clock.now(),
     event: 'rollout.planned',

@@ -1,6 +1,6 @@
 import { formatDuration } from '../base/duration.ts';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import { assessCalendar, needsCollectorZone } from './calendar.ts';
+import { assessCalendar, calendarOf, needsCollectorZone } from './calendar.ts';
 import type { Hold } from './hold.ts';
 import type { Lane } from './plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from './rollout.ts';
@@ -61,11 +61,11 @@ export function admit(view: RolloutView, now: EpochMs): Admission {
  * or nothing waits for a window. A retry that is not due yet waits for the window too, unless it opens before that.
  */
 export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | undefined {
-  const { policy } = view.rollout;
+  const calendar = calendarOf(view.rollout);
   const waiting = view.candidates.filter(({ retries, pending }) => retries.length + pending.length > 0);
   if (waiting.length === 0) {
-    if (view.nextRetryAt === null || needsCollectorZone(policy)) return undefined;
-    const { isOpen, until } = assessCalendar(policy, '', now);
+    if (view.nextRetryAt === null || needsCollectorZone(calendar)) return undefined;
+    const { isOpen, until } = assessCalendar(calendar, '', now);
     return isOpen || (until !== null && until <= view.nextRetryAt) ? undefined : until;
   }
   const verdicts = judgeLanes({ ...view, candidates: waiting }, now).map(({ verdict }) => verdict);
@@ -110,8 +110,8 @@ export function expectedMs(view: RolloutView, stratum: number): DurationMs {
 }
 
 function judgeWindow(view: RolloutView, lane: Lane, now: EpochMs): LaneVerdict {
-  const { policy } = view.rollout;
-  const opening = assessCalendar(policy, lane.timeZone, now);
+  const calendar = calendarOf(view.rollout);
+  const opening = assessCalendar(calendar, lane.timeZone, now);
   const zone = lane.timeZone === '' ? '' : ` in ${lane.timeZone}`;
   if (!opening.isOpen)
     return { kind: 'blocked', by: 'window', reason: `${opening.reason}${zone}`, until: opening.until };
@@ -124,7 +124,7 @@ function judgeWindow(view: RolloutView, lane: Lane, now: EpochMs): LaneVerdict {
     kind: 'blocked',
     by: 'window',
     reason,
-    until: assessCalendar(policy, lane.timeZone, opening.until).until,
+    until: assessCalendar(calendar, lane.timeZone, opening.until).until,
   };
 }
 

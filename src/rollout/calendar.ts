@@ -1,8 +1,19 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import { type CalendarRules, freezeAt, horizonMs, openStretches } from './open-stretches.ts';
 import { collectorZone as ofCollector } from './policy.ts';
+import type { Rollout } from './rollout.ts';
 
 export type { CalendarRules } from './open-stretches.ts';
+
+/**
+ * The windows and freezes of a rollout: its policy's, but for a rollback that a person lets start at any time. A rollback
+ * by `onBreach` keeps them: nobody is there who knows whether a restart at noon, or in a freeze, harms more than the
+ * build (P7); `rollback --now` is one command away for whoever wakes up.
+ */
+export function calendarOf({ policy, anyTime }: Pick<Rollout, 'policy' | 'anyTime'>): CalendarRules {
+  const { windows, freezes, timeZone } = policy;
+  return anyTime === true ? { timeZone, windows: [], freezes: [] } : { timeZone, windows, freezes };
+}
 
 /** How the calendar stands at an instant. */
 export interface Opening {

@@ -1,5 +1,6 @@
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { ApiStanding } from './api-standing.ts';
+import { calendarOf } from './calendar.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
 import { assessed } from './gate.ts';
 import { isRolloutEnd, type RolloutView, type Wave } from './rollout.ts';
@@ -63,11 +64,15 @@ function estimateEta(view: RolloutView, now: EpochMs, api: ApiStanding): Eta {
   const from = Math.max(now, api.standstill?.until ?? now);
   const remainders = remaindersOf(view, from);
   const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
-    estimateRemainder(of, rollout.policy, {
-      from: begin,
-      requestsPerSecond: api.requestsPerSecondMax,
-      learned,
-    });
+    estimateRemainder(
+      of,
+      { ...rollout.policy, ...calendarOf(rollout) },
+      {
+        from: begin,
+        requestsPerSecond: api.requestsPerSecondMax,
+        learned,
+      },
+    );
   const approval = nextApprovalOf(view);
   if (approval !== undefined) {
     const { wave, isWaitedFor } = approval;

@@ -12,6 +12,7 @@ export type RolloutEventName =
   | 'rollout.reopened'
   | 'rollout.tied'
   | 'rollout.policyChanged'
+  | 'rollout.windowsLifted'
   | 'inventory.doubted'
   | 'inventory.trusted'
   | 'wave.awaitingApproval'

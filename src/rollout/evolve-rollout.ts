@@ -51,7 +51,9 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | { readonly kind: 'aborted'; readonly reason: string }
   /** A newer build is out, and the policy wants it. */
   | { readonly kind: 'superseded'; readonly reason: string }
-  | { readonly kind: 'rollbackAsked'; readonly reason: string }
+  | { readonly kind: 'rollbackAsked'; readonly reason: string; readonly anyTime?: true }
+  /** Its rollback, or it as a rollback, need not wait for windows and freezes any more. */
+  | { readonly kind: 'windowsLifted'; readonly reason: string }
   /** From what is known before the rollback is planned. */
   | { readonly kind: 'leftBehindForeseen'; readonly left: readonly LeftBehind[] }
   /** The intent: this id is the rollback's, whether it is there yet or not. */
@@ -158,7 +160,10 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
         reason: fact.reason,
         endedAt: null,
         leftBehind: [],
+        ...(fact.anyTime === true ? { anyTime: true } : {}),
       };
+    case 'windowsLifted':
+      return { ...next, anyTime: true };
     case 'leftBehindForeseen':
       return { ...next, leftBehind: fact.left };
     case 'rollbackNamed':

@@ -50,7 +50,7 @@ export function freezeRollback(
   );
   const backTo = frequentBuilds([...toBuilds.values()], backToMax);
   const [targetBuild] = backTo;
-  const rollout = newRollout(origin, policy, {
+  const planned = newRollout(origin, policy, {
     kind: 'rollback',
     rollbackOf: original.id,
     targetBuild: targetBuild ?? original.targetBuild,
@@ -64,6 +64,7 @@ export function freezeRollback(
     planned: waves,
     groups,
   });
+  const rollout: Rollout = original.anyTime === true ? { ...planned, anyTime: true } : planned;
   const records = plan.map(({ member, ...to }) => pendingUpgrade(member, to, { rolloutId: id, fleet: null }));
   return { rollout, upgrades: records, groups };
 }

@@ -24,17 +24,23 @@ const isLegal: Readonly<Record<RolloutVerb, (status: RolloutStatus) => boolean>>
   approve: awaitsApproval,
   skipSoak: (status) => isUnderWay(status) && status.waves.some(({ state }) => state === 'soaking'),
   abort: (status) => isUnderWay(status) || (status.state === 'rollingBack' && status.account !== 'own'),
-  rollback: ({ kind, state, counts }) =>
-    kind === 'upgrade' &&
-    upgradeStates.some((each) => mayHaveBuild(each) && counts[each] > 0) &&
-    state !== 'awaitingApproval' &&
-    state !== 'rollingBack' &&
-    state !== 'rolledBack',
+  rollback: isRollbackUseful,
   retry: isRetryUseful,
 };
 
 function isUnderWay({ state }: RolloutStatus): boolean {
   return !isRolloutEnd(state) && state !== 'rollingBack';
+}
+
+function isRollbackUseful({ kind, state, counts, window }: RolloutStatus): boolean {
+  // A rollback can be let start outside its window.
+  if (kind === 'rollback') return !isRolloutEnd(state) && window !== null && !window.isOpen;
+  return (
+    upgradeStates.some((each) => mayHaveBuild(each) && counts[each] > 0) &&
+    state !== 'awaitingApproval' &&
+    state !== 'rollingBack' &&
+    state !== 'rolledBack'
+  );
 }
 
 function isRetryUseful(status: RolloutStatus): boolean {

@@ -75,6 +75,8 @@ export interface Rollout {
   readonly endsWithoutHeld: boolean;
   /** While the plan waits for approval: how the fleet moved since it was shown last. */
   readonly drift: PlanDrift | null;
+  /** For a rollback, and for what it takes back: a person lets it start outside windows and inside freezes. */
+  readonly anyTime?: true;
   /** How many collectors the plan left out, by reason. */
   readonly leftOut: Readonly<Record<string, number>>;
   /** When the last of its upgrades had ended; until then what runs is watched, whatever the state. */

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/time.ts';
 import type { AccountStanding } from './account.ts';
 import type { ApiStanding } from './api-standing.ts';
-import { assessCalendar, needsCollectorZone } from './calendar.ts';
+import { assessCalendar, calendarOf, needsCollectorZone } from './calendar.ts';
 import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
 import { coverage } from './coverage.ts';
 import { decide } from './decide.ts';
@@ -16,6 +16,7 @@ import {
   type HeldFor,
   holdNumber,
   type PlanDrift,
+  type Rollout,
   type RolloutState,
   type RolloutView,
   type WaveState,
@@ -218,14 +219,16 @@ export function describeRollout(
     concurrency: rollout.policy.concurrency,
     lostWeight: rollout.policy.lostWeight,
     eta: etaOf(view, now, api),
-    window: windowOf(view, now),
+    window: windowOf(rollout, now),
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
     holds: decision.holds,
   };
 }
 
-function windowOf({ rollout: { policy } }: RolloutView, now: EpochMs): WindowStatus | null {
+/** How its windows and freezes stand; null where it may start at any time. */
+export function windowOf(rollout: Rollout, now: EpochMs): WindowStatus | null {
+  const policy = calendarOf(rollout);
   if (policy.windows.length + policy.freezes.length === 0) return null;
   const { isOpen, until, reason } = assessCalendar(policy, '', now);
   return { isOpen, until, reason, timeZone: policy.timeZone, ownZones: needsCollectorZone(policy) };

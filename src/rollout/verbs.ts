@@ -3,6 +3,7 @@ import type { EpochMs } from '../base/time.ts';
 import { accountWords } from './account.ts';
 import type { RolloutFact } from './evolve-rollout.ts';
 import { total } from './gate.ts';
+import type { ShownRollback } from './preview-rollback.ts';
 import { holdNumber, isRolloutEnd, type Rollout, type RolloutView } from './rollout.ts';
 import { stateWords } from './state-words.ts';
 import { isFailed, mayHaveBuild } from './upgrade.ts';
@@ -13,7 +14,9 @@ export type RolloutVerb = (typeof rolloutVerbs)[number];
 
 /** A verb, with what it is for as its operator saw it, where it starts or widens something (P15). */
 export type AskedVerb =
-  | { readonly verb: 'pause' | 'abort' | 'rollback' }
+  | { readonly verb: 'pause' | 'abort' }
+  /** `shown`: the numbers of the preview, without which nothing begins. `now`: outside windows and in freezes, too. */
+  | { readonly verb: 'rollback'; readonly shown?: ShownRollback; readonly now?: boolean }
   /** `hold`: the number of the hold or pause that ends. */
   | { readonly verb: 'resume'; readonly hold: number }
   | { readonly verb: 'approve'; readonly planHash: string }
@@ -59,7 +62,7 @@ export function judgeVerb(view: RolloutView, asked: AskedVerb, words: VerbWords)
     case 'abort':
       return judgeAbort(view, { at, reason });
     case 'rollback':
-      return judgeRollback(view, { at, reason });
+      return judgeRollback(view, { at, reason }, asked.now ?? false);
     case 'retry':
       return judgeRetry(view, asked.failed, { at, reason });
     default:
@@ -154,15 +157,21 @@ function judgeAbort({ rollout, account }: RolloutView, said: Said): VerbJudgemen
   return change({ kind: 'aborted', ...said });
 }
 
-function judgeRollback(view: RolloutView, said: Said): VerbJudgement {
-  const { state, kind, rollbackOf: taken } = view.rollout;
-  if (kind === 'rollback') return refuse(`it is itself the rollback of ${taken}`);
-  if (state === 'rollingBack' || state === 'rolledBack') return unchanged;
+function judgeRollback(view: RolloutView, said: Said, now: boolean): VerbJudgement {
+  const { state, kind, rollbackOf: taken, anyTime } = view.rollout;
+  const lift = anyTime === true || !now ? unchanged : change({ kind: 'windowsLifted', ...said });
+  if (kind === 'rollback') {
+    if (!now)
+      return refuse(`it is itself the rollback of ${taken}; with --now it starts outside its windows`);
+    return isRolloutEnd(state) ? refuse(`it is over (${stateWords(state)})`) : lift;
+  }
+  if (state === 'rollingBack') return lift;
+  if (state === 'rolledBack') return unchanged;
   if (state === 'awaitingApproval') return refuse('nothing of it has started; abort it');
   if (total(view, mayHaveBuild) === 0) {
     return refuse(`nothing of it was upgraded${isRolloutEnd(state) ? '' : '; abort it'}`);
   }
-  return change({ kind: 'rollbackAsked', ...said });
+  return change({ kind: 'rollbackAsked', ...said, ...(now ? { anyTime: true } : {}) });
 }
 
 /** The failed records are changed one by one before; a rollout that was over is open again then. */

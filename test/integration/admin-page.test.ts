@@ -266,7 +266,6 @@ describe('the page', () => {
     ['approve wave rest', { verb: 'approve', wave: 'rest' }, { waves: waiting }],
     ['skip soak of wave canary', { verb: 'skipSoak', wave: 'canary' }, { waves: soaking }],
     ['abort', { verb: 'abort' }, {}],
-    ['roll back', { verb: 'rollback' }, {}],
     ['retry 1 failed', { verb: 'retry', failed: 1 }, { counts: countsOf({ failed: 1 }) }],
   ] as const)('has a button to %s, which sends what it showed', async (label, asked, changes) => {
     const { page, operations } = await open([aRolloutStatus(changes)]);
@@ -277,6 +276,27 @@ describe('the page', () => {
       ?.dispatch('submit');
     expect(operations.requests).toEqual([
       { rolloutId: 'production-20260302-1', by: 'operator', reason: 'no reason given', ...asked },
+    ]);
+  });
+
+  it('shows what a rollback does before it can be asked for, and asks for just that (P15)', async () => {
+    const { page, operations } = await open([aRolloutStatus()]);
+    const opened = page.button('roll back').dispatch('click');
+    const form = page.body.all().find(({ tag }) => tag === 'form');
+    const submit = form?.all().findLast(({ tag }) => tag === 'button');
+    expect(submit?.disabled).toBe(true);
+    await opened;
+    expect(submit?.disabled).toBe(false);
+    for (const text of [
+      '40 collectors go back',
+      '19.441-2 (30), 19.456-3 (10)',
+      '3 stay: the service no longer',
+    ])
+      expect(form?.textContent).toContain(text);
+    expect(form?.textContent).toContain('canary at most 4, 0 may fail, soak 30 min → rest 36, 2% may fail');
+    await form?.dispatch('submit');
+    expect(operations.requests).toMatchObject([
+      { verb: 'rollback', shown: { collectors: 40, leftBehind: 3 } },
     ]);
   });
 

@@ -101,7 +101,10 @@ describe('the commands that speak to a daemon', () => {
     [['resume', '--hold', '17'], { verb: 'resume', hold: 17 }],
     [['skip-soak', '--wave', 'canary'], { verb: 'skipSoak', wave: 'canary' }],
     [['abort'], { verb: 'abort' }],
-    [['rollback'], { verb: 'rollback' }],
+    [
+      ['rollback', '--yes', '--now'],
+      { verb: 'rollback', now: true, shown: { collectors: 40, leftBehind: 3 } },
+    ],
     [['retry', '--failed', '0'], { verb: 'retry', failed: 0 }],
     [['approve', '--wave', 'rest'], { verb: 'approve', wave: 'rest' }],
   ] as const)('%j asks for it, with its reason, and shows what came of it', async (args, asked) => {
@@ -112,6 +115,28 @@ describe('the commands that speak to a daemon', () => {
     ]);
     expect(out).toMatch(new RegExp(`^${running} .*\n(.*\n)*do `));
     expect(code).toBe(exitCodes.done);
+  });
+
+  it('shows what a rollback does before it asks (P15), as data too', async () => {
+    const { operations, upwave } = await setUp();
+    const { failure, out } = await upwave('rollback', 'production');
+    const question = `Take 40 collectors of ${running} back?`;
+    expect(failure).toMatchObject({
+      exitCode: exitCodes.usageOrConfig,
+      message: `${question}\n  To confirm it, run: upwave rollback ${running} --yes`,
+    });
+    for (const words of [
+      'takes 40 collectors back',
+      '19.441-2 (30), 19.456-3 (10)',
+      '3: the service no longer offers the build they had: web-1 (had 19.402-1), …',
+      'canary    at most 4, 0 may fail, soak 30m',
+      'rest      36, 2% may fail',
+      '50 at a time; 1 at a time for each fields.cluster',
+    ])
+      expect(out).toContain(words);
+    const data = JSON.parse((await upwave('rollback', 'production', '--json')).out);
+    expect(data).toMatchObject({ collectors: 40, leftBehind: [{ count: 3 }], waves: [{ size: 4 }, {}] });
+    expect(operations.requests).toEqual([]);
   });
 
   const soaking = aWaveStatus({ state: 'soaking' });

@@ -4,6 +4,7 @@ import {
   aStartedNight,
   createsReach,
   type NightInput,
+  rollBack,
   type StartedNight,
   statusOf,
   untilEnded,
@@ -156,7 +157,7 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
       read += 1;
       return empty;
     });
-    await daemon.operations.apply({ rolloutId, verb: 'rollback', by: 'ops', reason: 'it is bad' });
+    expect(await rollBack(daemon, rolloutId)).toMatchObject({ kind: 'done' });
     // The second one is read after what the first one showed was stored.
     await until('two readings for the rollback', () => read >= 2);
     const waiting = await statusOf(daemon, rolloutId);

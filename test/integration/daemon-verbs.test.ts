@@ -8,6 +8,7 @@ import {
   type Night,
   type NightDaemon,
   nightPolicy,
+  rollBack,
   scan,
   statusOf,
   untilEnded,
@@ -186,7 +187,12 @@ describe.concurrent('a rollback', () => {
     );
     await untilEnded(daemon, rolloutId);
     const ask = { rolloutId, verb: 'rollback', ...by } as const;
-    expect(await daemon.operations.apply(ask)).toMatchObject({ kind: 'done' });
+    // What was not shown is not begun (P15).
+    expect(await daemon.operations.apply(ask)).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringMatching(/^the rollback was not confirmed: \d+ go back/),
+    });
+    expect(await rollBack(daemon, rolloutId)).toMatchObject({ kind: 'done' });
     expect(await daemon.operations.apply(ask)).toMatchObject({ kind: 'unchanged' });
     const ended = await untilEnded(daemon, rolloutId);
     expect(ended.state).toBe('rolledBack');

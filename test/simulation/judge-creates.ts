@@ -141,7 +141,8 @@ export function makeCreateJudge(parts: {
       const pinned =
         rollout.kind === 'upgrade' ? rollout.targetBuild : buildBefore(seen, rollout.rollbackOf, collectorId);
       verdicts.check('P6', isSameBuild(toBuild, pinned ?? ''), () => `${who} to ${toBuild}, not ${pinned}`);
-      if (policy.windows.length + policy.freezes.length > 0) {
+      const isAnyTime = rollout.anyTime === true && orders.mayStartAnyTime(rollout);
+      if (policy.windows.length + policy.freezes.length > 0 && !isAnyTime) {
         const needsMs = (of.successes.get(upgrade.stratum) ?? 0) < learnedMin ? policy.upgrade.expectMs : 0;
         for (const share of needsMs > 0 ? [0, 0.5, 1] : [0]) {
           const slackMs = skewMs + leavesWithinMs;

@@ -1,6 +1,6 @@
 import type { FrozenPlan } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
-import type { Policy } from '../../src/rollout/policy.ts';
+import type { Policy, WaveRule } from '../../src/rollout/policy.ts';
 import type { Night } from './night.ts';
 import type { ProcessModel } from './process-model.ts';
 
@@ -8,9 +8,46 @@ import type { ProcessModel } from './process-model.ts';
 const scanMs = 60_000;
 
 /** Judges a new plan: where daemons disagree about a policy, those with the newest config make it (P5). */
-export function judgePlan(night: Night, process: ProcessModel, { rollout }: FrozenPlan): void {
-  if (rollout.kind === 'rollback') return;
+export function judgePlan(night: Night, process: ProcessModel, plan: FrozenPlan): void {
+  const { rollout } = plan;
+  if (rollout.kind === 'rollback') {
+    judgeRollback(night, plan);
+    return;
+  }
   judgeConfig(night, process, () => `${process.name} planned ${rollout.id}`);
+}
+
+/** Judges the plan of a rollback: a canary goes before the rest (P3), and whoever asked saw so many (P15). */
+function judgeRollback({ verdicts, seen, orders }: Night, { rollout, upgrades, groups }: FrozenPlan): void {
+  const original = seen.all.get(rollout.rollbackOf ?? '')?.rollout;
+  if (original === undefined || upgrades.length === 0) return;
+  const canary = upgrades.filter(({ wave }) => wave === 0).length;
+  const { waves, concurrency } = original.policy;
+  const allowed = Math.min(upgrades.length, canaryOf(waves, upgrades.length, groups.strata.length));
+  verdicts.check(
+    'P3',
+    canary > 0 && canary <= allowed,
+    () => `${canary} of ${upgrades.length} collectors are the canary of ${rollout.id}, allowed ${allowed}`,
+  );
+  // Nobody is asked where a breach leads to it.
+  const shown = original.reason.startsWith('by ') ? orders.shownOf(original.id) : undefined;
+  if (shown === undefined) return;
+  // So many may have been upgraded between the look and the word, and until the word was in force.
+  verdicts.check(
+    'P15',
+    upgrades.length <= shown + 2 * concurrency,
+    () => `${rollout.id} takes ${upgrades.length} collectors back, and ${shown} were shown`,
+  );
+}
+
+/** The most collectors that go first, by the rule of a policy's first wave. */
+function canaryOf([first, ...others]: readonly WaveRule[], planned: number, strata: number): number {
+  if (first === undefined || others.length === 0) return strata;
+  // Where nobody matches, one of each stratum goes first.
+  const least = first.match === undefined ? 0 : strata;
+  if (first.size.kind === 'perStratum') return Math.max(least, first.size.count * strata);
+  if (first.size.kind === 'count') return Math.max(least, first.size.count);
+  return Math.max(least, 1, Math.ceil((planned * first.size.percent) / 100 - 1e-9));
 }
 
 /** Judges late joiners: the plan's own policy and the newest config select each of them (P5). */

@@ -9,6 +9,12 @@ export interface Orders {
   asks(keys: readonly string[]): () => void;
   /** Begins an order; call the result when it was answered. */
   forbids(keys: readonly string[]): () => void;
+  /** Somebody is about to ask for a rollback of these: with what they saw, and whether at any time. */
+  rollbackAsked(rolloutId: string, asked: { readonly collectors: number; readonly now: boolean }): void;
+  /** The most collectors that anybody saw in a rollback that they asked for; undefined: nobody has. */
+  shownOf(rolloutId: string): number | undefined;
+  /** Whether anybody let it, or what it takes back, start outside windows. */
+  mayStartAnyTime(rollout: { readonly id: string; readonly rollbackOf: string | null }): boolean;
   forbidding(create: {
     readonly rolloutId: string;
     readonly kind: 'upgrade' | 'rollback';
@@ -22,8 +28,16 @@ export function makeOrders(): Orders {
   const inForce = new Set<string>();
   const lifting = new Map<string, number>();
   const lifted = new Map<string, number>();
+  const shown = new Map<string, number>();
+  const atAnyTime = new Set<string>();
   let moment = 0;
   return {
+    rollbackAsked: (rolloutId, { collectors, now }) => {
+      shown.set(rolloutId, Math.max(collectors, shown.get(rolloutId) ?? 0));
+      if (now) atAnyTime.add(rolloutId);
+    },
+    shownOf: (rolloutId) => shown.get(rolloutId),
+    mayStartAnyTime: ({ id, rollbackOf }) => atAnyTime.has(id) || atAnyTime.has(rollbackOf ?? ''),
     moment: () => moment,
     forgetRollouts: () => {
       for (const key of inForce) if (!/^(build|collector)\//.test(key)) inForce.delete(key);

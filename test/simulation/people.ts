@@ -1,4 +1,5 @@
 import type { RolloutOperations } from '../../src/orchestrator/operations.ts';
+import { countLeft } from '../../src/rollout/left-behind.ts';
 import { holdNumber, isRolloutEnd } from '../../src/rollout/rollout.ts';
 import { isFailed, type Upgrade } from '../../src/rollout/upgrade.ts';
 import type { AskedVerb, RolloutVerb } from '../../src/rollout/verbs.ts';
@@ -122,7 +123,8 @@ async function speak(
   const { rollout } = of;
   const draw = chances.next();
   const say = async (verb: RolloutVerb) => {
-    const meant = shownFor(of, verb);
+    const meant =
+      verb === 'rollback' ? await lookAtRollback(night, operations, chances, of) : shownFor(of, verb);
     // A name that is wrong, or was right a moment ago.
     const asked = verb === 'approve' && chances.hit(0.35) ? misnamed(of, chances) : meant;
     if (chances.hit(0.3)) await later(night, chances.int(1, 540_000));
@@ -152,6 +154,21 @@ async function speak(
   if (draw < 0.55) return say('resume');
   if (draw < 0.85) return hold(night, operations, chances, of);
   return release(night, operations, chances, of);
+}
+
+/** Looks at what a rollback would do: what is asked for later names that. */
+async function lookAtRollback(
+  night: Night,
+  operations: RolloutOperations,
+  chances: Chances,
+  { rollout }: SeenRollout,
+): Promise<AskedVerb> {
+  const result = await expectFaults(night, 'preview', () => operations.previewRollback(rollout.id));
+  const preview = result?.kind === 'shown' ? result.preview : undefined;
+  const collectors = preview?.collectors ?? 0;
+  const now = chances.hit(0.3);
+  night.orders.rollbackAsked(rollout.id, { collectors, now });
+  return { verb: 'rollback', now, shown: { collectors, leftBehind: countLeft(preview?.leftBehind ?? []) } };
 }
 
 const stopping: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'rollback']);
@@ -202,7 +219,9 @@ async function ask(
   if (verb === 'retry') of.isLimitUnknown = true;
   if (verb === 'skipSoak') of.soaksSkipped.add(rollout.waves.findIndex(({ state }) => state === 'soaking'));
   const lifted = lifting.has(verb) ? night.orders.asks(keys) : undefined;
-  const forbidden = stopping.has(verb) ? night.orders.forbids(keys) : undefined;
+  // Said to a rollback, it only lifts its windows.
+  const isStopping = stopping.has(verb) && !(verb === 'rollback' && rollout.kind === 'rollback');
+  const forbidden = isStopping ? night.orders.forbids(keys) : undefined;
   night.trace(by, () => `${verb} ${rollout.id}`);
   const result = await expectFaults(night, verb, () =>
     operations.apply({ rolloutId: rollout.id, by, reason: '', ...asked }),

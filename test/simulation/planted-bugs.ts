@@ -5,7 +5,7 @@ import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { FleetCollector } from '../../src/rollout/collector.ts';
 import type { Policy } from '../../src/rollout/policy.ts';
-import type { Rollout, StoredView } from '../../src/rollout/rollout.ts';
+import type { Rollout, StoredView, WaveState } from '../../src/rollout/rollout.ts';
 import { end } from '../../src/rollout/upgrade-changes.ts';
 
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
@@ -40,6 +40,7 @@ export const plantedBugs = [
   'olderBrakesReturn',
   'turnKept',
   'anyApprovalTaken',
+  'rollbackAtOnce',
 ] as const;
 export type PlantedBug = (typeof plantedBugs)[number];
 
@@ -205,6 +206,14 @@ export function plantInStore(
           return { ...read, upgrades: read.upgrades.map((upgrade) => ({ ...upgrade, turnChanges })) };
         },
       };
+    case 'rollbackAtOnce':
+      // The canary of a rollback seems to have passed as soon as it is open.
+      if (context !== 'lead') return store;
+      return withRollout(
+        store,
+        (rollout) => withRollbackCanary(rollout, ['open', 'soaking'], 'passed'),
+        (seen, truth) => withRollbackCanary(seen, ['passed'], truth.waves[0]?.state ?? 'passed'),
+      );
     case 'joinerByOwnConfig':
       return context === 'scan'
         ? withPolicy(store, (policy) => ({ ...policy, select: { ...policy.select, exclude: [] } }))
@@ -240,6 +249,12 @@ export function plantInVerb(bug: PlantedBug | null, request: VerbRequest, rollou
 export function plantInConfigs(bug: PlantedBug | null, configs: Configs): Configs {
   if (bug !== 'olderBrakesReturn') return configs;
   return { ...configs, word: () => ({ generation: Number.MAX_SAFE_INTEGER, isTakenUp: true }) };
+}
+
+function withRollbackCanary(rollout: Rollout, from: readonly WaveState[], to: WaveState): Rollout {
+  const [canary, ...rest] = rollout.waves;
+  if (rollout.kind !== 'rollback' || canary === undefined || !from.includes(canary.state)) return rollout;
+  return { ...rollout, waves: [{ ...canary, state: to }, ...rest] };
 }
 
 export function plantInRegister(

@@ -3,6 +3,7 @@ import { secretsOf } from '../../src/cli/choose-redis.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type Daemon, makeDaemon } from '../../src/daemon/daemon.ts';
 import { type LogFields, makeLogger } from '../../src/observability/logger.ts';
+import type { VerbResult } from '../../src/orchestrator/operations.ts';
 import type { RedisConfig } from '../../src/redis/redis-config.ts';
 import { isRightsRefusal } from '../../src/redis/rights-refusal.ts';
 import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario.ts';
@@ -12,6 +13,7 @@ import {
   startReferenceService,
 } from '../../src/reference-service/start-reference-service.ts';
 import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
+import { countLeft } from '../../src/rollout/left-behind.ts';
 import type { WaveState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus } from '../../src/rollout/status.ts';
 import type { Upgrade } from '../../src/rollout/upgrade.ts';
@@ -361,4 +363,13 @@ export async function upgradesOf(
 /** Upgrades that may be running at the service, or wait for their proof. */
 export function activeOf({ counts }: RolloutStatus): number {
   return counts.queued + counts.starting + counts.upgrading + counts.verifying;
+}
+
+/** Asks for a rollback as it is shown (P15). */
+export async function rollBack({ operations }: NightDaemon, rolloutId: string): Promise<VerbResult> {
+  const result = await operations.previewRollback(rolloutId);
+  if (result.kind !== 'shown') throw new Error(`no preview of a rollback of ${rolloutId}: ${result.kind}`);
+  const { collectors, leftBehind } = result.preview;
+  const shown = { collectors, leftBehind: countLeft(leftBehind) };
+  return operations.apply({ rolloutId, verb: 'rollback', by: 'ops', reason: 'it is bad', shown });
 }

@@ -15,6 +15,7 @@ import type { StartPreviewResult, StartRequest, StartResult } from '../../src/or
 import type { RolloutEvent } from '../../src/rollout/events.ts';
 import { emptyCounts } from '../../src/rollout/gate.ts';
 import { headlineOf } from '../../src/rollout/headline.ts';
+import type { RollbackPreview } from '../../src/rollout/preview-rollback.ts';
 import type { RolloutState } from '../../src/rollout/rollout.ts';
 import type { RolloutStatus, WaveStatus } from '../../src/rollout/status.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/upgrade.ts';
@@ -100,6 +101,35 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     ...changes,
   } satisfies Omit<RolloutStatus, 'headline'>;
   return { ...facts, headline: headlineOf({ ...facts, rollbackState: null }) };
+}
+
+function aRollbackPreview(changes: Partial<RollbackPreview> = {}): RollbackPreview {
+  return {
+    rollout: 'production-20260302-1',
+    collectors: 40,
+    running: 2,
+    unconfirmed: 1,
+    mayGrowBy: 50,
+    builds: [
+      { build: '19.441-2', count: 30 },
+      { build: '19.456-3', count: 10 },
+    ],
+    leftBehind: [
+      {
+        reason: 'the service no longer offers the build they had',
+        count: 3,
+        names: ['web-1 (had 19.402-1)'],
+      },
+    ],
+    waves: [
+      { name: 'canary', size: 4, soakMs: 1_800_000, maxFailures: '0' },
+      { name: 'rest', size: 36, soakMs: 0, maxFailures: '2%' },
+    ],
+    concurrency: 50,
+    caps: [{ key: 'fields.cluster', cap: 1 }],
+    window: null,
+    ...changes,
+  };
 }
 
 export function aRolloutEvent(changes: Partial<RolloutEvent> = {}): RolloutEvent {
@@ -212,6 +242,12 @@ export function makeFakeOperations(data: {
           .slice(offset, offset + limit),
       ),
     readEvents: (id, limit) => known(id, () => (data.events ?? []).slice(0, limit)),
+    previewRollback: (id) =>
+      answer(() =>
+        statuses.has(id)
+          ? { kind: 'shown', preview: aRollbackPreview({ rollout: id }) }
+          : { kind: 'unknownRollout' },
+      ),
     apply: (request) =>
       answer((): VerbResult => {
         requests.push(request);

@@ -37,15 +37,20 @@ function held(stratum: number): HeldStratum {
 }
 
 interface Given extends Partial<Omit<RolloutView, 'rollout'>> {
+  readonly anyTime?: true;
   readonly policy?: Partial<Policy>;
   readonly lanes?: readonly Lane[];
   readonly caps?: readonly number[];
   readonly heldStrata?: readonly HeldStratum[];
 }
 
-function view({ policy, lanes, caps, heldStrata, ...changes }: Given): RolloutView {
+function view({ policy, lanes, caps, heldStrata, anyTime, ...changes }: Given): RolloutView {
   return aView({
-    rollout: aRollout({ policy: aPolicy({ concurrency: 4, ...policy }), heldStrata: heldStrata ?? [] }),
+    rollout: aRollout({
+      policy: aPolicy({ concurrency: 4, ...policy }),
+      heldStrata: heldStrata ?? [],
+      ...(anyTime && { anyTime }),
+    }),
     groups: someGroups({
       lanes: lanes ?? [aLane()],
       domains: (caps ?? []).map((cap, index) => ({ label: `fields.cluster = ${index}`, cap })),
@@ -156,6 +161,15 @@ describe('windows (P7)', () => {
       holds: [{ reason: 'outside the window', until: closesAt }],
       wakeAt: closesAt,
     });
+  });
+
+  it('and freezes do not bind a rollback that a person lets start at any time', () => {
+    const freezes = [{ from: '2000-01-01T00:00', to: '2100-01-01T00:00', reason: '', timeZone: 'UTC' }];
+    const policy = { windows: [window(22, 23)], freezes };
+    expect(admit(view({ policy, candidates }), now).picks).toEqual([]);
+    expect(admit(view({ policy, candidates, anyTime: true }), now).picks).toEqual([
+      { collectorId: 1, startBy: null },
+    ]);
   });
 
   it('go by the zone of the lane', () => {

@@ -109,7 +109,7 @@ describe('asking for a rollback', () => {
     const back = { kind: 'rollback', rollbackOf: 'production-20260302-1' } as const;
     expect(ask(rollingBack({}, { ...back, state: 'running' }))).toEqual({
       kind: 'refused',
-      reason: 'it is itself the rollback of production-20260302-1',
+      reason: 'it is itself the rollback of production-20260302-1; with --now it starts outside its windows',
     });
     expect(ask(rollingBack({}, { state: 'awaitingApproval' }))).toMatchObject({ kind: 'refused' });
   });
@@ -126,6 +126,21 @@ describe('asking for a rollback', () => {
     expect(ask(rollingBack({ waves: [aSummary({ unconfirmed: 1 })] }, { state: 'aborted' })).kind).toBe(
       'change',
     );
+  });
+
+  it('can let it start outside its windows, also once it runs', () => {
+    const now = (of: RolloutView) => judgeVerb(of, { verb: 'rollback', now: true }, words);
+    const asked = now(rollingBack({}, { state: 'running' }));
+    if (asked.kind !== 'change') throw new Error('rollback was refused');
+    expect(evolveRollout(aRollout(), asked.fact)).toMatchObject({ state: 'rollingBack', anyTime: true });
+    for (const of of [rollingBack(), rollingBack({}, { kind: 'rollback', state: 'running' })]) {
+      const lifted = now(of);
+      if (lifted.kind !== 'change') throw new Error('it was refused');
+      const rollout = evolveRollout(of.rollout, lifted.fact);
+      expect(rollout).toMatchObject({ state: of.rollout.state, anyTime: true });
+      expect(now({ ...of, rollout })).toEqual({ kind: 'unchanged' });
+    }
+    expect(now(rollingBack({}, { kind: 'rollback', state: 'succeeded' }))).toMatchObject({ kind: 'refused' });
   });
 
   it('points pause and abort to the rollback itself', () => {
