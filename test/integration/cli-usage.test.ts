@@ -40,9 +40,18 @@ describe.concurrent('the command line', () => {
     { args: ['hold', '--reason', 'none'], says: /missing required argument 'what'/ },
     { args: ['service', '--fleet', 'many'], says: /give a whole number/ },
     { args: [], says: /Usage: upwave/ },
-    { args: ['status', '--url', 'foo'], says: /--url must be where the daemon listens, such as/ },
-    { args: ['status', '--url', 'localhost:9464'], says: /--url must be where the daemon listens, such as/ },
-    { args: ['pause', '--url', 'http://h?x=y'], says: /--url must be where the daemon listens, such as/ },
+    {
+      args: ['status', '--url', 'foo'],
+      says: /--url, or UPWAVE_URL, must be where the daemon listens, such as/,
+    },
+    {
+      args: ['status', '--url', 'localhost:9464'],
+      says: /--url, or UPWAVE_URL, must be where the daemon listens, such as/,
+    },
+    {
+      args: ['pause', '--url', 'http://h?x=y'],
+      says: /--url, or UPWAVE_URL, must be where the daemon listens, such as/,
+    },
   ])('$args ends with 2', async ({ args, says }) => {
     const { code, err, all } = await runUpwave({ args });
     expect(err).toMatch(says);
@@ -97,7 +106,7 @@ describe.concurrent('a log that can not be written', () => {
 });
 
 describe.concurrent('the config file', () => {
-  const commands = ['config check', 'run', 'status'];
+  const commands = ['config check', 'run', 'plan'];
 
   it.each(commands)('`%s`: a typo ends with 2, file:line and the nearest key', async (command) => {
     await withFolder(async ({ path, write }) => {

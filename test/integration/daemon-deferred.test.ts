@@ -63,6 +63,9 @@ describe.concurrent('a canary that can’t be upgraded now', () => {
             serviceUrl,
             () => 0,
             (url) => (isDown && /\/collectors\/\d+$/.test(url) ? { status: 502 } : undefined),
+            undefined,
+            // Without a time to compare its row with, the canary is polled before its create.
+            () => !isDown,
           );
           onTestFinished(way.close);
           return way.url;

@@ -19,12 +19,14 @@ interface InsteadAnswer {
  * @param delayMs how long a request is on its way
  * @param answerInstead gives an answer itself, and the service gets nothing; undefined passes the request on
  * @param beforePost is waited for before a POST goes on; it gets the body
+ * @param tellsTime false: the answer goes on without its `Date`
  */
 export async function startWayToService(
   serviceUrl: string,
   delayMs: (method: string) => number = () => 0,
   answerInstead: (url: string) => InsteadAnswer | undefined = () => undefined,
   beforePost: (body: string) => Promise<void> = async () => undefined,
+  tellsTime: () => boolean = () => true,
 ): Promise<WayToService> {
   const cookies = new Set<string>();
   const server = createServer((incoming, outgoing) => {
@@ -40,7 +42,10 @@ export async function startWayToService(
         for (const cookie of answer.headers['set-cookie'] ?? []) {
           cookies.add(/=([^;]+)/.exec(cookie)?.[1] ?? '');
         }
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        const { date, ...others } = answer.headers;
+        const isTold = date !== undefined && tellsTime();
+        outgoing.sendDate = false;
+        outgoing.writeHead(answer.statusCode ?? 502, isTold ? { ...others, date } : others);
         answer.pipe(outgoing);
       });
       onward.on('error', () => outgoing.destroy());
