@@ -290,9 +290,12 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     if (stopping.signal.aborted) return;
     // Before any step of this daemon: a freeze that came with the restart holds from the first create on (P7). Where this
     // fails, the loops must start all the same; the next beat repeats it.
-    await followBrakes().catch((error: unknown) => {
+    try {
+      await configs.beat();
+      await followBrakes();
+    } catch (error) {
       if (!stopping.signal.aborted) logger.write('warn', { event: 'start.incomplete', error });
-    });
+    }
     const loopsParts = {
       ...shared,
       redis,

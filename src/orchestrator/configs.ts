@@ -1,5 +1,5 @@
 import type { Sleep } from '../base/sleep.ts';
-import type { Clock, DurationMs } from '../base/time.ts';
+import type { Clock, DurationMs, EpochMs } from '../base/time.ts';
 import { type ConfigStanding, configWords, judgeConfig } from '../rollout/newest-config.ts';
 import type { ConfigWord } from '../rollout/present-brakes.ts';
 import type { ConfigRegister, LivingDaemons, NamedConfig } from './ports/config-register.ts';
@@ -13,7 +13,8 @@ export interface Configs {
   standings(): ReadonlyMap<string, ConfigStanding>;
   /**
    * What this daemon's config may say about the brakes of a rollout that is on its way, by the last check or beat; undefined
-   * where another daemon has a newer config, or where this one scans only once beside others.
+   * where another daemon has a newer config, where this one scans only once beside others, or where that beat is too old to
+   * know: a daemon that was suspended must not put back what was changed meanwhile (P4, P7).
    */
   word(policy: string): ConfigWord | undefined;
   /** The config was read anew: policies that it says differently are the newest from the next beat on. */
@@ -35,11 +36,15 @@ export interface ConfigsParts {
 // A daemon that was killed is taken for living ten seconds longer: it may be this one, started again with another config.
 const takenUpWithinMs: DurationMs = 15_000;
 
+// Two beats and a half.
+const wordHoldsMs: DurationMs = 5_000;
+
 /** Judges the config of this daemon by what living daemons say, and tells when that has changed. */
 export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts): Configs {
   let living: LivingDaemons = { own: [], account: '', others: [] };
   let standings: ReadonlyMap<string, ConfigStanding> = new Map();
   let hashes: ReadonlyMap<string, string> = new Map();
+  let askedAt: EpochMs = 0;
   /** Since when this daemon has its config of a policy. */
   const readAt = new Map<string, number>();
   /** Policies of which another daemon has shown a newer config since then: that one stays the newer one when it is gone. */
@@ -53,7 +58,9 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     hashes = new Map(own.map(({ policy, hash }) => [policy, hash]));
   };
   const beat = async (): Promise<void> => {
+    const beganAt = clock.now();
     living = await register.beat();
+    askedAt = beganAt;
     const { own, others } = living;
     takeUp(own);
     const judged = own.map((config) => [config.policy, judgeConfig(config, others)] as const);
@@ -76,6 +83,7 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     },
     standings: () => standings,
     word: (policy) => {
+      if (Math.abs(clock.now() - askedAt) > wordHoldsMs) return undefined;
       const { kind } = standings.get(policy) ?? agreed;
       const own = living.own.find((config) => config.policy === policy);
       // Read anew since the last beat: how it stands to the others is not known yet.

@@ -30,16 +30,18 @@ export async function followConfigs(
 ): Promise<readonly FollowedConfig[]> {
   const all: FollowedConfig[] = [];
   for (const config of parts.rollouts) {
-    const word = parts.configs.word(config.name);
-    if (word === undefined) continue;
+    if (parts.configs.word(config.name) === undefined) continue;
     for (const rolloutId of await parts.store.activeRolloutIds([config.name])) {
       const before = await parts.store.loadRollout(rolloutId);
       if (before === undefined) continue;
       // Of another account, its policy is another one that has the same name (P5).
       const account = await parts.accounts?.standingOf(before);
       if (account !== undefined && account.kind !== 'own') continue;
-      const judge = (rollout: typeof before) =>
-        followConfig(rollout, { config, word, at: parts.clock.now() });
+      // Asked anew for each reading of the record, which may have changed while this daemon was suspended.
+      const judge = (rollout: typeof before) => {
+        const word = parts.configs.word(config.name);
+        return word && followConfig(rollout, { config, word, at: parts.clock.now() });
+      };
       const { followed, waiting } = withPresentBrakes(before, config);
       const isChanged = judge(before) !== undefined;
       if (isChanged) await stopRollout(parts, rolloutId, by, (view) => judge(view.rollout));

@@ -67,6 +67,15 @@ async function setUp() {
       sink: quietParts.sink,
       clock,
     });
+  const follow = (
+    configs: Configs,
+    policy: Policy,
+    by = 'daemon',
+    account: AccountStanding = { kind: 'own' },
+  ) => {
+    const accounts = { standingOf: async () => account };
+    return followConfigs({ ...parts, accounts, configs, rollouts: [policy] }, by);
+  };
   const beat = async (
     configs: Configs,
     policy: Policy,
@@ -74,8 +83,7 @@ async function setUp() {
     account: AccountStanding = { kind: 'own' },
   ) => {
     await configs.beat();
-    const accounts = { standingOf: async () => account };
-    return followConfigs({ ...parts, accounts, configs, rollouts: [policy] }, by);
+    return follow(configs, policy, by, account);
   };
   const lead = () => reconcile(parts as unknown as Parameters<typeof reconcile>[0], rollout.id, 1, 0);
   const countOf = async (state: UpgradeState) =>
@@ -89,7 +97,7 @@ async function setUp() {
       await runStep(parts, { rolloutId: rollout.id, collectorId }, new AbortController().signal);
   };
   const now = async () => lossless(await store.loadRollout(rollout.id));
-  return { clock, store, events, tasks, aDaemon, beat, lead, runSteps, countOf, now };
+  return { clock, store, events, tasks, aDaemon, beat, follow, lead, runSteps, countOf, now };
 }
 
 describe('a config that was read anew, or came with a restart', () => {
@@ -143,6 +151,16 @@ describe('a config that was read anew, or came with a restart', () => {
     // Killed: nobody has the newer config now.
     others = [];
     await beat(elder, old);
+    expect((await now()).policy.freezes).toEqual(frozen.freezes);
+  });
+
+  it('is not taken back by a daemon that was suspended between its beat and what it does by it (P4)', async () => {
+    const { clock, aDaemon, beat, follow, now } = await setUp();
+    const suspended = aDaemon(named('aaaa', 1));
+    await beat(suspended, old);
+    clock.at += 150_000;
+    await beat(aDaemon(named('bbbb', 2)), frozen);
+    await follow(suspended, old);
     expect((await now()).policy.freezes).toEqual(frozen.freezes);
   });
 
