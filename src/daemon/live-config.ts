@@ -21,7 +21,8 @@ export interface LiveConfig {
 export function makeLiveConfig(config: Config): LiveConfig {
   const rollouts = [...config.rollouts];
   const policies = rollouts.map(({ name }) => name);
-  let schedules = schedulesOf(rollouts);
+  const { baseUrl } = config.service;
+  let schedules = schedulesOf(baseUrl, rollouts);
   let forecast = makeScanForecast(schedules);
   return {
     rollouts,
@@ -31,16 +32,17 @@ export function makeLiveConfig(config: Config): LiveConfig {
     replace: (present) => {
       rollouts.splice(0, rollouts.length, ...present);
       policies.splice(0, policies.length, ...present.map(({ name }) => name));
-      schedules = schedulesOf(rollouts);
+      schedules = schedulesOf(baseUrl, rollouts);
       forecast = makeScanForecast(schedules);
     },
   };
 }
 
-function schedulesOf(rollouts: readonly Policy[]): readonly ScanSchedule[] {
+/** A tick is for daemons with the same config: another one would drop it, and scan nothing where a newer config lives. */
+function schedulesOf(baseUrl: string, rollouts: readonly Policy[]): readonly ScanSchedule[] {
   return rollouts.map((policy) => ({
     policy: policy.name,
-    version: hashHex(JSON.stringify(policy), 8),
+    version: hashOf(baseUrl, policy),
     cron: policy.schedule,
     timeZone: policy.timeZone,
   }));
@@ -48,10 +50,11 @@ function schedulesOf(rollouts: readonly Policy[]): readonly ScanSchedule[] {
 
 /** A name for what each policy says, and about which service. */
 export function nameConfigs(baseUrl: string, rollouts: readonly Policy[]): readonly NamedConfig[] {
-  return rollouts.map((policy) => ({
-    policy: policy.name,
-    hash: hashHex(JSON.stringify([new URL(baseUrl).origin, policy]), 8),
-  }));
+  return rollouts.map((policy) => ({ policy: policy.name, hash: hashOf(baseUrl, policy) }));
+}
+
+function hashOf(baseUrl: string, policy: Policy): string {
+  return hashHex(JSON.stringify([new URL(baseUrl).origin, policy]), 8);
 }
 
 /** Keys outside of `rollouts` that two configs say differently: what a process was built from, and keeps until its end. */

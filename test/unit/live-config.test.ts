@@ -29,6 +29,20 @@ describe('a config that is read anew', () => {
     });
   });
 
+  it('has ticks of its own where it names another service: a daemon with another config drops a tick', () => {
+    const versionOf = (baseUrl: string) =>
+      makeLiveConfig(
+        readConfig(
+          `service: { baseUrl: ${baseUrl}, accessId: id, accessKey: key }\nrollouts: [{ name: all }]`,
+        ),
+      )
+        .schedules()
+        .map(({ version }) => version);
+    const [one, other] = [versionOf('https://api.example.com/api'), versionOf('https://api.example.org/api')];
+    expect(one).not.toEqual(other);
+    expect(versionOf('https://api.example.com/api')).toEqual(one);
+  });
+
   it('is seen by whoever holds the lists', () => {
     const live = makeLiveConfig(running);
     const { policies, rollouts } = live;
