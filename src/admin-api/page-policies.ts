@@ -1,4 +1,4 @@
-/** Part of the page's program: how the looks for work went, what starts a rollout, and what reads the config again. */
+/** Part of the page’s program: the last scan of each policy, and the buttons that start a rollout and reload the config. */
 export const pagePolicies = `
   function configNote({ kind, others }) {
     if (kind === 'agreed') return null;

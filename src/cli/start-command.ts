@@ -53,7 +53,7 @@ function isConfirmed(
   return ask(`Start ${planned === 1 ? 'this upgrade' : `these ${planned} upgrades`}?`, stopSignal());
 }
 
-/** What would begin: target, waves, who is left out, and what it waits for. */
+/** The rollout that would start: its target, its waves, the collectors left out, and what it waits for. */
 export function renderPreview(preview: StartPreview, now: EpochMs): string {
   const { policy, leftOut, approval, window } = preview;
   const out = Object.entries(leftOut).map(([reason, count]) => `${reason}: ${count}`);
