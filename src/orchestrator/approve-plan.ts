@@ -5,7 +5,7 @@ import { freezePlan } from '../rollout/freeze-plan.ts';
 import type { Plan } from '../rollout/plan.ts';
 import type { PlanGroups } from '../rollout/plan-groups.ts';
 import type { HeldStratum, PlanDrift, Rollout } from '../rollout/rollout.ts';
-import { indexOfStratum } from '../rollout/verbs.ts';
+import { indexOfStratum } from '../rollout/plan-groups.ts';
 import type { ChangeRolloutParts } from './change-rollout.ts';
 import { judgeInventory, refusalOf } from './judge-inventory.ts';
 import { listAllUpgrades } from './list-all-upgrades.ts';

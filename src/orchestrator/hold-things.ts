@@ -6,7 +6,7 @@ import type { UpgradeFact } from '../rollout/facts.ts';
 import { didYouMean, type HoldNote } from '../rollout/hold-notes.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import { isOffered } from '../rollout/target.ts';
-import { findStratum, indexOfStratum } from '../rollout/verbs.ts';
+import { findStratum, indexOfStratum } from '../rollout/plan-groups.ts';
 import { changeRollout, stopRollout, waitForLeavingCreates } from './change-rollout.ts';
 import { recordFact } from './change-upgrade.ts';
 import { askForCollector, findPlannedCollector, namesNear } from './find-collector.ts';

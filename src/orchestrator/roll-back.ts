@@ -1,8 +1,9 @@
 import { isSameBuild } from '../base/build-version.ts';
+import { isDoubtOverdue } from '../rollout/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../rollout/collector.ts';
 import { describeFailure } from '../rollout/failure-classes.ts';
 import { freezeRollback } from '../rollout/freeze-rollback.ts';
-import { describeImplausible, isDoubtOverdue } from '../rollout/inventory-doubt.ts';
+import { describeImplausible } from '../rollout/inventory-doubt.ts';
 import { type LeftBehind, leftBehind } from '../rollout/left-behind.ts';
 import type { Rollout, RolloutView } from '../rollout/rollout.ts';
 import type { Upgrade } from '../rollout/upgrade.ts';

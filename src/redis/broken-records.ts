@@ -1,5 +1,5 @@
 import type { DurationMs } from '../base/time.ts';
-import type { Unreadable } from '../rollout/unreadable.ts';
+import type { Unreadable } from '../rollout/rollout.ts';
 import { BrokenRecordError } from './broken-record.ts';
 
 /** What of ours can't be read: left out where it is one of many, so that it stops nothing else. */

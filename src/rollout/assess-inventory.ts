@@ -39,6 +39,31 @@ export type InventoryVerdict =
   | { readonly kind: 'plausible' }
   | { readonly kind: 'implausible'; readonly why: Implausible };
 
+/** A reading that is not believed. */
+export interface DoubtedReading {
+  /** When the last such reading began. */
+  readonly readAt: EpochMs;
+  readonly why: Implausible;
+  /** What that reading showed: an operator may say that it is the fleet from now on. */
+  readonly size: number;
+  readonly missing: number;
+}
+
+/** Why nothing that the inventory says is believed for now, and since when. */
+export interface InventoryDoubt extends DoubtedReading {
+  readonly since: EpochMs;
+  /** The rollout is held for it: its reason says what it means to resume. */
+  readonly isHeld?: true;
+}
+
+/** After so long a rollout that can't believe the inventory is held: a person has to look after it (P14). */
+export const doubtHoldAfterMs: DurationMs = 30 * 60_000;
+
+/** True once an operator has to say what is true. */
+export function isDoubtOverdue({ since }: InventoryDoubt, now: EpochMs): boolean {
+  return now - since >= doubtHoldAfterMs;
+}
+
 // A person deletes a few collectors at once; a lost role, another tenant or a broken page takes many away.
 const fewMin = 3;
 const fewShare = 0.02;

@@ -2,19 +2,12 @@ import { assertNever } from '../base/assert.ts';
 import type { EpochMs } from '../base/time.ts';
 import { hasExcessAcknowledged } from './acknowledged.ts';
 import { admit, earliest } from './admission.ts';
+import { doubtHoldAfterMs, type InventoryDoubt, isDoubtOverdue } from './assess-inventory.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { decideForeign } from './foreign-rollout.ts';
 import { assessedAt, total } from './gate.ts';
-import {
-  doubtBesideHold,
-  doubtHeldWords,
-  doubtHold,
-  doubtHoldAfterMs,
-  type InventoryDoubt,
-  isDoubtOverdue,
-  rollbackDoubtWords,
-} from './inventory-doubt.ts';
+import { doubtBesideHold, doubtHeldWords, doubtHold, rollbackDoubtWords } from './inventory-doubt.ts';
 import {
   type BuildHold,
   type HeldFor,

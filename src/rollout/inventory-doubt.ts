@@ -4,33 +4,15 @@ import type { DurationMs, EpochMs } from '../base/time.ts';
 import {
   afterGoodReading,
   assessInventory,
+  doubtHoldAfterMs,
   type Implausible,
   type InventoryCount,
+  type InventoryDoubt,
   type InventoryVerdict,
 } from './assess-inventory.ts';
 import type { RolloutFact } from './evolve-rollout.ts';
 import type { Hold } from './hold.ts';
 import { isRolloutEnd, type Rollout } from './rollout.ts';
-
-/** A reading that is not believed. */
-export interface DoubtedReading {
-  /** When the last such reading began. */
-  readonly readAt: EpochMs;
-  readonly why: Implausible;
-  /** What that reading showed: an operator may say that it is the fleet from now on. */
-  readonly size: number;
-  readonly missing: number;
-}
-
-/** Why nothing that the inventory says is believed for now, and since when. */
-export interface InventoryDoubt extends DoubtedReading {
-  readonly since: EpochMs;
-  /** The rollout is held for it: its reason says what it means to resume. */
-  readonly isHeld?: true;
-}
-
-/** After so long a rollout that can't believe the inventory is held: a person has to look after it (P14). */
-export const doubtHoldAfterMs: DurationMs = 30 * 60_000;
 
 // As often as a usual rollout reads its inventory; the longer it lasts, the less often.
 const recheckShare = 1 / 20;
@@ -80,11 +62,6 @@ export function isInventoryChecked({ state }: Pick<Rollout, 'state'>): boolean {
 export function recheckInventoryMs({ policy, doubt }: Rollout, now: EpochMs): DurationMs {
   const leastMs = policy.upgrade.expectMs * recheckShare;
   return Math.max(leastMs, Math.min(recheckMaxMs, (now - (doubt?.since ?? now)) * recheckShareOfAge));
-}
-
-/** True once an operator has to say what is true. */
-export function isDoubtOverdue({ since }: InventoryDoubt, now: EpochMs): boolean {
-  return now - since >= doubtHoldAfterMs;
 }
 
 /** Why the rollout waits, for `status`; it ends by itself with the next good reading. */

@@ -8,11 +8,11 @@ import { makeLaneBook } from './lane-book.ts';
 import { pendingUpgrade } from './pending-upgrade.ts';
 import { type LeftOutReason, makeJudge, type PlanOptions } from './plan.ts';
 import type { CapDomain, PlanGroups, Stratum } from './plan-groups.ts';
+import { indexOfStratum } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { Rollout } from './rollout.ts';
 import { seatJoiners } from './seat-joiners.ts';
 import type { Upgrade } from './upgrade.ts';
-import { indexOfStratum } from './verbs.ts';
 
 /**
  * Plans the collectors that came to the fleet after the plan was frozen (DESIGN §4, Late joiners).

@@ -1,11 +1,9 @@
-import type { EpochMs } from '../base/time.ts';
+import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { AccountMark, AccountStanding } from './account.ts';
-import type { InventoryBaseline } from './assess-inventory.ts';
-import type { InventoryDoubt } from './inventory-doubt.ts';
+import type { InventoryBaseline, InventoryDoubt } from './assess-inventory.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
-import type { Unreadable } from './unreadable.ts';
 import type { Upgrade, UpgradeState } from './upgrade.ts';
 
 export const rolloutStates = [
@@ -243,6 +241,13 @@ export interface BuildHold {
   readonly by: string;
   readonly reason: string;
   readonly at: EpochMs;
+}
+
+/** Upgrades on their way whose record can't be read. */
+export interface Unreadable {
+  readonly collectorIds: readonly number[];
+  /** Since the first of them was met. */
+  readonly forMs: DurationMs;
 }
 
 /** What `decide` sees: a summary, never all records, so that its cost does not grow with the fleet. */

@@ -2,16 +2,9 @@ import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { Action } from './decision.ts';
 import type { Hold } from './hold.ts';
 import type { PlanGroups } from './plan-groups.ts';
-import { isRolloutEnd, type Rollout } from './rollout.ts';
+import { isRolloutEnd, type Rollout, type Unreadable } from './rollout.ts';
 import type { Upgrade } from './upgrade.ts';
 import { adopt, end } from './upgrade-changes.ts';
-
-/** Upgrades on their way whose record can't be read. */
-export interface Unreadable {
-  readonly collectorIds: readonly number[];
-  /** Since the first of them was met. */
-  readonly forMs: DurationMs;
-}
 
 /** What is still known of an upgrade whose record can't be read. */
 export interface Remains {

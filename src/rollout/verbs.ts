@@ -210,27 +210,3 @@ function change(fact: RolloutFact): VerbJudgement {
 function refuse(reason: string): VerbJudgement {
   return { kind: 'refused', reason };
 }
-
-/** Finds a stratum by its label, whatever the case and the blanks around its parts. */
-export function findStratum(
-  strata: ReadonlyArray<{ readonly label: string }>,
-  label: string,
-): { readonly kind: 'found'; readonly stratum: number; readonly label: string } | { readonly kind: 'none' } {
-  const wanted = normalize(label);
-  const index = strata.findIndex((each) => normalize(each.label) === wanted);
-  const found = strata[index];
-  return found === undefined ? { kind: 'none' } : { kind: 'found', stratum: index, label: found.label };
-}
-
-/** The index of the stratum with this label; -1 where there is none. */
-export function indexOfStratum(strata: ReadonlyArray<{ readonly label: string }>, label: string): number {
-  const found = findStratum(strata, label);
-  return found.kind === 'found' ? found.stratum : -1;
-}
-
-function normalize(label: string): string {
-  return label
-    .split('/')
-    .map((part) => part.trim().toLowerCase())
-    .join('/');
-}

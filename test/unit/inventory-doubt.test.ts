@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { InventoryCount } from '../../src/rollout/assess-inventory.ts';
+import { doubtHoldAfterMs } from '../../src/rollout/assess-inventory.ts';
 import { decide } from '../../src/rollout/decide.ts';
 import { evolveRollout } from '../../src/rollout/evolve-rollout.ts';
-import { doubtHoldAfterMs, judgeInventoryReading } from '../../src/rollout/inventory-doubt.ts';
+import { judgeInventoryReading } from '../../src/rollout/inventory-doubt.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { aRollout, aView, aWave, startedAt as t } from '../support/builders.ts';
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evolveRollout } from '../../src/rollout/evolve-rollout.ts';
 import { legalVerbs } from '../../src/rollout/legal-verbs.ts';
+import { findStratum } from '../../src/rollout/plan-groups.ts';
 import {
   isRolloutEnd,
   type Rollout,
@@ -11,13 +12,7 @@ import {
   type WaveState,
 } from '../../src/rollout/rollout.ts';
 import { describeRollout } from '../../src/rollout/status.ts';
-import {
-  findStratum,
-  judgeVerb,
-  type RolloutVerb,
-  rolloutVerbs,
-  type VerbJudgement,
-} from '../../src/rollout/verbs.ts';
+import { judgeVerb, type RolloutVerb, rolloutVerbs, type VerbJudgement } from '../../src/rollout/verbs.ts';
 import { asShown } from '../support/as-shown.ts';
 import {
   anApiStanding,
