@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import './cli/drop-debug.ts';
-import { endOnBrokenPipe } from './cli/end-on-broken-pipe.ts';
+import './cli/shell/drop-debug.ts';
 import { runProgram } from './cli/program.ts';
+import { endOnBrokenPipe } from './cli/shell/stop-signal.ts';
 
 endOnBrokenPipe([process.stdout, process.stderr], {
   mayStop: () => process.listenerCount('SIGTERM') > 0,

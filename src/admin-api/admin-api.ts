@@ -1,18 +1,17 @@
 import { assertNever } from '../base/assert.ts';
 import type { Clock } from '../base/time.ts';
-import { adminApi, adminApiPath } from '../contract/admin-api.ts';
+import { adminApi, adminApiPath } from '../contract/admin/api.ts';
 import type { ConnectionLimits } from '../http/bound-connections.ts';
-import type { HttpAnswer, RequestFailure } from '../http/http-exchange.ts';
-import { mountOperations } from '../http/mounted-operation.ts';
+import type { HttpAnswer, RequestFailure } from '../http/operation-handlers.ts';
+import { mountOperations } from '../http/operation-handlers.ts';
 import { startHttpServer } from '../http/server.ts';
-import { makeAccess, makeMayRead } from './access.ts';
-import { AdminFault, faultAnswer } from './admin-fault.ts';
-import { type AskOperationsParts, makeAskOperations } from './ask-operations.ts';
-import { makeConfigHandlers } from './config-handlers.ts';
-import { type DaemonPagesParts, mountDaemonPages } from './daemon-pages.ts';
-import { makeHoldHandlers } from './hold-handlers.ts';
-import { makePolicyHandlers } from './policy-handlers.ts';
-import { makeRolloutHandlers } from './rollout-handlers.ts';
+import { makeAccess, makeMayRead } from './access/access.ts';
+import { AdminFault, faultAnswer } from './access/admin-fault.ts';
+import { type AskOperationsParts, makeAskOperations } from './handlers/ask-operations.ts';
+import { type DaemonPagesParts, mountDaemonPages } from './handlers/daemon-pages.ts';
+import { makeHoldHandlers } from './handlers/hold-handlers.ts';
+import { makeConfigHandlers, makePolicyHandlers } from './handlers/policy-handlers.ts';
+import { makeRolloutHandlers } from './handlers/rollout-handlers.ts';
 
 export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts, 'mayRead'> {
   readonly host: string;

@@ -8,3 +8,43 @@ export type DurationMs = number;
 export interface Clock {
   now(): EpochMs;
 }
+
+const unitMs: Record<string, DurationMs> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/**
+ * Reads a duration as written in the config: `250ms`, `30s`, `1.5h`, `7d` (DESIGN §4).
+ * @returns milliseconds, or undefined when the text is no duration
+ */
+export function parseDuration(text: string): DurationMs | undefined {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim());
+  const amount = match?.[1];
+  const unit = unitMs[match?.[2] ?? ''];
+  if (amount === undefined || unit === undefined) return undefined;
+  return Math.round(Number(amount) * unit);
+}
+
+/** Writes a duration the way a person says it, in at most two units: `1h12m`, `45s`, `250ms`. */
+export function formatDuration(durationMs: DurationMs): string {
+  if (durationMs < 0) return `-${formatDuration(-durationMs)}`;
+  if (durationMs === 0) return '0s';
+  if (durationMs < 1_000) return `${Math.round(durationMs)}ms`;
+  const seconds = Math.round(durationMs / 1_000);
+  const parts: Array<[number, string]> = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'm'],
+    [seconds % 60, 's'],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  return parts
+    .slice(first, first + 2)
+    .filter(([amount]) => amount > 0)
+    .map(([amount, unit]) => `${amount}${unit}`)
+    .join('');
+}

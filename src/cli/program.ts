@@ -1,22 +1,22 @@
 import { Command, CommanderError } from 'commander';
-import { toPrintable } from '../base/printable.ts';
-import { addCollectorsProgram } from './collectors-program.ts';
-import { CommandFailure } from './command-failure.ts';
-import type { CommandRunner, GlobalOptions } from './command-runner.ts';
+import { toPrintable } from '../base/safe-text.ts';
+import { addCollectorsProgram } from './inventory/collectors-program.ts';
+import { addSourcesProgram } from './inventory/sources-program.ts';
+import { addVerbsProgram } from './rollouts/verbs-program.ts';
+import type { ServiceOptions } from './run/service-command.ts';
+import type { CommandRunner, GlobalOptions } from './shell/command.ts';
+import { CommandFailure } from './shell/command.ts';
 import {
   makeConsoleOutput,
   makeSafeStreams,
   type ProgramStreams,
   type SafeStreams,
-} from './console-output.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { positiveNumber, wholeNumber } from './option-values.ts';
-import type { ServiceOptions } from './service-command.ts';
-import { addSourcesProgram } from './sources-program.ts';
-import { addStateProgram } from './state-program.ts';
-import { suggestHarmlessCommands } from './suggest-command.ts';
-import { addVerbsProgram } from './verbs-program.ts';
-import { readVersion } from './version.ts';
+} from './shell/console-output.ts';
+import { type ExitCode, exitCodes } from './shell/exit-codes.ts';
+import { positiveNumber, wholeNumber } from './shell/option-values.ts';
+import { suggestHarmlessCommands } from './shell/suggest-command.ts';
+import { readVersion } from './shell/version.ts';
+import { addStateProgram } from './state/state-program.ts';
 
 /** Runs the command line. A failure a person can mend is one line; anything else is a bug, and shows its stack. */
 export async function runProgram(argv: readonly string[], raw: ProgramStreams = process): Promise<ExitCode> {
@@ -109,9 +109,9 @@ function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: 
         ) => {
           if (!once) {
             refuseForDaemon(options);
-            return (await import('./run-command.ts')).runCommand({ config, ...options });
+            return (await import('./run/run-command.ts')).runCommand({ config, ...options });
           }
-          return (await import('./run-once.ts')).runOnceCommand({ config, json, ...options }, output);
+          return (await import('./run/run-once.ts')).runOnceCommand({ config, json, ...options }, output);
         },
       ),
     );
@@ -124,7 +124,7 @@ function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: 
     .option('--members', 'name every collector', false)
     .action(
       run(async ({ config, json }, output, policy: string | undefined, { members }: { members: boolean }) =>
-        (await import('./plan-command.ts')).planCommand(policy, { config, json, members }, output),
+        (await import('./plan/plan-command.ts')).planCommand(policy, { config, json, members }, output),
       ),
     );
   addVerbsProgram(program, run);
@@ -144,7 +144,10 @@ function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: 
     .option('--print', 'show the whole config as it is understood: defaults filled in, secrets masked', false)
     .action(
       run(async ({ config, json }, output, options: { fleet: boolean; print: boolean }) =>
-        (await import('./config-check-command.ts')).configCheckCommand({ config, json, ...options }, output),
+        (await import('./plan/config-check-command.ts')).configCheckCommand(
+          { config, json, ...options },
+          output,
+        ),
       ),
     );
   program
@@ -164,13 +167,13 @@ function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: 
     .option('--openapi', 'print the OpenAPI document of the API, and end')
     .action(
       run(async (_globals, output, options: ServiceOptions) =>
-        (await import('./service-command.ts')).serviceCommand(options, output),
+        (await import('./run/service-command.ts')).serviceCommand(options, output),
       ),
     );
   program
     .command('demo')
     .description('watch a simulated fleet being upgraded: no account, no Redis needed')
-    .action(run(async (_globals, output) => (await import('./demo-command.ts')).demoCommand(output)));
+    .action(run(async (_globals, output) => (await import('./run/demo-command.ts')).demoCommand(output)));
   suggestHarmlessCommands(program);
   return program;
 }

@@ -1,7 +1,7 @@
 import type { Secret } from '../base/secret.ts';
 import type { DurationMs } from '../base/time.ts';
-import type { Policy } from '../rollout/policy.ts';
-import type { RedisNode } from './redis-schema.ts';
+import type { Policy } from '../rollout/model/policy.ts';
+import type { RedisNode } from './schema/redis-schema.ts';
 
 /** What the daemon runs by: defaults filled in, secrets read, milliseconds for durations. */
 export interface Config {

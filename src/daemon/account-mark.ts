@@ -1,8 +1,8 @@
 import { keyedHashHex } from '../base/hash.ts';
 import type { ServiceConfig } from '../config/config.ts';
-import type { RedisCommands } from '../redis/connection.ts';
-import { readInstallationKey } from '../redis/installation-key.ts';
-import type { AccountMark } from '../rollout/account.ts';
+import type { RedisCommands } from '../redis/connection/connection.ts';
+import { readInstallationKey } from '../redis/coordination/store-instance.ts';
+import type { AccountMark } from '../rollout/model/account.ts';
 
 // Of 64: as good as unique among the access ids that an installation ever has.
 const hashDigits = 32;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { errorCodeOf } from '../base/error-code.ts';
+import { errorCodeOf } from '../base/node-errors.ts';
 import type { ConnectionLimits } from '../http/bound-connections.ts';
 
 /** Node's own, Redis's connections (of a cluster, some to each node), the log, the config's files. */

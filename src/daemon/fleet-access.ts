@@ -1,15 +1,15 @@
 import type { RetryWindow } from '../base/retry-window.ts';
-import { sleepForReal } from '../base/sleep.ts';
 import type { Clock } from '../base/time.ts';
-import { makeFleetService } from '../collector-api/fleet-service.ts';
-import { withRetriedReads } from '../collector-api/retry-reads.ts';
-import { makeServiceClient } from '../collector-api/service-client.ts';
+import { sleepForReal } from '../base/waiting.ts';
+import { makeFleetService } from '../collector-api/fleet/fleet-service.ts';
+import { withRetriedReads } from '../collector-api/wire/retry-reads.ts';
+import { makeServiceClient } from '../collector-api/wire/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ApiBudget, KeyMemory, ServiceStanding } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
-import { clientSettings } from './client-settings.ts';
+import { clientSettings } from './service-settings.ts';
 
 export interface FleetAccessParts {
   readonly service: ServiceConfig;

@@ -1,5 +1,5 @@
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
-import type { FleetCollector } from '../rollout/collector.ts';
+import type { FleetCollector } from '../rollout/model/collector.ts';
 
 export interface FleetCount {
   readonly version: string;

@@ -1,11 +1,12 @@
 import { hashHex } from '../base/hash.ts';
 import { Secret } from '../base/secret.ts';
 import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/source/config-error.ts';
+import type { ConfigSource } from '../orchestrator/operations/reload.ts';
 import type { NamedConfig } from '../orchestrator/ports/config-register.ts';
-import type { ScanForecast } from '../orchestrator/ports/scan-book.ts';
-import { makeScanForecast } from '../queue/scan-forecast.ts';
-import type { ScanSchedule } from '../queue/scan-schedule.ts';
-import type { Policy } from '../rollout/policy.ts';
+import type { ScanForecast } from '../orchestrator/scan/scan-book.ts';
+import { makeScanForecast, type ScanSchedule } from '../queue/scan-schedule.ts';
+import type { Policy } from '../rollout/model/policy.ts';
 
 /** What of the config may change while the process runs: its policies. */
 export interface LiveConfig {
@@ -58,7 +59,7 @@ function hashOf(baseUrl: string, policy: Policy): string {
 }
 
 /** Keys outside of `rollouts` that two configs say differently: what a process was built from, and keeps until its end. */
-export function changedKeys(running: Config, next: Config): readonly string[] {
+function changedKeys(running: Config, next: Config): readonly string[] {
   const { rollouts: _running, secretFiles: _files, ...before } = running;
   const { rollouts: _next, secretFiles: _others, ...after } = next;
   return differingKeys(before, after, '').map((key) => writtenKeys[key] ?? key);
@@ -94,4 +95,22 @@ function revealed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(revealed);
   if (!isPlain(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, revealed(each)]));
+}
+
+/** Reads the config file for a reload. What the process was built from stays: the service, Redis, the port and the log. */
+export function readNextConfig(
+  running: Config,
+  readConfig: () => Config = () => running,
+): ReturnType<ConfigSource['read']> {
+  try {
+    const { rollouts, ...rest } = readConfig();
+    const needsRestart = changedKeys(running, { rollouts, ...rest });
+    return {
+      kind: 'read',
+      next: { rollouts, own: nameConfigs(running.service.baseUrl, rollouts), needsRestart },
+    };
+  } catch (error) {
+    if (error instanceof ConfigError) return { kind: 'wrong', reason: error.message };
+    throw error;
+  }
 }

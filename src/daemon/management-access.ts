@@ -1,11 +1,13 @@
 import type { RetryWindow } from '../base/retry-window.ts';
-import { type ManagementClient, makeManagementClient } from '../collector-api/management-client.ts';
-import { withRetriedReads } from '../collector-api/retry-reads.ts';
-import { makeServiceClient } from '../collector-api/service-client.ts';
+import {
+  type ManagementClient,
+  makeManagementClient,
+} from '../collector-api/management/management-client.ts';
+import { withRetriedReads } from '../collector-api/wire/retry-reads.ts';
+import { makeServiceClient } from '../collector-api/wire/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
-import { clientSettings } from './client-settings.ts';
-import { makeLocalApiBudget, type OnPauseWait } from './local-api-budget.ts';
-import { ourRequestsPerSecond } from './our-requests-per-second.ts';
+import { makeLocalApiBudget, type OnPauseWait } from './api-budgets.ts';
+import { clientSettings, ourRequestsPerSecond } from './service-settings.ts';
 
 export interface ManagementAccess {
   readonly management: ManagementClient;

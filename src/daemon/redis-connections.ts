@@ -1,12 +1,12 @@
 import type { Clock, EpochMs } from '../base/time.ts';
 import type { RedisConfig as ConfiguredRedis } from '../config/config.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
-import { makeRedisConnection, type RedisConnection } from '../redis/connection.ts';
-import { describeRedis, type RedisConfig } from '../redis/redis-config.ts';
-import { makeRedisFaults, type RedisFaults } from '../redis/redis-faults.ts';
-import { describeMissingRights, grantOf } from '../redis/redis-rights.ts';
-import { makeRightsWatch, type RightsWatch } from '../redis/rights-watch.ts';
-import { makeWriteWatch, type WriteWatch } from '../redis/write-watch.ts';
+import { describeRedis, type RedisConfig } from '../redis/connection/config.ts';
+import { makeRedisConnection, type RedisConnection } from '../redis/connection/connection.ts';
+import { makeRedisFaults, type RedisFaults } from '../redis/connection/faults.ts';
+import { describeMissingRights, grantOf } from '../redis/connection/rights.ts';
+import { makeRightsWatch, type RightsWatch } from '../redis/connection/rights-watch.ts';
+import { makeWriteWatch, type WriteWatch } from '../redis/connection/write-watch.ts';
 
 /** The connections of one daemon: each user of Redis waits in its own way. */
 export interface RedisConnections {

@@ -1,11 +1,11 @@
 import type { Clock, DurationMs } from '../base/time.ts';
-import type { BrokenRecords } from '../redis/broken-records.ts';
-import type { RedisConnection } from '../redis/connection.ts';
-import { makeReadApiStanding } from '../redis/read-api-standing.ts';
-import { makeRedisFleetRegister } from '../redis/redis-fleet-register.ts';
-import { makeRedisRolloutStore } from '../redis/redis-rollout-store.ts';
-import { makeRedisScanBook } from '../redis/redis-scan-book.ts';
-import type { Policy } from '../rollout/policy.ts';
+import { makeReadApiStanding } from '../redis/api-budget/read-status.ts';
+import type { RedisConnection } from '../redis/connection/connection.ts';
+import { makeRedisFleetRegister } from '../redis/coordination/fleet-register.ts';
+import { makeRedisScanBook } from '../redis/coordination/scan-book.ts';
+import { makeRedisRolloutStore } from '../redis/rollout-store/rollout-store.ts';
+import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
+import type { Policy } from '../rollout/model/policy.ts';
 
 export interface RedisPortsParts {
   readonly keyPrefix: string;

@@ -1,5 +1,5 @@
 import { Secret } from '../base/secret.ts';
-import type { GatePlace } from '../rollout/policy.ts';
+import type { GatePlace } from '../rollout/model/policy.ts';
 import { type ReadFile, readGateFile } from './read-gate-file.ts';
 
 type GateUrl = { readonly ok: true; readonly value: URL } | { readonly ok: false; readonly detail: string };

@@ -1,8 +1,8 @@
 import type { RawAnswer } from '../http/exchange.ts';
 import type { SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer, GateQuestion } from '../orchestrator/ports/gate-probe.ts';
-import { refusal } from './refusal.ts';
-import type { Say } from './say.ts';
+import type { Say } from './answer-text.ts';
+import { refusal } from './answer-text.ts';
 
 /** Tells the webhook how the wave does. */
 export function writeWebhookCall(

@@ -1,16 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { formatDuration } from '../base/duration.ts';
 import type { Secret } from '../base/secret.ts';
 import type { DurationMs } from '../base/time.ts';
-import { withEitherSignal } from '../base/with-either-signal.ts';
+import { formatDuration } from '../base/time.ts';
+import { withEitherSignal } from '../base/waiting.ts';
 import { requestOnce, type SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer, GateProbe, GateQuestion } from '../orchestrator/ports/gate-probe.ts';
 import { addressOf } from './address-of.ts';
+import { describeFault, makeSay } from './answer-text.ts';
 import { readPrometheusAnswer, writePrometheusQuery } from './ask-prometheus.ts';
 import { readWebhookAnswer, writeWebhookCall } from './ask-webhook.ts';
-import { describeFault } from './describe-fault.ts';
 import { type ReadFile, readCertificates, readGateFile } from './read-gate-file.ts';
-import { makeSay } from './say.ts';
 
 export interface GateProbeParts {
   /** From the question to the answer's last byte, the gate's files included; 10 s when left out. */

@@ -1,7 +1,7 @@
-import { errorCodeOf } from '../base/error-code.ts';
+import { errorCodeOf } from '../base/node-errors.ts';
 import { certificatesLengthMax, findCertificates } from '../base/pem-certificates.ts';
 import { Secret } from '../base/secret.ts';
-import { untilAborted } from '../base/until-aborted.ts';
+import { untilAborted } from '../base/waiting.ts';
 
 export type ReadFile = (path: string, signal: AbortSignal) => Promise<string>;
 

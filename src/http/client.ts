@@ -5,7 +5,7 @@ import { makeTurnBudget, type TurnBudget } from '../base/turn-budget.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type BodyReader, makeTextReader } from './body-reader.ts';
 import { type ExchangeLimits, exchange, type RawAnswer } from './exchange.ts';
-import { HttpFault } from './http-fault.ts';
+import { HttpFault } from './fault.ts';
 import { type ReadJson, readJson } from './json-text.ts';
 import { makeListReader, type ReadList } from './list-reader.ts';
 import { encodeTarget, type TargetValues } from './request-target.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { errorCodeOf } from '../base/error-code.ts';
+import { errorCodeOf } from '../base/node-errors.ts';
 import { type BodyReader, UnreadableBody } from './body-reader.ts';
-import { HttpFault, type HttpFaultKind } from './http-fault.ts';
+import { HttpFault, type HttpFaultKind } from './fault.ts';
 
 export interface RawRequest {
   /** The operation's name, for messages. */

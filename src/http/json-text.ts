@@ -1,6 +1,3 @@
-import { isTooDeep } from './json-depth.ts';
-import { endOfString } from './json-string.ts';
-
 /** What a body's text is: JSON, JSON nested deeper than we follow, nothing, or something else such as HTML. */
 export type ReadJson =
   | { readonly kind: 'json'; readonly value: unknown }
@@ -52,4 +49,39 @@ function quoteLargeIntegers(text: string): string {
 
 function quoted(digits: string): string {
   return Number.isSafeInteger(Number(digits)) ? digits : `"${digits}"`;
+}
+
+/** Deeper than anything our APIs speak of. Writing JSON recurses, so a body nested without end would break who passes it on. */
+export const depthMax = 100;
+
+const [quote, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d];
+
+/**
+ * True when objects and arrays are nested deeper than we are willing to follow. Reads the text, before anything is made
+ * of it, and holds no more than a number.
+ */
+export function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at) - 1;
+    else if (code === openBrace || code === openBracket) {
+      depth += 1;
+      if (depth > depthMax) return true;
+    } else if (code === closeBrace || code === closeBracket) depth -= 1;
+  }
+  return false;
+}
+
+/** Where the JSON string that opens here is over: after its closing quote, or at the end of a text that was cut off. */
+function endOfString(text: string, opening: number): number {
+  let closing = text.indexOf('"', opening + 1);
+  while (closing !== -1 && isEscaped(text, closing)) closing = text.indexOf('"', closing + 1);
+  return closing === -1 ? text.length : closing + 1;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === '\\') first -= 1;
+  return (at - first) % 2 === 1;
 }

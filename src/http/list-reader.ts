@@ -1,9 +1,7 @@
 import type { TurnBudget } from '../base/turn-budget.ts';
-import type { ListPage } from '../contract/list-operation.ts';
-import { type BodyReader, UnreadableBody } from './body-reader.ts';
-import { makeByteCollector } from './byte-collector.ts';
-import { depthMax } from './json-depth.ts';
-import { parseFlatJson, type ReadJson, readJson } from './json-text.ts';
+import type { ListPage } from '../contract/operation.ts';
+import { type BodyReader, makeByteCollector, UnreadableBody } from './body-reader.ts';
+import { depthMax, parseFlatJson, type ReadJson, readJson } from './json-text.ts';
 
 export interface ListReaderParts<Row> {
   /** The member of the body that holds the list. */

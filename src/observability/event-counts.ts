@@ -1,5 +1,5 @@
-import type { RolloutEvent } from '../rollout/events.ts';
-import { type EndState, endStates } from '../rollout/upgrade.ts';
+import type { RolloutEvent } from '../rollout/model/events.ts';
+import { type EndState, endStates } from '../rollout/model/upgrade.ts';
 import { type AttemptClass, attemptClasses, type Metrics } from './metrics.ts';
 
 /** Projects an event to counters. Only events of upgrades are counted; shared state is read at each scrape. */

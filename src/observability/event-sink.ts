@@ -1,7 +1,7 @@
 import { assertNever } from '../base/assert.ts';
 import type { DaemonNote, EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { HoldEntry } from '../orchestrator/ports/fleet-register.ts';
-import type { RolloutEvent, RolloutEventName } from '../rollout/events.ts';
+import type { RolloutEvent, RolloutEventName } from '../rollout/model/events.ts';
 import { countEvent } from './event-counts.ts';
 import type { LogFields, Logger, LogLevel } from './logger.ts';
 import type { Metrics } from './metrics.ts';

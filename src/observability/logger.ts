@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { toPrintable } from '../base/printable.ts';
+import { toPrintable } from '../base/safe-text.ts';
 import { makeScrubber, type Scrub } from './scrubber.ts';
 
 /** `error`: someone must act; `warn`: it healed itself; `info`: one line per fact; `debug`: per pass and per step. */

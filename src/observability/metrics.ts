@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
-import { type EndState, endStates } from '../rollout/upgrade.ts';
+import { type EndState, endStates } from '../rollout/model/upgrade.ts';
 import { makeSharedStateMetrics, type OnStateRead, type SharedState } from './shared-state-metrics.ts';
 
 /** How one upgrade task of ours went: the class that led to what came next, or the end it reached. */

@@ -1,11 +1,11 @@
 import { Gauge, Registry } from 'prom-client';
-import { toPrintable } from '../base/printable.ts';
+import { toPrintable } from '../base/safe-text.ts';
 import type { DurationMs } from '../base/time.ts';
-import { lastGoodLook } from '../orchestrator/list-policies.ts';
-import type { ScanEntry } from '../orchestrator/ports/scan-book.ts';
-import { rolloutStates } from '../rollout/rollout.ts';
-import type { RolloutStatus, WaveStatus } from '../rollout/status.ts';
-import { isEnd, upgradeStates } from '../rollout/upgrade.ts';
+import { lastGoodLook } from '../orchestrator/operations/list-policies.ts';
+import type { ScanEntry } from '../orchestrator/scan/scan-book.ts';
+import { rolloutStates } from '../rollout/model/rollout.ts';
+import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
+import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';
 
 /** State that all daemons share, so that only the leader tells it: else sums over daemons would count it many times. */
 export interface SharedState {

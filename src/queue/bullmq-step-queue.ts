@@ -1,6 +1,6 @@
 import { type ConnectionOptions, ErrorCode, Queue } from 'bullmq';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import type { StepQueue } from '../orchestrator/ports/step-queue.ts';
+import type { StepQueue } from '../orchestrator/ports/wake-ups.ts';
 import { type QueueNames, stepJobId } from './queue-names.ts';
 
 /** What a step job carries: which record to look at. The truth is in the record, never here. */

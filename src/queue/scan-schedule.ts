@@ -1,8 +1,9 @@
 import { type ConnectionOptions, DelayedError, type Job, Queue } from 'bullmq';
-import { type ScheduledTask, schedule } from 'node-cron';
+import { createTask, type ScheduledTask, schedule } from 'node-cron';
 import type { DurationMs } from '../base/time.ts';
-import { withEitherSignal } from '../base/with-either-signal.ts';
-import { CalmWorker } from './calm-worker.ts';
+import { withEitherSignal } from '../base/waiting.ts';
+import type { ScanForecast } from '../orchestrator/scan/scan-book.ts';
+import { CalmWorker } from './backoff-worker.ts';
 import type { QueueNames } from './queue-names.ts';
 
 export interface ScanSchedule {
@@ -157,4 +158,16 @@ export function startScanSchedule(parts: ScanScheduleParts): RunningScanSchedule
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** When each policy's schedule ticks next, whether or not this daemon follows it. */
+export function makeScanForecast(schedules: readonly ScanSchedule[]): ScanForecast {
+  const tasks = new Map(
+    // Never started: it is asked for its instants only.
+    schedules.map(({ policy, cron, timeZone }) => [
+      policy,
+      createTask(cron, () => {}, { timezone: timeZone }),
+    ]),
+  );
+  return (policy, count) => (tasks.get(policy)?.getNextRuns(count) ?? []).map((date) => date.getTime());
 }

@@ -1,8 +1,8 @@
 import { type ConnectionOptions, DelayedError, ErrorCode, type Job } from 'bullmq';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import type { StepOutcome } from '../orchestrator/step.ts';
+import type { StepOutcome } from '../orchestrator/step/run-step.ts';
+import { CalmWorker } from './backoff-worker.ts';
 import type { StepJobData } from './bullmq-step-queue.ts';
-import { CalmWorker } from './calm-worker.ts';
 import type { QueueNames } from './queue-names.ts';
 
 export interface StepWorkerParts {

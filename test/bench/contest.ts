@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { DurationMs } from '../../src/base/time.ts';
-import { serviceLimits } from '../../src/contract/service-limits.ts';
-import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
-import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
+import { serviceLimits } from '../../src/contract/collector-management/limits.ts';
+import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
+import type { ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import type { ContestantName, MeasuredPerformance } from './contestant.ts';
 import { runContestant } from './contestant-process.ts';
 import { greedyMakespan } from './greedy.ts';

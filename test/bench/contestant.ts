@@ -1,5 +1,5 @@
 import type { DurationMs, EpochMs } from '../../src/base/time.ts';
-import type { Credentials } from '../../src/reference-service/authentication.ts';
+import type { Credentials } from '../../src/reference-service/server/authentication.ts';
 
 /** Who upgrades the fleet. */
 export type ContestantName = 'upwave' | 'plainPool' | 'fixedBatch';

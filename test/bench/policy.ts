@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../src/base/time.ts';
-import type { Policy } from '../../src/rollout/policy.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
 
 /** A policy with the daemon's defaults, but one wave and no soak; durations are the service's, in our time. */
 export function benchPolicy(of: {

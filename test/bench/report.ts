@@ -1,4 +1,4 @@
-import { serviceLimits } from '../../src/contract/service-limits.ts';
+import { serviceLimits } from '../../src/contract/collector-management/limits.ts';
 import type { Contest, Standing } from './contest.ts';
 import type { ContestantName } from './contestant.ts';
 import { goals } from './goals.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Secret } from '../../src/base/secret.ts';
-import { sleepForReal } from '../../src/base/sleep.ts';
 import type { EpochMs } from '../../src/base/time.ts';
+import { sleepForReal } from '../../src/base/waiting.ts';
 import type { Config } from '../../src/config/config.ts';
-import { serviceLimits } from '../../src/contract/service-limits.ts';
+import { serviceLimits } from '../../src/contract/collector-management/limits.ts';
 import { makeDaemon } from '../../src/daemon/daemon.ts';
 import type { LogFields } from '../../src/observability/logger.ts';
-import type { RolloutStatus } from '../../src/rollout/status.ts';
+import type { RolloutStatus } from '../../src/rollout/status/status.ts';
 import { preciseNow } from './child-process.ts';
 import type { Contestant, ContestantBrief, EndSeen } from './contestant.ts';
 import { benchPolicy } from './policy.ts';

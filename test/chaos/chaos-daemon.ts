@@ -1,4 +1,4 @@
-import { type AdminClient, makeAdminClient } from '../../src/admin-api/admin-client.ts';
+import { type AdminClient, makeAdminClient } from '../../src/admin-api/client/admin-client.ts';
 import { openTroubledWay, type TroubledWay } from '../support/troubled-way.ts';
 import { daemonUrl, startUpwave, type UpwaveProcess } from '../support/upwave-process.ts';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario.ts';
-import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
+import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
+import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import {
   type ReferenceService,
   startReferenceService,
-} from '../../src/reference-service/start-reference-service.ts';
+} from '../../src/reference-service/server/start-reference-service.ts';
 import { nightCredentials, nightSpeed } from '../support/daemon-night.ts';
 import { findFreePort } from '../support/free-port.ts';
 

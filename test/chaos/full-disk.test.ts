@@ -1,5 +1,5 @@
 import { afterEach, describe, it, type TestContext } from 'vitest';
-import { makeRedisConnection } from '../../src/redis/connection.ts';
+import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
 import { commandsOf } from '../support/commands-of.ts';
 import {
   makeRedisProcess,

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
+import type { ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import { etagOf, expectRefusal, read } from './support/answers.ts';
 import { basicAuthorization } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';

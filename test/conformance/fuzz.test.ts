@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { updateCollector } from '../../src/contract/collector-operations.ts';
-import { updateSource } from '../../src/contract/source-operations.ts';
+import { updateCollector } from '../../src/contract/collector-management/collectors.ts';
+import { updateSource } from '../../src/contract/collector-management/sources.ts';
 import { etagOf, expectRefusal, read } from './support/answers.ts';
 import type { Api } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ScenarioInput } from '../../src/reference-service/scenario.ts';
+import type { ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import { expectRefusal, read } from './support/answers.ts';
 import { itInProcess } from './support/conditions.ts';
 import { useControlledServices, useTarget } from './support/target.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GenericContainer, Network, Wait } from 'testcontainers';
-import { type AdminClient, makeAdminClient } from '../../src/admin-api/admin-client.ts';
-import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
+import { type AdminClient, makeAdminClient } from '../../src/admin-api/client/admin-client.ts';
+import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
 import { testSecrets } from '../support/test-secrets.ts';
 import { docker, inspect } from './docker.ts';
 

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunningAdminApi } from '../../src/admin-api/admin-api.ts';
-import { adminApi } from '../../src/contract/admin-api.ts';
+import { adminApi } from '../../src/contract/admin/api.ts';
 import type { ConnectionLimits } from '../../src/http/bound-connections.ts';
 import { aRolloutStatus, makeFakeOperations } from '../support/fake-operations.ts';
 import { startFakeAdminApi } from '../support/start-fake-admin-api.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { renderExplanation } from '../../src/cli/explain-command.ts';
-import { assessPlan } from '../../src/cli/plan-figures.ts';
-import { renderMembers, renderPlan } from '../../src/cli/render-plan.ts';
-import { renderTable } from '../../src/cli/render-table.ts';
+import { assessPlan } from '../../src/cli/plan/plan-figures.ts';
+import { renderMembers, renderPlan } from '../../src/cli/plan/render-plan.ts';
+import { renderExplanation } from '../../src/cli/rollouts/explain-command.ts';
+import { renderTable } from '../../src/cli/shell/render-table.ts';
 import { makeLogger } from '../../src/observability/logger.ts';
-import type { FleetCollector } from '../../src/rollout/collector.ts';
-import { makePlan } from '../../src/rollout/plan.ts';
+import type { FleetCollector } from '../../src/rollout/model/collector.ts';
+import { makePlan } from '../../src/rollout/planning/plan.ts';
 import { startedAt } from '../support/builders.ts';
 import { aCollectorApi } from '../support/collector-api-setup.ts';
 import { readConfig, withRollout } from '../support/config-fixtures.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { makeRedisConnection } from '../../src/redis/connection.ts';
+import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
 import { nightConfig } from '../support/daemon-night.ts';
 import { startProcess } from '../support/start-test-redis.ts';
 import { until } from '../support/until.ts';

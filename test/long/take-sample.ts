@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { z } from 'zod';
-import type { RedisCommands } from '../../src/redis/connection.ts';
+import type { RedisCommands } from '../../src/redis/connection/connection.ts';
 import type { Sample } from './growth.ts';
 
 const Rollouts = z.object({

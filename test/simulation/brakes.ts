@@ -1,5 +1,5 @@
-import type { Policy } from '../../src/rollout/policy.ts';
-import { isRolloutEnd } from '../../src/rollout/rollout.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
+import { isRolloutEnd } from '../../src/rollout/model/rollout.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 import type { Verdicts } from './verdicts.ts';
 

@@ -1,5 +1,5 @@
 import { DateTime, IANAZone } from 'luxon';
-import type { Policy } from '../../src/rollout/policy.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,5 +1,5 @@
 import type { LivingDaemons } from '../../src/orchestrator/ports/config-register.ts';
-import type { LivingDaemon, PolicyConfig } from '../../src/rollout/newest-config.ts';
+import type { LivingDaemon, PolicyConfig } from '../../src/rollout/reload/newest-config.ts';
 import { accessIdHash, type Host, type ProcessModel } from './process-model.ts';
 
 /**

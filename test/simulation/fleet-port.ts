@@ -1,9 +1,8 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
-import type { Answer } from '../../src/orchestrator/ports/answer.ts';
-import type { FleetService, InventoryPage } from '../../src/orchestrator/ports/fleet-service.ts';
-import type { FleetCollector } from '../../src/rollout/collector.ts';
-import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
-import { readServiceTime, unknownServiceClock } from '../../src/rollout/service-clock.ts';
+import type { Answer, FleetService, InventoryPage } from '../../src/orchestrator/ports/fleet-service.ts';
+import type { FleetCollector } from '../../src/rollout/model/collector.ts';
+import { readServiceTime, unknownServiceClock } from '../../src/rollout/model/service-clock.ts';
+import type { ServiceFailure } from '../../src/rollout/upgrade/failure-classes.ts';
 import { type Chances, makeChances } from './chances.ts';
 import type { Night } from './night.ts';
 import type { ProcessModel } from './process-model.ts';

@@ -1,5 +1,5 @@
 import type { GateAnswer, GateProbe } from '../../src/orchestrator/ports/gate-probe.ts';
-import { evaluateExpectation } from '../../src/rollout/gate-standing.ts';
+import { evaluateExpectation } from '../../src/rollout/decision/gate-probe.ts';
 import { makeChances } from './chances.ts';
 import type { ProcessModel } from './process-model.ts';
 import type { FaultKind, Setup } from './setup.ts';

@@ -1,7 +1,7 @@
-import { loadRolloutSummary } from '../../src/orchestrator/load-view.ts';
-import { explainUpgrade } from '../../src/rollout/explain.ts';
-import { describeRollout } from '../../src/rollout/status.ts';
-import { holdsSlot, upgradeStates } from '../../src/rollout/upgrade.ts';
+import { loadRolloutSummary } from '../../src/orchestrator/records/read-records.ts';
+import { holdsSlot, upgradeStates } from '../../src/rollout/model/upgrade.ts';
+import { explainUpgrade } from '../../src/rollout/status/explain.ts';
+import { describeRollout } from '../../src/rollout/status/status.ts';
 import { anApiStanding } from '../support/builders.ts';
 import { requestsPerSecond } from './daemon-model.ts';
 import type { Night } from './night.ts';

@@ -1,6 +1,6 @@
-import type { StepQueue } from '../../src/orchestrator/ports/step-queue.ts';
-import type { StepOutcome } from '../../src/orchestrator/step.ts';
-import { dueAtOf } from '../../src/rollout/upgrade.ts';
+import type { StepQueue } from '../../src/orchestrator/ports/wake-ups.ts';
+import type { StepOutcome } from '../../src/orchestrator/step/run-step.ts';
+import { dueAtOf } from '../../src/rollout/model/upgrade.ts';
 import { makeChances } from './chances.ts';
 import { InjectedFault, type Night } from './night.ts';
 import type { ProcessModel } from './process-model.ts';

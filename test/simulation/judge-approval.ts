@@ -1,5 +1,5 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
-import type { Rollout } from '../../src/rollout/rollout.ts';
+import type { Rollout } from '../../src/rollout/model/rollout.ts';
 import type { Night } from './night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 

@@ -1,6 +1,6 @@
 import { compareBuildVersions, isSameBuild } from '../../src/base/build-version.ts';
-import { freshForMs } from '../../src/rollout/next-step.ts';
-import type { Policy } from '../../src/rollout/policy.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
+import { freshForMs } from '../../src/rollout/upgrade/next-step.ts';
 import type { Brakes } from './brakes.ts';
 import { isOpenByLuxon } from './calendar-oracle.ts';
 import { isSelected } from './judge-plans.ts';

@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
 import type { UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
-import type { Rollout } from '../../src/rollout/rollout.ts';
-import { isEnd, isFailed, isLost, isOnBuild } from '../../src/rollout/upgrade.ts';
+import type { Rollout } from '../../src/rollout/model/rollout.ts';
+import { isEnd, isFailed, isLost, isOnBuild } from '../../src/rollout/model/upgrade.ts';
 import type { Night } from './night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 

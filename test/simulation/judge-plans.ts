@@ -1,6 +1,6 @@
 import type { FrozenPlan } from '../../src/orchestrator/ports/rollout-store.ts';
-import type { FleetCollector } from '../../src/rollout/collector.ts';
-import type { Policy, WaveRule } from '../../src/rollout/policy.ts';
+import type { FleetCollector } from '../../src/rollout/model/collector.ts';
+import type { Policy, WaveRule } from '../../src/rollout/model/policy.ts';
 import type { Night } from './night.ts';
 import type { ProcessModel } from './process-model.ts';
 

@@ -1,5 +1,5 @@
-import { holdNumber, isRolloutEnd, type Rollout } from '../../src/rollout/rollout.ts';
-import { isEnd, isFailed } from '../../src/rollout/upgrade.ts';
+import { holdNumber, isRolloutEnd, type Rollout } from '../../src/rollout/model/rollout.ts';
+import { isEnd, isFailed } from '../../src/rollout/model/upgrade.ts';
 import type { Night } from './night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 

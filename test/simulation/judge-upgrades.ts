@@ -1,6 +1,6 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
 import type { UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
-import { isEnd } from '../../src/rollout/upgrade.ts';
+import { isEnd } from '../../src/rollout/model/upgrade.ts';
 import type { Night } from './night.ts';
 
 // A look's answer may be on its way for so long, before what it showed is written down.

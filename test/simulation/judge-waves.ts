@@ -1,5 +1,5 @@
-import type { Rollout } from '../../src/rollout/rollout.ts';
-import { isEnd, isFailed, isOnBuild, weightOf } from '../../src/rollout/upgrade.ts';
+import type { Rollout } from '../../src/rollout/model/rollout.ts';
+import { isEnd, isFailed, isOnBuild, weightOf } from '../../src/rollout/model/upgrade.ts';
 import type { GateModel } from './gate-model.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
 import type { ServiceModel } from './service-model.ts';

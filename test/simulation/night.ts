@@ -1,7 +1,7 @@
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
-import type { StoreMemory } from '../../src/orchestrator/store-memory.ts';
-import type { Policy } from '../../src/rollout/policy.ts';
+import type { StoreMemory } from '../../src/orchestrator/recovery/data-loss.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
 import type { Brakes } from './brakes.ts';
 import type { Chances } from './chances.ts';
 import type { ConfigModel } from './config-model.ts';

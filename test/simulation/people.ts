@@ -1,8 +1,8 @@
-import type { RolloutOperations } from '../../src/orchestrator/operations.ts';
-import { countLeft } from '../../src/rollout/left-behind.ts';
-import { holdNumber, isRolloutEnd } from '../../src/rollout/rollout.ts';
-import { isFailed, type Upgrade } from '../../src/rollout/upgrade.ts';
-import type { AskedVerb, RolloutVerb } from '../../src/rollout/verbs.ts';
+import type { RolloutOperations } from '../../src/orchestrator/operations/operations.ts';
+import { countLeft } from '../../src/rollout/model/left-behind.ts';
+import { holdNumber, isRolloutEnd } from '../../src/rollout/model/rollout.ts';
+import { isFailed, type Upgrade } from '../../src/rollout/model/upgrade.ts';
+import type { AskedVerb, RolloutVerb } from '../../src/rollout/verbs/verbs.ts';
 import { type Chances, makeChances } from './chances.ts';
 import type { DaemonModel } from './daemon-model.ts';
 import { InjectedFault, type Night } from './night.ts';

@@ -1,12 +1,12 @@
-import type { Configs } from '../../src/orchestrator/configs.ts';
-import type { VerbRequest } from '../../src/orchestrator/operations.ts';
+import type { VerbRequest } from '../../src/orchestrator/operations/operations.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
-import type { FleetCollector } from '../../src/rollout/collector.ts';
-import type { Policy } from '../../src/rollout/policy.ts';
-import type { Rollout, StoredView, WaveState } from '../../src/rollout/rollout.ts';
-import { end } from '../../src/rollout/upgrade-changes.ts';
+import type { Configs } from '../../src/orchestrator/scan/configs.ts';
+import type { FleetCollector } from '../../src/rollout/model/collector.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
+import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rollout.ts';
+import { end } from '../../src/rollout/upgrade/upgrade-changes.ts';
 
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
 export const plantedBugs = [

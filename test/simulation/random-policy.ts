@@ -1,4 +1,4 @@
-import { needsCollectorZone } from '../../src/rollout/calendar.ts';
+import { needsCollectorZone } from '../../src/rollout/calendar/calendar.ts';
 import type {
   Amount,
   CapRule,
@@ -10,7 +10,7 @@ import type {
   WaveRule,
   WaveSize,
   WindowRule,
-} from '../../src/rollout/policy.ts';
+} from '../../src/rollout/model/policy.ts';
 import { aPolicy, aWaveRule } from '../support/builders.ts';
 import { type Chances, makeChances } from './chances.ts';
 import type { FeatureKind, Setup } from './setup.ts';

@@ -1,7 +1,7 @@
-import { type Standstill, standsFor, standstillOf } from '../../src/rollout/after-loss.ts';
-import type { Policy } from '../../src/rollout/policy.ts';
-import { isRolloutEnd } from '../../src/rollout/rollout.ts';
-import { isEnd } from '../../src/rollout/upgrade.ts';
+import { type Standstill, standsFor, standstillOf } from '../../src/rollout/decision/after-data-loss.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
+import { isRolloutEnd } from '../../src/rollout/model/rollout.ts';
+import { isEnd } from '../../src/rollout/model/upgrade.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/memory-rollout-store.ts';
 import { makeBrakes } from './brakes.ts';
 import { makeChances } from './chances.ts';

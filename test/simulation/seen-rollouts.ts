@@ -1,7 +1,7 @@
 import type { FrozenPlan, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
-import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
-import type { Rollout } from '../../src/rollout/rollout.ts';
-import { isEnd, isFailed, isOnBuild, type Upgrade, weightOf } from '../../src/rollout/upgrade.ts';
+import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
+import type { Rollout } from '../../src/rollout/model/rollout.ts';
+import { isEnd, isFailed, isOnBuild, type Upgrade, weightOf } from '../../src/rollout/model/upgrade.ts';
 import type { Account } from './process-model.ts';
 
 /** A rollout as its writes to the store were seen, with instants of true time. */

@@ -1,6 +1,6 @@
 import { isSameBuild } from '../../src/base/build-version.ts';
 import type { Build } from '../../src/orchestrator/ports/fleet-service.ts';
-import type { FleetCollector } from '../../src/rollout/collector.ts';
+import type { FleetCollector } from '../../src/rollout/model/collector.ts';
 import { makeChances } from './chances.ts';
 import type { Account } from './process-model.ts';
 import { zones } from './random-policy.ts';

@@ -1,7 +1,7 @@
 import type { ConfigRegister } from '../../src/orchestrator/ports/config-register.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { FrozenPlan, RolloutStore, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
-import type { Rollout } from '../../src/rollout/rollout.ts';
+import type { Rollout } from '../../src/rollout/model/rollout.ts';
 import { makeChances } from './chances.ts';
 import { judgeApproval } from './judge-approval.ts';
 import { judgeEnding, judgeHold, judgeRolledBack } from './judge-evidence.ts';

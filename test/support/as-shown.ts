@@ -1,8 +1,8 @@
-import type { VerbRequest } from '../../src/orchestrator/operations.ts';
-import { askedNow } from '../../src/rollout/asked-now.ts';
-import type { RolloutView } from '../../src/rollout/rollout.ts';
-import { describeRollout, type RolloutStatus } from '../../src/rollout/status.ts';
-import type { AskedVerb, RolloutVerb } from '../../src/rollout/verbs.ts';
+import type { VerbRequest } from '../../src/orchestrator/operations/operations.ts';
+import type { RolloutView } from '../../src/rollout/model/rollout.ts';
+import { describeRollout, type RolloutStatus } from '../../src/rollout/status/status.ts';
+import { askedNow } from '../../src/rollout/verbs/legal-verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../../src/rollout/verbs/verbs.ts';
 import { anApiStanding, startedAt } from './builders.ts';
 
 /** What a verb names where there is nothing that it could be for. */

@@ -1,10 +1,9 @@
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
-import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
-import type { ApiStanding, Standstill } from '../../src/rollout/api-standing.ts';
-import type { FleetCollector, FleetSnapshot } from '../../src/rollout/collector.ts';
-import { emptyCounts } from '../../src/rollout/gate.ts';
-import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
-import type { GateRule, Policy, TargetRule, WaveRule } from '../../src/rollout/policy.ts';
+import type { ScanEntry } from '../../src/orchestrator/scan/scan-book.ts';
+import { emptyCounts } from '../../src/rollout/decision/failure-limits.ts';
+import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
+import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
+import type { GateRule, Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
 import type {
   GateStanding,
   Rollout,
@@ -12,9 +11,15 @@ import type {
   StratumSummary,
   Wave,
   WaveSummary,
-} from '../../src/rollout/rollout.ts';
-import type { Upgrade, UpgradeIdentity, UpgradeProgress, UpgradeState } from '../../src/rollout/upgrade.ts';
-import type { EvolveContext } from '../../src/rollout/upgrade-changes.ts';
+} from '../../src/rollout/model/rollout.ts';
+import type {
+  Upgrade,
+  UpgradeIdentity,
+  UpgradeProgress,
+  UpgradeState,
+} from '../../src/rollout/model/upgrade.ts';
+import type { ApiStanding, Standstill } from '../../src/rollout/status/api-budget-status.ts';
+import type { EvolveContext } from '../../src/rollout/upgrade/upgrade-changes.ts';
 
 type PrometheusGateRule = Extract<GateRule, { kind: 'prometheus' }>;
 type WebhookGateRule = Extract<GateRule, { kind: 'webhook' }>;

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Clock, DurationMs, EpochMs } from '../../src/base/time.ts';
-import { makeFleetService } from '../../src/collector-api/fleet-service.ts';
-import { makeServiceClient, type ServiceClientParts } from '../../src/collector-api/service-client.ts';
-import type { RequestSeen } from '../../src/collector-api/service-observer.ts';
+import { makeFleetService } from '../../src/collector-api/fleet/fleet-service.ts';
+import type { RequestSeen } from '../../src/collector-api/wire/service-call.ts';
+import { makeServiceClient, type ServiceClientParts } from '../../src/collector-api/wire/service-client.ts';
 import type { ApiBudget, BudgetClass } from '../../src/orchestrator/ports/api-budget.ts';
 import { type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 import { testSecrets } from './test-secrets.ts';

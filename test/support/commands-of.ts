@@ -1,4 +1,4 @@
-import type { RedisCommands } from '../../src/redis/connection.ts';
+import type { RedisCommands } from '../../src/redis/connection/connection.ts';
 
 /** How many commands a Redis was sent since its start, those that it refused and those inside of scripts included. */
 export async function commandsOf(commands: RedisCommands): Promise<number> {

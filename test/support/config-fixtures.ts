@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
-import { configOf, type Environment } from '../../src/config/load-config.ts';
-import { parseYaml } from '../../src/config/yaml-source.ts';
+import { configOf, type Environment } from '../../src/config/load/load-config.ts';
+import { ConfigError } from '../../src/config/source/config-error.ts';
+import { parseYaml } from '../../src/config/source/yaml-source.ts';
 
 const service = 'service: { baseUrl: https://api.example.com/api, accessId: id, accessKey: key }\n';
 

@@ -1,22 +1,22 @@
 import { request } from 'undici';
-import { secretsOf } from '../../src/cli/choose-redis.ts';
+import { secretsOf } from '../../src/cli/shell/choose-redis.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type Daemon, makeDaemon } from '../../src/daemon/daemon.ts';
 import { type LogFields, makeLogger } from '../../src/observability/logger.ts';
-import type { VerbResult } from '../../src/orchestrator/operations.ts';
-import type { RedisConfig } from '../../src/redis/redis-config.ts';
-import { isRightsRefusal } from '../../src/redis/rights-refusal.ts';
-import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario.ts';
-import type { RecordSnapshot } from '../../src/reference-service/service-record.ts';
+import type { VerbResult } from '../../src/orchestrator/operations/operations.ts';
+import type { RedisConfig } from '../../src/redis/connection/config.ts';
+import { isRightsRefusal } from '../../src/redis/connection/rights-refusal.ts';
+import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
+import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import {
   type ReferenceService,
   startReferenceService,
-} from '../../src/reference-service/start-reference-service.ts';
-import type { ServiceFailure } from '../../src/rollout/failure-classes.ts';
-import { countLeft } from '../../src/rollout/left-behind.ts';
-import type { WaveState } from '../../src/rollout/rollout.ts';
-import type { RolloutStatus } from '../../src/rollout/status.ts';
-import type { Upgrade } from '../../src/rollout/upgrade.ts';
+} from '../../src/reference-service/server/start-reference-service.ts';
+import { countLeft } from '../../src/rollout/model/left-behind.ts';
+import type { WaveState } from '../../src/rollout/model/rollout.ts';
+import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
+import type { RolloutStatus } from '../../src/rollout/status/status.ts';
+import type { ServiceFailure } from '../../src/rollout/upgrade/failure-classes.ts';
 import { readConfig } from './config-fixtures.ts';
 import { brokenPromises } from './judge-night.ts';
 import { watchOutput } from './secret-watch.ts';

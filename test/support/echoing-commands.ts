@@ -1,4 +1,4 @@
-import type { RedisCommands } from '../../src/redis/connection.ts';
+import type { RedisCommands } from '../../src/redis/connection/connection.ts';
 
 /** A connection that sends each script twice, as ioredis does when the answer to the first was lost. */
 export function echoingCommands(

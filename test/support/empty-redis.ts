@@ -1,4 +1,4 @@
-import type { RedisCommands } from '../../src/redis/connection.ts';
+import type { RedisCommands } from '../../src/redis/connection/connection.ts';
 
 const lua = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end";
 

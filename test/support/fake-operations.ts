@@ -1,4 +1,4 @@
-import type { PolicyStandings } from '../../src/orchestrator/list-policies.ts';
+import type { PolicyStandings } from '../../src/orchestrator/operations/list-policies.ts';
 import type {
   ExplainResult,
   Explanation,
@@ -8,18 +8,22 @@ import type {
   Operations,
   VerbRequest,
   VerbResult,
-} from '../../src/orchestrator/operations.ts';
+} from '../../src/orchestrator/operations/operations.ts';
+import type { ReloadRequest, ReloadResult } from '../../src/orchestrator/operations/reload.ts';
+import type {
+  StartPreviewResult,
+  StartRequest,
+  StartResult,
+} from '../../src/orchestrator/operations/start-policy.ts';
 import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
-import type { ReloadRequest, ReloadResult } from '../../src/orchestrator/reload.ts';
-import type { StartPreviewResult, StartRequest, StartResult } from '../../src/orchestrator/start-policy.ts';
-import type { RolloutEvent } from '../../src/rollout/events.ts';
-import { emptyCounts } from '../../src/rollout/gate.ts';
-import { headlineOf } from '../../src/rollout/headline.ts';
-import type { RollbackPreview } from '../../src/rollout/preview-rollback.ts';
-import type { RolloutState } from '../../src/rollout/rollout.ts';
-import type { RolloutStatus, WaveStatus } from '../../src/rollout/status.ts';
-import type { Upgrade, UpgradeState } from '../../src/rollout/upgrade.ts';
-import type { RolloutVerb } from '../../src/rollout/verbs.ts';
+import { emptyCounts } from '../../src/rollout/decision/failure-limits.ts';
+import type { RolloutEvent } from '../../src/rollout/model/events.ts';
+import type { RolloutState } from '../../src/rollout/model/rollout.ts';
+import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
+import type { RolloutStatus, WaveStatus } from '../../src/rollout/status/status.ts';
+import { headlineOf } from '../../src/rollout/status/status.ts';
+import type { RollbackPreview } from '../../src/rollout/verbs/preview-rollback.ts';
+import type { RolloutVerb } from '../../src/rollout/verbs/verbs.ts';
 import { anApiStanding, startedAt } from './builders.ts';
 
 export const countsOf = (counts: Partial<Record<UpgradeState, number>>): Record<UpgradeState, number> => ({

@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { pageScript } from '../../src/admin-api/page-script.ts';
+import { pageScript } from '../../src/admin-api/page/script.ts';
 
 /** As much of a browser's element as the page uses. */
 export class FakeElement {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { errorCodeOf } from '../../src/base/error-code.ts';
+import { errorCodeOf } from '../../src/base/node-errors.ts';
 
 // Below those that a system gives out by itself (Linux from 32768, others from 49152), so that what is free stays free:
 // no server that takes any port gets it meanwhile, nor the near end of a connection, of which one that asks a dead port

@@ -5,18 +5,18 @@ import { BaseSequencer } from 'vitest/node';
 // several nights and processes run at once, since two of those hinder each other.
 const longest = [
   'test/unit/simulation.test.ts',
-  'test/integration/cli-run.test.ts',
+  'test/integration/cli/run/run.test.ts',
   'test/unit/security-inputs.test.ts',
-  'test/integration/cli-state.test.ts',
-  'test/integration/cli-collectors.test.ts',
-  'test/integration/daemon-secrets.test.ts',
-  'test/integration/refused-writes-queue.test.ts',
-  'test/integration/daemon-faults.test.ts',
-  'test/integration/daemon-refused-writes.test.ts',
-  'test/integration/daemon-crash.test.ts',
-  'test/integration/daemon-watch.test.ts',
-  'test/integration/daemon-policies.test.ts',
-  'test/integration/daemon-verbs.test.ts',
+  'test/integration/cli/state/state.test.ts',
+  'test/integration/cli/inventory/collectors.test.ts',
+  'test/integration/daemon/secrets.test.ts',
+  'test/integration/queue/refused-writes.test.ts',
+  'test/integration/daemon/faults.test.ts',
+  'test/integration/daemon/refused-writes.test.ts',
+  'test/integration/daemon/crash.test.ts',
+  'test/integration/daemon/watch.test.ts',
+  'test/integration/daemon/policies.test.ts',
+  'test/integration/daemon/verbs.test.ts',
 ];
 
 /** Runs the longest files first, so that none of them is begun when the others are over. */

@@ -5,12 +5,12 @@ import type {
   FleetRegister,
 } from '../../src/orchestrator/ports/fleet-register.ts';
 import type { FrozenPlan, RolloutStore, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
-import { parseRolloutId } from '../../src/redis/rollout-keys.ts';
-import { candidatesPerView, perLaneMin } from '../../src/redis/view-script.ts';
-import type { RolloutEvent } from '../../src/rollout/events.ts';
-import type { PlanGroups } from '../../src/rollout/plan-groups.ts';
-import type { BuildHold, Rollout } from '../../src/rollout/rollout.ts';
-import { holdsSlot, isEnd, isFailed, type Upgrade, weightOf } from '../../src/rollout/upgrade.ts';
+import { candidatesPerView, perLaneMin } from '../../src/redis/rollout-store/view.ts';
+import { parseRolloutId } from '../../src/redis/schema/rollout-keys.ts';
+import type { RolloutEvent } from '../../src/rollout/model/events.ts';
+import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
+import type { BuildHold, Rollout } from '../../src/rollout/model/rollout.ts';
+import { holdsSlot, isEnd, isFailed, type Upgrade, weightOf } from '../../src/rollout/model/upgrade.ts';
 import { type MemoryTally, makeMemoryTally } from './memory-tally.ts';
 
 interface Kept {

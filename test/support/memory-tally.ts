@@ -1,12 +1,12 @@
-import { durationBucketOf, summarizeDurations } from '../../src/redis/duration-buckets.ts';
-import { emptyCounts } from '../../src/rollout/gate.ts';
+import { durationBucketOf, summarizeDurations } from '../../src/redis/schema/duration-buckets.ts';
+import { emptyCounts } from '../../src/rollout/decision/failure-limits.ts';
 import type {
   Candidate,
   LaneQueue,
   StoredView,
   StratumSummary,
   WaveSummary,
-} from '../../src/rollout/rollout.ts';
+} from '../../src/rollout/model/rollout.ts';
 import {
   dueAtOf,
   holdsSlot,
@@ -16,7 +16,7 @@ import {
   type Upgrade,
   type UpgradeState,
   weightOf,
-} from '../../src/rollout/upgrade.ts';
+} from '../../src/rollout/model/upgrade.ts';
 
 type Figures = Omit<
   StoredView,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { FleetSnapshot } from '../../src/rollout/collector.ts';
-import type { Plan } from '../../src/rollout/plan.ts';
+import type { FleetSnapshot } from '../../src/rollout/model/collector.ts';
+import type { Plan } from '../../src/rollout/planning/plan.ts';
 import { aFleet } from './builders.ts';
 
 /** A collector by what plans tell it apart by; empty texts are absent values. */

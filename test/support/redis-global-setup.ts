@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
+import { findOnPath } from '../../src/redis/embedded/start-embedded-redis.ts';
 import { startTestRedis } from './start-test-redis.ts';
 
 declare module 'vitest' {

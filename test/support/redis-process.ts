@@ -4,8 +4,8 @@ import { cp, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { exchangeLine } from '../../src/redis/embedded/exchange-line.ts';
-import { findOnPath } from '../../src/redis/embedded/find-on-path.ts';
+import { exchangeLine } from '../../src/redis/embedded/inline-commands.ts';
+import { findOnPath } from '../../src/redis/embedded/start-embedded-redis.ts';
 import { findFreePort } from './free-port.ts';
 import { until } from './until.ts';
 

@@ -1,11 +1,11 @@
 import { Agent, request } from 'undici';
 import type { Clock, EpochMs } from '../../src/base/time.ts';
-import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario.ts';
+import { parseScenario, type ScenarioInput } from '../../src/reference-service/scenario/scenario.ts';
 import {
   type ReferenceService,
   type ReferenceServiceParts,
   startReferenceService,
-} from '../../src/reference-service/start-reference-service.ts';
+} from '../../src/reference-service/server/start-reference-service.ts';
 
 /** A clock that stands until it is told to go on. */
 export interface StandingClock extends Clock {

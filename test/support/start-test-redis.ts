@@ -1,4 +1,4 @@
-import { makeRedisConnection } from '../../src/redis/connection.ts';
+import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
 import { startEmbeddedRedis } from '../../src/redis/embedded/start-embedded-redis.ts';
 
 /** A Redis for tests. */

@@ -1,6 +1,11 @@
 import type { UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
-import type { RolloutEvent } from '../../src/rollout/events.ts';
-import type { Upgrade, UpgradeIdentity, UpgradeProgress, UpgradeState } from '../../src/rollout/upgrade.ts';
+import type { RolloutEvent } from '../../src/rollout/model/events.ts';
+import type {
+  Upgrade,
+  UpgradeIdentity,
+  UpgradeProgress,
+  UpgradeState,
+} from '../../src/rollout/model/upgrade.ts';
 import { anUpgrade, startedAt } from './builders.ts';
 
 const rolloutId = 'production-20260302-1';

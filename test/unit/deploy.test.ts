@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import { attemptClasses, makeMetrics } from '../../src/observability/metrics.ts';
-import { endStates } from '../../src/rollout/upgrade.ts';
+import { endStates } from '../../src/rollout/model/upgrade.ts';
 import { aScanEntry } from '../support/builders.ts';
 import { aRolloutStatus, aWaveStatus } from '../support/fake-operations.ts';
 

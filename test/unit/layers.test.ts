@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -64,6 +65,76 @@ const homes: Record<string, readonly string[]> = {
   ],
 };
 
+/**
+ * Which rooms of its folder a room may import, lowest first; `.` stands for the files in front of the rooms. A folder that
+ * is not here has no rooms.
+ */
+const roomsOf: Record<string, Record<string, readonly string[]>> = {
+  contract: { '.': [], admin: ['.'], 'collector-management': ['.'] },
+  rollout: {
+    model: [],
+    calendar: ['model'],
+    upgrade: ['model'],
+    decision: ['model', 'calendar', 'upgrade'],
+    planning: ['model', 'calendar', 'decision'],
+    reload: ['model', 'calendar', 'decision', 'planning'],
+    status: ['model', 'calendar', 'decision', 'planning'],
+    verbs: ['model', 'decision', 'planning', 'status'],
+  },
+  config: {
+    source: [],
+    schema: ['source'],
+    '.': ['schema'],
+    load: ['.', 'schema', 'source'],
+    show: ['.', 'schema', 'source'],
+  },
+  orchestrator: {
+    ports: [],
+    records: ['ports'],
+    recovery: ['ports'],
+    watch: ['ports', 'records'],
+    step: ['ports', 'records', 'watch'],
+    scan: ['ports', 'records', 'watch', 'recovery'],
+    lead: ['ports', 'records', 'watch', 'scan'],
+    operations: ['ports', 'records', 'watch', 'scan', 'lead'],
+  },
+  'collector-api': { wire: [], fleet: ['wire'], management: ['wire'] },
+  redis: {
+    connection: [],
+    embedded: [],
+    'api-budget': ['connection'],
+    schema: ['connection'],
+    'rollout-store': ['connection', 'schema'],
+    coordination: ['connection', 'schema', 'rollout-store'],
+    backup: ['connection', 'schema', 'coordination'],
+  },
+  'admin-api': {
+    access: [],
+    client: [],
+    page: [],
+    handlers: ['access', 'page'],
+    '.': ['access', 'handlers'],
+  },
+  'reference-service': {
+    scenario: [],
+    fleet: ['scenario'],
+    api: ['scenario', 'fleet'],
+    server: ['scenario', 'fleet', 'api'],
+  },
+  cli: {
+    shell: [],
+    inventory: ['shell'],
+    rollouts: ['shell'],
+    state: ['shell'],
+    plan: ['shell', 'rollouts'],
+    run: ['shell', 'rollouts'],
+    '.': ['shell', 'inventory', 'rollouts', 'state', 'plan', 'run'],
+  },
+};
+
+// A room holds so many files side by side; more are two rooms.
+const filesMax = 25;
+
 // Fewer than this means that the scanner saw nothing, and would have praised us for it.
 const filesMin = 80;
 
@@ -78,6 +149,7 @@ interface Import {
 describe('the layers of src/', () => {
   let imports: readonly Import[] = [];
   let fileCount = 0;
+  const filesOf = new Map<string, number>();
 
   beforeAll(async () => {
     const { output } = await cruise(['src'], {
@@ -88,11 +160,15 @@ describe('the layers of src/', () => {
     const { modules } = output as ICruiseResult;
     const ours = modules.filter(({ source }) => source.startsWith('src/'));
     fileCount = ours.length;
+    for (const { source } of ours) {
+      const room = dirname(source);
+      filesOf.set(room, (filesOf.get(room) ?? 0) + 1);
+    }
     imports = ours.flatMap(({ source, dependencies }) =>
       dependencies.map(({ resolved, module, coreModule }) => ({
         from: source,
         fromFolder: folderOf(source),
-        to: module,
+        to: resolved,
         toFolder: resolved.startsWith('src/') ? folderOf(resolved) : undefined,
         library: resolved.startsWith('src/') || coreModule ? undefined : libraryOf(module),
       })),
@@ -114,6 +190,45 @@ describe('the layers of src/', () => {
     expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
   });
 
+  it('imports only rooms that the table allows', () => {
+    const inside = imports.filter(({ fromFolder, toFolder }) => fromFolder === toFolder);
+    const wrong = inside.filter(({ from, fromFolder, to }) => {
+      const [room, other] = [roomOf(from), roomOf(to)];
+      return room !== other && !(roomsOf[fromFolder]?.[room] ?? []).includes(other);
+    });
+    expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  it('has rooms that the table knows, with no more files than a reader can take in', () => {
+    const unknown = [...filesOf.keys()].filter((room) => {
+      const [, folder = '', name = '.', deeper] = room.split('/');
+      const known = Object.keys(roomsOf[folder] ?? { '.': [] });
+      return deeper !== undefined || !known.includes(name);
+    });
+    expect(unknown).toEqual([]);
+    const crowded = [...filesOf].filter(([, count]) => count > filesMax).map(([room]) => room);
+    expect(crowded).toEqual([]);
+  });
+
+  it('has no cycle of files, types included', () => {
+    const next = new Map<string, Set<string>>();
+    for (const { from, to, toFolder } of imports) {
+      if (toFolder === undefined) continue;
+      next.set(from, (next.get(from) ?? new Set()).add(to));
+    }
+    const settled = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (file: string, way: readonly string[]): void => {
+      if (settled.has(file)) return;
+      const at = way.indexOf(file);
+      if (at >= 0) cycles.push([...way.slice(at), file].join(' → '));
+      else for (const each of next.get(file) ?? []) visit(each, [...way, file]);
+      settled.add(file);
+    };
+    for (const file of next.keys()) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
   it('imports every library from its home only', () => {
     const wrong = imports.filter(
       ({ fromFolder, library }) => library !== undefined && !(homes[library] ?? []).includes(fromFolder),
@@ -123,7 +238,7 @@ describe('the layers of src/', () => {
 
   it('keeps the core free of clocks, timers, randomness and I/O', async () => {
     const { readdir, readFile } = await import('node:fs/promises');
-    const files = (await readdir('src/rollout')).filter((name) => name.endsWith('.ts'));
+    const files = (await readdir('src/rollout', { recursive: true })).filter((name) => name.endsWith('.ts'));
     expect(files.length).toBeGreaterThan(10);
     const offences: string[] = [];
     for (const name of files) {
@@ -142,6 +257,12 @@ describe('the layers of src/', () => {
 
 function folderOf(path: string): string {
   return path.split('/')[1] ?? '';
+}
+
+/** The sub-folder of its folder that a file stands in. */
+function roomOf(path: string): string {
+  const [, , room = '.', file] = path.split('/');
+  return file === undefined ? '.' : room;
 }
 
 function libraryOf(module: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeUpgradableReadings } from '../../src/collector-api/upgradable-readings.ts';
+import { makeUpgradableReadings } from '../../src/collector-api/fleet/upgradable-readings.ts';
 
 describe('a wait for what no signal reaches', () => {
   it('leaves no failure without a listener when it was given up before it began', async () => {

@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import type { ApiStanding } from '../../rollout/api-standing.ts';
+import type { ApiStanding } from '../../rollout/status/api-budget-status.ts';
 
 /** Who goes first when requests wait for the budget (DESIGN §3, The API budget). */
 export type BudgetClass = 'operator' | 'verify' | 'create' | 'look' | 'page';

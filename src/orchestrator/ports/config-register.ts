@@ -1,4 +1,4 @@
-import type { LivingDaemon, PolicyConfig } from '../../rollout/newest-config.ts';
+import type { LivingDaemon, PolicyConfig } from '../../rollout/reload/newest-config.ts';
 
 /** A policy of this daemon's config, with a name for what it says. */
 export type NamedConfig = Pick<PolicyConfig, 'policy' | 'hash'>;

@@ -1,5 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { RolloutEvent } from '../../rollout/events.ts';
+import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { HoldEntry } from './fleet-register.ts';
 
 /** Where things that happened are told to: log, metrics, notifications. Never throws. */

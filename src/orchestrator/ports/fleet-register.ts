@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { BuildHold } from '../../rollout/rollout.ts';
+import type { BuildHold } from '../../rollout/model/rollout.ts';
 
 /** An operator's word that a collector is to be left alone. */
 export interface CollectorHold {

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { FleetCollector, FleetInventory, FleetSnapshot } from '../../rollout/collector.ts';
-import type { CollectorSighting } from '../../rollout/facts.ts';
-import type { Answer } from './answer.ts';
+import type { FleetCollector, FleetInventory, FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { CollectorSighting } from '../../rollout/upgrade/facts.ts';
+import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 export interface Build {
   readonly version: string;
@@ -62,3 +62,8 @@ export interface FleetService {
     signal?: AbortSignal,
   ): Promise<Answer<CollectorSighting>>;
 }
+
+/** An answer of the service, or why there was none: failures are data here, the core decides what they mean. */
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly failure: ServiceFailure };

@@ -1,4 +1,4 @@
-import type { GateRule } from '../../rollout/policy.ts';
+import type { GateRule } from '../../rollout/model/policy.ts';
 
 /** What a gate answered; the core decides what it means. */
 export type GateAnswer =

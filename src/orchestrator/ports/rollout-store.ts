@@ -1,10 +1,10 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { RolloutEvent } from '../../rollout/events.ts';
-import type { CapDomain, PlanGroups } from '../../rollout/plan-groups.ts';
-import type { Rollout, StoredView } from '../../rollout/rollout.ts';
-import type { Remains } from '../../rollout/unreadable.ts';
-import type { Upgrade, UpgradeState } from '../../rollout/upgrade.ts';
-import type { Fence } from './leader-lease.ts';
+import type { Remains } from '../../rollout/decision/unreadable-upgrades.ts';
+import type { RolloutEvent } from '../../rollout/model/events.ts';
+import type { CapDomain, PlanGroups } from '../../rollout/model/plan-groups.ts';
+import type { Rollout, StoredView } from '../../rollout/model/rollout.ts';
+import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
+import type { Fence } from './leader.ts';
 
 /** One change of one upgrade, made from the record with `expectedRev`. */
 export interface UpgradeChange {

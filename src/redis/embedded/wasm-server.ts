@@ -2,8 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { childEnvironment } from './child-environment.ts';
-import { type ServerProcess, startWithinMs } from './embedded-redis.ts';
+import { childEnvironment, type ServerProcess, startWithinMs } from './server-process.ts';
 
 /** What `valkey-wasm-process` is told first. Over IPC, so that the password is in no process list (P12). */
 export interface WasmServerOrder {

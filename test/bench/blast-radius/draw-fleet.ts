@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../../src/base/time.ts';
-import type { FleetCollector, FleetSnapshot } from '../../../src/rollout/collector.ts';
+import type { FleetCollector, FleetSnapshot } from '../../../src/rollout/model/collector.ts';
 import { seededChance } from '../../support/seeded-chance.ts';
 
 /** A fleet in which the target build breaks one stratum. */

@@ -1,4 +1,4 @@
-import type { Policy } from '../../../src/rollout/policy.ts';
+import type { Policy } from '../../../src/rollout/model/policy.ts';
 
 /** What a careful operator writes (config/production.yaml), with the daemon's defaults for the rest. */
 export const carefulPolicy: Policy = {

@@ -1,8 +1,7 @@
 import type { Clock, EpochMs } from '../../../src/base/time.ts';
-import type { Answer } from '../../../src/orchestrator/ports/answer.ts';
-import type { FleetService } from '../../../src/orchestrator/ports/fleet-service.ts';
-import type { FleetCollector, FleetSnapshot } from '../../../src/rollout/collector.ts';
-import type { ServiceFailure } from '../../../src/rollout/failure-classes.ts';
+import type { Answer, FleetService } from '../../../src/orchestrator/ports/fleet-service.ts';
+import type { FleetCollector, FleetSnapshot } from '../../../src/rollout/model/collector.ts';
+import type { ServiceFailure } from '../../../src/rollout/upgrade/failure-classes.ts';
 import { targetBuild } from './draw-fleet.ts';
 import type { Fate, FateOf } from './fates.ts';
 

@@ -1,4 +1,4 @@
-import { serviceLimits } from '../../../src/contract/service-limits.ts';
+import { serviceLimits } from '../../../src/contract/collector-management/limits.ts';
 import { preciseNow } from '../child-process.ts';
 import type { Contestant, EndSeen } from '../contestant.ts';
 import { makeCourtesy, makeRivalClient } from './rival-client.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import { wireCodes } from '../../../src/contract/service-errors.ts';
+import { wireCodes } from '../../../src/contract/collector-management/errors.ts';
 import type { ApiAnswer } from './api.ts';
 import { ErrorShape } from './wire-shapes.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { Collector } from '../../../src/contract/collector.ts';
+import { Collector } from '../../../src/contract/collector-management/collectors.ts';
+import { Source } from '../../../src/contract/collector-management/sources.ts';
 import type { Operation } from '../../../src/contract/operation.ts';
-import { Source } from '../../../src/contract/source.ts';
 import { oddJson, oddText } from './fuzz-texts.ts';
 
 /** How a fuzzed name begins, so that most creates are of few names. */

@@ -1,4 +1,4 @@
-import { collectorManagementApi } from '../../../src/contract/collector-management-api.ts';
+import { collectorManagementApi } from '../../../src/contract/collector-management/api.ts';
 import type { Operation } from '../../../src/contract/operation.ts';
 import type { WireAnswer } from './answer-parser.ts';
 import type { FuzzRequest } from './fuzz-requests.ts';

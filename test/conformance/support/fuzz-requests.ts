@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { collectorManagementApi } from '../../../src/contract/collector-management-api.ts';
+import { collectorManagementApi } from '../../../src/contract/collector-management/api.ts';
 import type { Operation } from '../../../src/contract/operation.ts';
 import { basicAuthorization } from './api.ts';
 import { bodyOf, bodyText } from './fuzz-bodies.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
-import type { ScenarioInput } from '../../../src/reference-service/scenario.ts';
-import type { ReferenceServiceParts } from '../../../src/reference-service/start-reference-service.ts';
+import type { ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
+import type { ReferenceServiceParts } from '../../../src/reference-service/server/start-reference-service.ts';
 import { aReferenceService, type ReferenceSetup } from '../../support/reference-client.ts';
 import { Api } from './api.ts';
 import { externalService } from './external-service.ts';

@@ -1,0 +1,92 @@
+import { type DurationMs, formatDuration } from '../../base/time.ts';
+import type { VerbBody } from '../../contract/admin/verb-body.ts';
+import type { Operations } from '../../orchestrator/operations/operations.ts';
+import { AdminFault } from '../access/admin-fault.ts';
+import { type Readiness, readReadiness, TookTooLong, within } from './readiness.ts';
+
+export interface AskOperationsParts {
+  readonly operations: Operations;
+  readonly readiness: () => Promise<Readiness>;
+  /** True for an error that means that Redis is away. When it is not given, the readiness is asked. */
+  readonly isUnavailable?: (error: unknown) => boolean;
+  /** Reads come from Redis in milliseconds; whoever looks at a screen should learn soon that they do not: 3 s. */
+  readonly readWithinMs?: DurationMs;
+  /** A verb answers when it holds: creates that are just leaving are waited for, up to their request's time-out (P4): 60 s. */
+  readonly actWithinMs?: DurationMs;
+  /** An approval reads the whole fleet again: 200 requests for 100,000 collectors, at 4 a second beside others: 5 min. */
+  readonly approveWithinMs?: DurationMs;
+}
+
+/** Asks what an operator can see and do, in bounded time; says one fault for "Redis is away", however it shows. */
+export interface AskOperations {
+  /** Why Redis lets no work get on, in a person's words; undefined while it does. */
+  notReady(): Promise<string | undefined>;
+  read<T>(question: (operations: Operations) => Promise<T>): Promise<T>;
+  /** For what may wait long for good reasons: an answer of the service, requests that are just leaving. */
+  act<T>(deed: (operations: Operations) => Promise<T>): Promise<T>;
+  approve<T>(deed: (operations: Operations) => Promise<T>): Promise<T>;
+}
+
+export function makeAskOperations(parts: AskOperationsParts): AskOperations {
+  const { operations, readWithinMs = 3_000, actWithinMs = 60_000, approveWithinMs = 300_000 } = parts;
+  const act = async <T>(deed: (operations: Operations) => Promise<T>, limitMs: DurationMs): Promise<T> => {
+    // Asked before: a deed may wait long for good reasons, and Redis being away is none.
+    await refuseWithoutRedis(parts.readiness);
+    return ask(parts, () => deed(operations), { limitMs, late: lateDeed(limitMs), silent: silentDeed });
+  };
+  return {
+    notReady: async () => {
+      const { redis } = await readReadiness(parts.readiness);
+      return redis?.ok === false ? redis.reason : undefined;
+    },
+    read: (question) =>
+      ask(parts, () => question(operations), {
+        limitMs: readWithinMs,
+        late: redisIsAway,
+        silent: redisIsAway,
+      }),
+    act: (deed) => act(deed, actWithinMs),
+    approve: (deed) => act(deed, approveWithinMs),
+  };
+}
+
+const redisIsAway = 'the state is not at hand: Redis is away, or does not answer';
+
+// It may have been done, and only the answer be lost.
+const silentDeed = 'Redis does not answer; whether this holds is not known: say it again';
+
+function lateDeed(limitMs: DurationMs): string {
+  return `no end within ${formatDuration(limitMs)}; it may still come to its end: look, and repeat it if need be`;
+}
+
+/** Anything but time run out and Redis away is a bug, and goes on as it is. */
+async function ask<T>(
+  parts: AskOperationsParts,
+  question: () => Promise<T>,
+  { limitMs, late, silent }: { readonly limitMs: DurationMs; readonly late: string; readonly silent: string },
+): Promise<T> {
+  try {
+    return await within(question(), limitMs);
+  } catch (error) {
+    if (error instanceof TookTooLong) throw new AdminFault('unavailable', late, { cause: error });
+    if (parts.isUnavailable?.(error) === true) throw unavailable(silent, error);
+    const { redis } = await readReadiness(parts.readiness);
+    if (redis?.ok === false) throw unavailable(redis.kind === 'forbidden' ? redis.reason : silent, error);
+    throw error;
+  }
+}
+
+async function refuseWithoutRedis(readiness: () => Promise<Readiness>): Promise<void> {
+  const { redis } = await readReadiness(readiness);
+  // What Redis forbids may not be what a brake needs (P4): the deed itself shows.
+  if (redis?.ok === false && redis.kind !== 'forbidden') throw unavailable(redisIsAway, undefined);
+}
+
+function unavailable(words: string, cause: unknown): AdminFault {
+  return new AdminFault('unavailable', words, { cause });
+}
+
+/** Who asks and why, as they go on to events and records: none of them is empty. */
+export function wordsOf({ by, reason }: VerbBody): VerbBody {
+  return { by, reason: reason === '' ? 'no reason given' : reason };
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { AdminErrorBody, adminApi, adminApiPath } from '../../contract/admin/api.ts';
+import { defineOperation } from '../../contract/operation.ts';
+import { makeOpenApiDocument } from '../../http/openapi.ts';
+import type { HttpRequest } from '../../http/operation-handlers.ts';
+import { type MountedOperation, mountOperations } from '../../http/operation-handlers.ts';
+import { adminFaultStatuses } from '../access/admin-fault.ts';
+import { renderPage } from '../page/page.ts';
+import { type Readiness, type ReadinessCheck, readReadiness } from './readiness.ts';
+
+export interface DaemonPagesParts {
+  readonly metrics: { expose(): Promise<{ readonly contentType: string; readonly body: string }> };
+  readonly readiness: () => Promise<Readiness>;
+  /** Whether who asks may read the state, so that reasons, which name hosts, are shown. */
+  readonly mayRead: (request: HttpRequest) => boolean;
+  /** Of this program. */
+  readonly version: string;
+}
+
+const read = <const Name extends string>(name: Name, path: string, source: string) =>
+  defineOperation({
+    name,
+    method: 'GET',
+    path,
+    answer: { status: 200, body: z.unknown() },
+    idempotent: true,
+    source,
+  });
+
+const daemonPages = [
+  read('getHealth', '/healthz', 'DESIGN §5, HTTP: the process is alive'),
+  read('getReadiness', '/readyz', 'DESIGN §5, HTTP: it can work'),
+  read('getMetrics', '/metrics', 'DESIGN §5, Metrics'),
+  read('getOpenApi', `${adminApiPath}/openapi.json`, 'DESIGN §5, HTTP'),
+  read('getPage', '/', 'DESIGN §5, HTTP: shows it live'),
+] as const;
+
+/** What the daemon shows beside its API: health, metrics, the API's description, the page. */
+export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
+  const openApi = makeOpenApiDocument({
+    title: 'upwave',
+    version: parts.version,
+    description:
+      'What an operator of upwave can see and do. Verbs are safe to repeat. Every instant is a whole number of milliseconds since the UNIX epoch.',
+    serverUrl: adminApiPath,
+    operations: adminApi,
+    errorBody: AdminErrorBody,
+    errorStatuses: adminFaultStatuses,
+    signIn: 'bearer',
+  });
+  return mountOperations(daemonPages, {
+    prefix: '',
+    handlers: {
+      getHealth: async () => ({ body: { alive: true, version: parts.version } }),
+      getReadiness: async (_input, request) => {
+        const checks = await readReadiness(parts.readiness);
+        const ready = Object.values(checks).every(({ ok }) => ok);
+        const shown = parts.mayRead(request) ? checks : withoutReasons(checks);
+        return { status: ready ? 200 : 503, body: { ready, checks: shown } };
+      },
+      getMetrics: async () => {
+        const { contentType, body } = await parts.metrics.expose();
+        return { headers: { 'content-type': contentType }, body };
+      },
+      getOpenApi: async () => ({ body: openApi }),
+      getPage: async () => {
+        const { html, contentSecurityPolicy } = renderPage(parts.version);
+        return {
+          headers: {
+            'content-type': 'text/html; charset=utf-8',
+            'content-security-policy': contentSecurityPolicy,
+          },
+          body: html,
+        };
+      },
+    },
+  });
+}
+
+function withoutReasons(checks: Readiness): Readonly<Record<string, Omit<ReadinessCheck, 'reason'>>> {
+  const shown = ({ ok, kind, since }: ReadinessCheck) => ({
+    ok,
+    ...(kind !== undefined && { kind }),
+    ...(since !== undefined && { since }),
+  });
+  return Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, shown(check)]));
+}

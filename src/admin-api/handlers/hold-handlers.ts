@@ -1,0 +1,66 @@
+import { assertNever } from '../../base/assert.ts';
+import type { adminApi } from '../../contract/admin/api.ts';
+import type { CollectorExplanationBody } from '../../contract/admin/collector-explanation.ts';
+import type { HoldAnswerBody } from '../../contract/admin/holds.ts';
+import type { OperationHandlers } from '../../http/operation-handlers.ts';
+import type { ExplainResult, HoldResult } from '../../orchestrator/operations/operations.ts';
+import { didYouMean } from '../../rollout/verbs/hold-notes.ts';
+import { AdminFault } from '../access/admin-fault.ts';
+import type { AskOperations } from './ask-operations.ts';
+import { wordsOf } from './ask-operations.ts';
+
+/** The handlers of our own API that are about builds, collectors and strata, whatever the rollout. */
+export type HoldHandlers = Pick<
+  OperationHandlers<typeof adminApi>,
+  'holdSubject' | 'releaseSubject' | 'listHolds' | 'readAudit' | 'explainCollector'
+>;
+
+export function makeHoldHandlers(ask: AskOperations): HoldHandlers {
+  return {
+    holdSubject: async ({ body }) => {
+      const request = { subject: body.subject, ...wordsOf(body) };
+      return { body: judged(await ask.act((operations) => operations.hold(request))) };
+    },
+    releaseSubject: async ({ body }) => {
+      const request = { subject: body.subject, ...wordsOf(body) };
+      return { body: judged(await ask.act((operations) => operations.release(request))) };
+    },
+    listHolds: async () => ({ body: await ask.read((operations) => operations.listHolds()) }),
+    readAudit: async ({ query }) => ({
+      body: { entries: await ask.read((operations) => operations.readAudit(query.limit)) },
+    }),
+    // The service is asked about the collector, in its turn.
+    explainCollector: async ({ params: { collector } }) => ({
+      body: explained(collector, await ask.act((operations) => operations.explain(collector))),
+    }),
+  };
+}
+
+function judged(result: HoldResult): HoldAnswerBody {
+  switch (result.kind) {
+    case 'done':
+    case 'unchanged':
+      return result;
+    case 'unknown':
+      throw new AdminFault('notFound', result.reason);
+    case 'unavailable':
+      throw new AdminFault(result.kind, result.reason);
+    default:
+      return assertNever(result);
+  }
+}
+
+function explained(collector: string, result: ExplainResult): CollectorExplanationBody {
+  switch (result.kind) {
+    case 'explained': {
+      const { kind: _kind, ...explanation } = result;
+      return explanation;
+    }
+    case 'unknownCollector':
+      throw new AdminFault('notFound', `no installed collector ${collector}${didYouMean(result.nearest)}`);
+    case 'unavailable':
+      throw new AdminFault('unavailable', result.reason);
+    default:
+      return assertNever(result);
+  }
+}

@@ -1,0 +1,58 @@
+import { assertNever } from '../../base/assert.ts';
+import type { adminApi } from '../../contract/admin/api.ts';
+import type { OperationHandlers } from '../../http/operation-handlers.ts';
+import type { StartPreviewResult, StartResult } from '../../orchestrator/operations/start-policy.ts';
+import { AdminFault } from '../access/admin-fault.ts';
+import { type AskOperations, wordsOf } from './ask-operations.ts';
+
+/** The handlers of our own API that are about policies. */
+export type PolicyHandlers = Pick<
+  OperationHandlers<typeof adminApi>,
+  'listPolicies' | 'previewStart' | 'startPolicy'
+>;
+
+export function makePolicyHandlers(ask: AskOperations): PolicyHandlers {
+  return {
+    listPolicies: async () => {
+      const standings = await ask.read((operations) => operations.listPolicies());
+      const notReady = await ask.notReady();
+      return { body: { ...standings, ...(notReady !== undefined && { notReady }) } };
+    },
+    previewStart: async ({ params }) => {
+      const result = await ask.approve((operations) => operations.previewStart(params.policy));
+      return { body: result.kind === 'planned' ? result.preview : refuse(result) };
+    },
+    startPolicy: async ({ params, body }) => {
+      const request = { policy: params.policy, planHash: body.planHash, ...wordsOf(body) };
+      const result = await ask.approve((operations) => operations.start(request));
+      return { body: result.kind === 'started' ? result.status : refuse(result) };
+    },
+  };
+}
+
+function refuse(
+  result: Exclude<StartPreviewResult | StartResult, { readonly kind: 'planned' | 'started' }>,
+): never {
+  switch (result.kind) {
+    case 'refused':
+    case 'unavailable':
+      throw new AdminFault(result.kind, result.reason);
+    case 'unknownPolicy':
+      throw new AdminFault('notFound', result.reason);
+    default:
+      return assertNever(result.kind);
+  }
+}
+
+/** The handlers of our own API that are about the config file. */
+export type ConfigHandlers = Pick<OperationHandlers<typeof adminApi>, 'reloadConfig'>;
+
+export function makeConfigHandlers(ask: AskOperations): ConfigHandlers {
+  return {
+    reloadConfig: async ({ body }) => {
+      const result = await ask.act((operations) => operations.reload(wordsOf(body)));
+      if (result.kind === 'refused') throw new AdminFault('invalid', result.reason);
+      return { body: result };
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+
+/**
+ * What the daemon needs before it can work. `reason` is for a person who may read the state: it names hosts, and no
+ * secrets. Anybody else learns `ok`, `kind` and `since`.
+ */
+export interface ReadinessCheck {
+  readonly ok: boolean;
+  /**
+   * What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs; `refused`: the config
+   * file has mistakes, and the daemon works by the one before.
+   */
+  readonly kind?:
+    | 'refused'
+    | 'connected'
+    | 'away'
+    | 'unwritable'
+    | 'forbidden'
+    | 'fault'
+    | 'restoring'
+    | 'down';
+  /** Since when, where that is known. */
+  readonly since?: EpochMs;
+  readonly reason: string;
+}
+
+/** By name: `redis`, `service`. */
+export type Readiness = Readonly<Record<string, ReadinessCheck>>;
+
+/** A probe that waits longer than this is taken for failed by most that probe. */
+const readinessWithinMs: DurationMs = 2_000;
+
+/** Asks for the readiness; checks that fail to answer are not ready. */
+export async function readReadiness(readiness: () => Promise<Readiness>): Promise<Readiness> {
+  try {
+    return await within(readiness(), readinessWithinMs);
+  } catch {
+    // Told to the prober as what it is: nobody knows.
+    return { readiness: { ok: false, reason: 'the checks gave no answer' } };
+  }
+}
+
+/** Thrown when something took longer than it may. */
+export class TookTooLong extends Error {
+  override readonly name = 'TookTooLong';
+}
+
+/** Waits for a promise, but not for ever. @throws TookTooLong */
+export async function within<T>(promise: Promise<T>, limitMs: DurationMs): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new TookTooLong(`no answer within ${limitMs} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

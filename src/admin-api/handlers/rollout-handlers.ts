@@ -1,0 +1,121 @@
+import { assertNever } from '../../base/assert.ts';
+import type { adminApi } from '../../contract/admin/api.ts';
+import { rolloutPageSizeDefault } from '../../contract/admin/rollouts.ts';
+import type { OperationHandlers } from '../../http/operation-handlers.ts';
+import type {
+  RollbackPreviewResult,
+  VerbRequest,
+  VerbResult,
+} from '../../orchestrator/operations/operations.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { legalVerbs } from '../../rollout/verbs/legal-verbs.ts';
+import type { RollbackPreview } from '../../rollout/verbs/preview-rollback.ts';
+import { AdminFault } from '../access/admin-fault.ts';
+import type { AskOperations } from './ask-operations.ts';
+import { wordsOf } from './ask-operations.ts';
+import type { HoldHandlers } from './hold-handlers.ts';
+import type { ConfigHandlers, PolicyHandlers } from './policy-handlers.ts';
+import { encodeUpgrade } from './upgrade-body.ts';
+
+type RolloutHandlers = Omit<
+  OperationHandlers<typeof adminApi>,
+  keyof HoldHandlers | keyof PolicyHandlers | keyof ConfigHandlers
+>;
+
+/** The handlers of our own API that are about one rollout, or all of them. */
+export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
+  const statusOf = async (id: string) =>
+    found(id, await ask.read((operations) => operations.rolloutStatus(id)));
+  const apply = async (request: VerbRequest) => {
+    const perform = request.verb === 'approve' ? ask.approve : ask.act;
+    return { body: judged(request.rolloutId, await perform((operations) => operations.apply(request))) };
+  };
+  return {
+    listRollouts: async ({ query: { before, limit } }) => {
+      if (before === undefined && limit === undefined) {
+        const rollouts = await ask.read((operations) => operations.listRollouts());
+        // The newest of all is always current, so from there on the history has everything else.
+        return { body: { rollouts, next: rollouts[0]?.id ?? null } };
+      }
+      const page = { limit: limit ?? rolloutPageSizeDefault, ...(before !== undefined && { before }) };
+      return { body: found(before ?? '', await ask.read((operations) => operations.pageRollouts(page))) };
+    },
+    getRollout: async ({ params }) => ({ body: await statusOf(params.id) }),
+    listRolloutCollectors: async ({ params, query }) => {
+      const status = await statusOf(params.id);
+      const { offset, limit, state } = query;
+      const page = { offset, limit, ...(state !== undefined && { state }) };
+      const upgrades = found(
+        params.id,
+        await ask.read((operations) => operations.listUpgrades(params.id, page)),
+      );
+      const total = state === undefined ? status.planned : status.counts[state];
+      return { body: { collectors: upgrades.map((upgrade) => encodeUpgrade(upgrade, status)), total } };
+    },
+    listRolloutEvents: async ({ params, query }) => {
+      const events = await ask.read((operations) => operations.readEvents(params.id, query.limit));
+      return { body: { events: found(params.id, events) } };
+    },
+    listRolloutVerbs: async ({ params }) => ({ body: { verbs: legalVerbs(await statusOf(params.id)) } }),
+    pauseRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'pause', ...wordsOf(body) }),
+    resumeRollout: ({ params, body }) =>
+      apply({ rolloutId: params.id, verb: 'resume', ...wordsOf(body), hold: body.hold }),
+    approveRollout: ({ params, body }) => {
+      const what = 'wave' in body ? { wave: body.wave } : { planHash: body.planHash };
+      return apply({ rolloutId: params.id, verb: 'approve', ...wordsOf(body), ...what });
+    },
+    skipRolloutSoak: ({ params, body }) =>
+      apply({ rolloutId: params.id, verb: 'skipSoak', ...wordsOf(body), wave: body.wave }),
+    abortRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'abort', ...wordsOf(body) }),
+    previewRollback: async ({ params }) => ({
+      body: shown(params.id, await ask.act((operations) => operations.previewRollback(params.id))),
+    }),
+    rollBackRollout: ({ params, body }) => {
+      const { now, shown: numbers } = body;
+      const confirmed = { ...(now && { now }), ...(numbers && { shown: numbers }) };
+      return apply({ rolloutId: params.id, verb: 'rollback', ...wordsOf(body), ...confirmed });
+    },
+    retryRollout: ({ params, body }) => {
+      const { failed, failureClass } = body;
+      const kind = failureClass === undefined ? {} : { failureClass };
+      return apply({ rolloutId: params.id, verb: 'retry', ...wordsOf(body), failed, ...kind });
+    },
+  };
+}
+
+function shown(rolloutId: string, result: RollbackPreviewResult): RollbackPreview {
+  switch (result.kind) {
+    case 'shown':
+      return result.preview;
+    case 'refused':
+    case 'unavailable':
+      throw new AdminFault(result.kind, result.reason);
+    case 'unknownRollout':
+      throw unknownRollout(rolloutId);
+    default:
+      return assertNever(result);
+  }
+}
+
+function judged(rolloutId: string, result: VerbResult): RolloutStatus {
+  switch (result.kind) {
+    case 'done':
+    case 'unchanged':
+      return result.status;
+    case 'refused':
+      throw new AdminFault('refused', result.reason);
+    case 'unknownRollout':
+      throw unknownRollout(rolloutId);
+    default:
+      return assertNever(result);
+  }
+}
+
+function found<T>(rolloutId: string, value: T | undefined): T {
+  if (value === undefined) throw unknownRollout(rolloutId);
+  return value;
+}
+
+function unknownRollout(rolloutId: string): AdminFault {
+  return new AdminFault('notFound', `no rollout ${rolloutId}`);
+}

@@ -1,0 +1,44 @@
+/** Why a TLS partner's certificate was refused: what an operator can do about it differs. */
+export type CertificateProblem = 'unknownAuthority' | 'otherName' | 'outOfDate';
+
+const problemOfCode: Readonly<Record<string, CertificateProblem>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'unknownAuthority',
+  SELF_SIGNED_CERT_IN_CHAIN: 'unknownAuthority',
+  UNABLE_TO_GET_ISSUER_CERT: 'unknownAuthority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'unknownAuthority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'unknownAuthority',
+  CERT_UNTRUSTED: 'unknownAuthority',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'otherName',
+  CERT_HAS_EXPIRED: 'outOfDate',
+  CERT_NOT_YET_VALID: 'outOfDate',
+};
+
+/** What is wrong with it, to follow "the certificate". */
+export const certificateWords: Readonly<Record<CertificateProblem, string>> = {
+  unknownAuthority: 'is signed by an authority that is not trusted here',
+  otherName: 'is for another host name',
+  outOfDate: 'has expired, or is not valid yet',
+};
+
+/** @returns undefined when the error is about anything else */
+export function certificateProblemOf(error: unknown): CertificateProblem | undefined {
+  const code = errorCodeOf(error) ?? '';
+  return Object.hasOwn(problemOfCode, code) ? problemOfCode[code] : undefined;
+}
+
+/**
+ * A refused certificate in half a sentence.
+ * @param caFile the setting that makes an authority trusted
+ * @returns undefined when the error is about anything else
+ */
+export function describeCertificateProblem(error: unknown, caFile: string): string | undefined {
+  const problem = certificateProblemOf(error);
+  if (problem === undefined) return undefined;
+  const remedy = problem === 'unknownAuthority' ? `: set ${caFile} to the authority's certificate (PEM)` : '';
+  return `its certificate ${certificateWords[problem]}${remedy}`;
+}
+
+/** The code that Node and its libraries give an error, such as `ECONNREFUSED`; undefined for one without. */
+export function errorCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

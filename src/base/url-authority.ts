@@ -1,0 +1,9 @@
+/** Host and port as a URL has them: an IPv6 address in brackets. */
+export function writeAddress({ host, port }: { readonly host: string; readonly port: number }): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** What HTTP Basic sends for a user name and a password: as secret as the password itself (P12). */
+export function basicToken(user: { readonly name: string; readonly password: string }): string {
+  return Buffer.from(`${user.name}:${user.password}`, 'utf8').toString('base64');
+}

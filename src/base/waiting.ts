@@ -1,0 +1,69 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { DurationMs } from './time.ts';
+
+/** Waits, and comes back early when the signal is aborted; it never throws for that. */
+export type Sleep = (forMs: DurationMs, signal?: AbortSignal) => Promise<void>;
+
+/** Node's timers hold 2^31 - 1 ms, nearly 25 days, and take anything longer for 1 ms. */
+const timerMaxMs: DurationMs = 2 ** 31 - 1;
+
+/** The machine's own timer; waits that it can't hold are made of several. */
+export const sleepForReal: Sleep = async (forMs, signal) => {
+  const abortion = signal === undefined ? {} : { signal };
+  // Ends: each turn waits nearly 25 days of a finite time.
+  for (let leftMs = forMs; ; leftMs -= timerMaxMs) {
+    await wait(Math.min(leftMs, timerMaxMs), undefined, abortion).catch((error: unknown) => {
+      if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+    });
+    if (leftMs <= timerMaxMs || signal?.aborted === true) return;
+  }
+};
+
+/**
+ * Does work under a signal that fires, with the same reason, as soon as one of these does. Nothing of it is left when
+ * the work is done, unlike what `AbortSignal.any` makes: a signal that lives as long as a daemon never lets go of those
+ * that were made of it (Node 20), and a daemon waits a million times a week.
+ */
+export async function withEitherSignal<T>(
+  signals: ReadonlyArray<AbortSignal | undefined>,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const either = new AbortController();
+  const given = signals.filter((signal) => signal !== undefined);
+  const listeners = given.map((signal) => ({ signal, listener: () => either.abort(signal.reason) }));
+  for (const { signal, listener } of listeners) {
+    if (signal.aborted) listener();
+    else {
+      // As many as wait under it at once, and each goes when its work is done: no leak to be warned of.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', listener, { once: true });
+    }
+  }
+  try {
+    return await work(either.signal);
+  } finally {
+    for (const { signal, listener } of listeners) signal.removeEventListener('abort', listener);
+  }
+}
+
+/**
+ * Waits for something that no signal reaches: it goes on when this wait is given up, and how it then ends is nobody's
+ * concern.
+ * @throws the signal's reason when it is aborted first
+ */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    // Work takes part also under a signal that was aborted before: its failure must not be one without a listener.
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,105 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { SourceDraft } from '../../collector-api/management/source-client.ts';
+import { sourceAccess } from '../../contract/collector-management/field-access.ts';
+import { Source, sourceNameOf } from '../../contract/collector-management/sources.ts';
+import { CommandFailure, type GlobalOptions } from '../shell/command.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { makeConsent } from '../shell/operator.ts';
+import { findCollector, findSource, sourceLabel } from './find-collector.ts';
+import { reportChange, reportConflict } from './report-change.ts';
+import { combineFields, readStatedFields, type StatedFields } from './stated-fields.ts';
+import { withManagement } from './with-management.ts';
+
+/**
+ * `upwave sources create <collector>`: one source, or all of an exported document. The service takes one a request
+ * (collector-api.md §4.2), so the first that fails ends it; what was created until then is said.
+ */
+export async function sourcesCreateCommand(
+  collectorIdOrName: string,
+  { config, json }: GlobalOptions,
+  stated: StatedFields,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const drafts = readStatedFields(stated, 'source').map((file) =>
+    draftOf(combineFields({ current: {}, file, set: stated.set }, Source.shape)),
+  );
+  const created: Source[] = [];
+  try {
+    await withManagement({ config, output }, async (desk) => {
+      const { id } = await findCollector(desk, collectorIdOrName);
+      for (const draft of drafts) {
+        const source = desk.orFail(await desk.management.sources.create(id, draft, desk.stop));
+        created.push(source);
+        if (!json) output.out.write(`created ${sourceLabel(source)}\n`);
+      }
+    });
+  } finally {
+    if (json && created.length > 0) printJson(output, { sources: created });
+  }
+  return exitCodes.done;
+}
+
+function draftOf(fields: Readonly<Record<string, unknown>>): SourceDraft {
+  const { sourceType } = fields;
+  if (sourceNameOf(fields) === undefined || typeof sourceType !== 'string') {
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      'a source needs a name and a type: --set name=… --set sourceType=LocalFile',
+    );
+  }
+  return { ...fields, sourceType };
+}
+
+/** `upwave sources update <collector> <source>`: sets the fields that are named, and leaves the rest as they are. */
+export async function sourcesUpdateCommand(
+  named: { readonly collector: string; readonly source: string },
+  { config, json }: GlobalOptions,
+  stated: StatedFields,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const [file = {}, ...others] = readStatedFields(stated, 'source');
+  if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one source at a time');
+  const transientFields = sourceAccess.transient;
+  const changed = await withManagement({ config, output }, async (desk) => {
+    const collector = await findCollector(desk, named.collector);
+    const source = await findSource(desk, collector, named.source);
+    return desk.orFail(
+      await desk.management.sources.change(
+        { collectorId: collector.id, sourceId: source.id },
+        (current) => combineFields({ current, file, set: stated.set }, Source.shape),
+        {
+          signal: desk.stop,
+          onConflict: (conflict) => reportConflict(conflict, transientFields, output),
+        },
+      ),
+    );
+  });
+  reportChange(changed, { kind: 'source', json, transientFields }, output);
+  return exitCodes.done;
+}
+
+/** `upwave sources delete <collector> <source>`: one source, for good. */
+export async function sourcesDeleteCommand(
+  named: { readonly collector: string; readonly source: string },
+  { config, json }: GlobalOptions,
+  { yes }: { readonly yes: boolean },
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const ask = makeConsent({ yes, input: process.stdin, output: output.err });
+  return withManagement({ config, output }, async (desk) => {
+    const collector = await findCollector(desk, named.collector);
+    const source = await findSource(desk, collector, named.source);
+    const { id } = source;
+    const label = `${sourceLabel(source)} of ${toPrintable(`collector ${collector.id} ${collector.name}`)}`;
+    if (!(await ask(`delete ${label}?`, desk.stop))) {
+      output.err.write('nothing deleted\n');
+      return exitCodes.finishedWithFailures;
+    }
+    const place = { collectorId: collector.id, sourceId: id };
+    desk.orFail(await desk.management.sources.delete(place, desk.stop));
+    if (json) printJson(output, { deleted: { id, name: sourceNameOf(source), collectorId: collector.id } });
+    else output.out.write(`deleted ${label}\n`);
+    return exitCodes.done;
+  });
+}

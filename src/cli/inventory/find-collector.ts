@@ -1,0 +1,71 @@
+import { parseCollectorId } from '../../base/names.ts';
+import { toPrintable } from '../../base/safe-text.ts';
+import { isRefusedWith } from '../../collector-api/wire/client-refusals.ts';
+import { isNameAskable } from '../../collector-api/wire/collector-name.ts';
+import type { Collector } from '../../contract/collector-management/collectors.ts';
+import { type Source, sourceNameOf } from '../../contract/collector-management/sources.ts';
+import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+import type { ServiceDesk } from './with-management.ts';
+
+/**
+ * The collector that is meant: digits are an id first, anything else is a name. One whose name the service can't be asked
+ * for is looked up in the whole list.
+ * @throws CommandFailure when there is none
+ */
+export async function findCollector(desk: ServiceDesk, idOrName: string): Promise<Collector> {
+  const { collectors } = desk.management;
+  const id = parseCollectorId(idOrName);
+  if (id !== undefined) {
+    const found = known(desk, await collectors.get(id, desk.stop));
+    if (found !== undefined) return found.resource;
+  }
+  if (isNameAskable(idOrName)) {
+    const found = known(desk, await collectors.getByName(idOrName, desk.stop));
+    if (found !== undefined) return found.resource;
+  } else {
+    const all = desk.orFail(await collectors.list(undefined, desk.stop));
+    const found = all.find(({ name }) => name === idOrName);
+    if (found !== undefined) return found;
+  }
+  const what = id === undefined ? 'the name' : 'the id or the name';
+  throw new CommandFailure(exitCodes.usageOrConfig, `no collector has ${what} ${toPrintable(idOrName)}`);
+}
+
+/** A source with the id that every listed one has. */
+export type FoundSource = Source & { readonly id: number };
+
+/** The source that is meant, by its id or its name. @throws CommandFailure when there is none */
+export async function findSource(
+  desk: ServiceDesk,
+  collector: Collector,
+  idOrName: string,
+): Promise<FoundSource> {
+  const sources = desk.orFail(await desk.management.sources.list(collector.id, desk.stop)).filter(hasId);
+  const found =
+    sources.find(({ id }) => String(id) === idOrName) ??
+    sources.find((source) => sourceNameOf(source) === idOrName);
+  if (found !== undefined) return found;
+  throw new CommandFailure(
+    exitCodes.usageOrConfig,
+    toPrintable(`collector ${collector.id} ${collector.name} has no source ${idOrName}`),
+  );
+}
+
+/** `source 8 nginx-access`, fit to be shown. */
+export function sourceLabel(source: { readonly id?: number | undefined; readonly name?: unknown }): string {
+  const name = sourceNameOf(source);
+  return toPrintable(`source ${source.id}${name === undefined ? '' : ` ${name}`}`);
+}
+
+/** undefined: the service knows none. @throws CommandFailure for any other failure */
+function known<T>(desk: ServiceDesk, answer: Answer<T>): T | undefined {
+  if (answer.ok) return answer.value;
+  const isUnknown = answer.failure.kind === 'notFound' || isRefusedWith(answer.failure, 'InvalidCollector');
+  return isUnknown ? undefined : desk.orFail(answer);
+}
+
+function hasId(source: Source): source is FoundSource {
+  return source.id !== undefined;
+}

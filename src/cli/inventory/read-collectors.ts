@@ -1,0 +1,91 @@
+import { compilePatterns, PatternError } from '../../base/text-pattern.ts';
+import type { CollectorFilter } from '../../collector-api/management/collector-client.ts';
+import type { Collector } from '../../contract/collector-management/collectors.ts';
+import { CommandFailure, type GlobalOptions } from '../shell/command.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { renderTable } from '../shell/render-table.ts';
+import { findCollector } from './find-collector.ts';
+import { renderFields } from './render-fields.ts';
+import { withManagement } from './with-management.ts';
+
+export interface CollectorsListOptions {
+  readonly filter?: CollectorFilter;
+  readonly offlineDays?: number;
+  /** A glob or a `/regular expression/` for names. */
+  readonly match?: string;
+}
+
+/** `upwave collectors list`: every collector of the account, or a part of them. */
+export async function collectorsListCommand(
+  { config, json }: GlobalOptions,
+  { filter, offlineDays, match }: CollectorsListOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const matches = readPattern(match);
+  const all = await withManagement({ config, output }, async ({ management, stop, orFail }) =>
+    orFail(
+      offlineDays === undefined
+        ? await management.collectors.list(filter, stop)
+        : await management.collectors.listOffline(offlineDays, stop),
+    ),
+  );
+  const collectors = all.filter(({ name }) => matches(name));
+  if (json) printJson(output, { collectors });
+  else output.out.write(`${render(collectors)}\n`);
+  return exitCodes.done;
+}
+
+function readPattern(pattern: string | undefined): (name: string) => boolean {
+  try {
+    return compilePatterns([pattern ?? '*']);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      `--match is no regular expression that upwave runs: ${error.message}`,
+      { cause: error },
+    );
+  }
+}
+
+function render(collectors: readonly Collector[]): string {
+  if (collectors.length === 0) return 'no collector';
+  const table = renderTable(
+    ['id', 'name', 'type', 'build', 'alive', 'last seen', 'os', 'category'],
+    collectors.map((collector) => [
+      String(collector.id),
+      collector.name,
+      collector.collectorType ?? '',
+      collector.collectorVersion ?? '',
+      showAlive(collector.alive),
+      showInstant(collector.lastSeenAlive),
+      collector.osName ?? '',
+      collector.category ?? '',
+    ]),
+  );
+  return `${table}\n${collectors.length} ${collectors.length === 1 ? 'collector' : 'collectors'}`;
+}
+
+function showAlive(alive: boolean | null | undefined): string {
+  if (alive === undefined || alive === null) return '';
+  return alive ? 'yes' : 'no';
+}
+
+/** To the minute, in UTC; what is no instant stays empty. */
+function showInstant(at: number | null | undefined): string {
+  const instant = new Date(at ?? Number.NaN);
+  return Number.isNaN(instant.getTime()) ? '' : `${instant.toISOString().slice(0, 16)}Z`;
+}
+
+/** `upwave collectors show <id|name>`: every field of one collector. */
+export async function collectorsShowCommand(
+  idOrName: string,
+  { config, json }: GlobalOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const collector = await withManagement({ config, output }, (desk) => findCollector(desk, idOrName));
+  if (json) printJson(output, { collector });
+  else output.out.write(`${renderFields(collector)}\n`);
+  return exitCodes.done;
+}

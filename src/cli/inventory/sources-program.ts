@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { CommandRunner } from '../shell/command.ts';
+import { collectAssignment } from './assignments.ts';
+import type { StatedFields } from './stated-fields.ts';
+
+const whichCollector = ['<collector>', 'its id, or its name'] as const;
+const whichSource = ['<source>', 'its id, or its name'] as const;
+
+/** Adds `upwave sources …`. */
+export function addSourcesProgram(program: Command, run: CommandRunner): void {
+  const sources = program.command('sources').description('the sources of a collector');
+  sources
+    .command('list')
+    .argument(...whichCollector)
+    .description('every source of a collector')
+    .action(
+      run(async (globals, output, collector: string) =>
+        (await import('./read-sources.ts')).sourcesListCommand(collector, globals, output),
+      ),
+    );
+  sources
+    .command('show')
+    .argument(...whichCollector)
+    .argument(...whichSource)
+    .description('every field of one')
+    .action(
+      run(async (globals, output, collector: string, source: string) =>
+        (await import('./read-sources.ts')).sourcesShowCommand({ collector, source }, globals, output),
+      ),
+    );
+  sources
+    .command('create')
+    .argument(...whichCollector)
+    .description('create one, or every one of an exported document')
+    .option('--from <file>', 'fields in a JSON or YAML file')
+    .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
+    .action(
+      run(async (globals, output, collector: string, stated: StatedFields) =>
+        (await import('./change-sources.ts')).sourcesCreateCommand(collector, globals, stated, output),
+      ),
+    );
+  sources
+    .command('update')
+    .argument(...whichCollector)
+    .argument(...whichSource)
+    .description('set some fields, and keep the others as they are')
+    .option('--from <file>', 'fields in a JSON or YAML file')
+    .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
+    .action(
+      run(async (globals, output, collector: string, source: string, stated: StatedFields) =>
+        (await import('./change-sources.ts')).sourcesUpdateCommand(
+          { collector, source },
+          globals,
+          stated,
+          output,
+        ),
+      ),
+    );
+  sources
+    .command('delete')
+    .argument(...whichCollector)
+    .argument(...whichSource)
+    .description('delete one; asks first')
+    .option('-y, --yes', 'do not ask', false)
+    .action(
+      run(async (globals, output, collector: string, source: string, options: { yes: boolean }) =>
+        (await import('./change-sources.ts')).sourcesDeleteCommand(
+          { collector, source },
+          globals,
+          options,
+          output,
+        ),
+      ),
+    );
+  sources
+    .command('export')
+    .argument(...whichCollector)
+    .argument('[source]', 'only this one')
+    .description('print the document that can register a new collector')
+    .action(
+      run(async (globals, output, collector: string, source: string | undefined) =>
+        (await import('./read-sources.ts')).sourcesExportCommand({ collector, source }, globals, output),
+      ),
+    );
+}

@@ -1,0 +1,65 @@
+import { ConfigError } from '../../config/source/config-error.ts';
+import { readYaml } from '../../config/source/yaml-source.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+import { type Assignment, AssignmentError, applyAssignments, type KnownFields } from './assignments.ts';
+import { checkSettable, type SetFor } from './settable-fields.ts';
+
+/** What a create or an update is told on the command line. */
+export interface StatedFields {
+  /** A JSON or YAML file. */
+  readonly from?: string;
+  readonly set?: readonly Assignment[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads `--from FILE`: the fields themselves, or under the name that the API wraps them in. A document of another day may
+ * hold fields that nobody can set; `--set` may not.
+ * @returns one entry without a file, and one for each of a list
+ * @throws CommandFailure when the file can't be read or holds something else, or `--set` names what nobody can set
+ */
+export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFor): readonly Fields[] {
+  checkSettable(set, setFor);
+  if (from === undefined && set.length === 0) {
+    throw new CommandFailure(exitCodes.usageOrConfig, 'say what: --from FILE, or --set name=value');
+  }
+  if (from === undefined) return [{}];
+  const wrapper = setFor === 'source' ? 'source' : 'collector';
+  const document = readDocument(from);
+  const list = isFields(document) ? (document[`${wrapper}s`] ?? document[wrapper] ?? document) : document;
+  const entries: readonly unknown[] = Array.isArray(list) ? list : [list];
+  if (entries.length > 0 && entries.every(isFields)) return entries;
+  throw new CommandFailure(
+    exitCodes.usageOrConfig,
+    `${from}: holds no fields of a ${wrapper}, such as {"name": "…"} or {"${wrapper}": {…}}`,
+  );
+}
+
+/** The fields of a file with those of `--set` on top, for a resource as it is. @throws CommandFailure */
+export function combineFields(
+  given: { readonly current: Fields; readonly file: Fields; readonly set: readonly Assignment[] | undefined },
+  known: KnownFields,
+): Record<string, unknown> {
+  try {
+    const assigned = applyAssignments({ ...given.current, ...given.file }, given.set ?? [], known);
+    return { ...given.file, ...assigned };
+  } catch (error) {
+    if (!(error instanceof AssignmentError)) throw error;
+    throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+  }
+}
+
+function readDocument(path: string): unknown {
+  try {
+    return readYaml(path).value;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}

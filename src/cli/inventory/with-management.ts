@@ -1,0 +1,76 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { ManagementClient } from '../../collector-api/management/management-client.ts';
+import { isConflict } from '../../collector-api/wire/client-refusals.ts';
+import type { Config } from '../../config/config.ts';
+import { makeManagementAccess } from '../../daemon/management-access.ts';
+import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { describeFailure, isUnreached, type ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { echoedSecretsOf } from '../shell/choose-redis.ts';
+import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+import { openConfig } from '../shell/open-config.ts';
+import { openReadWindow } from '../shell/read-window.ts';
+import { makeServiceTeller, noAnswerWords } from '../shell/service-notes.ts';
+import { stopSignal } from '../shell/stop-signal.ts';
+
+/** What a command needs to speak to the service. */
+export interface ServiceDesk {
+  readonly management: ManagementClient;
+  /** Fires when the person gives up. */
+  readonly stop: AbortSignal;
+  /** The value of an answer. @throws CommandFailure in words for a person, when there is none */
+  orFail<T>(answer: Answer<T>): T;
+}
+
+/** Opens the configured service for one command, and leaves nothing open. @throws CommandFailure */
+export async function withManagement<T>(
+  at: { readonly config: string; readonly output: ConsoleOutput },
+  work: (desk: ServiceDesk) => Promise<T>,
+): Promise<T> {
+  const config = openConfig(at.config);
+  at.output.hide?.(echoedSecretsOf(config));
+  const access = makeManagementAccess(config.service, {
+    ...makeServiceTeller(at.output),
+    readWindow: openReadWindow(at.output),
+  });
+  const orFail = <V>(answer: Answer<V>): V => {
+    if (answer.ok) return answer.value;
+    throw commandFailure(answer.failure, config);
+  };
+  try {
+    return await work({ management: access.management, stop: stopSignal(), orFail });
+  } finally {
+    await access.close();
+  }
+}
+
+function commandFailure(failure: ServiceFailure, config: Config): CommandFailure {
+  const words = toPrintable(wordsOf(failure));
+  switch (failure.kind) {
+    case 'unavailable':
+    case 'throttled':
+    case 'signInThrottled':
+      return new CommandFailure(
+        exitCodes.unreachable,
+        noAnswerWords(config, { isUnreached: isUnreached(failure), reason: words }),
+      );
+    case 'cancelled':
+      return new CommandFailure(exitCodes.unreachable, words);
+    case 'refused':
+      return isConflict(failure)
+        ? new CommandFailure(exitCodes.heldOrNeedsAPerson, `someone else keeps changing it: ${words}`)
+        : new CommandFailure(exitCodes.usageOrConfig, words);
+    case 'notFound':
+    case 'misconfigured':
+      return new CommandFailure(exitCodes.usageOrConfig, words);
+  }
+}
+
+function wordsOf(failure: ServiceFailure): string {
+  // The service's own words hold the code already.
+  if (failure.kind === 'refused') return failure.detail;
+  const words = describeFailure(failure);
+  const isInDoubt = (failure.kind === 'unavailable' || failure.kind === 'cancelled') && failure.sent;
+  return isInDoubt ? `${words} A change may have been made all the same: look before you repeat it.` : words;
+}

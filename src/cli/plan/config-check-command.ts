@@ -1,0 +1,71 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { Config } from '../../config/config.ts';
+import { effectiveConfig, renderEffectiveConfig } from '../../config/show/effective-config.ts';
+import { findRisks } from '../../config/show/find-risks.ts';
+import { maskedPolicy } from '../../config/show/masked-urls.ts';
+import { findOverlappingPolicies } from '../../config/show/overlapping-policies.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { printJson } from '../shell/console-output.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { defaultRedis, openConfig } from '../shell/open-config.ts';
+import { stopSignal } from '../shell/stop-signal.ts';
+import { checkFleet, type FleetCheck } from './fleet-check.ts';
+import { policyLines } from './policy-lines.ts';
+
+export interface ConfigCheckOptions {
+  readonly config: string;
+  readonly json: boolean;
+  /** Also hold the policies against the inventory. */
+  readonly fleet: boolean;
+  /** Show the whole config instead, with its defaults. */
+  readonly print: boolean;
+}
+
+/** `upwave config check`: every problem at once, each with its line; or what the file says, in short or as a whole. */
+export async function configCheckCommand(
+  options: ConfigCheckOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const config = openConfig(options.config);
+  if (options.print) {
+    printEffective(config, options, output);
+    return exitCodes.done;
+  }
+  const fleet = options.fleet ? await readFleet(config, output) : undefined;
+  const overlapping = findOverlappingPolicies(config.rollouts);
+  // Secrets print themselves as ***.
+  const risks = findRisks(config);
+  const shown = { ...config, rollouts: config.rollouts.map(maskedPolicy) };
+  if (options.json) printJson(output, { ...shown, overlapping, risks, ...(fleet && { fleet }) });
+  else {
+    const warnings = [...overlapping.map(({ words }) => words), ...risks, ...(fleet?.warnings ?? [])];
+    output.out.write(`${render(options.config, config, warnings, fleet)}\n`);
+  }
+  return exitCodes.done;
+}
+
+async function readFleet(config: Config, output: ConsoleOutput): Promise<FleetCheck> {
+  // What speaks to the service is loaded only when it is to be asked.
+  const { readPlans } = await import('./read-plans.ts');
+  return checkFleet(await readPlans(config, config.rollouts, { stop: stopSignal(), output }));
+}
+
+function printEffective(config: Config, { json }: ConfigCheckOptions, output: ConsoleOutput): void {
+  const effective = { ...config, redis: config.redis ?? defaultRedis };
+  if (json) printJson(output, effectiveConfig(effective));
+  else output.out.write(renderEffectiveConfig(effective).split('\n').map(toPrintable).join('\n'));
+}
+
+function render(
+  path: string,
+  config: Config,
+  warnings: readonly string[],
+  fleet: FleetCheck | undefined,
+): string {
+  return [
+    `${path} is right: service ${config.service.baseUrl}`,
+    ...config.rollouts.flatMap(policyLines).map((words) => toPrintable(`  ${words}`)),
+    ...(fleet?.policies.map(({ words }) => `  ${words}`) ?? []),
+    ...warnings.map((words) => `  warning: ${toPrintable(words)}`),
+  ].join('\n');
+}

@@ -1,0 +1,46 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import { findOverlaps, type Overlap, type PolicyClaim } from '../../rollout/planning/overlap.ts';
+import { unselected } from './plan-figures.ts';
+import type { PolicyPlan } from './read-plans.ts';
+import { overlapWords } from './render-plan.ts';
+
+/** What an inventory shows of a config. */
+export interface FleetCheck {
+  readonly policies: ReadonlyArray<{
+    readonly policy: string;
+    /** Collectors that it selects, whatever build they run; null where it has no target, and was not held against any. */
+    readonly selected: number | null;
+    readonly words: string;
+  }>;
+  readonly overlaps: readonly Overlap[];
+  /** What is most likely a mistake, for a person. */
+  readonly warnings: readonly string[];
+}
+
+/** Holds the selections of policies against the inventory: which one matches nothing, and which two the same. */
+export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
+  const claims = plans.map(claimOf);
+  const overlaps = findOverlaps(claims.flatMap((claim) => (claim === undefined ? [] : [claim])));
+  const policies = plans.map(({ policy: { name }, reading }, index) => {
+    const selected = claims[index]?.members.length ?? null;
+    const words =
+      reading.kind === 'noTarget'
+        ? `${name}: ${toPrintable(reading.reason)}`
+        : `${name}: selects ${selected} of ${reading.fleet.collectors.length} installed collectors`;
+    return { policy: name, selected, words };
+  });
+  const empty = policies.filter(({ selected }) => selected === 0);
+  return {
+    policies,
+    overlaps,
+    warnings: [...empty.map(({ policy }) => `${policy} matches nothing`), ...overlaps.map(overlapWords)],
+  };
+}
+
+function claimOf({ policy, reading }: PolicyPlan): PolicyClaim | undefined {
+  if (reading.kind === 'noTarget') return undefined;
+  const { waves, leftOut } = reading.plan;
+  const planned = waves.flatMap(({ members }) => members.map(({ collector }) => collector));
+  const others = leftOut.filter(({ reason }) => !unselected.has(reason)).map(({ collector }) => collector);
+  return { policy: policy.name, members: [...planned, ...others] };
+}

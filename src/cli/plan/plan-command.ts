@@ -1,0 +1,69 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { Config } from '../../config/config.ts';
+import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
+import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { printJson } from '../shell/console-output.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { openConfig } from '../shell/open-config.ts';
+import { stopSignal } from '../shell/stop-signal.ts';
+import { assessPlan } from './plan-figures.ts';
+import { planJson } from './plan-json.ts';
+import { type PolicyPlan, readPlans } from './read-plans.ts';
+import { overlapWords, renderMembers, renderPlan } from './render-plan.ts';
+
+export interface PlanOptions {
+  readonly config: string;
+  readonly json: boolean;
+  /** Also name every collector. */
+  readonly members: boolean;
+}
+
+/** `upwave plan [policy]`: what a rollout would do now. It writes nothing and needs no Redis. */
+export async function planCommand(
+  named: string | undefined,
+  { config: path, json, members }: PlanOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const stop = stopSignal();
+  const config = openConfig(path);
+  const plans = await readPlans(config, choosePolicies(config, named), {
+    stop,
+    output,
+  });
+  const of = { now: Date.now(), requestsPerSecond: ourRequestsPerSecond(config.service) };
+  const overlaps = findOverlaps(plans.map(claimOf));
+  if (json) {
+    const shown = plans.map(({ policy, reading }) =>
+      reading.kind === 'noTarget'
+        ? { policy: policy.name, targetBuild: null, reason: reading.reason }
+        : planJson(policy, reading.plan, assessPlan(policy, reading.plan, of), members),
+    );
+    printJson(output, { plans: shown, overlaps });
+    return exitCodes.done;
+  }
+  const blocks = plans.map(({ policy, reading }) => {
+    if (reading.kind === 'noTarget') return `${policy.name}: ${toPrintable(reading.reason)}`;
+    const text = renderPlan(policy, reading.plan, assessPlan(policy, reading.plan, of), of.now);
+    return members ? `${text}\n${renderMembers(reading.plan)}` : text;
+  });
+  output.out.write(`${blocks.join('\n\n')}\n`);
+  for (const overlap of overlaps) output.out.write(`overlap: ${overlapWords(overlap)}\n`);
+  return exitCodes.done;
+}
+
+function choosePolicies(config: Config, named: string | undefined): readonly Policy[] {
+  if (named === undefined) return config.rollouts;
+  const policy = config.rollouts.find(({ name }) => name === named);
+  if (policy !== undefined) return [policy];
+  const names = config.rollouts.map(({ name }) => name).join(', ');
+  throw new CommandFailure(exitCodes.usageOrConfig, `no policy is called ${named}; there are ${names}`);
+}
+
+function claimOf({ policy, reading }: PolicyPlan): PolicyClaim {
+  const waves = reading.kind === 'planned' ? reading.plan.waves : [];
+  const members = waves.flatMap((wave) => wave.members.map(({ collector }) => collector));
+  return { policy: policy.name, members };
+}

@@ -1,0 +1,93 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { assessCalendar, longestOpening, needsCollectorZone } from '../../rollout/calendar/calendar.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { failuresAllowed, formatAmount } from '../../rollout/model/policy.ts';
+import { longestChain } from '../../rollout/planning/arrange-plan.ts';
+import { type Coverage, coverage } from '../../rollout/planning/coverage.ts';
+import type { Plan } from '../../rollout/planning/plan.ts';
+import { type Estimate, estimateRemainder } from '../../rollout/status/estimate.ts';
+import type { WindowStatus } from '../../rollout/status/status.ts';
+
+/** What a plan comes to, in figures; both ways of showing it are made of these. */
+export interface PlanFigures {
+  readonly planned: number;
+  /** Collectors that the policy selects, whether they need the build or not. */
+  readonly selected: number;
+  /** Installed collectors in the inventory. */
+  readonly installed: number;
+  readonly waves: readonly WaveFigures[];
+  readonly strata: Pick<Coverage, 'total' | 'uncovered'>;
+  /** null where upgrades may start at any time. */
+  readonly window: (WindowStatus & { readonly isLongEnough: boolean }) | null;
+  readonly estimate: Estimate;
+}
+
+export interface WaveFigures {
+  readonly name: string;
+  readonly size: number;
+  /** Strata with members in it. */
+  readonly strata: number;
+  readonly soakMs: DurationMs;
+  readonly failuresAllowed: number;
+  /** As the policy says it: `1%`. */
+  readonly maxFailures: string;
+  readonly approval: boolean;
+  readonly gates: readonly string[];
+  /** Members that caps make wait for each other: the longest such chain. */
+  readonly chain: number;
+}
+
+/** Reckons what a plan comes to when it begins now. */
+export function assessPlan(
+  policy: Policy,
+  plan: Plan,
+  { now, requestsPerSecond }: { readonly now: EpochMs; readonly requestsPerSecond: number },
+): PlanFigures {
+  const { waves: covered, total, uncovered } = coverage(plan.groups);
+  const waves = plan.waves.flatMap(({ name, members }, index): readonly WaveFigures[] => {
+    const rule = policy.waves[index];
+    if (rule === undefined) return [];
+    return [
+      {
+        name,
+        size: members.length,
+        strata: covered[index]?.strata ?? 0,
+        soakMs: rule.soakMs,
+        failuresAllowed: failuresAllowed(rule.maxFailures, members.length),
+        maxFailures: formatAmount(rule.maxFailures),
+        approval: rule.approval,
+        gates: rule.gates.map((gate) => (gate.dryRun ? `${gate.name} (dry run)` : gate.name)),
+        chain: longestChain(members, plan.groups.domains),
+      },
+    ];
+  });
+  const remainders = waves.map(({ size, soakMs, chain }) => ({
+    upgrades: size,
+    soakMs: size === 0 ? 0 : soakMs,
+    chain,
+  }));
+  const planned = waves.reduce((sum, { size }) => sum + size, 0);
+  return {
+    planned,
+    selected: planned + plan.leftOut.filter(({ reason }) => !unselected.has(reason)).length,
+    installed: planned + plan.leftOut.length,
+    waves,
+    strata: { total, uncovered },
+    window: windowOf(policy, now),
+    estimate: estimateRemainder(remainders, policy, { from: now, requestsPerSecond }),
+  };
+}
+
+/** Reasons by which the policy's own selection leaves a collector out. */
+export const unselected: ReadonlySet<string> = new Set(['notSelected', 'excluded']);
+
+function windowOf(policy: Policy, now: EpochMs): PlanFigures['window'] {
+  if (policy.windows.length + policy.freezes.length === 0) return null;
+  const longestMs = longestOpening(policy, '', now);
+  return {
+    ...assessCalendar(policy, '', now),
+    timeZone: policy.timeZone,
+    ownZones: needsCollectorZone(policy),
+    isLongEnough: longestMs === null || longestMs >= policy.upgrade.expectMs,
+  };
+}

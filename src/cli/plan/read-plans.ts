@@ -1,0 +1,82 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { Config } from '../../config/config.ts';
+import { makeLocalApiBudget } from '../../daemon/api-budgets.ts';
+import { makeFleetAccess } from '../../daemon/fleet-access.ts';
+import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
+import type { FleetService } from '../../orchestrator/ports/fleet-service.ts';
+import { noMemory, type PlanReading, readPlan } from '../../orchestrator/scan/read-plan.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { describeFailure, isUnreached } from '../../rollout/upgrade/failure-classes.ts';
+import { echoedSecretsOf } from '../shell/choose-redis.ts';
+import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+import { openReadWindow } from '../shell/read-window.ts';
+import { makeServiceTeller, noAnswerWords } from '../shell/service-notes.ts';
+
+/** What a rollout of a policy would do now. */
+export interface PolicyPlan {
+  readonly policy: Policy;
+  readonly reading: PlanReading;
+}
+
+/**
+ * Reads the service, and makes the plan of each of these policies. It writes nothing there; a person is told where the
+ * account moved, and what the inventory leaves out. @throws CommandFailure
+ */
+export async function readPlans(
+  config: Config,
+  policies: readonly Policy[],
+  { stop, output }: { readonly stop: AbortSignal; readonly output: Pick<ConsoleOutput, 'err' | 'hide'> },
+): Promise<readonly PolicyPlan[]> {
+  output.hide?.(echoedSecretsOf(config));
+  const { onMoved, onPauseWait } = makeServiceTeller(output);
+  const access = makeFleetAccess({
+    service: config.service,
+    budget: makeLocalApiBudget(ourRequestsPerSecond(config.service), onPauseWait),
+    clock: { now: () => Date.now() },
+    onMoved,
+    readWindow: openReadWindow(output),
+    onIncomplete: (reason) => output.err.write(`note: ${reason}\n`),
+  });
+  const fleet = readOnce(access.fleet);
+  const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+  try {
+    const plans: PolicyPlan[] = [];
+    for (const policy of policies) {
+      const reading = await readPlan(fleet, policy, `${policy.name}-${today}-1`, noMemory, stop);
+      if (!reading.ok) {
+        const reason = toPrintable(describeFailure(reading.failure));
+        if (reading.failure.kind === 'misconfigured') {
+          throw new CommandFailure(exitCodes.usageOrConfig, reason);
+        }
+        throw new CommandFailure(
+          exitCodes.unreachable,
+          noAnswerWords(config, { isUnreached: isUnreached(reading.failure), reason }),
+        );
+      }
+      plans.push({ policy, reading: reading.value });
+    }
+    return plans;
+  } finally {
+    await access.close();
+  }
+}
+
+/** The same inventory for all policies: it costs a request for each thousand collectors, and plans can be compared. */
+function readOnce(fleet: FleetService): FleetService {
+  let builds: ReturnType<FleetService['listBuilds']> | undefined;
+  const snapshots = new Map<string, ReturnType<FleetService['readFleet']>>();
+  return {
+    ...fleet,
+    listBuilds: (signal) => {
+      builds ??= fleet.listBuilds(signal);
+      return builds;
+    },
+    readFleet: (targetBuild, signal) => {
+      const snapshot = snapshots.get(targetBuild) ?? fleet.readFleet(targetBuild, signal);
+      snapshots.set(targetBuild, snapshot);
+      return snapshot;
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import Table from 'cli-table3';
+import { toPrintable } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { countLeftOut } from '../../rollout/planning/freeze-plan.ts';
+import type { Overlap } from '../../rollout/planning/overlap.ts';
+import { leftOutReasons, type Plan } from '../../rollout/planning/plan.ts';
+import { etaInstant } from '../rollouts/eta-words.ts';
+import { windowWords } from '../rollouts/waiting-words.ts';
+import type { PlanFigures, WaveFigures } from './plan-figures.ts';
+
+/** A plan for a person: waves, who is left out and why, time and requests, and what speaks against it. */
+export function renderPlan(policy: Policy, plan: Plan, figures: PlanFigures, now: EpochMs): string {
+  const { planned } = figures;
+  const head = `${policy.name} → ${toPrintable(plan.targetBuild)}   ${planned} collectors   plan ${plan.hash}`;
+  const body =
+    planned === 0
+      ? [nobodyWords(plan, figures)]
+      : [
+          waveTable(figures),
+          ...uncoveredLines(figures),
+          ...chainLines(policy, figures),
+          ...windowLines(policy, figures, now),
+          ...(policy.approval ? ['approval: nothing starts before the plan is approved'] : []),
+          estimateLine(policy, figures, now),
+        ];
+  return [head, ...body, ...leftOutLines(plan), ...unknownLines(policy)].join('\n');
+}
+
+/** Every collector of the plan with its wave, its place and its stratum, and every one that is left out. */
+export function renderMembers(plan: Plan): string {
+  const planned = plan.waves.flatMap(({ name, members }) =>
+    members.map(({ collector, order, stratum }) => {
+      const label = plan.groups.strata[stratum]?.label ?? '';
+      return `  ${name}  ${order}  ${collector.id} ${collector.name}  ${collector.build}  ${label}`;
+    }),
+  );
+  const out = plan.leftOut.map(
+    ({ collector, reason }) =>
+      `  left out  ${collector.id} ${collector.name}  ${collector.build}: ${leftOutReasons[reason]}`,
+  );
+  return [...planned, ...out].map(toPrintable).join('\n');
+}
+
+/** Two policies that want the same collectors, in words. */
+export function overlapWords({ policies: [first, second], count, names }: Overlap): string {
+  const more = count > names.length ? ', …' : '';
+  const collectors = `${count} ${count === 1 ? 'collector' : 'collectors'}`;
+  return `${first} and ${second} both claim ${collectors} (${toPrintable(names.join(', '))}${more}); whichever plans first takes them`;
+}
+
+/** A policy without any work: nothing is there, nothing is selected, or nothing needs the build. */
+function nobodyWords(
+  { targetBuild }: Pick<Plan, 'targetBuild'>,
+  { installed, selected }: Pick<PlanFigures, 'installed' | 'selected'>,
+): string {
+  if (installed === 0) return 'the inventory holds no installed collector';
+  if (selected === 0) return `it matches nothing: none of the ${installed} installed collectors is selected`;
+  return `no collector can be upgraded to ${toPrintable(targetBuild)} now`;
+}
+
+function waveTable({ waves, strata }: PlanFigures): string {
+  const table = new Table({
+    head: ['wave', 'collectors', 'strata', 'soak', 'failures allowed', 'approval', 'gates'],
+    style: { head: [], border: [] },
+  });
+  for (const wave of waves) {
+    table.push([
+      toPrintable(wave.name),
+      wave.size,
+      `${wave.strata}/${strata.total}`,
+      formatDuration(wave.soakMs),
+      allowedWords(wave),
+      wave.approval ? 'needed' : '',
+      toPrintable(wave.gates.join(', ')),
+    ]);
+  }
+  return table.toString();
+}
+
+function allowedWords({ failuresAllowed, maxFailures }: WaveFigures): string {
+  const isCount = maxFailures === String(failuresAllowed);
+  return isCount ? maxFailures : `${failuresAllowed} (${maxFailures})`;
+}
+
+function uncoveredLines({ strata: { total, uncovered }, waves }: PlanFigures): readonly string[] {
+  // With one wave there is none before the last, and nothing else could be said.
+  if (uncovered.count === 0 || waves.length < 2) return [];
+  const more = uncovered.count > uncovered.labels.length ? '; …' : '';
+  const labels = toPrintable(uncovered.labels.join('; '));
+  return [
+    `uncovered: ${uncovered.count} of ${total} strata are in no wave before the last: ${labels}${more}`,
+  ];
+}
+
+function chainLines({ maxInFlightPer }: Policy, { waves }: PlanFigures): readonly string[] {
+  const longest = waves.reduce((most, wave) => (wave.chain > most.chain ? wave : most), {
+    name: '',
+    chain: 1,
+  });
+  if (longest.chain <= 1) return [];
+  const caps = maxInFlightPer.map(({ key, cap }) => `${key}: ${cap}`).join(', ');
+  return [
+    toPrintable(`caps: in wave ${longest.name} up to ${longest.chain} have to follow one another (${caps})`),
+  ];
+}
+
+function windowLines({ upgrade }: Policy, { window }: PlanFigures, now: EpochMs): readonly string[] {
+  if (window === null) return [];
+  const lines = [`window: ${windowWords(window, now)}`];
+  if (!window.isLongEnough) {
+    const expected = formatDuration(upgrade.expectMs);
+    lines.push(
+      `window: none is open as long as an upgrade is expected to take (${expected}): nothing would start`,
+    );
+  }
+  return lines;
+}
+
+function estimateLine(policy: Policy, { estimate, waves }: PlanFigures, now: EpochMs): string {
+  const { endsAt, plusMinusMs, requests } = estimate;
+  if (endsAt === null) return `needs about ${requests} requests, and finds no room in its windows`;
+  const lasts = `${formatDuration(endsAt - now)} (±${formatDuration(plusMinusMs)})`;
+  const isApproved = policy.approval || waves.some(({ approval }) => approval);
+  // When it would end depends on a person then.
+  const end = isApproved ? 'the wait for approval aside' : `would end about ${etaInstant(endsAt, now)}`;
+  return `takes about ${lasts} and ${requests} requests, ${end}`;
+}
+
+function leftOutLines(plan: Plan): readonly string[] {
+  const reasons = Object.entries(countLeftOut(plan.leftOut));
+  if (reasons.length === 0) return [];
+  return [`left out: ${reasons.map(([reason, count]) => `${reason}: ${count}`).join(' · ')}`];
+}
+
+function unknownLines({ target: { minimumAgeMs } }: Policy): readonly string[] {
+  if (minimumAgeMs === 0) return [];
+  const age = formatDuration(minimumAgeMs);
+  return [`only the daemon knows how old the build is (it has to be ${age}), and what is held`];
+}

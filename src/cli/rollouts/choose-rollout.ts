@@ -1,0 +1,82 @@
+import type { AdminClient } from '../../admin-api/client/admin-client.ts';
+import { AdminClientFault } from '../../admin-api/client/admin-client-fault.ts';
+import { nearestText } from '../../base/names.ts';
+import { awaitsApproval, type RolloutStatus } from '../../rollout/status/status.ts';
+import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+
+/**
+ * The rollout that is meant: by its id, by its policy's name, or the only one that the verb can be meant for.
+ * @param rollouts newest first
+ * @param verb `look`: nothing is changed, and one that is over is as good
+ * @throws CommandFailure when that is none, or more than one
+ */
+export function chooseRollout(
+  rollouts: readonly RolloutStatus[],
+  named: string | undefined,
+  verb?: RolloutVerb | 'look',
+): RolloutStatus {
+  const chosen = named === undefined ? onlyOneFor(rollouts, verb) : namedOne(rollouts, named, verb);
+  if (chosen !== undefined) return chosen;
+  const choice = onTheirWay(rollouts).map(({ id }) => id);
+  const what = named === undefined ? 'say which rollout' : unknownWords(rollouts, named);
+  throw new CommandFailure(exitCodes.usageOrConfig, `${what}; on their way: ${choice.join(', ') || 'none'}`);
+}
+
+function unknownWords(rollouts: readonly RolloutStatus[], named: string): string {
+  const nearest = nearestText(named, [
+    ...rollouts.map(({ policy }) => policy),
+    ...rollouts.map(({ id }) => id),
+  ]);
+  const offer = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+  return `no rollout and no policy is called ${named}${offer}`;
+}
+
+function namedOne(
+  rollouts: readonly RolloutStatus[],
+  named: string,
+  verb: RolloutVerb | 'look' | undefined,
+): RolloutStatus | undefined {
+  const matching = rollouts.filter(({ id, policy }) => id === named || policy === named);
+  // A rollout and its rollback are of one policy: the verb tells which is meant.
+  return (verb === 'approve' ? matching.find(awaitsApproval) : undefined) ?? matching[0];
+}
+
+function onlyOneFor(
+  rollouts: readonly RolloutStatus[],
+  verb: RolloutVerb | 'look' | undefined,
+): RolloutStatus | undefined {
+  const active = onTheirWay(rollouts);
+  const waiting = verb === 'approve' ? active.filter(awaitsApproval) : [];
+  const candidates = waiting.length > 0 ? waiting : active;
+  if (candidates.length > 0) return candidates.length === 1 ? candidates[0] : undefined;
+  const looksBack = verb === 'rollback' || verb === 'retry' || verb === 'look';
+  const policies = new Set(rollouts.map(({ policy }) => policy));
+  return looksBack && policies.size === 1 ? rollouts[0] : undefined;
+}
+
+/** Without those that only wait for their rollback to end: what an operator says is meant for the rollback. */
+function onTheirWay(rollouts: readonly RolloutStatus[]): readonly RolloutStatus[] {
+  const active = rollouts.filter(({ endedAt }) => endedAt === null);
+  const ids = new Set(active.map(({ id }) => id));
+  return active.filter(({ rollbackId }) => rollbackId === null || !ids.has(rollbackId));
+}
+
+/** What is current, and the named one from the history, where it is the id of a rollout that is kept. */
+export async function listRollouts(
+  client: Pick<AdminClient, 'listRollouts' | 'rolloutStatus'>,
+  named: string | undefined,
+): Promise<readonly RolloutStatus[]> {
+  const current = await client.listRollouts();
+  if (named === undefined || !rolloutIdShape.test(named)) return current;
+  if (current.some(({ id, policy }) => id === named || policy === named)) return current;
+  try {
+    return [...current, await client.rolloutStatus(named)];
+  } catch (error) {
+    if (error instanceof AdminClientFault && error.kind === 'notFound') return current;
+    throw error;
+  }
+}
+
+const rolloutIdShape = /^.+-\d{8}-\d+$/;

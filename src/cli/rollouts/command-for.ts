@@ -1,0 +1,37 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { askedNow } from '../../rollout/verbs/legal-verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import { commandOf } from './verb-table.ts';
+
+/**
+ * The whole command for a verb as this status would mean it: `upwave approve production --wave rest`. A verb that has
+ * nothing to name is shown without.
+ */
+export function commandFor(status: RolloutStatus, verb: RolloutVerb): string {
+  const { id, policy, rollbackOf, rollbackId } = status;
+  // A rollout and its rollback are of one policy.
+  const name = rollbackOf === null && rollbackId === null ? policy : id;
+  const asked = askedNow(status, verb);
+  return [
+    'upwave',
+    commandOf(verb),
+    quoteArgument(name),
+    ...(asked === undefined ? [] : optionsOf(asked)),
+  ].join(' ');
+}
+
+function optionsOf(asked: AskedVerb): readonly string[] {
+  if ('wave' in asked) return ['--wave', quoteArgument(asked.wave)];
+  if ('planHash' in asked) return ['--plan', quoteArgument(asked.planHash)];
+  if ('hold' in asked) return ['--hold', String(asked.hold)];
+  if ('failed' in asked) return ['--failed', String(asked.failed)];
+  return [];
+}
+
+/** A text as one argument of a command that is meant to be copied: names come from machines, and a shell obeys some. */
+export function quoteArgument(text: string): string {
+  const printable = toPrintable(text);
+  if (/^[\w./:@+-]+$/.test(printable)) return printable;
+  return /^[\w./:@+ ,()=-]+$/.test(printable) ? `"${printable}"` : `'${printable.replaceAll("'", "'\\''")}'`;
+}

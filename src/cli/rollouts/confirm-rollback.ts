@@ -1,0 +1,77 @@
+import type { AdminClient } from '../../admin-api/client/admin-client.ts';
+import { toPrintable } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
+import { countLeft } from '../../rollout/model/left-behind.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { RollbackPreview } from '../../rollout/verbs/preview-rollback.ts';
+import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { printJson } from '../shell/console-output.ts';
+import { makeConsent } from '../shell/operator.ts';
+import { quoteArgument } from './command-for.ts';
+import { leftLines } from './left-behind-words.ts';
+import { windowWords } from './waiting-words.ts';
+
+export interface RollbackOptions {
+  readonly yes?: boolean;
+  readonly now?: boolean;
+  readonly json: boolean;
+}
+
+interface ConfirmParts {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: ConsoleOutput;
+}
+
+/**
+ * Shows what a rollback does, and asks whether it shall begin.
+ * @returns undefined when the answer is no
+ * @throws CommandFailure without `--yes` where nobody can be asked
+ */
+export async function confirmRollback(
+  client: Pick<AdminClient, 'previewRollback'>,
+  { id, kind, state }: Pick<RolloutStatus, 'id' | 'kind' | 'state'>,
+  { yes = false, now = false, json }: RollbackOptions,
+  { input, output }: ConfirmParts,
+): Promise<Extract<AskedVerb, { readonly verb: 'rollback' }> | undefined> {
+  // Nothing begins by it: the daemon says what there is to say.
+  const isBegun = kind === 'rollback' || state === 'rollingBack';
+  if (state === 'rolledBack' || (isBegun && !now)) return { verb: 'rollback', now };
+  const preview = await client.previewRollback(id);
+  if (json && !yes && input.isTTY !== true) printJson(output, preview);
+  else
+    (json || yes ? output.err : output.out).write(`${previewLines(preview, now, Date.now()).join('\n')}\n`);
+  const { collectors, rollout } = preview;
+  const command = `upwave rollback ${quoteArgument(id)}${now ? ' --now' : ''} --yes`;
+  const question = toPrintable(`Take ${collectors} collectors of ${rollout} back?`);
+  const refusal = `${question}\n  To confirm it, run: ${command}`;
+  const ask = makeConsent({ yes, input, output: output.err, refusal });
+  if (!(await ask(question, new AbortController().signal))) return undefined;
+  return { verb: 'rollback', now, shown: { collectors, leftBehind: countLeft(preview.leftBehind) } };
+}
+
+/** What a rollback does, for a person. */
+function previewLines(preview: RollbackPreview, now: boolean, at: EpochMs): readonly string[] {
+  const { rollout, collectors, running, unconfirmed, builds, leftBehind, waves, concurrency, caps, window } =
+    preview;
+  const capWords = caps.map(({ key, cap }) => `; ${cap} at a time for each ${key}`).join('');
+  const lines = [
+    `the rollback of ${rollout} takes ${collectors} collectors back`,
+    `to        ${builds.map(({ build, count }) => `${build} (${count})`).join(', ')}`,
+    ...(running > 0 ? [`running   ${running} of them are still being upgraded; each ends first`] : []),
+    ...(unconfirmed > 0
+      ? [`uncertain ${unconfirmed} of them never showed the build; they go back only if they do`]
+      : []),
+    ...leftLines(leftBehind).map((line) => `stays     ${line}`),
+    ...waves.map(({ name, size, soakMs, maxFailures }, index) => {
+      const members = size === null ? 'those that match' : `${index === 0 ? 'at most ' : ''}${size}`;
+      return `${name.padEnd(9)} ${members}, ${maxFailures} may fail${soakMs > 0 ? `, soak ${formatDuration(soakMs)}` : ''}`;
+    }),
+    `limits    ${concurrency} at a time${capWords}`,
+  ].map(toPrintable);
+  if (window === null) return lines;
+  const words = now ? 'ignored (--now)' : windowWords(window, at);
+  const hint = now || window.isOpen ? '' : '; --now ignores windows and freezes';
+  return [...lines, `window    ${words}${hint}`];
+}

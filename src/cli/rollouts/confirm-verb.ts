@@ -1,0 +1,76 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import { formatDuration } from '../../base/time.ts';
+import { stateWords } from '../../rollout/model/upgrade.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { askedNow, needsName } from '../../rollout/verbs/legal-verbs.ts';
+import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+import { makeConsent } from '../shell/operator.ts';
+import { commandFor } from './command-for.ts';
+
+interface ConfirmParts {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream;
+}
+
+/**
+ * Shows what a verb that was not told would be for, and asks (P15).
+ * @returns undefined when the answer is no
+ * @throws CommandFailure when there is nothing that it could be for, or nobody can be asked: with the command to run
+ */
+export async function confirmVerb(
+  status: RolloutStatus,
+  verb: RolloutVerb,
+  { input, output }: ConfirmParts,
+): Promise<AskedVerb | undefined> {
+  const asked = askedNow(status, verb);
+  if (asked === undefined) throw new CommandFailure(exitCodes.heldOrNeedsAPerson, nothingWords(status, verb));
+  const what = toPrintable(questionOf(status, asked));
+  const refusal = `${what}\n  To confirm it, run: ${commandFor(status, verb)}`;
+  const ask = makeConsent({ yes: !needsName(asked), input, output, refusal });
+  return (await ask(what, new AbortController().signal)) ? asked : undefined;
+}
+
+function questionOf(status: RolloutStatus, asked: AskedVerb): string {
+  const { id, targetBuild, planned, waves } = status;
+  switch (asked.verb) {
+    case 'approve': {
+      if ('planHash' in asked) {
+        const drift =
+          status.drift === null ? '' : ` (changed since plan ${status.drift.from}: ${status.drift.words})`;
+        return `Plan ${asked.planHash} of ${id} waits for approval: ${collectors(planned)} to ${targetBuild}${drift}. Approve it?`;
+      }
+      const size = waves.find(({ name }) => name === asked.wave)?.size ?? 0;
+      return `Wave ${asked.wave} of ${id} waits for approval: ${collectors(size)} to ${targetBuild}. Approve it?`;
+    }
+    case 'skipSoak': {
+      const endsAt = waves.find(({ name }) => name === asked.wave)?.soakEndsAt ?? null;
+      const until = endsAt === null ? '' : ` for another ${formatDuration(Math.max(0, endsAt - Date.now()))}`;
+      return `Wave ${asked.wave} of ${id} soaks${until}. End its soak now?`;
+    }
+    case 'resume':
+      return `${id} is ${stateWords(status.state)}: ${status.reason}. The failures so far will no longer count, and the limit stays. Resume it?`;
+    case 'retry':
+      return `${collectors(asked.failed)} of ${id} failed. Retry them?`;
+    default:
+      return '';
+  }
+}
+
+function collectors(count: number): string {
+  return count === 1 ? '1 collector' : `${count} collectors`;
+}
+
+function nothingWords({ id, state }: RolloutStatus, verb: RolloutVerb): string {
+  switch (verb) {
+    case 'approve':
+      return `nothing of ${id} waits for approval (${stateWords(state)})`;
+    case 'skipSoak':
+      return `no wave of ${id} soaks now`;
+    case 'resume':
+      return `${id} is ${stateWords(state)}: it is neither held nor paused`;
+    default:
+      return `no collector of ${id} has failed`;
+  }
+}

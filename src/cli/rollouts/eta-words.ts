@@ -1,0 +1,57 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
+import { type Eta, etaUnknownWords } from '../../rollout/status/eta.ts';
+import { showInstant } from '../shell/show-instant.ts';
+
+const dayMs: DurationMs = 86_400_000;
+
+/** When a rollout is expected to end, as `status` says it: an instant only where no person is needed for it. */
+export function etaWords(eta: Eta, now: EpochMs): string {
+  switch (eta.kind) {
+    case 'at':
+      return `eta ${etaInstant(eta.at, now)} ${figureWords(eta)}`;
+    case 'afterApproval': {
+      const words = `${formatDuration(eta.durationMs)} ${figureWords(eta)}`;
+      if (eta.approvalAt === null) return `after approval: ${words}`;
+      return `approval due ${etaInstant(eta.approvalAt, now)}, then ${words}`;
+    }
+    case 'atTheLatest':
+      return `eta at the latest ${etaInstant(eta.at, now)}`;
+    default:
+      return `eta unknown: ${etaUnknownWords[eta.reason]}`;
+  }
+}
+
+/** The same in short, for the line of a wave. */
+export function shortEtaWords(eta: Eta, now: EpochMs): string {
+  switch (eta.kind) {
+    case 'at': {
+      const leftMs = Math.max(1_000, eta.at - now);
+      const at = leftMs > dayMs ? `, ${etaInstant(eta.at, now)}` : '';
+      return `done in about ${formatDuration(leftMs)}${at}`;
+    }
+    case 'afterApproval':
+      return `${formatDuration(eta.durationMs)} after ${eta.approvalAt === null ? '' : 'a later '}approval`;
+    case 'atTheLatest':
+      return `done at the latest ${etaInstant(eta.at, now)}`;
+    default:
+      return `end unknown: ${etaUnknownWords[eta.reason]}`;
+  }
+}
+
+/** By this machine's clock; on another day with its date and the zone, since the reader may be elsewhere by then. */
+export function etaInstant(at: EpochMs, now: EpochMs): string {
+  const shown = showInstant(at, now);
+  if (!shown.includes(' ') && at - now <= dayMs) return shown;
+  return `${shown} ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+}
+
+function figureWords({
+  plusMinusMs,
+  requests,
+}: {
+  readonly plusMinusMs: DurationMs;
+  readonly requests: number;
+}): string {
+  return `(±${formatDuration(plusMinusMs)}), ${requests} requests`;
+}

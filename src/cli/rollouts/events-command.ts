@@ -1,0 +1,46 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { showInstant } from '../shell/show-instant.ts';
+import { chooseRollout, listRollouts } from './choose-rollout.ts';
+
+export interface EventsOptions extends DaemonTarget {
+  readonly limit: number;
+  readonly json: boolean;
+}
+
+/** `upwave events [rollout]`: what happened, newest first: who, what, why, when. */
+export async function eventsCommand(
+  named: string | undefined,
+  options: EventsOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const { id, events } = await withDaemon(options, async (client) => {
+    const chosen = chooseRollout(await listRollouts(client, named), named, 'look');
+    return { id: chosen.id, events: await client.readEvents(chosen.id, options.limit) };
+  });
+  if (options.json) printJson(output, { rollout: id, events });
+  else output.out.write(`${renderEvents(events, Date.now())}\n`);
+  return exitCodes.done;
+}
+
+/** A line each: when, what, whom it is about, by whom unless by the daemon, and why. */
+function renderEvents(events: readonly RolloutEventBody[], now: EpochMs): string {
+  if (events.length === 0) return 'nothing has happened yet';
+  const width = Math.max(...events.map(({ event }) => event.length));
+  return events
+    .map(({ at, event, wave, collectorId, collectorName, by, reason }) => {
+      const about = [
+        collectorId === undefined ? undefined : `${collectorId} ${collectorName ?? ''}`.trim(),
+        wave === undefined ? undefined : `wave ${wave}`,
+        by === 'daemon' ? undefined : `by ${by}`,
+      ].filter((part) => part !== undefined);
+      const words = [about.join(', '), reason].filter((part) => part !== '').join(': ');
+      return toPrintable(`${showInstant(at, now)}  ${event.padEnd(width)}  ${words}`.trimEnd());
+    })
+    .join('\n');
+}

@@ -1,0 +1,77 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { ExplainResult, Explanation, PastUpgrade } from '../../orchestrator/operations/operations.ts';
+import { isEnd, stateWords } from '../../rollout/model/upgrade.ts';
+import type { AttemptStatus } from '../../rollout/upgrade/attempts.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { showInstant } from '../shell/show-instant.ts';
+
+/** `upwave explain <collector>`: why not now, and when, for every policy. */
+export async function explainCommand(
+  collector: string,
+  options: DaemonTarget & { readonly json: boolean },
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const explained = await withDaemon(options, (client) => client.explain(collector));
+  if (options.json) printJson(output, explained);
+  else output.out.write(`${renderExplanation(explained, Date.now())}\n`);
+  return exitCodes.done;
+}
+
+type Explained = Omit<Extract<ExplainResult, { kind: 'explained' }>, 'kind'>;
+
+/** The collector; for each policy where it stands, why, and until when; and its earlier upgrades. */
+export function renderExplanation(
+  { collectorId, collectorName, build, explanations, history }: Explained,
+  now: EpochMs,
+): string {
+  const width = Math.max(0, ...explanations.map(({ policy }) => policy.length));
+  return [
+    `collector ${collectorId} ${collectorName}   build ${build || 'unknown'}`,
+    ...explanations.flatMap((each) => [
+      `  ${each.policy.padEnd(width)}  ${standing(each)}${why(each, now)}`,
+      ...details(each, now).map((line) => `  ${' '.repeat(width)}  ${line}`),
+    ]),
+    ...(history.length === 0 ? [] : ['history']),
+    ...history.map((each) => `  ${pastWords(each, now)}`),
+  ]
+    .map(toPrintable)
+    .join('\n');
+}
+
+/** Where it goes, with whom it is compared, and what was tried. */
+function details({ target, stratum, attempts }: Explanation, now: EpochMs): string[] {
+  const facts = [target === null ? '' : `to ${target}`, stratum === null ? '' : `stratum ${stratum}`];
+  const line = facts.filter((fact) => fact !== '').join(', ');
+  return [...(line === '' ? [] : [line]), ...attempts.map((each, index) => attemptWords(each, index, now))];
+}
+
+function attemptWords(attempt: AttemptStatus, index: number, now: EpochMs): string {
+  const { taskId, startedAt, endedAt, state, reason } = attempt;
+  const when = `${showInstant(startedAt, now)}${endedAt === null ? '' : ` to ${showInstant(endedAt, now)}`}`;
+  const task = taskId === null ? 'no task' : `task ${taskId}`;
+  return `attempt ${index + 1}: ${task}, ${when}, ${stateWords(state)}${reason === '' ? '' : `: ${reason}`}`;
+}
+
+function pastWords(
+  { rollout, kind, fromBuild, toBuild, state, at, reason }: PastUpgrade,
+  now: EpochMs,
+): string {
+  const when = at === null ? '' : ` ${showInstant(at, now)}`;
+  const what = kind === 'rollback' ? 'back ' : '';
+  return `${rollout}  ${what}${fromBuild} → ${toBuild}  ${stateWords(state)}${when}${reason === '' ? '' : `: ${reason}`}`;
+}
+
+function standing({ rollout, wave, state }: Explanation): string {
+  // The reason of an end names it.
+  const stage = state === null || isEnd(state) ? null : state;
+  const where = [rollout, wave === null ? null : `wave ${wave}`, stage].filter((part) => part !== null);
+  return where.length === 0 ? '' : `${where.join(', ')}: `;
+}
+
+function why({ reason, until }: Explanation, now: EpochMs): string {
+  return until === null ? reason : `${reason}, until ${showInstant(until, now)}`;
+}

@@ -1,0 +1,113 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { HoldAnswerBody } from '../../contract/admin/holds.ts';
+import type { HeldSubject, HeldThings } from '../../orchestrator/operations/operations.ts';
+import { holdNoteWords } from '../../rollout/verbs/hold-notes.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { type ConsoleOutput, printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { operatorName } from '../shell/operator.ts';
+import { showInstant } from '../shell/show-instant.ts';
+
+export interface HoldOptions extends DaemonTarget {
+  readonly reason?: string;
+  readonly json: boolean;
+}
+
+const words = {
+  hold: { done: 'held', unchanged: 'was held already' },
+  release: { done: 'released', unchanged: 'was not held' },
+} as const;
+
+/**
+ * `upwave hold | release <what…>`: when it returns, nothing more starts of what is held (P4). What can't be held keeps
+ * nothing else from being held; a likely slip is a warning on stderr. @throws CommandFailure with all that can't be, and the exit code of the first
+ */
+export async function holdCommand(
+  verb: 'hold' | 'release',
+  subjects: readonly string[],
+  options: HoldOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const results: HoldAnswerBody[] = [];
+  const failures: CommandFailure[] = [];
+  for (const subject of subjects) {
+    try {
+      const request = { subject, by: operatorName(), reason: options.reason ?? '' };
+      const result = await withDaemon(options, (client) => client[verb](request));
+      results.push(result);
+      if (!options.json) {
+        output.out.write(`${toPrintable(subjectWords(result.subject))}: ${didWords(verb, result)}\n`);
+        if (result.note !== undefined)
+          output.err.write(`warning: ${toPrintable(holdNoteWords(result.note))}\n`);
+      }
+    } catch (error) {
+      if (!(error instanceof CommandFailure)) throw error;
+      failures.push(error);
+    }
+  }
+  const [only] = results;
+  if (options.json && only !== undefined) printJson(output, subjects.length === 1 ? only : { results });
+  const [first, second] = failures;
+  if (first === undefined) return exitCodes.done;
+  if (second === undefined) throw first;
+  throw new CommandFailure(first.exitCode, failures.map(({ message }) => message).join('\n  '));
+}
+
+function didWords(verb: 'hold' | 'release', { kind, subject }: HoldAnswerBody): string {
+  const did = words[verb][kind];
+  // Who held it may have wanted more than that, so its rollouts wait for a word of their own.
+  const isMore = verb === 'release' && kind === 'done' && subject.kind === 'build';
+  return isMore ? `${did}; \`upwave status\` shows how to resume a rollout that was held for it` : did;
+}
+
+function subjectWords(subject: HeldSubject): string {
+  switch (subject.kind) {
+    case 'build':
+      return `build ${subject.build}`;
+    case 'collector':
+      return subject.name === String(subject.collectorId)
+        ? `collector ${subject.name}`
+        : `collector ${subject.collectorId} ${subject.name}`;
+    case 'stratum':
+      return `stratum ${subject.label} of ${subject.rolloutId}`;
+    default:
+      return subject satisfies never;
+  }
+}
+
+/** `upwave holds`: everything that is held, until somebody releases it. */
+export async function holdsCommand(
+  options: DaemonTarget & { readonly json: boolean },
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const held = await withDaemon(options, (client) => client.listHolds());
+  if (options.json) printJson(output, held);
+  else output.out.write(`${renderHolds(held, Date.now())}\n`);
+  return exitCodes.done;
+}
+
+/** What is held, by whom, since when and why: a line each. */
+export function renderHolds({ builds, collectors, strata }: HeldThings, now: EpochMs): string {
+  const things = [
+    ...builds.map((hold) => ({ ...hold, what: `build ${hold.build}` })),
+    ...collectors.map((hold) => ({ ...hold, what: collectorWords(hold) })),
+    ...strata.map((hold) => ({ ...hold, what: stratumWords(hold) })),
+  ];
+  if (things.length === 0) return 'nothing is held';
+  return things
+    .map(({ what, by, at, reason }) => {
+      const why = reason === '' ? '' : `: ${reason}`;
+      return toPrintable(`${what}   by ${by}, since ${showInstant(at, now)}${why}`);
+    })
+    .join('\n');
+}
+
+function collectorWords({ collectorId, name }: HeldThings['collectors'][number]): string {
+  return name === undefined ? `collector ${collectorId}` : `collector ${collectorId} ${name}`;
+}
+
+function stratumWords({ label, policy, rolloutId, isEnded }: HeldThings['strata'][number]): string {
+  return `stratum ${label} of ${policy} (${rolloutId}${isEnded ? ', ended' : ''})`;
+}

@@ -1,0 +1,25 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import { countLeft, type LeftBehind } from '../../rollout/model/left-behind.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+
+/** Whom a rollback does not take back, why, and some by name: a line for all, and one for each reason. */
+export function leftBehindWords({
+  kind,
+  leftBehind,
+  targetBuild,
+  fromBuilds,
+}: RolloutStatus): readonly string[] {
+  if (leftBehind.length === 0) return [];
+  const count = countLeft(leftBehind);
+  const build = kind === 'rollback' ? (fromBuilds[0] ?? '') : targetBuild;
+  const all = `${count} ${count === 1 ? 'is' : 'are'} not taken back from ${build}`;
+  return [toPrintable(all), ...leftLines(leftBehind)];
+}
+
+/** A line for each reason. */
+export function leftLines(leftBehind: readonly LeftBehind[]): readonly string[] {
+  return leftBehind.map(({ reason, count, names }) => {
+    const more = count > names.length ? ', …' : '';
+    return toPrintable(`${count}: ${reason}: ${names.join(', ')}${more}`);
+  });
+}

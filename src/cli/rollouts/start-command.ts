@@ -1,0 +1,68 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { planWords, type StartPreview } from '../../orchestrator/operations/start-policy.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, makeRuleBook, withDaemon } from '../shell/daemon-target.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { makeConsent, operatorName } from '../shell/operator.ts';
+import { showInstant } from '../shell/show-instant.ts';
+import { stopSignal } from '../shell/stop-signal.ts';
+import { quoteArgument } from './command-for.ts';
+import { renderStatus } from './render-status.ts';
+
+export interface StartOptions extends DaemonTarget {
+  readonly reason?: string;
+  /** The hash of the plan that is meant. */
+  readonly plan?: string;
+  /** The plan as it is shown is meant. */
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+/** `upwave start <policy>`: shows what would begin, asks, and begins that and nothing else (P15). */
+export async function startCommand(
+  policy: string,
+  options: StartOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  const rules = makeRuleBook(options);
+  const words = { policy, by: operatorName(), reason: options.reason ?? '' };
+  const status = await withDaemon(options, async (client) => {
+    if (options.plan !== undefined) return client.startPolicy({ ...words, planHash: options.plan });
+    const preview = await client.previewStart(policy);
+    output.err.write(`${renderPreview(preview, Date.now())}\n`);
+    if (!(await isConfirmed(preview, options, output))) return null;
+    return client.startPolicy({ ...words, planHash: preview.planHash });
+  });
+  if (status === null) return exitCodes.finishedWithFailures;
+  if (options.json) printJson(output, status);
+  else output.out.write(`${renderStatus(status, Date.now(), output, rules(status))}\n`);
+  return exitCodes.done;
+}
+
+function isConfirmed(
+  { policy, planHash, planned }: StartPreview,
+  { yes }: StartOptions,
+  output: ConsoleOutput,
+): Promise<boolean> {
+  const command = `upwave start ${quoteArgument(policy)} --plan ${planHash}`;
+  const refusal = `nothing has started: nobody can be asked here. To start this plan: ${command}`;
+  const ask = makeConsent({ yes, input: process.stdin, output: output.err, refusal });
+  return ask(`Start ${planned === 1 ? 'this upgrade' : `these ${planned} upgrades`}?`, stopSignal());
+}
+
+/** The rollout that would start: its target, its waves, the collectors left out, and what it waits for. */
+export function renderPreview(preview: StartPreview, now: EpochMs): string {
+  const { policy, leftOut, approval, window } = preview;
+  const out = Object.entries(leftOut).map(([reason, count]) => `${reason}: ${count}`);
+  const until = window.until === null ? '' : `, opens ${showInstant(window.until, now)}`;
+  return [
+    `${policy}: ${planWords(preview)}`,
+    ...(out.length === 0 ? [] : [`left out  ${out.join(' · ')}`]),
+    ...(window.isOpen ? [] : [`window    closed: ${window.reason}${until}`]),
+    ...(approval ? ['approval  the plan then waits for `upwave approve`'] : []),
+  ]
+    .map(toPrintable)
+    .join('\n');
+}

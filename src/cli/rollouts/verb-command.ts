@@ -1,0 +1,91 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
+import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { printJson } from '../shell/console-output.ts';
+import { type DaemonTarget, makeRuleBook, withDaemon } from '../shell/daemon-target.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { operatorName } from '../shell/operator.ts';
+import { chooseRollout, listRollouts } from './choose-rollout.ts';
+import { confirmRollback } from './confirm-rollback.ts';
+import { confirmVerb } from './confirm-verb.ts';
+import { renderStatus } from './render-status.ts';
+
+export interface VerbOptions extends DaemonTarget {
+  readonly reason?: string;
+  /** What is meant, as it was shown: with `approve` a plan's hash or a wave, with `skip-soak` a wave. */
+  readonly plan?: string;
+  readonly wave?: string;
+  /** With `resume`: the number of the hold. */
+  readonly hold?: number;
+  /** With `retry`: how many had failed. */
+  readonly failed?: number;
+  /** With `retry`: only failures of this class, or with these words in their reason. */
+  readonly class?: string;
+  /** With `rollback`: asked and answered. */
+  readonly yes?: boolean;
+  /** With `rollback`: outside windows and inside freezes, too. */
+  readonly now?: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * `upwave pause | resume | approve | … [rollout]`: when it returns, the verb holds (P4). What starts or widens something
+ * names what it is for, or is shown it and confirms (P15).
+ */
+export async function verbCommand(
+  verb: RolloutVerb,
+  named: string | undefined,
+  options: VerbOptions,
+  output: ConsoleOutput,
+  input: NodeJS.ReadableStream & { readonly isTTY?: boolean } = process.stdin,
+): Promise<ExitCode> {
+  const rules = makeRuleBook(options);
+  const status = await withDaemon(options, async (client) => {
+    const chosen = chooseRollout(await listRollouts(client, named), named, verb);
+    const asked =
+      verb === 'rollback'
+        ? await confirmRollback(client, chosen, options, { input, output })
+        : (namedIn(verb, options) ?? (await confirmVerb(chosen, verb, { input, output: output.err })));
+    if (asked === undefined) return undefined;
+    const request = { rolloutId: chosen.id, by: operatorName(), reason: options.reason ?? '', ...asked };
+    const withClass = request.verb === 'retry' && options.class !== undefined;
+    const after = await client.apply(withClass ? { ...request, failureClass: options.class } : request);
+    if (request.verb === 'approve')
+      output.err.write(
+        `${toPrintable(approvedWords(chosen, 'wave' in request ? request.wave : undefined))}\n`,
+      );
+    return after;
+  });
+  if (status === undefined) {
+    output.err.write('nothing changed\n');
+    return exitCodes.finishedWithFailures;
+  }
+  if (options.json) printJson(output, status);
+  else output.out.write(`${renderStatus(status, Date.now(), output, rules(status))}\n`);
+  return exitCodes.done;
+}
+
+/** What the command line names; undefined where it names nothing. @throws CommandFailure when it names two things */
+function namedIn(verb: RolloutVerb, { plan, wave, hold, failed }: VerbOptions): AskedVerb | undefined {
+  if (verb === 'approve' && plan !== undefined) {
+    if (wave === undefined) return { verb, planHash: plan };
+    throw new CommandFailure(exitCodes.usageOrConfig, 'name a plan or a wave, not both');
+  }
+  if (verb === 'approve' && wave !== undefined) return { verb, wave };
+  if (verb === 'skipSoak' && wave !== undefined) return { verb, wave };
+  if (verb === 'resume' && hold !== undefined) return { verb, hold };
+  if (verb === 'retry' && failed !== undefined) return { verb, failed };
+  return undefined;
+}
+
+/** What an `approve` that was not refused has done, from the rollout as it was before. */
+function approvedWords({ id, state, waves, planHash }: RolloutStatus, wave: string | undefined): string {
+  const what = wave === undefined ? `plan ${planHash} of ${id}` : `wave ${wave} of ${id}`;
+  const waited =
+    wave === undefined
+      ? state === 'awaitingApproval'
+      : waves.some((each) => each.name === wave && each.state === 'awaitingApproval' && each.waits !== null);
+  return waited ? `approved ${what}` : `${what} was approved already`;
+}

@@ -1,0 +1,197 @@
+import { type Command, Option } from 'commander';
+import { eventsDefault, eventsMax } from '../../contract/admin/event-limits.ts';
+import { upgradeFailureClasses } from '../../rollout/model/upgrade.ts';
+import { type RolloutVerb, rolloutVerbs } from '../../rollout/verbs/verbs.ts';
+import type { CommandRunner, GlobalOptions } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import type { ExitCode } from '../shell/exit-codes.ts';
+import { countUpTo, readSubjects, wholeNumber } from '../shell/option-values.ts';
+import type { VerbOptions } from './verb-command.ts';
+import { verbTable } from './verb-table.ts';
+
+const urlOption = [
+  '--url <url>',
+  'the daemon, e.g. http://127.0.0.1:9464, else UPWAVE_URL, else by the config; the token is taken from UPWAVE_TOKEN',
+] as const;
+const reasonOption = ['--reason <text>', 'why, for the events and for whoever looks next'] as const;
+const held = [
+  '<what...>',
+  'collectors by id or name, builds, or a stratum by its label, such as "Linux / amd64 / 19.441-2"; quote what has blanks',
+] as const;
+
+/** What some verbs take beside a reason. */
+const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
+  approve: [
+    new Option('--plan <hash>', 'the plan that waits; refused when another one does'),
+    new Option('--wave <name>', 'the wave that waits; refused when another one does'),
+  ],
+  skipSoak: [new Option('--wave <name>', 'the wave that soaks; refused when another one does')],
+  resume: [
+    new Option(
+      '--hold <number>',
+      'the hold that the status shows; refused when another one has begun',
+    ).argParser(wholeNumber),
+  ],
+  rollback: [
+    new Option('-y, --yes', 'begin without asking').default(false),
+    new Option('--now', 'begin outside the windows and inside the freezes of the policy, too').default(false),
+  ],
+  retry: [
+    new Option(
+      '--failed <count>',
+      'how many the status shows as failed; refused when more have by now',
+    ).argParser(wholeNumber),
+    new Option(
+      '--class <class>',
+      `only failures of this class (${upgradeFailureClasses.join(', ')}), or with these words in their reason`,
+    ),
+  ],
+};
+
+const whichByVerb: Partial<Record<RolloutVerb, string>> = {
+  approve: 'not needed when only one waits',
+  rollback: 'not needed when only one is on its way, or there is only one policy',
+  retry: 'not needed when only one is on its way, or there is only one policy',
+};
+
+interface DaemonOptions {
+  readonly reason?: string;
+  readonly url?: string;
+}
+
+/** Adds what is asked of a running daemon: `upwave status`, the verbs, `hold`, `release`, `holds` and `explain`. */
+export function addVerbsProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('status')
+    .argument('[rollout]', 'its id, or its policy')
+    .description('rollouts in one glance, from the daemon')
+    .option('-w, --watch', 'show it again every second', false)
+    .option(...urlOption)
+    .action(asking(run, async () => (await import('./status-command.ts')).statusCommand));
+  program
+    .command('events')
+    .argument('[rollout]', 'its id, or its policy; not needed when only one is on its way')
+    .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
+    .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
+    .option(...urlOption)
+    .action(asking(run, async () => (await import('./events-command.ts')).eventsCommand));
+  program
+    .command('explain')
+    .argument('<collector>', 'its id, or its name')
+    .description('why a collector is not upgraded now, and when: where it stands with each policy')
+    .option(...urlOption)
+    .action(asking(run, async () => (await import('./explain-command.ts')).explainCommand));
+  for (const verb of rolloutVerbs) addVerb(program, run, verb);
+  for (const verb of ['hold', 'release'] as const) {
+    program
+      .command(verb)
+      .argument(...held)
+      .description(
+        verb === 'hold'
+          ? 'start no upgrade of a collector, to a build, or in a stratum, until it is released'
+          : 'let what was held be upgraded again',
+      )
+      .option(...reasonOption)
+      .option(...urlOption)
+      .action(
+        run(async ({ config, json }, output, words: readonly string[], options: DaemonOptions) =>
+          (await import('./holds-commands.ts')).holdCommand(
+            verb,
+            readSubjects(words),
+            { config, json, ...options },
+            output,
+          ),
+        ),
+      );
+  }
+  addStart(program, run);
+  addReload(program, run);
+  program
+    .command('holds')
+    .description('builds, collectors and strata that are held: by whom, since when, and why')
+    .option(...urlOption)
+    .action(
+      run(async ({ config, json }, output, options: { url?: string }) =>
+        (await import('./holds-commands.ts')).holdsCommand({ config, json, ...options }, output),
+      ),
+    );
+}
+
+/** Adds `upwave start`. */
+function addStart(program: Command, run: CommandRunner): void {
+  program
+    .command('start')
+    .argument('<policy>', 'its name')
+    .description(
+      'show what a rollout of the policy would do now, ask, and start it; also where the last one to this build was aborted or rolled back',
+    )
+    .option('--plan <hash>', 'start this plan without asking; another one is refused')
+    .option('-y, --yes', 'start what is shown without asking', false)
+    .option(...reasonOption)
+    .option(...urlOption)
+    .action(
+      run(
+        async (
+          { config, json },
+          output,
+          policy: string,
+          options: DaemonOptions & { plan?: string; yes: boolean },
+        ) => (await import('./start-command.ts')).startCommand(policy, { config, json, ...options }, output),
+      ),
+    );
+}
+
+/** Adds `upwave reload`. */
+function addReload(program: Command, run: CommandRunner): void {
+  program
+    .command('reload')
+    .description(
+      'let the daemon read its config file again: brakes reach running rollouts at once, plans stay; a file with mistakes changes nothing',
+    )
+    .option(...reasonOption)
+    .option(...urlOption)
+    .action(
+      run(async ({ config, json }, output, options: DaemonOptions) =>
+        (await import('./reload-command.ts')).reloadCommand({ config, json, ...options }, output),
+      ),
+    );
+}
+
+/** What is done with one subject: the command gets its own options together with those that every command takes. */
+function asking<Subject, Options extends object>(
+  run: CommandRunner,
+  load: () => Promise<
+    (
+      subject: Subject,
+      options: Options & Pick<GlobalOptions, 'config' | 'json'>,
+      output: ConsoleOutput,
+    ) => Promise<ExitCode>
+  >,
+) {
+  return run(async ({ config, json }, output, subject: Subject, options: Options) =>
+    (await load())(subject, { ...options, config, json }, output),
+  );
+}
+
+function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void {
+  const { name, description } = verbTable[verb];
+  const which = whichByVerb[verb] ?? 'not needed when only one is on its way';
+  const command = program
+    .command(name)
+    .argument('[rollout]', `its id, or its policy; ${which}`)
+    .description(description)
+    .option(...reasonOption)
+    .option(...urlOption);
+  for (const option of verbOptions[verb] ?? []) command.addOption(option);
+  command.action(
+    run(
+      async (
+        { config, json },
+        output,
+        rollout: string | undefined,
+        options: Omit<VerbOptions, 'config' | 'json'>,
+      ) =>
+        (await import('./verb-command.ts')).verbCommand(verb, rollout, { config, json, ...options }, output),
+    ),
+  );
+}

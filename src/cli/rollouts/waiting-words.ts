@@ -1,0 +1,31 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
+import type { Standstill } from '../../rollout/status/api-budget-status.ts';
+import type { WindowStatus } from '../../rollout/status/status.ts';
+import { showInstant, showInstantIn } from '../shell/show-instant.ts';
+
+/** When upgrades may start, in words: `open until 05:00 Europe/Berlin (1h12m)`. */
+export function windowWords(window: WindowStatus, now: EpochMs): string {
+  const ownZones = window.ownZones ? "; by each collector's own time zone" : '';
+  return `${openWords(window, now)}${ownZones}`;
+}
+
+function openWords({ isOpen, until, reason, timeZone }: WindowStatus, now: EpochMs): string {
+  const change =
+    until === null
+      ? null
+      : `${showInstantIn(timeZone, until, now)} ${timeZone} (${formatDuration(Math.max(0, until - now))})`;
+  if (isOpen) return change === null ? 'open' : `open until ${change}`;
+  return `closed: ${toPrintable(reason)}, ${change === null ? 'and does not open in a year' : `opens ${change}`}`;
+}
+
+/** Why nobody gets on with the service, since when, and until when. */
+export function standstillWords(standstill: Standstill, now: EpochMs): string {
+  const { kind, reason, detail, since, until } = standstill;
+  const began = since === null ? '' : ` since ${showInstant(since, now)}`;
+  const what = detail === null ? '' : ` (${toPrintable(detail.replace(/\.$/, ''))})`;
+  const why = `${toPrintable(reason)}${began}${what}`;
+  if (until === null) return `${why}; one request tries it now`;
+  const at = showInstant(until, now);
+  return kind === 'serviceDown' ? `${why}; next try ${at}` : `${why}, until ${at}`;
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startReferenceService } from '../../reference-service/server/start-reference-service.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { secretsOf } from '../shell/choose-redis.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { openConfig } from '../shell/open-config.ts';
+import { stopSignal } from '../shell/stop-signal.ts';
+import { withRedis } from '../shell/with-redis.ts';
+import { closeInTime } from './close-in-time.ts';
+import { noLog } from './log-file.ts';
+import { makeOnceDaemon, runOnce } from './run-once.ts';
+import { readScenario } from './service-command.ts';
+
+const configPath = packaged('demo.yaml');
+const scenarioPath = packaged('scenarios/demo.yaml');
+const speed = 100;
+
+/**
+ * `upwave demo`: a Redis, the reference service with a simulated fleet, and a rollout in three waves, on this machine
+ * and without an account. It exits with 0 when the night ended as its scenario says: one collector fails for good.
+ */
+export async function demoCommand(output: ConsoleOutput): Promise<ExitCode> {
+  const stop = stopSignal();
+  const tell = (text: string) => output.err.write(`${text}\n`);
+  const dataDir = mkdtempSync(join(tmpdir(), 'upwave-demo-'));
+  const credentials = { accessId: 'demo', accessKey: randomBytes(18).toString('base64url') };
+  const scenario = readScenario(scenarioPath);
+  const service = await startReferenceService({
+    host: '127.0.0.1',
+    port: 0,
+    speed,
+    scenario,
+    credentials: [credentials],
+  });
+  tell(`reference service: ${scenario.fleet.size} simulated collectors, ${speed} times as fast as real ones`);
+  const config = openConfig(configPath, {
+    UPWAVE_DEMO_BASE_URL: service.baseUrl,
+    UPWAVE_DEMO_ACCESS_ID: credentials.accessId,
+    UPWAVE_DEMO_ACCESS_KEY: credentials.accessKey,
+  });
+  const redis = await withRedis('embedded', dataDir, tell);
+  const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, redis.redis), noLog);
+  try {
+    const { statuses, exitCode } = await runOnce(daemon, config, output, { json: false, wait: true }, stop);
+    const { createsPerCollector, tasksInFlightMax, throttled } = service.record.snapshot();
+    const creates = Object.values(createsPerCollector);
+    output.out.write(
+      `\nthe service's own record: ${creates.reduce((a, b) => a + b, 0)} tasks for ${creates.length} collectors, ` +
+        `at most ${tasksInFlightMax} at once, ${throttled.rate + throttled.concurrency} answers 429\n`,
+    );
+    if (stop.aborted || !isAsWritten(statuses)) return exitCode;
+    output.out.write('That is what the scenario wrote: a few fail once, and one fails for good.\n');
+    return exitCodes.done;
+  } finally {
+    await closeInTime(daemon, async () => {
+      await redis.close();
+      await service.close();
+    });
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+function isAsWritten(statuses: readonly RolloutStatus[]): boolean {
+  const [status] = statuses;
+  if (status === undefined || status.endedAt === null) return false;
+  const { counts, planned } = status;
+  return counts.failed === 1 && counts.succeeded === planned - 1;
+}
+
+/** A file of the package's `config/` folder, the same distance from src/cli and from dist/cli. */
+function packaged(name: string): string {
+  return fileURLToPath(new URL(`../../../config/${name}`, import.meta.url));
+}

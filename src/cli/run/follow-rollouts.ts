@@ -1,0 +1,64 @@
+import { sleepForReal } from '../../base/waiting.ts';
+import type { Operations } from '../../orchestrator/operations/operations.ts';
+import { isRedisOutage } from '../../redis/connection/outage.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { restOf } from './idle-reason.ts';
+import { makeProgress } from './progress.ts';
+
+type Reader = Pick<Operations, 'rolloutStatus'>;
+
+const lookEveryMs = 250;
+
+// Between two admissions a rollout looks for a moment as if only collectors whose window is closed were left.
+const windowRestMs = 5_000;
+
+/** Shows progress until every rollout is at rest. Rollbacks that were begun meanwhile are followed, too. */
+export async function followRollouts(
+  operations: Reader,
+  rolloutIds: readonly string[],
+  output: ConsoleOutput,
+  { json, wait }: { readonly json: boolean; readonly wait: boolean },
+  stop: AbortSignal,
+): Promise<readonly RolloutStatus[]> {
+  const progress = makeProgress(json ? { ...output, isLive: false, out: output.err } : output);
+  let statuses: readonly RolloutStatus[] = [];
+  let movedAt = Date.now();
+  while (!stop.aborted) {
+    statuses = (await readWithRollbacks(operations, rolloutIds)) ?? statuses;
+    const now = Date.now();
+    for (const status of statuses) progress.show(status, now);
+    const rests = statuses.map((status) => restOf(status, statuses, now));
+    const isSeen = statuses.length >= rolloutIds.length;
+    if (isSeen && rests.every((rest) => rest !== undefined && rest.kind !== 'windowClosed')) break;
+    const isStill = isSeen && !wait && rests.every((rest) => rest !== undefined);
+    if (!isStill) movedAt = now;
+    if (now - movedAt >= windowRestMs) break;
+    await sleepForReal(lookEveryMs, stop);
+  }
+  progress.stop();
+  return statuses;
+}
+
+/** These rollouts, and the rollbacks of them that have begun; undefined while Redis is away. */
+async function readWithRollbacks(
+  operations: Reader,
+  rolloutIds: readonly string[],
+): Promise<readonly RolloutStatus[] | undefined> {
+  const seen = await Promise.all(rolloutIds.map((id) => statusOf(operations, id)));
+  if (!seen.every((status) => status !== undefined)) return undefined;
+  const rollbackIds = seen.flatMap(({ rollbackId }) => (rollbackId === null ? [] : [rollbackId]));
+  const rollbacks = await Promise.all(rollbackIds.map((id) => statusOf(operations, id)));
+  // One that is named, but not planned yet, is looked at again: until then its rollout is not at rest.
+  return [...seen, ...rollbacks.filter((status) => status !== undefined)];
+}
+
+/** undefined while Redis is away: the next look tries again. @throws any other error: waiting would not help */
+async function statusOf(operations: Reader, rolloutId: string): Promise<RolloutStatus | undefined> {
+  try {
+    return await operations.rolloutStatus(rolloutId);
+  } catch (error) {
+    if (!isRedisOutage(error)) throw error;
+    return undefined;
+  }
+}

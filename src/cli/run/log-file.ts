@@ -1,0 +1,42 @@
+import { createWriteStream, openSync } from 'node:fs';
+import type { LoggerParts } from '../../observability/logger.ts';
+import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+import { isFileError } from '../shell/write-lines.ts';
+
+export type LogDestination = Exclude<NonNullable<LoggerParts['destination']>, string>;
+
+/** Where a log goes that nobody asked for. */
+export const noLog: LogDestination = { write: () => undefined };
+
+/**
+ * Opens a file for the log, which is added to. When it can't be written later on, that is said once: a full disk stops no
+ * upgrade.
+ * @throws CommandFailure when it can't be opened
+ */
+export function openLogFile(path: string, { err }: Pick<ConsoleOutput, 'err'>): LogDestination {
+  const stream = createWriteStream(path, { fd: openToAdd(path) });
+  stream.once('error', (error) =>
+    err.write(`the log ${path} can't be written any more: ${reasonOf(error)}\n`),
+  );
+  return {
+    write: (line) => {
+      if (!stream.destroyed) stream.write(line);
+    },
+  };
+}
+
+function openToAdd(path: string): number {
+  try {
+    return openSync(path, 'a');
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    const message = `cannot write the log ${path}: ${reasonOf(error)}`;
+    throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+  }
+}
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  return error.code ?? error.message;
+}

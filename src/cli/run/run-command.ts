@@ -1,0 +1,80 @@
+import { errorCodeOf } from '../../base/node-errors.ts';
+import { toPrintable } from '../../base/safe-text.ts';
+import { writeAddress } from '../../base/url-authority.ts';
+import type { Config } from '../../config/config.ts';
+import { loadConfig } from '../../config/load/load-config.ts';
+import { findRisks } from '../../config/show/find-risks.ts';
+import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
+import { type Logger, makeLogger } from '../../observability/logger.ts';
+import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { openConfig } from '../shell/open-config.ts';
+import { stopSignal, untilFired } from '../shell/stop-signal.ts';
+import { readVersion } from '../shell/version.ts';
+import { embeddedDataDir, withRedis } from '../shell/with-redis.ts';
+import { closeInTime } from './close-in-time.ts';
+
+/** `upwave run`: the daemon. It looks for work at start and on schedule, until it is asked to stop. */
+export async function runCommand(options: {
+  readonly config: string;
+  readonly redis?: string;
+}): Promise<ExitCode> {
+  const stop = stopSignal();
+  const config = openConfig(options.config);
+  const chosen = chooseRedis(config, options.redis);
+  const logger = makeLogger({ level: config.log.level, secrets: secretsOf(config, chosen) });
+  const version = readVersion();
+  logger.write('info', { event: 'daemon.starting', version });
+  for (const reason of findRisks(config)) logger.write('warn', { event: 'config.risk', reason });
+  const redis = await withRedis(chosen, embeddedDataDir(), (reason) =>
+    logger.write('info', { event: 'redis.embedded', reason }),
+  );
+  const daemon = makeDaemon({
+    config,
+    redis: redis.redis,
+    logger,
+    version,
+    followsSchedule: true,
+    readConfig: () => loadConfig(options.config, process.env),
+  });
+  process.on('SIGHUP', () => void reloadBySignal(daemon, logger));
+  try {
+    await daemon.start().catch((error: unknown) => {
+      throw listenFailure(config, error);
+    });
+    await untilFired(stop);
+  } finally {
+    await closeInTime(daemon, redis.close);
+  }
+  return exitCodes.done;
+}
+
+/** Whoever sends the signal hears nothing: the log says what came of it. */
+async function reloadBySignal(daemon: Daemon, logger: Logger): Promise<void> {
+  try {
+    await daemon.operations.reload({ by: 'SIGHUP', reason: '' });
+  } catch (error) {
+    logger.write('error', { event: 'config.unsettled', error });
+  }
+}
+
+/** In words for a person: why a daemon can't have its port. */
+export function listenFailure(config: Config, error: unknown): CommandFailure {
+  const why = errorCodeOf(error) ?? String(error);
+  const message = `cannot listen on ${writeAddress(config.http)} (${why}); set another http.port, or stop what uses it`;
+  return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+}
+
+/** @throws CommandFailure when Redis does not answer in time, or refuses its user what no work is done without */
+export async function requireRedis(daemon: Daemon, withinMs: number): Promise<void> {
+  const silence = await daemon.waitForRedis(withinMs);
+  if (silence === undefined) {
+    const forbidden = await daemon.askRedisRights();
+    if (forbidden === undefined) return;
+    throw new CommandFailure(exitCodes.usageOrConfig, `Redis at ${toPrintable(forbidden)}`);
+  }
+  const remedy = 'start it, correct redis.url, or use --redis embedded';
+  const message = `cannot reach Redis at ${silence.place}; ${remedy} (${silence.reason})`;
+  throw new CommandFailure(exitCodes.unreachable, toPrintable(message));
+}

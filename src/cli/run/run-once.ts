@@ -1,0 +1,191 @@
+import { errorCodeOf } from '../../base/node-errors.ts';
+import type { RetryWindow } from '../../base/retry-window.ts';
+import { toPrintable } from '../../base/safe-text.ts';
+import { writeAddress } from '../../base/url-authority.ts';
+import { sleepForReal } from '../../base/waiting.ts';
+import type { Config } from '../../config/config.ts';
+import { findRisks } from '../../config/show/find-risks.ts';
+import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
+import { makeLogger } from '../../observability/logger.ts';
+import { describeScan } from '../../orchestrator/scan/scan.ts';
+import type { ScanResult } from '../../orchestrator/scan/scan-book.ts';
+import type { WaveRule } from '../../rollout/model/policy.ts';
+import { failedStates } from '../../rollout/model/upgrade.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { renderStatus } from '../rollouts/render-status.ts';
+import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
+import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { printJson } from '../shell/console-output.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../shell/exit-codes.ts';
+import { openConfig } from '../shell/open-config.ts';
+import { openReadWindow } from '../shell/read-window.ts';
+import { noAnswerWords } from '../shell/service-notes.ts';
+import { stopSignal } from '../shell/stop-signal.ts';
+import { readVersion } from '../shell/version.ts';
+import { embeddedDataDir, withRedis } from '../shell/with-redis.ts';
+import { closeInTime } from './close-in-time.ts';
+import { followRollouts } from './follow-rollouts.ts';
+import { restOf, restWords } from './idle-reason.ts';
+import { type LogDestination, noLog, openLogFile } from './log-file.ts';
+import { listenFailure, requireRedis } from './run-command.ts';
+
+export interface RunOnceOptions {
+  readonly config: string;
+  readonly redis?: string;
+  readonly logFile?: string;
+  readonly json: boolean;
+  /** Stay while a window is closed, instead of ending with what is left for later. */
+  readonly wait: boolean;
+}
+
+/** How a run ended, for its caller. */
+export interface RunOnceResult {
+  readonly statuses: readonly RolloutStatus[];
+  readonly exitCode: ExitCode;
+}
+
+const redisWithinMs = 5_000;
+
+/**
+ * `upwave run --once`: starts every policy now, shows live progress, and ends when each rollout has ended, is held, or
+ * waits for a person or a window. What waits goes on where it stands with the next run.
+ */
+export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOutput): Promise<ExitCode> {
+  const stop = stopSignal();
+  const config = openConfig(options.config);
+  const chosen = chooseRedis(config, options.redis);
+  for (const words of findRisks(config)) output.err.write(`warning: ${toPrintable(words)}\n`);
+  const log = options.logFile === undefined ? noLog : openLogFile(options.logFile, output);
+  const redis = await withRedis(chosen, embeddedDataDir(), (text) => output.err.write(`${text}\n`));
+  const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), log);
+  try {
+    const { exitCode } = await runOnce(daemon, config, output, options, stop);
+    if (stop.aborted) output.err.write('stopped; started again, it goes on where it stands\n');
+    return exitCode;
+  } finally {
+    await closeInTime(daemon, redis.close);
+  }
+}
+
+/** A daemon that scans only when asked; its log goes to a file, since the screen shows progress. */
+export function makeOnceDaemon(
+  config: Config,
+  redis: Parameters<typeof makeDaemon>[0]['redis'],
+  secrets: readonly string[],
+  destination: LogDestination,
+): Daemon {
+  const logger = makeLogger({ level: config.log.level, secrets, destination });
+  return makeDaemon({ config, redis, logger, version: readVersion(), followsSchedule: false });
+}
+
+/** Runs every policy of the config once on a daemon that is not started yet. @throws CommandFailure */
+export async function runOnce(
+  daemon: Daemon,
+  config: Config,
+  output: ConsoleOutput,
+  options: Pick<RunOnceOptions, 'json' | 'wait'>,
+  stop: AbortSignal,
+): Promise<RunOnceResult> {
+  const { json } = options;
+  await requireRedis(daemon, redisWithinMs);
+  const place = await listenOrGoOn(daemon, config);
+  if (!json) output.err.write(`upwave ${readVersion()}: ${place}\n`);
+  const started: string[] = [];
+  const window = openReadWindow(output);
+  for (const { name } of config.rollouts) {
+    const result = await scanWithin(window, () => daemon.scanNow(name, 'operator', stop), stop);
+    if (result.kind === 'failed') throw failureOf(result, config);
+    if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, result.reason);
+    if (!json) output.err.write(`${name}: ${toPrintable(describeScan(result))}\n`);
+    if (result.kind !== 'nothing') started.push(result.rolloutId);
+  }
+  const statuses = await followRollouts(daemon.operations, started, output, options, stop);
+  if (json) printJson(output, { rollouts: statuses });
+  else for (const status of statuses) await report(daemon, status, rulesOf(config, status), output);
+  for (const status of statuses) tellWhatIsLeft(status, statuses, output);
+  return { statuses, exitCode: onceExitCodeOf(statuses) };
+}
+
+/** Scans again while the service does not answer: a scan reads before it writes anything. */
+async function scanWithin(
+  window: RetryWindow,
+  scan: () => Promise<ScanResult>,
+  stop: AbortSignal,
+): Promise<ScanResult> {
+  // Ends: the window lasts for a bounded time only.
+  for (;;) {
+    const result = await scan();
+    if (result.kind !== 'failed' || result.cause !== 'unavailable') {
+      window.succeeded();
+      return result;
+    }
+    const waitMs = window.failed(result.reason);
+    if (waitMs === undefined) return result;
+    await sleepForReal(waitMs, stop);
+    if (stop.aborted) return result;
+  }
+}
+
+/**
+ * Listens, unless another process has the port: a daemon that runs there shares Redis and the API budget with this one,
+ * so each can do its part. @returns where status is to be had
+ */
+async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string> {
+  try {
+    const { url } = await daemon.start();
+    return `status and metrics at ${url}`;
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EADDRINUSE') throw listenFailure(config, error);
+    daemon.startWithoutPort();
+    return `goes on without a port of its own: ${writeAddress(config.http)} is taken, by a daemon that shares this Redis or by something else`;
+  }
+}
+
+function failureOf(result: Extract<ScanResult, { kind: 'failed' }>, config: Config): CommandFailure {
+  if (result.cause === 'misconfigured') return new CommandFailure(exitCodes.usageOrConfig, result.reason);
+  if (result.cause === 'implausible') return new CommandFailure(exitCodes.heldOrNeedsAPerson, result.reason);
+  return new CommandFailure(exitCodes.unreachable, noAnswerWords(config, result));
+}
+
+/** What has to be done, or waited for, until a rollout that has not ended goes on. */
+function tellWhatIsLeft(
+  status: RolloutStatus,
+  statuses: readonly RolloutStatus[],
+  { err }: Pick<ConsoleOutput, 'err'>,
+): void {
+  const now = Date.now();
+  const words = restWords(status, restOf(status, statuses, now), now);
+  if (words !== undefined) err.write(`${words}\n`);
+}
+
+function rulesOf(config: Config, { policy }: RolloutStatus): readonly WaveRule[] {
+  return config.rollouts.find(({ name }) => name === policy)?.waves ?? [];
+}
+
+/** This process ends: what has not ended goes on only when a person runs it again. */
+function onceExitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
+  const isLeft = statuses.some(({ endedAt }) => endedAt === null);
+  return isLeft ? exitCodes.heldOrNeedsAPerson : exitCodeOf(statuses);
+}
+
+const failuresShownMax = 20;
+
+/** The end, in one glance, and every failure with its reason. */
+async function report(
+  daemon: Daemon,
+  status: RolloutStatus,
+  rules: readonly WaveRule[],
+  output: ConsoleOutput,
+): Promise<void> {
+  output.out.write(`\n${renderStatus(status, Date.now(), output, rules)}\n`);
+  for (const state of failedStates) {
+    const page = { offset: 0, limit: failuresShownMax, state };
+    for (const upgrade of (await daemon.operations.listUpgrades(status.id, page)) ?? []) {
+      const reason = 'reason' in upgrade ? (upgrade.reason ?? '') : '';
+      output.out.write(
+        `${state.padEnd(11)} ${upgrade.collectorId} ${toPrintable(upgrade.collectorName)}: ${toPrintable(reason)}\n`,
+      );
+    }
+  }
+}

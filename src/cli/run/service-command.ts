@@ -1,0 +1,118 @@
+import { errorCodeOf } from '../../base/node-errors.ts';
+import { writeAddress } from '../../base/url-authority.ts';
+import { ConfigError } from '../../config/source/config-error.ts';
+import { readYaml } from '../../config/source/yaml-source.ts';
+import { describeCollectorManagementApi } from '../../reference-service/api/api-document.ts';
+import { parseScenario, type Scenario, ScenarioError } from '../../reference-service/scenario/scenario.ts';
+import {
+  type ReferenceService,
+  startReferenceService,
+} from '../../reference-service/server/start-reference-service.ts';
+import { StateFileError } from '../../reference-service/server/state-file.ts';
+import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { printJson } from '../shell/console-output.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { stopSignal, untilFired } from '../shell/stop-signal.ts';
+
+export interface ServiceOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly fleet?: number;
+  readonly accessId?: string;
+  readonly accessKey?: string;
+  readonly speed: number;
+  readonly scenario?: string;
+  /** A file that keeps the fleet over restarts. */
+  readonly state?: string;
+  /** Print the description of the API instead of serving it. */
+  readonly openapi?: boolean;
+}
+
+/** `upwave service`: serves the Collector Management API with a simulated fleet, until it is asked to stop. */
+export async function serviceCommand(options: ServiceOptions, output: ConsoleOutput): Promise<ExitCode> {
+  if (options.openapi === true) {
+    printJson(output, describeCollectorManagementApi());
+    return exitCodes.done;
+  }
+  const stop = stopSignal();
+  const accessId = options.accessId ?? process.env['UPWAVE_ACCESS_ID'];
+  const accessKey = options.accessKey ?? process.env['UPWAVE_ACCESS_KEY'];
+  if (accessId === undefined || accessKey === undefined) {
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      'give the credentials it shall accept: --access-id and --access-key, or UPWAVE_ACCESS_ID and UPWAVE_ACCESS_KEY',
+    );
+  }
+  const scenario = withFleetSize(readScenario(options.scenario), options.fleet);
+  const onStateFailure = (error: Error) => output.err.write(`the state was not kept: ${error.message}\n`);
+  const service = await listen(options, { accessId, accessKey }, scenario, onStateFailure);
+  const collectors = service.world.collectors().length;
+  output.out.write(
+    `reference service at ${service.baseUrl}: ${collectors} collectors, ${options.speed} times real time\n`,
+  );
+  await untilFired(stop);
+  await close(service);
+  return exitCodes.done;
+}
+
+/** Reads a scenario file; without one, a plain fleet. @throws CommandFailure with what is wrong in it */
+export function readScenario(path: string | undefined): Scenario {
+  if (path === undefined) return parseScenario({});
+  try {
+    return parseScenario(readYaml(path).value ?? {});
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof ScenarioError) {
+      const message = error instanceof ScenarioError ? `${path}: ${error.message}` : error.message;
+      throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function withFleetSize(scenario: Scenario, size: number | undefined): Scenario {
+  return size === undefined ? scenario : { ...scenario, fleet: { ...scenario.fleet, size } };
+}
+
+async function listen(
+  { host, port, speed, state }: ServiceOptions,
+  credentials: { readonly accessId: string; readonly accessKey: string },
+  scenario: Scenario,
+  onStateFailure: (error: Error) => void,
+): Promise<ReferenceService> {
+  try {
+    return await startReferenceService({
+      host,
+      port,
+      speed,
+      scenario,
+      credentials: [credentials],
+      onStateFailure,
+      ...(state === undefined ? {} : { state }),
+    });
+  } catch (error) {
+    if (error instanceof StateFileError) throw stateFailure(error);
+    const code = errorCodeOf(error);
+    if (code === undefined) throw error;
+    throw new CommandFailure(
+      exitCodes.usageOrConfig,
+      `cannot listen on ${writeAddress({ host, port })} (${code}); choose another --port`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function close(service: ReferenceService): Promise<void> {
+  try {
+    await service.close();
+  } catch (error) {
+    if (error instanceof StateFileError) throw stateFailure(error);
+    throw error;
+  }
+}
+
+function stateFailure(error: StateFileError): CommandFailure {
+  return new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+}

@@ -1,0 +1,63 @@
+import { basicToken } from '../../base/url-authority.ts';
+import type { Config } from '../../config/config.ts';
+import { redisUrlProblem } from '../../config/schema/redis-schema.ts';
+import { redisConfigOf } from '../../daemon/redis-connections.ts';
+import { type RedisConfig, redisSecretsOf } from '../../redis/connection/config.ts';
+import { CommandFailure } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { defaultRedis } from './open-config.ts';
+
+/**
+ * The Redis to use: the command line's word goes first, then the config's, then this machine's. Prefix and authorities,
+ * for which the command line has no words, are the config's.
+ * @throws CommandFailure for what is no Redis URL, and for a password on the command line
+ */
+export function chooseRedis(config: Config, option: string | undefined): RedisConfig | 'embedded' {
+  if (option === 'embedded') return 'embedded';
+  const configured = config.redis ?? defaultRedis;
+  if (option === undefined) return redisConfigOf(configured);
+  const problem = redisUrlProblem(option);
+  if (problem === 'passwordInQuery' || (URL.canParse(option) && new URL(option).password !== '')) {
+    // Whoever may list processes sees it (P12).
+    const message = 'a password on the command line is seen in the process list; set redis.url in the config';
+    throw new CommandFailure(exitCodes.usageOrConfig, message);
+  }
+  if (problem === 'shape') {
+    const message = '--redis wants redis://host:6379, rediss://host:6379, unix:///path, /path or embedded';
+    throw new CommandFailure(exitCodes.usageOrConfig, message);
+  }
+  const { keyPrefix, ca } = redisConfigOf(configured);
+  return { keyPrefix, url: option, ...(ca !== undefined && { ca }) };
+}
+
+// A shorter one may be any word: of a try-out, whose key is a letter, nothing could be read any more.
+const hiddenFromLength = 8;
+
+/**
+ * Every form in which a service could send back what we sign in with, and what else of ours it may have got hold of:
+ * commands that show what a service says hide them (P12).
+ */
+export function echoedSecretsOf(config: Config): readonly string[] {
+  const { accessId } = config.service;
+  const redis = config.redis === undefined ? 'embedded' : redisConfigOf(config.redis);
+  const secrets = [...secretsOf(config, redis), accessId.reveal()].filter(
+    ({ length }) => length >= hiddenFromLength,
+  );
+  const forms = (secret: string) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64'),
+  ];
+  // The longest first: one may hold another.
+  return [...new Set(secrets.flatMap(forms))].sort((a, b) => b.length - a.length);
+}
+
+/** Every secret of a config, so that no log line shows one (P12). */
+export function secretsOf(config: Config, redis: RedisConfig | 'embedded'): readonly string[] {
+  const { accessId, accessKey } = config.service;
+  const basic = basicToken({ name: accessId.reveal(), password: accessKey.reveal() });
+  const secrets = [accessKey.reveal(), basic, config.http.token?.reveal() ?? ''];
+  if (redis !== 'embedded') secrets.push(...redisSecretsOf(redis));
+  return secrets.filter((secret) => secret !== '');
+}

@@ -1,0 +1,61 @@
+import { styleText } from 'node:util';
+import { toPrintable } from '../../base/safe-text.ts';
+import { makeSafeStream, type SafeStream } from './safe-stream.ts';
+
+type Format = Parameters<typeof styleText>[0];
+
+/** Where a command writes: results to `out`, everything about them to `err`. */
+export interface ConsoleOutput {
+  readonly out: NodeJS.WritableStream;
+  readonly err: NodeJS.WritableStream;
+  /** A person watches: bars may move. */
+  readonly isLive: boolean;
+  paint(format: Format, text: string): string;
+  /** Where bars move the cursor: as it is, so that only clean texts belong there. */
+  readonly terminal?: NodeJS.WritableStream;
+  /** From now on these are written as `***`, wherever a service sends them back. */
+  hide?(secrets: readonly string[]): void;
+}
+
+/** Where a program writes: the process, unless another one calls it. */
+export interface ProgramStreams {
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream;
+}
+
+/** The streams of a program, with which a command may write whatever it was sent. */
+export interface SafeStreams {
+  readonly raw: ProgramStreams;
+  readonly stdout: SafeStream;
+  readonly stderr: SafeStream;
+}
+
+export function makeSafeStreams(raw: ProgramStreams): SafeStreams {
+  return { raw, stdout: makeSafeStream(raw.stdout), stderr: makeSafeStream(raw.stderr) };
+}
+
+/** What a command writes to. Colour is left out with `--no-color`, NO_COLOR, or where nobody watches. */
+export function makeConsoleOutput({ raw, stdout, stderr }: SafeStreams, wantsColor: boolean): ConsoleOutput {
+  const isLive = raw.stdout.isTTY === true;
+  const hasColor = wantsColor && isLive && process.env['NO_COLOR'] === undefined;
+  return {
+    out: stdout.stream,
+    err: stderr.stream,
+    terminal: raw.stdout,
+    isLive,
+    hide: (secrets) => {
+      stdout.hide(secrets);
+      stderr.hide(secrets);
+    },
+    paint: (format, text) => (hasColor ? styleText(format, text) : text),
+  };
+}
+
+/**
+ * Prints JSON for programs. What a terminal would obey is escaped: such characters stand only inside of texts, where JSON
+ * reads the escape as the very same character.
+ */
+export function printJson(output: ConsoleOutput, value: unknown): void {
+  const lines = JSON.stringify(value, null, 2).split('\n').map(toPrintable);
+  output.out.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,72 @@
+import { type AdminClient, makeAdminClient } from '../../admin-api/client/admin-client.ts';
+import { AdminClientFault } from '../../admin-api/client/admin-client-fault.ts';
+import { toPrintable } from '../../base/safe-text.ts';
+import { writeAddress } from '../../base/url-authority.ts';
+import type { WaveRule } from '../../rollout/model/policy.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { CommandFailure } from './command.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { openDaemonConfig } from './open-config.ts';
+
+export interface DaemonTarget {
+  readonly config: string;
+  /** Of the daemon, or `UPWAVE_URL` where left out; with either, no config is read. */
+  readonly url?: string;
+}
+
+/** Where the daemon is, where neither `--url` nor the config says so. */
+function urlOf({ url }: DaemonTarget): string | undefined {
+  return url ?? (process.env['UPWAVE_URL'] || undefined);
+}
+
+/** Asks the daemon, in words for a person where that fails, and leaves nothing open. @throws CommandFailure */
+export async function withDaemon<T>(
+  target: DaemonTarget,
+  ask: (client: AdminClient) => Promise<T>,
+): Promise<T> {
+  const client = makeAdminClient(placeOf(target));
+  try {
+    return await ask(client);
+  } catch (error) {
+    if (error instanceof AdminClientFault) {
+      const hint = error.kind === 'unreachable' ? '; is `upwave run` running there?' : '';
+      throw new CommandFailure(exitCodeOf(error), `${toPrintable(error.message)}${hint}`, { cause: error });
+    }
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+/** The wave rules of a status's policy, as the config has them; none where no config is read. */
+export function makeRuleBook(target: DaemonTarget): RuleBook {
+  const policies = urlOf(target) === undefined ? openDaemonConfig(target.config).rollouts : [];
+  return ({ policy }) => policies.find(({ name }) => name === policy)?.waves ?? [];
+}
+
+export type RuleBook = (status: Pick<RolloutStatus, 'policy'>) => readonly WaveRule[];
+
+function placeOf(target: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
+  const url = urlOf(target);
+  if (url !== undefined) return { baseUrl: checkedUrl(url), token: process.env['UPWAVE_TOKEN'] };
+  const { http } = openDaemonConfig(target.config);
+  // A daemon that listens on every address is reached on this machine's own.
+  const host = http.host === '0.0.0.0' ? '127.0.0.1' : http.host === '::' ? '::1' : http.host;
+  return { baseUrl: `http://${writeAddress({ host, port: http.port })}`, token: http.token?.reveal() };
+}
+
+/** The words do not repeat it: it may hold a token (P12). */
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (url !== undefined && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === '')
+    return text;
+  const message =
+    '--url, or UPWAVE_URL, must be where the daemon listens, such as http://127.0.0.1:9464; the token is taken from UPWAVE_TOKEN';
+  throw new CommandFailure(exitCodes.usageOrConfig, message);
+}
+
+function exitCodeOf({ kind }: AdminClientFault): ExitCode {
+  if (kind === 'unreachable' || kind === 'unavailable') return exitCodes.unreachable;
+  return kind === 'refused' ? exitCodes.heldOrNeedsAPerson : exitCodes.usageOrConfig;
+}

@@ -1,0 +1,28 @@
+import type { HeadlineKind, RolloutStatus } from '../../rollout/status/status.ts';
+
+/** What the process tells its caller (README, Exit codes). */
+export const exitCodes = {
+  done: 0,
+  finishedWithFailures: 1,
+  usageOrConfig: 2,
+  heldOrNeedsAPerson: 3,
+  unreachable: 4,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** It has ended, or is ending, and did not come to what was asked for. */
+const badEnds: ReadonlySet<HeadlineKind> = new Set([
+  'finishedWithFailures',
+  'aborted',
+  'rolledBack',
+  'superseded',
+]);
+
+/** What rollouts come to for the caller of a command: who has to act comes before what failed. */
+export function exitCodeOf(statuses: readonly Pick<RolloutStatus, 'headline'>[]): ExitCode {
+  if (statuses.some(({ headline }) => headline.needsPerson)) return exitCodes.heldOrNeedsAPerson;
+  return statuses.some(({ headline }) => badEnds.has(headline.kind))
+    ? exitCodes.finishedWithFailures
+    : exitCodes.done;
+}

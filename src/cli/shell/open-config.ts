@@ -1,0 +1,39 @@
+import { Secret } from '../../base/secret.ts';
+import type { Config, RedisConfig } from '../../config/config.ts';
+import { type DaemonConfig, loadConfig, loadDaemonConfig } from '../../config/load/load-config.ts';
+import { ConfigError } from '../../config/source/config-error.ts';
+import { CommandFailure } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+
+/** Loads the config for a command. @throws CommandFailure with every problem, each with its line */
+export function openConfig(path: string, environment: NodeJS.ProcessEnv = process.env): Config {
+  return inWords(() => loadConfig(path, environment));
+}
+
+/**
+ * The same for a command that only asks the daemon: it needs no secret but the daemon's token, which is taken from
+ * `UPWAVE_TOKEN`, else from the file.
+ */
+export function openDaemonConfig(path: string, environment: NodeJS.ProcessEnv = process.env): DaemonConfig {
+  const token = environment['UPWAVE_TOKEN'] || undefined;
+  return inWords(() =>
+    loadDaemonConfig(path, environment, token === undefined ? undefined : new Secret(token)),
+  );
+}
+
+function inWords<T>(load: () => T): T {
+  try {
+    return load();
+  } catch (error) {
+    if (error instanceof ConfigError)
+      throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Where Redis is when neither the config nor the command line says so (DESIGN §4). */
+export const defaultRedis: RedisConfig = {
+  kind: 'single',
+  url: new Secret('redis://127.0.0.1:6379'),
+  keyPrefix: 'upwave',
+};

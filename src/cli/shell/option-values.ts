@@ -1,0 +1,38 @@
+import { InvalidArgumentError } from 'commander';
+
+/** @throws InvalidArgumentError */
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('give a whole number.');
+  return Number(text);
+}
+
+/** Makes a parser of counts from 1 on; it throws InvalidArgumentError. */
+export function countUpTo(max: number): (text: string) => number {
+  return (text) => {
+    const count = wholeNumber(text);
+    if (count < 1 || count > max) throw new InvalidArgumentError(`give a number from 1 to ${max}.`);
+    return count;
+  };
+}
+
+/** @throws InvalidArgumentError */
+export function wholeDays(text: string): number {
+  const days = wholeNumber(text);
+  if (days < 1) throw new InvalidArgumentError('give at least 1 day.');
+  return days;
+}
+
+/** @throws InvalidArgumentError */
+export function positiveNumber(text: string): number {
+  const number = Number(text);
+  if (!(number > 0 && Number.isFinite(number))) throw new InvalidArgumentError('give a number above 0.');
+  return number;
+}
+
+/**
+ * What `hold` and `release` mean by their words: a thing each, but the parts of a stratum's label, which a lone `/`
+ * shows, are one. What has blanks is quoted.
+ */
+export function readSubjects(words: readonly string[]): readonly string[] {
+  return words.includes('/') ? [words.join(' ')] : [...new Set(words)];
+}

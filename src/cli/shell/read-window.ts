@@ -1,0 +1,39 @@
+import { makeRetryWindow, type RetryWindow } from '../../base/retry-window.ts';
+import { toPrintable } from '../../base/safe-text.ts';
+import type { DurationMs } from '../../base/time.ts';
+import { formatDuration, parseDuration } from '../../base/time.ts';
+import { CommandFailure } from './command.ts';
+import type { ConsoleOutput } from './console-output.ts';
+import { exitCodes } from './exit-codes.ts';
+
+/** A restart or a failover of the service takes some seconds, and a person who waits longer looks for the cause. */
+const retryForMsDefault: DurationMs = 30_000;
+const retryForMsMax: DurationMs = 3_600_000;
+
+/**
+ * How long one command retries reads that the service does not answer. A person hears of it on stderr, once.
+ * @throws CommandFailure for an UPWAVE_RETRY_FOR that is no duration
+ */
+export function openReadWindow({ err }: Pick<ConsoleOutput, 'err'>): RetryWindow {
+  const withinMs = retryForMs(process.env['UPWAVE_RETRY_FOR']);
+  return makeRetryWindow({
+    withinMs,
+    now: () => Date.now(),
+    onOpen: (reason) => {
+      const why = toPrintable(reason).replace(/\.$/, '');
+      err.write(
+        `No usable answer from the service (${why}). Retrying for up to ${formatDuration(withinMs)}.\n`,
+      );
+    },
+  });
+}
+
+function retryForMs(text: string | undefined): DurationMs {
+  if (text === undefined || text === '') return retryForMsDefault;
+  const durationMs = parseDuration(text);
+  if (durationMs !== undefined && durationMs <= retryForMsMax) return durationMs;
+  throw new CommandFailure(
+    exitCodes.usageOrConfig,
+    `UPWAVE_RETRY_FOR must be a duration up to 1h, such as 30s; 0s retries nothing`,
+  );
+}

@@ -1,0 +1,54 @@
+import { toPrintable } from '../../base/safe-text.ts';
+
+/**
+ * What may go to a terminal as it is, beside line ends and tabs: the colours of `paint`, and the clearing of
+ * `watch-status.ts`. Names of collectors come from machines, and may hold any other.
+ */
+const esc = '\u001b';
+const ours = new RegExp(`(${esc}\\[(?:[012]|22|39|3[0-7]|9[0-7])m|${esc}\\[H${esc}\\[2J|[\n\t])`, 'u');
+
+/** A stream to which nothing is written that a terminal would obey, but ours, and no secret; all else is the stream's. */
+export interface SafeStream {
+  readonly stream: NodeJS.WritableStream;
+  /** From now on these are shown as `***`. */
+  hide(secrets: readonly string[]): void;
+}
+
+export function makeSafeStream(raw: NodeJS.WritableStream & { readonly isTTY?: boolean }): SafeStream {
+  const hidden = new Set<string>();
+  const isLive = raw.isTTY === true;
+  const clean = (text: string) => hide(cleanText(text, isLive), hidden);
+  const write = (chunk: string | Uint8Array, ...rest: unknown[]) =>
+    Reflect.apply(raw.write, raw, [
+      clean(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()),
+      ...rest,
+    ]);
+  const stream = new Proxy(raw, {
+    get: (target, key) => {
+      if (key === 'write') return write;
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return {
+    stream,
+    hide: (secrets) => {
+      for (const secret of secrets) hidden.add(secret);
+    },
+  };
+}
+
+function cleanText(text: string, isLive: boolean): string {
+  // What was split by is at the odd places.
+  const isKept = (part: string) => isLive || part === '\n' || part === '\t';
+  return text
+    .split(ours)
+    .map((part, at) => (at % 2 === 1 && isKept(part) ? part : toPrintable(part)))
+    .join('');
+}
+
+function hide(text: string, secrets: ReadonlySet<string>): string {
+  let shown = text;
+  for (const secret of secrets) shown = shown.replaceAll(secret, '***');
+  return shown;
+}

@@ -1,0 +1,23 @@
+import type { EpochMs } from '../../base/time.ts';
+import { dayMs, findTimeZone, type LocalMs } from '../../base/time-zone.ts';
+
+/** An instant by this machine's clock: `22:46:10` where that is today, else with its date. */
+export function showInstant(at: EpochMs, now: EpochMs): string {
+  return show(machineClock(at), machineClock(now), 'HH:MM:SS'.length);
+}
+
+/** An instant by the clock of an IANA zone, to the minute: `22:46` where that is today, else with its date. */
+export function showInstantIn(timeZone: string, at: EpochMs, now: EpochMs): string {
+  const clock = findTimeZone(timeZone)?.localOf ?? machineClock;
+  return show(clock(at), clock(now), 'HH:MM'.length);
+}
+
+function show(local: LocalMs, localNow: LocalMs, digits: number): string {
+  const [date = '', time = ''] = new Date(local).toISOString().split('T');
+  const isToday = Math.floor(local / dayMs) === Math.floor(localNow / dayMs);
+  return isToday ? time.slice(0, digits) : `${date} ${time.slice(0, 'HH:MM'.length)}`;
+}
+
+function machineClock(at: EpochMs): LocalMs {
+  return at - new Date(at).getTimezoneOffset() * 60_000;
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { nearestText } from '../../base/names.ts';
+
+/**
+ * Commands that a hint may name: those that read, and the brakes `pause` and `hold`. A person at night types what the hint
+ * says, so a command that starts, changes or deletes is never guessed. A new command is not guessed until it is listed.
+ */
+const harmless: ReadonlySet<string> = new Set([
+  'backup',
+  'builds',
+  'check',
+  'collectors',
+  'config',
+  'demo',
+  'events',
+  'explain',
+  'export',
+  'help',
+  'hold',
+  'holds',
+  'list',
+  'pause',
+  'plan',
+  'service',
+  'show',
+  'sources',
+  'status',
+]);
+
+/** Refuses an unknown command below this one. It names the nearest command where that is harmless. */
+export function suggestHarmlessCommands(command: Command): void {
+  if (command.commands.length === 0) return;
+  command.on('command:*', ([name = '']: readonly string[]) => {
+    const known = command
+      .createHelp()
+      .visibleCommands(command)
+      .map((each) => each.name());
+    const nearest = nearestText(name, known);
+    const hint = nearest !== undefined && harmless.has(nearest) ? `\n(Did you mean ${nearest}?)` : '';
+    command.error(`error: unknown command '${name}'${hint}`, { code: 'commander.unknownCommand' });
+  });
+  for (const each of command.commands) suggestHarmlessCommands(each);
+}

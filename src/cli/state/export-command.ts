@@ -1,0 +1,53 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import { exportRollout } from '../../redis/rollout-store/export-rollout.ts';
+import { makeRedisRolloutStore } from '../../redis/rollout-store/rollout-store.ts';
+import { CommandFailure } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { writeLines, writeLinesToFile } from '../shell/write-lines.ts';
+import { type KeptState, type StateTarget, withKeptState } from './with-kept-state.ts';
+
+export interface ExportOptions extends StateTarget {
+  /** A file; else it goes to where results go. */
+  readonly out?: string;
+}
+
+/**
+ * `upwave export <rollout>`: its whole record as JSON lines. From Redis and not from a daemon: the record has more than
+ * the API tells, a daemon has its fleet to look after, and what is over is often looked at when none runs.
+ */
+export async function exportCommand(
+  named: string,
+  options: ExportOptions,
+  output: ConsoleOutput,
+): Promise<ExitCode> {
+  await withKeptState(options, async (state) => {
+    const lines = encode(state, await chooseKept(state, named));
+    if (options.out === undefined) await writeLines(output.out, lines);
+    else await writeLinesToFile(options.out, lines);
+  });
+  return exitCodes.done;
+}
+
+/** By its id, or the newest of a policy. */
+async function chooseKept({ config, connection, keyPrefix }: KeptState, named: string): Promise<string> {
+  const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+  const kept = await store.listRollouts(config.rollouts.map(({ name }) => name));
+  const chosen = kept.find(({ id, policy }) => id === named || policy.name === named);
+  if (chosen !== undefined) return chosen.id;
+  // Of a policy that the config does not have any more.
+  if (rolloutIdShape.test(named) && (await store.loadRollout(named)) !== undefined) return named;
+  const newest = kept.slice(0, namesShown).map(({ id }) => id);
+  const choice = newest.length === 0 ? 'none is kept' : `the newest are ${newest.join(', ')}`;
+  const message = `no rollout and no policy is called ${named}; ${choice}`;
+  throw new CommandFailure(exitCodes.usageOrConfig, toPrintable(message));
+}
+
+const rolloutIdShape = /^.+-\d{8}-\d+$/;
+const namesShown = 5;
+
+async function* encode({ connection, keyPrefix }: KeptState, rolloutId: string): AsyncGenerator<string> {
+  const lines = exportRollout({ commands: connection.commands, keyPrefix }, rolloutId);
+  // Escaped as in `printJson`: names of collectors come from machines.
+  for await (const line of lines) yield toPrintable(JSON.stringify(line));
+}

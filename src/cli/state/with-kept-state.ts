@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { toPrintable } from '../../base/safe-text.ts';
+import { sleepForReal } from '../../base/waiting.ts';
+import type { Config } from '../../config/config.ts';
+import { describeRedis, type RedisConfig, redactRedisText } from '../../redis/connection/config.ts';
+import { makeRedisConnection, type RedisConnection } from '../../redis/connection/connection.ts';
+import { writeRefusalOf } from '../../redis/connection/outage.ts';
+import { isRightsRefusal } from '../../redis/connection/rights-refusal.ts';
+import { startEmbeddedRedis } from '../../redis/embedded/start-embedded-redis.ts';
+import { chooseRedis } from '../shell/choose-redis.ts';
+import { CommandFailure } from '../shell/command.ts';
+import { exitCodes } from '../shell/exit-codes.ts';
+import { openConfig } from '../shell/open-config.ts';
+import { embeddedDataDir, embeddedKeyPrefix } from '../shell/with-redis.ts';
+
+/** Where state is: as `run` finds it. */
+export interface StateTarget {
+  readonly config: string;
+  readonly redis?: string;
+}
+
+export interface KeptState {
+  readonly config: Config;
+  readonly connection: RedisConnection;
+  readonly keyPrefix: string;
+  /** In words without credentials. */
+  readonly place: string;
+}
+
+// A Redis that is there answers at once; a Sentinel fail-over may be under way.
+const answersWithinMs = 5_000;
+
+/**
+ * Gives a command the state in Redis itself, without a daemon, and leaves nothing open.
+ * @throws CommandFailure when Redis can't be reached, refuses a command, or keeps nothing
+ */
+export async function withKeptState<T>(
+  target: StateTarget,
+  use: (state: KeptState) => Promise<T>,
+): Promise<T> {
+  const config = openConfig(target.config);
+  const chosen = chooseRedis(config, target.redis);
+  if (chosen !== 'embedded') return withConnection(config, chosen, use);
+  return withEmbedded((redis) => withConnection(config, redis, use));
+}
+
+async function withConnection<T>(
+  config: Config,
+  redis: RedisConfig,
+  use: (state: KeptState) => Promise<T>,
+): Promise<T> {
+  let why = 'no answer';
+  const onUnreachable = (reason: string) => {
+    why = reason;
+  };
+  const connection = makeRedisConnection(redis, 'worker', { onUnreachable });
+  const place = describeRedis(redis);
+  try {
+    const giveUpAt = performance.now() + answersWithinMs;
+    while (!connection.isReady() && performance.now() < giveUpAt) await sleepForReal(20);
+    if (!connection.isReady()) {
+      const message = `cannot reach Redis at ${place}; start it, or correct redis.url (${why})`;
+      throw new CommandFailure(exitCodes.unreachable, toPrintable(message));
+    }
+    return await use({ config, connection, keyPrefix: redis.keyPrefix, place });
+  } catch (error) {
+    throw redisRefusal(error, redis, place);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** What `run --redis embedded` left on the disk; while a daemon runs, it is that daemon's alone. */
+async function withEmbedded<T>(use: (redis: RedisConfig) => Promise<T>): Promise<T> {
+  const dataDir = embeddedDataDir();
+  if (!existsSync(dataDir)) throw nothingKept(`there is no ${dataDir}`);
+  const server = await startEmbedded(dataDir);
+  try {
+    if (!server.persistent) throw nothingKept('without redis-server or valkey-server it is in memory');
+    return await use({ keyPrefix: embeddedKeyPrefix, url: server.url });
+  } finally {
+    await server.close();
+  }
+}
+
+async function startEmbedded(dataDir: string) {
+  try {
+    return await startEmbeddedRedis({ dataDir, log: () => undefined });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(exitCodes.unreachable, `${why}; stop the daemon first`, { cause: error });
+  }
+}
+
+function nothingKept(why: string): CommandFailure {
+  return new CommandFailure(exitCodes.usageOrConfig, `the embedded Redis keeps nothing here: ${why}`);
+}
+
+/** What Redis refuses that a person can mend, in Redis's own words; whatever else was thrown is given back. */
+export function redisRefusal(error: unknown, redis: RedisConfig, place: string): unknown {
+  const refuses = (words: string) =>
+    `Redis at ${place} refuses: ${toPrintable(redactRedisText(words, redis))}`;
+  if (isRightsRefusal(error)) {
+    const message = `${refuses(error.message)}; allow it to this user (ACL SETUSER), or use another one`;
+    return new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
+  }
+  const words = writeRefusalOf(error);
+  if (words === null) return error;
+  return new CommandFailure(exitCodes.unreachable, refuses(words), { cause: error });
+}

@@ -1,0 +1,138 @@
+import type { Collector } from '../../contract/collector-management/collectors.ts';
+import { deleteCollector, deleteOfflineCollectors } from '../../contract/collector-management/collectors.ts';
+import { collectorAccess } from '../../contract/collector-management/field-access.ts';
+import { pageCollectors, pageOfflineCollectors } from '../../contract/collector-management/listed-rows.ts';
+import {
+  type KeptCollector,
+  makeCollector,
+  readCollector,
+  readCollectorByName,
+  writeCollector,
+} from '../../contract/collector-management/write-back.ts';
+import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { askByName } from '../wire/collector-name.ts';
+import type { ServedAnswer } from '../wire/service-call.ts';
+import {
+  type Changed,
+  type Conflict,
+  changeResource,
+  type Edit,
+  type Tagged,
+  withoutServiceFields,
+} from './change-resource.ts';
+import type { PatientClient } from './retrying-client.ts';
+
+export type CollectorFilter = 'installed' | 'hosted' | 'dead' | 'alive';
+
+/** What creates a hosted collector; further fields as in collector-api.md §2.1. */
+export interface HostedCollectorDraft {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+/** Everything the service does with collectors (collector-api.md §4.1). */
+export interface CollectorClient {
+  /** All of them, to the end of the list. */
+  list(filter?: CollectorFilter, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
+  /** Installed ones last seen alive at least so many days ago; 100 where left out. */
+  listOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
+  get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<KeptCollector>>>;
+  /** Refuses names that the service can't be asked for: those with `;`, `/`, `%` or `\`. */
+  getByName(name: string, signal?: AbortSignal): Promise<Answer<Tagged<KeptCollector>>>;
+  /** Hosted ones only. Fields that the service sets itself are left out of what is sent. */
+  create(draft: HostedCollectorDraft, signal?: AbortSignal): Promise<Answer<KeptCollector>>;
+  /** States the whole collector; `etag` is that of the GET it was made from. */
+  update(collector: KeptCollector, etag: string, signal?: AbortSignal): Promise<Answer<KeptCollector>>;
+  /** Reads it, edits it, writes it back; after a conflict once more. */
+  change(
+    id: number,
+    edit: Edit<KeptCollector>,
+    options?: {
+      readonly onConflict?: (conflict: Conflict<KeptCollector>) => void;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<Answer<Changed<KeptCollector>>>;
+  delete(id: number, signal?: AbortSignal): Promise<Answer<null>>;
+  /** Begins a deletion that goes on after the answer; the value is what the service said, whatever its shape. */
+  deleteOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<unknown>>;
+}
+
+export function makeCollectorClient(client: PatientClient): CollectorClient {
+  const days = (aliveBeforeDays: number | undefined) =>
+    aliveBeforeDays === undefined ? {} : { aliveBeforeDays };
+
+  async function get(id: number, signal?: AbortSignal): Promise<Answer<Tagged<KeptCollector>>> {
+    return taggedCollector(await client.call(readCollector, { params: { id } }, { signal }));
+  }
+
+  async function update(
+    collector: KeptCollector,
+    etag: string,
+    signal?: AbortSignal,
+  ): Promise<Answer<KeptCollector>> {
+    const input = { params: { id: collector.id }, body: { collector } };
+    return oneCollector(await client.call(writeCollector, input, { ifMatch: etag, signal }));
+  }
+
+  return {
+    list: (filter, signal) =>
+      client.readAll((page) => {
+        const query = filter === undefined ? page : { filter, ...page };
+        return client.callOnce(pageCollectors, { query }, { signal });
+      }, signal),
+
+    listOffline: (aliveBeforeDays, signal) =>
+      client.readAll((page) => {
+        const query = { ...days(aliveBeforeDays), ...page };
+        return client.callOnce(pageOfflineCollectors, { query }, { signal });
+      }, signal),
+
+    get,
+
+    async getByName(name, signal) {
+      const answer = await askByName(name, ({ params, trailingSlash }) =>
+        client.call(readCollectorByName, { params }, { trailingSlash, signal }),
+      );
+      return taggedCollector(answer);
+    },
+
+    async create(draft, signal) {
+      const stated = withoutServiceFields(draft, ['id', ...collectorAccess.transient]);
+      const body = { collector: { collectorType: 'Hosted', ...stated } };
+      return oneCollector(await client.call(makeCollector, { body }, { signal }));
+    },
+
+    update,
+
+    change: (id, edit, { onConflict, signal } = {}) =>
+      changeResource({
+        access: collectorAccess,
+        read: () => get(id, signal),
+        write: (collector, etag) => update(collector, etag, signal),
+        edit,
+        onConflict,
+      }),
+
+    async delete(id, signal) {
+      const answer = await client.call(deleteCollector, { params: { id } }, { signal });
+      return answer.ok ? { ok: true, value: null } : answer;
+    },
+
+    async deleteOffline(aliveBeforeDays, signal) {
+      const query = days(aliveBeforeDays);
+      const answer = await client.call(deleteOfflineCollectors, { query }, { signal });
+      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+    },
+  };
+}
+
+function oneCollector(answer: ServedAnswer<{ readonly collector: KeptCollector }>): Answer<KeptCollector> {
+  return answer.ok ? { ok: true, value: answer.value.body.collector } : answer;
+}
+
+function taggedCollector(
+  answer: ServedAnswer<{ readonly collector: KeptCollector }>,
+): Answer<Tagged<KeptCollector>> {
+  if (!answer.ok) return answer;
+  return { ok: true, value: { resource: answer.value.body.collector, etag: answer.value.etag } };
+}

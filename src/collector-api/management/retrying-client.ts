@@ -1,0 +1,96 @@
+import type { DurationMs } from '../../base/time.ts';
+import { serviceLimits } from '../../contract/collector-management/limits.ts';
+import type { ListPage, Operation } from '../../contract/operation.ts';
+import type { CallInput } from '../../http/client.ts';
+import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { type PageOf, readWholeList } from '../wire/paging.ts';
+import { passesUntouched, repeatWhilePassing } from '../wire/repeat-while-transient.ts';
+import type { ServedAnswer, ServiceCall } from '../wire/service-call.ts';
+import type { ServiceClient } from '../wire/service-client.ts';
+
+export interface PatientClientParts {
+  readonly client: ServiceClient;
+  readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
+  /** Rows a page; the service's own default where left out. */
+  readonly pageSize?: number;
+  /** How often a request that fails in passing is sent at most. */
+  readonly attemptsMax?: number;
+  /** The first wait before it is sent again; it doubles. */
+  readonly backoffMs?: DurationMs;
+  /** Told with each list that had rows which can't be used: they are left out. */
+  readonly onUnusable?: (rows: number) => void;
+}
+
+type Call = <Params, Query, Body, Result>(
+  operation: Operation<Params, Query, Body, Result>,
+  input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
+  call: Pick<ServiceCall, 'signal' | 'ifMatch' | 'trailingSlash'>,
+) => Promise<ServedAnswer<Result>>;
+
+/** Speaks to the service for a person who waits: first in the budget, and not put off by what passes. */
+export interface PatientClient {
+  /** Repeats a read that failed in passing; a write only when the service has certainly not acted on it. */
+  readonly call: Call;
+  /** As `call`, without repeating. */
+  readonly callOnce: Call;
+  /** Reads a list to its end, each row once, also when it shrinks meanwhile; repeats pages that fail in passing. */
+  readAll<Row extends { readonly id: number }>(
+    readPage: (page: PageOf) => Promise<ServedAnswer<ListPage<Row>>>,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<readonly Row[]>>;
+  /** The rows of a list that comes whole in one answer. */
+  readonly rowsOf: <Row>(answer: ServedAnswer<ListPage<Row>>) => Answer<readonly Row[]>;
+}
+
+// A person waits: 1 + 2 s, then the failure is told.
+const attemptsMaxDefault = 3;
+const backoffMsDefault = 1_000;
+
+export function makePatientClient(parts: PatientClientParts): PatientClient {
+  const patience = {
+    attemptsMax: parts.attemptsMax ?? attemptsMaxDefault,
+    backoffMs: parts.backoffMs ?? backoffMsDefault,
+    sleep: parts.sleep,
+  };
+  const callOnce: Call = async (operation, input, call) => {
+    const answer = await parts.client.call(operation, input, { ...call, budgetClass: 'operator' });
+    // Nothing comes of a read that the service may have got.
+    if (answer.ok || operation.method !== 'GET' || !('sent' in answer.failure)) return answer;
+    return { ok: false, failure: { ...answer.failure, sent: false } };
+  };
+  const tell = (unusable: number): void => {
+    if (unusable > 0) parts.onUnusable?.(unusable);
+  };
+  return {
+    callOnce,
+    call: (operation, input, call) =>
+      repeatWhilePassing(
+        () => callOnce(operation, input, call),
+        { ...patience, signal: call.signal },
+        operation.method === 'GET' ? undefined : passesUntouched,
+      ),
+    readAll: async (readPage, signal) => {
+      const list = await readWholeList({
+        ...patience,
+        signal,
+        readPage: async (page) => pageOf(await readPage(page)),
+        idOf: ({ id }) => id,
+        pageSize: parts.pageSize ?? serviceLimits.collectorPageSizeDefault,
+      });
+      if (!list.ok) return list;
+      tell(list.value.unusable);
+      return { ok: true, value: list.value.rows };
+    },
+    rowsOf: (answer) => {
+      const page = pageOf(answer);
+      if (!page.ok) return page;
+      const rows = page.value.rows.filter((row) => row !== null);
+      tell(page.value.rows.length - rows.length);
+      return { ok: true, value: rows };
+    },
+  };
+}
+
+function pageOf<Row>(answer: ServedAnswer<ListPage<Row>>): Answer<ListPage<Row>> {
+  return answer.ok ? { ok: true, value: answer.value.body } : answer;
+}

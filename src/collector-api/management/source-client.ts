@@ -1,0 +1,128 @@
+import { sourceAccess } from '../../contract/collector-management/field-access.ts';
+import { type ListedSource, pageSources } from '../../contract/collector-management/listed-rows.ts';
+import { deleteSource } from '../../contract/collector-management/sources.ts';
+import {
+  downloadSource,
+  downloadSources,
+  type KeptSource,
+  makeSource,
+  readSource,
+  writeSource,
+} from '../../contract/collector-management/write-back.ts';
+import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import type { ServedAnswer } from '../wire/service-call.ts';
+import {
+  type Changed,
+  type Conflict,
+  changeResource,
+  type Edit,
+  type Tagged,
+  withoutServiceFields,
+} from './change-resource.ts';
+import type { PatientClient } from './retrying-client.ts';
+
+/** Which source: its own id is unique only within its collector. */
+export interface SourcePlace {
+  readonly collectorId: number;
+  readonly sourceId: number;
+}
+
+/** What creates a source; further fields depend on its type (collector-api.md §2.2). */
+export interface SourceDraft {
+  readonly sourceType: string;
+  readonly [field: string]: unknown;
+}
+
+/** A document that can register a new collector: `api.version`, and `sources` or `source` without `id` and `alive`. */
+export type SourceDocument = Readonly<Record<string, unknown>>;
+
+/** Everything the service does with the sources of a collector (collector-api.md §4.2). */
+export interface SourceClient {
+  list(collectorId: number, signal?: AbortSignal): Promise<Answer<readonly ListedSource[]>>;
+  /** All sources of a collector, as a document. */
+  downloadAll(collectorId: number, signal?: AbortSignal): Promise<Answer<SourceDocument>>;
+  get(place: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>>;
+  /** One source, as a document. */
+  download(place: SourcePlace, signal?: AbortSignal): Promise<Answer<SourceDocument>>;
+  /** Refused by the service while the collector is in JSON mode, as every change of sources is. */
+  create(collectorId: number, draft: SourceDraft, signal?: AbortSignal): Promise<Answer<KeptSource>>;
+  /** States the whole source; `etag` is that of the GET it was made from. */
+  update(
+    place: SourcePlace,
+    stated: { readonly source: KeptSource; readonly etag: string },
+    signal?: AbortSignal,
+  ): Promise<Answer<KeptSource>>;
+  /** Reads it, edits it, writes it back; after a conflict once more. */
+  change(
+    place: SourcePlace,
+    edit: Edit<KeptSource>,
+    options?: {
+      readonly onConflict?: (conflict: Conflict<KeptSource>) => void;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<Answer<Changed<KeptSource>>>;
+  /** A cloud-to-cloud source stops first and goes later: a `get` shows how far it is (collector-api.md §3). */
+  delete(place: SourcePlace, signal?: AbortSignal): Promise<Answer<null>>;
+}
+
+export function makeSourceClient(client: PatientClient): SourceClient {
+  async function get(params: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>> {
+    const answer = await client.call(readSource, { params }, { signal });
+    if (!answer.ok) return answer;
+    return { ok: true, value: { resource: answer.value.body.source, etag: answer.value.etag } };
+  }
+
+  async function update(
+    params: SourcePlace,
+    { source, etag }: { readonly source: KeptSource; readonly etag: string },
+    signal?: AbortSignal,
+  ): Promise<Answer<KeptSource>> {
+    const input = { params, body: { source: { ...source, id: params.sourceId } } };
+    return oneSource(await client.call(writeSource, input, { ifMatch: etag, signal }));
+  }
+
+  return {
+    async list(collectorId, signal) {
+      return client.rowsOf(await client.call(pageSources, { params: { collectorId } }, { signal }));
+    },
+
+    async downloadAll(collectorId, signal) {
+      const input = { params: { collectorId }, query: { download: true } };
+      const answer = await client.call(downloadSources, input, { signal });
+      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+    },
+
+    get,
+
+    async download(params, signal) {
+      const answer = await client.call(downloadSource, { params, query: { download: true } }, { signal });
+      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+    },
+
+    async create(collectorId, draft, signal) {
+      const source = withoutServiceFields(draft, [...sourceAccess.notModifiable, ...sourceAccess.transient]);
+      const input = { params: { collectorId }, body: { source } };
+      return oneSource(await client.call(makeSource, input, { signal }));
+    },
+
+    update,
+
+    change: (place, edit, { onConflict, signal } = {}) =>
+      changeResource({
+        access: sourceAccess,
+        read: () => get(place, signal),
+        write: (source, etag) => update(place, { source, etag }, signal),
+        edit,
+        onConflict,
+      }),
+
+    async delete(params, signal) {
+      const answer = await client.call(deleteSource, { params }, { signal });
+      return answer.ok ? { ok: true, value: null } : answer;
+    },
+  };
+}
+
+function oneSource(answer: ServedAnswer<{ readonly source: KeptSource }>): Answer<KeptSource> {
+  return answer.ok ? { ok: true, value: answer.value.body.source } : answer;
+}

@@ -1,0 +1,49 @@
+import type { Collector } from '../../contract/collector-management/collectors.ts';
+import {
+  pageUpgradableCollectors,
+  pageUpgradeTargets,
+} from '../../contract/collector-management/listed-rows.ts';
+import type {
+  CreatedUpgrade,
+  CreateUpgrade,
+  UpgradeTarget,
+  UpgradeTask,
+} from '../../contract/collector-management/upgrades.ts';
+import { createUpgradeTask, getUpgradeTask } from '../../contract/collector-management/upgrades.ts';
+import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import type { PatientClient } from './retrying-client.ts';
+
+/**
+ * The service's upgrade operations one by one (collector-api.md §4.3), for scripts and people. Rollouts go through the
+ * port of the loops instead, which knows intents, holds and the classes of the budget.
+ */
+export interface UpgradeClient {
+  /** Every collector that the service would upgrade to this build now; to the latest where left out. */
+  listUpgradable(toVersion?: string, signal?: AbortSignal): Promise<Answer<readonly Collector[]>>;
+  listTargets(signal?: AbortSignal): Promise<Answer<readonly UpgradeTarget[]>>;
+  getTask(upgradeTaskId: string, signal?: AbortSignal): Promise<Answer<UpgradeTask>>;
+  /** A lost answer is a failure with `sent: true`: look at the collector before a second one is sent (P1). */
+  createTask(task: CreateUpgrade, signal?: AbortSignal): Promise<Answer<CreatedUpgrade>>;
+}
+
+export function makeUpgradeClient(client: PatientClient): UpgradeClient {
+  return {
+    listUpgradable: (toVersion, signal) =>
+      client.readAll((page) => {
+        const query = toVersion === undefined ? page : { toVersion, ...page };
+        return client.callOnce(pageUpgradableCollectors, { query }, { signal });
+      }, signal),
+
+    listTargets: async (signal) => client.rowsOf(await client.call(pageUpgradeTargets, {}, { signal })),
+
+    async getTask(upgradeTaskId, signal) {
+      const answer = await client.call(getUpgradeTask, { params: { upgradeTaskId } }, { signal });
+      return answer.ok ? { ok: true, value: answer.value.body.upgrade } : answer;
+    },
+
+    async createTask(body, signal) {
+      const answer = await client.call(createUpgradeTask, { body }, { signal });
+      return answer.ok ? { ok: true, value: answer.value.body } : answer;
+    },
+  };
+}

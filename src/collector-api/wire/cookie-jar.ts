@@ -1,0 +1,111 @@
+import type { Clock, EpochMs } from '../../base/time.ts';
+
+/**
+ * The session cookies of one service (collector-api.md §5.4). They are secrets, and leave only in a `Cookie` header to
+ * the origin that set them: one jar belongs to one base URL, so `Domain` and `Secure` have nothing to widen or narrow
+ * beyond what the credentials sent along already reach.
+ */
+export interface CookieJar {
+  /** Keeps, refreshes or removes what an answer set. Unreadable cookies are left out. */
+  store(setCookie: readonly string[]): void;
+  /** The `Cookie` header for a path; undefined when there is none to send. */
+  headerFor(path: string): string | undefined;
+  hasCookie(): boolean;
+  /** Forgets the cookies of a header that was sent, but for those that have changed since. */
+  forgetSent(header: string | undefined): void;
+  /** The values, to keep them out of messages. */
+  secrets(): readonly string[];
+}
+
+interface Cookie {
+  readonly value: string;
+  /** Infinity: a cookie of the session, which ends when the service says so. */
+  readonly expiresAt: EpochMs;
+  readonly path: string;
+}
+
+const cookiesMax = 20;
+/** Servers refuse longer headers, many beyond 8 KiB, some with all of them together. */
+const lengthMax = 8_000;
+const cookieLengthMax = 4_096;
+
+export function makeCookieJar(clock: Clock): CookieJar {
+  const cookies = new Map<string, Cookie>();
+
+  const live = (): Array<[string, Cookie]> => {
+    const now = clock.now();
+    for (const [name, cookie] of cookies) if (cookie.expiresAt <= now) cookies.delete(name);
+    return [...cookies];
+  };
+  /** The oldest go: what is still in use is set anew. */
+  const makeRoom = (): void => {
+    for (const [name] of live()) {
+      if (cookies.size <= cookiesMax && lengthOf([...cookies]) <= lengthMax) return;
+      cookies.delete(name);
+    }
+  };
+  const header = (isSent: (cookie: Cookie) => boolean): string | undefined => {
+    const sent = live().filter(([, cookie]) => isSent(cookie));
+    return sent.length === 0 ? undefined : sent.map(pairOf).join('; ');
+  };
+
+  return {
+    store: (setCookie) => {
+      for (const line of setCookie) {
+        const parsed = parseSetCookie(line, clock.now());
+        if (parsed === undefined) continue;
+        cookies.delete(parsed.name);
+        if (parsed.cookie.expiresAt > clock.now()) cookies.set(parsed.name, parsed.cookie);
+      }
+      makeRoom();
+    },
+    headerFor: (path) => header((cookie) => isUnder(path, cookie.path)),
+    hasCookie: () => live().length > 0,
+    forgetSent: (sent) => {
+      const pairs = new Set(sent?.split('; '));
+      for (const [name, cookie] of cookies) if (pairs.has(pairOf([name, cookie]))) cookies.delete(name);
+    },
+    secrets: () => [...cookies.values()].map(({ value }) => value),
+  };
+}
+
+function pairOf([name, { value }]: readonly [string, Cookie]): string {
+  return `${name}=${value}`;
+}
+
+function lengthOf(cookies: ReadonlyArray<readonly [string, Cookie]>): number {
+  return cookies.map(pairOf).join('; ').length;
+}
+
+function parseSetCookie(line: string, now: EpochMs): { name: string; cookie: Cookie } | undefined {
+  const [pair = '', ...attributes] = line.split(';');
+  const match = /^([!#$%&'*+\-.^`|~\w]+)=([\x21-\x7e]*)$/.exec(pair.trim());
+  if (line.length > cookieLengthMax || match === null) return undefined;
+  const found = new Map(
+    attributes.map((attribute) => {
+      const [name = '', ...rest] = attribute.split('=');
+      return [name.trim().toLowerCase(), rest.join('=').trim()];
+    }),
+  );
+  const path = found.get('path') ?? '';
+  return {
+    name: match[1] ?? '',
+    cookie: {
+      value: match[2] ?? '',
+      expiresAt: expiryOf(found.get('max-age'), found.get('expires'), now),
+      path: path.startsWith('/') ? path : '/',
+    },
+  };
+}
+
+/** `Max-Age` goes before `Expires`; what can't be read says nothing. */
+function expiryOf(maxAge: string | undefined, expires: string | undefined, now: EpochMs): EpochMs {
+  if (maxAge !== undefined && /^-?\d+$/.test(maxAge)) return now + Number(maxAge) * 1_000;
+  const at = expires === undefined ? Number.NaN : Date.parse(expires);
+  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;
+}
+
+function isUnder(path: string, cookiePath: string): boolean {
+  const folder = cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`;
+  return path === cookiePath || path.startsWith(folder);
+}

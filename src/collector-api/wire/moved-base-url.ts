@@ -1,0 +1,79 @@
+import { versionPath } from '../../contract/collector-management/api.ts';
+import type { HttpFault } from '../../http/fault.ts';
+import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { boundText } from './service-text.ts';
+
+export type Move = { readonly ok: 'moved'; readonly to: string };
+
+/**
+ * What a 301 means: a move that may be followed, or a mistake in someone's setup that names the right base URL (P12).
+ * @param hide removes secrets from an address that the service wrote
+ */
+export function readMove(
+  { status, headers }: HttpFault,
+  at: {
+    readonly operation: string;
+    readonly from: string;
+    readonly configured: string;
+    readonly allowedHosts: readonly string[];
+  },
+  hide: (text: string) => string,
+): Move | (Answer<never> & { readonly ok: false }) {
+  const to = baseUrlFromLocation(headers.location ?? '', at.from);
+  if (headers.location === undefined || to === undefined) {
+    const detail = `${at.operation}: answered ${status} without saying where to. Check service.baseUrl.`;
+    return { ok: false, failure: { kind: 'misconfigured', detail } };
+  }
+  const shown = boundText(hide(to));
+  // An address is told when it is used, so one that can't be shown as it is is not followed.
+  const isShown = shown === to;
+  if (isShown && to !== at.from && mayFollow({ ...at, to }, at.allowedHosts)) return { ok: 'moved', to };
+  const detail = `This account is served at ${shown}: set service.baseUrl to it, or allow its host in service.allowedHosts.`;
+  return { ok: false, failure: { kind: 'misconfigured', detail } };
+}
+
+/**
+ * The base URL that a 301's `Location` points to (collector-api.md, Deployments). A Location without a path keeps the
+ * path of the base URL that was asked.
+ * @returns undefined when it names no http(s) address; never with credentials or a query
+ */
+export function baseUrlFromLocation(location: string, currentBaseUrl: string): string | undefined {
+  if (!URL.canParse(location, `${currentBaseUrl}/`)) return undefined;
+  const url = new URL(location, `${currentBaseUrl}/`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
+  const beforeVersion = new RegExp(`^(.*?)${versionPath}(?:/|$)`).exec(url.pathname)?.[1];
+  const path = url.pathname === '/' ? new URL(currentBaseUrl).pathname : (beforeVersion ?? url.pathname);
+  return `${url.origin}${path.replace(/\/+$/, '')}`;
+}
+
+/**
+ * Whether credentials may follow a move (P12): only to a host that the operator allowed, and never from https to http.
+ * In a pattern `*` stands for one label of the name; a pattern with a port allows that port alone, one without the port of
+ * the configured base URL and the protocol's own: another port is another server.
+ */
+export function mayFollow(
+  move: { readonly from: string; readonly to: string; readonly configured: string },
+  allowedHosts: readonly string[],
+): boolean {
+  const from = new URL(move.from);
+  const to = new URL(move.to);
+  const configured = new URL(move.configured);
+  if (from.protocol === 'https:' && to.protocol !== 'https:') return false;
+  // A way back: credentials go there anyway.
+  if (to.origin === configured.origin) return true;
+  return allowedHosts.some((pattern) => {
+    if (/:\d+$/.test(pattern)) return hostPattern(pattern).test(`${to.hostname}:${portOf(to)}`);
+    const isUsualPort = to.port === '' || portOf(to) === portOf(configured);
+    return isUsualPort && hostPattern(pattern).test(to.hostname);
+  });
+}
+
+function portOf(url: URL): string {
+  if (url.port !== '') return url.port;
+  return url.protocol === 'https:' ? '443' : '80';
+}
+
+function hostPattern(glob: string): RegExp {
+  const escaped = glob.trim().replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replaceAll('*', '[^.:]+')}$`, 'i');
+}

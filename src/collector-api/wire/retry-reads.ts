@@ -1,0 +1,48 @@
+import type { RetryWindow } from '../../base/retry-window.ts';
+import { type Sleep, sleepForReal } from '../../base/waiting.ts';
+import { describeFailure, type ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { failed } from './service-call.ts';
+import type { ServiceClient } from './service-client.ts';
+
+/**
+ * Wraps a client for a person who waits: a read that the service does not answer is sent again while the window lasts.
+ * Writes, refusals and a wrong key are answered at once. When the window is over, what is read next fails at once.
+ * @returns the client, and a sleep for what is built on it: it does not wait once nothing is sent again
+ */
+export function withRetriedReads(
+  client: ServiceClient,
+  window: RetryWindow,
+  sleep: Sleep = sleepForReal,
+): { readonly client: ServiceClient; readonly sleep: Sleep } {
+  return {
+    client: retryReads(client, window, sleep),
+    sleep: async (forMs, signal) => {
+      if (!window.isOver()) await sleep(forMs, signal);
+    },
+  };
+}
+
+function retryReads(client: ServiceClient, window: RetryWindow, sleep: Sleep): ServiceClient {
+  let lastFailure: ServiceFailure | undefined;
+  return {
+    ...client,
+    async call(operation, input, call) {
+      if (operation.method === 'GET' && lastFailure !== undefined && window.isOver())
+        return failed(lastFailure);
+      // Ends: the window lasts for a bounded time only.
+      for (;;) {
+        const answer = await client.call(operation, input, call);
+        if (operation.method !== 'GET') return answer;
+        if (answer.ok || answer.failure.kind !== 'unavailable') {
+          window.succeeded();
+          return answer;
+        }
+        lastFailure = answer.failure;
+        const waitMs = window.failed(describeFailure(answer.failure));
+        if (waitMs === undefined) return answer;
+        await sleep(waitMs, call.signal);
+        if (call.signal?.aborted === true) return failed({ kind: 'cancelled', sent: false });
+      }
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { assertNever } from '../../base/assert.ts';
+import type { HttpFault } from '../../http/fault.ts';
+import type { ApiBudget, BudgetGrant } from '../../orchestrator/ports/api-budget.ts';
+import { isPage } from './service-failure.ts';
+
+/**
+ * Tells the budget when request after request brings no usable answer, and when one does again: every call to a service
+ * that is down costs a time-out, and a service that comes back must not be met by everyone at once. What was on its way
+ * already when that was told says nothing new: each request carries the mark of its start.
+ */
+export interface ServiceCircuit {
+  begin(): CircuitMark;
+  /** No connection, a time-out, a 5xx, a page that is no JSON. `reason`: for people, free of secrets. */
+  unanswered(mark: CircuitMark, grant: BudgetGrant, reason: string): Promise<void>;
+  /** Anything the service itself can have said, be it a refusal. */
+  answered(mark: CircuitMark, grant: BudgetGrant): Promise<void>;
+}
+
+export interface CircuitMark {
+  readonly epoch: number;
+}
+
+/** One lost answer is everyday, and a gateway that restarts loses a few; this many in a row are an outage. */
+export const unansweredMax = 5;
+
+export function makeServiceCircuit(budget: ApiBudget): ServiceCircuit {
+  let epoch = 0;
+  let unansweredInRow = 0;
+
+  return {
+    begin: () => ({ epoch }),
+
+    async unanswered(mark, grant, reason) {
+      if (mark.epoch !== epoch) return;
+      unansweredInRow += 1;
+      if (unansweredInRow < unansweredMax && grant.isProbe !== true) return;
+      epoch += 1;
+      await budget.serviceDown(reason);
+    },
+
+    async answered(mark, grant) {
+      if (mark.epoch !== epoch) return;
+      const wasDown = unansweredInRow >= unansweredMax || grant.isProbe === true;
+      unansweredInRow = 0;
+      if (wasDown) await budget.serviceUp();
+    },
+  };
+}
+
+/** Told by the status alone, whatever the body; a gateway that is up in front of a service that is down sends none of them. */
+const toldByStatus: readonly (number | undefined)[] = [301, 308, 401, 429, 431];
+
+/** Whether a fault says that nobody is there who could answer. */
+export function isUnanswered(fault: HttpFault): boolean {
+  const { kind, status, isJson } = fault;
+  if (toldByStatus.includes(status)) return false;
+  switch (kind) {
+    case 'connect':
+    case 'timeout':
+    case 'reset':
+      return true;
+    case 'undecodable':
+      // JSON of another shape is an answer that we do not understand (P13).
+      return status === undefined || !isJson;
+    case 'status':
+      return status === undefined || status >= 500 || status === 408 || isPage(fault);
+    case 'tooLarge':
+    case 'aborted':
+      return false;
+    default:
+      return assertNever(kind);
+  }
+}

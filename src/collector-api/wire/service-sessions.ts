@@ -1,0 +1,104 @@
+import type { Clock } from '../../base/time.ts';
+import { basicToken } from '../../base/url-authority.ts';
+import { versionPath } from '../../contract/collector-management/api.ts';
+import { type HttpClient, makeHttpClient } from '../../http/client.ts';
+import { type CookieJar, makeCookieJar } from './cookie-jar.ts';
+import { makeSignInGate, type SignInGate } from './sign-in-gate.ts';
+
+/** The sessions of one client, one for each address that it was sent to. */
+export interface ServiceSessions {
+  at(baseUrl: string): ServiceSession;
+  /** Closes those that were asked for longest ago, beyond a few; calls that are open there end as `cancelled`. */
+  letGo(inUse: readonly ServiceSession[]): Promise<void>;
+  /** What their cookies hold. */
+  secrets(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** More than anybody has deployments: a service that sends us on and on must not fill the memory with connections. */
+const sessionsMax = 8;
+
+export function makeServiceSessions(open: (baseUrl: string) => ServiceSession): ServiceSessions {
+  /** By base URL, the one that was asked for last at the end. */
+  const sessions = new Map<string, ServiceSession>();
+
+  return {
+    at: (baseUrl) => {
+      const session = sessions.get(baseUrl) ?? open(baseUrl);
+      sessions.delete(baseUrl);
+      sessions.set(baseUrl, session);
+      return session;
+    },
+    letGo: async (inUse) => {
+      const spare = [...sessions.values()].filter((session) => !inUse.includes(session));
+      const old = spare.slice(0, Math.max(0, sessions.size - sessionsMax));
+      for (const { baseUrl } of old) sessions.delete(baseUrl);
+      await Promise.all(old.map(({ http }) => http.close()));
+    },
+    secrets: () => [...sessions.values()].flatMap(({ jar }) => jar.secrets()),
+    close: async () => {
+      await Promise.all([...sessions.values()].map(({ http }) => http.close()));
+    },
+  };
+}
+
+/** Everything that belongs to one base URL: connections, cookies, and who signs in. */
+export interface ServiceSession {
+  readonly baseUrl: string;
+  readonly http: HttpClient;
+  readonly gate: SignInGate;
+  readonly jar: CookieJar;
+  /** A normal answer came: when it brought no cookie, this service has none to wait for. */
+  signedIn(): void;
+}
+
+export interface ServiceSessionParts {
+  readonly baseUrl: string;
+  readonly accessId: string;
+  readonly accessKey: string;
+  readonly requestTimeoutMs: number;
+  readonly connectionsMax: number;
+  /** PEM of authorities that are trusted beside the public ones. */
+  readonly ca: string | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * Opens a session: each request carries the credentials (collector-api.md §5.1) and, once there is one, the cookie,
+ * which is what keeps it from counting as a sign-in (§5.4).
+ */
+export function openServiceSession(parts: ServiceSessionParts): ServiceSession {
+  const jar = makeCookieJar(parts.clock);
+  let isCookieless = false;
+  const basePath = new URL(parts.baseUrl).pathname.replace(/\/+$/, '');
+  // collector-api.md §5.1.
+  const authorization = `Basic ${basicToken({ name: parts.accessId, password: parts.accessKey })}`;
+
+  const http = makeHttpClient({
+    baseUrl: `${parts.baseUrl}${versionPath}`,
+    timeouts: { totalMs: parts.requestTimeoutMs },
+    connections: parts.connectionsMax,
+    ca: parts.ca,
+    hooks: {
+      headers: (operation) => {
+        const cookie = jar.headerFor(`${basePath}${versionPath}${operation.path}`);
+        return cookie === undefined ? { authorization } : { authorization, cookie };
+      },
+      onAnswer: ({ status, headers, sentHeaders }) => {
+        // 431: the header is too long for this server, and cookies are the part of it that grows.
+        if (status === 401 || status === 431) jar.forgetSent(sentHeaders['cookie']);
+        else if (status < 400) jar.store(headers['set-cookie'] ?? []);
+      },
+    },
+  });
+
+  return {
+    baseUrl: parts.baseUrl,
+    http,
+    jar,
+    gate: makeSignInGate(() => !isCookieless && !jar.hasCookie()),
+    signedIn: () => {
+      isCookieless = !jar.hasCookie();
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { invariant } from '../../base/assert.ts';
+import type { Secret } from '../../base/secret.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import type { Config, HttpConfig, RedisConfig } from '../config.ts';
+import { ConfigFile } from '../schema/config-file.ts';
+import { HttpSchema } from '../schema/http-schema.ts';
+import { withPassword } from '../schema/redis-schema.ts';
+import { partOf } from '../schema/value-schemas.ts';
+import { ConfigError, formatPath } from '../source/config-error.ts';
+import { type PlacedIssue, placeIssue, placeProblems } from '../source/describe-problems.ts';
+import { explainIssue } from '../source/explain-issue.ts';
+import { readYaml, type YamlSource } from '../source/yaml-source.ts';
+import { withGateFiles } from './named-files.ts';
+import { type CaFiles, readCaFiles } from './read-ca-files.ts';
+import { readSecretFiles, type SecretFiles } from './read-secret-files.ts';
+import {
+  plainScalarOf,
+  redactSubstituted,
+  type Substitution,
+  substituteEnvironment,
+} from './substitute-environment.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the config file, fills in the environment, the defaults and the secrets.
+ * @throws ConfigError with all problems at once, each with file, line, column and path
+ */
+export function loadConfig(path: string, environment: Environment): Config {
+  return configOf(readYaml(path), environment);
+}
+
+/** As `loadConfig`, from YAML that is read already. @throws ConfigError */
+export function configOf(source: YamlSource, environment: Environment): Config {
+  if (source.value === null) {
+    throw new ConfigError([
+      { file: source.file, path: '', message: 'the file is empty; give at least service and rollouts' },
+    ]);
+  }
+  const substitution = substituteEnvironment(source.value, environment);
+  const { parsed, issues } = parseFile(substitution, ConfigFile);
+  const secrets = readSecretFiles(substitution, source.file);
+  const authorities = readCaFiles(substitution, source.file);
+  const allIssues = [...issues, ...secrets.issues, ...authorities.issues];
+  if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
+  const config = assemble(parsed, secrets.byKey, authorities.ca, dirname(source.file));
+  return secrets.files.length === 0 ? config : { ...config, secretFiles: secrets.files };
+}
+
+/** What a command needs of the file to ask the daemon. */
+export interface DaemonConfig {
+  readonly http: HttpConfig;
+  /** None where they have a mistake: the daemon was started with others, and is asked all the same. */
+  readonly rollouts: readonly Policy[];
+}
+
+/**
+ * Reads where the daemon listens, and its policies, and nothing else: no secret of the service or of Redis is needed.
+ * @param token instead of that of the file, which is not read then
+ * @throws ConfigError
+ */
+export function loadDaemonConfig(
+  path: string,
+  environment: Environment,
+  token: Secret | undefined,
+): DaemonConfig {
+  const source = readYaml(path);
+  const place = sectionOf(source.value, 'http', token === undefined ? [] : ['token', 'tokenFile']);
+  const substitution = substituteEnvironment(place, environment);
+  const schema = token === undefined ? PlaceAndToken : Place;
+  const { parsed, issues } = parseFile(substitution, schema);
+  const secrets = readSecretFiles(substitution, source.file);
+  const allIssues = [...issues, ...secrets.issues];
+  if (parsed === undefined || allIssues.length > 0) throw new ConfigError(placeProblems(allIssues, source));
+  const { http } = parsed;
+  const policies = substituteEnvironment(sectionOf(source.value, 'rollouts'), environment);
+  return {
+    http: { host: http.host, port: http.port, token: token ?? http.token ?? secrets.byKey.get('tokenFile') },
+    rollouts: parseFile(policies, Policies).parsed?.rollouts ?? [],
+  };
+}
+
+const PlaceAndToken = z.object({ http: ConfigFile.shape.http });
+const { host, port, token } = HttpSchema.shape;
+const Place = z.object({ http: z.object({ host, port, token }).prefault({}) });
+const Policies = z.object({ rollouts: ConfigFile.shape.rollouts });
+
+/** One section of the file, without some of its keys. */
+function sectionOf(file: unknown, name: string, without: readonly string[] = []): object {
+  const section = partOf(file, name);
+  if (section === undefined) return {};
+  if (without.length === 0 || typeof section !== 'object' || section === null) return { [name]: section };
+  const kept = Object.entries(section).filter(([key]) => !without.includes(key));
+  return { [name]: Object.fromEntries(kept) };
+}
+
+interface ParsedFile<Parsed> {
+  readonly parsed: Parsed | undefined;
+  readonly issues: readonly PlacedIssue[];
+}
+
+function parseFile<Parsed>(substitution: Substitution, schema: z.ZodType<Parsed>): ParsedFile<Parsed> {
+  const first = schema.safeParse(substitution.value, { error: explainIssue });
+  const result = first.success
+    ? first
+    : schema.safeParse(withPlainScalars(substitution, first.error.issues), { error: explainIssue });
+  if (result.success && substitution.issues.length === 0) return { parsed: result.data, issues: [] };
+  // Where a variable is missing, what the schema thinks of the rest is no news.
+  const unresolved = new Set(substitution.issues.map((issue) => formatPath(issue.path)));
+  const found = (result.success ? [] : result.error.issues.flatMap(placeIssue))
+    .filter((issue) => !unresolved.has(formatPath(issue.path)))
+    .map(redacted(substitution));
+  return { parsed: undefined, issues: [...substitution.issues, ...found] };
+}
+
+function redacted({ texts }: Substitution): (issue: PlacedIssue) => PlacedIssue {
+  return (issue) => {
+    const text = texts.get(formatPath(issue.path));
+    return text === undefined ? issue : { ...issue, message: redactSubstituted(issue.message, text) };
+  };
+}
+
+/** The environment holds texts only; where the schema refused one that spells a number or truth value, that is meant. */
+function withPlainScalars(substitution: Substitution, issues: readonly z.core.$ZodIssue[]): unknown {
+  const copy: unknown = structuredClone(substitution.value);
+  for (const { path } of issues.flatMap(placeIssue)) {
+    const scalar = plainScalarOf(substitution.texts.get(formatPath(path))?.value ?? '');
+    const last = path.at(-1);
+    if (scalar === undefined || last === undefined) continue;
+    const parent = path.slice(0, -1).reduce(partOf, copy);
+    if (typeof parent === 'object' && parent !== null) Reflect.set(parent, last, scalar);
+  }
+  return copy;
+}
+
+function assemble(file: ConfigFile, secrets: SecretFiles['byKey'], ca: CaFiles, folder: string): Config {
+  const { service, redis, http } = file;
+  const accessId = service.accessId ?? secrets.get('accessIdFile');
+  const accessKey = service.accessKey ?? secrets.get('accessKeyFile');
+  invariant(accessId !== undefined && accessKey !== undefined, 'the schema wants both credentials');
+  return {
+    service: {
+      baseUrl: service.baseUrl,
+      accessId,
+      accessKey,
+      allowedHosts: service.allowedHosts,
+      requestsPerSecond: service.requestsPerSecond,
+      concurrentRequests: service.concurrentRequests,
+      budgetShare: service.budgetShare,
+      requestTimeoutMs: service.requestTimeout,
+      ca: ca.service,
+    },
+    redis:
+      redis === undefined
+        ? undefined
+        : redisOf(redis, redis.password ?? secrets.get('passwordFile'), ca.redis),
+    http: { host: http.host, port: http.port, token: http.token ?? secrets.get('tokenFile') },
+    installation: file.installation,
+    historyMs: file.history,
+    log: file.log,
+    rollouts: file.rollouts.map((policy) => withGateFiles(policy, folder)),
+  };
+}
+
+function redisOf(
+  redis: NonNullable<ConfigFile['redis']>,
+  password: Secret | undefined,
+  ca: string | undefined,
+): RedisConfig {
+  const { keyPrefix, username, tls } = redis;
+  if (redis.url !== undefined)
+    return { kind: 'single', url: withPassword(redis.url, password), keyPrefix, ca };
+  if (redis.cluster !== undefined)
+    return { kind: 'cluster', nodes: redis.cluster, username, password, tls, keyPrefix, ca };
+  invariant(
+    redis.sentinels !== undefined && redis.name !== undefined,
+    'the schema wants url, cluster, or sentinels with name',
+  );
+  return {
+    kind: 'sentinel',
+    sentinels: redis.sentinels,
+    name: redis.name,
+    username,
+    password,
+    tls,
+    keyPrefix,
+    ca,
+  };
+}

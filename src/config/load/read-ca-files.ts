@@ -1,0 +1,51 @@
+import { certificatesLengthMax, findCertificates } from '../../base/pem-certificates.ts';
+import { quote } from '../source/config-error.ts';
+import type { PlacedIssue } from '../source/describe-problems.ts';
+import { readTextFile } from '../source/text-file.ts';
+import { namedFileOf } from './named-files.ts';
+import type { Substitution } from './substitute-environment.ts';
+
+/** PEM of the authorities of each section that names a `caFile`. */
+export interface CaFiles {
+  readonly service?: string;
+  readonly redis?: string;
+}
+
+const sections = ['service', 'redis'] as const;
+
+/**
+ * Reads the certificates of own authorities, so that a wrong file is told with all other problems and not by the first
+ * connection.
+ */
+export function readCaFiles(
+  substitution: Substitution,
+  configFile: string,
+): { readonly ca: CaFiles; readonly issues: readonly PlacedIssue[] } {
+  const found: Array<readonly [string, string]> = [];
+  const issues: PlacedIssue[] = [];
+  for (const section of sections) {
+    const path = [section, 'caFile'] as const;
+    const named = namedFileOf(substitution, path, configFile);
+    if (named === undefined) continue;
+    const certificates = readCertificates(named.path);
+    if ('pem' in certificates) found.push([section, certificates.pem]);
+    else {
+      const message = `can't take certificates from ${quote(named.written)}: ${certificates.problem}`;
+      issues.push({ path, message, part: 'value' });
+    }
+  }
+  return { ca: Object.fromEntries(found), issues };
+}
+
+function readCertificates(path: string): { readonly pem: string } | { readonly problem: string } {
+  const text = readTextFile(path, certificatesLengthMax);
+  if (typeof text !== 'string') return text;
+  const found = findCertificates(text);
+  if ('pem' in found) return found;
+  return { problem: problemWords[found.problem] };
+}
+
+const problemWords = {
+  none: 'it holds none; give them as PEM ("-----BEGIN CERTIFICATE-----")',
+  broken: 'one in it is broken; copy the file again',
+};

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { nearestText } from '../../base/names.ts';
+import { isTimeZone } from '../../base/time-zone.ts';
+import { collectorZone } from '../../rollout/model/policy.ts';
+import { quote } from '../source/config-error.ts';
+import { wholeCheck } from './value-schemas.ts';
+
+/** An IANA time zone. */
+export const TimeZoneSchema = z.string().superRefine((text, context) => {
+  if (!isTimeZone(text)) context.addIssue(problemOf(text, []));
+});
+
+/** The time zone of a window or freeze: an IANA one, or `collector` for each collector's own. */
+const CalendarZoneSchema = z.string().superRefine((text, context) => {
+  if (text !== collectorZone && !isTimeZone(text)) context.addIssue(problemOf(text, [collectorZone]));
+});
+
+/** @param alsoKnown what may stand there beside a zone */
+function problemOf(text: string, alsoKnown: readonly string[]): string {
+  const nearest = nearestText(text, [...alsoKnown, ...Intl.supportedValuesOf('timeZone')]);
+  const examples = ['Europe/Berlin', ...alsoKnown].join(', or ');
+  const hint = nearest === undefined ? `write one such as ${examples}` : `did you mean ${quote(nearest)}?`;
+  return `${quote(text)} is no IANA time zone; ${hint}`;
+}
+
+/** In the order of their numbers in a rule, which count from 1. */
+export const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+const WeekDay = z.enum(weekDays);
+
+const WeekDays = z
+  // The list stands first: of a list, the other branch would say that it is no day.
+  .union([z.array(WeekDay).min(1, 'is an empty list; name the days, or remove the key for all'), WeekDay])
+  .prefault([...weekDays])
+  .transform((days) => {
+    const named = new Set([days].flat());
+    return weekDays.flatMap((day, index) => (named.has(day) ? [index + 1] : []));
+  })
+  .describe('On which days it opens: one or more of mon to sun. Default: all.');
+
+/** A time of day as minutes since midnight. @param latest the last one that makes sense, as text too */
+function timeOfDay(latest: '23:59' | '24:00') {
+  return z
+    .string({
+      error: (issue) =>
+        typeof issue.input === 'number'
+          ? 'must be a time of day; put the time in quotes, such as "22:00"'
+          : undefined,
+    })
+    .transform((text, context): number => {
+      const [, hours, minutes] = /^([01]\d|2[0-4]):([0-5]\d)$/.exec(text.trim()) ?? [];
+      const minute = Number(hours) * 60 + Number(minutes);
+      if (Number.isNaN(minute) || minute > 1440) {
+        context.addIssue(`${quote(text)} is no time of day; write hours and minutes, such as "05:00"`);
+        return z.NEVER;
+      }
+      if (minute === 1440 && latest !== '24:00')
+        context.addIssue('"24:00" is only for the end; a window opens at "00:00" of the next day');
+      return minute;
+    })
+    .meta({
+      pattern: latest === '24:00' ? '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$' : '^([01]\\d|2[0-3]):[0-5]\\d$',
+      examples: ['22:00', '05:00'],
+    });
+}
+
+const Window = z
+  .strictObject({
+    days: WeekDays,
+    from: timeOfDay('23:59').describe('When it opens, by local time: "22:00".'),
+    to: timeOfDay('24:00').describe(
+      'When it closes; not after from: on the next day, and the same as from: a whole day later.',
+    ),
+    timeZone: CalendarZoneSchema.exactOptional().describe(
+      "The IANA time zone of from and to, or collector for each collector's own. Default: the policy's.",
+    ),
+  })
+  .transform(({ days, from, to, ...zone }) => ({ days, fromMinute: from, toMinute: to, ...zone }))
+  .describe('A time in which upgrades may start, if they are expected to end in it too.');
+
+/** The maintenance windows (P7); one without a time zone has the policy's. */
+export const WindowsSchema = z
+  .array(Window)
+  .max(100)
+  .prefault([])
+  .describe('Maintenance windows: when upgrades may start. Default: always.');
+
+/** A date, or a date with a time of day; `2026-12-20T00:00` inside. */
+const LocalTime = z
+  .string({
+    error: (issue) =>
+      issue.input === undefined ? undefined : 'must be a date; put it in quotes, such as "2026-12-20"',
+  })
+  .transform((text, context): string => {
+    const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?$/.exec(text.trim());
+    if (match === null) {
+      context.addIssue(`${quote(text)} is no date; write one such as 2026-12-20, or 2026-12-20T18:00`);
+      return z.NEVER;
+    }
+    const localTime = `${match[1]}T${match[2] ?? '00:00'}`;
+    if (!isInCalendar(localTime)) context.addIssue(`${quote(text)} is not in the calendar`);
+    return localTime;
+  })
+  .meta({
+    pattern: '^\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d)?$',
+    examples: ['2026-12-20', '2026-12-20T18:00'],
+  });
+
+/** A day that a month lacks is taken for one of the next month, so what is read must be what was written. */
+function isInCalendar(localTime: string): boolean {
+  const date = new Date(`${localTime}Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(localTime);
+}
+
+const Freeze = z
+  .strictObject({
+    from: LocalTime.describe('When it begins, by local time: 2026-12-20, or 2026-12-20T18:00.'),
+    to: LocalTime.describe('When it ends: upgrades may start again from this day or instant on.'),
+    reason: z.string().trim().max(200).default('').describe('Why; shown where an upgrade waits for its end.'),
+    timeZone: CalendarZoneSchema.exactOptional().describe(
+      "The IANA time zone of from and to, or collector for each collector's own. Default: the policy's.",
+    ),
+  })
+  .check(
+    wholeCheck(({ from, to }, report) => {
+      if (typeof from === 'string' && typeof to === 'string' && to <= from)
+        report('must be after from; the freeze ends where the day or instant of to begins', ['to']);
+    }),
+  )
+  .describe('A time in which no upgrade starts, window or not.');
+
+/** When nothing may start (P7); one without a time zone has the policy's. */
+export const FreezesSchema = z
+  .array(Freeze)
+  .max(1_000)
+  .prefault([])
+  .describe('Times in which no upgrade starts, such as holidays.');

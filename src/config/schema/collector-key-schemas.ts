@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { invariant } from '../../base/assert.ts';
+import { nearestText } from '../../base/names.ts';
+import type { CapRule, CollectorKey } from '../../rollout/model/policy.ts';
+import { quote } from '../source/config-error.ts';
+
+const plainKeys = [
+  'osName',
+  'osArch',
+  'collectorVersion',
+  'category',
+  'hostName',
+  'timeZone',
+  'sourceSyncMode',
+  'ephemeral',
+] as const satisfies readonly CollectorKey[];
+
+/** Too far from the right word for a comparison of letters: what selectors, and people, call the same. */
+const otherNames: Readonly<Record<string, CollectorKey>> = {
+  version: 'collectorVersion',
+  build: 'collectorVersion',
+  os: 'osName',
+  arch: 'osArch',
+};
+
+/** Caps in the order of the file. */
+export const CapsSchema = z
+  .record(keyText(), z.number().int().min(1).max(10_000))
+  .default({})
+  .transform((caps): CapRule[] => Object.entries(caps).map(([key, cap]) => ({ key: knownKey(key), cap })))
+  .describe(
+    'At most so many upgrades at one instant among the collectors that share a value: "fields.cluster: 1" is one in each cluster.',
+  );
+
+/** What tells strata apart. */
+export const SpreadBySchema = z
+  .array(keyText())
+  .max(20)
+  .check(
+    z.superRefine<unknown>(
+      (keys, context) => {
+        if (!Array.isArray(keys)) return;
+        const seen = new Set<unknown>();
+        keys.forEach((key: unknown, index) => {
+          if (typeof key === 'string' && seen.has(key))
+            context.addIssue({
+              code: 'custom',
+              message: `${quote(key)} stands there twice; keep one`,
+              path: [index],
+            });
+          seen.add(key);
+        });
+      },
+      { when: () => true },
+    ),
+  )
+  .default(['osName', 'osArch', 'collectorVersion'])
+  .transform((keys) => keys.map(knownKey))
+  .describe('Collectors alike in these form a stratum, and each wave is spread over the strata.');
+
+/** Made anew for each place, since only the one of a value may be a variable (json-schema.ts). */
+function keyText() {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      if (parseKey(text) === undefined) context.addIssue(explainUnknown(text));
+    })
+    .meta({ pattern: `^(${plainKeys.join('|')}|fields\\..+)$` });
+}
+
+function parseKey(text: string): CollectorKey | undefined {
+  const plain = plainKeys.find((key) => key === text);
+  if (plain !== undefined) return plain;
+  const field = /^fields\.(.+)$/s.exec(text)?.[1];
+  return field === undefined ? undefined : `fields.${field}`;
+}
+
+function knownKey(text: string): CollectorKey {
+  const key = parseKey(text);
+  invariant(key !== undefined, 'the schema takes known keys only');
+  return key;
+}
+
+function explainUnknown(text: string): string {
+  const otherName = Object.hasOwn(otherNames, text) ? otherNames[text] : undefined;
+  // A field's own name may be anything, so it takes no part in the comparison.
+  const nearest = /^fields?\b/i.test(text) ? 'fields.<name>' : (otherName ?? nearestText(text, plainKeys));
+  const hint =
+    nearest === undefined
+      ? `known here: ${plainKeys.join(', ')}, fields.<name>`
+      : `did you mean ${quote(nearest)}?`;
+  return `unknown key ${quote(text)}; ${hint}`;
+}

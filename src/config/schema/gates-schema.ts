@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { invariant } from '../../base/assert.ts';
+import type { Expectation, GatePlace, GateRule } from '../../rollout/model/policy.ts';
+import { quote } from '../source/config-error.ts';
+import { duration, filePath, reportRepeatedNames, shortName, wholeCheck } from './value-schemas.ts';
+
+/**
+ * Where a gate asks. Never shown in a message: it may hold a password.
+ * @param elsewhere what to do with a query: it is stored and shown with the URL, and often a credential (P12)
+ */
+function gateUrl(elsewhere: string) {
+  return z.string().transform((text, context): string => {
+    if (!URL.canParse(text)) {
+      context.addIssue('is no URL; write one such as https://prometheus.example.com');
+      return z.NEVER;
+    }
+    const url = new URL(text);
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+      context.addIssue('must start with https:// or http://');
+    if (url.username !== '' || url.password !== '')
+      context.addIssue('must not hold a user name or password; use tokenFile');
+    if (url.hash !== '') context.addIssue('must not hold a fragment ("#…")');
+    if (url.search !== '') context.addIssue(`must not hold a query ("?…"); ${elsewhere}`);
+    return url.href;
+  });
+}
+
+const operators = ['>=', '>', '<=', '<', '==', '!='] as const satisfies ReadonlyArray<
+  Expectation['operator']
+>;
+
+const Expect = z
+  .string({ error: (issue) => (issue.input === undefined ? undefined : 'must be text such as ">= 0.99"') })
+  .transform((text, context): Expectation => {
+    const expectation = parseExpectation(text);
+    if (expectation !== undefined) return expectation;
+    context.addIssue(
+      `${quote(text)} is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"`,
+    );
+    return z.NEVER;
+  })
+  .meta({ examples: ['>= 0.99', '< 5'] });
+
+function parseExpectation(text: string): Expectation | undefined {
+  const [, operator, number] =
+    /^(>=|>|<=|<|==|=|!=)\s*(-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)$/i.exec(text.trim()) ?? [];
+  const known = operators.find((candidate) => candidate === (operator === '=' ? '==' : operator));
+  const value = Number(number);
+  return known === undefined || !Number.isFinite(value) ? undefined : { operator: known, value };
+}
+
+/** What any kind of gate has. */
+const asking = {
+  every: duration('100ms', '1d').prefault('1m').describe('How often to ask.'),
+  urlFile: filePath()
+    .exactOptional()
+    .describe(
+      'A file that holds the URL, instead of url, where its path or query is a secret; read at each question; relative to the config file.',
+    ),
+  tokenFile: filePath()
+    .exactOptional()
+    .describe('A file that holds a bearer token, read at each question; relative to the config file.'),
+  caFile: filePath()
+    .exactOptional()
+    .describe(
+      'A PEM file with certificates of authorities to trust beside the public ones, read at each question; relative to the config file.',
+    ),
+};
+
+const onePlace = wholeCheck(({ url, urlFile }, report) => {
+  if (url === undefined && urlFile === undefined) report('needs url or urlFile');
+  if (url !== undefined && urlFile !== undefined)
+    report('both url and urlFile are given; keep one', ['urlFile']);
+});
+
+const Prometheus = z
+  .strictObject({
+    url: gateUrl('PromQL belongs in query')
+      .exactOptional()
+      .describe('Where Prometheus is, such as https://prometheus.example.com.'),
+    query: z
+      .string()
+      .trim()
+      .min(1, 'is empty; write a PromQL query that gives one number')
+      .max(4_000)
+      .describe('PromQL that gives one number.'),
+    expect: Expect.describe('What the number must be: >= > <= < == or !=, and a number, such as ">= 0.99".'),
+    for: duration('0s')
+      .prefault('0s')
+      .describe('How long this must be so without a break to pass, or not be so to fail. 0s: one answer.'),
+    ...asking,
+  })
+  .check(onePlace)
+  .transform(({ for: duration, ...rule }) => ({ ...rule, forMs: duration }))
+  .describe('Asks Prometheus.');
+
+const Webhook = z
+  .strictObject({
+    url: gateUrl('write the URL into a file, and name that as urlFile')
+      .exactOptional()
+      .describe(
+        'Gets a POST with a summary of the rollout: 2xx passes, 409 holds, anything else is no answer. It is stored and shown.',
+      ),
+    ...asking,
+  })
+  .check(onePlace)
+  .describe('Asks a service of your own.');
+
+const Gate = z
+  .strictObject({
+    prometheus: Prometheus.exactOptional(),
+    webhook: Webhook.exactOptional(),
+    name: shortName()
+      .exactOptional()
+      .describe('What the gate is called; unique in the wave. Default: prometheus or webhook.'),
+    dryRun: z
+      .boolean()
+      .default(false)
+      .describe('Whether it only shows what it would say, and decides nothing.'),
+  })
+  .check(
+    wholeCheck(({ prometheus, webhook }, report) => {
+      if (prometheus === undefined && webhook === undefined) report('needs prometheus or webhook');
+      if (prometheus !== undefined && webhook !== undefined)
+        report('prometheus and webhook are given; make two gates of them', ['webhook']);
+    }),
+  )
+  .describe('Who is asked before the next wave may open: exactly one of prometheus and webhook.');
+
+/** A wave's gates, each with a name of its own. */
+export const GatesSchema = z
+  .array(Gate)
+  .max(20)
+  .check(
+    z.superRefine<unknown>(
+      (gates, context) => {
+        if (!Array.isArray(gates)) return;
+        reportRepeatedNames(gates, 'gate of the wave', (message, path) =>
+          context.addIssue({ code: 'custom', message, path }),
+        );
+      },
+      { when: () => true },
+    ),
+  )
+  .prefault([])
+  .transform((gates) => {
+    const names = new Set(gates.flatMap(({ name }) => name ?? []));
+    return gates.map((gate): GateRule => {
+      const name = gate.name ?? freeName(gate.prometheus === undefined ? 'webhook' : 'prometheus', names);
+      names.add(name);
+      return ruleOf(gate, name);
+    });
+  })
+  .describe(
+    'What is asked, beside failures and soak, before the next wave may open. No answer holds the rollout.',
+  );
+
+/** `prometheus`, or `prometheus-2` and so on where that is taken. */
+function freeName(kind: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(kind)) return kind;
+  let number = 2;
+  // Ends: at most one name more is tried than are taken.
+  while (taken.has(`${kind}-${number}`)) number += 1;
+  return `${kind}-${number}`;
+}
+
+function ruleOf({ prometheus, webhook, dryRun }: z.output<typeof Gate>, name: string): GateRule {
+  const asked = prometheus ?? webhook;
+  invariant(asked !== undefined, 'the schema wants one of the two');
+  const { every, tokenFile, caFile } = asked;
+  const shared = {
+    name,
+    dryRun,
+    everyMs: every,
+    ...placeOf(asked),
+    ...(tokenFile !== undefined && { tokenFile }),
+    ...(caFile !== undefined && { caFile }),
+  };
+  if (prometheus === undefined) return { kind: 'webhook', ...shared };
+  const { query, expect, forMs } = prometheus;
+  return { kind: 'prometheus', ...shared, query, expect, forMs };
+}
+
+function placeOf({ url, urlFile }: { readonly url?: string; readonly urlFile?: string }): GatePlace {
+  if (urlFile !== undefined) return { urlFile };
+  invariant(url !== undefined, 'the schema wants one of the two');
+  return { url };
+}

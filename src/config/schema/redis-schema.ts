@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { Secret } from '../../base/secret.ts';
+import { quote, withoutUserInfo } from '../source/config-error.ts';
+import { filePath, secretText, unprintable, type WholeReport, wholeCheck } from './value-schemas.ts';
+
+/** Host and port of one Redis process. */
+export interface RedisNode {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `redis://`, `rediss://` or `unix:///path`; a Secret, since it may hold a password. */
+const RedisUrl = z.string().transform((text, context): Secret => {
+  const problem = redisUrlProblem(text);
+  if (problem === 'shape') {
+    context.addIssue('is no Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path');
+  } else if (problem === 'passwordInQuery') {
+    context.addIssue('must not hold a password in its query ("?…"); use password or passwordFile');
+  }
+  return new Secret(text);
+});
+
+const Node = z.string().transform((text, context): RedisNode => {
+  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]]+)):(\d{1,5})$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  if (host === undefined || port < 1 || port > 65_535) {
+    const shown = quote(withoutUserInfo(text));
+    context.addIssue(`${shown} is no address; write host:port, such as redis-1.example.com:6379`);
+    return z.NEVER;
+  }
+  return { host, port };
+});
+const nodesMax = 100;
+
+/** Where state is kept: one server, a Sentinel group, or a cluster. */
+export const RedisSchema = z
+  .strictObject({
+    url: RedisUrl.exactOptional().describe(
+      'One server: redis://host:6379, rediss:// for TLS, or the path of a unix socket.',
+    ),
+    sentinels: z
+      .array(Node)
+      .min(1)
+      .max(nodesMax)
+      .exactOptional()
+      .describe('The sentinels of a group, as host:port; name is needed too.'),
+    name: z.string().min(1).exactOptional().describe('What the sentinels call the group.'),
+    cluster: z
+      .array(Node)
+      .min(1)
+      .max(nodesMax)
+      .exactOptional()
+      .describe('Some nodes of a cluster, as host:port.'),
+    username: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe('The user name at sentinels or cluster; with url, it stands in the URL.'),
+    password: secretText(unprintable)
+      .exactOptional()
+      .describe(`The password. Take it from the environment: \${REDIS_PASSWORD}.`),
+    passwordFile: filePath()
+      .exactOptional()
+      .describe('A file that holds the password, instead of password; relative to the config file.'),
+    tls: z.boolean().default(false).describe('TLS to sentinels or cluster; with url, write rediss://.'),
+    caFile: filePath()
+      .exactOptional()
+      .describe(
+        'With TLS: a PEM file with certificates of authorities to trust beside the public ones; relative to the config file.',
+      ),
+    keyPrefix: z
+      .string()
+      .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"')
+      .default('upwave')
+      .describe('Starts every key, so that several fleets can share a Redis.'),
+  })
+  .check(
+    wholeCheck((redis, report) => {
+      const { url, sentinels, name, username, password, passwordFile, tls, caFile } = redis;
+      const ways = ['url', 'sentinels', 'cluster'].filter((key) => redis[key] !== undefined);
+      if (ways.length === 0) report('needs url, or sentinels with name, or cluster');
+      if (ways.length > 1) report(`${ways.join(' and ')} are given; keep one of them`, ways.slice(-1));
+      if (sentinels !== undefined && name === undefined) {
+        report("is missing; sentinels need the group's name", ['name']);
+      }
+      if (sentinels === undefined && name !== undefined) report('is for sentinels only; remove it', ['name']);
+      if (password !== undefined && passwordFile !== undefined) {
+        report('both password and passwordFile are given; keep one', ['passwordFile']);
+      }
+      const isTls = url instanceof Secret ? url.reveal().startsWith('rediss:') : tls === true;
+      if (caFile !== undefined && !isTls) {
+        report(`is for TLS; ${url === undefined ? 'set tls: true' : 'write rediss:// in url'}`, ['caFile']);
+      }
+      if (url === undefined) return;
+      if (tls === true) report('is for sentinels and cluster; write rediss:// in url', ['tls']);
+      if (username !== undefined) report('is for sentinels and cluster; write it in url', ['username']);
+      const hasPasswordBeside = password !== undefined || passwordFile !== undefined;
+      if (url instanceof Secret && hasPasswordBeside) checkPasswordBeside(url.reveal(), report);
+    }),
+  )
+  .describe('Where state is kept. Without it, a command-line option decides.');
+
+function checkPasswordBeside(url: string, report: WholeReport): void {
+  if (url.startsWith('/') || url.startsWith('unix:')) {
+    report('is a socket, which takes no password; remove the password', ['url']);
+  } else if (URL.canParse(url) && new URL(url).password !== '') {
+    report('holds a password, and another is given beside it; keep one', ['url']);
+  }
+}
+
+/** The URL of a server with the password that was given beside it. */
+export function withPassword(url: Secret, password: Secret | undefined): Secret {
+  if (password === undefined) return url;
+  const full = new URL(url.reveal());
+  full.password = encodeURIComponent(password.reveal());
+  return new Secret(full.href);
+}
+
+/** What is wrong with the URL of a Redis server; the words never repeat it, since it may hold a password (P12). */
+export type RedisUrlProblem = 'shape' | 'passwordInQuery';
+
+/** @returns undefined for `redis://host`, `rediss://host`, `unix:///path` and `/path` */
+export function redisUrlProblem(text: string): RedisUrlProblem | undefined {
+  if (hasPasswordInQuery(text)) return 'passwordInQuery';
+  return isRedisUrl(text) ? undefined : 'shape';
+}
+
+/** The client takes any of its settings from there, also after a path, where nobody would look for a secret. */
+function hasPasswordInQuery(text: string): boolean {
+  const start = text.indexOf('?');
+  if (start === -1) return false;
+  return [...new URLSearchParams(text.slice(start + 1)).keys()].some((key) => /passw/i.test(key));
+}
+
+function isRedisUrl(text: string): boolean {
+  // The client would read what follows two slashes as a host with its password.
+  if (text.startsWith('/')) return text.length > 1 && !text.startsWith('//');
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  if (url.hash !== '') return false;
+  if (url.protocol === 'unix:') return url.pathname.length > 1 && url.host === '';
+  return (
+    (url.protocol === 'redis:' || url.protocol === 'rediss:') &&
+    url.hostname !== '' &&
+    /^(\/\d*)?$/.test(url.pathname)
+  );
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { compilePatterns, kindOfPattern, PatternError } from '../../base/text-pattern.ts';
+import { parseVersionRange } from '../../rollout/planning/selector.ts';
+import { quote } from '../source/config-error.ts';
+import { oneOrMany, partOf, type WholeReport } from './value-schemas.ts';
+
+/** A fleet has at most 10,000 collectors (field-facts.md), so no list of them needs more entries. */
+const entriesMax = 10_000;
+
+/** Each is compared with the build of each collector. */
+const versionRangesMax = 100;
+
+/**
+ * What each collector may be tried against, in all selectors of a policy together. Ten thousand collectors take a second
+ * at these bounds, and the leader's lease lasts three. Names without `*` and `?` cost nothing, however many they are.
+ */
+const globsMax = 1_000;
+const regularExpressionsMax = 100;
+
+/** Longer ones are no names. */
+const patternCharactersMax = 500;
+
+/** A glob, or `/regex/`, checked to compile. */
+const Pattern = z
+  .string()
+  .min(1, 'is empty; write a glob such as "prod-*", or remove the key')
+  .max(patternCharactersMax)
+  .superRefine((text, context) => {
+    // `i` alone means something; any other flag would silently make a glob of it that matches nothing.
+    if (/^\/.*\/[a-z]{1,8}$/s.test(text) && !text.endsWith('/i') && hasOnlyFlags(text)) {
+      context.addIssue(
+        `${quote(text)} looks like a regular expression with flags other than "i", which are not supported`,
+      );
+      return;
+    }
+    try {
+      compilePatterns([text]);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      context.addIssue(`${quote(text)} is no regular expression that upwave runs: ${error.message}`);
+    }
+  });
+
+function hasOnlyFlags(text: string): boolean {
+  return /^[dgimsuvy]+$/.test(text.slice(text.lastIndexOf('/') + 1));
+}
+
+const VersionRange = z.string().superRefine((text, context) => {
+  if (parseVersionRange(text) !== undefined) return;
+  context.addIssue(`${quote(text)} is no version range; write one such as ">=19.361-1 <19.500-1"`);
+});
+
+const patterns = () => oneOrMany(Pattern, entriesMax).exactOptional();
+
+const selectorShape = {
+  name: patterns().describe(
+    'Names of collectors: globs in any case (`*` any text, `?` one character), or /regular expressions/; a list matches when one entry does.',
+  ),
+  category: patterns().describe('Their categories.'),
+  hostName: patterns().describe('Their host names.'),
+  osName: patterns().describe('Their operating systems, such as "Linux*".'),
+  osArch: patterns().describe('Their architectures, such as amd64.'),
+  sourceSyncMode: patterns().describe('How they get their sources: UI or Json.'),
+  id: oneOrMany(z.number().int().min(0), entriesMax).exactOptional().describe('Their ids.'),
+  version: oneOrMany(VersionRange, versionRangesMax)
+    .exactOptional()
+    .describe('The builds that they run now: ranges such as ">=19.361-1 <19.500-1".'),
+  ephemeral: z
+    .boolean()
+    .exactOptional()
+    .describe('Only those that are ephemeral, or only those that are not.'),
+  fields: z
+    .record(z.string().min(1), oneOrMany(Pattern, entriesMax))
+    .exactOptional()
+    .describe('Their fields, each by its name.'),
+};
+const Include = z
+  .strictObject(selectorShape)
+  .describe('Which collectors: all given keys must match. Nothing given matches every collector.');
+const Exclude = z
+  .strictObject(selectorShape)
+  .check(someKey('an empty entry would exclude every collector; remove it'))
+  .describe('One group of collectors to leave out: all given keys must match.');
+
+/** Which of the plan's collectors a wave takes. */
+export const MatchSchema = z
+  .strictObject(selectorShape)
+  .check(someKey('is empty, which would take every collector; give a key, or remove it'))
+  .describe('Takes only collectors that match: the keys of include, all given ones must match.');
+
+/**
+ * A Mac stays down after an upgrade through the API until it is restarted by hand, and an upgrade inside a container
+ * is lost with it (field-facts.md, Upgrades).
+ */
+const excludeDefault = [{ osName: 'Mac*' }, { name: 'collector_container-*' }];
+
+/** Which collectors a policy upgrades. */
+export const SelectionSchema = z
+  .strictObject({
+    include: Include.prefault({}),
+    exclude: z
+      .array(Exclude)
+      .max(1_000)
+      .prefault(excludeDefault)
+      .describe(
+        'Collectors to leave out when one of the entries matches. Default: Macs and containers; a given list, also an empty one, replaces it.',
+      ),
+  })
+  .describe('Which collectors.');
+
+/** Reports a policy whose selectors together have too many patterns that are tried one by one. */
+export function reportManyPatterns(
+  { select, waves }: Readonly<Record<string, unknown>>,
+  report: WholeReport,
+): void {
+  const counts = { exact: 0, glob: 0, regularExpression: 0 };
+  const count = (node: unknown): void => {
+    if (typeof node === 'string') counts[kindOfPattern(node)] += 1;
+    else if (typeof node === 'object' && node !== null) for (const part of Object.values(node)) count(part);
+  };
+  count(select);
+  if (Array.isArray(waves)) for (const wave of waves) count(partOf(wave, 'match'));
+  if (counts.glob > globsMax)
+    report(
+      `the policy has ${counts.glob} globs, at most ${globsMax} are tried; write whole names, or fewer and wider globs`,
+      ['select'],
+    );
+  if (counts.regularExpression > regularExpressionsMax)
+    report(
+      `the policy has ${counts.regularExpression} regular expressions, at most ${regularExpressionsMax} are tried; join them with "|", or use globs`,
+      ['select'],
+    );
+}
+
+/** A selector with a slip in its only key is not what a person would call empty, so it is told of the slip alone. */
+function someKey(sentence: string) {
+  return z.refine<object>((selector) => Object.keys(selector).length > 0, {
+    error: sentence,
+    when: ({ issues }) => issues.length === 0,
+  });
+}

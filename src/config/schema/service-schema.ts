@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { quote, withoutUserInfo } from '../source/config-error.ts';
+import { duration, filePath, secretText, unfitForId, unprintable, wholeCheck } from './value-schemas.ts';
+
+const BaseUrl = z.string().transform((text, context): string => {
+  // Never shown in the message: it may hold a password.
+  if (!URL.canParse(text)) {
+    context.addIssue('is no URL; write one such as https://api.example.com/api');
+    return z.NEVER;
+  }
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    context.addIssue('must start with https:// or http://');
+  if (url.username !== '' || url.password !== '') {
+    context.addIssue('must not hold a user name or password; give accessId and accessKey');
+  }
+  if (url.search !== '' || url.hash !== '')
+    context.addIssue('must not hold a query ("?…") or a fragment ("#…")');
+  // Paths are relative to {baseUrl}/v1; people copy the URL with it.
+  const path = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '');
+  return `${url.origin}${path}`;
+});
+
+const HostPattern = z
+  .string()
+  .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, {
+    error: (issue) =>
+      `${quote(withoutUserInfo(String(issue.input)))} is no host; write one such as eu.api.example.com or "*.api.example.com"`,
+  })
+  .transform((host) => host.toLowerCase());
+
+const BudgetShare = z
+  .string({ error: (issue) => (issue.input === undefined ? undefined : shareSentence) })
+  .transform((text, context): number => {
+    const percent = Number(/^(\d{1,3}(?:\.\d+)?) ?%$/.exec(text.trim())?.[1] ?? Number.NaN);
+    if (percent >= 1 && percent <= 100) return percent / 100;
+    context.addIssue(`${quote(text)} is no share; it ${shareSentence}`);
+    return z.NEVER;
+  });
+const shareSentence = 'must be a percentage from 1% to 100%, such as 80%';
+
+const credentials = [
+  { key: 'accessId', fileKey: 'accessIdFile', variable: 'UPWAVE_ACCESS_ID' },
+  { key: 'accessKey', fileKey: 'accessKeyFile', variable: 'UPWAVE_ACCESS_KEY' },
+];
+
+/** The Collector Management Service and our part of its limits. */
+export const ServiceSchema = z
+  .strictObject({
+    baseUrl: BaseUrl.describe(
+      'Where the Collector Management API is, such as https://api.example.com/api; paths are relative to {baseUrl}/v1.',
+    ),
+    accessId: secretText(unfitForId)
+      .exactOptional()
+      .describe(`The access id. Take it from the environment: \${UPWAVE_ACCESS_ID}.`),
+    accessIdFile: filePath()
+      .exactOptional()
+      .describe('A file that holds the access id, instead of accessId; relative to the config file.'),
+    accessKey: secretText(unprintable)
+      .exactOptional()
+      .describe(`The access key. Take it from the environment: \${UPWAVE_ACCESS_KEY}.`),
+    accessKeyFile: filePath()
+      .exactOptional()
+      .describe('A file that holds the access key, instead of accessKey; relative to the config file.'),
+    caFile: filePath()
+      .exactOptional()
+      .describe(
+        "A PEM file with certificates of authorities to trust beside the public ones, such as your company's; relative to the config file. Certificates are always checked.",
+      ),
+    allowedHosts: z
+      .array(HostPattern)
+      .max(100)
+      .default([])
+      .describe(
+        'Other hosts to which a redirect (301) may lead, such as "*.api.example.com", or "api.example.com:8443" where the port is neither that of baseUrl nor the usual one; credentials go nowhere else.',
+      ),
+    requestsPerSecond: z
+      .number()
+      .min(0.1)
+      .max(10_000)
+      .default(4)
+      .describe('The rate limit of the service for this user.'),
+    concurrentRequests: z
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(10)
+      .describe('The most requests that the service allows to be open at once.'),
+    budgetShare: BudgetShare.prefault('100%').describe(
+      'Our share of requestsPerSecond, from 1% to 100%; the rest is left for other tools of the same user.',
+    ),
+    requestTimeout: duration('100ms', '10m').prefault('30s').describe('How long to wait for an answer.'),
+  })
+  .check(
+    wholeCheck((service, report) => {
+      for (const { key, fileKey, variable } of credentials) {
+        const isFile = service[fileKey] !== undefined;
+        if (service[key] !== undefined && isFile)
+          report(`both ${key} and ${fileKey} are given; keep one`, [fileKey]);
+        if (service[key] === undefined && !isFile) {
+          report(`is missing; give ${key}, such as \${${variable}}, or ${fileKey}`, [key]);
+        }
+      }
+    }),
+  )
+  .describe('The Collector Management Service, and our part of its limits.');

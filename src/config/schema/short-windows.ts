@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { formatDuration } from '../../base/time.ts';
+import type { WholeReport } from './value-schemas.ts';
+
+const minutesOfDay = 1_440;
+const minutesOfWeek = 7 * minutesOfDay;
+
+/** A window that was read without a mistake. */
+const ReadWindow = z.object({
+  days: z.array(z.number()),
+  fromMinute: z.number(),
+  toMinute: z.number(),
+  timeZone: z.string().optional(),
+});
+type ReadWindow = z.output<typeof ReadWindow>;
+
+/**
+ * Reports each window in which no upgrade could start, since none is expected to end before it closes (P7). What
+ * counts is how long it is open together with those that adjoin it.
+ */
+export function reportShortWindows(
+  { windows, timeZone, upgrade }: Readonly<Record<string, unknown>>,
+  report: WholeReport,
+): void {
+  const expectMs =
+    typeof upgrade === 'object' && upgrade !== null && 'expectMs' in upgrade ? upgrade.expectMs : undefined;
+  if (!Array.isArray(windows) || typeof expectMs !== 'number') return;
+  const openByZone = new Map<unknown, Uint8Array>();
+  const read = windows.map((entry: unknown) => {
+    const window = ReadWindow.safeParse(entry).data;
+    if (window === undefined) return undefined;
+    const zone = window.timeZone ?? timeZone;
+    const open = openByZone.get(zone) ?? new Uint8Array(minutesOfWeek);
+    openByZone.set(zone, open);
+    markOpen(open, window);
+    return { window, open };
+  });
+  read.forEach((entry, index) => {
+    if (entry === undefined) return;
+    const { window, open } = entry;
+    const stretches = window.days.map((day) => stretchAround(open, startOf(day, window)));
+    const openMs = Math.max(...stretches) * 60_000;
+    if (openMs >= expectMs) return;
+    report(
+      `is open for ${formatDuration(openMs)}, shorter than upgrade.expect, ${formatDuration(expectMs)}: no upgrade would ever start`,
+      ['windows', index],
+    );
+  });
+}
+
+/** Marks each minute of the week in which the window is open, daylight saving aside. */
+function markOpen(open: Uint8Array, window: ReadWindow): void {
+  const { fromMinute, toMinute } = window;
+  const length = toMinute > fromMinute ? toMinute - fromMinute : toMinute - fromMinute + minutesOfDay;
+  for (const day of window.days) {
+    const start = startOf(day, window);
+    for (let minute = start; minute < start + length; minute += 1) open[minute % minutesOfWeek] = 1;
+  }
+}
+
+function startOf(day: number, window: ReadWindow): number {
+  return (day - 1) * minutesOfDay + window.fromMinute;
+}
+
+/** How many minutes on end are open around this one; the week repeats. */
+function stretchAround(open: Uint8Array, start: number): number {
+  const isOpen = (minute: number) => open[(minute + minutesOfWeek) % minutesOfWeek] === 1;
+  let before = 0;
+  while (before < minutesOfWeek && isOpen(start - before - 1)) before += 1;
+  if (before === minutesOfWeek) return Number.POSITIVE_INFINITY;
+  let after = 0;
+  while (isOpen(start + after)) after += 1;
+  return before + after;
+}

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { Secret } from '../../base/secret.ts';
+import { type DurationMs, parseDuration } from '../../base/time.ts';
+import { quote } from '../source/config-error.ts';
+
+/** Longer ones are slips of a unit. */
+const longest = '366d';
+
+/**
+ * A duration as text, such as `30s`; milliseconds inside.
+ * @param atLeast the shortest one that makes sense, as text too
+ * @param atMost the longest one; what reaches a timer stays below 24 days, beyond which timers fire at once
+ */
+export function duration(atLeast: string, atMost: string = longest) {
+  const leastMs = parseDuration(atLeast) ?? 0;
+  const mostMs = parseDuration(atMost) ?? 0;
+  return z
+    .string({
+      error: (issue) =>
+        issue.input === undefined ? undefined : 'must be a duration such as 30s, 15m or 12h',
+    })
+    .transform((text, context): DurationMs => {
+      const durationMs = parseDuration(text);
+      if (durationMs === undefined) {
+        context.addIssue(`${quote(text)} is no duration; write one such as 250ms, 30s, 15m, 12h or 7d`);
+        return z.NEVER;
+      }
+      if (durationMs < leastMs) context.addIssue(`must be at least ${atLeast}`);
+      if (durationMs > mostMs) context.addIssue(`must be at most ${atMost}`);
+      return durationMs;
+    })
+    .meta({
+      pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$',
+      examples: ['30s', '15m', '12h'],
+      bounds: `${atLeast} to ${atMost}`,
+    });
+}
+
+/** A name that becomes part of ids, keys and metric labels. */
+export function shortName() {
+  return z
+    .string()
+    .regex(
+      /^[a-z0-9][a-z0-9-]{0,62}$/,
+      'must be 1 to 63 small letters, digits or "-", and start with a letter or digit',
+    );
+}
+
+/** What a credential can't be, and a sentence that says so. */
+export interface Unfit {
+  readonly pattern: RegExp;
+  readonly sentence: string;
+}
+
+/** A credential; wrapped at once (P12). @param unfit what it can't be; the first that it is will be told */
+export function secretText(...unfit: readonly Unfit[]) {
+  return z
+    .string()
+    .min(1, 'is empty; give the credential, or name a file that holds it')
+    .superRefine((text, context) => {
+      const problem = unfit.find(({ pattern }) => pattern.test(text));
+      if (problem !== undefined) context.addIssue(problem.sentence);
+    })
+    .transform((text) => new Secret(text));
+}
+
+/** Credentials travel in headers, which hold no control characters; a stray line break is the usual one. */
+export const unprintable = {
+  pattern: /[^\x21-\x7e]/,
+  sentence: "holds a space, a line break or another character that can't be in a credential",
+} as const;
+
+/** A token is all that keeps others from the verbs, and the log hides no short words. */
+export const guessable = {
+  pattern: /^.{1,15}$/s,
+  sentence:
+    'is shorter than 16 characters, so it can be guessed; take a random one, as `openssl rand -hex 16` prints',
+} as const;
+
+/** Basic authentication ends the access id at the first colon. */
+export const unfitForId = {
+  pattern: /[^\x21-\x39\x3b-\x7e]/,
+  sentence: `holds a colon, ${unprintable.sentence.replace('holds ', '')}`,
+} as const;
+
+/** The path of a file, relative to the config file's folder. */
+export function filePath() {
+  return z.string().min(1, 'is empty; name a file');
+}
+
+/** One entry or a list of them; a list inside. @param entriesMax what a hand-written list stays below */
+export function oneOrMany<Item extends z.ZodType>(item: Item, entriesMax: number) {
+  return z
+    .union([
+      item,
+      z.array(item).min(1, 'is an empty list, which nothing matches; remove the key').max(entriesMax),
+    ])
+    .transform((input): Array<z.output<Item>> => (Array.isArray(input) ? input : [input as z.output<Item>]));
+}
+
+/**
+ * Looks at a mapping as a whole, also when parts of it are wrong, so that all problems are told at once.
+ * The check must bear parts of any type; it sees only those that were right as what they should be.
+ */
+export function wholeCheck(check: (value: Record<string, unknown>, report: WholeReport) => void) {
+  return z.superRefine<unknown>(
+    (value, context) => {
+      if (typeof value !== 'object' || value === null) return;
+      check({ ...value }, (message, path = []) => {
+        context.addIssue({ code: 'custom', message, path: [...path] });
+      });
+    },
+    { when: () => true },
+  );
+}
+
+export type WholeReport = (message: string, path?: readonly PropertyKey[]) => void;
+
+/** Reports each entry whose `name` an earlier one has. */
+export function reportRepeatedNames(
+  entries: readonly unknown[],
+  what: string,
+  report: (message: string, path: PropertyKey[]) => void,
+): void {
+  const seen = new Set<string>();
+  entries.forEach((entry, index) => {
+    const name = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : undefined;
+    if (typeof name !== 'string') return;
+    if (seen.has(name))
+      report(`another ${what} is called ${quote(name)} already; names must be unique`, [index, 'name']);
+    seen.add(name);
+  });
+}
+
+/** What a file's data has under this key, before anything is checked. @returns undefined where it is no object or has none */
+export function partOf(data: unknown, key: PropertyKey): unknown {
+  return typeof data === 'object' && data !== null && Object.hasOwn(data, key)
+    ? Reflect.get(data, key)
+    : undefined;
+}

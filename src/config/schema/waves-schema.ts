@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { Amount, WaveRule, WaveSize } from '../../rollout/model/policy.ts';
+import { quote } from '../source/config-error.ts';
+import { GatesSchema } from './gates-schema.ts';
+import { MatchSchema } from './selection-schema.ts';
+import { duration, partOf, reportRepeatedNames, shortName } from './value-schemas.ts';
+
+const Wave = z
+  .strictObject({
+    name: shortName().describe('What the wave is called; unique in the policy.'),
+    size: waveSize()
+      .exactOptional()
+      .describe(
+        'How many collectors: a count, a percentage of the plan, rounded up, or "1 per stratum". The last wave takes what is left, and has none or 100%.',
+      ),
+    match: MatchSchema.exactOptional(),
+    soak: duration('0s')
+      .exactOptional()
+      .describe(
+        "How long the wave's collectors must stay healthy before the next wave starts. Default: 30m, in the last wave 0s.",
+      ),
+    maxFailures: amount('zero')
+      .prefault('1%')
+      .describe(
+        'How many failures stop the rollout if exceeded: a count, or a percentage of the wave, rounded down. After a resume only new failures count.',
+      ),
+    approval: z
+      .boolean()
+      .default(false)
+      .describe('Whether the wave waits for an operator to approve it before it opens.'),
+    gates: GatesSchema,
+  })
+  .describe('One group of collectors, upgraded before the next one starts.');
+
+const wavesDefault = [
+  { name: 'canary', size: '1 per stratum', soak: '30m', maxFailures: 0 },
+  { name: 'early', size: '10%', soak: '1h', maxFailures: '1%' },
+  { name: 'rest', size: '100%', soak: '0s', maxFailures: '2%' },
+];
+
+/** The waves in their order, never empty. */
+export const WavesSchema = z
+  .array(Wave)
+  .min(1, 'is an empty list; give at least one wave, or remove the key for the default ones')
+  .max(50)
+  .check(
+    z.superRefine<unknown>(
+      (waves, context) =>
+        checkWaves(waves, (message, path) => context.addIssue({ code: 'custom', message, path })),
+      {
+        when: () => true,
+      },
+    ),
+  )
+  .prefault(wavesDefault)
+  .transform((waves) =>
+    waves.map((wave, index): WaveRule => {
+      const isLast = index === waves.length - 1;
+      return {
+        name: wave.name,
+        size: wave.size ?? { kind: 'percent', percent: 100 },
+        ...(wave.match === undefined ? {} : { match: wave.match }),
+        soakMs: wave.soak ?? (isLast ? 0 : 30 * 60_000),
+        maxFailures: wave.maxFailures,
+        approval: wave.approval,
+        gates: wave.gates,
+      };
+    }),
+  )
+  .describe('The waves in their order, canary first; the last one takes what is left.');
+
+function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[]) => void): void {
+  if (!Array.isArray(waves)) return;
+  reportRepeatedNames(waves, 'wave', report);
+  if (partOf(waves.at(-1), 'match') !== undefined) {
+    report('the last wave takes what is left; remove match, or put a wave after it', [
+      waves.length - 1,
+      'match',
+    ]);
+  }
+  const lastSize = partOf(waves.at(-1), 'size');
+  // One that can't be read has been reported.
+  if (partOf(lastSize, 'kind') !== undefined && partOf(lastSize, 'percent') !== 100) {
+    report('the last wave takes what is left; leave size out, or put a wave after it', [
+      waves.length - 1,
+      'size',
+    ]);
+  }
+  let percentBeforeLast = 0;
+  waves.slice(0, -1).forEach((wave: unknown, index) => {
+    // One that matches takes all that do unless told otherwise, and how many that are is not known here.
+    if (typeof wave !== 'object' || wave === null || partOf(wave, 'match') !== undefined) return;
+    const size = partOf(wave, 'size');
+    if (size === undefined) report('is missing; only the last wave takes what is left', [index, 'size']);
+    const percent = Number(partOf(size, 'percent') ?? 0);
+    percentBeforeLast += percent;
+    if (percent > 0 && percentBeforeLast >= 100 && percentBeforeLast - percent < 100) {
+      report(
+        `the waves up to here take ${percentBeforeLast}% of the plan, which leaves nothing for the next ones`,
+        [index, 'size'],
+      );
+    }
+  });
+}
+
+/**
+ * A count of collectors such as `5`, or a share such as `"2%"`.
+ * @param least the smallest count and percentage: a wave needs someone in it, a bound may be 0
+ */
+function amount(least: 'aboveZero' | 'zero') {
+  return sized(least, parseAmount, 'must be a count such as 5, or a percentage such as "2%"');
+}
+
+/** How many collectors a wave takes: an amount above 0, or `1 per stratum`. */
+function waveSize() {
+  return sized(
+    'aboveZero',
+    (input) => parsePerStratum(input) ?? parseAmount(input),
+    'must be a count such as 5, a percentage such as "2%", or "1 per stratum"',
+  );
+}
+
+function sized<Size extends WaveSize>(
+  least: 'aboveZero' | 'zero',
+  parse: (input: number | string) => Size | undefined,
+  expected: string,
+) {
+  return z
+    .union([z.number(), z.string()], { error: (issue) => (issue.input === undefined ? undefined : expected) })
+    .transform((input, context): Size => {
+      const parsed = parse(input);
+      if (parsed === undefined) {
+        const shown = typeof input === 'string' ? `${quote(input)} is no amount; it ` : '';
+        context.addIssue(`${shown}${expected}`);
+        return z.NEVER;
+      }
+      const size = parsed.kind === 'percent' ? parsed.percent : parsed.count;
+      if (size === 0 && least === 'aboveZero') context.addIssue('must be more than 0');
+      if (parsed.kind === 'percent' && size > 100) context.addIssue('must be at most 100%');
+      return parsed;
+    });
+}
+
+function parsePerStratum(input: number | string): WaveSize | undefined {
+  const count = /^(\d{1,9}) +per +stratum$/.exec(String(input).trim())?.[1];
+  return count === undefined ? undefined : { kind: 'perStratum', count: Number(count) };
+}
+
+function parseAmount(input: number | string): Amount | undefined {
+  const text = String(input).trim();
+  if (/^\d{1,9}$/.test(text)) return { kind: 'count', count: Number(text) };
+  const percent = /^(\d{1,9}(?:\.\d+)?) ?%$/.exec(text)?.[1];
+  return percent === undefined ? undefined : { kind: 'percent', percent: Number(percent) };
+}

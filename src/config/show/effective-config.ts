@@ -1,0 +1,88 @@
+import { stringify } from 'yaml';
+import { writeAddress } from '../../base/url-authority.ts';
+import type { Config, RedisConfig, ServiceConfig } from '../config.ts';
+import { effectivePolicy, writeDuration } from './effective-policy.ts';
+import { maskedUrl } from './masked-urls.ts';
+
+/**
+ * A config in the form of the file: what is left out there has its default here, and every secret is `***` (P12). It
+ * reads as a config of the same meaning, once its secrets are put in again.
+ */
+export function effectiveConfig(config: Config): object {
+  const {
+    service,
+    redis,
+    http,
+    installation,
+    historyMs,
+    log,
+    rollouts,
+    secretFiles: _read,
+    ...others
+  } = config;
+  nothingElse(others);
+  const { token, ...listening } = http;
+  return escapeVariables({
+    service: effectiveService(service),
+    ...(redis !== undefined && { redis: effectiveRedis(redis) }),
+    http: { ...listening, ...(token !== undefined && { token: String(token) }) },
+    ...(installation !== undefined && { installation }),
+    log,
+    history: writeDuration(historyMs),
+    rollouts: rollouts.map(effectivePolicy),
+  });
+}
+
+/** The same as YAML. */
+export function renderEffectiveConfig(config: Config): string {
+  // Twice the same is written twice: an alias would hide what holds where.
+  return stringify(effectiveConfig(config), { aliasDuplicateObjects: false, lineWidth: 0 });
+}
+
+function effectiveService(service: ServiceConfig): object {
+  const { accessId, accessKey, budgetShare, requestTimeoutMs, ca, ...rest } = service;
+  return {
+    ...rest,
+    ...effectiveCa(ca),
+    accessId: String(accessId),
+    accessKey: String(accessKey),
+    // Without the dust of a division.
+    budgetShare: `${Number((budgetShare * 100).toFixed(9))}%`,
+    requestTimeout: writeDuration(requestTimeoutMs),
+  };
+}
+
+function effectiveRedis(redis: RedisConfig): object {
+  const { kind, keyPrefix, ca } = redis;
+  const common = { keyPrefix, ...effectiveCa(ca) };
+  if (kind === 'single') return { url: maskedUrl(redis.url.reveal()), ...common };
+  const { username, password, tls } = redis;
+  return {
+    ...(kind === 'cluster'
+      ? { cluster: redis.nodes.map(writeAddress) }
+      : { sentinels: redis.sentinels.map(writeAddress), name: redis.name }),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password: String(password) }),
+    tls,
+    ...common,
+  };
+}
+
+/** Its file is read already, and may hold more than certificates. */
+function effectiveCa(ca: string | undefined): object {
+  return ca === undefined ? {} : { caFile: '***' };
+}
+
+/** Fails to compile when a key of the config is not printed. */
+function nothingElse(_others: Readonly<Record<string, never>>): void {}
+
+/** `${` stands for itself here, as it came out of the environment or of `$${`. */
+function escapeVariables<T>(data: T): T;
+function escapeVariables(data: unknown): unknown {
+  if (typeof data === 'string') return data.replaceAll('${', () => '$${');
+  if (Array.isArray(data)) return data.map((item: unknown) => escapeVariables(item));
+  if (typeof data !== 'object' || data === null) return data;
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, escapeVariables<unknown>(value)]),
+  );
+}

@@ -1,0 +1,98 @@
+import type { DurationMs } from '../../base/time.ts';
+import {
+  formatAmount,
+  type GateRule,
+  type Policy,
+  type WaveRule,
+  type WindowRule,
+} from '../../rollout/model/policy.ts';
+import { weekDays } from '../schema/calendar-schemas.ts';
+import { maskedGate } from './masked-urls.ts';
+
+/** A policy in the form of the file, with nothing left out that has a default. */
+export function effectivePolicy(policy: Policy): object {
+  const { target, windows, maxInFlightPer, waves, upgrade, retry, defer, ...asWritten } = policy;
+  const { minimumAgeMs, ...targetRule } = target;
+  const { initialMs, maxMs, ...backoff } = retry.backoff;
+  return {
+    ...asWritten,
+    target: { ...targetRule, minimumAge: writeDuration(minimumAgeMs) },
+    windows: windows.map(effectiveWindow),
+    maxInFlightPer: Object.fromEntries(maxInFlightPer.map(({ key, cap }) => [key, cap])),
+    waves: waves.map(effectiveWave),
+    upgrade: {
+      deadline: writeDuration(upgrade.deadlineMs),
+      verifyWithin: writeDuration(upgrade.verifyWithinMs),
+      expect: writeDuration(upgrade.expectMs),
+    },
+    retry: {
+      ...retry,
+      backoff: { ...backoff, initial: writeDuration(initialMs), max: writeDuration(maxMs) },
+    },
+    defer: { upTo: writeDuration(defer.upToMs) },
+  };
+}
+
+/** A window as a file writes it. */
+export function effectiveWindow({ days, fromMinute, toMinute, timeZone }: WindowRule): {
+  readonly days: readonly string[];
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
+} {
+  return {
+    days: days.flatMap((day) => weekDays[day - 1] ?? []),
+    from: writeTimeOfDay(fromMinute),
+    to: writeTimeOfDay(toMinute),
+    timeZone,
+  };
+}
+
+function writeTimeOfDay(minuteOfDay: number): string {
+  const [hours, minutes] = [Math.floor(minuteOfDay / 60), minuteOfDay % 60];
+  return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function effectiveWave({ size, soakMs, maxFailures, gates, ...asWritten }: WaveRule): object {
+  return {
+    ...asWritten,
+    size: formatAmount(size),
+    soak: writeDuration(soakMs),
+    maxFailures: formatAmount(maxFailures),
+    gates: gates.map(effectiveGate),
+  };
+}
+
+function effectiveGate(gate: GateRule): object {
+  const { name, dryRun, ...rule } = maskedGate(gate);
+  const tokenFile = rule.tokenFile === undefined ? {} : { tokenFile: rule.tokenFile };
+  const place = 'urlFile' in rule ? { urlFile: rule.urlFile } : { url: rule.url };
+  const caFile = rule.caFile === undefined ? {} : { caFile: rule.caFile };
+  const asking = { ...place, every: writeDuration(rule.everyMs), ...tokenFile, ...caFile };
+  if (rule.kind === 'webhook') return { name, dryRun, webhook: asking };
+  const { query, expect, forMs } = rule;
+  return {
+    name,
+    dryRun,
+    prometheus: {
+      ...asking,
+      query,
+      expect: `${expect.operator} ${expect.value}`,
+      for: writeDuration(forMs),
+    },
+  };
+}
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** A duration as the config has it, to the millisecond: in the largest unit that leaves no rest. */
+export function writeDuration(durationMs: DurationMs): string {
+  if (durationMs === 0) return '0s';
+  const unit = units.find(([, unitMs]) => durationMs % unitMs === 0);
+  return unit === undefined ? `${durationMs}ms` : `${durationMs / unit[1]}${unit[0]}`;
+}

@@ -1,0 +1,80 @@
+import { statSync } from 'node:fs';
+import { errorCodeOf } from '../../base/node-errors.ts';
+import type { Config, RedisConfig } from '../config.ts';
+import { isLoopback } from '../schema/http-schema.ts';
+
+/**
+ * What is allowed and puts a secret at risk (P12): one that travels without TLS, and a file that everybody may read or
+ * change.
+ * @returns one sentence per risk, for the operator; empty when all is well
+ */
+export function findRisks(config: Config): readonly string[] {
+  const { service, rollouts, secretFiles = [] } = config;
+  const gates = rollouts.flatMap(({ name, waves }) =>
+    waves.flatMap((wave) => wave.gates.map((gate) => ({ gate, of: `${name}, wave ${wave.name}` }))),
+  );
+  const tokens = gates.flatMap(({ gate, of }) =>
+    gate.tokenFile !== undefined && 'url' in gate && isReadOnTheWay(gate.url)
+      ? [`the token of gate ${gate.name} (${of}) goes to its url without TLS; write https://`]
+      : [],
+  );
+  const files = gates.flatMap(({ gate }) => [gate.tokenFile, 'urlFile' in gate ? gate.urlFile : undefined]);
+  return [
+    ...(isReadOnTheWay(service.baseUrl)
+      ? ['the access key goes to service.baseUrl without TLS; write https://']
+      : []),
+    ...redisPassword(config.redis),
+    ...tokens,
+    ...[...new Set([...secretFiles, ...files])].flatMap((path) => (path === undefined ? [] : openFile(path))),
+  ];
+}
+
+function isReadOnTheWay(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopback(withoutBrackets(hostname));
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function redisPassword(redis: RedisConfig | undefined): readonly string[] {
+  if (redis === undefined) return [];
+  const goesTo = 'the password of Redis goes to';
+  if (redis.kind === 'single') {
+    const url = redis.url.reveal();
+    // A path is a socket of this machine.
+    if (!URL.canParse(url)) return [];
+    const { protocol, password, hostname } = new URL(url);
+    const isSafe = protocol !== 'redis:' || password === '' || isLoopback(withoutBrackets(hostname));
+    return isSafe ? [] : [`${goesTo} redis.url without TLS; write rediss://`];
+  }
+  const { key, nodes } =
+    redis.kind === 'cluster'
+      ? { key: 'cluster', nodes: redis.nodes }
+      : { key: 'sentinels', nodes: redis.sentinels };
+  const isSafe = redis.tls || redis.password === undefined || nodes.every(({ host }) => isLoopback(host));
+  return isSafe ? [] : [`${goesTo} redis.${key} without TLS; set redis.tls: true`];
+}
+
+const othersReadOrWrite = 0o006;
+
+function openFile(path: string): readonly string[] {
+  // Its modes mean nothing there.
+  if (process.platform === 'win32') return [];
+  const mode = modeOf(path);
+  if (mode === undefined || (mode & othersReadOrWrite) === 0) return [];
+  const shown = (mode & 0o777).toString(8).padStart(4, '0');
+  return [`${path} holds a secret, and every user of this machine may read or change it (mode ${shown})`];
+}
+
+/** @returns undefined for what is no file, or can't be looked at: a gate's file may appear later, and its gate says why not */
+function modeOf(path: string): number | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() ? stat.mode : undefined;
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

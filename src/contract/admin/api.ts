@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { explainCollector, holdSubject, listHolds, readAudit, releaseSubject } from './holds.ts';
+import { listPolicies, previewStart, startPolicy } from './policies.ts';
+import { reloadConfig } from './reload.ts';
+import {
+  getRollout,
+  listRolloutCollectors,
+  listRolloutEvents,
+  listRollouts,
+  listRolloutVerbs,
+} from './rollouts.ts';
+import {
+  abortRollout,
+  approveRollout,
+  pauseRollout,
+  previewRollback,
+  resumeRollout,
+  retryRollout,
+  rollBackRollout,
+  skipRolloutSoak,
+} from './verbs.ts';
+
+/** Paths of our own API are relative to this. */
+export const adminApiPath = '/api/v1';
+
+/** Every error of our own API. */
+export const AdminErrorBody = z
+  .object({
+    code: z.string().meta({ description: 'For programs: refused, notFound, unavailable, unauthorized, …' }),
+    message: z.string().meta({ description: 'For people.' }),
+  })
+  .meta({ id: 'Error' });
+export type AdminErrorBody = z.infer<typeof AdminErrorBody>;
+
+/** Every operation of our own API; fixed paths stand before `{id}`. */
+export const adminApi = [
+  listPolicies,
+  previewStart,
+  startPolicy,
+  reloadConfig,
+  listRollouts,
+  getRollout,
+  listRolloutCollectors,
+  listRolloutEvents,
+  listRolloutVerbs,
+  pauseRollout,
+  resumeRollout,
+  approveRollout,
+  skipRolloutSoak,
+  abortRollout,
+  previewRollback,
+  rollBackRollout,
+  retryRollout,
+  holdSubject,
+  releaseSubject,
+  listHolds,
+  readAudit,
+  explainCollector,
+] as const;

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { defineOperation, integerText } from '../operation.ts';
+import { CollectorExplanationBody } from './collector-explanation.ts';
+import { BuildHoldBody, Instant } from './rollout-status.ts';
+import { whyAndWho } from './verb-body.ts';
+
+/** What our own API tells about holds; the shapes are those of the core, as in `rollout-status.ts`. */
+const HeldSubjectBody = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('build'), build: z.string() }),
+    z.object({ kind: z.literal('collector'), collectorId: z.number(), name: z.string() }),
+    z.object({ kind: z.literal('stratum'), label: z.string(), rolloutId: z.string() }),
+  ])
+  .meta({ id: 'HeldSubject', description: 'What the word of an operator was found to name.' });
+
+const nearest = z.array(z.string()).readonly().meta({ description: 'Known ones, the nearest first.' });
+
+const HoldNoteBody = z
+  .discriminatedUnion('kind', [
+    z
+      .object({ kind: z.literal('buildNotOffered'), seenAt: Instant, nearest })
+      .meta({ description: 'The last scan, at `seenAt`, did not find the build on offer.' }),
+    z
+      .object({ kind: z.literal('collectorUnknown') })
+      .meta({ description: 'The service has no installed collector with this id.' }),
+    z
+      .object({ kind: z.literal('stratumEmpty'), nearest })
+      .meta({ description: 'No collector of the plan belongs to the stratum; late joiners would be held.' }),
+    z
+      .object({ kind: z.literal('rolloutEnded') })
+      .meta({ description: 'The rollout that held the stratum has ended.' }),
+  ])
+  .meta({ id: 'HoldNote' });
+
+export const HoldAnswerBody = z
+  .object({
+    kind: z
+      .enum(['done', 'unchanged'])
+      .meta({ description: '`unchanged`: it was so before, and the first word stands.' }),
+    subject: HeldSubjectBody,
+    note: HoldNoteBody.exactOptional().meta({ description: 'What a person should know about it.' }),
+  })
+  .meta({ id: 'HoldAnswer' });
+export type HoldAnswerBody = z.infer<typeof HoldAnswerBody>;
+
+export const HeldThingsBody = z
+  .object({
+    builds: z.array(BuildHoldBody).readonly(),
+    collectors: z
+      .array(
+        z.object({
+          collectorId: z.number(),
+          name: z.string().exactOptional(),
+          by: z.string(),
+          reason: z.string(),
+          at: Instant,
+        }),
+      )
+      .readonly(),
+    strata: z
+      .array(
+        z.object({
+          policy: z.string(),
+          rolloutId: z.string(),
+          isEnded: z.boolean().meta({ description: 'The rollout that holds it has ended.' }),
+          label: z.string(),
+          reason: z.string(),
+          by: z.string(),
+          at: Instant,
+        }),
+      )
+      .readonly(),
+  })
+  .meta({ id: 'HeldThings', description: 'Everything that is held, and by whom.' });
+export type HeldThingsBody = z.infer<typeof HeldThingsBody>;
+
+export const AuditEntryBody = z
+  .object({
+    at: Instant,
+    event: z.enum([
+      'build.held',
+      'build.released',
+      'collector.held',
+      'collector.released',
+      'record.lost',
+      'config.reloaded',
+    ]),
+    subject: z.string().meta({
+      description:
+        "The build, or the collector's id; for `record.lost`, where what is lost was kept; for `config.reloaded`, `config`.",
+    }),
+    by: z.string(),
+    reason: z.string(),
+  })
+  .meta({
+    id: 'AuditEntry',
+    description:
+      'What was held, released or configured beside rollouts, and that the record was lost: who, why, when.',
+  });
+export type AuditEntryBody = z.infer<typeof AuditEntryBody>;
+
+const auditDefault = 50;
+const auditMax = 1_000;
+// A name has at most 128 characters; a stratum's label has the values of several keys.
+const subjectLengthMax = 1_000;
+
+const HoldBody = z.object({
+  subject: z.string().trim().min(1).max(subjectLengthMax).meta({
+    description: "A build, a collector's id or exact name, or a stratum's label: `Linux / amd64 / 19.441-2`.",
+  }),
+  ...whyAndWho,
+});
+
+const hold = <const Name extends string>(draft: {
+  readonly name: Name;
+  readonly summary: string;
+  readonly path: string;
+  readonly source: string;
+}) =>
+  defineOperation({
+    ...draft,
+    method: 'POST',
+    body: HoldBody,
+    answer: { status: 200, body: HoldAnswerBody },
+    errors: ['notFound', 'unavailable'],
+    idempotent: true,
+  });
+
+export const holdSubject = hold({
+  name: 'holdSubject',
+  summary: 'Hold a build, a collector or a stratum',
+  path: '/holds',
+  source:
+    'P4, DESIGN §5: nothing of it starts any more until it is released; what runs is watched to its end',
+});
+export const releaseSubject = hold({
+  name: 'releaseSubject',
+  summary: 'Release a build, a collector or a stratum',
+  path: '/releases',
+  source: 'DESIGN §5: takes a hold back',
+});
+
+export const listHolds = defineOperation({
+  name: 'listHolds',
+  summary: 'List what is held',
+  method: 'GET',
+  path: '/holds',
+  answer: { status: 200, body: HeldThingsBody },
+  errors: ['unavailable'],
+  idempotent: true,
+  source: 'DESIGN §5: builds, collectors and strata that are held',
+});
+
+export const readAudit = defineOperation({
+  name: 'readAudit',
+  summary: 'List what was held and released',
+  method: 'GET',
+  path: '/audit',
+  query: z.object({
+    limit: integerText({ min: 1, max: auditMax }).default(auditDefault),
+  }),
+  answer: { status: 200, body: z.object({ entries: z.array(AuditEntryBody).readonly() }) },
+  errors: ['unavailable'],
+  idempotent: true,
+  source: 'DESIGN §5: what was held and released beside rollouts, newest first',
+});
+
+export const explainCollector = defineOperation({
+  name: 'explainCollector',
+  summary: 'Explain why a collector is not upgraded now',
+  method: 'GET',
+  path: '/collectors/{collector}/explanation',
+  params: z.object({
+    collector: z.string().min(1).max(subjectLengthMax).meta({ description: 'Its id, or its exact name.' }),
+  }),
+  answer: { status: 200, body: CollectorExplanationBody },
+  errors: ['notFound', 'unavailable'],
+  idempotent: true,
+  source: 'DESIGN §5: why not now, and when; the service is asked about the collector',
+});

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { Instant, RolloutStateName, RolloutStatusBody } from './rollout-status.ts';
+import { whyAndWho } from './verb-body.ts';
+
+const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
+  id: 'ScanOutcome',
+  description:
+    'What a look for work came to; `busy`: the policy has a rollout that is still on its way; `failed` also when that one could not be looked after.',
+});
+
+const PolicyStandingBody = z
+  .object({
+    policy: z.string(),
+    lastLook: z
+      .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
+      .nullable()
+      .meta({ description: 'Its last look for work; null before the first one.' }),
+    lastGoodAt: Instant.nullable().meta({ description: 'Its last look for work that did not fail.' }),
+    nextLookAt: Instant.nullable().meta({ description: 'When it looks next by its schedule.' }),
+    config: z
+      .object({ kind: z.enum(['agreed', 'newest', 'outdated']), others: z.number().int().min(0) })
+      .meta({
+        description:
+          'How the config of this daemon stands to those of the others. `outdated`: so many others have a newer config of the policy, and only they scan and plan it.',
+      }),
+  })
+  .meta({ id: 'PolicyStanding', description: "How a policy's looks for work went." });
+
+export const PolicyStandingsBody = z
+  .object({
+    notReady: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'Why Redis lets this daemon do no work; absent while it does.' }),
+    configProblem: z.string().exactOptional().meta({
+      description:
+        'What is wrong with the config file. This daemon works by what it read before; absent: nothing.',
+    }),
+    policies: z
+      .array(PolicyStandingBody)
+      .readonly()
+      .meta({ description: 'Those of the config, in its order.' }),
+    orphans: z
+      .array(z.object({ id: z.string(), policy: z.string(), state: RolloutStateName }))
+      .readonly()
+      .meta({
+        description: 'Rollouts on their way that stand still, since their policy is not in the config.',
+      }),
+  })
+  .meta({ id: 'PolicyStandings' });
+export type PolicyStandingsBody = z.infer<typeof PolicyStandingsBody>;
+
+export const listPolicies = defineOperation({
+  name: 'listPolicies',
+  summary: 'List the policies with their last and next scan',
+  method: 'GET',
+  path: '/policies',
+  answer: { status: 200, body: PolicyStandingsBody },
+  errors: ['unavailable'],
+  idempotent: true,
+  source: 'DESIGN §5: when each policy looked for work last, what came of it, and when it looks next',
+});
+
+const policyName = z.object({ policy: z.string().min(1).max(200).meta({ description: 'Its name.' }) });
+
+export const StartPreviewBody = z
+  .object({
+    policy: z.string(),
+    planHash: z.string().meta({ description: 'Names this plan: `start` takes it.' }),
+    targetBuild: z.string(),
+    planned: z.number().int().min(0).meta({ description: 'Collectors of the plan.' }),
+    waves: z.array(z.object({ name: z.string(), size: z.number().int().min(0) })).readonly(),
+    leftOut: z
+      .record(z.string(), z.number())
+      .meta({ description: 'Collectors that the plan leaves out, by reason.' }),
+    approval: z.boolean().meta({ description: 'The plan then waits for `approve`.' }),
+    window: z
+      .object({ isOpen: z.boolean(), until: Instant.nullable(), reason: z.string() })
+      .meta({ description: 'Whether upgrades may start now, by the time zone of the policy.' }),
+  })
+  .meta({ id: 'StartPreview', description: 'What `start` would begin now.' });
+export type StartPreviewBody = z.infer<typeof StartPreviewBody>;
+
+const policyErrors = ['notFound', 'refused', 'unavailable'];
+
+export const previewStart = defineOperation({
+  name: 'previewStart',
+  method: 'GET',
+  path: '/policies/{policy}/start-preview',
+  summary: 'Show the rollout that would start now',
+  params: policyName,
+  answer: { status: 200, body: StartPreviewBody },
+  errors: policyErrors,
+  idempotent: true,
+  source: 'P15: what `start` would begin now; reads the fleet, and may take minutes',
+});
+
+const planHashLengthMax = 100;
+
+export const startPolicy = defineOperation({
+  name: 'startPolicy',
+  method: 'POST',
+  path: '/policies/{policy}/start',
+  summary: 'Start a rollout by the plan that was shown',
+  params: policyName,
+  body: z.object({
+    ...whyAndWho,
+    planHash: z
+      .string()
+      .trim()
+      .min(1)
+      .max(planHashLengthMax)
+      .meta({ description: 'Of the preview. Where the plan is another one by now, the start is refused.' }),
+  }),
+  answer: { status: 200, body: RolloutStatusBody },
+  errors: policyErrors,
+  idempotent: false,
+  source: 'P15: also where the last rollout to this build was aborted or taken back; may take minutes',
+});

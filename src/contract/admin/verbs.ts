@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { failureClassNames, LeftBehindBody, RolloutStatusBody, WindowStatusBody } from './rollout-status.ts';
+import { rolloutId } from './rollouts.ts';
+import { VerbBody, whyAndWho } from './verb-body.ts';
+
+const Count = z.number().int().nonnegative();
+
+/** Of a preview, what the request names (P15). */
+const ShownRollbackBody = z
+  .object({
+    collectors: Count.meta({ description: 'Collectors that go back, as they were shown.' }),
+    leftBehind: Count.meta({ description: 'Collectors that stay, as they were shown.' }),
+  })
+  .meta({ id: 'ShownRollback', description: 'The numbers of the preview that is confirmed.' });
+
+export const RollbackPreviewBody = z
+  .object({
+    rollout: z.string(),
+    collectors: Count.meta({ description: 'Collectors that go back.' }),
+    running: Count.meta({
+      description: 'How many of these are still being upgraded; each of these upgrades ends first.',
+    }),
+    unconfirmed: Count.meta({
+      description: 'How many of these never showed the build; they go back only where they show it by then.',
+    }),
+    mayGrowBy: Count.meta({
+      description: 'So many more than were shown may go back, or stay, without the request being refused.',
+    }),
+    builds: z
+      .array(z.object({ build: z.string(), count: Count }))
+      .readonly()
+      .meta({ description: 'The builds that they go back to, most frequent first.' }),
+    leftBehind: z.array(LeftBehindBody).readonly(),
+    waves: z
+      .array(
+        z.object({
+          name: z.string(),
+          size: Count.nullable().meta({ description: 'At most so many; null: known once it is planned.' }),
+          soakMs: z.number(),
+          maxFailures: z.string().meta({ description: 'As written in the config: `1%`.' }),
+        }),
+      )
+      .readonly(),
+    concurrency: Count,
+    caps: z.array(z.object({ key: z.string(), cap: Count })).readonly(),
+    window: WindowStatusBody.nullable().meta({ description: 'null: it may start at any time.' }),
+  })
+  .meta({ id: 'RollbackPreview', description: 'What a rollback would do now.' });
+export type RollbackPreviewBody = z.infer<typeof RollbackPreviewBody>;
+
+const textLengthMax = 200;
+const failureWordLengthMax = 500;
+
+const named = (description: string, missing: string) =>
+  z.string(missing).trim().min(1).max(textLengthMax).meta({ description });
+
+const toResume = 'name the hold that is meant: `hold` of GET /rollouts/{id}';
+const ResumeBody = z.object(
+  {
+    ...whyAndWho,
+    hold: z.int(toResume).meta({
+      description: 'The hold or pause that is meant, `hold` of the rollout; another one is refused.',
+    }),
+  },
+  toResume,
+);
+
+const toApprove = 'name what is approved: `wave`, or the `planHash` of a plan, and not both';
+const ApproveBody = z.xor(
+  [
+    z.object({
+      ...whyAndWho,
+      wave: named('The wave that waits; where another one waits, this is refused.', toApprove),
+    }),
+    z.object({
+      ...whyAndWho,
+      planHash: named('The plan that waits; another one is refused.', toApprove),
+    }),
+  ],
+  toApprove,
+);
+
+const toSkipSoak = 'name the `wave` that is meant';
+const SkipSoakBody = z.object(
+  {
+    ...whyAndWho,
+    wave: named('The wave that soaks; where another one soaks, this is refused.', toSkipSoak),
+  },
+  toSkipSoak,
+);
+
+const toRetry = 'say how many had `failed` when you decided';
+const RetryBody = z.object(
+  {
+    ...whyAndWho,
+    failed: z.int(toRetry).min(0).meta({
+      description: 'How many collectors were shown as failed; where more have by now, this is refused.',
+    }),
+    failureClass: z
+      .string()
+      .trim()
+      .min(1)
+      .max(failureWordLengthMax)
+      .exactOptional()
+      .meta({
+        description: `Only failures of this class (${failureClassNames.join(', ')}), or with these words in their reason.`,
+      }),
+  },
+  toRetry,
+);
+
+const RollbackBody = z
+  .object({
+    ...whyAndWho,
+    shown: ShownRollbackBody.exactOptional().meta({
+      description:
+        'The numbers that were looked at (`rollback-preview`). Without them, or with others, it is refused.',
+    }),
+    now: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'It starts outside the windows and inside the freezes of its policy, too.' }),
+  })
+  .prefault({});
+
+/** When a verb answers, it holds: after `pause` and `abort` no create leaves from any daemon (P4). */
+const verb = <const Name extends string, Body>(draft: {
+  readonly name: Name;
+  readonly summary: string;
+  readonly segment: string;
+  readonly body: z.ZodType<Body>;
+  readonly source: string;
+}) =>
+  defineOperation({
+    name: draft.name,
+    summary: draft.summary,
+    method: 'POST',
+    path: `/rollouts/{id}/${draft.segment}`,
+    params: rolloutId,
+    body: draft.body,
+    answer: { status: 200, body: RolloutStatusBody },
+    errors: ['notFound', 'refused', 'unavailable'],
+    // Repeating a verb changes nothing (DESIGN §5, HTTP).
+    idempotent: true,
+    source: draft.source,
+  });
+
+export const pauseRollout = verb({
+  name: 'pauseRollout',
+  summary: 'Pause a rollout',
+  segment: 'pause',
+  body: VerbBody,
+  source: 'P4: starts nothing more; what runs is watched to its end',
+});
+export const resumeRollout = verb({
+  name: 'resumeRollout',
+  summary: 'Resume a rollout after a pause or a hold',
+  segment: 'resume',
+  body: ResumeBody,
+  source:
+    'DESIGN §5, P15: continues after a pause or a hold; the failures so far no longer count, and the limit stays',
+});
+export const approveRollout = verb({
+  name: 'approveRollout',
+  summary: 'Approve a plan or a wave',
+  segment: 'approve',
+  body: ApproveBody,
+  source:
+    'P14, P15: the plan, after the fleet was read again, or the wave that waits for approval; may take minutes',
+});
+export const skipRolloutSoak = verb({
+  name: 'skipRolloutSoak',
+  summary: 'End the soak of a wave',
+  segment: 'skip-soak',
+  body: SkipSoakBody,
+  source: 'DESIGN §5: ends the soak of the wave that soaks; its gates are still judged',
+});
+export const abortRollout = verb({
+  name: 'abortRollout',
+  summary: 'Abort a rollout',
+  segment: 'abort',
+  body: VerbBody,
+  source: 'P4: ends the rollout; what runs is watched to its end',
+});
+export const rollBackRollout = verb({
+  name: 'rollBackRollout',
+  summary: 'Roll a rollout back',
+  segment: 'rollback',
+  body: RollbackBody,
+  source: 'DESIGN §4, Rollback: takes its collectors back, each to the build it had before, a canary first',
+});
+export const previewRollback = defineOperation({
+  name: 'previewRollback',
+  summary: 'What a rollback would do now',
+  method: 'GET',
+  path: '/rollouts/{id}/rollback-preview',
+  params: rolloutId,
+  answer: { status: 200, body: RollbackPreviewBody },
+  errors: ['notFound', 'refused', 'unavailable'],
+  idempotent: true,
+  source: 'P15: what a rollback would do now; the request names its numbers',
+});
+export const retryRollout = verb({
+  name: 'retryRollout',
+  summary: 'Retry the failed collectors of a rollout',
+  segment: 'retry',
+  body: RetryBody,
+  source: 'DESIGN §5: gives its failed collectors another turn',
+});

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { absentWhenEmpty, defineOperation, integerText, pageQuery } from '../operation.ts';
+import { collectorErrorCodes } from './errors.ts';
+import { serviceLimits } from './limits.ts';
+
+/**
+ * A collector as the service shows it (collector-api.md §2.1). Real answers leave fields out and carry unknown ones
+ * (field-facts.md, The wire), so only what identifies a collector is required, and unknown fields are kept. It is written
+ * back as it came, so an odd value is refused rather than lost; who only looks reads a `SeenCollector`.
+ */
+export const Collector = z
+  .looseObject({
+    id: z.number().int(),
+    name: z.string(),
+    collectorType: z.string().nullish(),
+    description: z.string().nullish(),
+    category: z.string().nullish(),
+    hostName: z.string().nullish(),
+    timeZone: z.string().nullish(),
+    /** Texts, says the specification; one odd value must not make a page of a thousand collectors unreadable (P13). */
+    fields: z.record(z.string(), z.unknown()).nullish(),
+    ephemeral: z.boolean().nullish(),
+    sourceSyncMode: z.string().nullish(),
+    targetCpu: z.number().nullish(),
+    cutoffTimestamp: z.number().nullish(),
+    cutoffRelativeTime: z.string().nullish(),
+    alive: z.boolean().nullish(),
+    lastSeenAlive: z.number().nullish(),
+    collectorVersion: z.string().nullish(),
+    osName: z.string().nullish(),
+    osVersion: z.string().nullish(),
+    osArch: z.string().nullish(),
+    osTime: z.number().nullish(),
+    links: z.array(z.looseObject({ rel: z.string(), href: z.string() })).nullish(),
+  })
+  .meta({ id: 'Collector' });
+export type Collector = z.infer<typeof Collector>;
+
+const page = pageQuery(serviceLimits.collectorPageSizeDefault);
+const collectorId = z.object({ id: integerText() });
+const Filter = z.enum(['installed', 'hosted', 'dead', 'alive']).optional();
+const aliveBeforeDays = integerText({ min: 1 }).default(serviceLimits.aliveBeforeDaysDefault);
+const OneCollector = z.looseObject({ collector: Collector });
+/** What a client states; the service judges each field, so that a wrong one gets the code of its own. */
+const StatedCollector = z.looseObject({
+  collector: z.record(z.string(), z.unknown()).meta({ description: 'Fields of a Collector.' }),
+});
+
+export const listCollectors = defineOperation({
+  name: 'listCollectors',
+  summary: 'List collectors',
+  method: 'GET',
+  path: '/collectors',
+  query: z.object({ filter: absentWhenEmpty(Filter).optional(), ...page }),
+  answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+export const listOfflineCollectors = defineOperation({
+  name: 'listOfflineCollectors',
+  summary: 'List collectors that have been offline for some days',
+  method: 'GET',
+  path: '/collectors/offline',
+  query: z.object({
+    aliveBeforeDays,
+    ...page,
+  }),
+  answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+export const getCollector = defineOperation({
+  name: 'getCollector',
+  summary: 'Get a collector by id',
+  method: 'GET',
+  path: '/collectors/{id}',
+  params: collectorId,
+  answer: { status: 200, body: OneCollector },
+  errors: ['InvalidCollector'],
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+export const getCollectorByName = defineOperation({
+  name: 'getCollectorByName',
+  summary: 'Get a collector by name',
+  method: 'GET',
+  path: '/collectors/name/{name}',
+  params: z.object({ name: z.string() }),
+  answer: { status: 200, body: OneCollector },
+  errors: ['InvalidCollector'],
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+/** Hosted collectors only; installed ones register themselves (collector-api.md §1). */
+export const createCollector = defineOperation({
+  name: 'createCollector',
+  summary: 'Create a Hosted Collector',
+  method: 'POST',
+  path: '/collectors',
+  body: StatedCollector,
+  answer: { status: 201, body: OneCollector },
+  errors: collectorErrorCodes,
+  idempotent: false,
+  source: 'collector-api.md §4.1',
+});
+
+export const updateCollector = defineOperation({
+  name: 'updateCollector',
+  summary: 'Update a collector',
+  method: 'PUT',
+  path: '/collectors/{id}',
+  params: collectorId,
+  body: StatedCollector,
+  requiresETag: true,
+  answer: { status: 200, body: OneCollector },
+  errors: collectorErrorCodes,
+  idempotent: true,
+  source: 'collector-api.md §4.1, §4.4',
+});
+
+export const deleteCollector = defineOperation({
+  name: 'deleteCollector',
+  summary: 'Delete a collector',
+  method: 'DELETE',
+  path: '/collectors/{id}',
+  params: collectorId,
+  answer: { status: 200, body: z.unknown() },
+  errors: collectorErrorCodes,
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});
+
+/** Begins an asynchronous deletion; a GET shows how far it is. */
+export const deleteOfflineCollectors = defineOperation({
+  name: 'deleteOfflineCollectors',
+  summary: 'Delete collectors that have been offline for some days',
+  method: 'DELETE',
+  path: '/collectors/offline',
+  query: z.object({ aliveBeforeDays }),
+  answer: { status: 200, body: z.unknown() },
+  idempotent: true,
+  source: 'collector-api.md §4.1',
+});

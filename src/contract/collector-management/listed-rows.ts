@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { readAsList } from '../operation.ts';
+import { Collector, listCollectors, listOfflineCollectors } from './collectors.ts';
+import { listSources, Source } from './sources.ts';
+import { listUpgradableCollectors, listUpgradeTargets, UpgradeTarget } from './upgrades.ts';
+
+/**
+ * A collector of a list, for people and scripts: everything that the service tells, unknown fields too, but for values of
+ * another type than the specification's (collector-api.md §2.1), which are as good as none (P13). Without a readable name
+ * its name is empty; without a readable id it is none.
+ */
+const ListedCollector = z.preprocess(
+  withoutOddValues(Collector.shape),
+  Collector.extend({ name: Collector.shape.name.catch('') }),
+);
+
+/** The same of a source. */
+export type ListedSource = Source & { readonly id: number };
+const ListedSource: z.ZodType<ListedSource> = z.preprocess(
+  withoutOddValues(Source.shape),
+  Source.extend({ id: z.number().int() }),
+);
+
+export const pageCollectors = readAsList(listCollectors, 'collectors', ListedCollector);
+export const pageOfflineCollectors = readAsList(listOfflineCollectors, 'collectors', ListedCollector);
+export const pageUpgradableCollectors = readAsList(listUpgradableCollectors, 'collectors', ListedCollector);
+export const pageSources = readAsList(listSources, 'sources', ListedSource);
+export const pageUpgradeTargets = readAsList(listUpgradeTargets, 'targets', UpgradeTarget);
+
+function withoutOddValues(schemas: Readonly<Record<string, z.ZodType>>): (row: unknown) => unknown {
+  return (row) => {
+    if (typeof row !== 'object' || row === null) return row;
+    return Object.fromEntries(
+      Object.entries(row).filter(([name, value]) => {
+        const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+        return schema === undefined || schema.safeParse(value).success;
+      }),
+    );
+  };
+}

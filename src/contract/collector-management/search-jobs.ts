@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { absentWhenEmpty, defineOperation, integerText } from '../operation.ts';
+
+// The specification shows no payloads (collector-api.md §4.5): bodies pass through.
+const anyBody = z.unknown();
+// A page of results is as long as its asker wants; no daemon reads one.
+const resultsBytesMax = 32 * 1024 * 1024;
+const searchJobId = z.object({ searchJobId: z.string().min(1) });
+
+/** Creates the session cookie that every later call for the job must carry (collector-api.md §5.5). */
+export const createSearchJob = defineOperation({
+  name: 'createSearchJob',
+  summary: 'Create a search job',
+  method: 'POST',
+  path: '/search/jobs',
+  body: anyBody,
+  answer: { status: 202, body: anyBody },
+  errors: ['forbidden'],
+  idempotent: false,
+  source: 'collector-api.md §4.5, §5',
+});
+
+export const getSearchJob = defineOperation({
+  name: 'getSearchJob',
+  summary: 'Get the state of a search job',
+  method: 'GET',
+  path: '/search/jobs/{searchJobId}',
+  params: searchJobId,
+  answer: { status: 200, body: anyBody },
+  errors: ['forbidden'],
+  idempotent: true,
+  source: 'collector-api.md §4.5, §5',
+});
+
+/** The specification names a results path without its last segment, so any one is taken. */
+export const listSearchJobResults = defineOperation({
+  name: 'listSearchJobResults',
+  summary: 'List messages or records of a search job',
+  method: 'GET',
+  path: '/search/jobs/{searchJobId}/{results}',
+  params: searchJobId.extend({ results: z.string().min(1) }),
+  query: z.object({
+    offset: absentWhenEmpty(integerText({ min: 0 }).optional()).optional(),
+    limit: absentWhenEmpty(integerText({ min: 1 }).optional()).optional(),
+  }),
+  answer: { status: 200, body: anyBody, bytesMax: resultsBytesMax },
+  errors: ['forbidden'],
+  idempotent: true,
+  source: 'collector-api.md §4.5',
+});

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { defineOperation, pageQuery } from '../operation.ts';
+import { Collector } from './collectors.ts';
+import { createUpgradeCodes } from './errors.ts';
+import { serviceLimits } from './limits.ts';
+
+/** An id that comes as a number or as numeric text (collector-api.md §2.3): always text inside, it is opaque. */
+const OpaqueId = z.union([z.string().min(1), z.number().int()]).transform(String);
+
+/** The known values of a task's status (collector-api.md §3). Others exist and mean nothing to us (P13). */
+export const taskStatus = {
+  notStarted: 0,
+  pending: 1,
+  succeeded: 2,
+  failed: 3,
+  progressing: 6,
+} as const;
+
+/**
+ * An upgrade task's status (collector-api.md §2.3). The request's time bears either of two names. Only the id and the
+ * status decide, so an odd value of the rest is as good as none (P13).
+ */
+export const UpgradeTask = z
+  .looseObject({
+    id: OpaqueId,
+    collectorId: z.number().int().optional().catch(undefined),
+    toVersion: z.string().nullish().catch(undefined),
+    requestTime: z.number().nullish().catch(undefined),
+    requestedTime: z.number().nullish().catch(undefined),
+    status: z.number().int(),
+    message: z.string().nullish().catch(undefined),
+  })
+  .meta({ id: 'UpgradeTask' });
+export type UpgradeTask = z.infer<typeof UpgradeTask>;
+
+/** A build on offer (collector-api.md §2.4). */
+export const UpgradeTarget = z
+  .looseObject({ version: z.string(), latest: z.boolean().nullish().catch(undefined) })
+  .meta({ id: 'UpgradeTarget' });
+export type UpgradeTarget = z.infer<typeof UpgradeTarget>;
+
+/** What creates an upgrade or downgrade task; no `toVersion`, or an empty one, means the latest build. */
+export const CreateUpgrade = z.looseObject({
+  collectorId: z.number().int(),
+  toVersion: z.string().optional(),
+});
+export type CreateUpgrade = z.infer<typeof CreateUpgrade>;
+
+/** The answer to a create: the task's id, and its status path, which nobody needs. */
+export const CreatedUpgrade = z.looseObject({
+  id: OpaqueId,
+  link: z.looseObject({ rel: z.string(), href: z.string() }).nullish().catch(undefined),
+});
+export type CreatedUpgrade = z.infer<typeof CreatedUpgrade>;
+
+export const listUpgradableCollectors = defineOperation({
+  name: 'listUpgradableCollectors',
+  summary: 'List collectors that can be upgraded',
+  method: 'GET',
+  path: '/collectors/upgrades/collectors',
+  query: z.object({
+    toVersion: z.string().optional(),
+    ...pageQuery(serviceLimits.upgradablePageSizeDefault),
+  }),
+  answer: { status: 200, body: z.looseObject({ collectors: z.array(Collector) }) },
+  idempotent: true,
+  source: 'collector-api.md §4.3',
+});
+
+export const listUpgradeTargets = defineOperation({
+  name: 'listUpgradeTargets',
+  summary: 'List the builds on offer',
+  method: 'GET',
+  path: '/collectors/upgrades/targets',
+  answer: { status: 200, body: z.looseObject({ targets: z.array(UpgradeTarget) }) },
+  idempotent: true,
+  source: 'collector-api.md §4.3',
+});
+
+export const getUpgradeTask = defineOperation({
+  name: 'getUpgradeTask',
+  summary: 'Get the status of an upgrade task',
+  method: 'GET',
+  path: '/collectors/upgrades/{upgradeTaskId}',
+  params: z.object({ upgradeTaskId: z.string().min(1) }),
+  answer: { status: 200, body: z.looseObject({ upgrade: UpgradeTask }) },
+  idempotent: true,
+  source: 'collector-api.md §4.3',
+});
+
+/** Not idempotent: sent twice it may make two tasks, so an answer that got lost is settled by looking (P1). */
+export const createUpgradeTask = defineOperation({
+  name: 'createUpgradeTask',
+  summary: 'Create an upgrade task',
+  method: 'POST',
+  path: '/collectors/upgrades',
+  body: CreateUpgrade,
+  answer: { status: 202, body: CreatedUpgrade },
+  errors: createUpgradeCodes,
+  idempotent: false,
+  source: 'collector-api.md §4.3, §7.5',
+});

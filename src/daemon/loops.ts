@@ -1,0 +1,133 @@
+import type { DurationMs } from '../base/time.ts';
+import { makeGateProbe } from '../gates/make-gate-probe.ts';
+import { type LeadParts, lead } from '../orchestrator/lead/lead.ts';
+import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
+import { keepLooking, type StoreMemory } from '../orchestrator/recovery/data-loss.ts';
+import { type Configs, keepBeating } from '../orchestrator/scan/configs.ts';
+import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
+import { runStep, type StepParts } from '../orchestrator/step/run-step.ts';
+import type { Sightings } from '../orchestrator/watch/sightings.ts';
+import type { BullStepQueue } from '../queue/bullmq-step-queue.ts';
+import type { QueueNames } from '../queue/queue-names.ts';
+import { type RunningScanSchedule, type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
+import { startStepWorker } from '../queue/step-worker.ts';
+import { makeRedisLeaderLease } from '../redis/coordination/leader-lease.ts';
+import type { RedisConnections } from './redis-connections.ts';
+
+export interface LoopsParts extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>, StepParts {
+  readonly queue: BullStepQueue;
+  readonly redis: RedisConnections;
+  readonly keyPrefix: string;
+  readonly names: QueueNames;
+  readonly onQueueError: (error: Error) => void;
+  readonly sightings: Sightings;
+  readonly memory: StoreMemory;
+  readonly configs: Configs;
+  readonly configRegister: ConfigRegister;
+  readonly schedules: readonly ScanSchedule[];
+  /** Brings the brakes of the present config to the rollouts on their way. */
+  readonly followConfigs: () => Promise<unknown>;
+  /** False: policies are scanned only when asked. */
+  readonly followsSchedule: boolean;
+  readonly scanNow: (policy: string, origin: ScanOrigin, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** The loops of a daemon, while they run. */
+export interface Loops {
+  /** Looks for work now, for every policy that has a schedule to follow. */
+  tickAll(at: Date): Promise<void>;
+  /** The schedules of a config that was read anew. */
+  follow(schedules: readonly ScanSchedule[]): Promise<void>;
+  /** Takes nothing more, and waits for the end of what runs; the signal that they were started with ends the rest. */
+  close(): Promise<void>;
+}
+
+// A step waits for its place in the API budget, and the budget's classes can only choose among those that wait: enough
+// of them that looks stand beside a burst of creates.
+const stepConcurrency = 100;
+
+// Calls that are out when we stop have this long to end before they are cut; a create that is cut is in doubt, and is
+// settled by looking at the next start.
+const closeGraceMs: DurationMs = 5_000;
+
+/** Starts to run steps, to lead or follow, to look whose store it is, and to follow the schedules. */
+export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
+  const { redis, names, keyPrefix, sink, onQueueError } = parts;
+  const worker = startStepWorker({
+    connection: redis.queue.client,
+    names,
+    concurrency: stepConcurrency,
+    runStep: (data, signal) => runStep(parts, data, signal),
+    bringBack: parts.queue.bringBack,
+    onStepError: ({ rolloutId, collectorId }, error) =>
+      sink.note({ event: 'step.failed', rollout: rolloutId, collectorId, error }),
+    onError: onQueueError,
+  });
+  const lease = makeRedisLeaderLease({
+    commands: redis.worker.commands,
+    keyPrefix,
+    onLapsed: () => sink.note({ event: 'leader.lost' }),
+    faults: redis.faults,
+  });
+  const leading = lead({ ...parts, lease, gates: makeGateProbe() }, stopping);
+  const schedule = parts.followsSchedule ? followSchedules(parts) : undefined;
+  const lookForWork = async () => schedule?.tickAll(new Date(parts.clock.now()));
+  const beating = keepBeating(
+    parts.configs,
+    { ...parts, register: parts.configRegister, afterBeat: parts.followConfigs },
+    stopping,
+  );
+  const looking = keepLooking(parts.memory, { ...parts, lookForWork }, stopping);
+  return {
+    tickAll: async (at) => schedule?.tickAll(at),
+    follow: async (schedules) => schedule?.follow(schedules, new Date(parts.clock.now())),
+    close: async () => {
+      await Promise.all([schedule?.close(), worker.close(closeGraceMs), leading, looking, beating]);
+    },
+  };
+}
+
+function followSchedules({
+  redis,
+  names,
+  schedules,
+  scanNow,
+  sink,
+  onQueueError,
+}: LoopsParts): RunningScanSchedule {
+  return startScanSchedule({
+    connection: redis.queue.client,
+    names,
+    schedules,
+    runScan: async ({ policy, origin }, signal) => {
+      await scanNow(policy, origin, signal);
+    },
+    onScanError: ({ policy }, error) =>
+      sink.note({ event: 'scan.failed', policy, reason: 'it did not come to a result', error }),
+    onUntaken: ({ policy }) =>
+      sink.note({
+        event: 'scan.failed',
+        policy,
+        reason: 'no daemon has the config of this tick any more, or yet; the next one looks again',
+      }),
+    onError: onQueueError,
+  });
+}
+
+/** Turns rings into signals: each call of `next` gives one that fires at the first ring after the call. */
+export interface RingSignal {
+  ring(): void;
+  next(): AbortSignal;
+}
+
+/** Makes a latch for a loop that wants to know whether anyone rang since it last looked. */
+export function makeRingSignal(): RingSignal {
+  let controller = new AbortController();
+  return {
+    ring: () => controller.abort(),
+    next: () => {
+      if (controller.signal.aborted) controller = new AbortController();
+      return controller.signal;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { ReadinessCheck } from '../admin-api/handlers/readiness.ts';
+import type { EpochMs } from '../base/time.ts';
+import type { ReloadStanding } from '../orchestrator/operations/reload.ts';
+import type { Accounts } from '../orchestrator/ports/accounts.ts';
+import type { ReadApiStanding } from '../orchestrator/ports/api-budget.ts';
+import type { Configs } from '../orchestrator/scan/configs.ts';
+import { readRestoring } from '../redis/schema/restoring.ts';
+import { configWords } from '../rollout/reload/newest-config.ts';
+import type { Standstill } from '../rollout/status/api-budget-status.ts';
+import type { FleetAccess } from './fleet-access.ts';
+import { forbiddenWords, type RedisConnections } from './redis-connections.ts';
+
+/**
+ * Whether the service answers, and whether all wait for it: also what daemons before this one found.
+ * @param readStanding null while Redis can't be asked
+ */
+export async function serviceReadiness(
+  access: Pick<FleetAccess, 'readiness'>,
+  readStanding: ReadApiStanding | null,
+): Promise<ReadinessCheck> {
+  const ours = access.readiness();
+  if (readStanding === null) return ours;
+  let standstill: Standstill | null;
+  try {
+    ({ standstill } = await readStanding());
+  } catch {
+    // Its own check says what is wrong with Redis.
+    return ours;
+  }
+  if (standstill === null) return ours;
+  const { kind, reason, detail, since, until } = standstill;
+  if (kind !== 'serviceDown') {
+    const end = until === null ? 'one request tries for all' : `all wait until ${isoOf(until)}`;
+    return { ok: ours.ok, reason: `${ours.reason}; ${end}: ${reason}` };
+  }
+  const began = since === null ? '' : ` since ${isoOf(since)}`;
+  const next = until === null ? 'now' : `next at ${isoOf(until)}`;
+  const sinceWhen = since === null ? {} : { since };
+  return {
+    ok: false,
+    kind: 'down',
+    ...sinceWhen,
+    reason: `down${began}: one request at a time tries it, ${next}. ${detail ?? reason}`,
+  };
+}
+
+function isoOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
+}
+
+/** Whether the loops can work with Redis: it is there, takes writes, does what we ask, and its state is whole. */
+export async function redisReadiness(redis: RedisConnections, keyPrefix: string): Promise<ReadinessCheck> {
+  const refusal = redis.writes.refusal();
+  if (refusal !== null)
+    return { ok: false, kind: 'unwritable', reason: `${redis.place} refuses writes: ${refusal}` };
+  if (!redis.worker.isReady()) {
+    const why = redis.unreachable();
+    const reason = `no connection to ${redis.place}${why === null ? '' : `: ${why}`}`;
+    return { ok: false, kind: 'away', ...sinceOf(redis), reason };
+  }
+  const refused = redis.rights.refused();
+  if (refused.length > 0)
+    return { ok: false, kind: 'forbidden', reason: forbiddenWords(redis.place, refused) };
+  const fault = redis.faults.reason();
+  if (fault !== null)
+    return { ok: false, kind: 'fault', reason: `${redis.place} answers with an error: ${fault}` };
+  const restoring = await readRestoring({ commands: redis.handler.commands, keyPrefix });
+  if (restoring === null) return { ok: true, kind: 'connected', reason: 'connected' };
+  const reason = `a restore into ${redis.place}, begun at ${restoring}, is under way or was cut off: nothing starts until it has come to its end`;
+  return { ok: false, kind: 'restoring', since: Date.parse(restoring), reason };
+}
+
+function sinceOf({ unreachableSince }: RedisConnections): { readonly since?: EpochMs } {
+  const since = unreachableSince();
+  return since === null ? {} : { since };
+}
+
+/**
+ * Whether the config file is without a mistake, and living daemons agree about the policies. Ready all the same: this daemon
+ * works by the config that it read last without a mistake, and each deploy passes through different ones for a while.
+ */
+export function configReadiness(
+  configs: Pick<Configs, 'standings'>,
+  { at, problem }: ReloadStanding,
+): ReadinessCheck {
+  if (problem !== undefined) {
+    const reason = `the config file has mistakes, so this daemon works by the config that it read before: ${problem}`;
+    return { ok: true, kind: 'refused', since: at, reason };
+  }
+  const words = [...configs.standings()].flatMap(([policy, standing]) => configWords(policy, standing) ?? []);
+  const reason = words.length === 0 ? 'all daemons have the same config of each policy' : words.join('; ');
+  return { ok: true, reason };
+}
+
+/**
+ * Whether rollouts of another account wait in this Redis. Ready all the same: the daemon works on what is its own, and has
+ * to be reached by whoever aborts what is not.
+ */
+export function accountReadiness(accounts: Pick<Accounts, 'foreign'>): ReadinessCheck {
+  const foreign = accounts.foreign();
+  if (foreign.length === 0) return { ok: true, reason: 'every rollout on its way is of this account' };
+  const reasons = foreign.map(({ rolloutId, reason }) => `${rolloutId} is left alone: ${reason}`);
+  return { ok: true, reason: `needs a person: ${reasons.join('; ')}` };
+}

@@ -1,0 +1,58 @@
+import { assessedAt } from '../../rollout/decision/failure-limits.ts';
+import { afterAnswer } from '../../rollout/decision/gate-probe.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import type { GateProbe, GateQuestion } from '../ports/gate-probe.ts';
+import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
+
+export interface AskGateParts extends ChangeRolloutParts {
+  readonly gates: GateProbe;
+}
+
+/** Asks a gate of a wave that soaks, and notes how it stands then. */
+export async function askGate(
+  parts: AskGateParts,
+  view: RolloutView,
+  of: { readonly wave: number; readonly gate: number },
+  signal: AbortSignal,
+): Promise<'done' | 'again'> {
+  const { rollout } = view;
+  const gate = rollout.policy.waves[of.wave]?.gates[of.gate];
+  const askedAt = rollout.waves[of.wave]?.gates[of.gate]?.askedAt;
+  const summary = summaryOf(view, of.wave);
+  if (gate === undefined || summary === undefined) return 'done';
+  const answer = await parts.gates.ask({ gate, summary }, signal);
+  if (signal.aborted) return 'again';
+  const at = parts.clock.now();
+  await changeRollout(parts, rollout.id, 'daemon', (current) => {
+    const wave = current.rollout.waves[of.wave];
+    const standing = wave?.gates[of.gate];
+    if (current.rollout.state !== 'running' || wave?.state !== 'soaking' || standing === undefined)
+      return undefined;
+    // Someone else has asked meanwhile.
+    if (standing.askedAt !== askedAt) return undefined;
+    return { kind: 'gateAnswered', at, ...of, standing: afterAnswer(standing, gate, answer, at) };
+  });
+  return 'done';
+}
+
+function summaryOf(view: RolloutView, index: number): GateQuestion['summary'] | undefined {
+  const { rollout } = view;
+  const current = assessedAt(view, index);
+  const summary = view.waves[index];
+  if (current === undefined || summary === undefined) return undefined;
+  const { wave, assessment } = current;
+  const { failed, timedOut, unconfirmed } = summary.counts;
+  return {
+    rollout: rollout.id,
+    policy: rollout.policy.name,
+    targetBuild: rollout.targetBuild,
+    wave: wave.name,
+    size: wave.size + wave.joined,
+    succeeded: assessment.succeeded,
+    failed: failed + timedOut + unconfirmed,
+    lost: summary.lost,
+    deferred: assessment.deferred,
+    failures: assessment.failures,
+    failuresAllowed: assessment.failuresAllowed,
+  };
+}

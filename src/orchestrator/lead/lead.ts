@@ -1,0 +1,158 @@
+import type { DurationMs } from '../../base/time.ts';
+import { withEitherSignal } from '../../base/waiting.ts';
+import type { Accounts } from '../ports/accounts.ts';
+import type { Fence, LeaderLease } from '../ports/leader.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import type { Configs } from '../scan/configs.ts';
+import { type WatchParts, watch } from '../watch/watch-fleet.ts';
+import { packHistory } from './pack-history.ts';
+import { type ReconcileParts, reconcile } from './reconcile.ts';
+
+export interface LeadParts extends ReconcileParts, WatchParts {
+  readonly lease: LeaderLease;
+  /** Whether another daemon that lives should lead for a while; never, where left out. */
+  readonly isWaitedFor?: () => Promise<boolean>;
+  /** Ends early when the bell rings: `sleep` returns as soon as this signal fires. */
+  readonly nextRing: () => AbortSignal;
+}
+
+// Even without any news: the look that repairs whatever was lost.
+const lookEveryMs: DurationMs = 1_000;
+
+// Between two passes, whatever they ask for: a leader that is always refused must not spin.
+const breathMs: DurationMs = 5;
+
+// A step that is due has a job unless that was lost; asking BullMQ is cheap, but not free.
+const overdueMs: DurationMs = 3_000;
+const deliverEveryMs: DurationMs = 2_000;
+
+// Leaders that serve what the other one can't take turns; the other one tries for the lease every second.
+const turnMs: DurationMs = 10_000;
+const restMs: DurationMs = 2_500;
+
+/**
+ * The leader's loop: while the lease is ours, every active rollout is reconciled when the bell rings, when it asked
+ * to be woken, and every second. It ends when the signal is aborted, and then gives the lease back.
+ */
+export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void> {
+  let leading = false;
+  let deliveredAt = 0;
+  let turnBeganAt = 0;
+  while (!signal.aborted) {
+    const ring = parts.nextRing();
+    const fence = await holdLease(parts);
+    if ((fence !== undefined) !== leading) {
+      leading = fence !== undefined;
+      parts.sink.note({ event: leading ? 'leader.acquired' : 'leader.lost' });
+      // A new leader delivers at once what the one before it may have left behind.
+      deliveredAt = 0;
+      turnBeganAt = parts.clock.now();
+    }
+    if (fence === undefined) {
+      await parts.sleep(lookEveryMs / 2, signal);
+      continue;
+    }
+    const now = parts.clock.now();
+    // Far either way: a clock that is set back must not put it off.
+    if (Math.abs(now - turnBeganAt) >= turnMs) {
+      turnBeganAt = now;
+      if (await isOthersTurn(parts)) {
+        await parts.lease.giveWay(restMs);
+        continue;
+      }
+    }
+    const isFirst = deliveredAt === 0;
+    const isDeliveryDue = Math.abs(now - deliveredAt) >= deliverEveryMs;
+    if (isDeliveryDue) deliveredAt = now;
+    await parts.errands.run('watch', (stopping) => watch(parts, () => leading, stopping));
+    await parts.errands.run('pack', (stopping) => packHistory(parts, () => leading, stopping));
+    const wakeAt = await reconcileAll(
+      parts,
+      fence,
+      isFirst ? 0 : isDeliveryDue ? overdueMs : Number.POSITIVE_INFINITY,
+      signal,
+    );
+    const waitMs = Math.min(lookEveryMs, Math.max(breathMs, wakeAt - parts.clock.now()));
+    await withEitherSignal([ring, signal], (either) => parts.sleep(waitMs, either));
+  }
+  await parts.lease.release().catch((error: unknown) => {
+    parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
+  });
+}
+
+async function isOthersTurn({ isWaitedFor, sink }: LeadParts): Promise<boolean> {
+  try {
+    return (await isWaitedFor?.()) ?? false;
+  } catch (error) {
+    // Redis is away: nobody could take the lease.
+    sink.note({ event: 'reconcile.failed', rollout: '', error });
+    return false;
+  }
+}
+
+async function holdLease(parts: LeadParts): Promise<Fence | undefined> {
+  try {
+    return await parts.lease.hold();
+  } catch (error) {
+    // Redis is away: nobody leads, and the next look tries again.
+    parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
+    return undefined;
+  }
+}
+
+/** @returns the earliest instant any rollout asked to be woken at */
+async function reconcileAll(
+  parts: LeadParts,
+  fence: Fence,
+  overdue: DurationMs,
+  signal: AbortSignal,
+): Promise<number> {
+  let wakeAt = Number.POSITIVE_INFINITY;
+  try {
+    for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+      const wake = await reconcileOne(parts, rolloutId, fence, overdue, signal);
+      wakeAt = Math.min(wakeAt, wake ?? Number.POSITIVE_INFINITY);
+    }
+  } catch (error) {
+    parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
+  }
+  return wakeAt;
+}
+
+async function reconcileOne(
+  parts: LeadParts,
+  rolloutId: string,
+  fence: Fence,
+  overdue: DurationMs,
+  signal: AbortSignal,
+) {
+  try {
+    return await reconcile(parts, rolloutId, fence, overdue, signal);
+  } catch (error) {
+    // One rollout's trouble must not stop the others.
+    parts.sink.note({ event: 'reconcile.failed', rollout: rolloutId, error });
+    return null;
+  }
+}
+
+export interface GiveWayParts {
+  readonly store: Pick<RolloutStore, 'activeRolloutIds'>;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
+  readonly accounts: Pick<Accounts, 'foreign' | 'forgetEnded'>;
+  readonly configs: Pick<Configs, 'living'>;
+}
+
+/**
+ * Whether rollouts on their way need another daemon that lives as their leader: one of another account, or with a policy
+ * that the config of this daemon does not have. All daemons share one lease, so leaders of such rollouts take turns.
+ */
+export async function isWaitedFor({ store, policies, accounts, configs }: GiveWayParts): Promise<boolean> {
+  const { account, others } = configs.living();
+  await accounts.forgetEnded();
+  if (accounts.foreign().length > 0 && others.some((each) => each.account !== account)) return true;
+  const known = new Set(policies);
+  const names = others.flatMap((each) => each.configs.map(({ policy }) => policy));
+  const unknown = [...new Set(names)].filter((name) => !known.has(name));
+  return unknown.length > 0 && (await store.activeRolloutIds(unknown)).length > 0;
+}

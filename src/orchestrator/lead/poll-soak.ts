@@ -1,0 +1,188 @@
+import type { EpochMs } from '../../base/time.ts';
+import { assessSoak } from '../../rollout/decision/soak.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { collectorsPerPage } from '../../rollout/upgrade/inventory-rows.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
+import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from '../records/change-upgrade.ts';
+import { listSoaking } from '../records/read-records.ts';
+import { judgeInventory, refusalOf } from '../watch/judge-inventory.ts';
+
+export interface SoakLookParts extends ChangeRolloutParts, ChangeUpgradeParts {
+  readonly fleet: FleetService;
+}
+
+interface Sighting {
+  readonly build: string;
+  readonly alive: boolean;
+  readonly lastSeenAlive: EpochMs | null | undefined;
+  readonly serviceAt: EpochMs | null;
+}
+
+interface SoakReading {
+  readonly seen: ReadonlyMap<number, Sighting>;
+  /** Collectors that a plausible inventory lacks and that the service does not know by their id. */
+  readonly gone: readonly Upgrade[];
+  /** Why some have shown nothing, so that the soak can't end with this reading (P14). */
+  readonly unseen: string | undefined;
+}
+
+interface Inventory {
+  readonly rows: ReadonlyMap<number, Sighting>;
+  /** Why it can't be believed about those that it lacks. */
+  readonly refusal: string | undefined;
+}
+
+// A plausible inventory lacks few collectors, or shows few as dead, and each of those is polled: 2 % of the largest account.
+const pollsMax = 200;
+
+// One that is not plausible and lacks more of a wave than these has shown nothing about it as a whole: hundreds of polls
+// would take the place of other requests.
+const pollsMaxInDoubt = 20;
+
+/**
+ * Polls the upgraded collectors of a wave that soaks, with as few requests as that takes. One that the inventory lacks
+ * has shown nothing, and a row may be older than it looks: a cache, or a pause of minutes before the inventory's last
+ * page. So each collector that the inventory lacks or shows as dead is polled by its id. Those that died, left the build or are gone without an explanation become
+ * failures of the wave; then the reading itself is noted, so that the soak may end after it (P14).
+ */
+export async function lookAfterSoak(
+  parts: SoakLookParts,
+  view: RolloutView,
+  wave: number,
+  signal: AbortSignal,
+): Promise<'done' | 'again'> {
+  const { rollout } = view;
+  const at = parts.clock.now();
+  const upgrades = await listSoaking(parts.store, view, wave);
+  const { seen, gone, unseen } = await readSoak(parts, rollout, upgrades, signal);
+  if (signal.aborted) return 'again';
+  let silent = 0;
+  const news: UpgradeNews[] = [];
+  for (const upgrade of upgrades) {
+    const sighting = seen.get(upgrade.collectorId);
+    if (sighting === undefined) continue;
+    const verdict = assessSoak(upgrade.toBuild, sighting, sighting.serviceAt);
+    if (verdict.kind === 'silent') silent += 1;
+    if (verdict.kind !== 'regressed') continue;
+    const { lost, reason } = verdict;
+    news.push({ upgrade, fact: { kind: 'regressed', at: parts.clock.now(), lost, reason } });
+  }
+  const explained = gone.length === 0 ? new Set<number>() : await heldCollectors(parts);
+  for (const upgrade of gone)
+    news.push({
+      upgrade,
+      fact: factOfGone(upgrade, explained.has(upgrade.collectorId), parts.clock.now()),
+    });
+  await recordFacts(parts, rollout, news, {});
+  if (unseen !== undefined) {
+    const reason = `after the soak of ${rollout.waves[wave]?.name ?? ''}: ${unseen}`;
+    parts.sink.note({ event: 'look.failed', rollout: rollout.id, reason });
+  }
+  await changeRollout(parts, rollout.id, 'daemon', (current) => {
+    const standing = current.rollout.waves[wave];
+    if (current.rollout.state !== 'running' || standing?.state !== 'soaking') return undefined;
+    const misses = unseen === undefined ? 0 : (standing.soakCheck?.misses ?? 0) + 1;
+    return { kind: 'soakLooked', at: parts.clock.now(), wave, check: { at, silent, misses } };
+  });
+  return 'done';
+}
+
+/** A deletion that nobody explains may be the build's doing; an ephemeral collector goes, and an operator may say so. */
+function factOfGone({ ephemeral }: Upgrade, isHeld: boolean, at: EpochMs): UpgradeFact {
+  if (ephemeral === true || isHeld) {
+    const why = ephemeral === true ? 'it is ephemeral' : 'an operator holds it';
+    return { kind: 'departed', at, reason: `left the fleet while its wave soaked: ${why}` };
+  }
+  const reason = 'vanished while its wave soaked: the service does not know the collector any more (404)';
+  return { kind: 'regressed', at, lost: false, reason };
+}
+
+async function heldCollectors({ register }: SoakLookParts): Promise<ReadonlySet<number>> {
+  const { collectors } = await register.holds();
+  return new Set(collectors.map(({ collectorId }) => collectorId));
+}
+
+async function readSoak(
+  parts: SoakLookParts,
+  rollout: Rollout,
+  upgrades: readonly Upgrade[],
+  signal: AbortSignal,
+): Promise<SoakReading> {
+  const seen = new Map<number, Sighting>();
+  const gone: Upgrade[] = [];
+  const pages = Math.ceil(rollout.fleetSize / collectorsPerPage);
+  let inventory: Inventory | undefined;
+  let unseen: string | undefined;
+  if (upgrades.length > pages) {
+    const read = await readRows(parts, rollout, signal);
+    if (typeof read === 'string') return { seen, gone, unseen: read };
+    inventory = read;
+    for (const { collectorId, toBuild } of upgrades) {
+      const row = inventory.rows.get(collectorId);
+      if (row !== undefined && assessSoak(toBuild, row, row.serviceAt).kind !== 'regressed')
+        seen.set(collectorId, row);
+    }
+  }
+  let polls = 0;
+  for (const upgrade of upgrades.filter(({ collectorId }) => !seen.has(collectorId))) {
+    polls += 1;
+    const most = inventory?.refusal === undefined ? pollsMax : pollsMaxInDoubt;
+    if (inventory !== undefined && polls > most) {
+      unseen =
+        inventory.refusal ?? `the inventory shows more than ${most} of its collectors as dead or not at all`;
+      break;
+    }
+    const { collectorId } = upgrade;
+    const answer = await parts.fleet.lookAtCollector(
+      { collectorId, upgradableTo: null, urgent: false },
+      signal,
+    );
+    if (answer.ok) seen.set(collectorId, answer.value);
+    else if (answer.failure.kind !== 'notFound') {
+      unseen = describeFailure(answer.failure);
+      break;
+    } else {
+      // Where none was read before, one read now: it says whether the 404 is to be believed.
+      inventory ??= await readRowsOrNone(parts, rollout, signal);
+      if (inventory.refusal === undefined && !inventory.rows.has(collectorId)) gone.push(upgrade);
+      else
+        unseen =
+          inventory.refusal ?? `the inventory lists ${upgrade.collectorName}, by its id it is unknown (404)`;
+    }
+  }
+  return { seen, gone, unseen };
+}
+
+/** @returns why it could not be read, in words */
+async function readRows(
+  parts: SoakLookParts,
+  rollout: Rollout,
+  signal: AbortSignal,
+): Promise<Inventory | string> {
+  const inventory = await parts.fleet.readInventory(null, signal);
+  if (!inventory.ok) return describeFailure(inventory.failure);
+  const { serviceAt, collectors } = inventory.value;
+  const verdict = await judgeInventory(parts, rollout, inventory.value);
+  return {
+    rows: new Map(
+      collectors.map(({ id, build, alive, lastSeenAlive }) => [
+        id,
+        { build, alive, lastSeenAlive, serviceAt },
+      ]),
+    ),
+    refusal: refusalOf(verdict),
+  };
+}
+
+async function readRowsOrNone(
+  parts: SoakLookParts,
+  rollout: Rollout,
+  signal: AbortSignal,
+): Promise<Inventory> {
+  const read = await readRows(parts, rollout, signal);
+  return typeof read === 'string' ? { rows: new Map(), refusal: read } : read;
+}

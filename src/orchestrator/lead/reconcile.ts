@@ -1,0 +1,282 @@
+import { assertNever } from '../../base/assert.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { decide } from '../../rollout/decision/decide.ts';
+import type { Action } from '../../rollout/decision/decision.ts';
+import { isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { describeRebuilt, type Remains, rebuildUpgrade } from '../../rollout/decision/unreadable-upgrades.ts';
+import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import type { CollectorHold } from '../ports/fleet-register.ts';
+import type { Errands, Fence } from '../ports/leader.ts';
+import type { StepQueue } from '../ports/wake-ups.ts';
+import {
+  type ChangeRolloutParts,
+  saveRolloutFact,
+  waitForLeavingCreates,
+} from '../records/change-rollout.ts';
+import { changeOf, recordFacts } from '../records/change-upgrade.ts';
+import { describeRebuiltUpgrade } from '../records/describe-change.ts';
+import { loadRolloutView } from '../records/read-records.ts';
+import { checkInventory } from '../watch/judge-inventory.ts';
+import type { Sightings } from '../watch/sightings.ts';
+import { type AskGateParts, askGate } from './ask-gate.ts';
+import { lookAfterSoak, type SoakLookParts } from './poll-soak.ts';
+import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
+import { abandonRunning, withdrawWaiting } from './withdraw-upgrades.ts';
+
+export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakLookParts, RollbackParts {
+  readonly queue: StepQueue;
+  readonly errands: Errands;
+  readonly sightings: Sightings;
+  /** Since when records come from the Redis that is there now; always, where left out. */
+  readonly trustedSince?: () => EpochMs;
+}
+
+// Each pass must have changed something to be followed by another; more than this is a bug, not a long list.
+const passesMax = 10_000;
+
+// How many candidates, retries and overdue steps one pass handles.
+const pageSize = 500;
+
+type Did = 'changed' | 'unchanged' | 'stale';
+
+interface Pass {
+  readonly parts: ReconcileParts;
+  readonly view: RolloutView;
+  readonly fence: Fence;
+}
+
+type Executors = {
+  readonly [Kind in Action['do']]: (pass: Pass, action: Extract<Action, { do: Kind }>) => Promise<Did>;
+};
+
+/**
+ * Brings one rollout as far as it can go now: load, decide, act, record, and again while something changed. Level-
+ * triggered: it looks at what is, so a lost message or a crash between two lines costs nothing but time.
+ * @param overdueMs a step due for longer than this may have lost its job, and is delivered anew
+ * @param signal ends it between two passes
+ * @returns when to look again if nothing happens before
+ */
+export async function reconcile(
+  parts: ReconcileParts,
+  rolloutId: string,
+  fence: Fence,
+  overdueMs: DurationMs,
+  signal?: AbortSignal,
+): Promise<EpochMs | null> {
+  for (let passNumber = 0; passNumber < passesMax; passNumber += 1) {
+    if (signal?.aborted === true) return null;
+    const now = parts.clock.now();
+    const view = await loadRolloutView(parts, rolloutId, { now, overdueBefore: now - overdueMs, pageSize });
+    if (view === undefined) return null;
+    const decision = decide(view, now);
+    const did = await actAll({ parts, view, fence }, decision.actions);
+    if (did === 'stale') return now;
+    if (did === 'unchanged') return decision.wakeAt;
+  }
+  throw new Error(`rollout ${rolloutId} did not come to rest in ${passesMax} passes`);
+}
+
+async function actAll(pass: Pass, actions: readonly Action[]): Promise<Did> {
+  let changed: Did = 'unchanged';
+  for (const action of actions) {
+    const did = await act(pass, action);
+    // The rest was decided from a view that is no more.
+    if (did === 'stale') return 'stale';
+    if (did === 'changed') changed = 'changed';
+    if (did === 'changed' && action.do !== 'admit') return 'changed';
+  }
+  return changed;
+}
+
+function act(pass: Pass, action: Action): Promise<Did> {
+  // The table is exhaustive by type; TypeScript can't see that the row and the action belong together.
+  const executor = executors[action.do] as (pass: Pass, action: Action) => Promise<Did>;
+  return executor(pass, action);
+}
+
+const executors: Executors = {
+  awaitApproval: (pass, { wave }) => save(pass, { kind: 'waveAwaitsApproval', at: nowOf(pass), wave }),
+  openWave: (pass, { wave }) => save(pass, { kind: 'waveOpened', at: nowOf(pass), wave }),
+  beginSoak: (pass, { wave, endsAt }) => save(pass, { kind: 'soakBegun', at: nowOf(pass), wave, endsAt }),
+  checkSoak: (pass, { wave }) =>
+    errand(pass, `soak/${wave}`, ({ parts, view }, signal) => lookAfterSoak(parts, view, wave, signal)),
+  askGate: (pass, { wave, gate }) =>
+    errand(pass, `gate/${wave}/${gate}`, ({ parts, view }, signal) =>
+      askGate(parts, view, { wave, gate }, signal),
+    ),
+  passWave: (pass, { wave }) => save(pass, { kind: 'wavePassed', at: nowOf(pass), wave }),
+  hold: (pass, { do: _do, ...words }) => stop(pass, { kind: 'held', at: nowOf(pass), ...words }),
+  endHold: (pass, { reason }) => save(pass, { kind: 'holdEnded', at: nowOf(pass), reason }),
+  breach,
+  isolate: (pass, { strata }) => {
+    const at = nowOf(pass);
+    const reason = strata.map((each) => `${each.label}: ${each.reason}`).join('; ');
+    const held = strata.map((each) => ({ ...each, by: 'daemon', at }));
+    return save(pass, { kind: 'strataHeld', at, strata: held, reason });
+  },
+  checkInventory: (pass) =>
+    errand(pass, 'inventory', ({ parts, view }, signal) => checkInventory(parts, view, signal)),
+  lowerAcknowledged: (pass) => save(pass, { kind: 'acknowledgedLowered', at: nowOf(pass), view: pass.view }),
+  setBrake: (pass) => save(pass, { kind: 'brakeSet', at: nowOf(pass) }),
+  liftBrake: (pass) => save(pass, { kind: 'brakeLifted', at: nowOf(pass) }),
+  finish: (pass, { state }) => save(pass, { kind: 'finished', at: nowOf(pass), state }),
+  close: (pass) => save(pass, { kind: 'closed', at: nowOf(pass) }),
+  admit,
+  deliver: async ({ parts, view }, { collectorIds }) => {
+    await parts.queue.hasten(view.rollout.id, collectorIds);
+    return 'unchanged';
+  },
+  mend,
+  withdrawWaiting: (pass, { reason }) =>
+    errand(pass, 'withdraw', ({ parts, view, fence }, signal) =>
+      withdrawWaiting(parts, view.rollout, { reason, fence }, signal),
+    ),
+  abandon: (pass, { reason }) =>
+    errand(pass, 'abandon', ({ parts, view, fence }, signal) =>
+      abandonRunning(parts, view.rollout, { reason, fence }, signal),
+    ),
+  beginRollback: (pass) =>
+    errand(pass, 'rollback', ({ parts, view }, signal) => beginRollback(parts, view, signal)),
+  endRollback: (pass, { reason }) =>
+    errand(pass, 'rolledBack', ({ parts, view, fence }, signal) =>
+      endRollback(parts, view, { reason, fence }, signal),
+    ),
+};
+
+/**
+ * Begins work that asks the service or a gate, or changes many records, and may take longer than the leader can wait.
+ * What comes of it is saved by itself; when it gets lost, the next decision asks for it again.
+ */
+async function errand(
+  pass: Pass,
+  name: string,
+  work: (pass: Pass, signal: AbortSignal) => Promise<'done' | 'again'>,
+): Promise<Did> {
+  const { parts, view } = pass;
+  await parts.errands.run(`${view.rollout.id}/${name}`, (signal) => work(pass, signal));
+  return 'unchanged';
+}
+
+/** What stops the rollout: creates that were just leaving are through when it can be seen (P4). */
+async function stop(pass: Pass, fact: RolloutFact): Promise<Did> {
+  const { parts, view } = pass;
+  if (!view.braked) {
+    const braked = await save(pass, { kind: 'brakeSet', at: nowOf(pass) });
+    // Decided again with the brake on, so that nothing leaves between this and the hold.
+    return braked;
+  }
+  await waitForLeavingCreates(parts, view.rollout.id);
+  return save(pass, fact);
+}
+
+/** Too many failures, or a missed gate: a bad build is refused everywhere before anything else is said of it. */
+async function breach(pass: Pass, { reason, holdsBuild }: Extract<Action, { do: 'breach' }>): Promise<Did> {
+  const { parts, view } = pass;
+  const { id, policy, targetBuild } = view.rollout;
+  const at = nowOf(pass);
+  if (holdsBuild && view.buildHold === null) {
+    const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${reason}`, at };
+    if ((await parts.register.holdBuild(hold)) === 'held') {
+      const { by } = hold;
+      const entry = { event: 'build.held', subject: targetBuild, by, reason: hold.reason, at } as const;
+      await parts.register.audit(entry);
+      parts.sink.note({ ...entry, policy: policy.name });
+    }
+  }
+  switch (policy.onBreach) {
+    case 'hold':
+      return stop(pass, { kind: 'held', at, reason });
+    case 'abort':
+      return stop(pass, { kind: 'aborted', at, reason });
+    case 'rollback':
+      return stop(pass, { kind: 'rollbackAsked', at, reason });
+    default:
+      return assertNever(policy.onBreach);
+  }
+}
+
+async function save({ parts, view, fence }: Pass, fact: RolloutFact): Promise<Did> {
+  if (!isStorable(view.rollout, fact)) return 'unchanged';
+  const result = await saveRolloutFact(parts, view.rollout, fact, 'daemon', fence);
+  return result === 'saved' ? 'changed' : 'stale';
+}
+
+/** Gives free slots to collectors, all in one atomic write, and a job to each that got one. */
+async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit' }>): Promise<Did> {
+  const { parts, view, fence } = pass;
+  const { rollout } = view;
+  const at = nowOf(pass);
+  const startBy = new Map(picks.map((pick) => [pick.collectorId, pick.startBy]));
+  const holds = await parts.register.holdsOf([...startBy.keys()]);
+  const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...startBy.keys()]);
+  const wasWithdrawn = await withdrawHeld(pass, holds, upgrades);
+  if (wasWithdrawn) return 'changed';
+  const trustedSince = parts.trustedSince?.() ?? 0;
+  const changes = upgrades
+    .map((before) => {
+      // One whose plan is of before a lost create may be running: the list tells, and a row does not (P1).
+      const seen = before.fitAt < trustedSince ? undefined : parts.sightings.find(before.collectorId, at);
+      const fact: UpgradeFact = {
+        kind: 'admitted',
+        at,
+        startBy: startBy.get(before.collectorId) ?? null,
+        seen,
+        ...(rollout.config === undefined ? {} : { changes: rollout.config.changes }),
+      };
+      return changeOf(parts, rollout, before, fact);
+    })
+    .filter((change) => change.after !== change.before);
+  if (changes.length === 0) return 'stale';
+  const { domains } = view.groups;
+  const admission = { rolloutId: rollout.id, rolloutRev: rollout.rev, slots, domains, changes };
+  const admitted = new Set(await parts.store.admit(admission, fence));
+  // A crash here leaves admitted collectors without a job; their steps become overdue and are delivered then.
+  await parts.queue.deliver(rollout.id, [...admitted]);
+  for (const { after, events } of changes) {
+    if (admitted.has(after.collectorId)) for (const event of events) parts.sink.tell(event);
+  }
+  return admitted.size === 0 ? 'stale' : 'changed';
+}
+
+/** Collectors that an operator holds leave the rollout when their turn comes (P5). */
+async function withdrawHeld(
+  pass: Pass,
+  holds: readonly CollectorHold[],
+  picked: readonly Upgrade[],
+): Promise<boolean> {
+  const { parts, view, fence } = pass;
+  const held = new Map(holds.map((hold) => [hold.collectorId, hold]));
+  const news = picked.flatMap((upgrade) => {
+    const hold = held.get(upgrade.collectorId);
+    if (hold === undefined) return [];
+    const reason = `held by ${hold.by}: ${hold.reason}`;
+    return [{ upgrade, fact: { kind: 'withdrawn', at: nowOf(pass), reason } as const }];
+  });
+  return (await recordFacts(parts, view.rollout, news, { fence })).length > 0;
+}
+
+/** Those that may be running have a step that is due, which the next pass delivers if its job was lost. */
+async function mend(
+  { parts, view, fence }: Pass,
+  { collectorIds }: Extract<Action, { do: 'mend' }>,
+): Promise<Did> {
+  const { rollout } = view;
+  const at = parts.clock.now();
+  const rebuild = (remains: Remains, groups: PlanGroups) => {
+    const upgrade = rebuildUpgrade(remains, rollout, groups, at);
+    return {
+      upgrade,
+      event: describeRebuiltUpgrade(rollout, upgrade, { at, reason: describeRebuilt(remains) }),
+    };
+  };
+  const rebuilt = await parts.store.mend({ rolloutId: rollout.id, collectorIds }, rebuild, fence);
+  for (const { event } of rebuilt) parts.sink.tell(event);
+  return rebuilt.length > 0 ? 'changed' : 'unchanged';
+}
+
+function nowOf({ parts }: Pass): EpochMs {
+  return parts.clock.now();
+}

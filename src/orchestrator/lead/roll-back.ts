@@ -1,0 +1,255 @@
+import { isSameBuild } from '../../base/build-version.ts';
+import { total } from '../../rollout/decision/failure-limits.ts';
+import { describeImplausible } from '../../rollout/decision/implausible-inventory.ts';
+import { isDoubtOverdue } from '../../rollout/model/assess-inventory.ts';
+import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
+import { type LeftBehind, leftBehind, notBrought } from '../../rollout/model/left-behind.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { freezeRollback } from '../../rollout/planning/freeze-rollback.ts';
+import { isOffered } from '../../rollout/planning/target.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import type { Build, FleetService } from '../ports/fleet-service.ts';
+import type { Fence } from '../ports/leader.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import { type ChangeRolloutParts, changeRollout, saveRolloutFact } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
+import {
+  listAllUpgrades,
+  loadRolloutSummary,
+  nextRolloutId,
+  type ViewParts,
+} from '../records/read-records.ts';
+import { claimedByOthers } from '../scan/read-plan.ts';
+import { judgeInventory } from '../watch/judge-inventory.ts';
+
+export interface RollbackParts extends ChangeRolloutParts, ChangeUpgradeParts {
+  readonly fleet: FleetService;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
+}
+
+/**
+ * Begins the rollback of a rollout whose upgrades have all ended: a rollout of its own that takes each collector that
+ * runs the build back to the one it had before, where the service still offers that (DESIGN §4, Rollback). Its id is
+ * written down first, so that a crash in between neither forgets nor doubles it.
+ */
+export async function beginRollback(
+  parts: RollbackParts,
+  view: RolloutView,
+  signal: AbortSignal,
+): Promise<'done' | 'again'> {
+  const { store, clock, fleet } = parts;
+  const { rollout } = view;
+  const builds = await fleet.listBuilds(signal);
+  if (!builds.ok) return failed(parts, rollout, describeFailure(builds.failure));
+  const inventory = await fleet.readInventory(null, signal);
+  if (!inventory.ok) return failed(parts, rollout, describeFailure(inventory.failure));
+  // By id: one may go from the first list to the second between the two readings.
+  const upgraded = new Map<number, Upgrade>();
+  for (const state of ['succeeded', 'unconfirmed'] as const) {
+    for (const upgrade of await listAllUpgrades(store, rollout.id, { state }))
+      upgraded.set(upgrade.collectorId, upgrade);
+  }
+  const found = await findUpgraded(parts, rollout, { upgraded, inventory: inventory.value }, signal);
+  if (found.kind === 'inconclusive') return failed(parts, rollout, found.reason);
+  const { collectors } = found;
+  const runsIt = [...upgraded.values()].filter(({ collectorId, toBuild }) =>
+    isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
+  );
+  const of = { policy: rollout.policy.name, builds: builds.value };
+  const parted = await partUpgraded(parts, runsIt, of);
+  const { takenBack } = parted;
+  const left = [...parted.left, ...found.left];
+  const leftWords = left.map(({ count, reason }) => `; ${count} can't be: ${reason}`).join('');
+  if (takenBack.length === 0) {
+    const reason = `no collector could be taken back${leftWords}`;
+    await changeRollout(parts, rollout.id, 'daemon', (current) =>
+      current.rollout.state === 'rollingBack'
+        ? { kind: 'rolledBack', at: clock.now(), reason, left }
+        : undefined,
+    );
+    return 'done';
+  }
+  const id = rollout.rollbackId ?? (await nextRolloutId(store, rollout.policy.name, clock.now()));
+  let named: string | null = id;
+  let original = rollout;
+  await changeRollout(parts, rollout.id, 'daemon', (current) => {
+    original = current.rollout;
+    named = current.rollout.rollbackId ?? (current.rollout.state === 'rollingBack' ? id : null);
+    if (current.rollout.rollbackId !== null || named === null) return undefined;
+    return { kind: 'rollbackNamed', at: clock.now(), rollbackId: named, left };
+  });
+  if (named === null) return 'done';
+  const origin = {
+    id: named,
+    startedBy: rollout.id,
+    createdAt: clock.now(),
+    fleet: inventory.value,
+    accountMarks: rollout.accountMarks,
+    generation: rollout.config?.generation,
+  };
+  const frozen = freezeRollback(original, { takenBack, left }, collectors, origin);
+  const event = {
+    at: clock.now(),
+    event: 'rollout.planned',
+    policy: rollout.policy.name,
+    rollout: named,
+    reason: `rollback of ${rollout.id}: ${takenBack.length} collectors${leftWords}`,
+    by: 'daemon',
+  } as const;
+  // Another rollback has the policy's place: the inventory is not read again at once.
+  if ((await store.freeze({ ...frozen, events: [event] })) === 'busy') return 'again';
+  parts.sink.tell(event);
+  parts.bell.ring();
+  return 'done';
+}
+
+/**
+ * Marks what the rollback took back, and ends the rollout with whom it has not. Nothing is stored when the rollout has
+ * changed since this was decided, or another leads: the next decision asks for it again.
+ */
+export async function endRollback(
+  parts: RollbackParts,
+  view: RolloutView,
+  { reason, fence }: { readonly reason: string; readonly fence: Fence },
+  signal: AbortSignal,
+): Promise<'done' | 'again'> {
+  const { rollout, rollback } = view;
+  const left = rollback === null ? [] : await markTakenBack(parts, rollout, { rollback, fence }, signal);
+  if (signal.aborted) return 'again';
+  const fact = { kind: 'rolledBack', at: parts.clock.now(), reason, left } as const;
+  await saveRolloutFact(parts, rollout, fact, 'daemon', fence);
+  return 'done';
+}
+
+/** @returns whom the rollback has not taken back */
+async function markTakenBack(
+  parts: RollbackParts,
+  rollout: Rollout,
+  { rollback, fence }: { readonly rollback: Pick<Rollout, 'id'>; readonly fence: Fence },
+  signal: AbortSignal,
+): Promise<readonly LeftBehind[]> {
+  const takenBack = await listAllUpgrades(parts.store, rollback.id, { state: 'succeeded' });
+  const builds = new Map(takenBack.map(({ collectorId, toBuild }) => [collectorId, toBuild]));
+  const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...builds.keys()]);
+  const at = parts.clock.now();
+  const news = upgrades.map((upgrade) => {
+    const reason = `taken back to ${builds.get(upgrade.collectorId) ?? ''} by ${rollback.id}`;
+    return { upgrade, fact: { kind: 'rolledBack', at, reason } as const };
+  });
+  await recordFacts(parts, rollout, news, { rolloutRev: rollout.rev, fence }, signal);
+  const ended = await loadRolloutSummary(parts, rollback.id, parts.clock.now());
+  return ended === undefined ? [] : leftBehindBy(parts.store, ended);
+}
+
+type FoundUpgraded =
+  | {
+      readonly kind: 'found';
+      readonly collectors: ReadonlyMap<number, FleetCollector>;
+      /** Those that nothing showed. */
+      readonly left: readonly LeftBehind[];
+    }
+  | { readonly kind: 'inconclusive'; readonly reason: string };
+
+// One request each; those beyond are left behind by name.
+const pollsMax = 50;
+
+/**
+ * Finds the upgraded collectors: in the inventory, and those that it lacks by their id. Nothing is decided from an
+ * inventory that is not plausible, or the rollback would end with nobody taken back (P14). A rollback can't be held: after
+ * a while it goes on with the collectors that it can see, and says which it could not.
+ */
+async function findUpgraded(
+  parts: RollbackParts,
+  rollout: Rollout,
+  of: { readonly upgraded: ReadonlyMap<number, Upgrade>; readonly inventory: FleetInventory },
+  signal: AbortSignal,
+): Promise<FoundUpgraded> {
+  const collectors = new Map(of.inventory.collectors.map((collector) => [collector.id, collector]));
+  const missing = [...of.upgraded.values()].filter(({ collectorId }) => !collectors.has(collectorId));
+  if (of.upgraded.size === 0) return { kind: 'found', collectors, left: [] };
+  const verdict = await judgeInventory(parts, rollout, of.inventory);
+  if (verdict.kind === 'implausible') {
+    const doubt = (await parts.store.loadRollout(rollout.id))?.doubt;
+    const isOver = doubt !== undefined && isDoubtOverdue(doubt, parts.clock.now());
+    if (verdict.why.kind === 'empty' || !isOver)
+      return { kind: 'inconclusive', reason: describeImplausible(verdict.why) };
+  }
+  const unknown: Upgrade[] = [];
+  for (const upgrade of missing.slice(0, pollsMax)) {
+    const answer = await parts.fleet.findCollector(String(upgrade.collectorId), signal);
+    if (!answer.ok) return { kind: 'inconclusive', reason: describeFailure(answer.failure) };
+    if (answer.value === undefined) unknown.push(upgrade);
+    else collectors.set(upgrade.collectorId, answer.value);
+  }
+  return {
+    kind: 'found',
+    collectors,
+    left: [
+      ...leftBehind('the service does not know them any more (404)', unknown),
+      ...leftBehind('the inventory lacks them', missing.slice(pollsMax)),
+    ],
+  };
+}
+
+function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again' {
+  const reason = `the rollback could not be planned: ${detail}`;
+  parts.sink.note({ event: 'look.failed', rollout: rollout.id, reason });
+  return 'again';
+}
+
+interface PartingParts extends Pick<ViewParts, 'store' | 'register'> {
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
+}
+
+/**
+ * Parts upgraded collectors into those that can be taken back, and those that can't be, and why: the same for the preview
+ * of a rollback and for its plan.
+ * @param of the policy that upgraded them, and the builds on offer
+ */
+export async function partUpgraded(
+  { store, register, policies }: PartingParts,
+  upgrades: readonly Upgrade[],
+  of: { readonly policy: string; readonly builds: readonly Build[] },
+): Promise<{ readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] }> {
+  const ids = upgrades.map(({ collectorId }) => collectorId);
+  const collectors = ids.map((id) => ({ id }));
+  const claimed = await claimedByOthers(store, { policy: of.policy, policies }, { collectors });
+  const held = new Set((await register.holdsOf(ids)).map(({ collectorId }) => collectorId));
+  const staying = (upgrade: Upgrade): string | undefined => {
+    if (!isOffered(upgrade.fromBuild, of.builds)) return 'the service no longer offers the build they had';
+    if (claimed.has(upgrade.collectorId)) return 'another rollout has them';
+    return held.has(upgrade.collectorId) ? 'an operator holds them' : undefined;
+  };
+  const takenBack: Upgrade[] = [];
+  const left = new Map<string, Upgrade[]>();
+  for (const upgrade of upgrades) {
+    const why = staying(upgrade);
+    const some = why === undefined ? takenBack : (left.get(why) ?? []);
+    some.push(upgrade);
+    if (why !== undefined) left.set(why, some);
+  }
+  return { takenBack, left: [...left].flatMap(([why, some]) => leftBehind(why, some)) };
+}
+
+/** Whom an ended rollback has not taken back: whom its plan left out, and what ended in it without success. */
+async function leftBehindBy(
+  store: RolloutStore,
+  counted: Pick<RolloutView, 'rollout' | 'waves'>,
+): Promise<Rollout['leftBehind']> {
+  const { rollout } = counted;
+  const [failed, withdrawn] = await Promise.all(
+    (['failed', 'withdrawn'] as const).map((kind) => store.listMissed(rollout.id, { kind, limit: 3 })),
+  );
+  return [
+    ...rollout.leftBehind,
+    ...notBrought(`failed in ${rollout.id}`, total(counted, isFailed), failed ?? []),
+    ...notBrought(
+      `left ${rollout.id} before their turn`,
+      total(counted, (state) => state === 'withdrawn'),
+      withdrawn ?? [],
+    ),
+  ];
+}

@@ -1,0 +1,59 @@
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { UpgradeState } from '../../rollout/model/upgrade.ts';
+import type { Fence } from '../ports/leader.ts';
+import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
+import { listAllUpgrades } from '../records/read-records.ts';
+
+/** Collectors in these states have no task, and none is under way. */
+const waitingStates: readonly UpgradeState[] = ['pending', 'retrying', 'deferred'];
+
+const runningStates: readonly UpgradeState[] = ['queued', 'starting', 'upgrading', 'verifying'];
+
+type EndParts = ChangeRolloutParts & ChangeUpgradeParts;
+
+interface Ending {
+  readonly reason: string;
+  readonly fence: Fence;
+}
+
+/**
+ * Ends every upgrade of a rollout that has not started; one that runs is watched to its end. Level-triggered: nothing is
+ * withdrawn of a rollout that has changed since it was decided, nor for a leader that was followed by another, and
+ * the next decision asks for what was left.
+ */
+export function withdrawWaiting(
+  parts: EndParts,
+  rollout: Rollout,
+  ending: Ending,
+  signal: AbortSignal,
+): Promise<'done'> {
+  return endAll(parts, rollout, { ...ending, kind: 'withdrawn', states: waitingStates }, signal);
+}
+
+/** Ends in the same way every upgrade that may have run in an account that this daemon can't look at. */
+export function abandonRunning(
+  parts: EndParts,
+  rollout: Rollout,
+  ending: Ending,
+  signal: AbortSignal,
+): Promise<'done'> {
+  return endAll(parts, rollout, { ...ending, kind: 'abandoned', states: runningStates }, signal);
+}
+
+async function endAll(
+  parts: EndParts,
+  rollout: Rollout,
+  of: Ending & { readonly kind: 'withdrawn' | 'abandoned'; readonly states: readonly UpgradeState[] },
+  signal: AbortSignal,
+): Promise<'done'> {
+  const { kind, reason, fence } = of;
+  for (const state of of.states) {
+    if (signal.aborted) break;
+    const upgrades = await listAllUpgrades(parts.store, rollout.id, { state });
+    const at = parts.clock.now();
+    const news = upgrades.map((upgrade) => ({ upgrade, fact: { kind, at, reason } }));
+    await recordFacts(parts, rollout, news, { rolloutRev: rollout.rev, fence }, signal);
+  }
+  return 'done';
+}

@@ -1,0 +1,183 @@
+import { assertNever } from '../../base/assert.ts';
+import { total } from '../../rollout/decision/failure-limits.ts';
+import { accountWords } from '../../rollout/model/account.ts';
+import type { LeftBehind } from '../../rollout/model/left-behind.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { describeFailed, makeFailureTest } from '../../rollout/verbs/failure-word.ts';
+import { describeUnconfirmed, isAsShown } from '../../rollout/verbs/preview-rollback.ts';
+import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../../rollout/verbs/verbs.ts';
+import type { Accounts } from '../ports/accounts.ts';
+import { changeRollout, stopRollout } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
+import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
+import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
+import type { VerbRequest } from './operations.ts';
+import { showRollback } from './preview-rollback.ts';
+
+export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
+  /** Every rollout is ours, where left out. */
+  readonly accounts?: Accounts;
+}
+
+// After these nothing may leave any more (P4).
+const stoppingVerbs: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'rollback']);
+
+/** Makes the way a verb takes: judged from what is now, saved, and in force when it returns. undefined: no such rollout. */
+export function makeApplyVerb(parts: ApplyVerbParts) {
+  return async (asked: VerbRequest): Promise<VerbJudgement | undefined> => {
+    const request = await redirect(parts, asked);
+    const foreign = await refuseForeign(parts, request);
+    if (foreign !== undefined) return { kind: 'refused', reason: foreign };
+    const unready = await refusePlan(parts, request);
+    if (unready !== undefined) return { kind: 'refused', reason: unready };
+    const taken = await refuseReopening(parts, request);
+    if (taken !== undefined) return { kind: 'refused', reason: taken };
+    if (request.verb === 'retry') {
+      const refused = await retryFailed(parts, request);
+      if (refused !== undefined) return refused;
+    }
+    const confirmed = await confirmRollback(parts, request);
+    if (confirmed !== undefined && confirmed.kind !== 'confirmed') return confirmed;
+    const judge = (current: RolloutView) => judgeVerb(current, request, wordsOf(parts, request));
+    const factOf = (current: RolloutView) => {
+      const judgement = judge(current);
+      return judgement.kind === 'change' ? judgement.fact : undefined;
+    };
+    const change = stoppingVerbs.has(request.verb) ? stopRollout : changeRollout;
+    const view = await change(parts, request.rolloutId, request.by, factOf);
+    if (view === undefined) return undefined;
+    const judgement = judge(view);
+    if (judgement.kind === 'refused') return judgement;
+    if (confirmed !== undefined) await noteLeftBehind(parts, request.rolloutId, confirmed.left);
+    if (request.verb !== 'retry') return judgement;
+    // Its records are the change; the rollout itself may have been open all the time.
+    return { kind: 'change', fact: { kind: 'reopened', ...wordsOf(parts, request) } };
+  };
+}
+
+function wordsOf({ clock }: ApprovePlanParts, { by, reason }: VerbRequest) {
+  return { by, reason, at: clock.now() };
+}
+
+/** What is said to start a rollback outside its windows is meant for the rollback, once there is one. */
+async function redirect({ store }: ApplyVerbParts, request: VerbRequest): Promise<VerbRequest> {
+  if (request.verb !== 'rollback' || request.now !== true) return request;
+  const rollbackId = (await store.loadRollout(request.rolloutId))?.rollbackId ?? null;
+  if (rollbackId === null || (await store.loadRollout(rollbackId)) === undefined) return request;
+  return { ...request, rolloutId: rollbackId };
+}
+
+/**
+ * Compares what a rollback would do with what the operator saw (P15).
+ * @returns who stays behind, or what is answered instead; undefined: it is no rollback, or of no rollout
+ */
+async function confirmRollback(
+  parts: ApplyVerbParts,
+  request: VerbRequest,
+): Promise<VerbJudgement | { readonly kind: 'confirmed'; readonly left: readonly LeftBehind[] } | undefined> {
+  if (request.verb !== 'rollback') return undefined;
+  const view = await loadRolloutSummary(parts, request.rolloutId, parts.clock.now());
+  if (view === undefined) return undefined;
+  const judgement = judgeVerb(view, request, wordsOf(parts, request));
+  if (judgement.kind !== 'change') return judgement;
+  const result = await showRollback(parts, request.rolloutId);
+  switch (result.kind) {
+    case 'unknownRollout':
+      return undefined;
+    case 'refused':
+      return result;
+    case 'unavailable':
+      return {
+        kind: 'refused',
+        reason: `${result.reason}; nothing was changed: pause it until they are known`,
+      };
+    case 'shown': {
+      const { preview } = result;
+      const isConfirmed = request.shown !== undefined && isAsShown(request.shown, preview);
+      if (!isConfirmed) return { kind: 'refused', reason: describeUnconfirmed(request.shown, preview) };
+      return { kind: 'confirmed', left: preview.leftBehind };
+    }
+    default:
+      return assertNever(result);
+  }
+}
+
+/** Said until the rollback is planned: the plan has the last word. */
+async function noteLeftBehind(
+  parts: ApplyVerbParts,
+  rolloutId: string,
+  left: readonly LeftBehind[],
+): Promise<void> {
+  if (left.length === 0) return;
+  await changeRollout(parts, rolloutId, 'daemon', ({ rollout: { state, rollbackId } }) =>
+    state === 'rollingBack' && rollbackId === null
+      ? { kind: 'leftBehindForeseen', at: parts.clock.now(), left }
+      : undefined,
+  );
+}
+
+/** Only brakes are for a rollout of another account: anything else is begun by what this account shows (P5). */
+async function refuseForeign(
+  { store, accounts }: ApplyVerbParts,
+  { rolloutId, verb }: VerbRequest,
+): Promise<string | undefined> {
+  if (accounts === undefined || verb === 'pause' || verb === 'abort') return undefined;
+  const rollout = await store.loadRollout(rolloutId);
+  const standing = rollout === undefined ? undefined : await accounts.settle(rollout);
+  return standing === undefined || standing.kind === 'own' ? undefined : accountWords(standing);
+}
+
+/** A rollout that is over takes its policy's place again, which another one may have. */
+async function refuseReopening(
+  { store }: ApprovePlanParts,
+  { rolloutId, verb }: VerbRequest,
+): Promise<string | undefined> {
+  if (verb !== 'retry' && verb !== 'rollback') return undefined;
+  const rollout = await store.loadRollout(rolloutId);
+  if (rollout === undefined || rollout.endedAt === null) return undefined;
+  const [active] = await store.activeRolloutIds([rollout.policy.name]);
+  return active === undefined ? undefined : `it is over, and ${active} is on its way`;
+}
+
+/** Only the plan that waits is worth reading the fleet again; of any other `judgeVerb` says what waits. */
+async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promise<string | undefined> {
+  if (request.verb !== 'approve' || 'wave' in request) return undefined;
+  const rollout = await parts.store.loadRollout(request.rolloutId);
+  const isAwaited = rollout?.state === 'awaitingApproval' && rollout.planHash === request.planHash;
+  return isAwaited ? refuseApproval(parts, rollout) : undefined;
+}
+
+/**
+ * Gives the failed ones another turn, before the rollout is open again: one that was over acts on nothing, so that it
+ * can't end anew in between. After a crash half-way the verb is repeated.
+ * @returns why not
+ */
+async function retryFailed(
+  parts: ApprovePlanParts & ChangeUpgradeParts,
+  request: Extract<VerbRequest, { readonly verb: 'retry' }>,
+): Promise<VerbJudgement | undefined> {
+  const { rolloutId, failureClass, by, reason } = request;
+  const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
+  if (view === undefined) return undefined;
+  const judgement = judgeVerb(view, request, wordsOf(parts, request));
+  if (judgement.kind === 'refused') return judgement;
+  let changed = view.rollout.endedAt === null ? 0 : total(view, (state) => state === 'retrying');
+  const words = reason === '' ? `asked for by ${by}` : `asked for by ${by}: ${reason}`;
+  const isMeant = failureClass === undefined ? () => true : makeFailureTest(failureClass);
+  const unmatched: Upgrade[] = [];
+  for (const state of failedStates) {
+    const failed = await listAllUpgrades(parts.store, rolloutId, { state });
+    const at = parts.clock.now();
+    const news = failed.flatMap((upgrade) => {
+      if (!('failureClass' in upgrade)) return [];
+      if (isMeant(upgrade)) return [{ upgrade, fact: { kind: 'retryAsked', at, reason: words } as const }];
+      unmatched.push(upgrade);
+      return [];
+    });
+    changed += (await recordFacts(parts, view.rollout, news, {})).length;
+  }
+  if (changed > 0) return undefined;
+  const known = unmatched.length === 0 ? '' : `; it has ${describeFailed(unmatched)}`;
+  return { kind: 'refused', reason: `no upgrade of it failed as ${failureClass ?? 'that'}${known}` };
+}

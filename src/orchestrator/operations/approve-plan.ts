@@ -1,0 +1,113 @@
+import { someNames } from '../../base/names.ts';
+import type { DurationMs } from '../../base/time.ts';
+import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
+import { indexOfStratum } from '../../rollout/model/plan-groups.ts';
+import type { HeldStratum, PlanDrift, Rollout } from '../../rollout/model/rollout.ts';
+import { freezePlan } from '../../rollout/planning/freeze-plan.ts';
+import type { Plan } from '../../rollout/planning/plan.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
+import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import { listAllUpgrades } from '../records/read-records.ts';
+import { makePlanMemory, readPlan } from '../scan/read-plan.ts';
+import { judgeInventory, refusalOf } from '../watch/judge-inventory.ts';
+
+export interface ApprovePlanParts extends ChangeRolloutParts {
+  readonly fleet: FleetService;
+  readonly policies: readonly string[];
+}
+
+// In a large fleet somebody always comes or goes: a plan that was just made anew, and shown with its drift, is approved
+// as it is for so long, or no plan ever would be.
+const shownForMs: DurationMs = 10 * 60_000;
+
+/**
+ * Whether a plan that waits for approval may be approved now: the fleet is read again, and when it moved, the plan is
+ * made anew, with its drift, and waits again (P14).
+ * @returns why not, or undefined when it may
+ */
+export async function refuseApproval(
+  parts: ApprovePlanParts,
+  rollout: Rollout,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const now = parts.clock.now();
+  if (rollout.drift !== null && now - rollout.fleetReadAt <= shownForMs) return undefined;
+  const { policy } = rollout;
+  const memory = makePlanMemory(parts, {
+    policy: policy.name,
+    policies: parts.policies,
+    history: await earlierRollouts(parts, rollout),
+    at: now,
+  });
+  const reading = await readPlan(parts.fleet, policy, rollout.id, memory, signal);
+  if (!reading.ok) return `the fleet could not be read again: ${describeFailure(reading.failure)}`;
+  if (reading.value.kind === 'noTarget')
+    return `there is no target any more: ${reading.value.reason}; abort it`;
+  const { plan, fleet } = reading.value;
+  const refusal = refusalOf(await judgeInventory(parts, rollout, fleet));
+  if (refusal !== undefined)
+    return `${refusal}; approve again later, or, if they were removed on purpose, abort it and start anew`;
+  if (plan.hash === rollout.planHash) return undefined;
+  const drift = await compare(parts, rollout, plan);
+  const { createdAt, startedBy, id, accountMarks } = rollout;
+  const frozen = freezePlan(plan, { id, policy, startedBy, createdAt, fleet, accountMarks });
+  const renewed = {
+    ...frozen.rollout,
+    drift,
+    ...(rollout.config === undefined ? {} : { config: rollout.config }),
+    heldStrata: heldIn(rollout, frozen.groups),
+    rev: rollout.rev + 1,
+  };
+  const event = {
+    at: now,
+    event: 'rollout.drifted',
+    policy: policy.name,
+    rollout: id,
+    reason: drift.words,
+    by: 'daemon',
+  } as const;
+  const saved = await parts.store.replan({ ...frozen, rollout: renewed, events: [event] }, rollout.rev);
+  if (saved !== 'saved') return 'it changed while the fleet was read again: look at it, and approve again';
+  parts.sink.tell(event);
+  return `the fleet moved since plan ${rollout.planHash} was made: ${drift.words}; look at plan ${plan.hash}, and approve that`;
+}
+
+/** What an operator held of the plan before stays held: strata are told by their labels. */
+function heldIn({ heldStrata }: Rollout, { strata }: PlanGroups): readonly HeldStratum[] {
+  // One that has no members now may have some when the next plan is made.
+  return heldStrata.map((held) => ({
+    ...held,
+    stratum: indexOfStratum(strata, held.label),
+  }));
+}
+
+/** An operator's rollout tried earlier failures again; one by schedule left them out, and still does. */
+async function earlierRollouts(parts: ApprovePlanParts, rollout: Rollout): Promise<readonly Rollout[]> {
+  if (rollout.startedBy === 'operator') return [];
+  const all = await parts.store.listRollouts([rollout.policy.name]);
+  return all.filter(({ id }) => id !== rollout.id);
+}
+
+async function compare(parts: ApprovePlanParts, rollout: Rollout, plan: Plan): Promise<PlanDrift> {
+  const before = new Map(
+    (await listAllUpgrades(parts.store, rollout.id, { state: 'pending' })).map((upgrade) => [
+      upgrade.collectorId,
+      upgrade.collectorName,
+    ]),
+  );
+  const after = new Map(
+    plan.waves.flatMap(({ members }) =>
+      members.map(({ collector }) => [collector.id, collector.name] as const),
+    ),
+  );
+  const joined = [...after].flatMap(([id, name]) => (before.has(id) ? [] : [name]));
+  const left = [...before].flatMap(([id, name]) => (after.has(id) ? [] : [name]));
+  const words = [
+    plan.targetBuild === rollout.targetBuild ? '' : `the target is ${plan.targetBuild} now`,
+    joined.length === 0 ? '' : `${joined.length} came (${someNames(joined)})`,
+    left.length === 0 ? '' : `${left.length} went (${someNames(left)})`,
+    joined.length + left.length === 0 ? 'its waves changed' : '',
+  ].filter((part) => part !== '');
+  return { from: rollout.planHash, joined: joined.length, left: left.length, words: words.join(', ') };
+}

@@ -1,0 +1,215 @@
+import { nearestNames } from '../../base/names.ts';
+import type { FleetCollector } from '../../rollout/model/collector.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { stratumLabel } from '../../rollout/planning/group-collectors.ts';
+import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.ts';
+import { explainUnreadable, explainUpgrade } from '../../rollout/status/explain.ts';
+import { explainUnplanned, type PastRecord } from '../../rollout/status/explain-unplanned.ts';
+import { attemptsOf } from '../../rollout/upgrade/attempts.ts';
+import type { Build } from '../ports/fleet-service.ts';
+import { loadRolloutView } from '../records/read-records.ts';
+import { makePlanMemory } from '../scan/read-plan.ts';
+import { type Asked, askForCollector, findPlannedCollector, isSilent, namesNear } from './find-collector.ts';
+import type { ExplainResult, Explanation, PastUpgrade } from './operations.ts';
+import type { OperationsParts } from './operations-parts.ts';
+
+// Enough candidates to say whether this collector's lane is free; who exactly is next does not matter.
+const pageSize = 100;
+
+// Of each policy: months of nights, in a few reads each.
+const pastMax = 20;
+
+/** Why not now, and when: for each policy, from its rollout on the way, or by the rules of its next plan. */
+export async function explainCollector(parts: OperationsParts, idOrName: string): Promise<ExplainResult> {
+  const planned = await findPlannedCollector(parts, idOrName);
+  if (planned === undefined) {
+    const asked = await askForCollector(parts, idOrName);
+    if (asked.kind === 'unavailable') return asked;
+    if (asked.kind === 'none')
+      return { kind: 'unknownCollector', nearest: await nearestCollectors(parts, idOrName) };
+    const { id, name, build } = asked.collector;
+    return explainFound(parts, { id, name, build, ask: async () => asked });
+  }
+  const { collectorId: id, collectorName: name, state } = planned;
+  const build = state === 'succeeded' ? planned.toBuild : planned.fromBuild;
+  // What its plan knows is told without the service; a policy that did not plan it has to know more.
+  return explainFound(parts, { id, name, build, ask: once(() => askForCollector(parts, String(id))) });
+}
+
+/** In the plans first; what no plan has, such as an excluded collector, is in the inventory. */
+async function nearestCollectors(parts: OperationsParts, text: string): Promise<readonly string[]> {
+  const near = await namesNear(parts, text);
+  if (near.length > 0 || (await isSilent(parts))) return near;
+  const inventory = await parts.fleet.readInventory(null);
+  return inventory.ok
+    ? nearestNames(
+        text,
+        inventory.value.collectors.map(({ name }) => name),
+      )
+    : [];
+}
+
+interface Found extends Pick<FleetCollector, 'id' | 'name' | 'build'> {
+  readonly ask: () => Promise<Asked>;
+}
+
+/** What is asked once for all policies. */
+interface Asking extends Found {
+  /** null: the service can't be asked now. */
+  readonly builds: () => Promise<readonly Build[] | null>;
+}
+
+async function explainFound(parts: OperationsParts, found: Found): Promise<ExplainResult> {
+  const explanations: Explanation[] = [];
+  const history: PastUpgrade[] = [];
+  const builds = once(async () => {
+    const answer = (await isSilent(parts)) ? undefined : await parts.fleet.listBuilds();
+    return answer?.ok === true ? answer.value : null;
+  });
+  for (const policy of parts.rollouts) {
+    const records = await loadRecords(parts, policy.name, found.id);
+    explanations.push(await explainFor(parts, policy, { ...found, builds }, records));
+    history.push(...records.flatMap(pastUpgrade));
+  }
+  history.sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
+  const { id, name, build } = found;
+  return { kind: 'explained', collectorId: id, collectorName: name, build, explanations, history };
+}
+
+interface KeptRecord extends PastRecord {
+  readonly rollout: Rollout;
+}
+
+/** The collector's record in the latest rollouts of a policy, newest first. */
+async function loadRecords(
+  { store }: OperationsParts,
+  policy: string,
+  collectorId: number,
+): Promise<readonly KeptRecord[]> {
+  const kept = await store.pageRollouts([policy], { limit: pastMax });
+  const records: KeptRecord[] = [];
+  for (const rollout of kept?.rollouts ?? []) {
+    const { upgrades } = await store.loadUpgrades(rollout.id, [collectorId]);
+    records.push({ rollout, upgrade: upgrades[0] });
+  }
+  return records;
+}
+
+function pastUpgrade({ rollout, upgrade }: KeptRecord): readonly PastUpgrade[] {
+  if (upgrade === undefined || rollout.endedAt === null) return [];
+  const { state, fromBuild, toBuild } = upgrade;
+  return [
+    {
+      rollout: rollout.id,
+      policy: rollout.policy.name,
+      kind: rollout.kind,
+      state,
+      fromBuild,
+      toBuild,
+      at: 'endedAt' in upgrade ? upgrade.endedAt : null,
+      reason: 'reason' in upgrade ? (upgrade.reason ?? '') : '',
+      attempts: attemptsOf(upgrade),
+    },
+  ];
+}
+
+async function explainFor(
+  parts: OperationsParts,
+  policy: Policy,
+  asking: Asking,
+  records: readonly KeptRecord[],
+): Promise<Explanation> {
+  const now = parts.clock.now();
+  const active = await parts.store.activeRolloutIds([policy.name]);
+  const { upgrade, unreadableIn } = await findActive(parts, active, asking.id);
+  // Beside the rollout that is rolled back stands the one that takes it back: it is explained by the one that has it.
+  const rolloutId = upgrade?.rolloutId ?? unreadableIn ?? active[0];
+  const view =
+    rolloutId === undefined
+      ? undefined
+      : await loadRolloutView(parts, rolloutId, { now, overdueBefore: 0, pageSize });
+  const none = {
+    policy: policy.name,
+    rollout: rolloutId ?? null,
+    wave: null,
+    state: null,
+    attempts: [],
+    rule: null,
+  };
+  if (upgrade !== undefined && view !== undefined) {
+    return {
+      ...none,
+      kind: 'planned',
+      wave: view.rollout.waves[upgrade.wave]?.name ?? null,
+      state: upgrade.state,
+      target: upgrade.toBuild,
+      stratum: view.groups.strata[upgrade.stratum]?.label ?? null,
+      attempts: attemptsOf(upgrade),
+      ...explainUpgrade(view, upgrade, now),
+    };
+  }
+  if (unreadableIn !== undefined && view !== undefined) {
+    const { targetBuild } = view.rollout;
+    const hold = explainUnreadable(view, asking.id, now);
+    return { ...none, kind: 'unreadable', target: targetBuild, stratum: null, ...hold };
+  }
+  const asked = await asking.ask();
+  if (asked.kind !== 'found') {
+    const unplanned =
+      asked.kind === 'none'
+        ? ({ kind: 'gone', reason: 'the service has it no more' } as const)
+        : ({ kind: 'unknown', reason: `not planned; the reason is unavailable: ${asked.reason}` } as const);
+    return { ...none, ...unplanned, target: null, stratum: null, until: null };
+  }
+  const { collector } = asked;
+  const target = await targetOf(parts, policy, { asking, view });
+  const [held] = await parts.register.holdsOf([collector.id]);
+  return {
+    ...none,
+    target: target?.kind === 'chosen' ? target.build : null,
+    stratum: stratumLabel(collector, policy.spreadBy),
+    ...explainUnplanned(policy, collector, { target, past: records, held }),
+  };
+}
+
+/** The collector's record in the active rollouts of a policy: where it has two, the one that has not ended. */
+async function findActive(
+  { store }: OperationsParts,
+  active: readonly string[],
+  collectorId: number,
+): Promise<{ readonly upgrade: Upgrade | undefined; readonly unreadableIn: string | undefined }> {
+  const found: Upgrade[] = [];
+  let unreadableIn: string | undefined;
+  for (const rolloutId of active) {
+    const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, [collectorId]);
+    found.push(...upgrades);
+    if (unreadable.length > 0) unreadableIn = rolloutId;
+  }
+  return { upgrade: found.find(({ state }) => !isEnd(state)) ?? found[0], unreadableIn };
+}
+
+/** The build of the rollout on the way, else the one that the next scan would choose; a rollback goes back to others. */
+async function targetOf(
+  parts: OperationsParts,
+  policy: Policy,
+  { asking, view }: { readonly asking: Asking; readonly view: RolloutView | undefined },
+): Promise<TargetChoice | null> {
+  const rollout = view?.rollout;
+  if (rollout !== undefined && rollout.kind === 'upgrade' && rollout.state !== 'rollingBack')
+    return { kind: 'chosen', build: rollout.targetBuild };
+  const builds = await asking.builds();
+  if (builds === null) return null;
+  const of = { policy: policy.name, policies: parts.policies, history: [], at: parts.clock.now() };
+  const { seen, held } = await makePlanMemory(parts, of).recallBuilds(builds.map(({ version }) => version));
+  return chooseTarget(policy.target, builds, seen, held);
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}

@@ -1,0 +1,84 @@
+import { nearestNames, parseCollectorId } from '../../base/names.ts';
+import type { FleetCollector } from '../../rollout/model/collector.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { standstillWaitMaxMs } from '../ports/api-budget.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import type { OperationsParts } from './operations-parts.ts';
+
+/** A page of a plan, for one look at its names: a few hundred KB. */
+const pageSize = 1_000;
+
+type PlanParts = Pick<OperationsParts, 'policies'> & {
+  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadUpgrades' | 'listUpgrades'>;
+};
+type NameParts = Pick<OperationsParts, 'policies'> & {
+  readonly store: Pick<RolloutStore, 'currentRollouts' | 'listUpgrades'>;
+};
+type AskParts = Pick<OperationsParts, 'readApiStanding' | 'clock'> & {
+  readonly fleet: Pick<FleetService, 'findCollector'>;
+};
+
+/**
+ * Finds a collector in the rollouts that are on their way, by its id or exact name: a person who holds one back must
+ * not have to wait for a service that stands still. By name it costs a reading of the plans, 1 s for 100,000 collectors.
+ */
+export async function findPlannedCollector(parts: PlanParts, idOrName: string): Promise<Upgrade | undefined> {
+  const id = parseCollectorId(idOrName);
+  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+    const found =
+      id === undefined
+        ? await findByName(parts, rolloutId, idOrName.trim())
+        : // One that can't be read is asked for at the service instead.
+          (await parts.store.loadUpgrades(rolloutId, [id])).upgrades[0];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function findByName(parts: PlanParts, rolloutId: string, name: string): Promise<Upgrade | undefined> {
+  for (let offset = 0; ; offset += pageSize) {
+    const page = await parts.store.listUpgrades(rolloutId, { offset, limit: pageSize });
+    const found = page.find(({ collectorName }) => collectorName === name);
+    // A short page is not the last one: a record that can't be read is left out.
+    if (found !== undefined || page.length === 0) return found;
+  }
+}
+
+/** Names of planned collectors that a person may have meant: a reading of the plans, as above. */
+export async function namesNear(parts: NameParts, text: string): Promise<readonly string[]> {
+  let near: string[] = [];
+  for (const { id } of await parts.store.currentRollouts(parts.policies)) {
+    for (let offset = 0; ; offset += pageSize) {
+      const page = await parts.store.listUpgrades(id, { offset, limit: pageSize });
+      if (page.length === 0) break;
+      const names = page.map(({ collectorName }) => collectorName);
+      near = nearestNames(text, [...near, ...names]);
+    }
+  }
+  return near;
+}
+
+export type Asked =
+  | { readonly kind: 'found'; readonly collector: FleetCollector }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** Asks the service for a collector; not while it is known that no request leaves before a person has given up. */
+export async function askForCollector(parts: AskParts, idOrName: string): Promise<Asked> {
+  const { standstill } = await parts.readApiStanding();
+  if (await isSilent(parts))
+    return { kind: 'unavailable', reason: `it has to be asked for, and ${standstill?.reason ?? ''}` };
+  const answer = await parts.fleet.findCollector(idOrName);
+  // A refusal is an answer: nobody can be called that.
+  if (!answer.ok && answer.failure.kind === 'refused') return { kind: 'none' };
+  if (!answer.ok) return { kind: 'unavailable', reason: describeFailure(answer.failure) };
+  return answer.value === undefined ? { kind: 'none' } : { kind: 'found', collector: answer.value };
+}
+
+/** True while it is known that no request leaves before a person has given up. */
+export async function isSilent(parts: Pick<AskParts, 'readApiStanding' | 'clock'>): Promise<boolean> {
+  const { standstill } = await parts.readApiStanding();
+  return (standstill?.until ?? 0) > parts.clock.now() + standstillWaitMaxMs;
+}

@@ -1,0 +1,272 @@
+import { parseBuildVersion } from '../../base/build-version.ts';
+import { nearestTexts, parseCollectorId } from '../../base/names.ts';
+import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import { isOffered } from '../../rollout/planning/target.ts';
+import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { didYouMean, type HoldNote } from '../../rollout/verbs/hold-notes.ts';
+import type { HoldEntry } from '../ports/fleet-register.ts';
+import { changeRollout, stopRollout, waitForLeavingCreates } from '../records/change-rollout.ts';
+import { recordFact } from '../records/change-upgrade.ts';
+import { askForCollector, findPlannedCollector, namesNear } from './find-collector.ts';
+import type { HeldSubject, HeldThings, HoldRequest, HoldResult } from './operations.ts';
+import type { OperationsParts } from './operations-parts.ts';
+
+type Found =
+  | { readonly kind: 'found'; readonly subjects: readonly HeldSubject[]; readonly note?: HoldNote }
+  | Extract<HoldResult, { kind: 'unknown' | 'unavailable' }>;
+
+/** Holds a build over all policies, a collector over all rollouts, or a stratum in the rollouts that have it. */
+export async function hold(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+  const found = await findSubjects(parts, request.subject, 'hold');
+  if (found.kind !== 'found') return found;
+  const results: HoldResult[] = [];
+  for (const subject of found.subjects) results.push(await holdOne(parts, subject, request));
+  // Only now: what a person should know must not delay the brake.
+  return withNote(together(results, request), found.note ?? (await noteOfBuild(parts, found.subjects)));
+}
+
+/** The other way round; failures of a released stratum that were seen until now speak against it no more. */
+export async function release(parts: OperationsParts, request: HoldRequest): Promise<HoldResult> {
+  const found = await findSubjects(parts, request.subject, 'release');
+  if (found.kind !== 'found') return found;
+  const results: HoldResult[] = [];
+  for (const subject of found.subjects) results.push(await releaseOne(parts, subject, request));
+  return withNote(together(results, request), found.note);
+}
+
+export async function listHolds(parts: OperationsParts): Promise<HeldThings> {
+  const { builds, collectors } = await parts.register.holds();
+  const strata: Array<HeldThings['strata'][number]> = [];
+  for (const { id, policy, endedAt, heldStrata } of await parts.store.currentRollouts(parts.policies)) {
+    const of = { policy: policy.name, rolloutId: id, isEnded: endedAt !== null };
+    for (const { label, reason, by, at } of heldStrata) strata.push({ ...of, label, reason, by, at });
+  }
+  return { builds, collectors, strata };
+}
+
+/** What an operator's word names: a build by its form, a stratum by its label, anything else a collector. */
+async function findSubjects(parts: OperationsParts, text: string, did: 'hold' | 'release'): Promise<Found> {
+  if (/-/.test(text) && parseBuildVersion(text) !== undefined)
+    return { kind: 'found', subjects: [{ kind: 'build', build: text.trim() }] };
+  const rollouts = await parts.store.currentRollouts(parts.policies);
+  const active = rollouts.filter(({ endedAt }) => endedAt === null);
+  const strata: HeldSubject[] = [];
+  const known: string[] = [];
+  for (const rollout of did === 'hold' ? active : rollouts) {
+    // A held one may have lost its last member. In a rollout that has ended, only held ones matter.
+    const planned = rollout.endedAt === null ? await parts.store.loadGroups(rollout.id) : undefined;
+    const labels = [...(planned?.strata ?? []), ...rollout.heldStrata];
+    known.push(...labels.map(({ label }) => label));
+    const found = findStratum(labels, text);
+    if (found.kind === 'found' && rollout.brokenText !== undefined)
+      return unreadableRollout(found.label, rollout.id);
+    if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId: rollout.id });
+  }
+  if (strata.length > 0) {
+    const isOver = strata.every(
+      (each) => each.kind === 'stratum' && !active.some(({ id }) => id === each.rolloutId),
+    );
+    return { kind: 'found', subjects: strata, ...(isOver ? { note: { kind: 'rolloutEnded' } } : {}) };
+  }
+  const empty = did === 'hold' ? emptyStratum(active, text) : [];
+  return findCollector(parts, text, { known, empty });
+}
+
+/** The stratum that a label of the right form names in rollouts where nobody belongs to it yet. */
+function emptyStratum(rollouts: readonly Rollout[], text: string): readonly HeldSubject[] {
+  const values = text.split('/').map((part) => part.trim());
+  if (values.length < 2 || values.includes('')) return [];
+  return rollouts.flatMap(({ id, policy, brokenText }) =>
+    policy.spreadBy.length === values.length && brokenText === undefined
+      ? [{ kind: 'stratum', label: values.join(' / '), rolloutId: id }]
+      : [],
+  );
+}
+
+/** Nothing of it starts, and what is said of it could not be kept. */
+function unreadableRollout(label: string, rolloutId: string): Found {
+  const reason = `stratum ${label} is of ${rolloutId}, whose record in Redis can't be read: nothing of it starts; abort it, or restore a backup`;
+  return { kind: 'unknown', reason };
+}
+
+/** In our own records first: a service that stands still must not be in the way of who holds something back. */
+async function findCollector(
+  parts: OperationsParts,
+  text: string,
+  strata: { readonly known: readonly string[]; readonly empty: readonly HeldSubject[] },
+): Promise<Found> {
+  const found = (collectorId: number, name: string): Found => ({
+    kind: 'found',
+    subjects: [{ kind: 'collector', collectorId, name }],
+  });
+  const planned = await findPlannedCollector(parts, text);
+  if (planned !== undefined) return found(planned.collectorId, planned.collectorName);
+  const id = parseCollectorId(text);
+  const { collectors } = await parts.register.holds();
+  const held = collectors.find(({ collectorId, name }) => collectorId === id || name === text.trim());
+  if (held !== undefined) return found(held.collectorId, held.name ?? String(held.collectorId));
+  const byId = id === undefined ? undefined : found(id, String(id));
+  const asked = await askForCollector(parts, text);
+  if (asked.kind === 'found') return found(asked.collector.id, asked.collector.name);
+  // One that the service does not know, or can't be asked for now, can still be named by its id.
+  if (byId?.kind === 'found')
+    return asked.kind === 'none' ? { ...byId, note: { kind: 'collectorUnknown' } } : byId;
+  const nearest = nearestTexts(text, strata.known, nearestMax);
+  if (strata.empty.length > 0)
+    return { kind: 'found', subjects: strata.empty, note: { kind: 'stratumEmpty', nearest } };
+  if (asked.kind === 'unavailable') return asked;
+  const near = didYouMean([...nearest, ...(await namesNear(parts, text))].slice(0, nearestMax));
+  const reason = `${text} is no build, no stratum of a current rollout, and no installed collector${near}`;
+  return { kind: 'unknown', reason };
+}
+
+// A hint is one line.
+const nearestMax = 3;
+
+/** Whether a build that was held is one that nobody offers: a slip, most likely. */
+async function noteOfBuild(
+  { register }: OperationsParts,
+  [subject]: readonly HeldSubject[],
+): Promise<HoldNote | undefined> {
+  if (subject?.kind !== 'build') return undefined;
+  const { build } = subject;
+  const offered = await register.lastOffered();
+  if (
+    offered === undefined ||
+    isOffered(
+      build,
+      offered.builds.map((version) => ({ version })),
+    )
+  )
+    return undefined;
+  const nearest = nearestTexts(build, offered.builds, nearestMax);
+  return { kind: 'buildNotOffered', seenAt: offered.at, nearest };
+}
+
+function withNote(result: HoldResult, note: HoldNote | undefined): HoldResult {
+  return note === undefined || (result.kind !== 'done' && result.kind !== 'unchanged')
+    ? result
+    : { ...result, note };
+}
+
+async function holdOne(
+  parts: OperationsParts,
+  subject: HeldSubject,
+  { by, reason }: HoldRequest,
+): Promise<HoldResult> {
+  const at = parts.clock.now();
+  switch (subject.kind) {
+    case 'build': {
+      const did = await parts.register.holdBuild({ build: subject.build, by, reason, at });
+      if (did === 'held') await audit(parts, { at, event: 'build.held', subject: subject.build, by, reason });
+      // Also when it was held before: whoever held it may have died right after writing that down.
+      let stopped = false;
+      for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+        const view = await stopRollout(parts, rolloutId, by, (current) => holdForBuild(current, at));
+        stopped ||= view !== undefined && holdForBuild(view, at) !== undefined;
+      }
+      return { kind: did === 'held' || stopped ? 'done' : 'unchanged', subject };
+    }
+    case 'collector': {
+      const { collectorId } = subject;
+      const name = subject.name === String(collectorId) ? {} : { name: subject.name };
+      const did = await parts.register.holdCollector({ collectorId, ...name, by, reason, at });
+      if (did === 'held')
+        await audit(parts, { at, event: 'collector.held', subject: String(collectorId), by, reason });
+      // Also when it was held before: whoever held it may have died right after writing that down.
+      await withdraw(parts, collectorId, `held by ${by}: ${reason}`);
+      return { kind: did === 'held' ? 'done' : 'unchanged', subject };
+    }
+    case 'stratum': {
+      const judge = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
+        if (rollout.brokenText !== undefined || rollout.endedAt !== null) return undefined;
+        if (findStratum(rollout.heldStrata, subject.label).kind === 'found') return undefined;
+        const { label } = subject;
+        const words = `by ${by}: ${reason}`;
+        // -1: its first collector may join later.
+        const held = { stratum: indexOfStratum(groups.strata, label), label, reason: words, by, at };
+        return { kind: 'strataHeld', at, strata: [held], reason: `${label}: ${words}` };
+      };
+      const view = await stopRollout(parts, subject.rolloutId, by, judge);
+      const did = view !== undefined && judge(view) !== undefined;
+      return { kind: did ? 'done' : 'unchanged', subject };
+    }
+    default:
+      return subject satisfies never;
+  }
+}
+
+async function releaseOne(
+  parts: OperationsParts,
+  subject: HeldSubject,
+  { by, reason }: HoldRequest,
+): Promise<HoldResult> {
+  const at = parts.clock.now();
+  switch (subject.kind) {
+    case 'build': {
+      if ((await parts.register.releaseBuild(subject.build)) === 'unchanged')
+        return { kind: 'unchanged', subject };
+      await audit(parts, { at, event: 'build.released', subject: subject.build, by, reason });
+      return { kind: 'done', subject };
+    }
+    case 'collector': {
+      const { collectorId } = subject;
+      if ((await parts.register.releaseCollector(collectorId)) === 'unchanged')
+        return { kind: 'unchanged', subject };
+      await audit(parts, { at, event: 'collector.released', subject: String(collectorId), by, reason });
+      return { kind: 'done', subject };
+    }
+    case 'stratum': {
+      let did = false;
+      await changeRollout(parts, subject.rolloutId, by, (view) => {
+        const held = view.rollout.heldStrata.find(({ label }) => label === subject.label);
+        did = held !== undefined;
+        if (held === undefined) return undefined;
+        const words = `${held.label}, by ${by}: ${reason}`;
+        const { stratum, label } = held;
+        return { kind: 'stratumReleased', at, stratum, label, reason: words, view };
+      });
+      return { kind: did ? 'done' : 'unchanged', subject };
+    }
+    default:
+      return subject satisfies never;
+  }
+}
+
+function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
+  const isStoppable = rollout.state === 'running' || rollout.heldFor !== undefined;
+  if (!isStoppable || buildHold === null) return undefined;
+  return { kind: 'held', at, reason: `build ${buildHold.build} is held: ${buildHold.reason}` } as const;
+}
+
+/** Takes it out of every rollout in which it has not started; what runs is watched to its end (P5). */
+async function withdraw(parts: OperationsParts, collectorId: number, reason: string): Promise<void> {
+  for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
+    const rollout = await parts.store.loadRollout(rolloutId);
+    const { upgrades, unreadable } = await parts.store.loadUpgrades(rolloutId, [collectorId]);
+    // Nothing more is started of one that can't be read; what it was is not known.
+    if (unreadable.length > 0) await waitForLeavingCreates(parts, rolloutId);
+    const [upgrade] = upgrades;
+    if (rollout === undefined || upgrade === undefined) continue;
+    const fact: UpgradeFact = { kind: 'withdrawn', at: parts.clock.now(), reason };
+    await recordFact(parts, rollout, upgrade, fact);
+    if (upgrade.state === 'starting' || upgrade.state === 'queued')
+      await waitForLeavingCreates(parts, rolloutId);
+  }
+}
+
+async function audit(parts: OperationsParts, entry: HoldEntry): Promise<void> {
+  await parts.register.audit(entry);
+  parts.sink.note(entry);
+  parts.bell.ring();
+}
+
+/** One word about all of them: done when any changed. */
+function together(results: readonly HoldResult[], { subject }: HoldRequest): HoldResult {
+  return (
+    results.find(({ kind }) => kind === 'done') ??
+    results[0] ?? { kind: 'unknown', reason: `nothing is called ${subject}` }
+  );
+}

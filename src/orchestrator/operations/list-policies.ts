@@ -1,0 +1,102 @@
+import type { EpochMs } from '../../base/time.ts';
+import { isRolloutEnd, type RolloutState } from '../../rollout/model/rollout.ts';
+import type { ConfigStanding } from '../../rollout/reload/newest-config.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import type { Configs } from '../scan/configs.ts';
+import type { ScanBook, ScanEntry, ScanForecast, ScanOutcome } from '../scan/scan-book.ts';
+
+/** How a policy's looks for work went. */
+export interface PolicyStanding {
+  readonly policy: string;
+  /** null before the first one. */
+  readonly lastLook: { readonly at: EpochMs; readonly outcome: ScanOutcome; readonly reason: string } | null;
+  /** The last one that did not fail. */
+  readonly lastGoodAt: EpochMs | null;
+  /** By its schedule. */
+  readonly nextLookAt: EpochMs | null;
+  /** How the config of the daemon that was asked stands to those of the others. */
+  readonly config: ConfigStanding;
+}
+
+export interface PolicyStandings {
+  /** Those of the config, in its order. */
+  readonly policies: readonly PolicyStanding[];
+  readonly orphans: readonly OrphanedRollout[];
+  /** Why Redis lets the daemon that answers do no work; absent while it does. */
+  readonly notReady?: string;
+  /** What is wrong with the config file of the daemon that answers, which works by the one before; absent: nothing. */
+  readonly configProblem?: string;
+}
+
+export interface ListPoliciesParts extends FindOrphansParts {
+  readonly forecast: ScanForecast;
+  /** All daemons agree, where left out. */
+  readonly configs?: Pick<Configs, 'standings'>;
+}
+
+/** Tells for each policy when it looked for work last, what came of it, and when it looks next; and what stands still without one. */
+export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStandings> {
+  const [entries, orphans] = await Promise.all([parts.scans.read(), findOrphans(parts)]);
+  return {
+    orphans,
+    policies: parts.policies.map((policy) => {
+      const own = entries.filter((entry) => entry.policy === policy);
+      const last = latest(own);
+      return {
+        policy,
+        lastLook: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
+        lastGoodAt: lastGoodLook(own)?.at ?? null,
+        nextLookAt: parts.forecast(policy, 1)[0] ?? null,
+        config: parts.configs?.standings().get(policy) ?? { kind: 'agreed', others: 0 },
+      };
+    }),
+  };
+}
+
+/** The latest that did not fail, of the entries of one policy. */
+export function lastGoodLook(entries: readonly ScanEntry[]): ScanEntry | undefined {
+  return latest(entries.filter(({ outcome }) => outcome !== 'failed'));
+}
+
+function latest(entries: readonly ScanEntry[]): ScanEntry | undefined {
+  return entries.reduce<ScanEntry | undefined>(
+    (best, entry) => (best === undefined || entry.at > best.at ? entry : best),
+    undefined,
+  );
+}
+
+/** A rollout on its way whose policy is not in the config: it stands still until the policy is back. */
+export interface OrphanedRollout {
+  readonly id: string;
+  readonly policy: string;
+  readonly state: RolloutState;
+}
+
+export interface FindOrphansParts {
+  readonly store: Pick<RolloutStore, 'activeRolloutIds' | 'loadRollout'>;
+  readonly scans: Pick<ScanBook, 'read'>;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
+}
+
+/** Finds rollouts of policies that looked for work once, and are no longer in the config, such as a renamed one. */
+export async function findOrphans(parts: FindOrphansParts): Promise<readonly OrphanedRollout[]> {
+  const entries = await parts.scans.read();
+  const gone = new Set(entries.map(({ policy }) => policy));
+  for (const policy of parts.policies) gone.delete(policy);
+  const policies = [...gone];
+  const ids = await parts.store.activeRolloutIds(policies);
+  const rollouts = await Promise.all(ids.map((id) => parts.store.loadRollout(id)));
+  return rollouts.flatMap((rollout) => {
+    if (rollout === undefined || isRolloutEnd(rollout.state)) return [];
+    return [{ id: rollout.id, policy: rollout.policy.name, state: rollout.state }];
+  });
+}
+
+/** What became of it, and what to do. */
+export function describeOrphan({ id, policy, state }: OrphanedRollout): string {
+  return (
+    `${id} is ${state}, and stands still: no policy of the config is called ${policy}; what runs of it takes ` +
+    'no slot of another policy; call a policy so again until it is over'
+  );
+}

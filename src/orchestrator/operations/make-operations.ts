@@ -1,0 +1,96 @@
+import { total } from '../../rollout/decision/failure-limits.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
+import type { ApiStanding } from '../../rollout/status/api-budget-status.ts';
+import {
+  type CauseGroupName,
+  type CauseUpgrades,
+  causesReadMax,
+  countOfGroup,
+} from '../../rollout/status/causes.ts';
+import { describeRollout, type RolloutStatus } from '../../rollout/status/status.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import { loadRolloutSummary } from '../records/read-records.ts';
+import { makeApplyVerb } from './apply-verb.ts';
+import { explainCollector } from './explain-collector.ts';
+import { hold, listHolds, release } from './holds.ts';
+import { listPolicies } from './list-policies.ts';
+import type { RolloutOperations, VerbResult } from './operations.ts';
+import type { OperationsParts } from './operations-parts.ts';
+import { showRollback } from './preview-rollback.ts';
+
+/** Makes what an operator can see and do, from store and register: it works on every daemon, leader or not. */
+export function makeOperations(parts: OperationsParts): RolloutOperations {
+  const { store, clock, readApiStanding } = parts;
+  const applyVerb = makeApplyVerb(parts);
+  const describe = async (rolloutId: string, api: ApiStanding): Promise<RolloutStatus | undefined> => {
+    const now = clock.now();
+    const view = await loadRolloutSummary(parts, rolloutId, now);
+    if (view === undefined) return undefined;
+    return describeRollout(view, now, api, await loadCauses(parts, view));
+  };
+  const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
+    describe(rolloutId, await readApiStanding());
+  const describeAll = async (rollouts: readonly Rollout[], api: ApiStanding) => {
+    const statuses = await Promise.all(rollouts.map(({ id }) => describe(id, api)));
+    return statuses.filter((status) => status !== undefined);
+  };
+  return {
+    rolloutStatus,
+    listRollouts: async () => {
+      const [rollouts, api] = await Promise.all([store.currentRollouts(parts.policies), readApiStanding()]);
+      return describeAll(rollouts, api);
+    },
+    pageRollouts: async (page) => {
+      const [found, api] = await Promise.all([store.pageRollouts(parts.policies, page), readApiStanding()]);
+      if (found === undefined) return undefined;
+      return { rollouts: await describeAll(found.rollouts, api), next: found.next };
+    },
+    listPolicies: () => listPolicies(parts),
+    listUpgrades: async (rolloutId, page) => {
+      if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
+      return store.listUpgrades(rolloutId, page);
+    },
+    readEvents: async (rolloutId, limit) => {
+      if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
+      return store.readEvents(rolloutId, { limit });
+    },
+    previewRollback: (rolloutId) => showRollback(parts, rolloutId),
+    apply: async (request) => {
+      const judgement = await applyVerb(request);
+      if (judgement === undefined) return { kind: 'unknownRollout' };
+      if (judgement.kind === 'refused') return judgement;
+      const status = await rolloutStatus(request.rolloutId);
+      if (status === undefined) return { kind: 'unknownRollout' };
+      return { kind: judgement.kind === 'change' ? 'done' : 'unchanged', status } satisfies VerbResult;
+    },
+    hold: (request) => hold(parts, request),
+    release: (request) => release(parts, request),
+    listHolds: () => listHolds(parts),
+    readAudit: (limit) => parts.register.readAudit(limit),
+    explain: (collector) => explainCollector(parts, collector),
+  };
+}
+
+// Deferred upgrades are indexed together with those in flight, which may be thousands.
+const dueReadMax = 1_000;
+
+/** Some of the upgrades that are not well; of a group that is empty by its counters, nothing is read. */
+async function loadCauses(
+  { store }: { readonly store: RolloutStore },
+  view: RolloutView,
+): Promise<CauseUpgrades> {
+  const { id } = view.rollout;
+  const limit = causesReadMax;
+  const read = (of: CauseGroupName, list: () => Promise<readonly Upgrade[]>) =>
+    countOfGroup(view, of) === 0 ? [] : list();
+  const inFlight = total(view, (state) => holdsSlot(state) || state === 'verifying');
+  const [failed, retrying, due, withdrawn] = await Promise.all([
+    read('failed', () => store.listMissed(id, { kind: 'failed', limit })),
+    read('retrying', () => store.listMissed(id, { kind: 'retrying', limit })),
+    read('deferred', () => store.listDue(id, Math.min(dueReadMax, limit + inFlight))),
+    read('withdrawn', () => store.listMissed(id, { kind: 'withdrawn', limit })),
+  ]);
+  const deferred = due.filter(({ state }) => state === 'deferred').slice(0, limit);
+  return { failed, retrying, deferred, withdrawn };
+}

@@ -1,0 +1,12 @@
+import type { Policy } from '../../rollout/model/policy.ts';
+import type { ReadApiStanding } from '../ports/api-budget.ts';
+import type { ApplyVerbParts } from './apply-verb.ts';
+import type { ListPoliciesParts } from './list-policies.ts';
+
+/** What the operations need: stores, readings, and the policies of the config. */
+export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
+  readonly store: ApplyVerbParts['store'];
+  /** The policies of the config. */
+  readonly rollouts: readonly Policy[];
+  readonly readApiStanding: ReadApiStanding;
+}

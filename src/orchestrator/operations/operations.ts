@@ -1,0 +1,168 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { Hold } from '../../rollout/decision/blocker.ts';
+import type { RolloutEvent } from '../../rollout/model/events.ts';
+import type { BuildHold } from '../../rollout/model/rollout.ts';
+import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
+import type { SelectionRule } from '../../rollout/planning/selector.ts';
+import type { ExplanationKind } from '../../rollout/status/explain-unplanned.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { AttemptStatus } from '../../rollout/upgrade/attempts.ts';
+import type { HoldNote } from '../../rollout/verbs/hold-notes.ts';
+import type { RollbackPreview } from '../../rollout/verbs/preview-rollback.ts';
+import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
+import type { AuditEntry, CollectorHold } from '../ports/fleet-register.ts';
+import type { RolloutsPage, UpgradePage } from '../ports/rollout-store.ts';
+import type { PolicyStandings } from './list-policies.ts';
+import type { ReloadRequest, ReloadResult } from './reload.ts';
+import type { StartPreviewResult, StartRequest, StartResult } from './start-policy.ts';
+
+export type VerbRequest = AskedVerb & {
+  readonly rolloutId: string;
+  readonly by: string;
+  readonly reason: string;
+};
+
+export type RollbackPreviewResult =
+  | { readonly kind: 'shown'; readonly preview: RollbackPreview }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknownRollout' }
+  /** The service had to be asked, and did not answer. */
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** `refused`: the verb is not legal in this state; `reason` says why, in an operator's words. */
+export type VerbResult =
+  | { readonly kind: 'done'; readonly status: RolloutStatus }
+  | { readonly kind: 'unchanged'; readonly status: RolloutStatus }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknownRollout' };
+
+/** What an operator holds or releases: a build, a collector by id or name, or a stratum of a rollout by its label. */
+export interface HoldRequest {
+  readonly subject: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export type HeldSubject =
+  | { readonly kind: 'build'; readonly build: string }
+  | { readonly kind: 'collector'; readonly collectorId: number; readonly name: string }
+  | { readonly kind: 'stratum'; readonly label: string; readonly rolloutId: string };
+
+export type HoldResult =
+  | {
+      readonly kind: 'done' | 'unchanged';
+      readonly subject: HeldSubject;
+      /** Absent where there is nothing to add. */
+      readonly note?: HoldNote;
+    }
+  /** Nothing that can be held is called that; the reason offers what may be meant. */
+  | { readonly kind: 'unknown'; readonly reason: string }
+  /** The service had to be asked, and did not answer. */
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** Everything that is held, and by whom. */
+export interface HeldThings {
+  readonly builds: readonly BuildHold[];
+  readonly collectors: readonly CollectorHold[];
+  readonly strata: ReadonlyArray<{
+    readonly policy: string;
+    readonly rolloutId: string;
+    /** The rollout that holds it has ended. */
+    readonly isEnded: boolean;
+    readonly label: string;
+    readonly reason: string;
+    readonly by: string;
+    readonly at: EpochMs;
+  }>;
+}
+
+/** Where a collector stands with one policy, and why. */
+export interface Explanation extends Hold {
+  readonly kind: ExplanationKind;
+  readonly policy: string;
+  readonly rollout: string | null;
+  readonly wave: string | null;
+  readonly state: UpgradeState | null;
+  /** The build that the policy takes it to; null: not known, or there is none. */
+  readonly target: string | null;
+  /** The label of its stratum; null: not known. */
+  readonly stratum: string | null;
+  /** In the rollout that is on its way, oldest first. */
+  readonly attempts: readonly AttemptStatus[];
+  /** The rule of the policy's selection that leaves it out. */
+  readonly rule: SelectionRule | null;
+}
+
+/** An upgrade of a collector in a rollout that has ended. */
+export interface PastUpgrade {
+  readonly rollout: string;
+  readonly policy: string;
+  readonly kind: 'upgrade' | 'rollback';
+  readonly state: UpgradeState;
+  readonly fromBuild: string;
+  readonly toBuild: string;
+  /** When it ended; null for one that had not when its rollout did. */
+  readonly at: EpochMs | null;
+  readonly reason: string;
+  readonly attempts: readonly AttemptStatus[];
+}
+
+export type ExplainResult =
+  | {
+      readonly kind: 'explained';
+      readonly collectorId: number;
+      readonly collectorName: string;
+      readonly build: string;
+      readonly explanations: readonly Explanation[];
+      /** Newest first, as far as kept: the latest rollouts of each policy. */
+      readonly history: readonly PastUpgrade[];
+    }
+  /** `nearest`: names that may be meant. */
+  | { readonly kind: 'unknownCollector'; readonly nearest: readonly string[] }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+export interface RolloutStatusPage {
+  readonly rollouts: readonly RolloutStatus[];
+  /** What to ask for as `before` to go on; null: these were the last. */
+  readonly next: string | null;
+}
+
+/** What an operator can see and do with rollouts, from what the store knows. */
+export interface RolloutOperations {
+  /** What is current, newest first: those on their way, and each policy's last that has ended; with its rollback, or what it rolls back. */
+  listRollouts(): Promise<readonly RolloutStatus[]>;
+  /** A page of all that are kept, newest first; undefined: there is no rollout `before`. */
+  pageRollouts(page: RolloutsPage): Promise<RolloutStatusPage | undefined>;
+  rolloutStatus(rolloutId: string): Promise<RolloutStatus | undefined>;
+  /** When each policy looked for work last, and what came of it. */
+  listPolicies(): Promise<PolicyStandings>;
+  /** A page of the rollout's collectors in plan order. */
+  listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
+  /** The latest events, newest first. */
+  readEvents(rolloutId: string, limit: number): Promise<readonly RolloutEvent[] | undefined>;
+  /** What `rollback` would do now. */
+  previewRollback(rolloutId: string): Promise<RollbackPreviewResult>;
+  /** When it answers, the verb holds: after a `pause` or `abort` no create leaves from any daemon (P4). */
+  apply(request: VerbRequest): Promise<VerbResult>;
+  /** When it answers, no create of what is held leaves any more (P4). */
+  hold(request: HoldRequest): Promise<HoldResult>;
+  release(request: HoldRequest): Promise<HoldResult>;
+  listHolds(): Promise<HeldThings>;
+  /** What was held and released beside rollouts, newest first. */
+  readAudit(limit: number): Promise<readonly AuditEntry[]>;
+  /** Why not now, and when: for every policy. @param collector its id, or its exact name */
+  explain(collector: string): Promise<ExplainResult>;
+}
+
+/** What an operator can see and do, over HTTP or in the same process. */
+export interface Operations extends RolloutOperations {
+  /**
+   * Reads the config anew, all of it or nothing of it. When it answers, the rollouts on their way follow its brakes: no
+   * create leaves that only the former ones allowed (P2, P7).
+   */
+  reload(request: ReloadRequest): Promise<ReloadResult>;
+  /** What `start` would begin now: reads the builds and the fleet. */
+  previewStart(policy: string): Promise<StartPreviewResult>;
+  /** Begins a rollout by the plan that the operator saw, also of a build whose last rollout was aborted (P15). */
+  start(request: StartRequest): Promise<StartResult>;
+}

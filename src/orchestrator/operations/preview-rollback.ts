@@ -1,0 +1,73 @@
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import {
+  isEnd,
+  mayHaveBuild,
+  type Upgrade,
+  type UpgradeState,
+  upgradeStates,
+} from '../../rollout/model/upgrade.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import { previewRest, previewRollback } from '../../rollout/verbs/preview-rollback.ts';
+import { judgeVerb } from '../../rollout/verbs/verbs.ts';
+import { partUpgraded } from '../lead/roll-back.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
+import type { RollbackPreviewResult } from './operations.ts';
+
+export interface PreviewParts extends ChangeRolloutParts {
+  readonly fleet: FleetService;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
+}
+
+// Someone waits for it, perhaps to stop a bad build; one request, and what is stored.
+const answerWithinMs = 5_000;
+
+/**
+ * Shows what a rollback would do now, from the records and the builds on offer: a reading of the whole inventory would
+ * keep whoever wants to stop a bad build waiting. Of a rollback that runs, what it has left to do.
+ */
+export async function showRollback(parts: PreviewParts, rolloutId: string): Promise<RollbackPreviewResult> {
+  const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
+  if (view === undefined) return { kind: 'unknownRollout' };
+  const { rollbackId } = view.rollout;
+  const rollback =
+    rollbackId === null ? undefined : await loadRolloutSummary(parts, rollbackId, parts.clock.now());
+  return previewOf(parts, rollback ?? view);
+}
+
+async function previewOf(parts: PreviewParts, view: RolloutView): Promise<RollbackPreviewResult> {
+  const { store, clock } = parts;
+  const { rollout } = view;
+  const judgement = judgeVerb(view, { verb: 'rollback', now: true }, { by: '', reason: '', at: clock.now() });
+  if (judgement.kind === 'refused') return judgement;
+  if (rollout.kind === 'rollback') {
+    const open = await listIn(store, rollout.id, (state) => !isEnd(state));
+    return { kind: 'shown', preview: previewRest(view, open, clock.now()) };
+  }
+  const builds = await parts.fleet.listBuilds(AbortSignal.timeout(answerWithinMs));
+  if (!builds.ok) {
+    const reason = `the builds on offer are unknown: ${describeFailure(builds.failure)}`;
+    return { kind: 'unavailable', reason };
+  }
+  const upgrades = await listIn(store, rollout.id, mayHaveBuild);
+  const of = { policy: rollout.policy.name, builds: builds.value };
+  const parted = await partUpgraded(parts, upgrades, of);
+  return { kind: 'shown', preview: previewRollback(view, parted, clock.now()) };
+}
+
+/** By id: one may go from the first list to the second between the two readings. */
+async function listIn(
+  store: RolloutStore,
+  rolloutId: string,
+  isWanted: (state: UpgradeState) => boolean,
+): Promise<readonly Upgrade[]> {
+  const found = new Map<number, Upgrade>();
+  for (const state of upgradeStates.filter(isWanted)) {
+    for (const upgrade of await listAllUpgrades(store, rolloutId, { state }))
+      found.set(upgrade.collectorId, upgrade);
+  }
+  return [...found.values()];
+}

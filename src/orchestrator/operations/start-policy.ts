@@ -1,0 +1,110 @@
+import { nearestText } from '../../base/names.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { assessCalendar } from '../../rollout/calendar/calendar.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { countLeftOut } from '../../rollout/planning/freeze-plan.ts';
+import type { Plan } from '../../rollout/planning/plan.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { describeScan, previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
+import type { ScanResult } from '../scan/scan-book.ts';
+
+/** What `start` would begin now. */
+export interface StartPreview {
+  readonly policy: string;
+  readonly planHash: string;
+  readonly targetBuild: string;
+  readonly planned: number;
+  readonly waves: ReadonlyArray<{ readonly name: string; readonly size: number }>;
+  /** By reason. */
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** The plan then waits for `approve`. */
+  readonly approval: boolean;
+  /** By the zone of the policy. `until`: when that changes; null: not within 400 days. */
+  readonly window: { readonly isOpen: boolean; readonly until: EpochMs | null; readonly reason: string };
+}
+
+export interface StartRequest {
+  readonly policy: string;
+  /** The plan that the operator saw (P15). */
+  readonly planHash: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** `refused`: nothing can begin now, or the plan is another one; the reason says what it would be. */
+interface NotStarted {
+  readonly kind: 'refused' | 'unknownPolicy' | 'unavailable';
+  readonly reason: string;
+}
+
+export type StartPreviewResult = { readonly kind: 'planned'; readonly preview: StartPreview } | NotStarted;
+export type StartResult = { readonly kind: 'started'; readonly status: RolloutStatus } | NotStarted;
+
+export interface StartPolicyParts extends ScanParts {
+  /** The policies of the present config. */
+  readonly rollouts: readonly Policy[];
+  readonly rolloutStatus: (rolloutId: string) => Promise<RolloutStatus | undefined>;
+}
+
+/** What begins a rollout at an operator's word, through the daemon: first what it would be, then by the plan that was shown. */
+export function makeStartPolicy(parts: StartPolicyParts): {
+  readonly previewStart: (policy: string) => Promise<StartPreviewResult>;
+  readonly start: (request: StartRequest) => Promise<StartResult>;
+} {
+  const { rollouts, clock } = parts;
+  return {
+    previewStart: async (name) => {
+      const policy = rollouts.find((each) => each.name === name);
+      if (policy === undefined) return unknownPolicy(name, rollouts);
+      const found = await previewRollout(parts, policy);
+      if (found.kind !== 'ready') return notStarted(found);
+      return { kind: 'planned', preview: previewOf(policy, found.plan, clock.now()) };
+    },
+    start: async ({ policy: name, ...request }) => {
+      const policy = rollouts.find((each) => each.name === name);
+      if (policy === undefined) return unknownPolicy(name, rollouts);
+      const result = await startRollout(parts, policy, request);
+      if (result.kind === 'drifted') {
+        const now = planWords(previewOf(policy, result.plan, clock.now()));
+        return { kind: 'refused', reason: `the plan is not ${request.planHash} any more; now it is ${now}` };
+      }
+      if (result.kind !== 'started') return notStarted(result);
+      const status = await parts.rolloutStatus(result.rolloutId);
+      if (status === undefined) return { kind: 'refused', reason: `${result.rolloutId} has gone since` };
+      return { kind: 'started', status };
+    },
+  };
+}
+
+/** `plan 7f3a: 12 collectors to 19.455-2 (canary 3, rest 9)`. */
+export function planWords({ planHash, planned, targetBuild, waves }: StartPreview): string {
+  const sizes = waves.map(({ name, size }) => `${name} ${size}`).join(', ');
+  const collectors = `${planned} ${planned === 1 ? 'collector' : 'collectors'}`;
+  return `plan ${planHash}: ${collectors} to ${targetBuild} (${sizes})`;
+}
+
+function previewOf(policy: Policy, plan: Plan, now: EpochMs): StartPreview {
+  const waves = plan.waves.map(({ name, members }) => ({ name, size: members.length }));
+  return {
+    policy: policy.name,
+    planHash: plan.hash,
+    targetBuild: plan.targetBuild,
+    planned: waves.reduce((sum, { size }) => sum + size, 0),
+    waves,
+    leftOut: countLeftOut(plan.leftOut),
+    approval: policy.approval,
+    window: assessCalendar(policy, policy.timeZone, now),
+  };
+}
+
+function notStarted(result: ScanResult): NotStarted {
+  const kind = result.kind === 'failed' && result.cause !== 'implausible' ? 'unavailable' : 'refused';
+  return { kind, reason: describeScan(result) };
+}
+
+function unknownPolicy(name: string, rollouts: readonly Policy[]): NotStarted {
+  const names = rollouts.map((policy) => policy.name);
+  const nearest = nearestText(name, names);
+  const offer = nearest === undefined ? `there are ${names.join(', ')}` : `did you mean ${nearest}?`;
+  return { kind: 'unknownPolicy', reason: `no policy is called ${name}; ${offer}` };
+}

@@ -1,4 +1,0 @@
-/** Wakes the reconcilers of all daemons soon; may be lost. */
-export interface Bell {
-  ring(): void;
-}

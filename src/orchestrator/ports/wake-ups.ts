@@ -1,0 +1,15 @@
+/** Wakes the reconcilers of all daemons soon; may be lost. */
+export interface Bell {
+  ring(): void;
+}
+
+/** Delivers steps. Losing or doubling a delivery is harmless: the record is the truth. */
+export interface StepQueue {
+  /** Makes sure that a job exists for each of these; one that exists already is left alone. */
+  deliver(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
+  /**
+   * For steps that are due by now: a job that waits for a later instant runs now; one that is missing, or in no list
+   * from which it could be taken, is made anew; any other is left alone.
+   */
+  hasten(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
+}

@@ -1,0 +1,169 @@
+import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
+import {
+  type AccountMark,
+  type AccountStanding,
+  accountWords,
+  compareMarks,
+  judgeAccount,
+  needsPerson,
+  type SampledCollector,
+  sampleMax,
+} from '../../rollout/model/account.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { inHashOrder } from '../../rollout/planning/group-collectors.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import type { Accounts } from '../ports/accounts.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
+import type { Errands } from '../ports/leader.ts';
+import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
+
+export interface AccountsParts extends Omit<ChangeRolloutParts, 'accounts'> {
+  /** Origin and hashed access id of the config; read anew each time, since Redis may have been emptied. */
+  readonly readMark: () => Promise<AccountMark>;
+  readonly fleet: Pick<FleetService, 'findCollector'>;
+  readonly errands: Errands;
+  readonly clock: Clock;
+}
+
+interface Judged {
+  readonly policy: string;
+  readonly standing: AccountStanding;
+  /** When it is judged anew. */
+  readonly againAt: EpochMs;
+}
+
+// Of the plan's first collectors; enough to draw a sample from that no stratum rules.
+const membersReadMax = 500;
+
+// A service that gave no answer is asked again soon; one that showed other collectors may have been a gateway's mistake.
+const againAfterMs: Readonly<Record<AccountStanding['kind'], DurationMs>> = {
+  own: Number.POSITIVE_INFINITY,
+  unknown: 5_000,
+  another: 60_000,
+  unclear: 60_000,
+};
+
+/**
+ * Judges rollouts by their marks, and where these are of another access id, by a sample of their collectors. What was found
+ * is remembered by this process, and written to the rollout where the account is the same.
+ */
+export function makeAccounts(parts: AccountsParts): Accounts {
+  const { clock } = parts;
+  let ownMark: AccountMark | undefined;
+  const judged = new Map<string, Judged>();
+
+  const mark = async (): Promise<AccountMark> => {
+    ownMark = await parts.readMark();
+    return ownMark;
+  };
+  const tieOf = async ({ accountMarks, rollbackOf }: Rollout) => {
+    const tie = compareMarks(accountMarks, ownMark ?? (await mark()));
+    if (tie !== 'other') return tie;
+    // The key of the hash is another one once Redis was emptied: read anew before anything is compared.
+    const tieNow = compareMarks(accountMarks, await mark());
+    if (tieNow !== 'other' || rollbackOf === null) return tieNow;
+    // A rollback of few collectors has too few to compare, and belongs to the account of what it takes back.
+    const original = await parts.store.loadRollout(rollbackOf);
+    if (original === undefined || compareMarks(original.accountMarks, await mark()) !== 'own') return tieNow;
+    return 'own';
+  };
+  const isDue = (rolloutId: string): boolean => (judged.get(rolloutId)?.againAt ?? 0) <= clock.now();
+  const known = ({ id }: Rollout): AccountStanding => judged.get(id)?.standing ?? notCompared;
+
+  const judge = async (
+    rollout: Rollout,
+    tie: 'other' | 'untied',
+    signal?: AbortSignal,
+  ): Promise<AccountStanding> => {
+    const standing = await compareWithService(parts, rollout, tie, signal);
+    const before = judged.get(rollout.id)?.standing.kind;
+    const againAt = clock.now() + againAfterMs[standing.kind];
+    judged.set(rollout.id, { policy: rollout.policy.name, standing, againAt });
+    if (standing.kind === 'own') await tieTo(parts, rollout, await mark());
+    if (needsPerson(standing) && before !== standing.kind) {
+      const { id, policy } = rollout;
+      parts.sink.note({
+        event: 'rollout.foreign',
+        policy: policy.name,
+        rollout: id,
+        reason: accountWords(standing),
+      });
+    }
+    parts.bell.ring();
+    return standing;
+  };
+
+  return {
+    mark,
+    standingOf: async (rollout) => {
+      const tie = await tieOf(rollout);
+      const isOver = rollout.endedAt !== null;
+      if (tie === 'own' || isOver) judged.delete(rollout.id);
+      if (tie === 'own') return { kind: 'own' };
+      // Nothing is done for one that is over, unless an operator opens it again, and then it is settled, and tied.
+      if (isOver) return tie === 'untied' ? { kind: 'own' } : notCompared;
+      if (isDue(rollout.id)) {
+        await parts.errands.run(`account/${rollout.id}`, async (signal) => {
+          // An errand that was asked for twice finds the second time that it is done.
+          if (isDue(rollout.id)) await judge(rollout, tie, signal);
+          return 'done';
+        });
+      }
+      return known(rollout);
+    },
+    settle: async (rollout, signal) => {
+      const tie = await tieOf(rollout);
+      if (tie === 'own') return { kind: 'own' };
+      return isDue(rollout.id) ? judge(rollout, tie, signal) : known(rollout);
+    },
+    foreign: () =>
+      [...judged].flatMap(([rolloutId, { policy, standing }]) =>
+        needsPerson(standing) ? [{ rolloutId, policy, reason: accountWords(standing) }] : [],
+      ),
+    forgetEnded: async () => {
+      const foreign = [...judged].filter(([, { standing }]) => needsPerson(standing));
+      if (foreign.length === 0) return;
+      const policies = new Set(foreign.map(([, { policy }]) => policy));
+      const active = new Set(await parts.store.activeRolloutIds([...policies]));
+      for (const [rolloutId] of foreign) if (!active.has(rolloutId)) judged.delete(rolloutId);
+    },
+  };
+}
+
+const notCompared: AccountStanding = { kind: 'unknown', reason: '' };
+
+/** Asks the service for some collectors of the plan. */
+async function compareWithService(
+  { store, fleet }: AccountsParts,
+  { id }: Rollout,
+  tie: 'other' | 'untied',
+  signal?: AbortSignal,
+): Promise<AccountStanding> {
+  const members = await store.listUpgrades(id, { offset: 0, limit: membersReadMax });
+  // A withdrawn one may have left the fleet.
+  const present = members.filter(({ state }) => state !== 'withdrawn');
+  const some = inHashOrder(
+    present.map(({ collectorId, collectorName: name }) => ({ id: collectorId, name })),
+    id,
+  ).slice(0, sampleMax);
+  const sample: SampledCollector[] = [];
+  for (const { id: collectorId, name } of some) {
+    const shown = await fleet.findCollector(String(collectorId), signal);
+    if (!shown.ok) return { kind: 'unknown', reason: describeFailure(shown.failure) };
+    sample.push({ name, nameShown: shown.value?.name });
+  }
+  return judgeAccount(sample, tie);
+}
+
+/** Adds the mark, so that daemons with the old key and the new one both know it for theirs. */
+async function tieTo(parts: AccountsParts, { id }: Rollout, mark: AccountMark): Promise<void> {
+  await changeRollout(parts, id, 'daemon', ({ rollout }) => {
+    const tie = compareMarks(rollout.accountMarks, mark);
+    if (tie === 'own') return undefined;
+    const reason =
+      tie === 'untied'
+        ? `the account at ${mark.origin} shows its collectors`
+        : `the account at ${mark.origin} shows its collectors under another access id or address`;
+    return { kind: 'accountTied', at: parts.clock.now(), mark, reason };
+  });
+}

@@ -1,0 +1,147 @@
+import type { Clock, DurationMs } from '../../base/time.ts';
+import type { Sleep } from '../../base/waiting.ts';
+import { evolveRollout, isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import type { EventSink } from '../ports/event-sink.ts';
+import type { Fence } from '../ports/leader.ts';
+import type { SaveResult } from '../ports/rollout-store.ts';
+import type { Bell } from '../ports/wake-ups.ts';
+import { describeRolloutChange } from './describe-change.ts';
+import { loadRolloutSummary, type ViewParts } from './read-records.ts';
+
+export interface ChangeRolloutParts extends ViewParts {
+  readonly clock: Clock;
+  readonly sink: EventSink;
+  readonly bell: Bell;
+  readonly sleep: Sleep;
+}
+
+// A create leaves right after its intent is stored. One that could not within this time (a stalled process, a connection
+// that takes long to be made) does not leave any more, so that a pause need not wait longer for it (P4).
+export const sendWithinMs: DurationMs = 1_000;
+
+const leavingPollMs: DurationMs = 10;
+
+// A rollout is changed by its leader and by operators: more rivals in a row than this is a bug.
+const rivalsMax = 20;
+
+/**
+ * Changes a rollout from what it is at this instant: reads, asks for the fact, saves, and again when someone else was
+ * faster. @returns the view it was judged from, or undefined when there is no such rollout
+ */
+export async function changeRollout(
+  parts: ChangeRolloutParts,
+  rolloutId: string,
+  by: string,
+  judge: (view: RolloutView) => RolloutFact | undefined,
+): Promise<RolloutView | undefined> {
+  for (let rival = 0; rival < rivalsMax; rival += 1) {
+    const now = parts.clock.now();
+    const view = await loadRolloutSummary(parts, rolloutId, now);
+    if (view === undefined) return undefined;
+    const fact = judge(view);
+    if (fact === undefined || !isStorable(view.rollout, fact)) return view;
+    if ((await saveRolloutFact(parts, view.rollout, fact, by, null)) === 'saved') return view;
+  }
+  throw new Error(`rollout ${rolloutId} changed ${rivalsMax} times while it was being changed`);
+}
+
+/**
+ * The same for what stops creates: returns when none can leave any more, and the change is still there (P4). A fail-over
+ * right after it may undo it, to which its rev would go back; a word that somebody else says meanwhile is theirs to say.
+ */
+export async function stopRollout(
+  parts: ChangeRolloutParts,
+  rolloutId: string,
+  by: string,
+  judge: (view: RolloutView) => RolloutFact | undefined,
+): Promise<RolloutView | undefined> {
+  for (let undone = 0; undone < rivalsMax; undone += 1) {
+    const before = await changeRollout(parts, rolloutId, by, judge);
+    if (before === undefined) return undefined;
+    const fact = judge(before);
+    await waitForLeavingCreates(parts, rolloutId);
+    if (fact === undefined || !isStorable(before.rollout, fact)) return before;
+    const now = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
+    if (now === undefined) return before;
+    const savedRev = before.rollout.rev + 1;
+    const isUndone = now.rollout.rev < savedRev || (now.rollout.rev === savedRev && judge(now) !== undefined);
+    if (!isUndone) return before;
+  }
+  throw new Error(`rollout ${rolloutId} was taken back ${rivalsMax} times while it was being stopped`);
+}
+
+/**
+ * Saves one fact of a rollout, which is storable, and tells of it. The brake follows the state: only a running rollout
+ * may create.
+ */
+export async function saveRolloutFact(
+  parts: ChangeRolloutParts,
+  before: Rollout,
+  fact: RolloutFact,
+  by: string,
+  fence: Fence | null,
+): Promise<SaveResult> {
+  const after = evolveRollout(before, fact);
+  const events = describeRolloutChange(before, after, fact, by);
+  const change = { rollout: after, expectedRev: before.rev, events, brake: brakeFor(after, fact) };
+  const result = await parts.store.saveRollout(change, fence);
+  if (result === 'saved') {
+    for (const event of events) parts.sink.tell(event);
+    parts.bell.ring();
+  }
+  return result;
+}
+
+/**
+ * Holds a rollout for a reason that all its collectors share (DESIGN §4, class `hold`): a running one, or one that is held
+ * until something comes by itself.
+ */
+export async function holdRollout(
+  parts: ChangeRolloutParts,
+  rolloutId: string,
+  reason: string,
+): Promise<void> {
+  await changeRollout(parts, rolloutId, 'daemon', ({ rollout }) =>
+    rollout.state === 'running' || rollout.heldFor !== undefined
+      ? { kind: 'held', at: parts.clock.now(), reason }
+      : undefined,
+  );
+}
+
+const liftingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
+  'approved',
+  'resumed',
+  'holdEnded',
+  'reopened',
+  'brakeLifted',
+]);
+
+// In the same write, so that no create leaves after it. Whether the failures so far are too many for a changed policy, the
+// next decision judges, which lifts the brake again.
+const stoppingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
+  'brakeSet',
+  'inventoryDoubted',
+  'policyChanged',
+]);
+
+// A wave that moves on says nothing about the brake, which a failure may have set a moment ago.
+function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
+  if (after.state !== 'running' || stoppingFacts.has(fact.kind)) return 'set';
+  return liftingFacts.has(fact.kind) ? 'lift' : 'keep';
+}
+
+/**
+ * The brake is set, so no new intent is stored; a create whose intent was stored right before may be leaving this
+ * moment. It leaves within `sendWithinMs` or not at all, so whoever stops the rollout says so when those are through (P4).
+ */
+export async function waitForLeavingCreates(
+  parts: Pick<ChangeRolloutParts, 'store' | 'sleep'>,
+  rolloutId: string,
+): Promise<void> {
+  // Where there is no brake, as when one collector is held, others go on creating: their turn does not make this longer.
+  for (let waitedMs = 0; waitedMs <= sendWithinMs; waitedMs += leavingPollMs) {
+    if ((await parts.store.countFreshIntents(rolloutId, sendWithinMs)) === 0) return;
+    await parts.sleep(leavingPollMs);
+  }
+}

@@ -1,0 +1,162 @@
+import type { DurationMs } from '../../base/time.ts';
+import { tripAbove } from '../../rollout/decision/failure-limits.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { evolve } from '../../rollout/upgrade/evolve.ts';
+import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import type { SaveGuard, UpgradeChange } from '../ports/rollout-store.ts';
+import type { ChangeRolloutParts } from './change-rollout.ts';
+import { describeUpgradeChange } from './describe-change.ts';
+
+export interface ChangeUpgradeParts {
+  /** A create sent longer ago than this has been answered, or never will be. */
+  readonly answerWithinMs: DurationMs;
+  /** From 0 to 1; spreads retries. */
+  readonly random: () => number;
+}
+
+type RecordParts = ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'bell'>;
+
+/** What was learned of one collector's upgrade, as it was when that was learned. */
+export interface UpgradeNews {
+  readonly upgrade: Upgrade;
+  readonly fact: UpgradeFact;
+}
+
+// One write of so many keeps Redis from others for some 20 ms.
+const changesPerWrite = 500;
+
+// Rivals for one record are the job's own earlier run, the leader, and an operator.
+const rivalsMax = 5;
+
+/**
+ * Stores what a fact makes of the record. When someone else changed it meanwhile, the fact is weighed anew, if it can
+ * still be about this record: what a look showed before that change may be true no more, and is looked for again.
+ */
+export async function recordFact(
+  parts: RecordParts,
+  rollout: Rollout,
+  upgrade: Upgrade,
+  fact: UpgradeFact,
+): Promise<Upgrade> {
+  let current = upgrade;
+  for (let rival = 0; rival < rivalsMax; rival += 1) {
+    const change = changeOf(parts, rollout, current, fact);
+    if (change.after === current) return current;
+    const result = await parts.store.saveUpgrade(change, tripAboveOf(rollout, current));
+    if (result === 'saved') {
+      tellOf(parts, [change]);
+      return change.after;
+    }
+    const fresh = await parts.store.loadUpgrade(rollout.id, upgrade.collectorId);
+    if (fresh === undefined) return current;
+    if (!isStillAbout(fact, upgrade, fresh)) return fresh;
+    current = fresh;
+  }
+  return current;
+}
+
+/**
+ * The same for many collectors of a rollout, each once, with one write for every few hundred of them. It ends early
+ * when the signal is aborted, or the guard does not hold any more: what is left is found again by whoever asked.
+ * @returns those whose record has changed, as it is now
+ */
+export async function recordFacts(
+  parts: RecordParts,
+  rollout: Rollout,
+  news: readonly UpgradeNews[],
+  guard: SaveGuard,
+  signal?: AbortSignal,
+): Promise<readonly Upgrade[]> {
+  const changed: Upgrade[] = [];
+  for (let from = 0; from < news.length && signal?.aborted !== true; from += changesPerWrite) {
+    const saved = await recordSome(parts, rollout, news.slice(from, from + changesPerWrite), guard);
+    if (saved === 'refused') break;
+    changed.push(...saved);
+  }
+  return changed;
+}
+
+async function recordSome(
+  parts: RecordParts,
+  rollout: Rollout,
+  news: readonly UpgradeNews[],
+  guard: SaveGuard,
+): Promise<readonly Upgrade[] | 'refused'> {
+  const done: UpgradeChange[] = [];
+  let open = news;
+  for (let rival = 0; rival < rivalsMax && open.length > 0; rival += 1) {
+    const changes = open.flatMap(({ upgrade, fact }) => {
+      const change = changeOf(parts, rollout, upgrade, fact);
+      return change.after === upgrade ? [] : [{ ...change, tripAbove: tripAboveOf(rollout, upgrade) }];
+    });
+    if (changes.length === 0) break;
+    const saved = new Set(await parts.store.saveUpgrades(rollout.id, changes, guard));
+    done.push(...changes.filter(({ after }) => saved.has(after.collectorId)));
+    const stale = new Set(changes.map(({ after }) => after.collectorId).filter((id) => !saved.has(id)));
+    if (stale.size === 0) break;
+    const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...stale]);
+    const fresh = new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
+    open = open.flatMap(({ upgrade, fact }) => {
+      const now = fresh.get(upgrade.collectorId);
+      return now === undefined || !isStillAbout(fact, upgrade, now) ? [] : [{ upgrade: now, fact }];
+    });
+    // No record has changed, and none was saved: the guard does not hold.
+    const isRefused = saved.size === 0 && changes.every(({ before }) => isAsItWas(before, fresh));
+    if (isRefused && done.length === 0) return 'refused';
+  }
+  tellOf(parts, done);
+  return done.map(({ after }) => after);
+}
+
+function isAsItWas({ collectorId, rev }: Upgrade, fresh: ReadonlyMap<number, Upgrade>): boolean {
+  return fresh.get(collectorId)?.rev === rev;
+}
+
+function tellOf({ sink, bell }: RecordParts, changes: readonly UpgradeChange[]): void {
+  for (const { events } of changes) for (const event of events) sink.tell(event);
+  const isNews = ({ before, after, events }: UpgradeChange) =>
+    holdsSlot(before.state) !== holdsSlot(after.state) || events.length > 0;
+  if (changes.some(isNews)) bell.ring();
+}
+
+function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boolean {
+  switch (fact.kind) {
+    case 'collectorSeen':
+    case 'taskSeen':
+    case 'lookFailed':
+    case 'buildsSeen':
+    case 'stirred':
+    case 'quiet':
+      return false;
+    case 'createFailed':
+    case 'createNotSent':
+      // The answer to an earlier create says nothing about one that was sent since (P1).
+      return !(before.state === 'starting' && fresh.state === 'starting' && fresh.sentAt !== before.sentAt);
+    default:
+      return true;
+  }
+}
+
+/** What a fact makes of a record, with the events it brings; `after` is `before` when it changes nothing. */
+export function changeOf(
+  parts: ChangeUpgradeParts,
+  rollout: Rollout,
+  before: Upgrade,
+  fact: UpgradeFact,
+): UpgradeChange {
+  const context = {
+    policy: rollout.policy,
+    answerWithinMs: parts.answerWithinMs,
+    jitter: parts.random() * 2 - 1,
+  };
+  const after = evolve(before, fact, context);
+  return { before, after, events: describeUpgradeChange(rollout, before, after, fact) };
+}
+
+/** The weighted failures beyond which this upgrade's wave trips; null when its wave is not known. */
+function tripAboveOf(rollout: Rollout, upgrade: Upgrade): number | null {
+  const wave = rollout.waves[upgrade.wave];
+  const rule = rollout.policy.waves[upgrade.wave];
+  return wave === undefined || rule === undefined ? null : tripAbove(wave, rule);
+}

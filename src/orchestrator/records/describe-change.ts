@@ -1,0 +1,195 @@
+import { assertNever } from '../../base/assert.ts';
+import { cutText } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { describeImplausible } from '../../rollout/decision/implausible-inventory.ts';
+import type { RolloutEvent, RolloutEventName } from '../../rollout/model/events.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
+import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { classifyCreateFailure, classifyTaskMessage } from '../../rollout/upgrade/failure-classes.ts';
+
+/** The events of one upgrade's change: one when its state changed, none for a step within a state. */
+export function describeUpgradeChange(
+  rollout: Rollout,
+  before: Upgrade,
+  after: Upgrade,
+  fact: UpgradeFact,
+): readonly RolloutEvent[] {
+  if (before.state === after.state) return [];
+  const ended = isEnd(after.state);
+  const taskId = taskIdOf(after) ?? taskIdOf(before);
+  const waveName = rollout.waves[after.wave]?.name;
+  return [
+    {
+      at: fact.at,
+      event: `upgrade.${after.state}`,
+      policy: rollout.policy.name,
+      rollout: rollout.id,
+      reason: reasonOf(after),
+      by: 'daemon',
+      ...(waveName === undefined ? {} : { wave: waveName }),
+      collectorId: after.collectorId,
+      collectorName: after.collectorName,
+      ...(taskId === undefined ? {} : { taskId }),
+      attempt: after.attempts,
+      ...failureClassOf(rollout, before, fact),
+      ...seenDelayOf(before, after, fact),
+      ...(ended && after.firstStartedAt !== null ? { durationMs: fact.at - after.firstStartedAt } : {}),
+    },
+  ];
+}
+
+function reasonOf(upgrade: Upgrade): string {
+  if (upgrade.state === 'queued') return upgrade.refused?.reason ?? '';
+  return 'reason' in upgrade ? (upgrade.reason ?? '') : '';
+}
+
+/** The event of an upgrade that took the place of one whose record can't be read. */
+export function describeRebuiltUpgrade(
+  rollout: Rollout,
+  upgrade: Upgrade,
+  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+): RolloutEvent {
+  const waveName = rollout.waves[upgrade.wave]?.name;
+  return {
+    at,
+    event: `upgrade.${upgrade.state}`,
+    policy: rollout.policy.name,
+    rollout: rollout.id,
+    reason,
+    by: 'daemon',
+    ...(waveName === undefined ? {} : { wave: waveName }),
+    collectorId: upgrade.collectorId,
+    collectorName: upgrade.collectorName,
+  };
+}
+
+/** What led away from a good end, in the classes of DESIGN §4. */
+function failureClassOf(rollout: Rollout, before: Upgrade, fact: UpgradeFact): { failureClass?: string } {
+  if (fact.kind === 'createFailed') return { failureClass: classifyCreateFailure(fact.failure) };
+  if (before.state !== 'upgrading' || before.ending?.kind !== 'failed') return {};
+  const meaning = classifyTaskMessage(before.ending.message, rollout.policy.messageRules);
+  return { failureClass: meaning === 'permanent' ? 'permanent' : 'retry' };
+}
+
+function seenDelayOf(before: Upgrade, after: Upgrade, fact: UpgradeFact): { seenDelayMs?: number } {
+  if (before.state !== 'upgrading') return {};
+  if (before.ending?.kind === 'failed') return { seenDelayMs: before.ending.seenDelayMs };
+  const isSuccessSeen = fact.kind === 'taskSeen' && after.state === 'verifying';
+  // A collector that was quiet had not begun the restart that ends a success.
+  const lastSeenAt = Math.max(before.lookedAt, before.quietAt ?? 0);
+  return isSuccessSeen ? { seenDelayMs: fact.at - lastSeenAt } : {};
+}
+
+/** The event of a change of the rollout itself. */
+export function describeRolloutChange(
+  before: Rollout,
+  after: Rollout,
+  fact: RolloutFact,
+  by: string,
+): readonly RolloutEvent[] {
+  const told =
+    before.brokenText === undefined ? tellOf(before, after, fact) : tellLost(before.brokenText, after);
+  if (told === undefined) return [];
+  const wave = 'wave' in fact ? before.waves[fact.wave]?.name : undefined;
+  return [
+    {
+      at: fact.at,
+      event: told.event,
+      policy: after.policy.name,
+      rollout: after.id,
+      reason: told.reason ?? ('reason' in fact ? fact.reason : ''),
+      by,
+      ...(wave === undefined ? {} : { wave }),
+    },
+  ];
+}
+
+interface Told {
+  readonly event: RolloutEventName;
+  readonly reason?: string;
+}
+
+// Of the old text: all of a usual one.
+const textKeptMax = 4_000;
+
+/** A record takes the place of one that can't be read: the bytes themselves are gone then. */
+function tellLost(text: string, { state, reason }: Rollout): Told {
+  return { event: `rollout.${state}`, reason: `${reason}; it was: ${cutText(text, textKeptMax)}` };
+}
+
+function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | undefined {
+  switch (fact.kind) {
+    case 'approved':
+      return { event: 'rollout.approved' };
+    case 'waveAwaitsApproval':
+      return { event: 'wave.awaitingApproval' };
+    case 'waveApproved':
+      return { event: 'wave.approved' };
+    case 'waveOpened':
+      return { event: 'wave.opened' };
+    case 'soakBegun':
+      return { event: 'wave.soaking' };
+    case 'soakSkipped':
+      return { event: 'wave.soakSkipped' };
+    case 'wavePassed':
+      return { event: 'wave.passed' };
+    case 'gateAnswered':
+      return tellGate(before, fact);
+    case 'strataHeld':
+      return { event: 'stratum.held' };
+    case 'stratumReleased':
+      return { event: 'stratum.released' };
+    case 'resumed':
+    case 'holdEnded':
+      return { event: 'rollout.resumed' };
+    case 'reopened':
+      return { event: 'rollout.reopened' };
+    case 'accountTied':
+      return { event: 'rollout.tied' };
+    case 'policyChanged':
+      return { event: 'rollout.policyChanged' };
+    case 'windowsLifted':
+      return { event: 'rollout.windowsLifted' };
+    case 'inventoryDoubted':
+      // Other figures of the same trouble are no news.
+      return before.doubt === undefined
+        ? { event: 'inventory.doubted', reason: describeImplausible(fact.doubt.why) }
+        : undefined;
+    case 'inventoryTrusted':
+      return before.doubt === undefined
+        ? undefined
+        : { event: 'inventory.trusted', reason: 'the inventory is plausible again' };
+    case 'held':
+    case 'paused':
+    case 'aborted':
+    case 'superseded':
+    case 'rollbackAsked':
+    case 'rolledBack':
+    case 'finished':
+      return { event: `rollout.${after.state}` };
+    case 'soakLooked':
+    case 'acknowledgedLowered':
+    case 'leftBehindForeseen':
+    case 'rollbackNamed':
+    case 'closed':
+    case 'brakeSet':
+    case 'brakeLifted':
+      return undefined;
+    default:
+      return assertNever(fact);
+  }
+}
+
+/** A gate is asked every minute; only another verdict than before is news. */
+function tellGate(before: Rollout, fact: Extract<RolloutFact, { kind: 'gateAnswered' }>): Told | undefined {
+  const standing = before.waves[fact.wave]?.gates[fact.gate];
+  if (standing?.verdict === fact.standing.verdict) return undefined;
+  const name = before.policy.waves[fact.wave]?.gates[fact.gate]?.name ?? '';
+  return { event: 'gate.changed', reason: `${name} ${fact.standing.verdict}: ${fact.standing.detail}` };
+}
+
+function taskIdOf(upgrade: Upgrade): string | undefined {
+  return 'taskId' in upgrade ? (upgrade.taskId ?? undefined) : undefined;
+}

@@ -1,0 +1,76 @@
+import { isSameBuild } from '../../base/build-version.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { awaitsDeferredAlone, deferredSeenMax } from '../../rollout/decision/wave-blockers.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import { isOnBuild, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
+import { withPresentCaps } from '../../rollout/reload/follow-config.ts';
+import type { Accounts } from '../ports/accounts.ts';
+import type { FleetRegister } from '../ports/fleet-register.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+
+export interface ViewParts {
+  readonly store: RolloutStore;
+  readonly register: FleetRegister;
+  /** Every rollout is ours, where left out. */
+  readonly accounts?: Pick<Accounts, 'standingOf'>;
+}
+
+/** Reads all that `decide` sees of a rollout; undefined when there is none. */
+export async function loadRolloutView(
+  { store, register, accounts }: ViewParts,
+  rolloutId: string,
+  at: { readonly now: EpochMs; readonly overdueBefore: EpochMs; readonly pageSize: number },
+): Promise<RolloutView | undefined> {
+  const stored = await store.loadView(rolloutId, at);
+  if (stored === undefined) return undefined;
+  const { kind, targetBuild, rollbackId, endedAt } = stored.rollout;
+  // What was held while it was on its way does not matter once it is over; a rollback goes to builds that were fine.
+  const builds = endedAt === null && kind === 'upgrade' ? await register.heldBuilds() : [];
+  const rollback = rollbackId === null ? undefined : await store.loadRollout(rollbackId);
+  const view = {
+    ...stored,
+    groups: withPresentCaps(stored.groups, stored.rollout.policy),
+    buildHold: builds.find(({ build }) => isSameBuild(build, targetBuild)) ?? null,
+    rollback: rollback ?? null,
+    ...(accounts === undefined ? {} : { account: await accounts.standingOf(stored.rollout) }),
+  };
+  if (!awaitsDeferredAlone(view)) return view;
+  const due = await store.listDue(rolloutId, deferredSeenMax);
+  return { ...view, deferred: due.filter((upgrade) => upgrade.state === 'deferred') };
+}
+
+/** The same for a change or a status, which need no candidates and no overdue steps. */
+export function loadRolloutSummary(parts: ViewParts, rolloutId: string, now: EpochMs) {
+  return loadRolloutView(parts, rolloutId, { now, overdueBefore: 0, pageSize: 1 });
+}
+
+/**
+ * All records of a state, and of a wave where one is given: as one page, since the store walks through the plan once for
+ * each, and since a record that leaves the state between two pages would push another one past both.
+ */
+export function listAllUpgrades(
+  store: Pick<RolloutStore, 'listUpgrades'>,
+  rolloutId: string,
+  of: { readonly state: UpgradeState; readonly wave?: number },
+): Promise<readonly Upgrade[]> {
+  return store.listUpgrades(rolloutId, { offset: 0, limit: Number.MAX_SAFE_INTEGER, ...of });
+}
+
+/** What the soak of a wave observes: its upgraded collectors, and those that someone else upgraded. */
+export async function listSoaking(
+  store: Pick<RolloutStore, 'listUpgrades'>,
+  view: Pick<RolloutView, 'rollout' | 'waves'>,
+  wave: number,
+): Promise<readonly Upgrade[]> {
+  const { id } = view.rollout;
+  const succeeded = await listAllUpgrades(store, id, { state: 'succeeded', wave });
+  if ((view.waves[wave]?.onBuild ?? 0) === 0) return succeeded;
+  const withdrawn = await listAllUpgrades(store, id, { state: 'withdrawn', wave });
+  return [...succeeded, ...withdrawn.filter(isOnBuild)];
+}
+
+/** The next free `<policy>-<UTC yyyymmdd>-<n>` (DESIGN §1). */
+export async function nextRolloutId(store: RolloutStore, policy: string, at: EpochMs): Promise<string> {
+  const yyyymmdd = new Date(at).toISOString().slice(0, 10).replaceAll('-', '');
+  return `${policy}-${yyyymmdd}-${await store.nextRolloutNumber(policy, yyyymmdd)}`;
+}

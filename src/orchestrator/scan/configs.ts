@@ -1,0 +1,190 @@
+import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
+import type { Sleep } from '../../base/waiting.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { type ConfigWord, followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
+import { type ConfigStanding, configWords, judgeConfig } from '../../rollout/reload/newest-config.ts';
+import type { PolicyDifference } from '../../rollout/reload/policy-difference.ts';
+import type { ConfigRegister, LivingDaemons, NamedConfig } from '../ports/config-register.ts';
+import type { EventSink } from '../ports/event-sink.ts';
+import { type ChangeRolloutParts, stopRollout } from '../records/change-rollout.ts';
+
+/** Whether this daemon has the newest config of each policy: only then may it scan and plan the policy (P5). */
+export interface Configs {
+  /** As it is at this instant. */
+  check(policy: string): Promise<ConfigStanding>;
+  /** As it was at the last check or beat; nothing where all agreed. */
+  standings(): ReadonlyMap<string, ConfigStanding>;
+  /**
+   * What this daemon's config may say about the brakes of a rollout that is on its way, by the last check or beat; undefined
+   * where another daemon has a newer config, where this one scans only once beside others, or where that beat is too old to
+   * know: a daemon that was suspended must not put back what was changed meanwhile (P4, P7).
+   */
+  word(policy: string): ConfigWord | undefined;
+  /** The config was read anew: policies that it says differently are the newest from the next beat on. */
+  replace(own: readonly NamedConfig[]): void;
+  /** Who lived at the last check or beat. */
+  living(): Pick<LivingDaemons, 'account' | 'others'>;
+  /** Says that this daemon lives, and judges all its policies anew. */
+  beat(): Promise<void>;
+}
+
+export interface ConfigsParts {
+  readonly register: Pick<ConfigRegister, 'beat' | 'replace'>;
+  readonly sink: EventSink;
+  readonly clock: Clock;
+  /** False for `run --once`. True, where left out. */
+  readonly followsSchedule?: boolean;
+}
+
+// A daemon that was killed is taken for living ten seconds longer: it may be this one, started again with another config.
+const takenUpWithinMs: DurationMs = 15_000;
+
+// Two beats and a half.
+const wordHoldsMs: DurationMs = 5_000;
+
+/** Judges the config of this daemon by what living daemons say, and tells when that has changed. */
+export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts): Configs {
+  let living: LivingDaemons = { own: [], account: '', others: [] };
+  let standings: ReadonlyMap<string, ConfigStanding> = new Map();
+  let hashes: ReadonlyMap<string, string> = new Map();
+  let askedAt: EpochMs = 0;
+  /** Since when this daemon has its config of a policy. */
+  const readAt = new Map<string, number>();
+  /** Policies of which another daemon has shown a newer config since then: that one stays the newer one when it is gone. */
+  const overtaken = new Set<string>();
+  const takeUp = (own: readonly NamedConfig[]): void => {
+    for (const { policy, hash } of own) {
+      if (hashes.get(policy) === hash) continue;
+      readAt.set(policy, clock.now());
+      overtaken.delete(policy);
+    }
+    hashes = new Map(own.map(({ policy, hash }) => [policy, hash]));
+  };
+  const beat = async (): Promise<void> => {
+    const beganAt = clock.now();
+    living = await register.beat();
+    askedAt = beganAt;
+    const { own, others } = living;
+    takeUp(own);
+    const judged = own.map((config) => [config.policy, judgeConfig(config, others)] as const);
+    const before = standings;
+    standings = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));
+    for (const [policy, standing] of judged) {
+      const heldMs = clock.now() - (readAt.get(policy) ?? 0);
+      if (standing.kind === 'outdated' && heldMs > takenUpWithinMs) overtaken.add(policy);
+      const was = before.get(policy)?.kind ?? 'agreed';
+      if (was === standing.kind) continue;
+      const reason = configWords(policy, standing) ?? `all daemons have the same config of ${policy} again`;
+      sink.note({ event: `config.${eventOf[standing.kind]}`, policy, reason });
+    }
+  };
+  return {
+    beat,
+    check: async (policy) => {
+      await beat();
+      return standings.get(policy) ?? agreed;
+    },
+    standings: () => standings,
+    word: (policy) => {
+      if (Math.abs(clock.now() - askedAt) > wordHoldsMs) return undefined;
+      const { kind } = standings.get(policy) ?? agreed;
+      const own = living.own.find((config) => config.policy === policy);
+      // Read anew since the last beat: how it stands to the others is not known yet.
+      if (own === undefined || own.hash !== hashes.get(policy)) return undefined;
+      if (kind === 'outdated' || (!followsSchedule && kind !== 'agreed')) return undefined;
+      return { generation: own.generation, isTakenUp: !overtaken.has(policy) };
+    },
+    replace: (own) => {
+      register.replace(own);
+      takeUp(own);
+    },
+    living: () => living,
+  };
+}
+
+const agreed: ConfigStanding = { kind: 'agreed', others: 0 };
+
+const eventOf = { agreed: 'agreed', newest: 'differs', outdated: 'outdated' } as const;
+
+// A daemon is taken for gone after five of these.
+const beatEveryMs: DurationMs = 2_000;
+
+/** Keeps saying that this daemon lives, until the signal is aborted; Redis may keep a beat waiting for as long as it is away. */
+export async function keepBeating(
+  configs: Pick<Configs, 'beat'>,
+  {
+    register,
+    sink,
+    sleep,
+    afterBeat,
+  }: {
+    readonly register: Pick<ConfigRegister, 'leave'>;
+    readonly sink: EventSink;
+    readonly sleep: Sleep;
+    /** What is to be done by what the beat has shown. */
+    readonly afterBeat: () => Promise<unknown>;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await configs.beat();
+      await afterBeat();
+    } catch (error) {
+      // Redis away, or refusing: what was judged last stands, and each scan asks anew.
+      if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });
+    }
+    await sleep(beatEveryMs, signal);
+  }
+  // Else the others would wait some seconds for it; where Redis is away, they do.
+  await register
+    .leave()
+    .catch((error: unknown) => sink.note({ event: 'reconcile.failed', rollout: '', error }));
+}
+
+export interface FollowConfigsParts extends ChangeRolloutParts {
+  readonly configs: Pick<Configs, 'word'>;
+  /** The policies of the present config. */
+  readonly rollouts: readonly Policy[];
+}
+
+/** How a rollout on its way stands to the present config. */
+export interface FollowedConfig {
+  readonly rollout: string;
+  /** Changed by this call, and in force when it returns. */
+  readonly followed: readonly PolicyDifference[];
+  /** Left to the next rollout. */
+  readonly waiting: readonly PolicyDifference[];
+}
+
+/**
+ * Brings the brakes of the present config to the rollouts on their way: after a reload, at start, and with each beat, so
+ * that a daemon which was away brings them, too. The record keeps them, so that every daemon acts alike. When it returns, no
+ * create leaves any more that only the former brakes allowed.
+ */
+export async function followConfigs(
+  parts: FollowConfigsParts,
+  by: string,
+): Promise<readonly FollowedConfig[]> {
+  const all: FollowedConfig[] = [];
+  for (const config of parts.rollouts) {
+    if (parts.configs.word(config.name) === undefined) continue;
+    for (const rolloutId of await parts.store.activeRolloutIds([config.name])) {
+      const before = await parts.store.loadRollout(rolloutId);
+      if (before === undefined) continue;
+      // Of another account, its policy is another one that has the same name (P5).
+      const account = await parts.accounts?.standingOf(before);
+      if (account !== undefined && account.kind !== 'own') continue;
+      // Asked anew for each reading of the record, which may have changed while this daemon was suspended.
+      const judge = (rollout: typeof before) => {
+        const word = parts.configs.word(config.name);
+        return word && followConfig(rollout, { config, word, at: parts.clock.now() });
+      };
+      const { followed, waiting } = withPresentBrakes(before, config);
+      const isChanged = judge(before) !== undefined;
+      if (isChanged) await stopRollout(parts, rolloutId, by, (view) => judge(view.rollout));
+      all.push({ rollout: rolloutId, followed: isChanged ? followed : [], waiting });
+    }
+  }
+  return all;
+}

@@ -1,0 +1,34 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
+import { isMuchShorter } from '../../rollout/model/assess-inventory.ts';
+import type { FleetMemory, ScanEntry } from './scan-book.ts';
+
+// A fault of the service is noticed and ended within this; a fleet that was really made smaller is scanned again after it.
+const shortForMs: DurationMs = 3_600_000;
+
+/** What the last scan of this policy that read the fleet remembered of it. */
+export function recallFleet(entries: readonly ScanEntry[], policy: string): FleetMemory | undefined {
+  const remembered = entries.filter((entry) => entry.policy === policy && entry.fleet !== undefined);
+  return remembered.toSorted((a, b) => b.at - a.at)[0]?.fleet;
+}
+
+/**
+ * Judges the size of the fleet that a scan has read by that of the last good one: no plan is made from half a fleet
+ * (P14). A list that stays short is taken for the whole fleet after a while.
+ * @param size without ephemeral collectors
+ * @returns what the next scan remembers, and why no plan is made, in words
+ */
+export function judgeFleetSize(
+  before: FleetMemory | undefined,
+  size: number,
+  at: EpochMs,
+): { readonly fleet: FleetMemory; readonly refusal: string | undefined } {
+  const known = before?.size ?? 0;
+  const isShort = isMuchShorter(size, known) || (size === 0 && known > 0);
+  const shortSince = before?.shortSince ?? at;
+  if (!isShort || at - shortSince >= shortForMs) return { fleet: { size }, refusal: undefined };
+  const refusal =
+    `the inventory lists ${size} collectors, ${known} at the last good scan: no plan is made from it; ` +
+    `if it stays so for ${formatDuration(shortForMs)}, it is taken for the whole fleet`;
+  return { fleet: { size: known, shortSince }, refusal };
+}

@@ -1,0 +1,136 @@
+import { someNames } from '../../base/names.ts';
+import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import { isRolloutEnd, type Rollout } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import type { FrozenRollout } from '../../rollout/planning/freeze-plan.ts';
+import type { PlanOptions } from '../../rollout/planning/plan.ts';
+import { makeJoinerJudge, planJoiners } from '../../rollout/planning/plan-joiners.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
+import type { UpgradeChange } from '../ports/rollout-store.ts';
+import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, changeOf } from '../records/change-upgrade.ts';
+import { judgeInventory, refusalOf } from '../watch/judge-inventory.ts';
+import type { Configs } from './configs.ts';
+import type { PlanMemory } from './read-plan.ts';
+
+export interface TakeInParts extends ChangeRolloutParts, ChangeUpgradeParts {
+  readonly fleet: FleetService;
+  /** This daemon has the newest config, where left out. */
+  readonly configs?: Pick<Configs, 'check' | 'word'>;
+}
+
+/**
+ * Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners).
+ * @returns why nothing could be learned from the fleet, in words, where it could not
+ */
+export async function takeIn(
+  parts: TakeInParts,
+  policy: Policy,
+  before: Rollout,
+  memory: PlanMemory,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const { id, targetBuild } = before;
+  const fleet = await parts.fleet.readFleet(targetBuild, signal);
+  if (!fleet.ok) return describeFailure(fleet.failure);
+  // A list that lacks half of them shows a fleet that is not there (P14).
+  const refusal = refusalOf(await judgeInventory(parts, before, fleet.value));
+  if (refusal !== undefined) return refusal;
+  const options = await memory.recallCollectors(targetBuild, fleet.value);
+  // Reading a fleet takes long, and the rollout goes on meanwhile.
+  const rollout = await parts.store.loadRollout(id);
+  const groups = await parts.store.loadGroups(id);
+  if (rollout === undefined || groups === undefined || !takesIn(rollout)) return undefined;
+  // A daemon with a newer config may have come meanwhile: who joins is its word.
+  if ((await parts.configs?.check(policy.name))?.kind === 'outdated') return undefined;
+  const known = await loadKnown(parts, id, fleet.value);
+  const joined = planJoiners(rollout, groups, policy, fleet.value, known.ids, options);
+  if (joined !== null && !(await join(parts, policy, rollout.rev, joined))) return undefined;
+  await bringBack(parts, policy, {
+    rollout: joined?.rollout ?? rollout,
+    fleet: fleet.value,
+    known: known.upgrades,
+    options,
+  });
+  return undefined;
+}
+
+/** Whether a rollout takes anybody in now; a plan that waits for approval is made anew when it is approved. */
+export function takesIn({ state, brokenText }: Rollout): boolean {
+  if (brokenText !== undefined) return false;
+  return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
+}
+
+const changesPerWrite = 1_000;
+
+interface KnownCollectors {
+  /** Also those whose record can't be read. */
+  readonly ids: ReadonlySet<number>;
+  readonly upgrades: ReadonlyMap<number, Upgrade>;
+}
+
+async function loadKnown(
+  parts: TakeInParts,
+  rolloutId: string,
+  fleet: FleetSnapshot,
+): Promise<KnownCollectors> {
+  const ids = fleet.collectors.map(({ id }) => id);
+  const loaded = await parts.store.loadUpgrades(rolloutId, ids);
+  const upgrades = new Map(loaded.upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
+  return { ids: new Set([...upgrades.keys(), ...loaded.unreadable]), upgrades };
+}
+
+/** @returns false when the rollout has moved on meanwhile; the next tick finds them again */
+async function join(
+  parts: TakeInParts,
+  policy: Policy,
+  expectedRev: number,
+  joined: FrozenRollout,
+): Promise<boolean> {
+  const names = joined.upgrades.map(({ collectorName }) => collectorName);
+  const event = {
+    at: parts.clock.now(),
+    event: 'rollout.joined',
+    policy: policy.name,
+    rollout: joined.rollout.id,
+    reason: `${joined.upgrades.length} late joiners: ${someNames(names)}`,
+    by: 'daemon',
+  } as const;
+  if ((await parts.store.join({ ...joined, events: [event] }, expectedRev, null)) !== 'saved') return false;
+  parts.sink.tell(event);
+  parts.bell.ring();
+  return true;
+}
+
+/** Saved only into the rollout as it was judged: one that has ended would never start them (P9). */
+async function bringBack(
+  parts: TakeInParts,
+  policy: Policy,
+  of: {
+    readonly rollout: Rollout;
+    readonly fleet: FleetSnapshot;
+    readonly known: ReadonlyMap<number, Upgrade>;
+    readonly options: PlanOptions;
+  },
+): Promise<void> {
+  const { rollout, fleet, known, options } = of;
+  const judge = makeJoinerJudge(rollout, policy, fleet, options);
+  const changes = fleet.collectors.flatMap((collector): UpgradeChange[] => {
+    const upgrade = known.get(collector.id);
+    if (upgrade?.state !== 'withdrawn' || judge(collector) !== undefined) return [];
+    const reason = `is back: ${upgrade.reason}`;
+    return [changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason })];
+  });
+  let { rev } = rollout;
+  for (let from = 0; from < changes.length; from += changesPerWrite) {
+    const some = changes.slice(from, from + changesPerWrite);
+    const saved = new Set(await parts.store.rejoin(rollout.id, some, rev));
+    if (saved.size === 0) continue;
+    rev += 1;
+    for (const { after, events } of some)
+      if (saved.has(after.collectorId)) for (const event of events) parts.sink.tell(event);
+    parts.bell.ring();
+  }
+}

@@ -1,0 +1,122 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { isEnd, isFailed } from '../../rollout/model/upgrade.ts';
+import { makePlan, type Plan, type PlanOptions } from '../../rollout/planning/plan.ts';
+import { type BuildAges, chooseTarget } from '../../rollout/planning/target.ts';
+import type { FleetRegister } from '../ports/fleet-register.ts';
+import type { Answer, FleetService } from '../ports/fleet-service.ts';
+import type { RolloutStore } from '../ports/rollout-store.ts';
+
+export type PlanReading =
+  | { readonly kind: 'planned'; readonly plan: Plan; readonly fleet: FleetSnapshot }
+  | { readonly kind: 'noTarget'; readonly reason: string };
+
+/** What a plan takes into account beside the policy and the service. */
+export interface PlanMemory {
+  /** When builds were seen first, and which are held. */
+  recallBuilds(
+    builds: readonly string[],
+  ): Promise<{ readonly seen?: BuildAges; readonly held: ReadonlyMap<string, string> }>;
+  /** Which collectors stay out of a plan for this build. */
+  recallCollectors(targetBuild: string, fleet: FleetSnapshot): Promise<PlanOptions>;
+}
+
+/** Takes nothing into account: what a plan without a store can know. */
+export const noMemory: PlanMemory = {
+  recallBuilds: async () => ({ held: new Map() }),
+  recallCollectors: async () => ({}),
+};
+
+/** Reads the service and makes the plan of a policy; writes nothing to it. */
+export async function readPlan(
+  fleet: FleetService,
+  policy: Policy,
+  seed: string,
+  memory: PlanMemory,
+  signal?: AbortSignal,
+): Promise<Answer<PlanReading>> {
+  const builds = await fleet.listBuilds(signal);
+  if (!builds.ok) return builds;
+  const { seen, held } = await memory.recallBuilds(builds.value.map(({ version }) => version));
+  const target = chooseTarget(policy.target, builds.value, seen, held);
+  if (target.kind === 'none') return { ok: true, value: { kind: 'noTarget', reason: target.reason } };
+  const snapshot = await fleet.readFleet(target.build, signal);
+  if (!snapshot.ok) return snapshot;
+  const options = await memory.recallCollectors(target.build, snapshot.value);
+  const plan = makePlan(policy, target.build, snapshot.value, seed, options);
+  return { ok: true, value: { kind: 'planned', plan, fleet: snapshot.value } };
+}
+
+/** What the store and the register remember for a plan of this policy. */
+export function makePlanMemory(
+  parts: { readonly store: RolloutStore; readonly register: FleetRegister },
+  of: {
+    readonly policy: string;
+    /** All policies of the config: their rollouts claim collectors. */
+    readonly policies: readonly string[];
+    /** Earlier rollouts whose failures are left out of the next plan. */
+    readonly history: readonly Rollout[];
+    readonly at: EpochMs;
+  },
+): PlanMemory {
+  return {
+    recallBuilds: async (builds) => {
+      const holds = await parts.register.holds();
+      const firstSeen = await parts.register.firstSeen(builds, of.at);
+      const held = new Map(holds.builds.map(({ build, reason }) => [build, reason]));
+      return { seen: { firstSeen, at: of.at }, held };
+    },
+    recallCollectors: async (targetBuild, fleet) => {
+      const { collectors } = await parts.register.holds();
+      return {
+        heldCollectors: new Set(collectors.map(({ collectorId }) => collectorId)),
+        failedBefore: await failedBefore(parts.store, of.history, targetBuild),
+        claimed: await claimedByOthers(parts.store, of, fleet),
+      };
+    },
+  };
+}
+
+// More collectors than any plan has.
+const failedReadMax = 1_000_000;
+
+/** Collectors that an earlier rollout of this build failed on: not tried again at every tick of the schedule. */
+async function failedBefore(
+  store: RolloutStore,
+  history: readonly Rollout[],
+  targetBuild: string,
+): Promise<ReadonlySet<number>> {
+  const failed = new Set<number>();
+  for (const rollout of history) {
+    if (rollout.kind === 'rollback' || rollout.targetBuild !== targetBuild) continue;
+    if (rollout.state === 'succeeded') continue;
+    // Through their index: a walk through each plan of the past would cost as much as the fleet, at every tick.
+    for (const { collectorId } of await store.listMissed(rollout.id, {
+      kind: 'failed',
+      limit: failedReadMax,
+    }))
+      failed.add(collectorId);
+  }
+  return failed;
+}
+
+/** Collectors that have their turn, or failed, in another policy's rollout that is on its way (P1). */
+export async function claimedByOthers(
+  store: RolloutStore,
+  { policy, policies }: { readonly policy: string; readonly policies: readonly string[] },
+  fleet: { readonly collectors: ReadonlyArray<{ readonly id: number }> },
+): Promise<ReadonlySet<number>> {
+  const claimed = new Set<number>();
+  const others = await store.activeRolloutIds(policies.filter((name) => name !== policy));
+  const ids = fleet.collectors.map(({ id }) => id);
+  for (const rolloutId of others) {
+    const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, ids);
+    for (const { collectorId, state } of upgrades)
+      if (!isEnd(state) || isFailed(state)) claimed.add(collectorId);
+    // Nobody knows whether one has its turn just now.
+    for (const collectorId of unreadable) claimed.add(collectorId);
+  }
+  return claimed;
+}

@@ -1,0 +1,288 @@
+import { countSteady } from '../../rollout/model/assess-inventory.ts';
+import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { countLeftOut, freezePlan } from '../../rollout/planning/freeze-plan.ts';
+import type { Plan } from '../../rollout/planning/plan.ts';
+import { configWords } from '../../rollout/reload/newest-config.ts';
+import { isStopped } from '../../rollout/status/explain-unplanned.ts';
+import { describeFailure, isUnreached } from '../../rollout/upgrade/failure-classes.ts';
+import { nextRolloutId } from '../records/read-records.ts';
+import type { StoreMemory } from '../recovery/data-loss.ts';
+import { type CheckActiveParts, checkActive } from './check-active.ts';
+import { judgeFleetSize, recallFleet } from './fleet-size.ts';
+import { makePlanMemory, type PlanMemory, readPlan } from './read-plan.ts';
+import type { FleetMemory, ScanBook, ScanForecast, ScanOutcome, ScanResult } from './scan-book.ts';
+
+export interface ScanParts extends CheckActiveParts {
+  readonly scans: ScanBook;
+  readonly forecast: ScanForecast;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
+  readonly memory: StoreMemory;
+}
+
+/** `operator`: someone asked for it now, so failures and aborts of the past do not speak against it. */
+export type ScanOrigin = 'schedule' | 'start' | 'operator';
+
+/** Looks for work for one policy: builds, upgradable collectors and inventory in, a frozen rollout out. */
+export async function scan(
+  parts: ScanParts,
+  policy: Policy,
+  origin: ScanOrigin,
+  signal?: AbortSignal,
+): Promise<ScanResult> {
+  const before = recallFleet(await parts.scans.read(), policy.name);
+  const { fleet = before, ...result } = await lookForWork(parts, policy, { origin, before }, signal);
+  // Told once, when it began; what the policy's last scan came to, the daemon with the newest config writes down.
+  if (result.kind === 'outdated') return result;
+  parts.sink.note(
+    outcomeOf(result) === 'failed'
+      ? { event: 'scan.failed', policy: policy.name, reason: describeScan(result) }
+      : { event: 'scan.finished', policy: policy.name, result: describeScan(result) },
+  );
+  // One that was called off says nothing about the policy.
+  if (signal?.aborted !== true) await writeDown(parts, policy.name, result, fleet);
+  return result;
+}
+
+// A schedule may tick each second, and the service be down for a while.
+const overdueAfterMs = 3_600_000;
+const overdueAfterTicks = 3;
+
+async function writeDown(
+  parts: ScanParts,
+  policy: string,
+  result: Exclude<ScanResult, { kind: 'outdated' }>,
+  fleet: FleetMemory | undefined,
+): Promise<void> {
+  const at = parts.clock.now();
+  const tick = parts.forecast(policy, overdueAfterTicks)[overdueAfterTicks - 1] ?? at;
+  await parts.scans.note({
+    policy,
+    outcome: outcomeOf(result),
+    at,
+    reason: describeScan(result),
+    overdueAt: Math.max(tick, at + overdueAfterMs),
+    ...(fleet === undefined ? {} : { fleet }),
+  });
+}
+
+/** A rollout on its way is no excuse: whoever waits for a newer build, or to join it, would wait unseen. */
+function outcomeOf(result: Exclude<ScanResult, { kind: 'outdated' }>): ScanOutcome {
+  return result.kind === 'busy' && result.unread !== undefined ? 'failed' : result.kind;
+}
+
+/** A scan's result in words. */
+export function describeScan(result: ScanResult): string {
+  switch (result.kind) {
+    case 'started':
+      return `started ${result.rolloutId} with ${result.planned} collectors`;
+    case 'busy':
+      return result.unread === undefined
+        ? `${result.rolloutId} is still on its way`
+        : `${result.rolloutId} is still on its way, and could not be looked after: ${result.unread}`;
+    default:
+      return result.reason;
+  }
+}
+
+/** A plan as it would begin now. */
+interface ReadyPlan {
+  readonly kind: 'ready';
+  readonly id: string;
+  readonly plan: Plan;
+  readonly fleet: FleetSnapshot;
+  readonly history: readonly Rollout[];
+  /** The store whose memory went into the plan. */
+  readonly born: Awaited<ReturnType<StoreMemory['look']>>;
+  /** What the next scan remembers of the fleet. */
+  readonly remembered: FleetMemory | undefined;
+}
+
+/** With what the next scan remembers of the fleet, where this one has read it. */
+type FoundWork = ScanResult & { readonly fleet?: FleetMemory };
+
+async function lookForWork(
+  parts: ScanParts,
+  policy: Policy,
+  of: { readonly origin: ScanOrigin; readonly before: FleetMemory | undefined },
+  signal?: AbortSignal,
+): Promise<FoundWork> {
+  const { origin } = of;
+  const ready = await prepare(
+    parts,
+    policy,
+    { ...of, whileBusy: (active, memory) => checkActive(parts, policy, active, memory, signal) },
+    signal,
+  );
+  if (ready.kind !== 'ready') return ready;
+  const { remembered } = ready;
+  const result = await begin(parts, policy, { ...ready, origin, by: origin, reason: '' });
+  return { ...result, ...(remembered === undefined ? {} : { fleet: remembered }) };
+}
+
+/**
+ * The plan that `startRollout` would begin now, or why there is none. Writes nothing but when builds were first seen.
+ */
+export async function previewRollout(
+  parts: ScanParts,
+  policy: Policy,
+  signal?: AbortSignal,
+): Promise<{ readonly kind: 'ready'; readonly plan: Plan } | ScanResult> {
+  const before = recallFleet(await parts.scans.read(), policy.name);
+  const whileBusy = async () => undefined;
+  const ready = await prepare(parts, policy, { origin: 'operator', before, whileBusy }, signal);
+  if (ready.kind !== 'ready') return ready;
+  const refusal = ready.plan.waves.every(({ members }) => members.length === 0)
+    ? nobodyWords(ready.plan)
+    : undefined;
+  return refusal === undefined ? ready : { kind: 'nothing', reason: refusal };
+}
+
+/** `drifted`: the plan is another one than the operator saw (P15); nothing has begun. */
+export type StartedRollout = ScanResult | { readonly kind: 'drifted'; readonly plan: Plan };
+
+/** Begins a rollout that an operator asked for, also of a build whose last rollout was aborted or taken back. */
+export async function startRollout(
+  parts: ScanParts,
+  policy: Policy,
+  request: { readonly planHash: string; readonly by: string; readonly reason: string },
+  signal?: AbortSignal,
+): Promise<StartedRollout> {
+  const { planHash, by, reason } = request;
+  const before = recallFleet(await parts.scans.read(), policy.name);
+  const whileBusy = async () => undefined;
+  const ready = await prepare(parts, policy, { origin: 'operator', before, whileBusy }, signal);
+  if (ready.kind !== 'ready') return ready;
+  const { plan, remembered = before } = ready;
+  if (plan.hash !== planHash) return { kind: 'drifted', plan };
+  const result = await begin(parts, policy, { ...ready, origin: 'operator', by, reason });
+  if (result.kind !== 'started') return result;
+  parts.sink.note({ event: 'scan.finished', policy: policy.name, result: describeScan(result) });
+  await writeDown(parts, policy.name, result, remembered);
+  return result;
+}
+
+async function prepare(
+  parts: ScanParts,
+  policy: Policy,
+  of: {
+    readonly origin: ScanOrigin;
+    readonly before: FleetMemory | undefined;
+    /** What is done with the rollout that is on its way. @returns what could not be read of it */
+    readonly whileBusy: (active: string, memory: PlanMemory) => Promise<string | undefined>;
+  },
+  signal?: AbortSignal,
+): Promise<ReadyPlan | FoundWork> {
+  const outdated = await findNewerConfig(parts, policy);
+  if (outdated !== undefined) return outdated;
+  const { origin } = of;
+  const born = await parts.memory.look();
+  const history = await parts.store.listRollouts([policy.name]);
+  const at = parts.clock.now();
+  // An operator who asks now wants failed ones tried again.
+  const memory = makePlanMemory(parts, {
+    policy: policy.name,
+    policies: parts.policies,
+    history: origin === 'operator' ? [] : history,
+    at,
+  });
+  const [active] = await parts.store.activeRolloutIds([policy.name]);
+  if (active !== undefined) {
+    const unread = await of.whileBusy(active, memory);
+    return { kind: 'busy', rolloutId: active, ...(unread === undefined ? {} : { unread }) };
+  }
+  const id = await nextRolloutId(parts.store, policy.name, at);
+  const reading = await readPlan(parts.fleet, policy, id, memory, signal);
+  if (!reading.ok) {
+    const { failure } = reading;
+    const reason = describeFailure(failure);
+    return { kind: 'failed', cause: failure.kind, isUnreached: isUnreached(failure), reason };
+  }
+  if (reading.value.kind === 'noTarget') return { kind: 'nothing', reason: reading.value.reason };
+  const { fleet } = reading.value;
+  const judged = judgeFleetSize(of.before, countSteady(fleet.collectors), at);
+  if (judged.refusal !== undefined)
+    return {
+      kind: 'failed',
+      cause: 'implausible',
+      isUnreached: false,
+      reason: judged.refusal,
+      fleet: judged.fleet,
+    };
+  const { plan } = reading.value;
+  return { kind: 'ready', id, plan, fleet, history, born, remembered: judged.fleet };
+}
+
+/** Begins a rollout with this plan, unless something speaks against it. */
+async function begin(
+  parts: ScanParts,
+  policy: Policy,
+  of: Omit<ReadyPlan, 'kind'> & {
+    readonly origin: ScanOrigin;
+    readonly by: string;
+    readonly reason: string;
+  },
+): Promise<ScanResult> {
+  const { id, origin, history, born, plan, fleet, by, reason } = of;
+  const last = history.find(
+    ({ kind, targetBuild }) => kind === 'upgrade' && targetBuild === plan.targetBuild,
+  );
+  if (origin !== 'operator' && last !== undefined && isStopped(last)) {
+    const words = last.state === 'aborted' ? 'was aborted' : 'was rolled back';
+    return {
+      kind: 'nothing',
+      reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again: upwave start ${policy.name}`,
+    };
+  }
+  const emptied = parts.memory.refusal(policy.name, plan.targetBuild);
+  if (origin !== 'operator' && emptied !== undefined) return { kind: 'nothing', reason: emptied };
+  const planned = plan.waves.reduce((sum, wave) => sum + wave.members.length, 0);
+  if (planned === 0) return { kind: 'nothing', reason: nobodyWords(plan) };
+  // A plan whose holds were read from a store that was empty just then must not begin (P5).
+  if ((await parts.memory.look()) !== born) return { kind: 'nothing', reason: emptiedMeanwhile };
+  // Reading a fleet takes long: a daemon with a newer config may have come meanwhile.
+  const outdatedNow = await findNewerConfig(parts, policy);
+  if (outdatedNow !== undefined) return outdatedNow;
+  const frozen = freezePlan(plan, {
+    id,
+    policy,
+    startedBy: origin,
+    createdAt: parts.clock.now(),
+    fleet,
+    accountMarks: await parts.accounts?.mark().then((mark) => [mark]),
+    generation: parts.configs?.word(policy.name)?.generation,
+  });
+  const event = {
+    at: frozen.rollout.createdAt,
+    event: 'rollout.planned',
+    policy: policy.name,
+    rollout: id,
+    reason: `${planned} collectors to ${plan.targetBuild}, plan ${plan.hash}${reason === '' ? '' : `; ${reason}`}`,
+    by,
+  } as const;
+  if ((await parts.store.freeze({ ...frozen, events: [event] })) === 'busy')
+    return { kind: 'busy', rolloutId: id };
+  parts.sink.tell(event);
+  parts.bell.ring();
+  return { kind: 'started', rolloutId: id, planned };
+}
+
+/** A policy is planned by the newest config alone, or a collector that it excludes could be upgraded (P5). */
+async function findNewerConfig(
+  { configs }: ScanParts,
+  { name }: Policy,
+): Promise<Extract<ScanResult, { kind: 'outdated' }> | undefined> {
+  const standing = await configs?.check(name);
+  if (standing?.kind !== 'outdated') return undefined;
+  return { kind: 'outdated', reason: configWords(name, standing) ?? '' };
+}
+
+const emptiedMeanwhile = 'Redis was emptied or restored while the plan was made; the next look makes it anew';
+
+function nobodyWords({ targetBuild, leftOut }: Plan): string {
+  if (leftOut.length === 0) return 'the inventory holds no installed collector';
+  const reasons = Object.entries(countLeftOut(leftOut)).map(([reason, count]) => `${reason}: ${count}`);
+  return `no collector needs build ${targetBuild} (${reasons.join(' · ')})`;
+}

@@ -1,0 +1,278 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { describeImplausible } from '../../rollout/decision/implausible-inventory.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import { isOffered } from '../../rollout/planning/target.ts';
+import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { type FailedLook, isQuestionable } from '../../rollout/upgrade/failed-polls.ts';
+import {
+  classifyCreateFailure,
+  classifyLookFailure,
+  describeHold,
+  type ServiceFailure,
+} from '../../rollout/upgrade/failure-classes.ts';
+import { nextStep, type Step } from '../../rollout/upgrade/next-step.ts';
+import type { CollectorHold } from '../ports/fleet-register.ts';
+import type { FleetService } from '../ports/fleet-service.ts';
+import { type ChangeRolloutParts, holdRollout, sendWithinMs } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, changeOf, recordFact } from '../records/change-upgrade.ts';
+import { isGone } from '../watch/judge-inventory.ts';
+import type { Sightings } from '../watch/sightings.ts';
+
+export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
+  readonly fleet: FleetService;
+  /**
+   * Since when records come from the Redis that is there now: a replica that took over, or a file that was cut, may
+   * show an upgrade as it was before its create. Always, where left out.
+   */
+  readonly trustedSince?: () => EpochMs;
+  /** Rows of the inventory of the last minute; none, where left out. */
+  readonly sightings?: Sightings;
+  /** Names of all policies of the config. */
+  readonly policies: readonly string[];
+}
+
+/** What the job does next: come back at an instant, or end. */
+export type StepOutcome = { readonly job: 'comeBack'; readonly at: EpochMs } | { readonly job: 'end' };
+
+// Most runs make one call; a look that clears the way for a create makes two.
+const callsPerRunMax = 4;
+
+// Until a record that can't be read is mended, by a person or by the leader, there is nothing to be done for it.
+const unreadableAgainMs: DurationMs = 10_000;
+
+// A daemon of its account may run beside us, and take it then; where none does, nobody takes it for hours.
+const foreignAgainMs: DurationMs = 10_000;
+
+// Whose it is will be known as soon as the service has answered.
+const unknownAgainMs: DurationMs = 1_000;
+
+const ours = { kind: 'own' } as const;
+
+interface Run {
+  readonly parts: StepParts;
+  readonly rollout: Rollout;
+  readonly signal: AbortSignal;
+}
+
+type Executors = {
+  readonly [Kind in Step['do']]: (
+    run: Run,
+    upgrade: Upgrade,
+    step: Extract<Step, { do: Kind }>,
+  ) => Promise<Upgrade>;
+};
+
+/**
+ * Runs one upgrade's due step: `nextStep` names the call, its executor makes it, the fact goes through `evolve`, and
+ * the record is stored before anything else happens. Safe to repeat and to kill between any two lines: a create's
+ * intent is stored before it leaves, and an intent without an answer is settled by looking (P1).
+ * @throws when the store can't be reached; the job is then run again
+ */
+export async function runStep(
+  parts: StepParts,
+  of: { readonly rolloutId: string; readonly collectorId: number },
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
+    const rollout = await parts.store.loadRollout(of.rolloutId);
+    const { upgrades, unreadable } = await parts.store.loadUpgrades(of.rolloutId, [of.collectorId]);
+    if (unreadable.length > 0) return { job: 'comeBack', at: parts.clock.now() + unreadableAgainMs };
+    const [upgrade] = upgrades;
+    if (rollout === undefined || upgrade === undefined) return { job: 'end' };
+    const step = nextStepOf(parts, upgrade);
+    const outcome = outcomeOf(step);
+    if (outcome !== undefined) return outcome;
+    // A job goes to any daemon: one of another account leaves it to those whose collectors these are (P5).
+    const account = (await parts.accounts?.standingOf(rollout)) ?? ours;
+    if (account.kind !== 'own') {
+      const againMs = account.kind === 'unknown' ? unknownAgainMs : foreignAgainMs;
+      return { job: 'comeBack', at: parts.clock.now() + againMs };
+    }
+    const after = await execute({ parts, rollout, signal }, upgrade, step);
+    // What was just stored is as good as another reading, and nearly every step ends here.
+    const outcomeAfter = outcomeOf(nextStepOf(parts, after));
+    if (outcomeAfter !== undefined) return outcomeAfter;
+  }
+  return { job: 'comeBack', at: parts.clock.now() };
+}
+
+function nextStepOf({ clock, trustedSince }: StepParts, upgrade: Upgrade): Step {
+  return nextStep(upgrade, clock.now(), trustedSince?.());
+}
+
+/** What the job does when there is no call to make now. */
+function outcomeOf(step: Step): StepOutcome | undefined {
+  if (step.do === 'rest') return { job: 'end' };
+  if (step.do === 'wait') return { job: 'comeBack', at: step.until };
+  return undefined;
+}
+
+const executors: Executors = {
+  rest: async (_run, upgrade) => upgrade,
+  wait: async (_run, upgrade) => upgrade,
+  giveBack: (run, upgrade, { reason }) => putBack(run, upgrade, reason),
+  start,
+  lookAtTask: async (run, upgrade, { taskId }) => {
+    const answer = await run.parts.fleet.lookAtTask(taskId, run.signal);
+    const at = run.parts.clock.now();
+    if (!answer.ok) return lookFailed(run, upgrade, 'task', answer.failure);
+    return record(run, upgrade, { kind: 'taskSeen', at, ...answer.value });
+  },
+  lookAtCollector: async (run, upgrade, step) => {
+    const look = {
+      collectorId: upgrade.collectorId,
+      upgradableTo: step.askUpgradable ? upgrade.toBuild : null,
+      urgent: step.why !== 'deferred' && step.why !== 'watchBuild',
+      // Creates that Redis may have forgotten were sent before, and have arrived by then, or never will.
+      ...(step.why === 'recheck'
+        ? { listedSince: (run.parts.trustedSince?.() ?? 0) + run.parts.answerWithinMs }
+        : {}),
+    };
+    const answer = await run.parts.fleet.lookAtCollector(look, run.signal);
+    const at = run.parts.clock.now();
+    if (!answer.ok) return lookFailed(run, upgrade, 'collector', answer.failure);
+    return record(run, upgrade, { kind: 'collectorSeen', at, ...answer.value });
+  },
+  askBuilds,
+};
+
+function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
+  // The table is exhaustive by type; TypeScript can't see that the row and the step belong together.
+  const executor = executors[step.do] as (run: Run, upgrade: Upgrade, step: Step) => Promise<Upgrade>;
+  return executor(run, upgrade, step);
+}
+
+/** Writes the intent when the request has its place in the budget, sends it, and stores what came of it. */
+async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
+  const { parts, rollout, signal } = run;
+  if (rollout.state !== 'running') return putBack(run, upgrade, `the rollout is ${rollout.state}`);
+  if (rollout.doubt !== undefined) return putBack(run, upgrade, describeImplausible(rollout.doubt.why));
+  // Its turn was given by windows, caps and slots that are no more (P2, P7).
+  if ((upgrade.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
+    return putBack(run, upgrade, 'the policy changed after it was given its turn');
+  const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.stratum);
+  if (held !== undefined) return putBack(run, upgrade, `stratum ${held.label} is held: ${held.reason}`);
+  const hold = await findHold(parts, upgrade.collectorId);
+  if (hold !== undefined) {
+    const reason = `held by ${hold.by}: ${hold.reason}`;
+    return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
+  }
+  let rival = await findRival(parts, rollout, upgrade.collectorId);
+  if (rival !== undefined) return claimedBy(run, upgrade, rival);
+  let current = upgrade;
+  let isBraked = false;
+  const writeIntent = async (): Promise<boolean> => {
+    // Its place in the budget may have come late: somebody else may have begun meanwhile, its window may be closing
+    // (P7), and what was seen of the collector may be old (P1). `nextStep` says what is to be done instead.
+    rival = await findRival(parts, rollout, upgrade.collectorId);
+    if (rival !== undefined) return false;
+    const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
+    if (nextStep(upgrade, fact.at, parts.trustedSince?.()).do !== 'start') return false;
+    const change = changeOf(parts, rollout, upgrade, fact);
+    const result = await parts.store.saveIntent(change, rollout.rev);
+    isBraked = result === 'braked';
+    if (result !== 'saved') return false;
+    current = change.after;
+    for (const event of change.events) parts.sink.tell(event);
+    if (parts.clock.now() - fact.at <= sendWithinMs) return true;
+    tellLate(parts);
+    current = await record(run, current, { kind: 'createNotSent', at: parts.clock.now() });
+    return false;
+  };
+  const task = { collectorId: upgrade.collectorId, toBuild: upgrade.toBuild };
+  const answer = await parts.fleet.createTask(task, writeIntent, signal);
+  const at = parts.clock.now();
+  if (isBraked) return putBack(run, upgrade, 'the rollout stopped before it could start');
+  if (rival !== undefined) return claimedBy(run, upgrade, rival);
+  if (current.state !== 'starting') return current;
+  if (answer.ok) return record(run, current, { kind: 'created', at, taskId: answer.value.taskId });
+  if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
+    if (!signal.aborted) tellLate(parts);
+    return record(run, current, { kind: 'createNotSent', at });
+  }
+  const next = await record(run, current, { kind: 'createFailed', at, failure: answer.failure });
+  if (classifyCreateFailure(answer.failure) === 'hold') {
+    await holdRollout(parts, rollout.id, describeHold(answer.failure));
+  }
+  return next;
+}
+
+/** Creates that are given back again and again look like a rollout that stands still for no reason. */
+function tellLate({ sink }: StepParts): void {
+  const reason = `a create could not leave within ${sendWithinMs} ms of its intent, and goes back to wait for its turn`;
+  sink.note({ event: 'daemon.starved', reason });
+}
+
+/** An operator may have held it since it was admitted: while its create was in doubt, say (P5). */
+async function findHold({ register }: StepParts, collectorId: number): Promise<CollectorHold | undefined> {
+  const [hold] = await register.holdsOf([collectorId]);
+  return hold;
+}
+
+const underWay: ReadonlySet<Upgrade['state']> = new Set(['starting', 'upgrading', 'verifying']);
+
+/**
+ * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
+ * of each other. While it restarts it still shows its old build, and a look alone would not tell (P1).
+ */
+async function findRival(
+  { store, policies }: StepParts,
+  rollout: Rollout,
+  collectorId: number,
+): Promise<string | undefined> {
+  const others = policies.filter((name) => name !== rollout.policy.name);
+  if (others.length === 0) return undefined;
+  const found = await store.findUpgradesOf(others, collectorId);
+  // One that can't be read may be under way.
+  return found.find(({ upgrade }) => upgrade === undefined || underWay.has(upgrade.state))?.rolloutId;
+}
+
+function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {
+  const reason = `the collector is being upgraded by ${rival}`;
+  return record(run, upgrade, { kind: 'claimed', at: run.parts.clock.now(), reason });
+}
+
+function putBack(run: Run, upgrade: Upgrade, reason: string): Promise<Upgrade> {
+  return record(run, upgrade, { kind: 'putBack', at: run.parts.clock.now(), reason });
+}
+
+/** Whether a refused build is gone, which concerns every collector, or still on offer, which concerns only this one. */
+async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
+  const { parts, rollout, signal } = run;
+  const builds = await parts.fleet.listBuilds(signal);
+  if (!builds.ok) return lookFailed(run, upgrade, 'builds', builds.failure);
+  const stillOffered = isOffered(upgrade.toBuild, builds.value);
+  // First: killed after this, the next run asks again, and nothing starts meanwhile (P6).
+  if (!stillOffered) {
+    await holdRollout(parts, rollout.id, `build ${upgrade.toBuild} is no longer offered by the service`);
+  }
+  return record(run, upgrade, { kind: 'buildsSeen', at: parts.clock.now(), stillOffered });
+}
+
+async function lookFailed(
+  run: Run,
+  upgrade: Upgrade,
+  of: FailedLook['of'],
+  failure: ServiceFailure,
+): Promise<Upgrade> {
+  if (failure.kind === 'cancelled') return upgrade;
+  const { fleet, clock } = run.parts;
+  if (of === 'collector' && failure.kind === 'notFound') {
+    const gone = await isGone(run.parts, run.rollout, upgrade.collectorId, run.signal);
+    if (run.signal.aborted) return upgrade;
+    return record(run, upgrade, { kind: 'lookFailed', at: clock.now(), of, failure, isGone: gone });
+  }
+  const asked = isQuestionable(upgrade, failure, clock.now(), run.rollout.policy)
+    ? { othersAnswered: (await fleet.listBuilds(run.signal)).ok }
+    : {};
+  const next = await record(run, upgrade, { kind: 'lookFailed', at: clock.now(), of, failure, ...asked });
+  if (classifyLookFailure(failure) === 'hold') {
+    await holdRollout(run.parts, run.rollout.id, describeHold(failure));
+  }
+  return next;
+}
+
+function record(run: Run, upgrade: Upgrade, fact: UpgradeFact): Promise<Upgrade> {
+  return recordFact(run.parts, run.rollout, upgrade, fact);
+}

@@ -1,0 +1,45 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { RowSighting } from '../../rollout/upgrade/facts.ts';
+import { freshForMs } from '../../rollout/upgrade/next-step.ts';
+import type { InventoryPage } from '../ports/fleet-service.ts';
+
+/** What pages of the inventory showed last of each collector: who is admitted right after that needs no look of its own. */
+export interface Sightings {
+  note(page: InventoryPage, at: EpochMs): void;
+  /** Of the last minute; undefined when no page was read then, or it was on none. */
+  find(collectorId: number, now: EpochMs): RowSighting | undefined;
+}
+
+const keptMs: DurationMs = freshForMs;
+
+// More rows than an account has collectors, ten times over; some 20 MB.
+const rowsMax = 100_000;
+
+/** One row for each collector that was seen in the last minute. */
+export function makeSightings(): Sightings & { size(): number } {
+  // In the order in which they were seen, so that those to be forgotten come first.
+  const rows = new Map<number, RowSighting>();
+  const isOld = (row: RowSighting, now: EpochMs) => Math.abs(now - row.at) > keptMs;
+  const forgetOld = (now: EpochMs) => {
+    for (const [id, row] of rows) {
+      if (rows.size <= rowsMax && !isOld(row, now)) break;
+      rows.delete(id);
+    }
+  };
+  return {
+    note: ({ collectors, serviceAt }, at) => {
+      for (const { id, build, alive, lastSeenAlive } of collectors) {
+        rows.delete(id);
+        rows.set(id, { at, build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt });
+      }
+      forgetOld(at);
+    },
+    find: (collectorId, now) => {
+      forgetOld(now);
+      const row = rows.get(collectorId);
+      // A clock that was set back may have left one behind a newer one.
+      return row === undefined || isOld(row, now) ? undefined : row;
+    },
+    size: () => rows.size,
+  };
+}

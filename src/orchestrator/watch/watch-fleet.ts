@@ -1,0 +1,181 @@
+import { assertNever } from '../../base/assert.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import type { CollectorSighting, UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import {
+  isWatched,
+  judgeRow,
+  type RowVerdict,
+  readingPeriod,
+  type WatchedRollout,
+} from '../../rollout/upgrade/inventory-rows.ts';
+import type { FleetService, InventoryPage } from '../ports/fleet-service.ts';
+import type { StepQueue } from '../ports/wake-ups.ts';
+import type { ChangeRolloutParts } from '../records/change-rollout.ts';
+import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from '../records/change-upgrade.ts';
+import { judgeInventory } from './judge-inventory.ts';
+import type { Sightings } from './sightings.ts';
+
+export interface WatchParts extends ChangeUpgradeParts, ChangeRolloutParts {
+  readonly fleet: FleetService;
+  readonly queue: StepQueue;
+  readonly policies: readonly string[];
+  /** All daemons on the access key together. */
+  readonly requestsPerSecond: number;
+  readonly sightings: Sightings;
+  /** Since when records come from the Redis that is there now; always, where left out. */
+  readonly trustedSince?: () => EpochMs;
+}
+
+interface WatchedUpgrade {
+  readonly rollout: Rollout;
+  readonly upgrade: Upgrade;
+}
+
+interface Watch {
+  readonly rollouts: readonly Rollout[];
+  readonly byCollector: ReadonlyMap<number, readonly WatchedUpgrade[]>;
+  readonly loads: readonly WatchedRollout[];
+}
+
+// Those that are due first; what is beyond them is looked at one by one.
+const upgradesMax = 5_000;
+
+// Nothing to watch is found by asking the store, which is cheap, but not free.
+const idleMs: DurationMs = 500;
+
+// Looks come back after this many periods without a page.
+const quietPeriods = 2;
+
+// Of a service that gives so few collectors a page that single looks cost less, pages are tried again after this.
+const dearMs: DurationMs = 10 * 60_000;
+
+// After readings that failed: 2, 4, 8 … periods, so that a service which can't page is left to single looks.
+const missesMax = 4;
+
+/**
+ * Reads the inventory, page by page, as long as that tells more than single looks, and writes down what each row tells
+ * of the upgrades that were on their way before the page was asked for. Level-triggered: a crash between two lines costs
+ * a page, and without any pages the looks come back by themselves. Ends when there is nothing to watch.
+ */
+export async function watch(
+  parts: WatchParts,
+  isLeading: () => boolean,
+  signal: AbortSignal,
+): Promise<'done'> {
+  let misses = 0;
+  let pagesRead = 0;
+  while (!signal.aborted && isLeading()) {
+    const beganAt = parts.clock.now();
+    const { rollouts, byCollector, loads } = await listWatched(parts);
+    const periodMs = readingPeriod(loads, parts.requestsPerSecond, pagesRead);
+    if (periodMs === null) {
+      const isDear = readingPeriod(loads, parts.requestsPerSecond) !== null;
+      if (isDear) await parts.sleep(dearMs, signal);
+      break;
+    }
+    let pages = 0;
+    const answer = await parts.fleet.readInventory((page) => {
+      pages += 1;
+      return readPage(parts, byCollector, page, periodMs);
+    }, signal);
+    pagesRead = Math.max(pages, answer.ok ? 0 : pagesRead);
+    if (signal.aborted) break;
+    if (answer.ok) {
+      misses = 0;
+      // Rows that are there tell what they tell; whether those that are not mean anything is judged by the whole.
+      for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
+    } else {
+      misses = Math.min(missesMax, misses + 1);
+      // Told once: that single looks have taken over costs requests, and no more.
+      if (misses === 1) {
+        const reason = `the inventory, for what stirs: ${describeFailure(answer.failure)}`;
+        parts.sink.note({ event: 'look.failed', rollout: '', reason });
+      }
+    }
+    const waitMs = periodMs * 2 ** misses - (parts.clock.now() - beganAt);
+    await parts.sleep(Math.max(waitMs, periodMs / 4), signal);
+  }
+  await parts.sleep(idleMs, signal);
+  return 'done';
+}
+
+async function listWatched({ store, policies, accounts }: WatchParts): Promise<Watch> {
+  const byCollector = new Map<number, WatchedUpgrade[]>();
+  const loads: WatchedRollout[] = [];
+  const rollouts: Rollout[] = [];
+  for (const rolloutId of await store.activeRolloutIds(policies)) {
+    const rollout = await store.loadRollout(rolloutId);
+    if (rollout === undefined) continue;
+    // Their ids mean other collectors here.
+    if (accounts !== undefined && (await accounts.standingOf(rollout)).kind !== 'own') continue;
+    rollouts.push(rollout);
+    const upgrades = await store.listDue(rolloutId, upgradesMax);
+    for (const upgrade of upgrades) {
+      const others = byCollector.get(upgrade.collectorId) ?? [];
+      byCollector.set(upgrade.collectorId, [...others, { rollout, upgrade }]);
+    }
+    loads.push({
+      watched: upgrades.filter(isWatched).length,
+      fleetSize: rollout.fleetSize,
+      expectMs: rollout.policy.upgrade.expectMs,
+    });
+  }
+  return { rollouts, byCollector, loads };
+}
+
+async function readPage(
+  parts: WatchParts,
+  byCollector: Watch['byCollector'],
+  { collectors, serviceAt }: InventoryPage,
+  periodMs: DurationMs,
+): Promise<void> {
+  const news = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeNews[] }>();
+  const at = parts.clock.now();
+  const trustedSince = parts.trustedSince?.();
+  parts.sightings.note({ collectors, serviceAt }, at);
+  for (const { id, build, alive, lastSeenAlive } of collectors) {
+    const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
+    for (const { rollout, upgrade } of byCollector.get(id) ?? []) {
+      const verdict = judgeRow(upgrade, row, { at, periodMs, policy: rollout.policy, trustedSince });
+      const fact = factOf(verdict, row, { at, until: at + quietPeriods * periodMs });
+      if (fact === undefined) continue;
+      const of = news.get(rollout.id) ?? { rollout, rows: [] };
+      of.rows.push({ upgrade, fact });
+      news.set(rollout.id, of);
+    }
+  }
+  for (const { rollout, rows } of news.values()) await write(parts, rollout, rows);
+}
+
+function factOf(
+  verdict: RowVerdict,
+  row: Omit<CollectorSighting, 'upgradable'>,
+  { at, until }: { readonly at: EpochMs; readonly until: EpochMs },
+): UpgradeFact | undefined {
+  switch (verdict) {
+    case 'news':
+      return { kind: 'collectorSeen', at, ...row, upgradable: null };
+    case 'stirred':
+      return { kind: 'stirred', at };
+    case 'quiet':
+      return { kind: 'quiet', at, until };
+    case 'nothing':
+      return undefined;
+    default:
+      return assertNever(verdict);
+  }
+}
+
+async function write(parts: WatchParts, rollout: Rollout, rows: readonly UpgradeNews[]): Promise<void> {
+  const changed = await recordFacts(parts, rollout, rows, {});
+  const quiet = new Set(
+    rows.flatMap(({ upgrade, fact }) => (fact.kind === 'quiet' ? [upgrade.collectorId] : [])),
+  );
+  const sooner = changed.map(({ collectorId }) => collectorId).filter((id) => !quiet.has(id));
+  // Their jobs wait for the instants that were due before. A crash before this line leaves the steps overdue, and the
+  // reconciler hastens them.
+  if (sooner.length > 0) await parts.queue.hasten(rollout.id, sooner);
+}

@@ -1,0 +1,44 @@
+import { hashHex } from '../../base/hash.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { KeyMemory } from '../../orchestrator/ports/api-budget.ts';
+import type { RedisCommands } from '../connection/connection.ts';
+import { apiBudgetKeys } from './ledger.ts';
+
+export interface KeyMemoryParts {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  readonly accessId: string;
+  /** Only the first half of a hash of it is written (P12). */
+  readonly accessKey: string;
+  readonly now: () => EpochMs;
+}
+
+// A key that has not worked for so long is as good as a new one.
+const keptForS = 30 * 86_400;
+
+// How often a daemon says it again.
+const againAfterMs = 86_400_000;
+
+/**
+ * Remembers in Redis, beside the key's API budget, that an access key has worked. Another key of the same access id, such
+ * as the next one with a slip in it, has not.
+ */
+export function makeRedisKeyMemory(parts: KeyMemoryParts): KeyMemory {
+  const { commands, now } = parts;
+  const { worked: key } = apiBudgetKeys(parts.keyPrefix, parts.accessId);
+  const print = hashHex(`${parts.accessId}:${parts.accessKey}`, 32);
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return {
+    hasWorked: async () => (await commands.get(key)) === print,
+    worked: async () => {
+      if (now() - toldAt < againAfterMs) return;
+      toldAt = now();
+      try {
+        await commands.set(key, print, 'EX', keptForS);
+      } catch {
+        // Must not cost the answer that proved it: what a Redis that refuses means, whoever stores the answer tells.
+        toldAt = Number.NEGATIVE_INFINITY;
+      }
+    },
+  };
+}

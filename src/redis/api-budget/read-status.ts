@@ -1,0 +1,54 @@
+import type { Clock } from '../../base/time.ts';
+import type { ReadApiStanding } from '../../orchestrator/ports/api-budget.ts';
+import { type Standstill, standstillReasons } from '../../rollout/status/api-budget-status.ts';
+import { runScript } from '../connection/commands.ts';
+import type { RedisCommands } from '../connection/connection.ts';
+import { apiBudgetKeys } from './ledger.ts';
+import { standingScript } from './scripts.ts';
+
+export interface ApiStandingParts {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  /** Of the access key whose budget it is. */
+  readonly accessId: string;
+  /** What the budget allows. */
+  readonly requestsPerSecond: number;
+  readonly clock: Clock;
+}
+
+/** Makes the reading of a budget: one call of Redis, which need not be of a daemon that asks for places in it. */
+export function makeReadApiStanding(parts: ApiStandingParts): ReadApiStanding {
+  const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
+  return async () => {
+    const reply = await runScript(parts.commands, standingScript, { keys: [keys.state], args: [] });
+    const [used, limited, kind = '', leftMs, down = '', downForMs = ''] = reply as readonly string[];
+    // Redis tells how long, and not when, so that its clock and ours need not agree.
+    const now = parts.clock.now();
+    return {
+      requestsPerSecond: Number(used),
+      requestsPerSecondMax: parts.requestsPerSecond,
+      rateLimited: Number(limited),
+      standstill: standstillOf(kind, {
+        down,
+        since: downForMs === '' ? null : now - Number(downForMs),
+        until: leftMs === '0' ? null : now + Number(leftMs),
+      }),
+    };
+  };
+}
+
+const kinds: Readonly<Record<string, Standstill['kind']>> = {
+  rate: 'rateLimited',
+  single: 'signInThrottled',
+  down: 'serviceDown',
+};
+
+function standstillOf(
+  pausedFor: string,
+  { down, since, until }: Pick<Standstill, 'since' | 'until'> & { readonly down: string },
+): Standstill | null {
+  if (pausedFor === '') return null;
+  // A daemon newer than this one may know of more kinds (P13).
+  const kind = kinds[pausedFor] ?? 'rateLimited';
+  return { kind, reason: standstillReasons[kind], detail: down === '' ? null : down, since, until };
+}

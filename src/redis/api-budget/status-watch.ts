@@ -1,0 +1,52 @@
+import type { DurationMs } from '../../base/time.ts';
+import type { ServiceStanding } from '../../orchestrator/ports/api-budget.ts';
+
+/** Keeps one daemon's word about the service true, whichever daemon found out. */
+export interface StandingWatch {
+  /** `down`: why the service is down; empty when it is not. Tells only what is new. */
+  learn(down: string): void;
+  /** Asks now, for a daemon that has not heard of it yet. Never throws. */
+  look(): Promise<void>;
+  close(): void;
+}
+
+export interface StandingWatchParts {
+  /** As `learn` takes it. */
+  readonly readDown: () => Promise<string>;
+  readonly onStanding: ((standing: ServiceStanding) => void) | undefined;
+  /** Told when it could not be read; the next look repeats it. */
+  readonly onFailed: (error: unknown) => void;
+  readonly everyMs?: DurationMs;
+}
+
+// A daemon that asks for nothing learns by this that another one found the service up again.
+const lookEveryMs: DurationMs = 5_000;
+
+export function makeStandingWatch(parts: StandingWatchParts): StandingWatch {
+  const { readDown, onStanding, onFailed, everyMs = lookEveryMs } = parts;
+  let isUp = true;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look(): Promise<void> {
+    try {
+      learn(await readDown());
+    } catch (error) {
+      onFailed(error);
+    }
+  }
+
+  function learn(down: string): void {
+    if ((down === '') === isUp) return;
+    isUp = down === '';
+    clearInterval(timer);
+    timer = isUp ? undefined : setInterval(() => void look(), everyMs).unref();
+    onStanding?.(isUp ? { isUp } : { isUp: false, reason: down });
+  }
+
+  return { learn, look, close: () => clearInterval(timer) };
+}
+
+/** In a person's words. */
+export function serviceIsDown(reason: string): string {
+  return `The service is down, and one request at a time tries it. ${reason}`;
+}

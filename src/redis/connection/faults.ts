@@ -1,0 +1,42 @@
+import { cutText, toPrintable } from '../../base/safe-text.ts';
+import { isRedisOutage } from './outage.ts';
+
+/** What fails at a Redis that is there, and by no waiting comes right: a person has to see it. */
+export interface RedisFaults {
+  /** An outage is none: the connection tells of that. @param what what could not be done: `the leader lease` */
+  met(what: string, error: unknown): void;
+  /** It was done. */
+  over(what: string): void;
+  /** What fails now, and why; null: nothing that is known. */
+  reason(): string | null;
+}
+
+export interface RedisFaultsParts {
+  /** Told once for each, until it was done again or fails otherwise. */
+  readonly onFault: (reason: string) => void;
+  readonly onOver: (what: string) => void;
+}
+
+// A line of a log, and of `/readyz`.
+const wordsMax = 300;
+
+export function makeRedisFaults({ onFault, onOver }: RedisFaultsParts): RedisFaults {
+  const faults = new Map<string, string>();
+  return {
+    met: (what, error) => {
+      if (isRedisOutage(error)) return;
+      const words = error instanceof Error ? error.message : String(error);
+      const reason = cutText(toPrintable(`${what}: ${words}`), wordsMax);
+      if (faults.get(what) === reason) return;
+      faults.set(what, reason);
+      onFault(reason);
+    },
+    over: (what) => {
+      if (faults.delete(what)) onOver(what);
+    },
+    reason: () => (faults.size === 0 ? null : [...faults.values()].join('; ')),
+  };
+}
+
+/** For who has nobody to tell. */
+export const untoldFaults: RedisFaults = { met: () => undefined, over: () => undefined, reason: () => null };

@@ -1,0 +1,97 @@
+import type { DurationMs } from '../../base/time.ts';
+import { sleepForReal } from '../../base/waiting.ts';
+import { checkRedisRights, isOptionalRight, type RedisRightsParts, rightOf } from './rights.ts';
+import { isRightsRefusal } from './rights-refusal.ts';
+
+/** Knows which rights Redis refuses to our user, from a check, and from what everybody who uses Redis has met. */
+export interface RightsWatch {
+  /** Tries them all, and tells what has changed. Never throws: without an answer nothing is known. */
+  check(): Promise<void>;
+  /** @returns true when the error is a refusal of rights: it is told then, once for all */
+  learn(error: unknown): boolean;
+  /** What must be granted before work goes on, as `ACL SETUSER` takes it. */
+  refused(): readonly string[];
+  close(): void;
+}
+
+export interface RightsWatchParts extends RedisRightsParts {
+  /** Told each time these change, while there are any. */
+  readonly onRefused: (rights: readonly string[]) => void;
+  readonly onGranted: () => void;
+  /** Rights that work goes on without. */
+  readonly onMissing: (rights: readonly string[]) => void;
+  readonly everyMs?: DurationMs;
+  readonly quietMs?: DurationMs;
+}
+
+// A person who has just granted a right waits for it; some fifty small commands cost Redis nothing.
+const checkEveryMs: DurationMs = 5_000;
+
+// A refusal that the check does not meet may be of another node of a Cluster, or of a command that it does not know: it
+// stands until it was not met for so long.
+const quietMsDefault: DurationMs = 30_000;
+
+/** Looks when it is asked to, when somebody was refused, and as long as anything needed is refused. */
+export function makeRightsWatch(parts: RightsWatchParts): RightsWatch {
+  const { everyMs = checkEveryMs, quietMs = quietMsDefault } = parts;
+  const ended = new AbortController();
+  const metAt = new Map<string, number>();
+  let refused: readonly string[] = [];
+  let missing: readonly string[] = [];
+  let checking: Promise<void> | undefined;
+  let isWatching = false;
+
+  async function look(): Promise<void> {
+    const since = performance.now();
+    const rights = await checkRedisRights(parts).catch(() => undefined);
+    // Without an answer Redis is away, which its connection tells.
+    if (rights === undefined || ended.signal.aborted) return;
+    for (const [right, at] of metAt) if (since - at > quietMs) metAt.delete(right);
+    tell([...new Set([...rights.needed, ...metAt.keys()])].sort(), rights.optional);
+    if (refused.length > 0) void watch();
+  }
+
+  function tell(needed: readonly string[], optional: readonly string[]): void {
+    const before = refused;
+    refused = needed;
+    if (needed.length > 0 && needed.join() !== before.join()) parts.onRefused(needed);
+    if (needed.length === 0 && before.length > 0) parts.onGranted();
+    const newlyMissing = optional.filter((right) => !missing.includes(right));
+    missing = optional;
+    if (newlyMissing.length > 0) parts.onMissing(newlyMissing);
+  }
+
+  function check(): Promise<void> {
+    checking ??= look().finally(() => {
+      checking = undefined;
+    });
+    return checking;
+  }
+
+  async function watch(): Promise<void> {
+    if (isWatching) return;
+    isWatching = true;
+    while (refused.length > 0 && !ended.signal.aborted) {
+      await sleepForReal(everyMs, ended.signal);
+      if (!ended.signal.aborted) await check();
+    }
+    isWatching = false;
+  }
+
+  function learn(error: unknown): boolean {
+    if (!isRightsRefusal(error)) return false;
+    const right = rightOf(error, parts.keyPrefix);
+    const isKnown = right === undefined ? refused.length > 0 : missing.includes(right);
+    // What a running check meets, that check tells.
+    if (isKnown || checking !== undefined || ended.signal.aborted) return true;
+    if (right !== undefined && !isOptionalRight(right, parts.keyPrefix)) {
+      const isNew = !refused.includes(right);
+      if (isNew || metAt.has(right)) metAt.set(right, performance.now());
+      if (!isNew) return true;
+    }
+    void check();
+    return true;
+  }
+
+  return { check, learn, refused: () => refused, close: () => ended.abort() };
+}

@@ -1,0 +1,56 @@
+import type { DurationMs } from '../../base/time.ts';
+
+/** How one connection deals with errors that pass by themselves. */
+export interface PassingErrors {
+  /** As ioredis asks: 2 reconnects, and sends the failed command again. */
+  reconnectOnError(error: Error): 2 | false;
+  /** @returns how long to wait before the next attempt to connect */
+  retryStrategy(attempt: number): DurationMs;
+  /** Whether a close that comes now is our own doing. */
+  isOwnClose(): boolean;
+}
+
+// A replica that was just promoted, a server that reads its file, a replica without its master.
+const passingErrors = /^(READONLY|LOADING|MASTERDOWN)\b/;
+
+// A cluster of which a node is away. Its other nodes are well, and the client asks them again by itself.
+const clusterIsDown = /^CLUSTERDOWN\b/;
+
+// Met again within this time, it is still the same trouble.
+const forgetAfterMs: DurationMs = 10_000;
+
+// A close follows the error that asked for it at once.
+const ownCloseWithinMs: DurationMs = 1_000;
+
+/**
+ * @param onPassing told of each: our commands wait, and nobody else would notice
+ */
+export function makePassingErrors(onPassing: ((error: Error) => void) | undefined): PassingErrors {
+  let metAt = Number.NEGATIVE_INFINITY;
+  let inARow = 0;
+  let isCounted = true;
+  return {
+    reconnectOnError: (error) => {
+      if (clusterIsDown.test(error.message)) onPassing?.(error);
+      if (!passingErrors.test(error.message)) return false;
+      const now = performance.now();
+      if (now - metAt > forgetAfterMs) inARow = 0;
+      metAt = now;
+      isCounted = false;
+      onPassing?.(error);
+      return 2;
+    },
+    /**
+     * Waits a little longer each time, but never long: a fail-over takes seconds, and the work stands still meanwhile.
+     * A server that takes the connection and refuses the command starts the count of attempts anew; ours goes on.
+     */
+    retryStrategy: (attempt) => {
+      // Many commands may meet the same error on one connection.
+      if (!isCounted) inARow += 1;
+      isCounted = true;
+      if (performance.now() - metAt > forgetAfterMs) inARow = 0;
+      return Math.min(100 * Math.max(attempt, inARow), 2_000);
+    },
+    isOwnClose: () => performance.now() - metAt < ownCloseWithinMs,
+  };
+}

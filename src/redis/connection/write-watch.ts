@@ -1,0 +1,83 @@
+import type { DurationMs } from '../../base/time.ts';
+import { sleepForReal } from '../../base/waiting.ts';
+import type { RedisCommands } from './connection.ts';
+import { writeRefusalOf } from './outage.ts';
+
+/** Knows whether Redis refuses writes, from what everybody who writes has met. */
+export interface WriteWatch {
+  /** @returns true when the error is such a refusal: it is told then, once for all */
+  learn(error: unknown): boolean;
+  /** In Redis's words, why it refuses writes; null while nobody has noticed that it does. */
+  refusal(): string | null;
+  /** Redis is away: that is told already, and nobody knows what it will say when it is back. */
+  forget(): void;
+  close(): void;
+}
+
+export interface WriteWatchParts {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  readonly onRefused: (reason: string) => void;
+  readonly onAccepted: () => void;
+  readonly everyMs?: DurationMs;
+  readonly quietMs?: DurationMs;
+}
+
+const tryEveryMs: DurationMs = 1_000;
+
+// Longer than anybody rests before the next attempt: in a Cluster one node may be full, and another take our try.
+const quietMsDefault: DurationMs = 3_000;
+
+const triedKeptMs: DurationMs = 10_000;
+
+/** Begins to look when somebody was refused, with a small write each second, and ends when that is taken. */
+export function makeWriteWatch(parts: WriteWatchParts): WriteWatch {
+  const { commands, everyMs = tryEveryMs, quietMs = quietMsDefault } = parts;
+  const key = `${parts.keyPrefix}:{leader}:tried`;
+  let refused: { reason: string; at: number; readonly ended: AbortController } | undefined;
+
+  async function watch(ended: AbortSignal): Promise<void> {
+    while (!ended.aborted) {
+      await sleepForReal(everyMs, ended);
+      if (ended.aborted) return;
+      if ((await isTaken()) && isQuiet() && !ended.aborted) {
+        forget();
+        parts.onAccepted();
+      }
+    }
+  }
+
+  async function isTaken(): Promise<boolean> {
+    try {
+      await commands.set(key, '1', 'PX', triedKeptMs);
+      return true;
+    } catch (error) {
+      // Whatever else it is, the connection tells it.
+      learn(error);
+      return false;
+    }
+  }
+
+  function isQuiet(): boolean {
+    return refused !== undefined && performance.now() - refused.at >= quietMs;
+  }
+
+  function learn(error: unknown): boolean {
+    const reason = writeRefusalOf(error);
+    if (reason === null) return false;
+    const at = performance.now();
+    if (refused === undefined) {
+      refused = { reason, at, ended: new AbortController() };
+      parts.onRefused(reason);
+      void watch(refused.ended.signal);
+    } else Object.assign(refused, { reason, at });
+    return true;
+  }
+
+  function forget(): void {
+    refused?.ended.abort();
+    refused = undefined;
+  }
+
+  return { learn, refusal: () => refused?.reason ?? null, forget, close: forget };
+}

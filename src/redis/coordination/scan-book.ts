@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { ScanBook, ScanEntry } from '../../orchestrator/scan/scan-book.ts';
+import type { RedisCommands } from '../connection/connection.ts';
+import { BrokenRecordError, type BrokenRecords, makeBrokenRecords } from '../schema/unreadable-records.ts';
+
+// A policy that is gone from the config is remembered for as long as somebody may ask where its rollout is.
+const entriesKeptMs: DurationMs = 365 * 86_400_000;
+
+const scanEntry = z.object({
+  policy: z.string(),
+  outcome: z.enum(['started', 'busy', 'nothing', 'failed']),
+  at: z.number(),
+  reason: z.string(),
+  overdueAt: z.number(),
+  fleet: z.object({ size: z.number(), shortSince: z.number().optional() }).optional(),
+}) satisfies z.ZodType<ScanEntry>;
+
+/** The looks for work in one hash that all daemons share: `<outcome>:<policy>` → the last one that came to it. */
+export function makeRedisScanBook(redis: {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  readonly now: () => EpochMs;
+  readonly broken?: BrokenRecords;
+}): ScanBook {
+  const { commands, keyPrefix, now, broken = makeBrokenRecords(() => undefined) } = redis;
+  const key = `${keyPrefix}:{fleet}:scans`;
+  const isKept = ({ at }: ScanEntry) => at >= now() - entriesKeptMs;
+  const readAll = async () =>
+    Object.entries(await commands.hgetall(key)).flatMap(([field, text]) => {
+      const entry = broken.read(() => decode(field, text));
+      return entry === undefined ? [] : [{ field, entry }];
+    });
+
+  return {
+    note: async (entry) => {
+      await commands.hset(key, `${entry.outcome}:${entry.policy}`, JSON.stringify(entry));
+      const old = (await readAll()).flatMap((each) => (isKept(each.entry) ? [] : [each.field]));
+      if (old.length > 0) await commands.hdel(key, ...old);
+    },
+    read: async () => (await readAll()).map(({ entry }) => entry).filter(isKept),
+  };
+}
+
+function decode(field: string, text: string): ScanEntry {
+  try {
+    return scanEntry.parse(JSON.parse(text));
+  } catch (error) {
+    throw new BrokenRecordError(`the last look for work ${field}`, error);
+  }
+}

@@ -1,0 +1,75 @@
+import type { RolloutEvent } from '../../rollout/model/events.ts';
+import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import type { RedisCommands } from '../connection/connection.ts';
+import { rolloutKeys } from '../schema/rollout-keys.ts';
+import { decodeEvent, decodeGroups, decodeRollout } from '../schema/stored-rollout.ts';
+import { decodeUpgrade } from '../schema/stored-upgrade.ts';
+import { BrokenRecordError } from '../schema/unreadable-records.ts';
+import { readRecords } from './packed-records.ts';
+
+/** A line of a rollout's record. */
+export type RecordLine =
+  | { readonly kind: 'rollout'; readonly rollout: Rollout }
+  | { readonly kind: 'groups'; readonly groups: PlanGroups }
+  | { readonly kind: 'upgrade'; readonly upgrade: Upgrade }
+  | { readonly kind: 'event'; readonly event: RolloutEvent }
+  /** In the place of any of them: what it is, and its text. */
+  | { readonly kind: 'unreadable'; readonly what: string; readonly text: string };
+
+// A few hundred KB each.
+const pageSize = 1_000;
+
+/**
+ * Everything that is kept of a rollout: itself with its policy and its waves, the groups of its plan, each collector in
+ * plan order, and its events, oldest first. Nothing when there is no such rollout. While it is on its way, each
+ * line is as it was when it was read.
+ */
+export async function* exportRollout(
+  redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
+  rolloutId: string,
+): AsyncGenerator<RecordLine> {
+  const { commands, keyPrefix } = redis;
+  const keys = rolloutKeys(keyPrefix, rolloutId);
+  const [[json, rev], groups] = await Promise.all([
+    commands.hmget(keys.rollout, 'json', 'rev'),
+    commands.get(keys.groups),
+  ]);
+  if (typeof rev !== 'string') return;
+  const decodeIt = (text: string) => decodeRollout(text, Number(rev), rolloutId);
+  yield readLine(json ?? '', (text) => ({ kind: 'rollout', rollout: decodeIt(text) }));
+  if (groups !== null)
+    yield readLine(groups, (text) => ({ kind: 'groups', groups: decodeGroups(text, rolloutId) }));
+  const planned = await commands.zcard(keys.order);
+  for (let offset = 0; offset < planned; offset += pageSize) {
+    const ids = await commands.zrange(keys.order, String(offset), String(offset + pageSize - 1));
+    const texts = await readRecords(commands, keys, ids);
+    for (const [index, record] of texts.entries()) {
+      const decode = (text: string) => decodeUpgrade(text, rolloutId, ids[index] ?? '');
+      if (record !== null) yield readLine(record, (text) => ({ kind: 'upgrade', upgrade: decode(text) }));
+    }
+  }
+  // Up to the last one that is there now: a rollout on its way adds more all the time.
+  const [last] = await commands.xrevrange(keys.events, '+', '-', 'COUNT', 1);
+  let from = '-';
+  while (last !== undefined) {
+    const page = await commands.xrange(keys.events, from, last[0], 'COUNT', pageSize);
+    for (const [id, fields] of page) {
+      const decode = (text: string) => decodeEvent(text, rolloutId, id);
+      yield readLine(fields[1] ?? '', (text) => ({ kind: 'event', event: decode(text) }));
+    }
+    const end = page.at(-1);
+    if (end === undefined || end[0] === last[0]) return;
+    from = `(${end[0]}`;
+  }
+}
+
+function readLine(text: string, decode: (text: string) => RecordLine): RecordLine {
+  try {
+    return decode(text);
+  } catch (error) {
+    if (!(error instanceof BrokenRecordError)) throw error;
+    return { kind: 'unreadable', what: error.what, text };
+  }
+}

@@ -1,0 +1,184 @@
+import type { EpochMs } from '../../base/time.ts';
+import { PolicySchema } from '../../config/schema/policy-schema.ts';
+import type { RolloutsPage } from '../../orchestrator/ports/rollout-store.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
+import { rebuildRollout } from '../../rollout/planning/rebuild-rollout.ts';
+import type { RedisCommands } from '../connection/connection.ts';
+import { isRolloutId, parseRolloutId, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
+import { decodeRollout, rolloutName } from '../schema/stored-rollout.ts';
+import type { BrokenRecords } from '../schema/unreadable-records.ts';
+import { loadRemains } from './load-unreadable-rollout.ts';
+import { packRecords, packsDone } from './packed-records.ts';
+
+export interface KeptRollouts {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  /** Who is told of what can't be read. */
+  readonly broken: BrokenRecords;
+  /** Of the config: for a rollout whose own record can't be read. */
+  readonly policies: readonly Policy[];
+}
+
+// A policy looked at every 15 minutes that found work each time would make this many in ten days.
+export const rolloutsListedMax = 1_000;
+
+/** One whose own record can't be read is what is known beside it. */
+export async function loadRollout(kept: KeptRollouts, rolloutId: string): Promise<Rollout | undefined> {
+  const key = rolloutKeys(kept.keyPrefix, rolloutId).rollout;
+  const [json, rev] = await kept.commands.hmget(key, 'json', 'rev');
+  if (typeof rev !== 'string') return undefined;
+  return readRollout(kept, rolloutId, { json: json ?? '', rev });
+}
+
+/** The same of what was read of it already. */
+export async function readRollout(
+  kept: KeptRollouts,
+  rolloutId: string,
+  { json, rev }: { readonly json: string; readonly rev: string },
+): Promise<Rollout | undefined> {
+  const rollout = kept.broken.read(() => decodeRollout(json, Number(rev), rolloutId));
+  if (rollout !== undefined) {
+    kept.broken.forget(rolloutName(rolloutId));
+    return rollout;
+  }
+  const remains = await loadRemains(kept, rolloutId, json);
+  if (remains === undefined) return undefined;
+  const { policy: name } = parseRolloutId(rolloutId);
+  return rebuildRollout(remains, kept.policies.find((policy) => policy.name === name) ?? usualPolicy(name));
+}
+
+/** The kept rollouts of a policy, newest first, rollbacks among them. */
+export async function listKept(kept: KeptRollouts, policy: string): Promise<readonly Rollout[]> {
+  const key = policyKeys(kept.keyPrefix, policy).rollouts;
+  const ids = await kept.commands.zrevrange(key, 0, rolloutsListedMax - 1);
+  const rollouts = await Promise.all(ids.map((id) => loadRollout(kept, id)));
+  return rollouts.filter((rollout) => rollout !== undefined);
+}
+
+// Two may be on their way, and a few of the others have expired and are still named.
+const newestRead = 8;
+
+/** The active ones of a policy, its last that has ended, and what belongs to these by a rollback. */
+export async function listCurrent(
+  kept: KeptRollouts,
+  policy: string,
+  activeIds: readonly string[],
+): Promise<readonly Rollout[]> {
+  const { rollouts: key } = policyKeys(kept.keyPrefix, policy);
+  const newest = await kept.commands.zrevrange(key, 0, newestRead - 1);
+  const found = await Promise.all(activeIds.map((id) => loadRollout(kept, id)));
+  for (const id of newest) {
+    if (activeIds.includes(id)) continue;
+    const rollout = await loadRollout(kept, id);
+    if (rollout === undefined) continue;
+    found.push(rollout);
+    break;
+  }
+  const current = new Map(found.flatMap((rollout) => (rollout === undefined ? [] : [[rollout.id, rollout]])));
+  const related = [...current.values()].flatMap(({ rollbackId, rollbackOf }) => [rollbackId, rollbackOf]);
+  for (const id of related) {
+    if (id === null || current.has(id)) continue;
+    const rollout = await loadRollout(kept, id);
+    if (rollout !== undefined) current.set(id, rollout);
+  }
+  return [...current.values()];
+}
+
+// Of one policy, at one millisecond: a rollout and its rollback, where clocks differ.
+const tiesMax = 8;
+
+/** A page over all these policies, newest first; undefined: `before` is not kept. */
+export async function pageKept(
+  kept: KeptRollouts,
+  policies: readonly string[],
+  { before, limit }: RolloutsPage,
+): Promise<{ readonly rollouts: readonly Rollout[]; readonly next: string | null } | undefined> {
+  const { commands, keyPrefix } = kept;
+  const from = before === undefined ? undefined : await placeOf(kept, before);
+  if (before !== undefined && from === undefined) return undefined;
+  const read = limit + 1 + tiesMax;
+  const lists = await Promise.all(
+    policies.map((policy) => {
+      const { rollouts: key } = policyKeys(keyPrefix, policy);
+      return commands.zrevrangebyscore(
+        key,
+        from?.createdAt ?? '+inf',
+        '-inf',
+        'WITHSCORES',
+        'LIMIT',
+        0,
+        read,
+      );
+    }),
+  );
+  const places = lists
+    .flatMap(parsePlaces)
+    .filter((place) => from === undefined || newestFirst(from, place) < 0)
+    .sort(newestFirst);
+  const page = places.slice(0, limit);
+  const rollouts = await Promise.all(page.map(({ id }) => loadRollout(kept, id)));
+  return {
+    rollouts: rollouts.filter((rollout) => rollout !== undefined),
+    next: places.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
+}
+
+interface Place {
+  readonly id: string;
+  readonly createdAt: EpochMs;
+}
+
+/** Newest first; of one instant, by id, so that pages neither skip nor repeat one. */
+export function newestFirst(a: Place, b: Place): number {
+  return b.createdAt - a.createdAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+}
+
+async function placeOf({ commands, keyPrefix }: KeptRollouts, id: string): Promise<Place | undefined> {
+  if (!isRolloutId(id)) return undefined;
+  const score = await commands.zscore(policyKeys(keyPrefix, parseRolloutId(id).policy).rollouts, id);
+  return score === null ? undefined : { id, createdAt: Number(score) };
+}
+
+function parsePlaces(reply: readonly string[]): readonly Place[] {
+  return reply.flatMap((id, at) => (at % 2 === 0 ? [{ id, createdAt: Number(reply[at + 1]) }] : []));
+}
+
+/** Packs what ended before an instant and is not packed yet, newest first. */
+export async function packEnded(
+  kept: KeptRollouts,
+  policies: readonly string[],
+  { endedBefore, signal }: { readonly endedBefore: EpochMs; readonly signal: AbortSignal },
+): Promise<void> {
+  for (const policy of policies) {
+    const { rollouts: key } = policyKeys(kept.keyPrefix, policy);
+    for (const id of await kept.commands.zrevrange(key, 0, rolloutsListedMax - 1)) {
+      if (signal.aborted) return;
+      const keys = rolloutKeys(kept.keyPrefix, id);
+      const [ended, isPacked] = await Promise.all([
+        kept.commands.hget(keys.rollout, 'ended'),
+        kept.commands.hexists(keys.packed, packsDone),
+      ]);
+      if (ended !== '1' || isPacked === 1) continue;
+      const endedAt = (await loadRollout(kept, id))?.endedAt ?? null;
+      if (endedAt !== null && endedAt < endedBefore) await packRecords(kept.commands, keys, signal);
+    }
+  }
+}
+
+/** Of a policy that the config does not have any more: nobody acts by it. */
+function usualPolicy(name: string): Policy {
+  return { ...PolicySchema.parse({ name: 'usual' }), name };
+}
+
+/** Takes rollouts whose keys have expired out of the policy's list; the eldest go first, so that none stays. */
+export async function forgetExpired(
+  { commands, keyPrefix }: Pick<KeptRollouts, 'commands' | 'keyPrefix'>,
+  policy: string,
+): Promise<void> {
+  const { rollouts } = policyKeys(keyPrefix, policy);
+  const old = await commands.zrange(rollouts, '0', String(rolloutsListedMax - 1));
+  const kept = await Promise.all(old.map((id) => commands.exists(rolloutKeys(keyPrefix, id).rollout)));
+  const gone = old.filter((_id, index) => kept[index] === 0);
+  if (gone.length > 0) await commands.zrem(rollouts, ...gone);
+}

@@ -1,0 +1,180 @@
+import { assertNever } from '../../base/assert.ts';
+import type { LoadedUpgrades, MissedPage, UpgradePage } from '../../orchestrator/ports/rollout-store.ts';
+import { isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { rangeBound } from '../connection/commands.ts';
+import type { RedisCommands } from '../connection/connection.ts';
+import { countOf, parseCounters } from '../schema/counter-fields.ts';
+import { waveOfOrderScore, waveSpan } from '../schema/plan-place.ts';
+import type { RolloutKeys } from '../schema/rollout-keys.ts';
+import { decodeUpgrade } from '../schema/stored-upgrade.ts';
+import type { BrokenRecords } from '../schema/unreadable-records.ts';
+import { readRecords } from './packed-records.ts';
+
+// One read's worth of records: a few hundred KB.
+const recordsPerRead = 1_000;
+
+interface StoredRollout {
+  readonly id: string;
+  readonly keys: RolloutKeys;
+  /** Who is told of what can't be read, and is left out; undefined: nothing is, and it throws. */
+  readonly broken?: BrokenRecords;
+}
+
+/**
+ * A page of records in plan order. With a state or a wave, the plan is read in pieces until the page is full.
+ * @throws BrokenRecordError where nobody is told of them
+ */
+export async function listUpgrades(
+  commands: RedisCommands,
+  rollout: StoredRollout,
+  page: UpgradePage,
+): Promise<readonly Upgrade[]> {
+  const { keys } = rollout;
+  const { offset, limit, state, wave } = page;
+  if (limit <= 0) return [];
+  if (state === 'pending') {
+    const [from, to] = wave === undefined ? ['-inf', '+inf'] : [wave * waveSpan, `(${(wave + 1) * waveSpan}`];
+    const ids = await commands.zrangebyscore(
+      keys.pending,
+      from,
+      to,
+      'LIMIT',
+      rangeBound(offset),
+      rangeBound(limit),
+    );
+    // Read in two steps: one that left the state in between belongs to another list now.
+    return (await readUpgrades(commands, rollout, ids)).filter((record) => record.state === state);
+  }
+  if (state !== undefined || wave !== undefined) return scan(commands, rollout, page);
+  const ids = await commands.zrange(
+    keys.order,
+    String(rangeBound(offset)),
+    String(rangeBound(offset + limit - 1)),
+  );
+  return readUpgrades(commands, rollout, ids);
+}
+
+/** Those that failed or were withdrawn, newest first, or are retried, earliest due first: through their index, whatever the size of the plan. */
+export async function listMissed(
+  commands: RedisCommands,
+  rollout: StoredRollout,
+  { kind, limit }: MissedPage,
+): Promise<readonly Upgrade[]> {
+  if (limit <= 0) return [];
+  const records = await readUpgrades(
+    commands,
+    rollout,
+    await missedIds(commands, rollout.keys, { kind, limit }),
+  );
+  // Read in two steps: one that left the state in between is no longer meant.
+  return records.filter(({ state }) => (kind === 'failed' ? isFailed(state) : state === kind));
+}
+
+async function missedIds(
+  commands: RedisCommands,
+  { missed, retries }: RolloutKeys,
+  { kind, limit }: MissedPage,
+): Promise<readonly string[]> {
+  switch (kind) {
+    case 'failed':
+      return commands.zrevrangebyscore(missed, '+inf', '(0', 'LIMIT', 0, rangeBound(limit));
+    case 'withdrawn':
+      return commands.zrangebyscore(missed, '-inf', '(0', 'LIMIT', 0, rangeBound(limit));
+    case 'retrying': {
+      const members = await commands.zrange(retries, '0', String(rangeBound(limit - 1)));
+      return members.map((member) => member.slice(0, member.indexOf(':')));
+    }
+    default:
+      return assertNever(kind);
+  }
+}
+
+/** The records of these collectors, in this order; the ones that are not in the rollout are left out. */
+export async function readUpgrades(
+  commands: RedisCommands,
+  rollout: StoredRollout,
+  collectorIds: ReadonlyArray<string | number>,
+): Promise<readonly Upgrade[]> {
+  return (await loadUpgrades(commands, rollout, collectorIds)).upgrades;
+}
+
+/** The same, with those whose record can't be read. @throws BrokenRecordError where nobody is told of them */
+export async function loadUpgrades(
+  commands: RedisCommands,
+  { id, keys, broken }: StoredRollout,
+  collectorIds: ReadonlyArray<string | number>,
+): Promise<LoadedUpgrades> {
+  const upgrades: Upgrade[] = [];
+  const unreadable: number[] = [];
+  for (let from = 0; from < collectorIds.length; from += recordsPerRead) {
+    const ids = collectorIds.slice(from, from + recordsPerRead);
+    const texts = await readRecords(commands, keys, ids.map(String), broken);
+    for (const [index, text] of texts.entries()) {
+      if (text === null) continue;
+      const collectorId = ids[index] ?? 0;
+      const decode = () => decodeUpgrade(text, id, collectorId);
+      const upgrade = broken === undefined ? decode() : broken.read(decode);
+      if (upgrade === undefined) unreadable.push(Number(collectorId));
+      else upgrades.push(upgrade);
+    }
+  }
+  return { upgrades, unreadable };
+}
+
+async function scan(
+  commands: RedisCommands,
+  rollout: StoredRollout,
+  page: UpgradePage,
+): Promise<readonly Upgrade[]> {
+  const { keys } = rollout;
+  const { offset, limit, state, wave } = page;
+  const counters = parseCounters(flatten(await commands.hgetall(keys.counters)));
+  // The counters say how many there are, so that the walk ends with the last of them and not with the plan.
+  const wanted = Math.min(
+    offset + limit,
+    countOf(counters, { ...(state === undefined ? {} : { state }), ...(wave === undefined ? {} : { wave }) }),
+  );
+  if (wanted <= offset) return [];
+  const found: Upgrade[] = [];
+  const planned = await commands.zcard(keys.order);
+  let passed = 0;
+  for (let from = 0; from < planned && passed < wanted; from += recordsPerRead) {
+    const ids = await idsOfWave(commands, keys, { from, wave });
+    if (state === undefined) {
+      // Whoever is in the wave is on the list, so those before the page need not be read.
+      const onPage = ids.slice(Math.max(0, offset - passed), Math.max(0, wanted - passed));
+      passed += ids.length;
+      found.push(...(await readUpgrades(commands, rollout, onPage)));
+      continue;
+    }
+    for (const record of await readUpgrades(commands, rollout, ids)) {
+      if (record.state !== state) continue;
+      passed += 1;
+      if (passed > offset && passed <= wanted) found.push(record);
+    }
+  }
+  return found;
+}
+
+/** One piece of the plan, and of it who is in the wave. */
+async function idsOfWave(
+  commands: RedisCommands,
+  keys: RolloutKeys,
+  piece: { readonly from: number; readonly wave: number | undefined },
+): Promise<readonly string[]> {
+  const { from, wave } = piece;
+  const placed = await commands.zrange(
+    keys.order,
+    String(from),
+    String(from + recordsPerRead - 1),
+    'WITHSCORES',
+  );
+  return placed.filter((_text, at) => {
+    if (at % 2 === 1) return false;
+    return wave === undefined || waveOfOrderScore(Number(placed[at + 1])) === wave;
+  });
+}
+
+function flatten(fields: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(fields).flat();
+}

@@ -1,0 +1,300 @@
+import type { DurationMs } from '../../base/time.ts';
+import type { RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
+import type { RolloutEvent } from '../../rollout/model/events.ts';
+import { type CapDomain, noGroups } from '../../rollout/model/plan-groups.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
+import type { Candidate, StoredView } from '../../rollout/model/rollout.ts';
+import { dueAtOf } from '../../rollout/model/upgrade.ts';
+import { makeWriteMarks, rangeBound, runScript } from '../connection/commands.ts';
+import type { RedisCommands } from '../connection/connection.ts';
+import { restoringWord } from '../schema/restoring.ts';
+import {
+  defaultHistoryMs,
+  isRolloutId,
+  parseRolloutId,
+  policyKeys,
+  recordKeyList,
+  rolloutKeys,
+} from '../schema/rollout-keys.ts';
+import { decodeEvent, decodeGroups, rolloutFields } from '../schema/stored-rollout.ts';
+import { upgradeName } from '../schema/stored-upgrade.ts';
+import { type BrokenRecords, makeBrokenRecords } from '../schema/unreadable-records.ts';
+import { freezePlan, replacePlan } from './freeze-plan.ts';
+import { makeGroupsCache } from './groups-cache.ts';
+import { joinPlan } from './join-plan.ts';
+import {
+  forgetExpired,
+  listCurrent,
+  listKept,
+  loadRollout,
+  newestFirst,
+  packEnded,
+  pageKept,
+  readRollout,
+  rolloutsListedMax,
+} from './kept-rollouts.ts';
+import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
+import { unpackRecords } from './packed-records.ts';
+import { mendUpgrades } from './repair-upgrades.ts';
+import { freshIntentsScript, saveRolloutScript, transitionScript } from './transition-scripts.ts';
+import { encodeChange } from './upgrade-index.ts';
+import { decodeView, type ViewReply, viewScript } from './view.ts';
+
+/** A rollout store in Redis: each change is one Lua script, and all keys of a policy share a hash tag. */
+export function makeRedisRolloutStore(redis: {
+  readonly commands: RedisCommands;
+  readonly keyPrefix: string;
+  /** How long an ended rollout is kept. */
+  readonly historyMs?: DurationMs;
+  /** Who is told of what can't be read. */
+  readonly broken?: BrokenRecords;
+  /** Of the config: how long what runs may take, of a rollout whose own record can't be read. */
+  readonly policies?: readonly Policy[];
+}): RolloutStore {
+  const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
+  const broken = redis.broken ?? makeBrokenRecords(() => undefined);
+  const kept = { commands, keyPrefix, broken, policies: redis.policies ?? [] };
+  const nextMark = makeWriteMarks();
+  const knownGroups = makeGroupsCache();
+  const ofPolicy = (policy: string) => policyKeys(keyPrefix, policy);
+  const ofRollout = (id: string) => ({ id, keys: rolloutKeys(keyPrefix, id) });
+  const readable = (id: string) => ({ ...ofRollout(id), broken });
+  /** One that can't be read would take the turn of those behind it, again and again. */
+  const withoutBroken = (view: StoredView): StoredView => {
+    const { id } = view.rollout;
+    const canBeRead = ({ collectorId }: Candidate) => !broken.isKnown(upgradeName(id, collectorId));
+    const unreadable = broken.upgradesOf(id);
+    return {
+      ...view,
+      ...(unreadable === undefined ? {} : { unreadable }),
+      candidates: view.candidates.map(({ lane, retries, pending }) => ({
+        lane,
+        retries: retries.filter(canBeRead),
+        pending: pending.filter(canBeRead),
+      })),
+    };
+  };
+
+  const activeRolloutIds = async (policies: readonly string[]): Promise<readonly string[]> => {
+    const ids = await Promise.all(
+      policies.map((policy) => {
+        const { active } = ofPolicy(policy);
+        return commands.mget(active.upgrade, active.rollback);
+      }),
+    );
+    return ids.flat().flatMap((id) => (id === null || id === restoringWord ? [] : id));
+  };
+
+  return {
+    activeRolloutIds,
+
+    findUpgradesOf: async (policies, collectorId) => {
+      const ids = await activeRolloutIds(policies);
+      // Side by side: two round trips, however many policies there are.
+      const found = await Promise.all(
+        ids.map(async (rolloutId) => {
+          const loaded = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
+          const isThere = loaded.upgrades.length + loaded.unreadable.length > 0;
+          return isThere ? [{ rolloutId, upgrade: loaded.upgrades[0] }] : [];
+        }),
+      );
+      return found.flat();
+    },
+
+    currentRollouts: async (policies) => {
+      const lists = await Promise.all(
+        policies.map(async (policy) => listCurrent(kept, policy, await activeRolloutIds([policy]))),
+      );
+      return lists.flat().sort(newestFirst);
+    },
+
+    pageRollouts: (policies, page) => pageKept(kept, policies, page),
+
+    listRollouts: async (policies) => {
+      const lists = await Promise.all(policies.map((policy) => listKept(kept, policy)));
+      return lists.flat().sort(newestFirst).slice(0, rolloutsListedMax);
+    },
+
+    loadRollout: async (rolloutId) => (isRolloutId(rolloutId) ? loadRollout(kept, rolloutId) : undefined),
+
+    nextRolloutNumber: async (policy, yyyymmdd) =>
+      Number((await commands.get(ofPolicy(policy).number(yyyymmdd))) ?? 0) + 1,
+
+    freeze: async (frozen) => {
+      await forgetExpired(redis, parseRolloutId(frozen.rollout.id).policy);
+      return freezePlan(redis, frozen, nextMark());
+    },
+
+    replan: (frozen, expectedRev) => replacePlan(redis, frozen, { expectedRev, write: nextMark() }),
+
+    join: (joining, expectedRev, fence) =>
+      joinPlan(redis, joining, { expectedRev, fence, write: nextMark() }),
+
+    rejoin: async (rolloutId, changes, rolloutRev) =>
+      savedOf(changes, await transition(rolloutId, { mode: 'rejoin', rolloutRev }, changes)),
+
+    loadGroups: async (rolloutId) => {
+      const text = await commands.get(ofRollout(rolloutId).keys.groups);
+      return text === null ? undefined : broken.read(() => decodeGroups(text, rolloutId));
+    },
+
+    loadView: async (rolloutId, at) => {
+      if (!isRolloutId(rolloutId)) return undefined;
+      const { keys } = ofRollout(rolloutId);
+      const known = knownGroups.get(rolloutId);
+      const reply = (await runScript(commands, viewScript, {
+        keys: [keys.rollout, keys.counters, keys.pending, keys.due, keys.retries, keys.groups],
+        args: [at.now, at.overdueBefore, at.pageSize, known?.mark ?? ''],
+      })) as ViewReply | null;
+      if (reply === null) return undefined;
+      const [json, rev, , , , , , , mark, text] = reply;
+      const rollout = await readRollout(kept, rolloutId, { json, rev });
+      if (rollout === undefined) return undefined;
+      if (known !== undefined && known.mark === mark)
+        return withoutBroken(decodeView(reply, rollout, known.groups));
+      const groups = broken.read(() => decodeGroups(text, rolloutId));
+      if (groups === undefined)
+        return { ...withoutBroken(decodeView(reply, rollout, noGroups)), groupsUnreadable: true };
+      knownGroups.set(rolloutId, { mark, groups });
+      return withoutBroken(decodeView(reply, rollout, groups));
+    },
+
+    saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
+      const { keys } = ofRollout(rollout.id);
+      const { fence: fenceKey, active } = ofPolicy(parseRolloutId(rollout.id).policy);
+      const write = nextMark();
+      const call = {
+        id: rollout.id,
+        write,
+        expectedRev,
+        rev: rollout.rev,
+        fields: rolloutFields(rollout, write),
+        brake,
+        ended: rollout.endedAt !== null,
+        keepMs: String(historyMs),
+        ...(fence === null ? {} : { fence }),
+      };
+      const save = async () => {
+        const answer = await runScript(commands, saveRolloutScript, {
+          keys: [
+            keys.rollout,
+            keys.events,
+            fenceKey,
+            active[rollout.kind],
+            keys.groups,
+            ...recordKeyList(keys),
+            keys.packed,
+          ],
+          args: [JSON.stringify(call), JSON.stringify(rollout), ...encodeEvents(events)],
+        });
+        return answer as 'saved' | 'stale' | 'packed';
+      };
+      const answer = await save();
+      if (answer !== 'packed') return answer;
+      await unpackRecords(commands, keys);
+      const again = await save();
+      // Packed anew in between: whoever changes it judges again, and tries again.
+      return again === 'packed' ? 'stale' : again;
+    },
+
+    packEnded: (policies, endedBefore, signal) => packEnded(kept, policies, { endedBefore, signal }),
+
+    loadUpgrade: async (rolloutId, collectorId) => {
+      const { upgrades, unreadable } = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
+      // Told of by now; but one that is asked for alone is not to be taken for one that is not there.
+      if (unreadable.length > 0) await readUpgrades(commands, ofRollout(rolloutId), unreadable);
+      return upgrades[0];
+    },
+
+    loadUpgrades: (rolloutId, collectorIds) => loadUpgrades(commands, readable(rolloutId), collectorIds),
+
+    listMemberIds: async (rolloutId) =>
+      (await commands.zrange(ofRollout(rolloutId).keys.order, '0', '-1')).map(Number),
+
+    listUpgrades: (rolloutId, page) => listUpgrades(commands, readable(rolloutId), page),
+
+    listDue: async (rolloutId, limit) => {
+      const { due } = ofRollout(rolloutId).keys;
+      const ids = limit <= 0 ? [] : await commands.zrange(due, '0', String(limit - 1));
+      const { upgrades } = await loadUpgrades(commands, readable(rolloutId), ids.map(Number));
+      // Read in two steps: one that is no longer on its way in between does not belong here.
+      return upgrades.filter((record) => record.state !== 'retrying' && dueAtOf(record) !== undefined);
+    },
+
+    listMissed: (rolloutId, of) => listMissed(commands, readable(rolloutId), of),
+
+    admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
+      if (changes.length === 0) return [];
+      const call = { mode: 'admit', rolloutRev, slots, fence };
+      const withCaps = changes.map((change) => ({ ...change, domains }));
+      return savedOf(changes, await transition(rolloutId, call, withCaps));
+    },
+
+    saveUpgrade: async (change, tripAbove) => {
+      const changes = [{ ...change, tripAbove }];
+      const [verdict] = await transition(change.after.rolloutId, { mode: 'save' }, changes);
+      return verdict === 'saved' ? 'saved' : 'stale';
+    },
+
+    saveUpgrades: async (rolloutId, changes, guard) => {
+      if (changes.length === 0) return [];
+      return savedOf(changes, await transition(rolloutId, { mode: 'save', ...guard }, changes));
+    },
+
+    mend: ({ rolloutId, collectorIds }, rebuild, fence) => {
+      const { fence: fenceKey } = ofPolicy(parseRolloutId(rolloutId).policy);
+      const call = { collectorIds, rebuild, fence, fenceKey, write: nextMark() };
+      return mendUpgrades(commands, readable(rolloutId), call);
+    },
+
+    saveIntent: async (change, rolloutRev) => {
+      const call = { mode: 'intent', rolloutRev };
+      const [verdict] = await transition(change.after.rolloutId, call, [change]);
+      return verdict ?? 'stale';
+    },
+
+    countFreshIntents: async (rolloutId, withinMs) => {
+      const keys = [ofRollout(rolloutId).keys.intents];
+      return Number(await runScript(commands, freshIntentsScript, { keys, args: [withinMs] }));
+    },
+
+    readEvents: async (rolloutId, { limit }) => {
+      if (limit <= 0) return [];
+      const { keys } = ofRollout(rolloutId);
+      const entries = await commands.xrevrange(keys.events, '+', '-', 'COUNT', rangeBound(limit));
+      return entries.flatMap(
+        ([id, fields]) => broken.read(() => decodeEvent(fields[1] ?? '', rolloutId, id)) ?? [],
+      );
+    },
+  };
+
+  async function transition(
+    rolloutId: string,
+    call: Readonly<Record<string, string | number>>,
+    changes: ReadonlyArray<
+      UpgradeChange & { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null }
+    >,
+  ): Promise<readonly Verdict[]> {
+    const { keys } = ofRollout(rolloutId);
+    const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
+    const { rollout, records, counters, pending, due, retries, intents, missed, events } = keys;
+    const reply = await runScript(commands, transitionScript, {
+      keys: [rollout, records, counters, pending, due, retries, intents, missed, events, fence],
+      args: [
+        JSON.stringify({ ...call, write: nextMark() }),
+        ...changes.flatMap((change) => encodeChange(change, change)),
+      ],
+    });
+    return reply as readonly Verdict[];
+  }
+}
+
+type Verdict = 'saved' | 'stale' | 'braked';
+
+function savedOf(changes: readonly UpgradeChange[], verdicts: readonly Verdict[]): readonly number[] {
+  return changes.flatMap(({ after }, index) => (verdicts[index] === 'saved' ? [after.collectorId] : []));
+}
+
+function encodeEvents(events: readonly RolloutEvent[]): readonly string[] {
+  return events.map((event) => JSON.stringify(event));
+}

@@ -1,0 +1,100 @@
+import {
+  holdsSlot,
+  isLost,
+  isOnBuild,
+  type Upgrade,
+  type UpgradeState,
+  weightOf,
+} from '../../rollout/model/upgrade.ts';
+import { counterField } from '../schema/counter-fields.ts';
+import { durationBucketOf } from '../schema/duration-buckets.ts';
+
+/** Counters in a plan's hash and how much they change by. */
+export type CounterChanges = ReadonlyMap<string, number>;
+
+/** What a record that was not there before adds. */
+export function countNew(upgrade: Upgrade): CounterChanges {
+  const changes = new Map<string, number>();
+  addRecord(changes, upgrade, 1);
+  return withoutZeros(changes);
+}
+
+/** What all records of a plan come to: one rebuilt from the service may have begun already (P11). */
+export function countPlan(upgrades: readonly Upgrade[]): CounterChanges {
+  const counters = new Map<string, number>();
+  for (const upgrade of upgrades) {
+    addRecord(counters, upgrade, 1);
+    if (!('endedAt' in upgrade)) continue;
+    const field = counterField.changedAt(upgrade.wave);
+    counters.set(field, Math.max(counters.get(field) ?? 0, upgrade.endedAt));
+  }
+  return withoutZeros(counters);
+}
+
+/** What one change of a record changes; a counter that stays as it is does not occur. */
+export function countChange(before: Upgrade, after: Upgrade): CounterChanges {
+  const changes = new Map<string, number>();
+  addRecord(changes, before, -1);
+  addRecord(changes, after, 1);
+  const tookMs = durationOf(before, after);
+  if (tookMs !== undefined) {
+    add(changes, counterField.learnedCount, 1);
+    add(changes, counterField.learnedSumMs, tookMs);
+    add(changes, counterField.duration(after.stratum, durationBucketOf(tookMs)), 1);
+  }
+  return withoutZeros(changes);
+}
+
+/** From the last create to the proof: what waited between two attempts says nothing about an upgrade's length. */
+function durationOf(before: Upgrade, after: Upgrade): number | undefined {
+  if (before.state !== 'verifying' || after.state !== 'succeeded') return undefined;
+  return Math.max(0, Math.round(after.endedAt - before.startedAt));
+}
+
+/** Under which figure of its stratum a state is counted; left out: neither waits, nor runs, nor tells how the build does. */
+function stratumFigureOf(state: UpgradeState): 'waiting' | 'active' | 'succeeded' | 'failed' | undefined {
+  switch (state) {
+    case 'pending':
+    case 'retrying':
+      return 'waiting';
+    case 'queued':
+    case 'starting':
+    case 'upgrading':
+    case 'verifying':
+      return 'active';
+    case 'succeeded':
+      return 'succeeded';
+    case 'failed':
+    case 'timedOut':
+    case 'unconfirmed':
+      return 'failed';
+    case 'deferred':
+    case 'withdrawn':
+    case 'rolledBack':
+      return undefined;
+  }
+}
+
+function addRecord(changes: Map<string, number>, upgrade: Upgrade, sign: 1 | -1): void {
+  const { wave, stratum, state } = upgrade;
+  const weight = sign * weightOf(upgrade);
+  add(changes, counterField.state(wave, state), sign);
+  add(changes, counterField.weight(wave), weight);
+  add(changes, counterField.lost(wave), sign * Number(isLost(upgrade)));
+  add(changes, counterField.onBuild(wave), sign * Number(isOnBuild(upgrade)));
+  const figure = stratumFigureOf(state);
+  if (figure !== undefined) add(changes, counterField.stratum(stratum, wave, figure), sign);
+  add(changes, counterField.stratum(stratum, wave, 'weight'), weight);
+  if (!holdsSlot(state)) return;
+  add(changes, counterField.slots, sign);
+  for (const domain of upgrade.domains) add(changes, counterField.domain(domain), sign);
+}
+
+function add(changes: Map<string, number>, field: string, amount: number): void {
+  changes.set(field, (changes.get(field) ?? 0) + amount);
+}
+
+function withoutZeros(changes: Map<string, number>): CounterChanges {
+  for (const [field, amount] of changes) if (amount === 0) changes.delete(field);
+  return changes;
+}

@@ -1,0 +1,97 @@
+import { invariant } from '../../base/assert.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
+import type { CapDomain } from '../../rollout/model/plan-groups.ts';
+import { dueAtOf, holdsSlot, isEnd, isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { counterField } from '../schema/counter-fields.ts';
+import { pendingScoreOf } from '../schema/plan-place.ts';
+import { encodeUpgrade } from '../schema/stored-upgrade.ts';
+import { type CounterChanges, countChange } from './upgrade-counters.ts';
+
+/** Where a record stands in the sorted sets; no score: it is not in that set. */
+export interface UpgradeIndex {
+  /** Part of its name among the retries, so that they can be told apart by lane without their records. */
+  readonly lane: string;
+  readonly pending?: string;
+  readonly due?: string;
+  readonly retry?: string;
+  /** Its score is the instant at which it is written, by Redis's clock. */
+  readonly intent?: true;
+  readonly missed?: string;
+}
+
+/** The scores of a record, from the core's own functions, so that the scripts know no rule. */
+export function indexOf(upgrade: Upgrade): UpgradeIndex {
+  const dueAt = dueAtOf(upgrade);
+  return {
+    lane: String(upgrade.lane),
+    ...(upgrade.state === 'pending' ? { pending: String(pendingScoreOf(upgrade)) } : {}),
+    ...(dueAt === undefined ? {} : { [upgrade.state === 'retrying' ? 'retry' : 'due']: String(dueAt) }),
+    ...(upgrade.state === 'starting' ? { intent: true } : {}),
+    ...missedOf(upgrade),
+  };
+}
+
+/** Failed ones by their end; withdrawn ones by its negative, so that one kind hides none of the other. */
+function missedOf(upgrade: Upgrade): { readonly missed?: string } {
+  if (isFailed(upgrade.state) && 'endedAt' in upgrade) return { missed: String(upgrade.endedAt) };
+  return upgrade.state === 'withdrawn' ? { missed: String(-upgrade.endedAt) } : {};
+}
+
+/**
+ * A change as the transition script takes it: what to check, what to count, then the record and its events.
+ * @param only the caps to be kept, by index, which only an admission has; and the weight above which its wave trips
+ */
+export function encodeChange(
+  change: UpgradeChange,
+  only: { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null } = {},
+): readonly string[] {
+  const { before, after, events } = change;
+  const changedAt = changedAtOf(change);
+  const { domains, tripAbove = null } = only;
+  const meta = {
+    id: String(after.collectorId),
+    rev: before.rev,
+    state: before.state,
+    slots: Number(holdsSlot(after.state)) - Number(holdsSlot(before.state)),
+    weightField: counterField.weight(after.wave),
+    counts: encodeCounts(countChange(before, after)),
+    caps: domains === undefined ? [] : encodeCaps(after, domains),
+    ...(tripAbove === null || !Number.isFinite(tripAbove) ? {} : { tripAbove }),
+    ...(changedAt === undefined
+      ? {}
+      : { changedField: counterField.changedAt(after.wave), changedAt: String(changedAt) }),
+    ...indexOf(after),
+    events: events.length,
+  };
+  return [JSON.stringify(meta), encodeUpgrade(after), ...events.map((event) => JSON.stringify(event))];
+}
+
+/** Fields and amounts in turn; as texts, so that Lua rounds none of them. */
+export function encodeCounts(changes: CounterChanges): readonly string[] {
+  return [...changes].flatMap(([field, amount]) => [field, String(amount)]);
+}
+
+/**
+ * When the state changed: its event knows, and an end knows without one. undefined: it did not, or nobody knows, or an
+ * end was left again: a wave's soak runs from the end of its last upgrade.
+ */
+function changedAtOf({ before, after, events }: UpgradeChange): EpochMs | undefined {
+  if (before.state === after.state || isEnd(before.state)) return undefined;
+  const instants = events.map(({ at }) => at);
+  if ('endedAt' in after) instants.push(after.endedAt);
+  return instants.length === 0 ? undefined : Math.max(...instants);
+}
+
+/** The counters of its domains with their caps, in turn. */
+function encodeCaps(upgrade: Upgrade, domains: readonly CapDomain[]): readonly string[] {
+  return upgrade.domains.flatMap((index) => {
+    const domain = domains[index];
+    // Without its cap it would be admitted without one (P2).
+    invariant(
+      domain !== undefined,
+      `collector ${upgrade.collectorId} is in domain ${index}, and the plan has no such`,
+    );
+    return [counterField.domain(index), String(domain.cap)];
+  });
+}

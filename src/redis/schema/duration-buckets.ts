@@ -1,0 +1,28 @@
+import type { DurationMs } from '../../base/time.ts';
+import type { DurationSummary } from '../../rollout/model/rollout.ts';
+
+// Quarter octaves: a bucket's upper edge is at most a fifth above what fell into it, and a day needs 106 of them.
+const bucketsPerOctave = 4;
+const share = 0.95;
+
+/** The bucket a duration is counted in; anything below a millisecond counts as one. */
+export function durationBucketOf(durationMs: DurationMs): number {
+  return Math.floor(bucketsPerOctave * Math.log2(Math.max(1, durationMs)));
+}
+
+/**
+ * How long they took, from how many fell into each bucket. The percentile is the upper edge of its bucket, so that it
+ * is never below the true one: an upgrade must not be started because it looks shorter than it is (P7).
+ * @returns undefined when nothing was counted
+ */
+export function summarizeDurations(counts: ReadonlyMap<number, number>): DurationSummary | undefined {
+  const buckets = [...counts].filter(([, amount]) => amount > 0).sort(([a], [b]) => a - b);
+  const count = buckets.reduce((sum, [, amount]) => sum + amount, 0);
+  const rank = Math.ceil(share * count);
+  let passed = 0;
+  for (const [bucket, amount] of buckets) {
+    passed += amount;
+    if (passed >= rank) return { count, p95Ms: Math.ceil(2 ** ((bucket + 1) / bucketsPerOctave)) };
+  }
+  return undefined;
+}

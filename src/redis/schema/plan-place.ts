@@ -1,0 +1,53 @@
+import { invariant } from '../../base/assert.ts';
+import type { Upgrade } from '../../rollout/model/upgrade.ts';
+
+/** More waves, lanes and collectors than any plan has; all three together are exact in one double, below 2^53. */
+export const placeBounds = { waves: 1_000, lanes: 1_000_000, orders: 1_000_000 } as const;
+
+/** What one lane, and one wave, takes of the scores in the sorted set of pending collectors. */
+export const laneSpan = placeBounds.orders;
+export const waveSpan = placeBounds.orders * placeBounds.lanes;
+
+/** A collector's place by wave, then lane, then the plan's order: the next ones of a lane are one range. */
+export function pendingScoreOf({ wave, lane, order }: Upgrade): number {
+  return wave * waveSpan + lane * laneSpan + order;
+}
+
+/** What a pending collector's score says about it. */
+export function parsePendingScore(score: number): { lane: number; order: number } {
+  return { lane: Math.floor(score / laneSpan) % placeBounds.lanes, order: score % laneSpan };
+}
+
+/** A collector's place in the plan, with its wave below it, so that a list of one wave need not read the records. */
+export function orderScoreOf({ wave, order }: Upgrade): number {
+  return order * placeBounds.waves + wave;
+}
+
+/** The wave in an `orderScoreOf`. */
+export function waveOfOrderScore(score: number): number {
+  return score % placeBounds.waves;
+}
+
+/** What an `orderScoreOf` says. */
+export function parseOrderScore(score: number): { wave: number; order: number } {
+  return { wave: waveOfOrderScore(score), order: Math.floor(score / placeBounds.waves) };
+}
+
+/** @throws when a place would be taken for another one */
+export function assertPlaces(upgrades: readonly Upgrade[]): void {
+  for (const { collectorId, wave, lane, order } of upgrades) {
+    const isInside =
+      isBelow(wave, placeBounds.waves) &&
+      isBelow(lane, placeBounds.lanes) &&
+      isBelow(order, placeBounds.orders);
+    invariant(
+      isInside,
+      `collector ${collectorId} is at place ${order} of lane ${lane} in wave ${wave}, and a plan ends below place ` +
+        `${placeBounds.orders}, lane ${placeBounds.lanes}, wave ${placeBounds.waves}`,
+    );
+  }
+}
+
+function isBelow(value: number, bound: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value < bound;
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { RolloutEvent } from '../../rollout/model/events.ts';
+import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
+import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
+import { BrokenRecordError } from './unreadable-records.ts';
+
+const policy = z.looseObject({
+  name: z.string(),
+  concurrency: z.number(),
+  waves: z.array(z.looseObject({ gates: z.array(z.looseObject({})) })),
+  windows: z.array(z.looseObject({})),
+  freezes: z.array(z.looseObject({})),
+  upgrade: z.looseObject({ deadlineMs: z.number(), verifyWithinMs: z.number(), expectMs: z.number() }),
+  retry: z.looseObject({ maxAttempts: z.number(), backoff: z.looseObject({}) }),
+  defer: z.looseObject({ upToMs: z.number() }),
+});
+
+/**
+ * What decisions must rely on, so that a record that lacks it is one that can't be read, and not a pass that fails for
+ * ever; the rest was written by us, and is passed through as it is.
+ */
+const storedRollout = z.looseObject({
+  id: z.string(),
+  policy,
+  targetBuild: z.string(),
+  createdAt: z.number(),
+  state: z.enum(rolloutStates),
+  waves: z.array(
+    z.looseObject({
+      name: z.string(),
+      size: z.number(),
+      state: z.string(),
+      gates: z.array(z.looseObject({})),
+    }),
+  ),
+  heldStrata: z.array(z.looseObject({})),
+  acknowledgedStrata: z.array(z.looseObject({})),
+  endedAt: z.number().nullable(),
+  accountMarks: z.array(z.looseObject({ origin: z.string(), accessIdHash: z.string() })).optional(),
+  // Rollouts of before have neither.
+  backTo: z.array(z.string()).default([]),
+  leftBehind: z.array(z.looseObject({})).default([]),
+});
+
+/**
+ * Reads a rollout back.
+ * @param rev the store's own count: setting the brake counts too, so it may be ahead of the one in the text
+ * @throws BrokenRecordError
+ */
+export function decodeRollout(text: string, rev: number, rolloutId: string): Rollout {
+  try {
+    const parsed = storedRollout.parse(JSON.parse(text));
+    if (parsed.id !== rolloutId) throw new Error(`it is ${parsed.id}`);
+    // Loose above: everything else in it is what `JSON.stringify` made of a `Rollout`.
+    return { ...(parsed as unknown as Rollout), rev };
+  } catch (error) {
+    throw new BrokenRecordError(rolloutName(rolloutId), error);
+  }
+}
+
+/** What a rollout's own record is called when it can't be read. */
+export function rolloutName(rolloutId: string): string {
+  return `rollout ${rolloutId}`;
+}
+
+/**
+ * What stands beside `json` in a rollout's hash for scripts to read, names and values in turn. `write` is the mark of
+ * the last save. The scripts themselves keep `brake`, `ended`, and `frozen`, the mark of the freeze.
+ */
+export function rolloutFields(rollout: Rollout, write: string): readonly string[] {
+  return [
+    ...['state', rollout.state],
+    ...['rev', String(rollout.rev)],
+    ...['frontier', String(frontierOf(rollout))],
+    ...['write', write],
+  ];
+}
+
+/** The same for a write that brings groups: how many lanes there are, and by which mark the groups are known. */
+export function plannedFields(rollout: Rollout, groups: PlanGroups, write: string): readonly string[] {
+  return [
+    ...rolloutFields(rollout, write),
+    ...['lanes', String(groups.lanes.length)],
+    ...['groupsMark', write],
+  ];
+}
+
+/** The last wave that has begun: candidates are taken up to it (P3). -1: none has. */
+function frontierOf({ waves }: Rollout): number {
+  return waves.findLastIndex(({ state }) => state !== 'waiting' && state !== 'awaitingApproval');
+}
+
+const index = z.int().nonnegative();
+const storedGroups = z.object({
+  strata: z.array(z.object({ label: z.string(), sizes: z.array(z.number()) })),
+  lanes: z.array(z.object({ stratum: index, timeZone: z.string(), domains: z.array(index) })),
+  domains: z.array(z.object({ label: z.string(), cap: z.number() })),
+}) satisfies z.ZodType<PlanGroups>;
+
+/** Reads a plan's groups back. @throws BrokenRecordError */
+export function decodeGroups(text: string, rolloutId: string): PlanGroups {
+  try {
+    return storedGroups.parse(JSON.parse(text));
+  } catch (error) {
+    throw new BrokenRecordError(`the groups of rollout ${rolloutId}`, error);
+  }
+}
+
+/** Reads an event back. @param entryId its place in the stream @throws BrokenRecordError */
+export function decodeEvent(text: string, rolloutId: string, entryId: string): RolloutEvent {
+  try {
+    return JSON.parse(text) as RolloutEvent;
+  } catch (error) {
+    throw new BrokenRecordError(`event ${entryId} of rollout ${rolloutId}`, error);
+  }
+}

@@ -1,0 +1,88 @@
+import type { DurationMs } from '../../base/time.ts';
+import type { Unreadable } from '../../rollout/model/rollout.ts';
+
+/** What of ours can't be read: left out where it is one of many, so that it stops nothing else. */
+export interface BrokenRecords {
+  /** What `read` gives; undefined when it can't be read, which is told once. @throws whatever is no BrokenRecordError */
+  read<T>(read: () => T): T | undefined;
+  /** True for a while after this could not be read: there is no use in asking for it again before. */
+  isKnown(what: string): boolean;
+  /** Upgrades of a rollout that could not be read, and are not known to be over; undefined: none is known. */
+  upgradesOf(rolloutId: string): Unreadable | undefined;
+  /** It can be read again, or another record is in its place. */
+  forget(what: string): void;
+  /** It can't be read, and nothing waits for it. */
+  leave(what: string): void;
+}
+
+interface Met {
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly upgrade: BrokenRecordError['upgrade'];
+  readonly isLeft: boolean;
+}
+
+// Whoever mends one by hand sees it taken up soon, and meanwhile it costs one read a minute.
+const knownForMs: DurationMs = 60_000;
+
+// Many more is no broken record but a broken Redis; the eldest are told again then.
+const toldMax = 10_000;
+
+/** @param onBroken is told of each once */
+export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void): BrokenRecords {
+  const met = new Map<string, Met>();
+  return {
+    read: (read) => {
+      try {
+        return read();
+      } catch (error) {
+        if (!(error instanceof BrokenRecordError)) throw error;
+        const known = met.get(error.what);
+        const isNew = known === undefined;
+        const lastAt = performance.now();
+        const { firstAt, isLeft } = known ?? { firstAt: lastAt, isLeft: false };
+        met.set(error.what, { firstAt, lastAt, isLeft, upgrade: error.upgrade });
+        const [eldest] = met.keys();
+        if (met.size > toldMax && eldest !== undefined) met.delete(eldest);
+        if (isNew) onBroken(error);
+        return undefined;
+      }
+    },
+    isKnown: (what) => performance.now() - (met.get(what)?.lastAt ?? Number.NEGATIVE_INFINITY) < knownForMs,
+    upgradesOf: (rolloutId) => {
+      const collectorIds: number[] = [];
+      let firstAt = Number.POSITIVE_INFINITY;
+      for (const { upgrade, isLeft, firstAt: at } of met.values()) {
+        if (isLeft || upgrade?.rolloutId !== rolloutId) continue;
+        collectorIds.push(upgrade.collectorId);
+        firstAt = Math.min(firstAt, at);
+      }
+      if (collectorIds.length === 0) return undefined;
+      return { collectorIds, forMs: performance.now() - firstAt };
+    },
+    forget: (what) => {
+      met.delete(what);
+    },
+    leave: (what) => {
+      const known = met.get(what);
+      if (known !== undefined) met.set(what, { ...known, isLeft: true });
+    },
+  };
+}
+
+/** Something in Redis that we wrote can't be read any more: another program, another version, or a bug. */
+export class BrokenRecordError extends Error {
+  override readonly name = 'BrokenRecordError';
+  /** What it is, and of whom. */
+  readonly what: string;
+  /** For a record of an upgrade: whose. */
+  readonly upgrade: { readonly rolloutId: string; readonly collectorId: number } | undefined;
+
+  constructor(what: string, cause: unknown, upgrade?: BrokenRecordError['upgrade']) {
+    super(`${what} in Redis can't be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+    this.what = what;
+    this.upgrade = upgrade;
+  }
+}

@@ -1,0 +1,84 @@
+import { invariant } from '../../base/assert.ts';
+import type { Clock } from '../../base/time.ts';
+import type { HttpRequest } from '../../http/operation-handlers.ts';
+import type { StoredWorld } from '../fleet/stored-world.ts';
+import { World } from '../fleet/world.ts';
+import { type AccessKey, mainAccountName } from '../scenario/account-scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { SearchJobs } from './search-jobs.ts';
+
+/** An account: it lives in one deployment and has a fleet of its own (collector-api.md §1, §5). */
+export interface Account {
+  readonly name: string;
+  readonly enterprise: boolean;
+  readonly deployment: string | null;
+  readonly world: World;
+  readonly searchJobs: SearchJobs;
+}
+
+/** Keeps the ids of accounts apart, so that one's collector is unknown in all others. */
+const idsPerAccount = 1_000_000;
+
+/** Every account of the service, the main one first. */
+export function makeAccounts(parts: {
+  readonly scenario: Scenario;
+  readonly clock: Clock;
+  /** What an earlier run of the service kept, by account. */
+  readonly stored?: Readonly<Record<string, StoredWorld>> | undefined;
+  readonly changed?: () => void;
+}): ReadonlyMap<string, Account> {
+  const { scenario, clock } = parts;
+  const described = new Map(Object.entries(scenario.accounts));
+  const names = new Set([mainAccountName, ...described.keys()]);
+  return new Map(
+    [...names].map((name, index) => {
+      const account = described.get(name);
+      const world = new World({
+        clock,
+        scenario: name === mainAccountName ? scenario : withOwnFleet(scenario, name, account?.fleet ?? 0),
+        idOffset: index * idsPerAccount,
+        stored: parts.stored?.[name],
+        ...(parts.changed === undefined ? {} : { changed: parts.changed }),
+      });
+      return [
+        name,
+        {
+          name,
+          enterprise: account?.enterprise ?? true,
+          deployment: account?.deployment ?? null,
+          world,
+          searchJobs: new SearchJobs(),
+        },
+      ];
+    }),
+  );
+}
+
+function withOwnFleet(scenario: Scenario, name: string, size: number): Scenario {
+  return { ...scenario, fleet: { ...scenario.fleet, size, seed: `${scenario.fleet.seed}:${name}` } };
+}
+
+/** Who makes a request, once it has passed the sign-in. */
+export interface Caller {
+  readonly account: Account;
+  readonly may: AccessKey['may'];
+  /** The session it came in, or that was opened for it. */
+  readonly sessionId: string;
+  /** False: it brought no session cookie at all. */
+  readonly broughtCookie: boolean;
+}
+
+/** Remembers who makes each request while it is being served. */
+export class Callers {
+  readonly #callers = new WeakMap<HttpRequest, Caller>();
+
+  note(request: HttpRequest, caller: Caller): void {
+    this.#callers.set(request, caller);
+  }
+
+  of(request: HttpRequest): Caller {
+    const caller = this.#callers.get(request);
+    invariant(caller !== undefined, 'a handler is reached only after the sign-in');
+    return caller;
+  }
+}

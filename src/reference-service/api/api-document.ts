@@ -1,0 +1,60 @@
+import { collectorManagementApi } from '../../contract/collector-management/api.ts';
+import { createUpgradeCodes, FlatErrorBody } from '../../contract/collector-management/errors.ts';
+import { type GeneralAnswer, makeOpenApiDocument } from '../../http/openapi.ts';
+
+/** The statuses that are known (field-facts.md, The wire; collector-api.md §6, §7.5); most are not documented. */
+const errorStatuses: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(createUpgradeCodes.map((code) => [code, 400])),
+  DuplicateResourceName: 400,
+  InvalidSourceType: 400,
+  CannotModifyCollector: 403,
+  InvalidCollector: 404,
+  forbidden: 403,
+};
+
+const generalAnswers: readonly GeneralAnswer[] = [
+  {
+    status: 301,
+    description: '`moved`: the account lives in another deployment',
+    headers: { Location: 'The same path at the right address.' },
+  },
+  {
+    status: 400,
+    description: 'a parameter or the body is invalid',
+    appliesTo: ({ path, body, name }) => path.includes('{') || body !== null || name.startsWith('list'),
+  },
+  {
+    status: 401,
+    description: '`unauthorized`: the credential could not be verified, or too many sign-ins within a minute',
+    headers: { 'WWW-Authenticate': 'Asks for Basic credentials.' },
+  },
+  { status: 404, description: 'there is no such resource', appliesTo: ({ path }) => path.includes('{') },
+  {
+    status: 415,
+    description: 'the `Content-Type` is not `application/json`',
+    appliesTo: ({ path }) => path.startsWith('/collectors/upgrades'),
+  },
+  { status: 429, description: 'more than 4 requests a second, or 10 at once' },
+];
+
+/** The Collector Management API as an OpenAPI document, made from the contract that client and reference service share. */
+export function describeCollectorManagementApi() {
+  return makeOpenApiDocument({
+    title: 'Collector Management API',
+    version: 'v1',
+    description:
+      'Manages collectors, their sources and their upgrades. A client keeps the session cookie of the first answer and sends it on, so that its later requests do not count as sign-ins. 4 requests a second for a user, 10 at once for an access key.',
+    serverUrl: '{baseUrl}/v1',
+    serverVariables: {
+      baseUrl: {
+        default: 'https://api.example.com/api',
+        description: 'The API address of the deployment in which the account lives.',
+      },
+    },
+    operations: collectorManagementApi,
+    errorBody: FlatErrorBody,
+    errorStatuses,
+    generalAnswers,
+    signIn: 'basic',
+  });
+}

@@ -1,0 +1,128 @@
+import type {
+  createCollector,
+  deleteCollector,
+  deleteOfflineCollectors,
+  getCollector,
+  getCollectorByName,
+  listCollectors,
+  listOfflineCollectors,
+  updateCollector,
+} from '../../contract/collector-management/collectors.ts';
+import type { HttpRequest, OperationHandlers } from '../../http/operation-handlers.ts';
+import { refusal } from '../fleet/refusals.ts';
+import { isAlive, type SimulatedCollector } from '../fleet/simulated-collector.ts';
+import { collectorETag, collectorView } from '../fleet/views.ts';
+import type { World } from '../fleet/world.ts';
+import type { Callers } from './accounts.ts';
+
+type CollectorOperations = readonly [
+  typeof listCollectors,
+  typeof listOfflineCollectors,
+  typeof deleteOfflineCollectors,
+  typeof getCollector,
+  typeof getCollectorByName,
+  typeof createCollector,
+  typeof updateCollector,
+  typeof deleteCollector,
+];
+
+/** Characters that a name in a path may not have, even encoded (collector-api.md §4.1, Rules for Get by name). */
+const unsupportedInPath = /[;/%\\]/;
+
+/** Collectors: reading and writing (collector-api.md §4.1). */
+export function makeCollectorHandlers(callers: Callers): OperationHandlers<CollectorOperations> {
+  const worldOf = (request: HttpRequest) => callers.of(request).account.world;
+  return {
+    async listCollectors({ query }, request) {
+      const world = worldOf(request);
+      const now = world.now();
+      const listed = world.collectors().filter((collector) => passesFilter(query.filter, collector, now));
+      return {
+        body: { collectors: pageOf(listed, query).map((collector) => collectorView(collector, now)) },
+      };
+    },
+    async listOfflineCollectors({ query }, request) {
+      const world = worldOf(request);
+      const now = world.now();
+      const offline = world.offlineCollectors(query.aliveBeforeDays);
+      return {
+        body: { collectors: pageOf(offline, query).map((collector) => collectorView(collector, now)) },
+      };
+    },
+    async deleteOfflineCollectors({ query }, request) {
+      worldOf(request).deleteOfflineCollectors(query.aliveBeforeDays);
+      return {
+        body: { message: 'The delete task has been initiated: GET collectors/offline shows its course.' },
+      };
+    },
+    async getCollector({ params }, request) {
+      const world = worldOf(request);
+      return tagged(knownCollector(world, params.id), world.now());
+    },
+    async getCollectorByName({ params }, request) {
+      const world = worldOf(request);
+      const named = isNameReachable(params.name, request) ? world.collectorNamed(params.name) : undefined;
+      if (named === undefined) throw refusal('InvalidCollector');
+      return tagged(named, world.now());
+    },
+    async createCollector({ body }, request) {
+      const world = worldOf(request);
+      return { body: { collector: collectorView(world.createCollector(body.collector), world.now()) } };
+    },
+    async updateCollector({ params, body }, request) {
+      const world = worldOf(request);
+      const collector = knownCollector(world, params.id);
+      world.updateCollector(collector, { stated: body.collector, ifMatch: request.headers['if-match'] });
+      return { body: { collector: collectorView(collector, world.now()) } };
+    },
+    async deleteCollector({ params }, request) {
+      const world = worldOf(request);
+      world.remove(knownCollector(world, params.id).facts.id);
+      return { body: undefined };
+    },
+  };
+}
+
+/** @throws ServiceFailure `InvalidCollector` */
+export function knownCollector(world: World, id: number): SimulatedCollector {
+  const collector = world.collector(id);
+  if (collector === undefined) throw refusal('InvalidCollector');
+  return collector;
+}
+
+function passesFilter(
+  filter: 'installed' | 'hosted' | 'dead' | 'alive' | undefined,
+  collector: SimulatedCollector,
+  now: number,
+): boolean {
+  switch (filter) {
+    case 'installed':
+      return collector.facts.collectorType === 'Installable';
+    case 'hosted':
+      return collector.facts.collectorType === 'Hosted';
+    case 'alive':
+      return isAlive(collector, now);
+    case 'dead':
+      return !isAlive(collector, now);
+    case undefined:
+      return true;
+  }
+}
+
+/** A name with a period needs a slash at the end of the URL (collector-api.md §4.1). */
+function isNameReachable(name: string, request: HttpRequest): boolean {
+  if (unsupportedInPath.test(name)) return false;
+  return !name.includes('.') || request.url.split('?', 1)[0]?.endsWith('/') === true;
+}
+
+function tagged(collector: SimulatedCollector, now: number) {
+  return { headers: { etag: collectorETag(collector) }, body: { collector: collectorView(collector, now) } };
+}
+
+/** One page of a list; past the end it is empty (field-facts.md, The wire). */
+export function pageOf<T>(
+  items: readonly T[],
+  page: { readonly offset: number; readonly limit: number },
+): T[] {
+  return items.slice(page.offset, page.offset + page.limit);
+}

@@ -1,0 +1,107 @@
+import { randomInt } from 'node:crypto';
+import { wireCodes } from '../../contract/collector-management/errors.ts';
+import { createUpgradeTask } from '../../contract/collector-management/upgrades.ts';
+import type { HttpAnswer, HttpRequest, RequestFailure } from '../../http/operation-handlers.ts';
+import { invalidField, refusal } from '../fleet/refusals.ts';
+import { refused } from '../fleet/upgrade-tasks.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { errorBody, formOf, ServiceFailure } from '../scenario/service-failure.ts';
+
+const codesOnWire: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(wireCodes).map(([wire, documented]) => [documented, wire]),
+);
+
+/** Writes errors as the service does, in the form and with the names of codes that the scenario asks for. */
+export class ErrorAnswers {
+  readonly #scenario: Pick<Scenario, 'errorBodies' | 'errorCodes'>;
+
+  constructor(scenario: Pick<Scenario, 'errorBodies' | 'errorCodes'>) {
+    this.#scenario = scenario;
+  }
+
+  /** The body of collector-api.md §7.1, unless the scenario has another form for the status. */
+  of(failure: ServiceFailure, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
+    return this.#written(formOf(this.#scenario.errorBodies, failure.status), failure, headers);
+  }
+
+  /** A gateway's body, whatever the scenario says. */
+  list(failure: ServiceFailure): HttpAnswer {
+    return this.#written('list', failure, {});
+  }
+
+  ofRequest(failure: RequestFailure, request: HttpRequest): HttpAnswer {
+    return this.of(
+      requestFailure(failure, request),
+      failure.kind === 'wrongMethod' ? { allow: failure.allowed.join(', ') } : {},
+    );
+  }
+
+  #written(
+    form: Parameters<typeof errorBody>[0],
+    { status, code, message }: ServiceFailure,
+    headers: Readonly<Record<string, string>>,
+  ): HttpAnswer {
+    const name = this.#scenario.errorCodes === 'wire' ? (codesOnWire[code] ?? code) : code;
+    const written = errorBody(form, { status, id: makeInstanceId(), code: name, message });
+    return { ...written, status, headers: { ...headers, ...written.headers } };
+  }
+}
+
+/** Looks like `LC484-MA4EZ-OZ730` (field-facts.md, The wire), and is another one after each start. */
+function makeInstanceId(): string {
+  const group = () =>
+    randomInt(36 ** 5)
+      .toString(36)
+      .padStart(5, '0')
+      .toUpperCase();
+  return `${group()}-${group()}-${group()}`;
+}
+
+/** What the service says to a request that failed before, or in, its handler. */
+export function requestFailure(failure: RequestFailure, request: HttpRequest): ServiceFailure {
+  switch (failure.kind) {
+    case 'unknownRoute':
+      return new ServiceFailure(404, 'notfound', 'there is nothing at this path');
+    case 'wrongMethod':
+      return new ServiceFailure(405, 'method.unsupported', 'this path does not take this method');
+    case 'malformedUrl':
+      return new ServiceFailure(400, 'service.url.invalid', 'the URL cannot be read');
+    case 'malformedJson':
+      return new ServiceFailure(400, 'service.json.invalid', 'the body is not valid JSON');
+    case 'bodyTooLarge':
+      return new ServiceFailure(413, 'service.body.toolarge', 'the body is too large');
+    case 'unreadable':
+      return new ServiceFailure(failure.status, 'service.request.invalid', 'the request cannot be read');
+    case 'invalidInput':
+      return invalidInput(failure, request);
+    case 'handlerError':
+      return failure.error instanceof ServiceFailure
+        ? failure.error
+        : new ServiceFailure(
+            500,
+            'internal.error',
+            `a bug of the reference service: ${String(failure.error)}`,
+          );
+  }
+}
+
+function invalidInput(
+  failure: Extract<RequestFailure, { kind: 'invalidInput' }>,
+  request: HttpRequest,
+): ServiceFailure {
+  const [issue] = failure.issues;
+  const field = String(issue?.path[0] ?? '');
+  if (request.operation?.name === createUpgradeTask.name && failure.part === 'body') {
+    return refused(field === 'toVersion' ? 'collector.version.invalid' : 'collector.invalid');
+  }
+  if (failure.part !== 'params') return invalidField(field || failure.part);
+  // A number too large for us is still a number: no collector, no source has it.
+  const isNumber = issue?.code === 'too_big' || issue?.code === 'too_small';
+  if (!isNumber) return refusal('createValidationError');
+  return field === 'sourceId' ? unknownSource() : refusal('InvalidCollector');
+}
+
+/** The specification has no code for it. */
+export function unknownSource(): ServiceFailure {
+  return new ServiceFailure(404, 'notfound', 'the collector has no source with this ID');
+}

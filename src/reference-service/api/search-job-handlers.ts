@@ -1,0 +1,51 @@
+import type {
+  createSearchJob,
+  getSearchJob,
+  listSearchJobResults,
+} from '../../contract/collector-management/search-jobs.ts';
+import type { OperationHandlers } from '../../http/operation-handlers.ts';
+import { ServiceFailure } from '../scenario/service-failure.ts';
+import type { Callers } from './accounts.ts';
+import { searchJobProgress } from './search-jobs.ts';
+
+type SearchJobOperations = readonly [
+  typeof createSearchJob,
+  typeof getSearchJob,
+  typeof listSearchJobResults,
+];
+
+/** The specification names no size of a page of results. */
+const resultsPageSizeDefault = 100;
+
+/** The Search Job interface (collector-api.md §4.5, §5.5); its bodies are ours. */
+export function makeSearchJobHandlers(callers: Callers): OperationHandlers<SearchJobOperations> {
+  return {
+    async createSearchJob({ body }, request) {
+      if (body === undefined) {
+        throw new ServiceFailure(400, 'service.body.invalid', 'a search job needs a JSON body');
+      }
+      const { account, sessionId } = callers.of(request);
+      const createdAt = account.world.now();
+      const { id } = account.searchJobs.create({ sessionId, createdAt, request: body });
+      return { body: { id, link: { rel: 'self', href: `/v1/search/jobs/${id}` } } };
+    },
+    async getSearchJob({ params }, request) {
+      const { account, ...followUp } = callers.of(request);
+      const job = account.searchJobs.find(params.searchJobId, followUp);
+      return {
+        body: { id: job.id, ...searchJobProgress(job, account.world.now()), request: job.request },
+      };
+    },
+    async listSearchJobResults({ params, query }, request) {
+      const { account, ...followUp } = callers.of(request);
+      const job = account.searchJobs.find(params.searchJobId, followUp);
+      const { resultCount } = searchJobProgress(job, account.world.now());
+      const offset = query.offset ?? 0;
+      const count = Math.max(0, Math.min(query.limit ?? resultsPageSizeDefault, resultCount - offset));
+      const rows = Array.from({ length: count }, (_none, index) => ({
+        map: { row: String(offset + index) },
+      }));
+      return { body: { offset, count, [params.results]: rows } };
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { ServiceFailure } from '../scenario/service-failure.ts';
+
+/** A search job. The specification shows neither its bodies nor its states (collector-api.md §4.5): these are ours. */
+export interface SearchJob {
+  readonly id: string;
+  /** The session whose cookie leads to the server that has the job. */
+  readonly sessionId: string;
+  readonly createdAt: EpochMs;
+  /** What its client asked, as it came. */
+  readonly request: unknown;
+}
+
+/** Which session a follow-up call comes in, and whether it brought the cookie of it. */
+export interface FollowUp {
+  readonly sessionId: string;
+  readonly broughtCookie: boolean;
+}
+
+/** Ours: a job gathers so long, and then has so many rows. */
+const gathersMs: DurationMs = 5_000;
+const rowsMax = 250;
+
+/** The oldest goes first. */
+const jobsMax = 1_000;
+
+/** The search jobs of an account, in memory only. */
+export class SearchJobs {
+  readonly #jobs = new Map<string, SearchJob>();
+
+  create(parts: Omit<SearchJob, 'id'>): SearchJob {
+    const job: SearchJob = { ...parts, id: randomUUID() };
+    this.#jobs.set(job.id, job);
+    const oldest = this.#jobs.keys().next();
+    if (this.#jobs.size > jobsMax && oldest.done !== true) this.#jobs.delete(oldest.value);
+    return job;
+  }
+
+  /**
+   * Finds the job by the cookie of its creation (collector-api.md §5.5).
+   * @throws ServiceFailure 500 without any session cookie; 404 with another one, or for an unknown job
+   */
+  find(id: string, { sessionId, broughtCookie }: FollowUp): SearchJob {
+    if (!broughtCookie) {
+      throw new ServiceFailure(
+        500,
+        'internal.error',
+        'a call for a search job must carry its session cookie',
+      );
+    }
+    const job = this.#jobs.get(id);
+    if (job === undefined || job.sessionId !== sessionId) {
+      throw new ServiceFailure(404, 'jobid.invalid', 'the job ID is invalid');
+    }
+    return job;
+  }
+}
+
+/** How far a job is; it gathers its rows evenly. */
+export function searchJobProgress(job: SearchJob, now: EpochMs) {
+  const share = Math.min(1, Math.max(0, (now - job.createdAt) / gathersMs));
+  return {
+    state: share < 1 ? 'GATHERING RESULTS' : 'DONE GATHERING RESULTS',
+    resultCount: Math.floor(share * rowsMax),
+  };
+}

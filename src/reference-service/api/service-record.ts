@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { isSameBuild } from '../../base/build-version.ts';
+import type { Clock, EpochMs } from '../../base/time.ts';
+import { createUpgradeTask } from '../../contract/collector-management/upgrades.ts';
+import { defineOperation, type Operation } from '../../contract/operation.ts';
+import type { SimulatedTask } from '../fleet/upgrade-tasks.ts';
+import type { ServiceFailure } from '../scenario/service-failure.ts';
+
+/** An accepted create. */
+export interface RecordedCreate {
+  readonly taskId: string;
+  readonly collectorId: number;
+  readonly fromVersion: string;
+  readonly toVersion: string;
+  readonly at: EpochMs;
+  /** The instant by which the task's course ends, as drawn; a collector that dies may move it. */
+  readonly endsAt: EpochMs;
+}
+
+/** The record as plain data: what `GET /reference/record` answers. */
+export interface RecordSnapshot {
+  readonly creates: readonly RecordedCreate[];
+  readonly createsPerCollector: Readonly<Record<string, number>>;
+  /** Creates for a build which the collector already ran. */
+  readonly needlessCreates: number;
+  readonly tasksInFlight: number;
+  readonly tasksInFlightMax: number;
+  /** Requests by operation and status, `getCollector 200`; a cut connection has the status `cut`. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** 429 by what caused them. */
+  readonly throttled: { readonly rate: number; readonly concurrency: number; readonly fault: number };
+  /** Refused creates by code. */
+  readonly refusedCreates: Readonly<Record<string, number>>;
+  readonly signIns: { readonly accepted: number; readonly wrongKey: number; readonly throttled: number };
+  readonly faults: Readonly<Record<string, number>>;
+  readonly requestsInOneSecondMax: number;
+  readonly concurrentRequestsMax: number;
+}
+
+/** The service's own account of what clients did, for tests and benchmarks to judge by. */
+export class ServiceRecord {
+  readonly throttled = { rate: 0, concurrency: 0, fault: 0 };
+  readonly signIns = { accepted: 0, wrongKey: 0, throttled: 0 };
+  readonly #clock: Clock;
+  readonly #tasks: SimulatedTask[] = [];
+  #open: SimulatedTask[] = [];
+  #tasksInFlightMax = 0;
+  #needlessCreates = 0;
+  readonly #createsPerCollector = new Map<number, number>();
+  readonly #requests = new Map<string, number>();
+  readonly #refusedCreates = new Map<string, number>();
+  readonly #faults = new Map<string, number>();
+  requestsInOneSecondMax = 0;
+  concurrentRequestsMax = 0;
+
+  /** @param clock the service's, on which its tasks run */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  created(task: SimulatedTask): void {
+    this.#tasks.push(task);
+    count(this.#createsPerCollector, task.collectorId);
+    if (isSameBuild(task.fromVersion, task.toVersion)) this.#needlessCreates++;
+    this.#open = this.#open.filter(({ script }) => task.requestedAt < script.endsAt);
+    this.#open.push(task);
+    // Tasks in flight only grow at a create, so the maximum is found here.
+    this.#tasksInFlightMax = Math.max(this.#tasksInFlightMax, this.#open.length);
+  }
+
+  /** Counts a refused create by its code; other refusals are counted by their status alone. */
+  refused(operation: Operation | undefined, { code }: ServiceFailure): void {
+    if (operation?.name === createUpgradeTask.name) count(this.#refusedCreates, code);
+  }
+
+  answered(operation: string, status: number | 'cut'): void {
+    count(this.#requests, `${operation} ${status}`);
+  }
+
+  playedFault(fault: string): void {
+    count(this.#faults, fault);
+    if (fault === '429') this.throttled.fault++;
+  }
+
+  get creates(): readonly RecordedCreate[] {
+    return this.#tasks.map((task) => ({
+      taskId: task.id,
+      collectorId: task.collectorId,
+      fromVersion: task.fromVersion,
+      toVersion: task.toVersion,
+      at: task.requestedAt,
+      endsAt: task.script.endsAt,
+    }));
+  }
+
+  createsOf(collectorId: number): number {
+    return this.#createsPerCollector.get(collectorId) ?? 0;
+  }
+
+  get tasksInFlightMax(): number {
+    return this.#tasksInFlightMax;
+  }
+
+  /** Answers of 429, whatever caused them. */
+  get count429(): number {
+    return this.throttled.rate + this.throttled.concurrency + this.throttled.fault;
+  }
+
+  snapshot(): RecordSnapshot {
+    const now = this.#clock.now();
+    return {
+      creates: this.creates,
+      createsPerCollector: Object.fromEntries(this.#createsPerCollector),
+      needlessCreates: this.#needlessCreates,
+      tasksInFlight: this.#open.filter(({ script }) => now < script.endsAt).length,
+      tasksInFlightMax: this.#tasksInFlightMax,
+      requests: Object.fromEntries(this.#requests),
+      throttled: { ...this.throttled },
+      refusedCreates: Object.fromEntries(this.#refusedCreates),
+      signIns: { ...this.signIns },
+      faults: Object.fromEntries(this.#faults),
+      requestsInOneSecondMax: this.requestsInOneSecondMax,
+      concurrentRequestsMax: this.concurrentRequestsMax,
+    };
+  }
+}
+
+function count<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** The service's own record over HTTP; no part of the Collector Management API. */
+export const readRecord = defineOperation({
+  name: 'readRecord',
+  method: 'GET',
+  path: '/reference/record',
+  answer: { status: 200, body: z.custom<RecordSnapshot>() },
+  idempotent: true,
+  source: 'src/reference-service/README.md',
+});

@@ -1,0 +1,70 @@
+import type {
+  createUpgradeTask,
+  getUpgradeTask,
+  listUpgradableCollectors,
+  listUpgradeTargets,
+} from '../../contract/collector-management/upgrades.ts';
+import type { OperationHandlers } from '../../http/operation-handlers.ts';
+import { taskStatusAt } from '../fleet/task-script.ts';
+import { collectorView } from '../fleet/views.ts';
+import { ServiceFailure } from '../scenario/service-failure.ts';
+import type { Callers } from './accounts.ts';
+import { pageOf } from './collector-handlers.ts';
+import type { ServiceRecord } from './service-record.ts';
+
+type UpgradeOperations = readonly [
+  typeof listUpgradableCollectors,
+  typeof listUpgradeTargets,
+  typeof getUpgradeTask,
+  typeof createUpgradeTask,
+];
+
+/** The upgrade operations (collector-api.md §4.3). */
+export function makeUpgradeHandlers(parts: {
+  readonly callers: Callers;
+  readonly record: ServiceRecord;
+}): OperationHandlers<UpgradeOperations> {
+  const { callers, record } = parts;
+  return {
+    async listUpgradableCollectors({ query }, request) {
+      const { world } = callers.of(request).account;
+      const now = world.now();
+      const upgradable = world.upgradableTo(world.targetVersion(query.toVersion));
+      return {
+        body: { collectors: pageOf(upgradable, query).map((collector) => collectorView(collector, now)) },
+      };
+    },
+    async listUpgradeTargets(_input, request) {
+      const { world } = callers.of(request).account;
+      const now = world.now();
+      const latest = world.builds.latest(now);
+      const targets = world.builds.offered(now).map((version) => ({ version, latest: version === latest }));
+      return { body: { targets } };
+    },
+    async getUpgradeTask({ params }, request) {
+      const { world } = callers.of(request).account;
+      const now = world.now();
+      const task = world.task(params.upgradeTaskId);
+      if (task === undefined) throw new ServiceFailure(404, 'notfound', 'there is no such upgrade task');
+      const { collectorId, toVersion, requestedAt, script } = task;
+      return {
+        body: {
+          upgrade: {
+            id: Number(task.id),
+            collectorId,
+            toVersion,
+            requestTime: requestedAt,
+            status: taskStatusAt(script, now),
+            message: now >= script.endsAt ? script.message : '',
+          },
+        },
+      };
+    },
+    async createUpgradeTask({ body }, request) {
+      const { world } = callers.of(request).account;
+      const task = world.createTask({ collectorId: body.collectorId, toVersion: body.toVersion, by: 'api' });
+      record.created(task);
+      return { body: { id: task.id, link: { rel: 'self', href: `/v1/collectors/upgrades/${task.id}` } } };
+    },
+  };
+}

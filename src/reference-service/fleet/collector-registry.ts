@@ -1,0 +1,133 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { serviceLimits } from '../../contract/collector-management/limits.ts';
+import type { FleetGenerator } from './fleet-generator.ts';
+import {
+  type CollectorFacts,
+  isDeleted,
+  lastHeartbeatAt,
+  type SimulatedCollector,
+  settleCollector,
+} from './simulated-collector.ts';
+
+/** Collectors created through the API have ids of their own, so that they don't shift what the generator draws. */
+const createdIdOffset = 50_000_000;
+
+/** A deletion of offline collectors begins after a moment, and then takes one after the other. */
+const sweepAfterMs: DurationMs = 5_000;
+const sweepStepMs: DurationMs = 20;
+
+/** The collectors of an account, in the order in which they came. */
+export class CollectorRegistry {
+  readonly #generator: FleetGenerator;
+  readonly #collectors = new Map<number, SimulatedCollector>();
+  readonly #idByName = new Map<string, number>();
+  #createdCount = 0;
+
+  constructor(generator: FleetGenerator) {
+    this.#generator = generator;
+  }
+
+  /** A new collector registers itself. */
+  register(now: EpochMs): SimulatedCollector {
+    return this.#keep(this.#generator.next(now, (name) => this.named(name, now) !== undefined));
+  }
+
+  createHosted(facts: Omit<CollectorFacts, 'id' | 'collectorType'>, now: EpochMs): SimulatedCollector {
+    const id = this.#generator.firstId + createdIdOffset + this.#createdCount++;
+    return this.#keep({
+      facts: { ...facts, id, collectorType: 'Hosted' },
+      showsOsTime: false,
+      life: { kind: 'up', upSince: now, version: '' },
+      pending: [],
+      sources: [],
+      sourcesWritten: true,
+    });
+  }
+
+  /** An account has no room for more. */
+  isFull(now: EpochMs): boolean {
+    return (
+      this.#collectors.size >= serviceLimits.collectorsMax &&
+      this.all(now).length >= serviceLimits.collectorsMax
+    );
+  }
+
+  change(collector: SimulatedCollector, facts: CollectorFacts): void {
+    this.#idByName.delete(collector.facts.name);
+    collector.facts = facts;
+    this.#idByName.set(facts.name, facts.id);
+  }
+
+  remove(id: number): void {
+    const name = this.#collectors.get(id)?.facts.name;
+    if (name !== undefined && this.#idByName.get(name) === id) this.#idByName.delete(name);
+    this.#collectors.delete(id);
+  }
+
+  /** Begins to delete them, one after the other, unless one comes back first. */
+  sweep(collectors: readonly SimulatedCollector[], now: EpochMs): void {
+    collectors.forEach((collector, index) => {
+      const isPlanned = collector.sweep !== undefined && collector.sweep.at > now;
+      const at = now + sweepAfterMs + index * sweepStepMs;
+      if (!isPlanned) collector.sweep = { orderedAt: now, at };
+    });
+  }
+
+  /** Those that are not deleted. */
+  all(now: EpochMs): SimulatedCollector[] {
+    const present: SimulatedCollector[] = [];
+    for (const collector of this.#collectors.values()) {
+      if (isDeleted(collector, now)) this.remove(collector.facts.id);
+      else present.push(collector);
+    }
+    return present;
+  }
+
+  find(id: number, now: EpochMs): SimulatedCollector | undefined {
+    const found = this.#collectors.get(id);
+    if (found === undefined || !isDeleted(found, now)) return found;
+    this.remove(id);
+    return undefined;
+  }
+
+  /** Names differ in case too. */
+  named(name: string, now: EpochMs): SimulatedCollector | undefined {
+    const id = this.#idByName.get(name);
+    return id === undefined ? undefined : this.find(id, now);
+  }
+
+  /** It falls silent for good, whatever was to come. */
+  silence(collector: SimulatedCollector, now: EpochMs): void {
+    const life = settleCollector(collector, now);
+    collector.pending = [];
+    collector.life = { kind: 'down', lastHeartbeatAt: lastHeartbeatAt(life, now), version: life.version };
+  }
+
+  /** It comes back if it was away, on the build it had. */
+  wake(collector: SimulatedCollector, now: EpochMs): void {
+    const { kind, version } = settleCollector(collector, now);
+    if (kind === 'up') return;
+    collector.pending = [];
+    collector.life = { kind: 'up', upSince: now, version };
+  }
+
+  /** What numbers the next ones. */
+  get counts(): { readonly drawn: number; readonly created: number } {
+    return { drawn: this.#generator.drawnCount, created: this.#createdCount };
+  }
+
+  /** Puts a stored fleet in the place of the drawn one. */
+  restore(collectors: readonly SimulatedCollector[], counts: CollectorRegistry['counts']): void {
+    this.#collectors.clear();
+    this.#idByName.clear();
+    for (const collector of collectors) this.#keep(collector);
+    this.#generator.skipTo(counts.drawn);
+    this.#createdCount = counts.created;
+  }
+
+  #keep(collector: SimulatedCollector): SimulatedCollector {
+    this.#collectors.set(collector.facts.id, collector);
+    this.#idByName.set(collector.facts.name, collector.facts.id);
+    return collector;
+  }
+}

@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EpochMs } from '../../base/time.ts';
+import type { CollectorRegistry } from './collector-registry.ts';
+import { fixedField, invalidField, missingField, refusal } from './refusals.ts';
+import type { SimulatedCollector } from './simulated-collector.ts';
+import { modifiableFields, readCollectorStatement } from './statements.ts';
+import { checkIfMatch, collectorETag, collectorView } from './views.ts';
+
+type Stated = Readonly<Record<string, unknown>>;
+
+/**
+ * Creates a Hosted Collector (collector-api.md §4.1); Installed ones register themselves.
+ * @throws ServiceFailure with a code of collector-api.md §7.3
+ */
+export function createHostedCollector(
+  registry: CollectorRegistry,
+  stated: Stated,
+  now: EpochMs,
+): SimulatedCollector {
+  if (Object.hasOwn(stated, 'id')) throw refusal('createValidationError');
+  if (stated['collectorType'] !== 'Hosted') throw refusal('InvalidCollectorType');
+  const { modifiable, unknown } = readCollectorStatement(stated, 'Hosted');
+  const { name } = modifiable;
+  if (name === undefined) throw missingField('name');
+  if (registry.named(name, now) !== undefined) throw refusal('DuplicateResourceName');
+  if (registry.isFull(now)) throw refusal('service.collectors.exceeded');
+  const relative = readRelativeTime(stated['cutoffRelativeTime']);
+  return registry.createHosted(
+    {
+      description: null,
+      category: null,
+      hostName: null,
+      timeZone: null,
+      targetCpu: null,
+      cutoffTimestamp: 0,
+      ephemeral: false,
+      ...modifiable,
+      ...(relative === undefined
+        ? {}
+        : { cutoffRelativeTime: relative.text, cutoffTimestamp: now + relative.offsetMs }),
+      name,
+      unknown,
+    },
+    now,
+  );
+}
+
+/** What may not be changed and does not drift, beside `id` and `collectorType`, which have codes of their own. */
+const fixedFields = ['osName', 'osVersion', 'osArch', 'cutoffRelativeTime'] as const;
+
+/** Stated by every client, whatever else it leaves out. */
+const leastFields = ['name'];
+
+/** By the letter of collector-api.md §4.4 an update states each of these that a GET shows, transient ones too. */
+const wholeFields = [...modifiableFields, 'alive', 'collectorVersion', 'osName', 'osVersion', 'osArch'];
+
+/**
+ * Updates a collector by the rules of collector-api.md §4.4. What is stated is judged; a modifiable field that is not
+ * stated stays as it is, since many clients state only the fields they manage.
+ * @throws ServiceFailure with a code of collector-api.md §7.3, or one of the ETag's
+ */
+export function updateCollector(
+  registry: CollectorRegistry,
+  collector: SimulatedCollector,
+  update: {
+    readonly stated: Stated;
+    readonly ifMatch: string | undefined;
+    readonly isStrict: boolean;
+    readonly now: EpochMs;
+  },
+): void {
+  const { stated, isStrict, now } = update;
+  checkIfMatch(update.ifMatch, collectorETag(collector));
+  const { facts } = collector;
+  if (stated['id'] !== facts.id) throw refusal('BadRequestCollectorId');
+  if (stated['collectorType'] !== undefined && stated['collectorType'] !== facts.collectorType) {
+    throw refusal('InvalidCollectorType');
+  }
+  const shown: Stated = collectorView(collector, now);
+  const missing = (isStrict ? wholeFields : leastFields).find(
+    (field) => shown[field] !== undefined && stated[field] === undefined,
+  );
+  if (missing !== undefined) throw missingField(missing);
+  const changed = fixedFields.find(
+    (field) => stated[field] !== undefined && !isDeepStrictEqual(stated[field], facts[field] ?? null),
+  );
+  if (changed !== undefined) throw fixedField(changed);
+  const { modifiable, unknown } = readCollectorStatement(stated, facts.collectorType);
+  const name = modifiable.name ?? facts.name;
+  if (name !== facts.name && registry.named(name, now) !== undefined) throw refusal('DuplicateResourceName');
+  registry.change(collector, { ...facts, ...modifiable, unknown: { ...facts.unknown, ...unknown } });
+}
+
+const hourMs = 3_600_000;
+const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs };
+
+/** A negative offset in hours, days or weeks, such as `-1d` (collector-api.md §2.1). */
+function readRelativeTime(stated: unknown): { readonly text: string; readonly offsetMs: number } | undefined {
+  if (stated === undefined || stated === null) return undefined;
+  const match = typeof stated === 'string' ? /^-(\d{1,6})([hdw])$/.exec(stated) : null;
+  const oneMs = unitMs[match?.[2] ?? ''];
+  if (match === null || oneMs === undefined) throw invalidField('cutoffRelativeTime');
+  return { text: match[0], offsetMs: -Number(match[1]) * oneMs };
+}

@@ -1,0 +1,98 @@
+import type { EpochMs } from '../../base/time.ts';
+import { sourceNameOf } from '../../contract/collector-management/sources.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { matchesGlob } from './collector-match.ts';
+import { drawSources } from './drawn-sources.ts';
+import type { CollectorSource, SimulatedCollector } from './simulated-collector.ts';
+
+/** Ids of sources created through the API; drawn ones lie below. */
+const firstCreatedId = 5_000_000_001;
+
+/** The sources of every collector of an account. They live with their collector, and go with it. */
+export class SourceRegistry {
+  readonly #rules: Scenario['sources'];
+  readonly #seed: string;
+  readonly #idOffset: number;
+  #createdCount = 0;
+
+  constructor(parts: {
+    readonly rules: Scenario['sources'];
+    readonly seed: string;
+    readonly idOffset: number;
+  }) {
+    this.#rules = parts.rules;
+    this.#seed = parts.seed;
+    this.#idOffset = parts.idOffset;
+  }
+
+  /** How many were created through the API: it numbers the next one. */
+  get createdCount(): number {
+    return this.#createdCount;
+  }
+
+  restore(createdCount: number): void {
+    this.#createdCount = createdCount;
+  }
+
+  /** Those that are not gone, stopping ones among them. */
+  of(collector: SimulatedCollector, now: EpochMs): readonly CollectorSource[] {
+    collector.sources ??= drawSources(this.#seed, collector.facts);
+    if (collector.sources.some((source) => isGone(source, now))) {
+      collector.sources = collector.sources.filter((source) => !isGone(source, now));
+    }
+    return collector.sources;
+  }
+
+  find(collector: SimulatedCollector, sourceId: number, now: EpochMs): CollectorSource | undefined {
+    return this.of(collector, now).find(({ id }) => id === sourceId);
+  }
+
+  /** Names are unique within a collector; a stopping source still has its own. */
+  isNameTaken(collector: SimulatedCollector, name: string | undefined, now: EpochMs): boolean {
+    return this.of(collector, now).some(({ stated }) => sourceNameOf(stated) === name);
+  }
+
+  add(collector: SimulatedCollector, stated: CollectorSource['stated'], now: EpochMs): CollectorSource {
+    const id = firstCreatedId + this.#idOffset + this.#createdCount++;
+    const source: CollectorSource = { id, stated, stoppedAt: undefined };
+    this.#write(collector, [...this.of(collector, now), source]);
+    return source;
+  }
+
+  replace(collector: SimulatedCollector, source: CollectorSource, now: EpochMs): void {
+    this.#write(
+      collector,
+      this.of(collector, now).map((present) => (present.id === source.id ? source : present)),
+    );
+  }
+
+  /** A cloud-to-cloud source stops first, and goes when it has stopped; any other goes at once (collector-api.md §3). */
+  remove(collector: SimulatedCollector, source: CollectorSource, now: EpochMs): void {
+    if (this.isCloudToCloud(String(source.stated['sourceType']))) {
+      this.replace(collector, { ...source, stoppedAt: source.stoppedAt ?? now + this.#rules.stopping }, now);
+      return;
+    }
+    this.#write(
+      collector,
+      this.of(collector, now).filter(({ id }) => id !== source.id),
+    );
+  }
+
+  /** True for a type that another vendor's sign-in must allow: the API can't create it (collector-api.md §1). */
+  needsOAuth(sourceType: string): boolean {
+    return this.#rules.needOAuth.some((glob) => matchesGlob(glob, sourceType));
+  }
+
+  isCloudToCloud(sourceType: string): boolean {
+    return this.#rules.cloudToCloud.some((glob) => matchesGlob(glob, sourceType));
+  }
+
+  #write(collector: SimulatedCollector, sources: readonly CollectorSource[]): void {
+    collector.sources = sources;
+    collector.sourcesWritten = true;
+  }
+}
+
+function isGone({ stoppedAt }: CollectorSource, now: EpochMs): boolean {
+  return stoppedAt !== undefined && now >= stoppedAt;
+}

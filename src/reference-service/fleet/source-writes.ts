@@ -1,0 +1,74 @@
+import type { EpochMs } from '../../base/time.ts';
+import { sourceNameOf } from '../../contract/collector-management/sources.ts';
+import { ServiceFailure } from '../scenario/service-failure.ts';
+import { missingField, refusal } from './refusals.ts';
+import type { CollectorSource, SimulatedCollector } from './simulated-collector.ts';
+import type { SourceRegistry } from './source-registry.ts';
+import { readSourceStatement } from './statements.ts';
+import { checkIfMatch, sourceETag } from './views.ts';
+
+type Stated = Readonly<Record<string, unknown>>;
+
+/** @throws ServiceFailure with a code of collector-api.md §7.4 */
+export function createSource(
+  registry: SourceRegistry,
+  collector: SimulatedCollector,
+  stated: Stated,
+  now: EpochMs,
+): CollectorSource {
+  refuseInJsonMode(collector);
+  if (Object.hasOwn(stated, 'id')) throw refusal('createValidationError');
+  const kept = readSourceStatement(stated, (type) => registry.isCloudToCloud(type));
+  if (registry.needsOAuth(String(kept['sourceType']))) throw refusal('InvalidSourceType');
+  if (registry.isNameTaken(collector, sourceNameOf(kept), now)) throw refusal('DuplicateResourceName');
+  return registry.add(collector, kept, now);
+}
+
+/**
+ * Replaces a source by what is stated (collector-api.md §4.4): an optional field that is not stated is removed.
+ * @throws ServiceFailure with a code of collector-api.md §7.4, or one of the ETag's
+ */
+export function updateSource(
+  registry: SourceRegistry,
+  target: { readonly collector: SimulatedCollector; readonly source: CollectorSource },
+  update: {
+    readonly stated: Stated;
+    readonly ifMatch: string | undefined;
+    readonly isStrict: boolean;
+    readonly now: EpochMs;
+  },
+): CollectorSource {
+  const { collector, source } = target;
+  const { stated, isStrict, now } = update;
+  refuseInJsonMode(collector);
+  checkIfMatch(update.ifMatch, sourceETag(source));
+  if (source.stoppedAt !== undefined) {
+    throw new ServiceFailure(400, 'service.source.stopping', 'the source is being deleted');
+  }
+  if (stated['id'] !== source.id) throw refusal('BadRequestBladeId');
+  const kept = readSourceStatement(stated, (type) => registry.isCloudToCloud(type));
+  if (kept['sourceType'] !== source.stated['sourceType']) throw refusal('InvalidSourceType');
+  const missing = Object.keys(source.stated).find((field) => !Object.hasOwn(kept, field));
+  if (isStrict && missing !== undefined) throw missingField(missing);
+  const name = sourceNameOf(kept);
+  if (name !== sourceNameOf(source.stated) && registry.isNameTaken(collector, name, now)) {
+    throw refusal('DuplicateResourceName');
+  }
+  const updated: CollectorSource = { ...source, stated: kept };
+  registry.replace(collector, updated, now);
+  return updated;
+}
+
+/** @throws ServiceFailure `CannotModifySources` for a collector in JSON mode */
+export function deleteSource(
+  registry: SourceRegistry,
+  target: { readonly collector: SimulatedCollector; readonly source: CollectorSource },
+  now: EpochMs,
+): void {
+  refuseInJsonMode(target.collector);
+  registry.remove(target.collector, target.source, now);
+}
+
+function refuseInJsonMode({ facts }: SimulatedCollector): void {
+  if (facts.sourceSyncMode === 'Json') throw refusal('CannotModifySources');
+}

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { hashHex } from '../../base/hash.ts';
+import { serviceLimits } from '../../contract/collector-management/limits.ts';
+import { sourceNameOf } from '../../contract/collector-management/sources.ts';
+import { invalidField, missingField, refusal } from './refusals.ts';
+import type { CollectorFacts, CollectorSource } from './simulated-collector.ts';
+
+/** The fields of a collector that a client may set (collector-api.md §2.1). */
+const ModifiableFields = z.object({
+  name: z.string().refine((name) => name.trim() !== ''),
+  description: z.string().nullable(),
+  category: z.string().nullable(),
+  hostName: z
+    .string()
+    .refine((name) => characterCount(name) <= serviceLimits.hostNameLengthMax)
+    .nullable(),
+  timeZone: z.string().nullable(),
+  /** `_budget` among the keys assigns an ingest budget; its value is the budget's own. */
+  fields: z
+    .record(z.string(), z.string())
+    .nullable()
+    .transform((fields) => fields ?? {}),
+  ephemeral: z.boolean(),
+  sourceSyncMode: z
+    .enum(['UI', 'Json'])
+    .nullable()
+    .transform((mode) => mode ?? 'UI'),
+  /** A percentage; -1 appears in responses. */
+  targetCpu: z.number().int().min(-1).max(100).nullable(),
+  cutoffTimestamp: z
+    .number()
+    .int()
+    .min(0)
+    .nullable()
+    .transform((instant) => instant ?? 0),
+});
+
+const SomeModifiableFields = ModifiableFields.partial();
+
+/** Everything the specification names; what a client states beside it is kept as it is. */
+const knownFields: ReadonlySet<string> = new Set([
+  ...Object.keys(ModifiableFields.shape),
+  'id',
+  'collectorType',
+  'cutoffRelativeTime',
+  'alive',
+  'lastSeenAlive',
+  'collectorVersion',
+  'links',
+  'osName',
+  'osVersion',
+  'osArch',
+  'osTime',
+]);
+
+export const modifiableFields = Object.keys(ModifiableFields.shape) as readonly (keyof ModifiableStatement)[];
+
+type ModifiableStatement = z.output<typeof ModifiableFields>;
+
+/** What a request says of a collector: the modifiable fields it states, and those nobody knows. */
+interface CollectorStatement {
+  readonly modifiable: Partial<ModifiableStatement>;
+  readonly unknown: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads what a client states of a collector.
+ * @throws ServiceFailure for the first field that can't be: with its documented code, else `service.<field>.invalid`
+ */
+export function readCollectorStatement(
+  stated: Readonly<Record<string, unknown>>,
+  collectorType: CollectorFacts['collectorType'],
+): CollectorStatement {
+  const read = SomeModifiableFields.safeParse(stated);
+  if (!read.success) throw invalidField(String(read.error.issues[0]?.path[0]));
+  // JSON has no `undefined`, so what is stated has a value.
+  const { sourceSyncMode, ...modifiable } = read.data as Partial<ModifiableStatement>;
+  const { name, description } = modifiable;
+  if (characterCount(name) > serviceLimits.collectorNameLengthMax) throw refusal('CollectorNameTooLong');
+  if (characterCount(description) > serviceLimits.descriptionLengthMax) {
+    throw refusal('CollectorDescriptionTooLong');
+  }
+  const unknown = Object.fromEntries(Object.entries(stated).filter(([field]) => !knownFields.has(field)));
+  if (collectorType === 'Installable') {
+    return {
+      modifiable: sourceSyncMode === undefined ? modifiable : { ...modifiable, sourceSyncMode },
+      unknown,
+    };
+  }
+  // A mode is for Installed Collectors only; the default is stated without harm.
+  if (sourceSyncMode === 'Json') throw invalidField('sourceSyncMode');
+  return { modifiable, unknown };
+}
+
+const Name = z.string().refine((name) => name.trim() !== '');
+
+/** The fields of every source type (collector-api.md §2.2). All others pass through untouched. */
+const commonFields = {
+  name: Name.optional(),
+  description: z.string().nullish(),
+  category: z.string().nullish(),
+  hostName: z.string().nullish(),
+  automaticDateParsing: z.boolean().nullish(),
+  multilineProcessingEnabled: z.boolean().nullish(),
+  useAutolineMatching: z.boolean().nullish(),
+  forceTimeZone: z.boolean().nullish(),
+  filters: z
+    .array(z.looseObject({ filterType: z.string(), name: z.string(), regexp: z.string() }).partial())
+    .nullish(),
+  cutoffTimestamp: z.number().int().min(0).nullish(),
+  encoding: z.string().nullish(),
+  contentType: z.string().nullish(),
+};
+const AnySource = z.looseObject(commonFields);
+/** Its name is in its configuration. */
+const CloudToCloudSource = z.looseObject({
+  ...commonFields,
+  config: z.looseObject({ name: Name.optional() }).optional(),
+});
+const SourceByType: Readonly<Record<string, z.ZodType>> = {
+  LocalFile: z.looseObject({
+    ...commonFields,
+    pathExpression: z.string().nullish(),
+    denylist: z.array(z.unknown()).nullish(),
+  }),
+  SystemStats: z.looseObject({
+    ...commonFields,
+    interval: z.number().int().min(1).nullish(),
+    metrics: z.array(z.string()).nullish(),
+  }),
+};
+
+/** Set by the service: what a client states of them is not kept. */
+const serviceFields: readonly string[] = ['id', 'alive', 'state'];
+
+/**
+ * Reads what a client states of a source.
+ * @param isCloudToCloud tells of a source type whether its sources have their names in `config`
+ * @returns everything it stated, without what the service sets
+ * @throws ServiceFailure for the first field that can't be: with its code of collector-api.md §7.4, else
+ *   `service.<field>.invalid` or `.missing`
+ */
+export function readSourceStatement(
+  stated: Readonly<Record<string, unknown>>,
+  isCloudToCloud: (sourceType: string) => boolean,
+): CollectorSource['stated'] {
+  const { sourceType, description } = stated;
+  if (sourceType === undefined || sourceType === null || sourceType === '') throw refusal('EmptySourceType');
+  if (typeof sourceType !== 'string') throw refusal('InvalidSourceType');
+  const isNamedInside = isCloudToCloud(sourceType);
+  const { name = null, config } = stated;
+  if (name === null && !isNamedInside) throw missingField('name');
+  const read = (isNamedInside ? CloudToCloudSource : shapeOf(sourceType)).safeParse(stated);
+  if (!read.success) throw invalidField(String(read.error.issues[0]?.path[0]));
+  const called = sourceNameOf({ name, config });
+  if (called === undefined) throw missingField('name');
+  if (characterCount(called) > serviceLimits.collectorNameLengthMax) throw refusal('CollectorNameTooLong');
+  if (typeof description === 'string' && characterCount(description) > serviceLimits.descriptionLengthMax) {
+    throw refusal('CollectorDescriptionTooLong');
+  }
+  const unkept = [...serviceFields, intakeFieldOf(sourceType)];
+  return Object.fromEntries(Object.entries(stated).filter(([field]) => !unkept.includes(field)));
+}
+
+function shapeOf(sourceType: string): z.ZodType {
+  return Object.hasOwn(SourceByType, sourceType) ? (SourceByType[sourceType] ?? AnySource) : AnySource;
+}
+
+/** Which field shows where the data of a source is sent, for the types which receive it. */
+const fieldByType: Readonly<Record<string, 'url' | 'token'>> = { HTTP: 'url', Cloudsyslog: 'token' };
+
+function intakeFieldOf(sourceType: unknown): 'url' | 'token' | undefined {
+  const type = String(sourceType);
+  return Object.hasOwn(fieldByType, type) ? fieldByType[type] : undefined;
+}
+
+/** Where the data of a source is sent: set by the service, whatever a client states. It lasts as long as the source. */
+export function intakeOf({ id, stated }: CollectorSource): Readonly<Record<string, string>> {
+  const field = intakeFieldOf(stated['sourceType']);
+  if (field === undefined) return {};
+  const token = hashHex(`intake:${id}`, 40);
+  return { [field]: field === 'url' ? `https://collectors.example.com/receiver/v1/http/${token}` : token };
+}
+
+/** Characters as code points, so that one outside the basic plane is not counted twice. Nothing has none. */
+function characterCount(text: string | null | undefined): number {
+  return Array.from(text ?? '').length;
+}

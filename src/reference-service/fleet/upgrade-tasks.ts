@@ -1,0 +1,188 @@
+import { compareBuildVersions, isSameBuild, parseBuildVersion } from '../../base/build-version.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { ServiceFailure } from '../scenario/service-failure.ts';
+import type { BuildList } from './build-list.ts';
+import type { CollectorRegistry } from './collector-registry.ts';
+import { isAlive, type SimulatedCollector, settleCollector } from './simulated-collector.ts';
+import { drawTaskScript, type TaskScript, timedOutMessage } from './task-script.ts';
+import { decideOutcome, type SettledRule } from './upgrade-outcome.ts';
+
+/** An upgrade task with its whole course. */
+export interface SimulatedTask {
+  readonly id: string;
+  readonly collectorId: number;
+  readonly fromVersion: string;
+  readonly toVersion: string;
+  readonly requestedAt: EpochMs;
+  /** Who asked for it: a client of the API, or a person at the vendor's web page. */
+  readonly by: 'api' | 'human';
+  script: TaskScript;
+}
+
+/** What asks for a task. No version, or an empty one, means the latest build. */
+export interface AskedTask {
+  readonly collectorId: number;
+  readonly toVersion: string | undefined;
+  readonly by: 'api' | 'human';
+}
+
+/** Task ids have ten digits, so that none is mistaken for a collector's. */
+const firstTaskId = 1_000_000_001;
+
+/** The upgrade tasks of an account (collector-api.md §3, §4.3, §7.5). */
+export class UpgradeTasks {
+  readonly #scenario: Scenario;
+  readonly #builds: BuildList;
+  readonly #collectors: CollectorRegistry;
+  readonly #firstId: number;
+  readonly #tasks = new Map<string, SimulatedTask>();
+  readonly #lastTaskOf = new Map<number, SimulatedTask>();
+  /** Tries of a collector for a build, by `<collector>:<build>`. */
+  readonly #attempts = new Map<string, number>();
+
+  constructor(parts: {
+    readonly scenario: Scenario;
+    readonly builds: BuildList;
+    readonly collectors: CollectorRegistry;
+    readonly idOffset: number;
+  }) {
+    this.#scenario = parts.scenario;
+    this.#builds = parts.builds;
+    this.#collectors = parts.collectors;
+    this.#firstId = firstTaskId + parts.idOffset;
+  }
+
+  find(id: string): SimulatedTask | undefined {
+    return this.#tasks.get(id);
+  }
+
+  isInUpgrade(collectorId: number, now: EpochMs): boolean {
+    const last = this.#lastTaskOf.get(collectorId);
+    return last !== undefined && now < last.script.endsAt;
+  }
+
+  /** Alive, Installed, at another build, not in an upgrade and not too old (field-facts.md, Upgrades): a task may go down too. */
+  upgradableTo(toVersion: string, now: EpochMs): SimulatedCollector[] {
+    return this.#collectors.all(now).filter((collector) => {
+      if (collector.facts.collectorType === 'Hosted') return false;
+      const { version } = settleCollector(collector, now);
+      const toTarget = compareBuildVersions(version, toVersion);
+      // An unreadable build can't be told from the target, so it is missing like a too old one.
+      if (toTarget === undefined || toTarget === 0) return false;
+      if ((compareBuildVersions(version, this.#scenario.tooOldBelow) ?? 0) < 0) return false;
+      return isAlive(collector, now) && !this.isInUpgrade(collector.facts.id, now);
+    });
+  }
+
+  /**
+   * The build a request means: the latest where none is named.
+   * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
+   */
+  targetVersion(asked: string | undefined, now: EpochMs): string {
+    const toVersion = asked === undefined || asked === '' ? this.#builds.latest(now) : asked;
+    if (toVersion === undefined || parseBuildVersion(toVersion) === undefined) {
+      throw refused('collector.version.invalid');
+    }
+    const offered = this.#builds.offered(now).find((version) => isSameBuild(version, toVersion));
+    if (offered === undefined) throw refused('collector.version.invalid');
+    return offered;
+  }
+
+  /**
+   * Accepts a task and draws its course.
+   * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
+   */
+  create(asked: AskedTask, rules: readonly SettledRule[], now: EpochMs): SimulatedTask {
+    const { collectorId } = asked;
+    const { collector, toVersion } = this.#admit(asked, now);
+    const life = settleCollector(collector, now);
+    const attemptKey = `${collectorId}:${toVersion}`;
+    const attempt = (this.#attempts.get(attemptKey) ?? 0) + 1;
+    this.#attempts.set(attemptKey, attempt);
+    const { facts } = collector;
+    const outcome = decideOutcome(this.#scenario, rules, {
+      facts,
+      version: life.version,
+      toVersion,
+      attempt,
+    });
+    if (outcome.kind === 'createCode') throw refused(outcome.code);
+    const script = drawTaskScript({
+      scenario: this.#scenario,
+      key: `${attemptKey}:${attempt}`,
+      requestedAt: now,
+      fromVersion: life.version,
+      toVersion,
+      between: this.#builds.between(life.version, toVersion),
+      outcome,
+      reachable: life.kind === 'up' || collector.pending.some(({ kind }) => kind === 'up'),
+    });
+    collector.pending = [...collector.pending, ...script.life].sort((a, b) => a.at - b.at);
+    return this.#keep({
+      id: String(this.#firstId + this.#tasks.size),
+      collectorId,
+      fromVersion: life.version,
+      toVersion,
+      requestedAt: now,
+      by: asked.by,
+      script,
+    });
+  }
+
+  /** The collector at the other end is gone for good: a running task runs into the time-out. */
+  strand(collectorId: number, now: EpochMs): void {
+    const task = this.#lastTaskOf.get(collectorId);
+    if (task === undefined || now >= task.script.endsAt) return;
+    task.script = {
+      ...task.script,
+      progressingAt: task.script.progressingAt <= now ? task.script.progressingAt : Infinity,
+      endsAt: task.requestedAt + this.#scenario.limits.taskTimeout,
+      endStatus: 3,
+      message: timedOutMessage,
+      life: [],
+    };
+  }
+
+  /** Everything to go on from after a restart. */
+  stored() {
+    return { tasks: [...this.#tasks.values()], attempts: [...this.#attempts] };
+  }
+
+  restore(stored: {
+    readonly tasks: readonly SimulatedTask[];
+    readonly attempts: ReadonlyArray<readonly [string, number]>;
+  }): void {
+    for (const task of stored.tasks) this.#keep(task);
+    for (const [key, attempt] of stored.attempts) this.#attempts.set(key, attempt);
+  }
+
+  #keep(task: SimulatedTask): SimulatedTask {
+    this.#tasks.set(task.id, task);
+    this.#lastTaskOf.set(task.collectorId, task);
+    return task;
+  }
+
+  /** The rules of collector-api.md §7.5, in the order of its table. */
+  #admit({ collectorId, toVersion }: AskedTask, now: EpochMs) {
+    const collector = this.#collectors.find(collectorId, now);
+    if (collector === undefined) throw refused('collector.invalid');
+    if (collector.facts.collectorType === 'Hosted') throw refused('collector.type.invalid');
+    if (!isAlive(collector, now)) throw refused('collector.not.alive');
+    if (this.isInUpgrade(collectorId, now)) throw refused('collector.in.upgrading');
+    return { collector, toVersion: this.targetVersion(toVersion, now) };
+  }
+}
+
+const refusals = {
+  'collector.invalid': 'the collector ID is missing or does not exist',
+  'collector.type.invalid': 'the collector is hosted, not installed',
+  'collector.not.alive': 'the collector is not running',
+  'collector.in.upgrading': 'the collector is currently being upgraded',
+  'collector.version.invalid': 'the version is missing or not valid',
+} as const;
+
+/** One of the five refusals of a create (collector-api.md §7.5). */
+export function refused(code: keyof typeof refusals): ServiceFailure {
+  return new ServiceFailure(400, code, refusals[code]);
+}

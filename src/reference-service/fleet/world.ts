@@ -1,0 +1,292 @@
+import { compareBuildVersions } from '../../base/build-version.ts';
+import type { Clock, EpochMs } from '../../base/time.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { ServiceFailure } from '../scenario/service-failure.ts';
+import { BuildList } from './build-list.ts';
+import { settleMatch } from './collector-match.ts';
+import { CollectorRegistry } from './collector-registry.ts';
+import { createHostedCollector, updateCollector } from './collector-writes.ts';
+import { asCandidate, FleetEvents, playEvent } from './fleet-events.ts';
+import { FleetGenerator } from './fleet-generator.ts';
+import {
+  type CollectorSource,
+  isAlive,
+  lastHeartbeatAt,
+  type SimulatedCollector,
+  settleCollector,
+} from './simulated-collector.ts';
+import { SourceRegistry } from './source-registry.ts';
+import { createSource, deleteSource, updateSource } from './source-writes.ts';
+import { restoredCollector, type StoredWorld, storedCollector } from './stored-world.ts';
+import type { SettledRule } from './upgrade-outcome.ts';
+import { type AskedTask, type SimulatedTask, UpgradeTasks } from './upgrade-tasks.ts';
+
+const dayMs = 86_400_000;
+
+type Stated = Readonly<Record<string, unknown>>;
+
+/** What an update brings: the fields it states, and its `If-Match` header. */
+interface Update {
+  readonly stated: Stated;
+  readonly ifMatch: string | undefined;
+}
+
+/**
+ * An account's fleet with its sources, builds and tasks. Nothing in it ticks: each question is answered for the instant
+ * of the clock. Every write tells `changed`, so that the state can be kept.
+ */
+export class World {
+  readonly startedAt: EpochMs;
+  readonly builds: BuildList;
+  readonly sources: SourceRegistry;
+  readonly #clock: Clock;
+  readonly #collectors: CollectorRegistry;
+  readonly #tasks: UpgradeTasks;
+  readonly #rules: readonly SettledRule[];
+  readonly #hasStrictUpdates: boolean;
+  readonly #events: FleetEvents;
+  readonly #changed: () => void;
+  #eventsDoneUntil: EpochMs;
+
+  constructor(parts: {
+    readonly scenario: Scenario;
+    readonly clock: Clock;
+    /** Keeps the ids of several accounts apart. */
+    readonly idOffset?: number;
+    /** Where an earlier run of the service stopped; a new fleet is drawn where left out. */
+    readonly stored?: StoredWorld | undefined;
+    readonly changed?: () => void;
+  }) {
+    const { scenario, clock, idOffset = 0, stored } = parts;
+    const { seed } = scenario.fleet;
+    this.#clock = clock;
+    this.#hasStrictUpdates = scenario.strictUpdates;
+    this.#changed = parts.changed ?? (() => {});
+    this.startedAt = stored?.startedAt ?? clock.now();
+    this.#eventsDoneUntil = stored?.eventsDoneUntil ?? this.startedAt;
+    this.builds = new BuildList(scenario.builds, this.startedAt);
+    const { versions } = this.builds;
+    const latest = this.builds.latest(this.startedAt);
+    const upToLatest = versions.slice(0, versions.lastIndexOf(latest ?? '') + 1);
+    this.#collectors = new CollectorRegistry(new FleetGenerator(scenario.fleet, upToLatest, idOffset));
+    this.sources = new SourceRegistry({ rules: scenario.sources, seed, idOffset });
+    this.#tasks = new UpgradeTasks({ scenario, builds: this.builds, collectors: this.#collectors, idOffset });
+    for (let made = 0; made < scenario.fleet.size; made++) this.#collectors.register(this.startedAt);
+    // Rules choose among the fleet as it was at the start, also when a later state takes its place.
+    const upgradable = this.#belowLatest(latest).map(asCandidate);
+    this.#rules = scenario.failures.map((rule, index) => ({
+      rule,
+      match: settleMatch(rule.match, `${seed}:failure:${index}`, upgradable),
+    }));
+    this.#events = new FleetEvents({ scenario, startedAt: this.startedAt, upgradable });
+    if (stored !== undefined) this.#restore(stored);
+  }
+
+  now(): EpochMs {
+    const now = this.#clock.now();
+    this.#applyEvents(now);
+    return now;
+  }
+
+  /** Every collector of the account, in the order of their ids; deleted ones are gone. */
+  collectors(): SimulatedCollector[] {
+    return this.#collectors.all(this.now());
+  }
+
+  collector(id: number): SimulatedCollector | undefined {
+    return this.#collectors.find(id, this.now());
+  }
+
+  collectorNamed(name: string): SimulatedCollector | undefined {
+    return this.#collectors.named(name, this.now());
+  }
+
+  /** Installed Collectors last seen alive at least so many days ago (collector-api.md §4.1). */
+  offlineCollectors(aliveBeforeDays: number): SimulatedCollector[] {
+    const now = this.now();
+    return this.#collectors
+      .all(now)
+      .filter(({ facts }) => facts.collectorType === 'Installable')
+      .filter((collector) => !isAlive(collector, now))
+      .filter(({ life }) => now - lastHeartbeatAt(life, now) >= aliveBeforeDays * dayMs);
+  }
+
+  /** @throws ServiceFailure when a rule of collector-api.md §2.1 or §4.1 is broken */
+  createCollector(stated: Stated): SimulatedCollector {
+    return this.#written(createHostedCollector(this.#collectors, stated, this.now()));
+  }
+
+  /** @throws ServiceFailure when a rule of collector-api.md §2.1 or §4.4 is broken */
+  updateCollector(collector: SimulatedCollector, update: Update): void {
+    updateCollector(this.#collectors, collector, this.#judged(update));
+    this.#changed();
+  }
+
+  /** Begins to delete the offline ones; they go one after the other (collector-api.md §4.1). */
+  deleteOfflineCollectors(aliveBeforeDays: number): void {
+    this.#collectors.sweep(this.offlineCollectors(aliveBeforeDays), this.now());
+    this.#changed();
+  }
+
+  /** @throws ServiceFailure when a rule of collector-api.md §2.2 or §4.2 is broken */
+  createSource(collector: SimulatedCollector, stated: Stated): CollectorSource {
+    return this.#written(createSource(this.sources, collector, stated, this.now()));
+  }
+
+  /** @throws ServiceFailure when a rule of collector-api.md §4.2 or §4.4 is broken */
+  updateSource(collector: SimulatedCollector, source: CollectorSource, update: Update): CollectorSource {
+    const target = { collector, source };
+    return this.#written(updateSource(this.sources, target, this.#judged(update)));
+  }
+
+  /** @throws ServiceFailure `CannotModifySources` for a collector in JSON mode */
+  deleteSource(collector: SimulatedCollector, source: CollectorSource): void {
+    deleteSource(this.sources, { collector, source }, this.now());
+    this.#changed();
+  }
+
+  task(id: string): SimulatedTask | undefined {
+    return this.#tasks.find(id);
+  }
+
+  isInUpgrade(collectorId: number): boolean {
+    return this.#tasks.isInUpgrade(collectorId, this.now());
+  }
+
+  /** Alive, Installed, at another build, not in an upgrade and not too old (field-facts.md, Upgrades). */
+  upgradableTo(toVersion: string): SimulatedCollector[] {
+    return this.#tasks.upgradableTo(toVersion, this.now());
+  }
+
+  /**
+   * The build a request means: the latest where none is named.
+   * @throws ServiceFailure `collector.version.invalid` when it is unreadable or not on offer
+   */
+  targetVersion(asked: string | undefined): string {
+    return this.#tasks.targetVersion(asked, this.now());
+  }
+
+  /**
+   * Accepts an upgrade task and draws its course.
+   * @throws ServiceFailure with one of the five codes of collector-api.md §7.5
+   */
+  createTask(asked: AskedTask): SimulatedTask {
+    return this.#written(this.#tasks.create(asked, this.#rules, this.now()));
+  }
+
+  /** The collector falls silent for good; an upgrade of its own then runs into the time-out. */
+  kill(collectorId: number): void {
+    this.#kill(this.#known(collectorId), this.now());
+    this.#changed();
+  }
+
+  /** A silent collector comes back. */
+  revive(collectorId: number): void {
+    this.#collectors.wake(this.#known(collectorId), this.now());
+    this.#changed();
+  }
+
+  /** A person clicks upgrade in the vendor's web page. */
+  clickUpgrade(collectorId: number, toVersion?: string): SimulatedTask {
+    return this.createTask({ collectorId, toVersion, by: 'human' });
+  }
+
+  /** The collector is deleted from the account, with its sources; an upgrade of its own runs into the time-out. */
+  remove(collectorId: number): void {
+    this.#remove(collectorId, this.now());
+    this.#changed();
+  }
+
+  /** A new collector registers itself. */
+  appear(): SimulatedCollector {
+    return this.#written(this.#collectors.register(this.now()));
+  }
+
+  withdrawBuild(version: string): void {
+    this.builds.withdraw(version, this.now());
+    this.#changed();
+  }
+
+  offerBuild(version: string): void {
+    this.builds.offer(version, this.now());
+    this.#changed();
+  }
+
+  /** Everything to go on from after a restart. */
+  stored(): StoredWorld {
+    const now = this.now();
+    return {
+      startedAt: this.startedAt,
+      eventsDoneUntil: this.#eventsDoneUntil,
+      counts: { ...this.#collectors.counts, sources: this.sources.createdCount },
+      collectors: this.#collectors.all(now).map(storedCollector),
+      builds: this.builds.stored(),
+      ...this.#tasks.stored(),
+    };
+  }
+
+  #judged(update: Update) {
+    return { ...update, isStrict: this.#hasStrictUpdates, now: this.now() };
+  }
+
+  #belowLatest(latest: string | undefined): SimulatedCollector[] {
+    if (latest === undefined) return [];
+    const isBelow = (collector: SimulatedCollector) =>
+      (compareBuildVersions(settleCollector(collector, this.startedAt).version, latest) ?? 0) < 0;
+    return this.#tasks.upgradableTo(latest, this.startedAt).filter(isBelow);
+  }
+
+  #restore(stored: StoredWorld): void {
+    this.#collectors.restore(stored.collectors.map(restoredCollector), stored.counts);
+    this.sources.restore(stored.counts.sources);
+    this.builds.restore(stored.builds);
+    this.#tasks.restore(stored);
+    this.#events.takeDue(stored.eventsDoneUntil);
+  }
+
+  #written<T>(result: T): T {
+    this.#changed();
+    return result;
+  }
+
+  #known(collectorId: number): SimulatedCollector {
+    const collector = this.#collectors.find(collectorId, this.now());
+    if (collector === undefined) throw new Error(`no collector ${collectorId} in the fleet`);
+    return collector;
+  }
+
+  #kill(collector: SimulatedCollector, now: EpochMs): void {
+    this.#collectors.silence(collector, now);
+    this.#tasks.strand(collector.facts.id, now);
+  }
+
+  #remove(collectorId: number, now: EpochMs): void {
+    this.#collectors.remove(collectorId);
+    this.#tasks.strand(collectorId, now);
+  }
+
+  /** What the scenario has planned up to now, each thing at its own instant. */
+  #applyEvents(now: EpochMs): void {
+    const due = this.#events.takeDue(now);
+    if (due.length === 0) return;
+    for (const event of due) {
+      playEvent(event, {
+        collectors: this.#collectors,
+        kill: (collector) => this.#kill(collector, event.at),
+        remove: (collectorId) => this.#remove(collectorId, event.at),
+        clickUpgrade: (collectorId, toVersion) => this.#humanUpgrade(collectorId, toVersion, event.at),
+      });
+    }
+    this.#eventsDoneUntil = now;
+    this.#changed();
+  }
+
+  /** The web page refuses what the API would refuse; the person shrugs. */
+  #humanUpgrade(collectorId: number, toVersion: string | undefined, now: EpochMs): void {
+    try {
+      this.#tasks.create({ collectorId, toVersion, by: 'human' }, this.#rules, now);
+    } catch (error) {
+      if (!(error instanceof ServiceFailure)) throw error;
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import { randomUUID, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { hashHex } from '../../base/hash.ts';
+import type { Clock, EpochMs } from '../../base/time.ts';
+import type { HttpRequest } from '../../http/operation-handlers.ts';
+import type { AccessKey } from '../scenario/account-scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { SlidingWindow } from './sliding-window.ts';
+
+/** An access id and its key, as HTTP Basic has them. */
+export interface Credentials {
+  readonly accessId: string;
+  readonly accessKey: string;
+}
+
+export type SignInResult =
+  | {
+      readonly kind: 'known';
+      readonly key: AccessKey;
+      readonly sessionId: string;
+      /** True when the request itself opened it. */
+      readonly isNewSession: boolean;
+      readonly broughtCookie: boolean;
+    }
+  /** Not a failed sign-in: the client waits for the challenge (field-facts.md, The wire). */
+  | { readonly kind: 'noCredentials' }
+  | { readonly kind: 'wrongKey' }
+  | { readonly kind: 'throttled' };
+
+/** The specification does not name the cookie. */
+export const sessionCookieName = 'session';
+
+/** More than any test needs; the oldest goes first. */
+const sessionsMax = 10_000;
+const addressesMax = 10_000;
+
+interface SignIns {
+  readonly accepted: SlidingWindow;
+  readonly failed: SlidingWindow;
+}
+
+/** Who is asking (collector-api.md §5): Basic credentials, a session cookie that spares a sign-in, and the throttle. */
+export class Authentication {
+  readonly #keys: ReadonlyMap<string, AccessKey>;
+  readonly #limits: Scenario['limits'];
+  readonly #clock: Clock;
+  readonly #signInsByAddress = new Map<string, SignIns>();
+  readonly #sessions = new Map<string, { readonly accessId: string; readonly expiresAt: EpochMs }>();
+
+  constructor(parts: {
+    readonly keys: readonly AccessKey[];
+    readonly limits: Scenario['limits'];
+    readonly clock: Clock;
+  }) {
+    this.#keys = new Map(parts.keys.map((key) => [key.accessId, key]));
+    this.#limits = parts.limits;
+    this.#clock = parts.clock;
+  }
+
+  identify({ headers, remoteAddress }: Pick<HttpRequest, 'headers' | 'remoteAddress'>): SignInResult {
+    const now = this.#clock.now();
+    const given = basicCredentials(headers.authorization);
+    const sessionId = sessionIdOf(headers.cookie);
+    const broughtCookie = sessionId !== undefined;
+    const sessionKey = this.#keyOfSession(sessionId, now);
+    if (sessionId !== undefined && sessionKey !== undefined) {
+      const isSamePerson = given === undefined || this.#rightKey(given) === sessionKey;
+      if (isSamePerson)
+        return { kind: 'known', key: sessionKey, sessionId, isNewSession: false, broughtCookie };
+    }
+    if (given === undefined) return { kind: 'noCredentials' };
+    const key = this.#rightKey(given);
+    if (this.#isThrottled(remoteAddress, key, now)) return { kind: 'throttled' };
+    if (key === undefined) return { kind: 'wrongKey' };
+    return {
+      kind: 'known',
+      key,
+      sessionId: this.#open(key.accessId, now),
+      isNewSession: true,
+      broughtCookie,
+    };
+  }
+
+  /** Counts a sign-in. Throttled ones count too: a client that goes on at a higher rate stays locked out. */
+  #isThrottled(address: string, key: AccessKey | undefined, now: EpochMs): boolean {
+    const { signInsPerMinute, failedSignInsPerMinute } = this.#limits;
+    if (signInsPerMinute === null) return false;
+    const { accepted, failed } = this.#signInsFrom(address);
+    const failedBefore = failed.count(now);
+    (key === undefined ? failed : accepted).add(now);
+    // Guessing would pay if the right key passed after too many wrong ones.
+    if (failedSignInsPerMinute !== null && failedBefore >= failedSignInsPerMinute) return true;
+    return accepted.count(now) > signInsPerMinute;
+  }
+
+  #signInsFrom(address: string): SignIns {
+    const known = this.#signInsByAddress.get(address);
+    if (known !== undefined) return known;
+    const signIns = { accepted: new SlidingWindow(60_000), failed: new SlidingWindow(60_000) };
+    this.#signInsByAddress.set(address, signIns);
+    dropOldest(this.#signInsByAddress, addressesMax);
+    return signIns;
+  }
+
+  /** Whose request this claims to be, before the key is looked at: it tells the deployment of the account. */
+  claimedKey(headers: IncomingHttpHeaders): AccessKey | undefined {
+    const given = basicCredentials(headers.authorization);
+    return given === undefined
+      ? this.#keyOfSession(sessionIdOf(headers.cookie), this.#clock.now())
+      : this.#keys.get(given.accessId);
+  }
+
+  /** Checks credentials without a sign-in being counted. */
+  isRight(given: Credentials | undefined): boolean {
+    return given !== undefined && this.#rightKey(given) !== undefined;
+  }
+
+  /** As after a restart of the service: every client signs in again. */
+  forgetSessions(): void {
+    this.#sessions.clear();
+  }
+
+  #rightKey(given: Credentials): AccessKey | undefined {
+    const key = this.#keys.get(given.accessId);
+    return key !== undefined && isSameText(key.accessKey, given.accessKey) ? key : undefined;
+  }
+
+  #keyOfSession(id: string | undefined, now: EpochMs): AccessKey | undefined {
+    const session = id === undefined ? undefined : this.#sessions.get(id);
+    return session !== undefined && now < session.expiresAt ? this.#keys.get(session.accessId) : undefined;
+  }
+
+  #open(accessId: string, now: EpochMs): string {
+    const id = randomUUID();
+    this.#sessions.set(id, { accessId, expiresAt: now + this.#limits.sessionLifetime });
+    dropOldest(this.#sessions, sessionsMax);
+    return id;
+  }
+}
+
+function dropOldest(kept: Map<string, unknown>, sizeMax: number): void {
+  const oldest = kept.keys().next();
+  if (kept.size > sizeMax && oldest.done !== true) kept.delete(oldest.value);
+}
+
+function sessionIdOf(cookies: string | undefined): string | undefined {
+  return new RegExp(`(?:^|;\\s*)${sessionCookieName}=([^;]+)`).exec(cookies ?? '')?.[1];
+}
+
+/** @returns undefined when the header is absent or not Basic */
+export function basicCredentials(header: string | undefined): Credentials | undefined {
+  const encoded = /^Basic\s+(\S+)$/i.exec(header ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const [accessId = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':');
+  return { accessId, accessKey: rest.join(':') };
+}
+
+function isSameText(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(hashHex(a, 64)), Buffer.from(hashHex(b, 64)));
+}

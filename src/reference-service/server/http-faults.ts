@@ -1,0 +1,111 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { CutOff, HttpAnswer } from '../../http/operation-handlers.ts';
+import type { ErrorAnswers } from '../api/error-answers.ts';
+import { refusal } from '../fleet/refusals.ts';
+import { hashShare } from '../scenario/random.ts';
+import type { HttpFault, Scenario } from '../scenario/scenario.ts';
+import { ServiceFailure } from '../scenario/service-failure.ts';
+
+/** Says which request meets a fault: by seed, operation and its number, so that a run can be repeated. */
+export class HttpFaults {
+  readonly #faults: readonly HttpFault[];
+  readonly #seed: string;
+  readonly #startedAt: EpochMs;
+  readonly #requests = new Map<string, number>();
+
+  constructor(scenario: Scenario, startedAt: EpochMs) {
+    this.#faults = scenario.httpFaults;
+    this.#seed = scenario.fleet.seed;
+    this.#startedAt = startedAt;
+  }
+
+  strike(operation: string, now: EpochMs): HttpFault | undefined {
+    const number = (this.#requests.get(operation) ?? 0) + 1;
+    this.#requests.set(operation, number);
+    const sinceStartMs = now - this.#startedAt;
+    return this.#faults.find(
+      (fault, index) =>
+        (fault.operations === undefined || fault.operations.includes(operation)) &&
+        sinceStartMs >= fault.from &&
+        sinceStartMs < (fault.until ?? Infinity) &&
+        hashShare(`${this.#seed}:fault:${index}:${operation}:${number}`) < fault.share,
+    );
+  }
+}
+
+const badGatewayPage =
+  '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>';
+
+/** Answers a request with a fault. Which faults do the work first is said in the scenario's schema. */
+export async function playFault(
+  fault: HttpFault,
+  parts: {
+    /** Does the work and has its answer. */
+    readonly next: () => Promise<HttpAnswer>;
+    readonly errors: ErrorAnswers;
+    readonly wait: (durationMs: DurationMs) => Promise<void>;
+    readonly unauthorized: () => HttpAnswer;
+  },
+): Promise<HttpAnswer | CutOff> {
+  const { errors, next } = parts;
+  switch (fault.fault) {
+    case '500':
+      return errors.of(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
+    case '502html':
+      return { status: 502, headers: { 'content-type': 'text/html' }, body: badGatewayPage };
+    case '503':
+      return errors.of(new ServiceFailure(503, 'service.unavailable', 'the service is unavailable'));
+    case '429':
+      return errors.list(new ServiceFailure(429, 'rate.limit.exceeded', 'too many requests'));
+    case '401':
+      return parts.unauthorized();
+    case '404':
+      return errors.of(refusal('InvalidCollector'));
+    case 'cutOff':
+      return { cutOff: 'beforeHeaders' };
+    case 'cutOffMidBody':
+      await next();
+      return { cutOff: 'midBody' };
+    case 'answerLost':
+      await next();
+      return { cutOff: 'beforeHeaders' };
+    case '500AfterWork':
+      await next();
+      return errors.of(new ServiceFailure(500, 'internal.error', 'an internal error occurred'));
+    case 'brokenJson':
+      return broken(await next());
+    case 'emptyList':
+      return withRows(await next(), () => false);
+    case 'partialList':
+      return withRows(await next(), (row) => hashShare(`row:${JSON.stringify(row.id)}`) < fault.keeps);
+    case 'slow': {
+      const answer = await next();
+      await parts.wait(fault.delay);
+      return answer;
+    }
+  }
+}
+
+/** Half of the body, with a length that fits it: the HTTP is whole, the JSON is not. */
+function broken(answer: HttpAnswer): HttpAnswer {
+  const text = Buffer.from(JSON.stringify(answer.body ?? {}));
+  return {
+    ...answer,
+    headers: { ...answer.headers, 'content-type': 'application/json' },
+    body: text.subarray(0, Math.max(1, Math.floor(text.length / 2))),
+  };
+}
+
+interface ListRow {
+  readonly id?: unknown;
+}
+
+/** A list of collectors with these of its rows; what is no list stays as it is. */
+function withRows(answer: HttpAnswer, keeps: (row: ListRow) => boolean): HttpAnswer {
+  const { body } = answer;
+  if (typeof body !== 'object' || body === null || !('collectors' in body)) return answer;
+  const { collectors } = body;
+  return Array.isArray(collectors)
+    ? { ...answer, body: { ...body, collectors: collectors.filter(keeps) } }
+    : answer;
+}

@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
+import { collectorManagementApi, versionPath } from '../../contract/collector-management/api.ts';
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  mountOperations,
+  type OperationHandlers,
+  type RequestFailure,
+} from '../../http/operation-handlers.ts';
+import { startHttpServer } from '../../http/server.ts';
+import { type Account, Callers, makeAccounts } from '../api/accounts.ts';
+import { makeCollectorHandlers } from '../api/collector-handlers.ts';
+import { ErrorAnswers, requestFailure } from '../api/error-answers.ts';
+import { makeSearchJobHandlers } from '../api/search-job-handlers.ts';
+import { readRecord, ServiceRecord } from '../api/service-record.ts';
+import { makeSourceHandlers } from '../api/source-handlers.ts';
+import { makeUpgradeHandlers } from '../api/upgrade-handlers.ts';
+import type { World } from '../fleet/world.ts';
+import { AccessKey, mainAccountName } from '../scenario/account-scenario.ts';
+import { parseScenario, type Scenario } from '../scenario/scenario.ts';
+import { Authentication, type Credentials } from './authentication.ts';
+import { Deployments } from './deployments.ts';
+import { HttpFaults } from './http-faults.ts';
+import { RequestGate } from './request-gate.ts';
+import { readStateFile, type ServiceState, StateKeeper, stateFormat } from './state-file.ts';
+
+export interface ReferenceServiceParts {
+  /** Accepted beside the keys of the scenario: keys of one user, who may manage the main account. */
+  readonly credentials: readonly Credentials[];
+  /** 127.0.0.1 where left out. */
+  readonly host?: string;
+  /** A free one where left out. */
+  readonly port?: number;
+  readonly scenario?: Scenario;
+  /** How much faster than real time the service lives; its rate limit grows alike. 1 where left out. */
+  readonly speed?: number;
+  /** Real time: the machine's where left out. */
+  readonly realClock?: Clock;
+  /** The service's own time; `realClock` scaled by `speed` where left out. */
+  readonly clock?: Clock;
+  /** A file that keeps fleet, sources, tasks and builds over restarts; nothing is kept where left out. */
+  readonly state?: string;
+  /** Told of each write of the state that failed. */
+  readonly onStateFailure?: (error: Error) => void;
+  /** Waits for real milliseconds; a timer where left out. */
+  readonly waitReal?: (durationMs: DurationMs, signal: AbortSignal) => Promise<void>;
+}
+
+export interface ReferenceService {
+  /** `http://127.0.0.1:8080` */
+  readonly url: string;
+  readonly port: number;
+  /** What a client is configured with: `{url}/api`. `{url}` works too. */
+  readonly baseUrl: string;
+  readonly record: ServiceRecord;
+  /** The main account's fleet, to be looked into and disturbed. */
+  readonly world: World;
+  /** The fleet of any account of the scenario. @throws for an unknown one */
+  worldOf(account: string): World;
+  readonly clock: Clock;
+  /** As after a restart of the service: every client signs in again. */
+  forgetSessions(): void;
+  close(): Promise<void>;
+}
+
+/** Base paths seen in the field (field-facts.md, The wire). */
+const prefixes = [versionPath, `/api${versionPath}`];
+
+/**
+ * Plays the Collector Management Service over HTTP.
+ * @throws StateFileError when the state can't be read or written; it is never overwritten then
+ * @throws when the address can't be listened on
+ */
+export async function startReferenceService(parts: ReferenceServiceParts): Promise<ReferenceService> {
+  const scenario = parts.scenario ?? parseScenario({});
+  const speed = parts.speed ?? 1;
+  const realClock = parts.realClock ?? parts.clock ?? steadyClock;
+  const { seed } = scenario.fleet;
+  const stored = parts.state === undefined ? undefined : await readStateFile(parts.state, seed);
+  const clock = parts.clock ?? makeScaledClock({ realClock, speed, ...anchorOf(stored, realClock) });
+  const closing = new AbortController();
+  const waitReal = parts.waitReal ?? waitWithTimer;
+  let keeper: StateKeeper | undefined;
+  const changed = () => keeper?.noteChange();
+  const accounts = makeAccounts({ scenario, clock, changed, stored: stored?.worlds });
+  const world = worldOf(accounts, mainAccountName);
+  const record = new ServiceRecord(clock);
+  const authentication = new Authentication({
+    keys: [...parts.credentials.map((given) => AccessKey.parse({ ...given })), ...scenario.keys],
+    limits: scenario.limits,
+    clock,
+  });
+  const errors = new ErrorAnswers(scenario);
+  const callers = new Callers();
+  const own = { url: '' };
+  const gate = new RequestGate({
+    scenario,
+    clock,
+    realClock,
+    speed,
+    authentication,
+    accounts,
+    callers,
+    deployments: new Deployments(scenario, () => own.url),
+    errors,
+    record,
+    faults: new HttpFaults(scenario, world.startedAt),
+    wait: (durationMs) => waitReal(durationMs / speed, closing.signal),
+  });
+  const handlers: OperationHandlers<typeof collectorManagementApi> = {
+    ...makeCollectorHandlers(callers),
+    ...makeSourceHandlers(callers),
+    ...makeUpgradeHandlers({ callers, record }),
+    ...makeSearchJobHandlers(callers),
+  };
+  if (parts.state !== undefined) {
+    const opened = new StateKeeper({
+      path: parts.state,
+      state: () => stateOf(accounts, { stored, seed, clock, realClock, speed }),
+      wait: (durationMs) => waitReal(durationMs, closing.signal),
+      onFailure: parts.onStateFailure ?? (() => {}),
+    });
+    await opened.open();
+    keeper = opened;
+  }
+  const server = await startHttpServer({
+    host: parts.host ?? '127.0.0.1',
+    port: parts.port ?? 0,
+    operations: [
+      ...prefixes.flatMap((prefix) => mountOperations(collectorManagementApi, { prefix, handlers })),
+      ...mountOperations([readRecord], {
+        prefix: '',
+        handlers: { readRecord: async () => ({ body: record.snapshot() }) },
+      }),
+    ],
+    around: gate.around,
+    answerFailure: makeFailureAnswer(errors, record),
+  });
+  own.url = server.url;
+  return {
+    url: server.url,
+    port: server.port,
+    baseUrl: `${server.url}/api`,
+    record,
+    world,
+    worldOf: (account) => worldOf(accounts, account),
+    clock,
+    forgetSessions: () => authentication.forgetSessions(),
+    close: async () => {
+      closing.abort();
+      await server.close();
+      await keeper?.close();
+    },
+  };
+}
+
+function makeFailureAnswer(errors: ErrorAnswers, record: ServiceRecord) {
+  return (failure: RequestFailure, request: HttpRequest): HttpAnswer => {
+    record.refused(request.operation, requestFailure(failure, request));
+    return errors.ofRequest(failure, request);
+  };
+}
+
+/** The service's time goes on as if it had never stopped. */
+function anchorOf(stored: ServiceState | undefined, realClock: Clock): { anchor?: EpochMs } {
+  if (stored === undefined) return {};
+  const { serviceMs, realMs, speed } = stored.savedAt;
+  return { anchor: serviceMs + Math.max(0, realClock.now() - realMs) * speed };
+}
+
+function stateOf(
+  accounts: ReadonlyMap<string, Account>,
+  parts: {
+    readonly stored: ServiceState | undefined;
+    readonly seed: string;
+    readonly clock: Clock;
+    readonly realClock: Clock;
+    readonly speed: number;
+  },
+): ServiceState {
+  const { stored, seed, clock, realClock, speed } = parts;
+  const worlds = [...accounts].map(([name, { world }]) => [name, world.stored()] as const);
+  return {
+    ...stateFormat,
+    seed,
+    savedAt: { serviceMs: clock.now(), realMs: realClock.now(), speed },
+    // An account that today's scenario leaves out may be back tomorrow.
+    worlds: { ...stored?.worlds, ...Object.fromEntries(worlds) },
+  };
+}
+
+function worldOf(accounts: ReadonlyMap<string, Account>, name: string): World {
+  const account = accounts.get(name);
+  if (account === undefined) throw new Error(`the scenario has no account "${name}"`);
+  return account.world;
+}
+
+/** Finer than milliseconds and never set back, as a rate over one second needs it. */
+const steadyClock: Clock = { now: () => performance.timeOrigin + performance.now() };
+
+async function waitWithTimer(durationMs: DurationMs, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(durationMs, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/**
+ * A clock that runs `speed` times as fast as another one, from `anchor` on:
+ * virtual = anchor + (real - real at start) × speed, in whole milliseconds.
+ */
+export function makeScaledClock(parts: {
+  readonly realClock: Clock;
+  readonly speed: number;
+  /** The virtual instant of the start; the real one where left out. */
+  readonly anchor?: EpochMs;
+}): Clock {
+  const realAnchor = parts.realClock.now();
+  const anchor = parts.anchor ?? realAnchor;
+  return { now: () => Math.floor(anchor + (parts.realClock.now() - realAnchor) * parts.speed) };
+}

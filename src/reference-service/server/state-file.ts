@@ -1,0 +1,139 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { errorCodeOf } from '../../base/node-errors.ts';
+import type { DurationMs } from '../../base/time.ts';
+import { StoredWorld } from '../fleet/stored-world.ts';
+
+/** What a state file holds: every account's world, and how the service's time stood to real time when it was written. */
+const ServiceState = z.strictObject({
+  format: z.literal('upwave-reference-service'),
+  version: z.literal(1),
+  /** The fleet is drawn from it, and so are sources that nobody has written. */
+  seed: z.string(),
+  savedAt: z.strictObject({ serviceMs: z.number(), realMs: z.number(), speed: z.number().positive() }),
+  worlds: z.record(z.string(), StoredWorld),
+});
+export type ServiceState = z.infer<typeof ServiceState>;
+
+/** A state file that can't be used. It is left as it is. */
+export class StateFileError extends Error {
+  override readonly name = 'StateFileError';
+}
+
+/** What marks a file as ours. */
+export const stateFormat = { format: 'upwave-reference-service', version: 1 } as const;
+
+/**
+ * Reads a state file.
+ * @returns undefined when there is none yet
+ * @throws StateFileError when it can't be read, is no state, or was written for another fleet
+ */
+export async function readStateFile(path: string, seed: string): Promise<ServiceState | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const code = errorCodeOf(error) ?? String(error);
+    if (code === 'ENOENT') return undefined;
+    throw new StateFileError(`${path}: can't be read (${code})`, { cause: error });
+  }
+  const state = parseState(path, text);
+  if (state.seed !== seed) {
+    throw new StateFileError(
+      `${path}: keeps a fleet of the seed "${state.seed}", but the scenario has "${seed}"; use another file`,
+    );
+  }
+  return state;
+}
+
+function parseState(path: string, text: string): ServiceState {
+  const remedy = 'it is left as it is: repair or remove it';
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    throw new StateFileError(`${path}: is no JSON, or cut off; ${remedy}`, { cause: error });
+  }
+  const parsed = ServiceState.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new StateFileError(
+    `${path}: is no state of the reference service (${issue?.path.join('.') || 'top'}: ${issue?.message}); ${remedy}`,
+  );
+}
+
+/**
+ * Writes the whole state beside the file and puts it in its place at once, so that a crash leaves the old or the new.
+ * @throws StateFileError when it can't be written
+ */
+async function writeStateFile(path: string, state: ServiceState): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    await writeFile(temporary, JSON.stringify(state), { flush: true });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw new StateFileError(`${path}: can't be written (${errorCodeOf(error) ?? String(error)})`, {
+      cause: error,
+    });
+  }
+}
+
+/** A state is written whole, so not more often than this, in real time. */
+const writeIntervalMs: DurationMs = 1_000;
+
+/** Keeps a state file up with what changes: soon after a change, never two writes at once, and at the end. */
+export class StateKeeper {
+  readonly #path: string;
+  readonly #state: () => ServiceState;
+  readonly #wait: (durationMs: DurationMs) => Promise<void>;
+  readonly #onFailure: (error: StateFileError) => void;
+  #isChanged = false;
+  #isClosing = false;
+  #writing: Promise<void> | undefined;
+
+  constructor(parts: {
+    readonly path: string;
+    readonly state: () => ServiceState;
+    /** Waits in real time; returns at once when the service closes. */
+    readonly wait: (durationMs: DurationMs) => Promise<void>;
+    /** Told of each write that failed; the next one is tried after the next change, and at the end. */
+    readonly onFailure: (error: StateFileError) => void;
+  }) {
+    this.#path = parts.path;
+    this.#state = parts.state;
+    this.#wait = parts.wait;
+    this.#onFailure = parts.onFailure;
+  }
+
+  /** The first write, which shows that there can be more. @throws StateFileError */
+  async open(): Promise<void> {
+    await writeStateFile(this.#path, this.#state());
+  }
+
+  noteChange(): void {
+    this.#isChanged = true;
+    this.#writing ??= this.#writeWhileChanging();
+  }
+
+  /** Writes the last state, once nothing changes any more. @throws StateFileError */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#writing;
+    await writeStateFile(this.#path, this.#state());
+  }
+
+  async #writeWhileChanging(): Promise<void> {
+    while (this.#isChanged && !this.#isClosing) {
+      await this.#wait(writeIntervalMs);
+      this.#isChanged = false;
+      try {
+        await writeStateFile(this.#path, this.#state());
+      } catch (error) {
+        this.#onFailure(error as StateFileError);
+        break;
+      }
+    }
+    this.#writing = undefined;
+  }
+}

@@ -1,0 +1,84 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { collectorZone as ofCollector } from '../model/policy.ts';
+import type { Rollout } from '../model/rollout.ts';
+import { type CalendarRules, freezeAt, horizonMs, openStretches } from './open-stretches.ts';
+
+export type { CalendarRules } from './open-stretches.ts';
+
+/**
+ * The windows and freezes of a rollout: its policy's, but for a rollback that a person lets start at any time. A rollback
+ * by `onBreach` keeps them: nobody is there who knows whether a restart at noon, or in a freeze, harms more than the
+ * build (P7); `rollback --now` is one command away for whoever wakes up.
+ */
+export function calendarOf({ policy, anyTime }: Pick<Rollout, 'policy' | 'anyTime'>): CalendarRules {
+  const { windows, freezes, timeZone } = policy;
+  return anyTime === true ? { timeZone, windows: [], freezes: [] } : { timeZone, windows, freezes };
+}
+
+/** How the calendar stands at an instant. */
+export interface Opening {
+  readonly isOpen: boolean;
+  /** When that changes next; null: not within 400 days. */
+  readonly until: EpochMs | null;
+  /** Why it is closed, in an operator's words; empty while it is open. */
+  readonly reason: string;
+}
+
+/**
+ * Whether an upgrade of a collector in this zone may start at an instant, and until when that stays so (P7).
+ * Windows that adjoin or overlap are one; a freeze closes them.
+ * @param collectorZone the collector's own zone; empty when it named none
+ */
+export function assessCalendar(rules: CalendarRules, collectorZone: string, at: EpochMs): Opening {
+  const [next] = openStretches(rules, collectorZone, at);
+  if (next !== undefined && next.from <= at)
+    return { isOpen: true, until: withinHorizon(at, next.to), reason: '' };
+  return {
+    isOpen: false,
+    until: next === undefined ? null : withinHorizon(at, next.from),
+    reason: closedBecause(rules, collectorZone, at),
+  };
+}
+
+/** Whether it depends on a collector's own zone when it may start. */
+export function needsCollectorZone(rules: CalendarRules): boolean {
+  return [...rules.windows, ...rules.freezes].some(({ timeZone }) => timeZone === ofCollector);
+}
+
+/** When so much open time has passed since `from`; null: not within 400 days. For estimates. */
+export function openTimeFrom(
+  rules: CalendarRules,
+  collectorZone: string,
+  from: EpochMs,
+  workMs: DurationMs,
+): EpochMs | null {
+  if (workMs <= 0) return from;
+  let leftMs = workMs;
+  for (const stretch of openStretches(rules, collectorZone, from)) {
+    const openMs = stretch.to - stretch.from;
+    if (leftMs <= openMs) return withinHorizon(from, stretch.from + leftMs);
+    leftMs -= openMs;
+  }
+  return null;
+}
+
+/** The longest time that is open without a break in the next 400 days, 0 when there is none; null: it has no end. */
+export function longestOpening(rules: CalendarRules, collectorZone: string, at: EpochMs): DurationMs | null {
+  let longestMs = 0;
+  for (const { from, to } of openStretches(rules, collectorZone, at)) {
+    if (from > at + horizonMs) break;
+    if (to > at + horizonMs) return null;
+    longestMs = Math.max(longestMs, to - from);
+  }
+  return longestMs;
+}
+
+function withinHorizon(at: EpochMs, then: EpochMs): EpochMs | null {
+  return then <= at + horizonMs ? then : null;
+}
+
+function closedBecause(rules: CalendarRules, collectorZone: string, at: EpochMs): string {
+  const freeze = freezeAt(rules, collectorZone, at);
+  if (freeze === undefined) return 'outside the window';
+  return freeze.reason === '' ? 'frozen' : `frozen: ${freeze.reason}`;
+}

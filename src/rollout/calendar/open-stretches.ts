@@ -1,0 +1,109 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { dayMs, findTimeZone, type TimeZone, utc, weekdayOf } from '../../base/time-zone.ts';
+import { type FreezeRule, collectorZone as ofCollector, type WindowRule } from '../model/policy.ts';
+
+/** When upgrades may start (P7): inside a window, outside all freezes. A `Policy` is one. */
+export interface CalendarRules {
+  /** Empty: always. */
+  readonly windows: readonly WindowRule[];
+  readonly freezes: readonly FreezeRule[];
+  /** Stands in for the zone of a collector that names none, or an unknown one. */
+  readonly timeZone: string;
+}
+
+/** Instants `[from, to)`. */
+export interface Stretch {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
+// Windows come back every week, and no freeze is meant to last longer than a year: what is further off is never.
+export const horizonMs: DurationMs = 400 * dayMs;
+
+/** What is open from `at` on, in order; no two adjoin. Lazy: who needs the next change only pays for that. */
+export function* openStretches(rules: CalendarRules, collectorZone: string, at: EpochMs): Generator<Stretch> {
+  const freezes = rules.freezes
+    .map((rule) => frozenStretch(rule, zoneOf(rules, rule, collectorZone)))
+    .filter(({ from, to }) => from < to)
+    .sort((a, b) => a.from - b.from);
+  for (const { from, to } of windowStretches(rules, collectorZone, at)) {
+    let since = Math.max(from, at);
+    for (const freeze of freezes) {
+      if (freeze.from >= to) break;
+      if (freeze.from > since) yield { from: since, to: freeze.from };
+      since = Math.max(since, freeze.to);
+    }
+    if (since < to) yield { from: since, to };
+  }
+}
+
+/** The first freeze that holds at an instant. */
+export function freezeAt(rules: CalendarRules, collectorZone: string, at: EpochMs): FreezeRule | undefined {
+  return rules.freezes.find((rule) => {
+    const { from, to } = frozenStretch(rule, zoneOf(rules, rule, collectorZone));
+    return from <= at && at < to;
+  });
+}
+
+const minuteMs = 60_000;
+
+/**
+ * The windows from `at` to its horizon, in order, with those that adjoin or overlap as one. A few are over already, and
+ * one inside a gap of its clock is empty.
+ */
+function* windowStretches(rules: CalendarRules, collectorZone: string, at: EpochMs): Generator<Stretch> {
+  const windows = rules.windows.map((rule) => ({ rule, zone: zoneOf(rules, rule, collectorZone) }));
+  if (windows.length === 0) {
+    yield { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+    return;
+  }
+  // Windows last a day at most, so that the ones of the day before may still be open.
+  const firstDay = Math.min(...windows.map(({ zone }) => Math.floor(zone.localOf(at) / dayMs) - 1));
+  const lastDay = Math.floor((at + horizonMs) / dayMs) + 1;
+  let waiting: Stretch[] = [];
+  for (let day = firstDay; day <= lastDay; day += 1) {
+    const weekday = weekdayOf(day);
+    for (const { rule, zone } of windows)
+      if (rule.days.includes(weekday)) waiting.push(windowStretch(rule, zone, day));
+    waiting = joined(waiting);
+    // No clock is a day ahead of UTC: the windows of later days begin after this instant, and can't adjoin what ends before it.
+    const settled = day * dayMs;
+    yield* waiting.filter(({ to }) => to < settled);
+    waiting = waiting.filter(({ to }) => to >= settled);
+  }
+  yield* waiting;
+}
+
+function joined(stretches: readonly Stretch[]): Stretch[] {
+  const result: Stretch[] = [];
+  for (const stretch of stretches.toSorted((a, b) => a.from - b.from)) {
+    const last = result.at(-1);
+    if (last !== undefined && stretch.from <= last.to)
+      result[result.length - 1] = { from: last.from, to: Math.max(last.to, stretch.to) };
+    else result.push(stretch);
+  }
+  return result;
+}
+
+function windowStretch({ fromMinute, toMinute }: WindowRule, zone: TimeZone, day: number): Stretch {
+  const midnight = day * dayMs;
+  const until = toMinute > fromMinute ? midnight : midnight + dayMs;
+  return {
+    from: zone.instantOf(midnight + fromMinute * minuteMs),
+    to: zone.instantOf(until + toMinute * minuteMs),
+  };
+}
+
+function frozenStretch({ from, to }: FreezeRule, zone: TimeZone): Stretch {
+  // Read as if they were UTC, local times are what `instantOf` takes.
+  return { from: zone.instantOf(Date.parse(`${from}Z`)), to: zone.instantOf(Date.parse(`${to}Z`)) };
+}
+
+function zoneOf(
+  rules: CalendarRules,
+  { timeZone }: WindowRule | FreezeRule,
+  collectorZone: string,
+): TimeZone {
+  const name = timeZone === ofCollector ? collectorZone : timeZone;
+  return findTimeZone(name) ?? findTimeZone(rules.timeZone) ?? utc;
+}

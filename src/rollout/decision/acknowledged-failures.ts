@@ -1,0 +1,57 @@
+import type { AcknowledgedStratum, Rollout, RolloutView, StratumSummary } from '../model/rollout.ts';
+import { assessed, hasBegun } from './failure-limits.ts';
+
+type Acknowledged = Pick<Rollout, 'waves' | 'acknowledgedStrata'>;
+
+/** The failures so far of some strata no longer count; those that come later do, up to the full limit. */
+export function acknowledge(
+  view: RolloutView,
+  isMeant: (each: AcknowledgedStratum) => boolean,
+): Acknowledged {
+  const before = view.rollout.acknowledgedStrata;
+  const known = view.strata.filter((each) => each.failed > 0 && isMeant(each)).map(failuresIn);
+  const waves = assessed(view).map(({ wave, assessment }, index) => {
+    const more = weightIn(known, index) - weightIn(before.filter(isMeant), index);
+    return {
+      ...wave,
+      acknowledgedWeight: Math.min(wave.acknowledgedWeight + more, view.waves[index]?.weight ?? 0),
+      acceptedWithoutEvidence:
+        wave.acceptedWithoutEvidence || (hasBegun(wave) && assessment.evidence === 'none'),
+    };
+  });
+  return { waves, acknowledgedStrata: [...before.filter((each) => !isMeant(each)), ...known] };
+}
+
+/** Acknowledged failures that are tried again are none any more: they must not make room for new ones. */
+export function lowerAcknowledged(view: RolloutView): Acknowledged {
+  const { waves, acknowledgedStrata: before } = view.rollout;
+  const nowOf = new Map(view.strata.map((each) => [`${each.stratum}/${each.wave}`, each]));
+  const after = before.map((each) => {
+    if (each.wave === undefined) return each;
+    const { failed = 0, weight = 0 } = nowOf.get(`${each.stratum}/${each.wave}`) ?? {};
+    return { ...each, failed: Math.min(each.failed, failed), weight: Math.min(each.weight ?? 0, weight) };
+  });
+  return {
+    waves: waves.map((wave, index) => {
+      const left = wave.acknowledgedWeight - weightIn(before, index) + weightIn(after, index);
+      return { ...wave, acknowledgedWeight: Math.min(left, view.waves[index]?.weight ?? 0) };
+    }),
+    acknowledgedStrata: after.filter(({ failed }) => failed > 0),
+  };
+}
+
+/** True while more failures are acknowledged than there are. */
+export function hasExcessAcknowledged(view: RolloutView): boolean {
+  if (view.groupsUnreadable || view.rollout.waves.every((each) => each.acknowledgedWeight === 0))
+    return false;
+  const weightOf = ({ waves }: Acknowledged) => waves.reduce((sum, each) => sum + each.acknowledgedWeight, 0);
+  return weightOf(lowerAcknowledged(view)) < weightOf(view.rollout);
+}
+
+function failuresIn({ stratum, wave, failed, weight }: StratumSummary): AcknowledgedStratum {
+  return { stratum, wave, failed, weight };
+}
+
+function weightIn(strata: readonly AcknowledgedStratum[], index: number): number {
+  return strata.reduce((sum, { wave, weight = 0 }) => (wave === index ? sum + weight : sum), 0);
+}

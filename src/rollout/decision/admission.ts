@@ -1,0 +1,192 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
+import { assessCalendar, calendarOf, needsCollectorZone } from '../calendar/calendar.ts';
+import type { Lane } from '../model/plan-groups.ts';
+import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
+import type { Hold } from './blocker.ts';
+
+/** A collector that gets a slot, and the last instant at which its create may leave (P7). */
+export interface Pick {
+  readonly collectorId: number;
+  readonly startBy: EpochMs | null;
+}
+
+export interface Admission {
+  readonly picks: readonly Pick[];
+  /** Why what could start does not. */
+  readonly holds: readonly Hold[];
+  /** When something that stands in the way ends by itself. */
+  readonly wakeAt: EpochMs | null;
+}
+
+/** Whether collectors of a lane may start now. */
+export type LaneVerdict =
+  | { readonly kind: 'free'; readonly startBy: EpochMs | null }
+  | ({ readonly kind: 'blocked'; readonly by: 'stratum' | 'window' | 'cap' } & Hold);
+
+// A 95th percentile of fewer durations says little.
+const learnedMin = 10;
+
+// More than a handful of reasons hides the one that matters.
+const holdsShownMax = 5;
+
+/**
+ * Gives free slots: retries first, then pending ones in plan order, passing over lanes that have to wait, so that
+ * neither a cap nor a window nor a held stratum idles a slot that another lane could use (P2, P7).
+ */
+export function admit(view: RolloutView, now: EpochMs): Admission {
+  const slots = view.rollout.policy.concurrency;
+  const verdicts = judgeLanes(view, now);
+  const blocked = holdsOf(verdicts);
+  const wakeAt = earliest([view.nextRetryAt, ...blocked.map(({ until }) => until)]);
+  const waiting = view.candidates.some(({ retries, pending }) => retries.length + pending.length > 0);
+  if (!waiting) {
+    const isIdle = view.slotsTaken === 0 && view.nextRetryAt !== null;
+    const holds = isIdle ? [{ reason: 'the next retry is not due yet', until: view.nextRetryAt }] : [];
+    return { picks: [], holds, wakeAt: view.nextRetryAt };
+  }
+  const free = slots - view.slotsTaken;
+  if (free <= 0)
+    return { picks: [], holds: [{ reason: `all ${slots} slots are taken`, until: null }], wakeAt };
+  const picks = pick(view, verdicts, free);
+  return {
+    picks,
+    holds: picks.length === 0 ? blocked : blocked.filter(({ until }) => until !== null),
+    wakeAt,
+  };
+}
+
+/**
+ * When the next window opens, where all that could start waits for one; null: not in a year. undefined: something may start,
+ * or nothing waits for a window. A retry that is not due yet waits for the window too, unless it opens before that.
+ */
+export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | undefined {
+  const calendar = calendarOf(view.rollout);
+  const waiting = view.candidates.filter(({ retries, pending }) => retries.length + pending.length > 0);
+  if (waiting.length === 0) {
+    if (view.nextRetryAt === null || needsCollectorZone(calendar)) return undefined;
+    const { isOpen, until } = assessCalendar(calendar, '', now);
+    return isOpen || (until !== null && until <= view.nextRetryAt) ? undefined : until;
+  }
+  const verdicts = judgeLanes({ ...view, candidates: waiting }, now).map(({ verdict }) => verdict);
+  if (verdicts.some(({ kind }) => kind === 'free')) return undefined;
+  const closed = verdicts.flatMap((verdict) =>
+    verdict.kind === 'blocked' && verdict.by === 'window' ? [verdict.until] : [],
+  );
+  return closed.length === 0 ? undefined : earliest(closed);
+}
+
+/** Why collectors of this lane must wait, if they must. Evaluated in order: what an operator must mend comes first. */
+export function judgeLane(view: RolloutView, laneIndex: number, now: EpochMs): LaneVerdict {
+  const lane = view.groups.lanes[laneIndex];
+  if (lane === undefined) return { kind: 'free', startBy: null };
+  const held = view.rollout.heldStrata.find(({ stratum }) => stratum === lane.stratum);
+  if (held !== undefined) {
+    return {
+      kind: 'blocked',
+      by: 'stratum',
+      reason: `stratum ${held.label} is held: ${held.reason}`,
+      until: null,
+    };
+  }
+  const window = judgeWindow(view, lane, now);
+  if (window.kind === 'blocked') return window;
+  const full = lane.domains.find((domain) => roomIn(view, domain) <= 0);
+  if (full === undefined) return window;
+  const { label, cap } = view.groups.domains[full] ?? { label: '', cap: 0 };
+  const reason = `${label}: ${cap} at a time are allowed, and on their way`;
+  return { kind: 'blocked', by: 'cap', reason, until: null };
+}
+
+/**
+ * How long an upgrade of this stratum is expected to take at most (P7): learned, or as the policy expects. What was learned
+ * has hours in it in which the service answered no poll: without a limit no window would ever be long enough again.
+ */
+export function expectedMs(view: RolloutView, stratum: number): DurationMs {
+  const learned = view.durations.get(stratum);
+  const { expectMs, deadlineMs, verifyWithinMs } = view.rollout.policy.upgrade;
+  if (learned === undefined || learned.count < learnedMin) return expectMs;
+  return Math.min(learned.p95Ms, deadlineMs + verifyWithinMs);
+}
+
+function judgeWindow(view: RolloutView, lane: Lane, now: EpochMs): LaneVerdict {
+  const calendar = calendarOf(view.rollout);
+  const opening = assessCalendar(calendar, lane.timeZone, now);
+  const zone = lane.timeZone === '' ? '' : ` in ${lane.timeZone}`;
+  if (!opening.isOpen)
+    return { kind: 'blocked', by: 'window', reason: `${opening.reason}${zone}`, until: opening.until };
+  if (opening.until === null) return { kind: 'free', startBy: null };
+  const needsMs = expectedMs(view, lane.stratum);
+  const startBy = opening.until - needsMs;
+  if (now <= startBy) return { kind: 'free', startBy };
+  const reason = `the window${zone} closes sooner than an upgrade is expected to take (${formatDuration(needsMs)})`;
+  return {
+    kind: 'blocked',
+    by: 'window',
+    reason,
+    until: assessCalendar(calendar, lane.timeZone, opening.until).until,
+  };
+}
+
+function roomIn(view: RolloutView, domain: number): number {
+  return (view.groups.domains[domain]?.cap ?? 0) - (view.domainsTaken.get(domain) ?? 0);
+}
+
+type JudgedLane = { readonly queue: LaneQueue; readonly verdict: LaneVerdict };
+
+function judgeLanes(view: RolloutView, now: EpochMs): readonly JudgedLane[] {
+  const windows = new Map<string, LaneVerdict>();
+  return view.candidates.map((queue) => {
+    const lane = view.groups.lanes[queue.lane];
+    if (lane === undefined || lane.domains.length > 0)
+      return { queue, verdict: judgeLane(view, queue.lane, now) };
+    // Lanes without domains differ by stratum and zone alone; thousands of lanes share a few zones.
+    const key = `${lane.stratum}/${lane.timeZone}`;
+    const verdict = windows.get(key) ?? judgeLane(view, queue.lane, now);
+    windows.set(key, verdict);
+    return { queue, verdict };
+  });
+}
+
+function pick(view: RolloutView, lanes: readonly JudgedLane[], free: number): readonly Pick[] {
+  const wanted = (of: (queue: LaneQueue) => readonly Candidate[]) =>
+    lanes
+      .flatMap(({ queue, verdict }) =>
+        verdict.kind === 'free'
+          ? of(queue).map((candidate) => ({ ...candidate, lane: queue.lane, startBy: verdict.startBy }))
+          : [],
+      )
+      .sort((a, b) => a.order - b.order);
+  const room = new Map<number, number>();
+  const picks: Pick[] = [];
+  for (const { collectorId, lane, startBy } of [
+    ...wanted(({ retries }) => retries),
+    ...wanted(({ pending }) => pending),
+  ]) {
+    if (picks.length >= free) break;
+    const domains = view.groups.lanes[lane]?.domains ?? [];
+    if (domains.some((domain) => (room.get(domain) ?? roomIn(view, domain)) <= 0)) continue;
+    for (const domain of domains) room.set(domain, (room.get(domain) ?? roomIn(view, domain)) - 1);
+    picks.push({ collectorId, startBy });
+  }
+  return picks;
+}
+
+/** Each reason once, the earliest end first. */
+function holdsOf(lanes: readonly JudgedLane[]): readonly Hold[] {
+  const holds = new Map<string, Hold>();
+  for (const { verdict } of lanes) {
+    if (verdict.kind !== 'blocked') continue;
+    const { reason, until } = verdict;
+    holds.set(`${reason}/${until}`, { reason, until });
+  }
+  return [...holds.values()]
+    .sort((a, b) => (a.until ?? Number.POSITIVE_INFINITY) - (b.until ?? Number.POSITIVE_INFINITY))
+    .slice(0, holdsShownMax);
+}
+
+/** The first of these instants; null when there is none. */
+export function earliest(instants: ReadonlyArray<EpochMs | null>): EpochMs | null {
+  const known = instants.filter((instant) => instant !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

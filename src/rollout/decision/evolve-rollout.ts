@@ -1,0 +1,269 @@
+import { assertNever } from '../../base/assert.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { type AccountMark, withMark } from '../model/account.ts';
+import type { InventoryBaseline } from '../model/assess-inventory.ts';
+import { type DoubtedReading, isDoubtOverdue } from '../model/assess-inventory.ts';
+import type { LeftBehind } from '../model/left-behind.ts';
+import type { Policy } from '../model/policy.ts';
+import type {
+  GateStanding,
+  HeldFor,
+  HeldStratum,
+  Rollout,
+  RolloutView,
+  SoakCheck,
+  Wave,
+} from '../model/rollout.ts';
+import { acknowledge, lowerAcknowledged } from './acknowledged-failures.ts';
+import { assessed } from './failure-limits.ts';
+import { freshStanding } from './gate-probe.ts';
+
+/** What happened to a rollout as a whole. Only `evolveRollout` turns these into state. */
+export type RolloutFact = { readonly at: EpochMs } & (
+  | { readonly kind: 'approved'; readonly reason: string }
+  | { readonly kind: 'waveAwaitsApproval'; readonly wave: number }
+  | { readonly kind: 'waveApproved'; readonly wave: number; readonly reason: string }
+  | { readonly kind: 'waveOpened'; readonly wave: number }
+  | { readonly kind: 'soakBegun'; readonly wave: number; readonly endsAt: EpochMs }
+  | { readonly kind: 'soakLooked'; readonly wave: number; readonly check: SoakCheck }
+  | { readonly kind: 'soakSkipped'; readonly wave: number; readonly reason: string }
+  | {
+      readonly kind: 'gateAnswered';
+      readonly wave: number;
+      readonly gate: number;
+      readonly standing: GateStanding;
+    }
+  | { readonly kind: 'wavePassed'; readonly wave: number }
+  | { readonly kind: 'strataHeld'; readonly strata: readonly HeldStratum[]; readonly reason: string }
+  /** `view`: what it had failed until then is acknowledged. */
+  | {
+      readonly kind: 'stratumReleased';
+      readonly stratum: number;
+      readonly label: string;
+      readonly reason: string;
+      readonly view: RolloutView;
+    }
+  /** `forDoubt`: the reason says what the inventory lacks, and what it means to resume. */
+  | {
+      readonly kind: 'held';
+      readonly reason: string;
+      readonly heldFor?: HeldFor;
+      readonly forDoubt?: true;
+    }
+  /** What it was held for has come; nothing is acknowledged by that. */
+  | { readonly kind: 'holdEnded'; readonly reason: string }
+  | { readonly kind: 'paused'; readonly reason: string }
+  /** What every wave had failed when the operator said to go on: acknowledged. */
+  | { readonly kind: 'resumed'; readonly reason: string; readonly view: RolloutView }
+  | { readonly kind: 'acknowledgedLowered'; readonly view: RolloutView }
+  | { readonly kind: 'aborted'; readonly reason: string }
+  /** A newer build is out, and the policy wants it. */
+  | { readonly kind: 'superseded'; readonly reason: string }
+  | { readonly kind: 'rollbackAsked'; readonly reason: string; readonly anyTime?: true }
+  /** Its rollback, or it as a rollback, need not wait for windows and freezes any more. */
+  | { readonly kind: 'windowsLifted'; readonly reason: string }
+  /** From what is known before the rollback is planned. */
+  | { readonly kind: 'leftBehindForeseen'; readonly left: readonly LeftBehind[] }
+  /** The intent: this id is the rollback's, whether it is there yet or not. */
+  | {
+      readonly kind: 'rollbackNamed';
+      readonly rollbackId: string;
+      readonly left: readonly LeftBehind[];
+    }
+  | { readonly kind: 'rolledBack'; readonly reason: string; readonly left: readonly LeftBehind[] }
+  /** It was over, and an operator wants its failed ones tried again. */
+  | { readonly kind: 'reopened'; readonly reason: string }
+  | { readonly kind: 'finished'; readonly state: 'succeeded' | 'finishedWithFailures' }
+  | { readonly kind: 'closed' }
+  /** It was found to belong to this account too, under another access id or address than before. */
+  | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly reason: string }
+  /** A reading of the inventory can't be believed. */
+  | { readonly kind: 'inventoryDoubted'; readonly doubt: DoubtedReading }
+  /** A good reading: it ends the doubt, if there is one. */
+  | { readonly kind: 'inventoryTrusted'; readonly inventory: InventoryBaseline }
+  /** The config changed, and this rollout follows its brakes: the policy is the frozen one with the new brakes. */
+  | {
+      readonly kind: 'policyChanged';
+      readonly policy: Policy;
+      readonly generation: number;
+      readonly reason: string;
+    }
+  /** Nothing to say about the rollout itself: the store's brake was set or lifted. */
+  | { readonly kind: 'brakeSet' | 'brakeLifted' }
+);
+
+/**
+ * Whether a fact may be stored. Of a rollout whose own record can't be read only the end is: anything else would put
+ * what is guessed in the place of what a person may still mend, and let it go on by that.
+ */
+export function isStorable({ brokenText }: Rollout, { kind }: Pick<RolloutFact, 'kind'>): boolean {
+  return brokenText === undefined || kind === 'aborted' || kind === 'closed';
+}
+
+/** The only way a rollout changes. */
+export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
+  const { heldFor: heldBefore, hold: holdBefore, ...next } = change(rollout, fact);
+  if (next.state !== 'held' && next.state !== 'paused') return next;
+  const hold = fact.kind === 'held' || fact.kind === 'paused' ? next.rev : holdBefore;
+  const heldFor = fact.kind === 'held' ? fact.heldFor : heldBefore;
+  return {
+    ...next,
+    ...(hold !== undefined && { hold }),
+    ...(next.state === 'held' && heldFor !== undefined && { heldFor }),
+  };
+}
+
+function change(rollout: Rollout, fact: RolloutFact): Rollout {
+  const { brokenText, ...known } = rollout;
+  const next = { ...known, rev: rollout.rev + 1 };
+  switch (fact.kind) {
+    case 'approved':
+      return { ...next, state: 'running', reason: fact.reason, drift: null };
+    case 'waveAwaitsApproval':
+      return { ...next, waves: withWave(rollout, fact.wave, { state: 'awaitingApproval' }) };
+    case 'waveApproved':
+      return { ...next, waves: withWave(rollout, fact.wave, { approvedAt: fact.at }) };
+    case 'waveOpened':
+      return { ...next, waves: withWave(rollout, fact.wave, { state: 'open', openedAt: fact.at }) };
+    case 'soakBegun':
+      return { ...next, waves: withWave(rollout, fact.wave, { state: 'soaking', soakEndsAt: fact.endsAt }) };
+    case 'soakLooked':
+      return { ...next, waves: withWave(rollout, fact.wave, { soakCheck: fact.check }) };
+    case 'soakSkipped':
+      return { ...next, waves: withWave(rollout, fact.wave, { soakSkippedAt: fact.at }) };
+    case 'gateAnswered': {
+      const gates = (rollout.waves[fact.wave]?.gates ?? []).map((standing, index) =>
+        index === fact.gate ? fact.standing : standing,
+      );
+      return { ...next, waves: withWave(rollout, fact.wave, { gates }) };
+    }
+    case 'wavePassed':
+      return { ...next, waves: withWave(rollout, fact.wave, { state: 'passed', passedAt: fact.at }) };
+    case 'strataHeld':
+      return { ...next, heldStrata: [...rollout.heldStrata, ...fact.strata] };
+    case 'stratumReleased': {
+      const heldStrata = rollout.heldStrata.filter(({ label }) => label !== fact.label);
+      const view = { ...fact.view, rollout: { ...rollout, heldStrata } };
+      return { ...next, heldStrata, ...acknowledge(view, ({ stratum }) => stratum === fact.stratum) };
+    }
+    case 'held':
+      return { ...(fact.forDoubt === true ? withHeldDoubt(next) : next), state: 'held', reason: fact.reason };
+    case 'paused':
+      return { ...next, state: 'paused', reason: fact.reason };
+    case 'resumed':
+      return resumeDoubt(resume(next, fact.reason, { ...fact.view, rollout }), fact.at);
+    case 'holdEnded':
+      return { ...next, state: 'running', reason: fact.reason, waves: rollout.waves.map(soakAnew) };
+    case 'acknowledgedLowered':
+      return { ...next, ...lowerAcknowledged({ ...fact.view, rollout }) };
+    case 'aborted':
+    case 'superseded': {
+      const lost = brokenText === undefined ? '' : '; its record in Redis could not be read';
+      return { ...withoutDoubt(next), state: fact.kind, reason: `${fact.reason}${lost}` };
+    }
+    case 'rollbackAsked':
+      return {
+        ...withFairTime(next, fact.at),
+        state: 'rollingBack',
+        reason: fact.reason,
+        endedAt: null,
+        leftBehind: [],
+        ...(fact.anyTime === true ? { anyTime: true } : {}),
+      };
+    case 'windowsLifted':
+      return { ...next, anyTime: true };
+    case 'leftBehindForeseen':
+      return { ...next, leftBehind: fact.left };
+    case 'rollbackNamed':
+      return { ...next, rollbackId: fact.rollbackId, leftBehind: fact.left };
+    case 'rolledBack':
+      return { ...next, state: 'rolledBack', reason: fact.reason, endedAt: fact.at, leftBehind: fact.left };
+    case 'reopened':
+      return { ...next, state: 'running', reason: fact.reason, endedAt: null };
+    case 'finished':
+      return {
+        ...next,
+        state: fact.state,
+        reason: 'every collector of the plan has ended',
+        endedAt: fact.at,
+      };
+    case 'closed':
+      return { ...next, endedAt: fact.at };
+    case 'accountTied':
+      return { ...next, accountMarks: withMark(rollout.accountMarks, fact.mark) };
+    case 'inventoryDoubted':
+      return { ...next, doubt: { since: fact.at, ...rollout.doubt, ...fact.doubt } };
+    case 'inventoryTrusted':
+      return { ...withoutDoubt(next), inventory: fact.inventory };
+    case 'policyChanged': {
+      const changes = (rollout.config?.changes ?? 0) + 1;
+      return { ...next, policy: fact.policy, config: { generation: fact.generation, changes } };
+    }
+    case 'brakeSet':
+    case 'brakeLifted':
+      return next;
+    default:
+      return assertNever(fact);
+  }
+}
+
+/** Going on says: I have seen these failures, the missing evidence and what the gates said; only new ones count. */
+function resume(next: Rollout, reason: string, view: RolloutView): Rollout {
+  const { heldStrata } = view.rollout;
+  const isOnlyHeldLeft =
+    heldStrata.length > 0 &&
+    view.rollout.waves.every(({ state }) => state === 'passed') &&
+    assessed(view).every(({ assessment }) => assessment.settled && assessment.deferred === 0);
+  const { waves, acknowledgedStrata } = acknowledge(view, () => true);
+  return {
+    ...next,
+    state: 'running',
+    reason,
+    waves: waves.map((wave, index) =>
+      // Also what no stratum accounts for: all of it is known now.
+      soakAnew({ ...wave, acknowledgedWeight: view.waves[index]?.weight ?? 0 }),
+    ),
+    acknowledgedStrata,
+    endsWithoutHeld: view.rollout.endsWithoutHeld || isOnlyHeldLeft,
+  };
+}
+
+/** What was observed and asked before a hold is no evidence after it. */
+function soakAnew(wave: Wave): Wave {
+  if (wave.state !== 'soaking') return wave;
+  return { ...wave, soakCheck: null, gates: wave.gates.map(() => freshStanding()) };
+}
+
+/**
+ * Who resumes after the hold for the doubt has read its reason: what the inventory lacks was removed on purpose. After a
+ * pause or another hold nobody has read that, so the rollout waits anew. An empty inventory is never taken for the fleet.
+ */
+function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
+  const { doubt } = next;
+  if (doubt === undefined) return next;
+  const { isHeld, ...waiting } = doubt;
+  const { size, missing } = doubt;
+  if (doubt.why.kind !== 'empty' && isHeld === true)
+    return { ...withoutDoubt(next), inventory: { at, size, missing } };
+  return { ...next, doubt: { ...waiting, since: at } };
+}
+
+/** A doubt that lasted through a pause was no time to wait for a rollback, which goes on without those that it can't see. */
+function withFairTime(next: Rollout, at: EpochMs): Rollout {
+  const { doubt } = next;
+  if (doubt === undefined || doubt.isHeld === true || !isDoubtOverdue(doubt, at)) return next;
+  return { ...next, doubt: { ...doubt, since: at } };
+}
+
+function withHeldDoubt(next: Rollout): Rollout {
+  return next.doubt === undefined ? next : { ...next, doubt: { ...next.doubt, isHeld: true } };
+}
+
+function withoutDoubt(next: Rollout): Rollout {
+  const { doubt: _ended, ...rest } = next;
+  return rest;
+}
+
+function withWave(rollout: Rollout, index: number, changes: Partial<Wave>): readonly Wave[] {
+  return rollout.waves.map((wave, i) => (i === index ? { ...wave, ...changes } : wave));
+}

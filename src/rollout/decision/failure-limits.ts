@@ -1,0 +1,168 @@
+import type { WaveRule } from '../model/policy.ts';
+import { failuresAllowed } from '../model/policy.ts';
+import type { RolloutView, StratumSummary, Wave, WaveSummary } from '../model/rollout.ts';
+import { isActive, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+
+/** How a wave stands against its gate. Members of held strata are set aside: neither waited for nor counted. */
+export interface WaveAssessment {
+  /** Weighted failures that count, and how many it may have: more than that trips it. */
+  readonly failures: number;
+  readonly failuresAllowed: number;
+  /** Weighted failures that no longer count. */
+  readonly acknowledged: number;
+  readonly tripped: boolean;
+  readonly pending: number;
+  readonly active: number;
+  readonly deferred: number;
+  readonly succeeded: number;
+  /** Collectors that its soak observes: upgraded by the rollout, or by someone else. */
+  readonly soaking: number;
+  /** Members of held strata that wait. */
+  readonly setAside: number;
+  /** Nothing of the wave waits for its turn or is on its way; deferred ones do not hold a wave up. */
+  readonly settled: boolean;
+  readonly evidence: Evidence;
+}
+
+/**
+ * What a wave shows of the build (P14). `shown`: at least one collector is upgraded; one that someone else upgraded shows
+ * it only where the wave soaks, alive on the build to the end. `awaited`: none is yet, and some may still be. `none`: no
+ * collector is upgraded, and none of the wave remains that could be.
+ */
+export type Evidence = 'shown' | 'awaited' | 'none';
+
+/** What held strata have in one wave. */
+export interface SetAside {
+  readonly waiting: number;
+  readonly failed: number;
+  readonly weight: number;
+  /** Of that weight. */
+  readonly acknowledged: number;
+}
+
+const nothing: SetAside = { waiting: 0, failed: 0, weight: 0, acknowledged: 0 };
+
+/**
+ * Assesses a wave (DESIGN §4, Failures and Gate). The denominator is the wave's size when it opened; failures that an
+ * operator has acknowledged no longer count, and the limit stays.
+ */
+function assessWave(
+  wave: Wave,
+  rule: WaveRule,
+  summary: WaveSummary,
+  aside: SetAside = nothing,
+): WaveAssessment {
+  const allowed = failuresAllowed(rule.maxFailures, wave.size);
+  const weight = Math.max(0, summary.weight - aside.weight);
+  const acknowledged = Math.min(weight, Math.max(0, wave.acknowledgedWeight - aside.acknowledged));
+  const failures = weight - acknowledged;
+  const { pending, retrying, deferred, succeeded } = summary.counts;
+  const running = countActive(summary) - retrying;
+  const waiting = Math.max(0, pending + retrying - aside.waiting);
+  const members = wave.size + wave.joined;
+  const settled = running === 0 && waiting === 0;
+  const soaking = rule.soakMs > 0 ? succeeded + summary.onBuild : succeeded;
+  const isShown = soaking > 0 || members <= aside.waiting + aside.failed;
+  return {
+    failures,
+    failuresAllowed: allowed,
+    acknowledged,
+    tripped: failures > allowed,
+    pending,
+    active: running + retrying,
+    deferred,
+    succeeded,
+    soaking,
+    setAside: aside.waiting,
+    settled,
+    evidence: isShown ? 'shown' : settled && deferred === 0 ? 'none' : 'awaited',
+  };
+}
+
+/** What these strata have in one wave; without a list, those that are held. */
+export function setAsideIn(
+  view: RolloutView,
+  wave: number,
+  strata: ReadonlySet<number> = heldStrataOf(view),
+): SetAside {
+  if (strata.size === 0) return nothing;
+  const isHeld = (each: StratumSummary) => each.wave === wave && strata.has(each.stratum);
+  const acknowledged = view.rollout.acknowledgedStrata
+    .filter((each) => each.wave === wave && strata.has(each.stratum))
+    .reduce((sum, { weight = 0 }) => sum + weight, 0);
+  return view.strata.filter(isHeld).reduce(
+    (sum, { waiting, failed, weight }) => ({
+      waiting: sum.waiting + waiting,
+      failed: sum.failed + failed,
+      weight: sum.weight + weight,
+      acknowledged,
+    }),
+    nothing,
+  );
+}
+
+/** The strata of which nothing more starts. */
+export function heldStrataOf(view: RolloutView): ReadonlySet<number> {
+  return new Set(view.rollout.heldStrata.map(({ stratum }) => stratum));
+}
+
+/** The weighted failures, acknowledged ones included, beyond which a wave trips: at once and not at its end. */
+export function tripAbove(wave: Wave, rule: WaveRule): number {
+  return failuresAllowed(rule.maxFailures, wave.size) + wave.acknowledgedWeight;
+}
+
+/** A wave with its rule and how it stands. */
+export interface AssessedWave {
+  readonly wave: Wave;
+  readonly rule: WaveRule;
+  readonly assessment: WaveAssessment;
+}
+
+/** Each wave with its rule and how it stands. */
+export function assessed(
+  view: RolloutView,
+  strata: ReadonlySet<number> = heldStrataOf(view),
+): readonly AssessedWave[] {
+  return view.rollout.waves.flatMap((_wave, index) => assessedAt(view, index, strata) ?? []);
+}
+
+/** The same of one wave; undefined when there is none. */
+export function assessedAt(
+  view: RolloutView,
+  index: number,
+  strata: ReadonlySet<number> = heldStrataOf(view),
+): AssessedWave | undefined {
+  const wave = view.rollout.waves[index];
+  const rule = view.rollout.policy.waves[index];
+  const summary = view.waves[index];
+  if (wave === undefined || rule === undefined || summary === undefined) return undefined;
+  return { wave, rule, assessment: assessWave(wave, rule, summary, setAsideIn(view, index, strata)) };
+}
+
+/** How many upgrades of the rollout are in such states. */
+export function total(view: Pick<RolloutView, 'waves'>, wanted: (state: UpgradeState) => boolean): number {
+  let sum = 0;
+  for (const { counts } of view.waves) {
+    for (const state of upgradeStates) if (wanted(state)) sum += counts[state];
+  }
+  return sum;
+}
+
+/** True once a wave has been opened; what belongs to it may start. */
+export function hasBegun({ state }: Wave): boolean {
+  return state !== 'waiting' && state !== 'awaitingApproval';
+}
+
+const activeStates = upgradeStates.filter(isActive);
+
+function countActive({ counts }: WaveSummary): number {
+  let sum = 0;
+  for (const state of activeStates) sum += counts[state];
+  return sum;
+}
+
+/** Counters of a wave nobody has entered. */
+export function emptyCounts(): Record<UpgradeState, number> {
+  const entries = upgradeStates.map((state) => [state, 0] as const);
+  return Object.fromEntries(entries) as Record<UpgradeState, number>;
+}

@@ -1,0 +1,40 @@
+import type { EpochMs } from '../../base/time.ts';
+import { type AccountStanding, accountWords, needsPerson } from '../model/account.ts';
+import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
+import { isEnd } from '../model/upgrade.ts';
+import type { Decision } from './decision.ts';
+import { total } from './failure-limits.ts';
+
+/**
+ * What a daemon does for a rollout that is not known to belong to its account: nothing (P5, P14). Only one that an
+ * operator ended is brought to its end, since the daemon of its account may never come back: what waits is withdrawn, and
+ * what may be running is given up when the service itself must have ended it.
+ */
+export function decideForeign(
+  view: RolloutView,
+  account: Exclude<AccountStanding, { kind: 'own' }>,
+  now: EpochMs,
+): Decision {
+  const words = { reason: accountWords(account), until: null };
+  if (!needsPerson(account) || !isRolloutEnd(view.rollout.state))
+    return { actions: [], holds: [words], wakeAt: null };
+  const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');
+  const open = total(view, (state) => !isEnd(state));
+  if (open === 0) return { actions: [{ do: 'close' }], holds: [], wakeAt: null };
+  if (waiting > 0) {
+    const reason = `the rollout was ${view.rollout.state}`;
+    return { actions: [{ do: 'withdrawWaiting', reason }], holds: [words], wakeAt: null };
+  }
+  const overAt = allOverAt(view);
+  const reason = `${open} of its upgrades may still run in another account, where this daemon can't look; they are given up when none can run any more`;
+  if (now < overAt) return { actions: [], holds: [{ reason, until: overAt }], wakeAt: overAt };
+  const why = 'it was in another account when its rollout was ended, and could not be watched to its end';
+  return { actions: [{ do: 'abandon', reason: why }], holds: [], wakeAt: null };
+}
+
+/** No create has left since the last change of an upgrade, and none runs for longer than its deadline and its proof. */
+function allOverAt({ rollout, waves }: RolloutView): EpochMs {
+  const lastChangeAt = Math.max(rollout.createdAt, ...waves.map((wave) => wave.lastChangeAt ?? 0));
+  const { deadlineMs, verifyWithinMs } = rollout.policy.upgrade;
+  return lastChangeAt + deadlineMs + verifyWithinMs;
+}

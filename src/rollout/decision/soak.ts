@@ -1,0 +1,63 @@
+import { isSameBuild } from '../../base/build-version.ts';
+import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
+import { assessHeartbeat } from '../model/collector.ts';
+import type { RolloutView } from '../model/rollout.ts';
+
+/** How an upgraded collector does while its wave soaks (DESIGN §4, Gate). */
+export type SoakVerdict =
+  | { readonly kind: 'well' }
+  /**
+   * It missed heartbeats: a restart, or the beginning of the end. Or the answer told no time that its heartbeat can be
+   * compared with, so nothing is known (P14). It is polled again.
+   */
+  | { readonly kind: 'silent' }
+  /** It counts as a failure of its wave. `lost`: it died, so it weighs as one that did not come back. */
+  | { readonly kind: 'regressed'; readonly lost: boolean; readonly reason: string };
+
+// `alive` stays true for up to 30 minutes after a death (field-facts.md, Upgrades); a host restarts in less than this.
+const deadAfterMs: DurationMs = 5 * 60_000;
+
+/** @param serviceAt the service's own clock at the answer; null where it told none that proves anything */
+export function assessSoak(
+  toBuild: string,
+  seen: {
+    readonly build: string;
+    readonly alive: boolean;
+    readonly lastSeenAlive: EpochMs | null | undefined;
+  },
+  serviceAt: EpochMs | null,
+): SoakVerdict {
+  if (!isSameBuild(seen.build, toBuild)) {
+    return {
+      kind: 'regressed',
+      lost: false,
+      reason: `left the build while its wave soaked: it shows ${seen.build || 'none'}`,
+    };
+  }
+  if (!seen.alive) return { kind: 'regressed', lost: true, reason: 'died while its wave soaked' };
+  const { lastSeenAlive } = seen;
+  if (lastSeenAlive === null || lastSeenAlive === undefined) return { kind: 'well' };
+  if (serviceAt === null) return { kind: 'silent' };
+  if (assessHeartbeat(lastSeenAlive, serviceAt) !== 'silent') return { kind: 'well' };
+  const silentForMs = serviceAt - lastSeenAlive;
+  if (silentForMs <= deadAfterMs) return { kind: 'silent' };
+  const words = formatDuration(Math.round(silentForMs / 1_000) * 1_000);
+  return { kind: 'regressed', lost: true, reason: `died while its wave soaked: silent for ${words}` };
+}
+
+/** When the soak of a wave would end that settled now: it runs from the end of its last upgrade. */
+export function soakEndIfBegun(view: RolloutView, index: number, now: EpochMs): EpochMs {
+  const soakMs = view.rollout.policy.waves[index]?.soakMs ?? 0;
+  return (view.waves[index]?.lastChangeAt ?? now) + soakMs;
+}
+
+/** When the soak of a wave ends: skipped, or later for those that came late; null when it has not begun. */
+export function soakEndsAtOf(view: RolloutView, index: number): EpochMs | null {
+  const wave = view.rollout.waves[index];
+  if (wave === undefined || wave.soakEndsAt === null) return null;
+  if (wave.soakSkippedAt !== null) return wave.soakSkippedAt;
+  // A wave that has passed soaks no more, whoever joins it later.
+  if (wave.state !== 'soaking') return wave.soakEndsAt;
+  const soakMs = view.rollout.policy.waves[index]?.soakMs ?? 0;
+  return Math.max(wave.soakEndsAt, (view.waves[index]?.lastChangeAt ?? 0) + soakMs);
+}

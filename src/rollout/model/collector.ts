@@ -1,0 +1,74 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { CollectorKey } from './policy.ts';
+
+/** A collector as the rules see it, read from the inventory. */
+export interface FleetCollector {
+  readonly id: number;
+  readonly name: string;
+  readonly category: string;
+  readonly hostName: string;
+  readonly osName: string;
+  readonly osArch: string;
+  readonly build: string;
+  readonly alive: boolean;
+  readonly lastSeenAlive: EpochMs | undefined;
+  readonly ephemeral: boolean;
+  readonly sourceSyncMode: string;
+  readonly timeZone: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** What one reading of the service told about the fleet. */
+export interface FleetSnapshot {
+  readonly readAt: EpochMs;
+  /** The service's own clock when the inventory was read, where it told. */
+  readonly serviceAt: EpochMs | null;
+  /** Every installed collector. */
+  readonly collectors: readonly FleetCollector[];
+  /** Those that the service would upgrade to the target now. */
+  readonly upgradableIds: ReadonlySet<number>;
+  /** The service's own clock when it named those, where it told. */
+  readonly offeredAt: EpochMs | null;
+}
+
+/** A reading of the collectors alone. */
+export type FleetInventory = Omit<FleetSnapshot, 'upgradableIds' | 'offeredAt'>;
+
+// A heartbeat comes every 15 seconds (collector-api.md §8). A collector that missed one may be restarting, at the end of
+// somebody else's upgrade, while the service still shows its old build and offers it again.
+const heardWithinMs: DurationMs = 20_000;
+
+// After three missed ones it is away for longer than a restart takes to notice.
+const silentAfterMs: DurationMs = 45_000;
+
+/** How a collector's last heartbeat looks against the service's own clock; `unknown` where the service tells too little. */
+export function assessHeartbeat(
+  lastSeenAlive: EpochMs | null | undefined,
+  serviceAt: EpochMs | null,
+): 'heard' | 'late' | 'silent' | 'unknown' {
+  if (lastSeenAlive === null || lastSeenAlive === undefined || serviceAt === null) return 'unknown';
+  const ageMs = serviceAt - lastSeenAlive;
+  if (ageMs <= heardWithinMs) return 'heard';
+  return ageMs <= silentAfterMs ? 'late' : 'silent';
+}
+
+/** What a collector has under a key; empty where it has nothing. */
+export function valueUnder(collector: FleetCollector, key: CollectorKey): string {
+  switch (key) {
+    case 'collectorVersion':
+      return collector.build;
+    case 'ephemeral':
+      return collector.ephemeral ? 'ephemeral' : 'lasting';
+    case 'osName':
+    case 'osArch':
+    case 'category':
+    case 'hostName':
+    case 'timeZone':
+    case 'sourceSyncMode':
+      return collector[key];
+    default: {
+      const field = key.slice('fields.'.length);
+      return Object.hasOwn(collector.fields, field) ? (collector.fields[field] ?? '') : '';
+    }
+  }
+}

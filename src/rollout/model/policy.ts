@@ -1,0 +1,216 @@
+import type { DurationMs } from '../../base/time.ts';
+
+/** One entry under `rollouts:` in the config: which collectors, to which build, how carefully (DESIGN §4). */
+export interface Policy {
+  readonly name: string;
+  readonly select: Selection;
+  readonly target: TargetRule;
+  /** A cron expression; seconds are allowed. */
+  readonly schedule: string;
+  /** The IANA zone in which the schedule is read. */
+  readonly timeZone: string;
+  /** Upgrades that may be running at the service at one instant (P2). */
+  readonly concurrency: number;
+  /** Caps: at most so many upgrades at one instant among the collectors that share a value of the key (P2). */
+  readonly maxInFlightPer: readonly CapRule[];
+  /** Collectors alike in these form a stratum; empty: one stratum. */
+  readonly spreadBy: readonly CollectorKey[];
+  /** A stratum whose failures stand out is held alone, and the rest goes on. */
+  readonly isolateStrata: boolean;
+  /** Show the plan, and wait for `approve` before anything starts. */
+  readonly approval: boolean;
+  /** When upgrades may start; empty: always. */
+  readonly windows: readonly WindowRule[];
+  /** When none may start, windows or not. */
+  readonly freezes: readonly FreezeRule[];
+  /** What a wave with too many failures, or a gate that is missed, leads to. */
+  readonly onBreach: 'hold' | 'abort' | 'rollback';
+  readonly waves: readonly WaveRule[];
+  /** How many failures a collector that did not come back counts as. */
+  readonly lostWeight: number;
+  readonly upgrade: {
+    /** From the create: no end by then is a time-out. */
+    readonly deadlineMs: DurationMs;
+    /** From the task's end: how long the collector may take to show the build and a fresh heartbeat. */
+    readonly verifyWithinMs: DurationMs;
+    /** How long an upgrade usually takes; looks and closing windows are reckoned by it until durations are learned. */
+    readonly expectMs: DurationMs;
+  };
+  readonly retry: RetryRule;
+  readonly defer: { readonly upToMs: DurationMs };
+  readonly messageRules: readonly MessageRule[];
+}
+
+export interface Selection {
+  readonly include: Selector;
+  readonly exclude: readonly Selector[];
+}
+
+/** All given keys must match; a list matches when one of its entries does. Texts are globs, or `/regex/`. */
+export interface Selector {
+  readonly name?: readonly string[];
+  readonly category?: readonly string[];
+  readonly hostName?: readonly string[];
+  readonly osName?: readonly string[];
+  readonly osArch?: readonly string[];
+  readonly sourceSyncMode?: readonly string[];
+  readonly id?: readonly number[];
+  /** Ranges such as `>=19.361-1 <19.500-1`. */
+  readonly version?: readonly string[];
+  readonly ephemeral?: boolean;
+  readonly fields?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface TargetRule {
+  /** `latest`, or a build. */
+  readonly version: string;
+  readonly allowDowngrade: boolean;
+  /** A latest build is taken only when the daemon saw it first at least this long ago. */
+  readonly minimumAgeMs: DurationMs;
+  /** A newer latest build ends a rollout that is on its way, and the next one takes it up. */
+  readonly supersede: boolean;
+}
+
+/** What collectors may be told apart by. `collectorVersion` is the build they run. */
+export type CollectorKey =
+  | 'osName'
+  | 'osArch'
+  | 'collectorVersion'
+  | 'category'
+  | 'hostName'
+  | 'timeZone'
+  | 'sourceSyncMode'
+  | 'ephemeral'
+  | `fields.${string}`;
+
+export interface CapRule {
+  readonly key: CollectorKey;
+  readonly cap: number;
+}
+
+/** In place of a time zone: each collector's own. */
+export const collectorZone = 'collector';
+
+/** Half-open `[from, to)` by local time; `days` are those on which it opens (1 is Monday). */
+export interface WindowRule {
+  readonly days: readonly number[];
+  /** Minutes since local midnight, below 1440. */
+  readonly fromMinute: number;
+  /** At most 1440; not after `fromMinute`: on the next day. */
+  readonly toMinute: number;
+  /** An IANA zone, or `collector`. */
+  readonly timeZone: string;
+}
+
+/** Half-open `[from, to)` by local time, each as `2026-12-20T00:00`. */
+export interface FreezeRule {
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+  /** An IANA zone, or `collector`. */
+  readonly timeZone: string;
+}
+
+/** A number of collectors, or a share of them. */
+export type Amount =
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'percent'; readonly percent: number };
+
+/** How many collectors a wave takes; percents are of the plan. */
+export type WaveSize = Amount | { readonly kind: 'perStratum'; readonly count: number };
+
+export interface WaveRule {
+  readonly name: string;
+  readonly size: WaveSize;
+  /** Takes only collectors that match, whatever their stratum; up to `size`. */
+  readonly match?: Selector;
+  readonly soakMs: DurationMs;
+  readonly maxFailures: Amount;
+  /** Waits for `approve` before it opens. */
+  readonly approval: boolean;
+  /** What has to be met, beside failures and soak, before the next wave may open. */
+  readonly gates: readonly GateRule[];
+}
+
+export type GateRule = {
+  /** Unique in its wave. */
+  readonly name: string;
+  /** Shows its value, and decides nothing. */
+  readonly dryRun: boolean;
+  /** How often it is asked. */
+  readonly everyMs: DurationMs;
+  /** A file with a bearer token; read when the gate is asked, so that no token is stored (P12). */
+  readonly tokenFile?: string;
+  /** A PEM file with authorities to trust beside the public ones; read when the gate is asked. */
+  readonly caFile?: string;
+} & GatePlace &
+  (
+    | {
+        readonly kind: 'prometheus';
+        readonly query: string;
+        readonly expect: Expectation;
+        /** How long the expectation must be met without a break to pass, or missed without a break to fail. */
+        readonly forMs: DurationMs;
+      }
+    | { readonly kind: 'webhook' }
+  );
+
+/** Where a gate asks. */
+export type GatePlace =
+  /** Stored and shown, so it holds no secret. */
+  | { readonly url: string }
+  /** A file with the URL, which may be a secret; read when the gate is asked, so that it is not stored (P12). */
+  | { readonly urlFile: string };
+
+export interface Expectation {
+  readonly operator: '>=' | '>' | '<=' | '<' | '==' | '!=';
+  readonly value: number;
+}
+
+export interface RetryRule {
+  /** Tasks created for one collector in one rollout, at most. */
+  readonly maxAttempts: number;
+  readonly backoff: {
+    readonly initialMs: DurationMs;
+    readonly factor: number;
+    readonly maxMs: DurationMs;
+    /** 0.2 spreads a wait over ±20 %. */
+    readonly jitter: number;
+  };
+}
+
+/** Maps words of a failed task's message to what to do about it. */
+export interface MessageRule {
+  /** Matches when one of these occurs in the message, in any case. */
+  readonly words: readonly string[];
+  readonly class: 'retry' | 'retryLater' | 'permanent';
+}
+
+/** Members of a wave of this size: percents round up, and are never 0 while there is anyone (DESIGN §4, Waves). */
+export function membersOf(amount: Amount, plannedCount: number): number {
+  const wanted =
+    amount.kind === 'count' ? amount.count : Math.max(1, Math.ceil(shareOf(plannedCount, amount.percent)));
+  return Math.min(wanted, plannedCount);
+}
+
+/** Failures a wave may have without tripping: percents round down, so 5 % of 10 allows 0 (DESIGN §4, Failures). */
+export function failuresAllowed(amount: Amount, waveSize: number): number {
+  return amount.kind === 'count' ? amount.count : Math.floor(shareOf(waveSize, amount.percent));
+}
+
+/** As written in the config: `5`, `2%`, `1 per stratum`. */
+export function formatAmount(amount: WaveSize): string {
+  switch (amount.kind) {
+    case 'count':
+      return String(amount.count);
+    case 'percent':
+      return `${amount.percent}%`;
+    default:
+      return `${amount.count} per stratum`;
+  }
+}
+
+// 0.57 % of 10,000 is 57 to a person and 56.99999999999999 to a float; no plan needs a twelfth digit.
+function shareOf(count: number, percent: number): number {
+  return Number(((count * percent) / 100).toPrecision(12));
+}

@@ -1,0 +1,305 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { AccountMark, AccountStanding } from './account.ts';
+import type { InventoryBaseline, InventoryDoubt } from './assess-inventory.ts';
+import type { LeftBehind } from './left-behind.ts';
+import type { PlanGroups } from './plan-groups.ts';
+import type { Policy } from './policy.ts';
+import type { Upgrade, UpgradeState } from './upgrade.ts';
+
+export const rolloutStates = [
+  'planned',
+  'awaitingApproval',
+  'running',
+  'held',
+  'paused',
+  'rollingBack',
+  'succeeded',
+  'finishedWithFailures',
+  'aborted',
+  'rolledBack',
+  'superseded',
+] as const;
+export type RolloutState = (typeof rolloutStates)[number];
+
+export type WaveState = 'waiting' | 'awaitingApproval' | 'open' | 'soaking' | 'passed' | 'held';
+
+/** One run of a policy: one pinned target, one frozen plan (P5, P6). */
+export interface Rollout {
+  /** `<policy>-<UTC yyyymmdd>-<n>` */
+  readonly id: string;
+  /** A rollback takes the collectors of another rollout back, each to the build it had before. */
+  readonly kind: 'upgrade' | 'rollback';
+  /** For a rollback: the rollout it takes back. */
+  readonly rollbackOf: string | null;
+  /** The rollback of this rollout, once it was begun. */
+  readonly rollbackId: string | null;
+  /** The policy as it was when the plan was frozen, with the brakes of the present config (`follow-config.ts`). */
+  readonly policy: Policy;
+  /** Whose brakes those are; absent in rollouts of earlier versions. */
+  readonly config?: RolloutConfig;
+  readonly targetBuild: string;
+  /** For a rollback: the builds it goes back to, most frequent first. */
+  readonly backTo: readonly string[];
+  /** For a rollback, and for what it takes back: who stays on the build, and why. */
+  readonly leftBehind: readonly LeftBehind[];
+  /** The builds it started from, most frequent first, at most five. */
+  readonly fromBuilds: readonly string[];
+  readonly planHash: string;
+  /** Counts the versions of the plan's groups: late joiners may add to them. */
+  readonly groupsRev: number;
+  readonly startedBy: string;
+  readonly createdAt: EpochMs;
+  /** When the inventory behind the plan was read. */
+  readonly fleetReadAt: EpochMs;
+  /** Installed collectors in that inventory. */
+  readonly fleetSize: number;
+  /** What later readings of the inventory are judged by; absent in records of earlier versions until one was good. */
+  readonly inventory?: InventoryBaseline;
+  /** While the inventory can't be believed. Nothing starts, and no collector is taken for gone (P14). */
+  readonly doubt?: InventoryDoubt;
+  readonly state: RolloutState;
+  /** Why it is in this state, for a person. */
+  readonly reason: string;
+  /** Set while it is held by itself for something that may come by itself; the hold ends then. Absent in any other hold. */
+  readonly heldFor?: HeldFor;
+  /** While it is held or paused: the `rev` with which that began. Absent in records of earlier versions. */
+  readonly hold?: number;
+  readonly waves: readonly Wave[];
+  /** Strata of which nothing more starts until an operator releases them. */
+  readonly heldStrata: readonly HeldStratum[];
+  /** Failures of strata that an operator has seen, and which speak against them no more. */
+  readonly acknowledgedStrata: readonly AcknowledgedStratum[];
+  /** An operator said that it may end without what is held. */
+  readonly endsWithoutHeld: boolean;
+  /** While the plan waits for approval: how the fleet moved since it was shown last. */
+  readonly drift: PlanDrift | null;
+  /** For a rollback, and for what it takes back: a person lets it start outside windows and inside freezes. */
+  readonly anyTime?: true;
+  /** How many collectors the plan left out, by reason. */
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** When the last of its upgrades had ended; until then what runs is watched, whatever the state. */
+  readonly endedAt: EpochMs | null;
+  readonly rev: number;
+  /** The account of the service that it belongs to, by each access id that is known to be of it; absent in rollouts of before. */
+  readonly accountMarks?: readonly AccountMark[];
+  /**
+   * While its own record can't be read: the text of that. All else is what is known beside it (`rebuild-rollout.ts`),
+   * and only its end is ever stored.
+   */
+  readonly brokenText?: string;
+}
+
+/** The config that a rollout follows. */
+export interface RolloutConfig {
+  /** Grows with each config that is new to the installation. */
+  readonly generation: number;
+  /** How often its brakes changed since the plan was frozen: a turn that was given before the last change counts no more. */
+  readonly changes: number;
+}
+
+/**
+ * What a rollout that is held waits for. `evidence`: all collectors of this wave have ended, and none is upgraded (P14).
+ */
+export interface HeldFor {
+  readonly kind: 'evidence';
+  /** Index of the wave in the plan. */
+  readonly wave: number;
+}
+
+/** A stratum that is held alone, across the waves, with what led to it. */
+export interface HeldStratum {
+  /** Its index; -1 while nobody in the plan belongs to it. */
+  readonly stratum: number;
+  readonly label: string;
+  /** With the figures: `3 of 4 failed, 1 of 80 elsewhere`. */
+  readonly reason: string;
+  readonly by: string;
+  readonly at: EpochMs;
+}
+
+/** Failures of a stratum in a wave that an operator has acknowledged, by resuming or by releasing the stratum. */
+export interface AcknowledgedStratum {
+  readonly stratum: number;
+  readonly failed: number;
+  /** Absent in records of earlier versions: then it is the sum over all waves, and only the waves know the weight. */
+  readonly wave?: number;
+  readonly weight?: number;
+}
+
+/** How a plan differs from the one before it. */
+export interface PlanDrift {
+  readonly from: string;
+  readonly joined: number;
+  readonly left: number;
+  /** In words, with a few names. */
+  readonly words: string;
+}
+
+/** An ordered group of the plan. */
+export interface Wave {
+  readonly name: string;
+  /** Members when it was planned; the denominator of its failure share. */
+  readonly size: number;
+  /** Members that caps make wait for each other: the longest such chain. */
+  readonly chain: number;
+  /** Late joiners: members that came to it later. */
+  readonly joined: number;
+  readonly state: WaveState;
+  readonly openedAt: EpochMs | null;
+  readonly soakEndsAt: EpochMs | null;
+  readonly passedAt: EpochMs | null;
+  /** When an operator approved its opening, where its rule asks for it. */
+  readonly approvedAt: EpochMs | null;
+  /** When an operator ended its soak. */
+  readonly soakSkippedAt: EpochMs | null;
+  /** The last look at its upgraded collectors during the soak. */
+  readonly soakCheck: SoakCheck | null;
+  /** How each gate of its rule stands, in their order. */
+  readonly gates: readonly GateStanding[];
+  /** Weighted failures that an operator has acknowledged, those of held strata included: they no longer count. */
+  readonly acknowledgedWeight: number;
+  /** An operator resumed although the wave had brought no evidence, and waited for none. */
+  readonly acceptedWithoutEvidence: boolean;
+}
+
+/** A look at the upgraded collectors of a wave that soaks. */
+export interface SoakCheck {
+  /** When it began: what it saw was so at this instant or later. */
+  readonly at: EpochMs;
+  /** Collectors that had missed heartbeats, but not for long enough to be counted as dead. */
+  readonly silent: number;
+  /** Looks in a row that brought no answer. */
+  readonly misses: number;
+}
+
+/** What a gate has answered so far. */
+export interface GateStanding {
+  readonly askedAt: EpochMs | null;
+  /** Since when it has been asked without a break. */
+  readonly watchedSince: EpochMs | null;
+  readonly verdict: 'unasked' | 'met' | 'missed' | 'hold' | 'error';
+  /** Since when the verdict is the same without a break. */
+  readonly since: EpochMs | null;
+  /** The last value of a query. */
+  readonly value: number | null;
+  /** The last answer in words. */
+  readonly detail: string;
+  readonly errorsInRow: number;
+}
+
+/** Counters of one wave, kept with the records. */
+export interface WaveSummary {
+  readonly counts: Readonly<Record<UpgradeState, number>>;
+  /** Failures, weighted. */
+  readonly weight: number;
+  /** Collectors that did not come back. */
+  readonly lost: number;
+  /** Withdrawn ones that someone else had upgraded. */
+  readonly onBuild: number;
+  /** When the last upgrade of the wave changed its state. */
+  readonly lastChangeAt: EpochMs | null;
+}
+
+/** Counters of one stratum in one wave; only where there is something to count. */
+export interface StratumSummary {
+  readonly stratum: number;
+  readonly wave: number;
+  /** Pending or retrying; deferred ones wait for something else, and are not counted here. */
+  readonly waiting: number;
+  /** Queued, starting, upgrading or verifying. */
+  readonly active: number;
+  readonly succeeded: number;
+  /** Collectors that failed, each counted once. */
+  readonly failed: number;
+  /** Their failures, weighted. */
+  readonly weight: number;
+}
+
+/** A collector that may be admitted when its lane is free. */
+export interface Candidate {
+  readonly collectorId: number;
+  /** For a retry: when it came due. For a pending one: its place in the plan. */
+  readonly order: number;
+}
+
+/** The next candidates of one lane, in waves that have begun; both lists are bounded. */
+export interface LaneQueue {
+  readonly lane: number;
+  readonly retries: readonly Candidate[];
+  readonly pending: readonly Candidate[];
+}
+
+/** How long upgrades of one stratum took, from their last create to the proof. */
+export interface DurationSummary {
+  readonly count: number;
+  readonly p95Ms: number;
+}
+
+/** Why a build may not be installed: it tripped a canary, or an operator said so. */
+export interface BuildHold {
+  readonly build: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: EpochMs;
+}
+
+/** Upgrades on their way whose record can't be read. */
+export interface Unreadable {
+  readonly collectorIds: readonly number[];
+  /** Since the first of them was met. */
+  readonly forMs: DurationMs;
+}
+
+/** What `decide` sees: a summary, never all records, so that its cost does not grow with the fleet. */
+export interface RolloutView {
+  readonly rollout: Rollout;
+  readonly waves: readonly WaveSummary[];
+  readonly groups: PlanGroups;
+  readonly strata: readonly StratumSummary[];
+  readonly slotsTaken: number;
+  /** Slots taken in each domain of `maxInFlightPer`; what is not named has none. */
+  readonly domainsTaken: ReadonlyMap<number, number>;
+  /** Who could start now if nothing stood in the way. */
+  readonly candidates: readonly LaneQueue[];
+  /** The next retry that is not due yet. */
+  readonly nextRetryAt: EpochMs | null;
+  /** Some deferred collectors, the earliest due first; read only while nothing else of the rollout goes on. */
+  readonly deferred?: readonly Extract<Upgrade, { readonly state: 'deferred' }>[];
+  /** Upgrades whose step is overdue: their job may be lost; a bounded page. */
+  readonly overdue: readonly number[];
+  /** Present while the plan's groups can't be read: they are empty then. */
+  readonly groupsUnreadable?: true;
+  /** Upgrades whose record can't be read; absent while there is none. */
+  readonly unreadable?: Unreadable;
+  /** The store's own brake: set in the same write as the failure that tripped a wave. */
+  readonly braked: boolean;
+  /** Mean time from create to proof of the upgrades that succeeded, and how many that is over. */
+  readonly learned: { readonly count: number; readonly meanMs: number };
+  /** What was learned of each stratum; those without any are not named. */
+  readonly durations: ReadonlyMap<number, DurationSummary>;
+  /** Set while the target build is held, over all policies. */
+  readonly buildHold: BuildHold | null;
+  /** Whether it belongs to the account of the daemon that looks; absent: it does. */
+  readonly account?: AccountStanding;
+  /** The rollback of this rollout, once there is one. */
+  readonly rollback: Pick<Rollout, 'id' | 'state' | 'reason' | 'endedAt'> | null;
+}
+
+/** What the store tells of a view; holds of builds, the rollback and the account are read beside it. */
+export type StoredView = Omit<RolloutView, 'buildHold' | 'rollback' | 'account'>;
+
+/** True for states that a rollout never leaves (what runs is still watched until `endedAt`). */
+export function isRolloutEnd(state: RolloutState): boolean {
+  return (
+    state === 'succeeded' ||
+    state === 'finishedWithFailures' ||
+    state === 'aborted' ||
+    state === 'rolledBack' ||
+    state === 'superseded'
+  );
+}
+
+/** The number of the hold or pause that a rollout is in, by which a `resume` names it (P15); null while it is in none. */
+export function holdNumber({ state, hold, rev }: Rollout): number | null {
+  return state === 'held' || state === 'paused' ? (hold ?? rev) : null;
+}

@@ -1,0 +1,66 @@
+import type { FleetCollector } from '../model/collector.ts';
+import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
+import type { Policy } from '../model/policy.ts';
+import { orderWave } from './domain-order.ts';
+import { groupCollectors, makeLaneBook } from './group-collectors.ts';
+import { takeSeats } from './take-seats.ts';
+
+export interface PlannedWave {
+  readonly name: string;
+  /** In the order in which they start, as far as nothing stands in the way. */
+  readonly members: readonly PlannedMember[];
+}
+
+export interface PlannedMember {
+  readonly collector: FleetCollector;
+  /** Its place among all planned collectors, from 1. */
+  readonly order: number;
+  /** Indexes into the plan's groups. */
+  readonly lane: number;
+  readonly stratum: number;
+  readonly domains: readonly number[];
+}
+
+/**
+ * Gives each of these collectors its wave, its place and its groups. Repeatable, whatever the order they come in.
+ * @param seed the rollout's id
+ */
+export function arrangePlan(
+  collectors: readonly FleetCollector[],
+  policy: Policy,
+  seed: string,
+): { readonly waves: readonly PlannedWave[]; readonly groups: PlanGroups } {
+  const grouping = groupCollectors(collectors, policy, seed);
+  const seated = takeSeats(grouping, policy.waves);
+  const sizes = grouping.strata.map(() => policy.waves.map(() => 0));
+  const book = makeLaneBook(policy);
+  let order = 0;
+  const waves = policy.waves.map(({ name }, wave) => {
+    const members = orderWave(seated[wave] ?? [], grouping.domains).map(
+      ({ collector, stratum, domains }): PlannedMember => {
+        const inWaves = sizes[stratum];
+        if (inWaves !== undefined) inWaves[wave] = (inWaves[wave] ?? 0) + 1;
+        order += 1;
+        return { collector, order, lane: book.laneOf(collector, stratum, domains), stratum, domains };
+      },
+    );
+    return { name, members };
+  });
+  const strata = grouping.strata.map((label, index) => ({ label, sizes: sizes[index] ?? [] }));
+  return { waves, groups: { strata, lanes: book.lanes, domains: grouping.domains } };
+}
+
+/** How many of these members the tightest cap makes wait for each other; 1 where no cap binds, 0 for nobody. */
+export function longestChain(
+  members: readonly Pick<PlannedMember, 'domains'>[],
+  domains: readonly CapDomain[],
+): number {
+  const counts = new Map<number, number>();
+  for (const member of members) {
+    for (const domain of member.domains) counts.set(domain, (counts.get(domain) ?? 0) + 1);
+  }
+  let chain = Math.min(1, members.length);
+  for (const [domain, count] of counts)
+    chain = Math.max(chain, Math.ceil(count / (domains[domain]?.cap ?? 1)));
+  return chain;
+}

@@ -1,0 +1,97 @@
+import type { EpochMs } from '../../base/time.ts';
+import { assessHeartbeat, type FleetSnapshot } from '../model/collector.ts';
+import type { PlanGroups } from '../model/plan-groups.ts';
+import type { Policy } from '../model/policy.ts';
+import type { Rollout } from '../model/rollout.ts';
+import type { Upgrade } from '../model/upgrade.ts';
+import type { PlannedMember } from './arrange-plan.ts';
+import { frequentBuilds, fromBuildsMax, newRollout, type RolloutOrigin } from './new-rollout.ts';
+import { type LeftOut, leftOutReasons, type Plan } from './plan.ts';
+
+/** A rollout at its beginning, with one record for each planned collector. */
+export interface FrozenRollout {
+  readonly rollout: Rollout;
+  readonly upgrades: readonly Upgrade[];
+  readonly groups: PlanGroups;
+}
+
+/** Turns a plan into a rollout: from here on only late joiners are added (P5). */
+export function freezePlan(
+  plan: Plan,
+  origin: RolloutOrigin & { readonly policy: Policy; readonly fleet: Pick<FleetSnapshot, 'offeredAt'> },
+): FrozenRollout {
+  const { policy, fleet } = origin;
+  const builds = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.build));
+  const rollout = newRollout(origin, policy, {
+    kind: 'upgrade',
+    rollbackOf: null,
+    backTo: [],
+    leftBehind: [],
+    targetBuild: plan.targetBuild,
+    fromBuilds: frequentBuilds(builds, fromBuildsMax),
+    planHash: plan.hash,
+    state: policy.approval ? 'awaitingApproval' : 'running',
+    reason: policy.approval ? 'waits for approval' : `by ${origin.startedBy}`,
+    leftOut: countLeftOut(plan.leftOut),
+    planned: plan.waves,
+    groups: plan.groups,
+  });
+  const upgrades = plan.waves.flatMap((planned, wave) =>
+    planned.members.map((member) =>
+      pendingUpgrade(member, { wave, toBuild: plan.targetBuild }, { rolloutId: origin.id, fleet }),
+    ),
+  );
+  return { rollout, upgrades, groups: plan.groups };
+}
+
+/** How many collectors are left out, by reason in words. */
+export function countLeftOut(leftOut: readonly LeftOut[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { reason } of leftOut) {
+    const words = leftOutReasons[reason];
+    counts[words] = (counts[words] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** What the records of one plan have in common. */
+export interface UpgradeOrigin {
+  readonly rolloutId: string;
+  /** What showed that the service would start these upgrades; null where it was not asked. */
+  readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'offeredAt'> | null;
+}
+
+/** The record of a planned collector that waits for its turn. */
+export function pendingUpgrade(
+  { collector, order, lane, stratum, domains }: PlannedMember,
+  { wave, toBuild }: { readonly wave: number; readonly toBuild: string },
+  { rolloutId, fleet }: UpgradeOrigin,
+): Upgrade {
+  return {
+    rolloutId,
+    collectorId: collector.id,
+    collectorName: collector.name,
+    wave,
+    order,
+    fromBuild: collector.build,
+    toBuild,
+    lane,
+    stratum,
+    domains,
+    fitAt: fleet === null ? 0 : fitAtOf(collector.lastSeenAlive, fleet),
+    ...(typeof fleet?.offeredAt === 'number' ? { offeredAt: fleet.offeredAt } : {}),
+    ...(collector.ephemeral ? { ephemeral: true as const } : {}),
+    rev: 1,
+    attempts: 0,
+    doubts: 0,
+    unexplained: 0,
+    misses: 0,
+    firstStartedAt: null,
+    state: 'pending',
+  };
+}
+
+/** Of the others it is not known that they were alive then (P1). */
+function fitAtOf(lastSeenAlive: EpochMs | undefined, fleet: NonNullable<UpgradeOrigin['fleet']>): EpochMs {
+  return assessHeartbeat(lastSeenAlive, fleet.serviceAt) === 'heard' ? fleet.readAt : 0;
+}

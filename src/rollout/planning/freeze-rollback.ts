@@ -1,0 +1,132 @@
+import { isSameBuild } from '../../base/build-version.ts';
+import { hashHex } from '../../base/hash.ts';
+import type { FleetCollector } from '../model/collector.ts';
+import type { LeftBehind } from '../model/left-behind.ts';
+import type { Policy, WaveRule } from '../model/policy.ts';
+import type { Rollout } from '../model/rollout.ts';
+import type { Upgrade } from '../model/upgrade.ts';
+import { arrangePlan } from './arrange-plan.ts';
+import type { FrozenRollout } from './freeze-plan.ts';
+import { pendingUpgrade } from './freeze-plan.ts';
+import { backToMax, frequentBuilds, newRollout, type RolloutOrigin } from './new-rollout.ts';
+import { leftOutReasons } from './plan.ts';
+
+/**
+ * Makes the rollout that takes another one back: a canary, then the rest, each collector to the build it had before,
+ * within the limits of the original (DESIGN §4, Rollback). Its `targetBuild` is the most frequent of those builds and
+ * only for display; each record has its own. Collectors that left the fleet, or run that build already, are left out.
+ * @param who those to take back, and those that can't be
+ * @param collectors what the inventory shows now, by id
+ */
+export function freezeRollback(
+  original: Rollout,
+  {
+    takenBack: upgrades,
+    left,
+  }: { readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
+  collectors: ReadonlyMap<number, FleetCollector>,
+  origin: RolloutOrigin,
+): FrozenRollout {
+  const { id } = origin;
+  const toBuilds = new Map<number, string>();
+  const chosen: FleetCollector[] = [];
+  const leftOut: Record<string, number> = {};
+  const leaveOut = (words: string): void => {
+    leftOut[words] = (leftOut[words] ?? 0) + 1;
+  };
+  for (const { collectorId, fromBuild } of upgrades) {
+    const collector = collectors.get(collectorId);
+    if (collector === undefined) leaveOut('left the fleet');
+    else if (isSameBuild(collector.build, fromBuild)) leaveOut(leftOutReasons.atTarget);
+    else {
+      toBuilds.set(collectorId, fromBuild);
+      chosen.push(collector);
+    }
+  }
+  const { policy, waves, groups } = arrangeRollback(chosen, toBuilds, { policy: original.policy, id });
+  const plan = waves.flatMap(({ members }, wave) =>
+    members.map((member) => ({ member, wave, toBuild: toBuilds.get(member.collector.id) ?? '' })),
+  );
+  const backTo = frequentBuilds([...toBuilds.values()], backToMax);
+  const [targetBuild] = backTo;
+  const planned = newRollout(origin, policy, {
+    kind: 'rollback',
+    rollbackOf: original.id,
+    targetBuild: targetBuild ?? original.targetBuild,
+    fromBuilds: [original.targetBuild],
+    backTo,
+    leftBehind: left,
+    planHash: hashHex(JSON.stringify(plan.map(({ member, toBuild }) => [member.collector.id, toBuild])), 8),
+    state: 'running',
+    reason: `takes ${original.id} back`,
+    leftOut,
+    planned: waves,
+    groups,
+  });
+  const rollout: Rollout = original.anyTime === true ? { ...planned, anyTime: true } : planned;
+  const records = plan.map(({ member, ...to }) => pendingUpgrade(member, to, { rolloutId: id, fleet: null }));
+  return { rollout, upgrades: records, groups };
+}
+
+/**
+ * Collectors are grouped by the build that they go back to, as the original grouped them by the build that they came
+ * from: all of them run the same build now, and each old build may fail in its own way.
+ */
+function arrangeRollback(
+  chosen: readonly FleetCollector[],
+  toBuilds: ReadonlyMap<number, string>,
+  of: { readonly policy: Policy; readonly id: string },
+): { readonly policy: Policy } & ReturnType<typeof arrangePlan> {
+  const now = new Map(chosen.map((collector) => [collector.id, collector]));
+  const asBefore = chosen.map((collector) => ({
+    ...collector,
+    build: toBuilds.get(collector.id) ?? collector.build,
+  }));
+  const arrange = (policy: Policy) => {
+    const { waves, groups } = arrangePlan(asBefore, policy, of.id);
+    const members = waves.map((wave) => ({
+      ...wave,
+      members: wave.members.map((member) => ({
+        ...member,
+        collector: now.get(member.collector.id) ?? member.collector,
+      })),
+    }));
+    return { policy, waves: members, groups };
+  };
+  const arranged = arrange(rollbackPolicy(of.policy));
+  // A canary that matches none of them would let all start at once.
+  const hasCanary = chosen.length === 0 || (arranged.waves[0]?.members.length ?? 0) > 0;
+  return hasCanary ? arranged : arrange(rollbackPolicy(withoutCanary(of.policy)));
+}
+
+/**
+ * The policy of a rollback: a canary by the rule of the policy's first wave, then the rest, within the policy's
+ * concurrency, caps, windows and freezes. Neither asks for an approval, which the rollback itself has been given, nor a
+ * gate: a gate watches what the bad build harms, and would hold its cure. A breach holds the rollback.
+ */
+export function rollbackPolicy(policy: Policy): Policy {
+  const first = policy.waves[0];
+  const bare = { approval: false, gates: [] };
+  const canary: WaveRule = {
+    size: { kind: 'perStratum', count: 1 },
+    soakMs: 0,
+    maxFailures: { kind: 'count', count: 0 },
+    // The only wave of a policy takes all collectors, and shows nothing to those after it.
+    ...(policy.waves.length > 1 ? first : { soakMs: first?.soakMs ?? 0 }),
+    ...bare,
+    name: 'canary',
+  };
+  const rest: WaveRule = {
+    name: 'rest',
+    size: { kind: 'percent', percent: 100 },
+    soakMs: 0,
+    maxFailures: policy.waves.at(-1)?.maxFailures ?? { kind: 'count', count: 0 },
+    ...bare,
+  };
+  return { ...policy, waves: [canary, rest], approval: false, onBreach: 'hold' };
+}
+
+/** The same policy, as if all its collectors were in one wave. */
+function withoutCanary(policy: Policy): Policy {
+  return { ...policy, waves: policy.waves.slice(0, 1) };
+}

@@ -1,0 +1,134 @@
+import { hashNumber } from '../../base/hash.ts';
+import { needsCollectorZone } from '../calendar/calendar.ts';
+import { type FleetCollector, valueUnder as readKey } from '../model/collector.ts';
+import type { CapDomain, Lane } from '../model/plan-groups.ts';
+import type { CapRule, CollectorKey, Policy } from '../model/policy.ts';
+
+/** A planned collector with what it belongs to, before it has a place in a wave. */
+export interface GroupedCollector {
+  readonly collector: FleetCollector;
+  /** Its place in any choice among equals, by a hash: repeatable, and not by name or age (DESIGN §4, Waves). */
+  readonly rank: number;
+  /** Indexes into the grouping. */
+  readonly stratum: number;
+  readonly domains: readonly number[];
+}
+
+export interface Grouping {
+  /** By rank. */
+  readonly collectors: readonly GroupedCollector[];
+  /** Labels, the largest stratum first. */
+  readonly strata: readonly string[];
+  readonly domains: readonly CapDomain[];
+}
+
+/** Sorts collectors into strata and cap domains; the same for the same collectors, in whatever order they come. */
+export function groupCollectors(
+  collectors: readonly FleetCollector[],
+  policy: Pick<Policy, 'spreadBy' | 'maxInFlightPer'>,
+  seed: string,
+): Grouping {
+  const ranked = inHashOrder(collectors, seed);
+  const labels = ranked.map((collector) => stratumLabel(collector, policy.spreadBy));
+  const strata = [...countLabels(labels)].sort(bySizeThenLabel).map(([label]) => label);
+  const stratumOf = new Map(strata.map((label, index) => [label, index]));
+  const { domains, domainsOf } = makeDomains(ranked, policy.maxInFlightPer);
+  return {
+    collectors: ranked.map((collector, rank) => ({
+      collector,
+      rank,
+      stratum: stratumOf.get(labels[rank] ?? '') ?? 0,
+      domains: domainsOf[rank] ?? [],
+    })),
+    strata,
+    domains,
+  };
+}
+
+/** Orders collectors by a hash of seed and id; by id only where the hashes are the same. */
+export function inHashOrder<Collector extends Pick<FleetCollector, 'id'>>(
+  collectors: readonly Collector[],
+  seed: string,
+): readonly Collector[] {
+  return collectors
+    .map((collector) => ({ collector, hash: hashNumber(`${seed}/${collector.id}`) }))
+    .sort((a, b) => a.hash - b.hash || a.collector.id - b.collector.id)
+    .map(({ collector }) => collector);
+}
+
+/** A cap can bind only among two or more, so that a collector alone with its value is in no domain. */
+function makeDomains(collectors: readonly FleetCollector[], rules: readonly CapRule[]) {
+  const domains: CapDomain[] = [];
+  const domainsOf: number[][] = collectors.map(() => []);
+  for (const { key, cap } of rules) {
+    const labels = collectors.map((collector) => domainLabel(collector, key));
+    const indexOf = new Map<string | undefined, number>();
+    for (const [label, size] of [...countLabels(labels)].sort(bySizeThenLabel)) {
+      if (label === undefined || size < 2) continue;
+      indexOf.set(label, domains.length);
+      domains.push({ label, cap });
+    }
+    for (const [place, label] of labels.entries()) {
+      const domain = indexOf.get(label);
+      if (domain !== undefined) domainsOf[place]?.push(domain);
+    }
+  }
+  return { domains, domainsOf };
+}
+
+function countLabels<Label>(labels: readonly Label[]): ReadonlyMap<Label, number> {
+  const counts = new Map<Label, number>();
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return counts;
+}
+
+function bySizeThenLabel(
+  [a = '', sizeA]: [string | undefined, number],
+  [b = '', sizeB]: [string | undefined, number],
+): number {
+  return sizeB - sizeA || (a < b ? -1 : 1);
+}
+
+/** Names the stratum of a collector by its values: `Linux / amd64 / 19.441-2`. Equal labels are one stratum. */
+export function stratumLabel(collector: FleetCollector, spreadBy: readonly CollectorKey[]): string {
+  if (spreadBy.length === 0) return 'all';
+  return spreadBy.map((key) => readKey(collector, key) || '(none)').join(' / ');
+}
+
+/** Names the domain of a cap: `fields.cluster = db-7`. A collector without a value is in none: undefined. */
+export function domainLabel(collector: FleetCollector, key: CollectorKey): string | undefined {
+  const value = readKey(collector, key);
+  return value === '' ? undefined : `${key} = ${value}`;
+}
+
+/** Numbers lanes in the order in which they are first asked for. */
+export interface LaneBook {
+  readonly lanes: readonly Lane[];
+  /** The lane of a collector of this stratum and these domains; a new one at the end where there was none. */
+  laneOf(collector: FleetCollector, stratum: number, domains: readonly number[]): number;
+}
+
+/** @param known lanes that keep their numbers */
+export function makeLaneBook(
+  policy: Pick<Policy, 'windows' | 'freezes' | 'timeZone'>,
+  known: readonly Lane[] = [],
+): LaneBook {
+  const byZone = needsCollectorZone(policy);
+  const lanes = [...known];
+  const numbers = new Map(lanes.map((lane, index) => [nameOf(lane), index]));
+  return {
+    lanes,
+    laneOf(collector, stratum, domains) {
+      const lane = { stratum, timeZone: byZone ? collector.timeZone : '', domains };
+      const name = nameOf(lane);
+      const number = numbers.get(name);
+      if (number !== undefined) return number;
+      numbers.set(name, lanes.length);
+      return lanes.push(lane) - 1;
+    },
+  };
+}
+
+function nameOf({ stratum, domains, timeZone }: Lane): string {
+  return `${stratum}/${domains.join(',')}/${timeZone}`;
+}

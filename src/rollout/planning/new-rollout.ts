@@ -1,0 +1,114 @@
+import type { EpochMs } from '../../base/time.ts';
+import { freshStanding } from '../decision/gate-probe.ts';
+import type { AccountMark } from '../model/account.ts';
+import { countSteady } from '../model/assess-inventory.ts';
+import type { FleetSnapshot } from '../model/collector.ts';
+import type { PlanGroups } from '../model/plan-groups.ts';
+import type { Policy, WaveRule } from '../model/policy.ts';
+import type { Rollout, Wave } from '../model/rollout.ts';
+import { longestChain, type PlannedWave } from './arrange-plan.ts';
+
+/** Where a rollout comes from. */
+export interface RolloutOrigin {
+  readonly id: string;
+  readonly startedBy: string;
+  readonly createdAt: EpochMs;
+  /** The inventory behind the plan. */
+  readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'collectors'>;
+  /** The account whose inventory that is, where it is known. */
+  readonly accountMarks?: readonly AccountMark[] | undefined;
+  /** Of the config whose policy that is, where it is known. */
+  readonly generation?: number | undefined;
+}
+
+/** A rollout before anything of it has begun. */
+export function newRollout(
+  { id, startedBy, createdAt, fleet, accountMarks, generation }: RolloutOrigin,
+  policy: Policy,
+  about: Pick<
+    Rollout,
+    | 'kind'
+    | 'rollbackOf'
+    | 'targetBuild'
+    | 'backTo'
+    | 'leftBehind'
+    | 'fromBuilds'
+    | 'planHash'
+    | 'state'
+    | 'reason'
+    | 'leftOut'
+  > & {
+    readonly planned: readonly PlannedWave[];
+    readonly groups: PlanGroups;
+  },
+): Rollout {
+  const { planned, groups, ...named } = about;
+  return {
+    ...named,
+    id,
+    rollbackId: null,
+    policy,
+    groupsRev: 1,
+    startedBy,
+    createdAt,
+    fleetReadAt: fleet.readAt,
+    fleetSize: fleet.collectors.length,
+    inventory: { at: fleet.readAt, size: countSteady(fleet.collectors), missing: 0 },
+    waves: policy.waves.map((rule, wave) => {
+      const members = planned[wave]?.members ?? [];
+      return unopenedWave(rule, { size: members.length, chain: longestChain(members, groups.domains) });
+    }),
+    heldStrata: [],
+    acknowledgedStrata: [],
+    endsWithoutHeld: false,
+    drift: null,
+    endedAt: null,
+    rev: 1,
+    ...(accountMarks === undefined ? {} : { accountMarks }),
+    ...(generation === undefined ? {} : { config: { generation, changes: 0 } }),
+  };
+}
+
+/** A wave that nobody has entered. */
+export function unopenedWave({ name, gates }: WaveRule, { size, chain }: Pick<Wave, 'size' | 'chain'>): Wave {
+  return {
+    name,
+    size,
+    chain,
+    joined: 0,
+    state: 'waiting',
+    openedAt: null,
+    soakEndsAt: null,
+    passedAt: null,
+    approvedAt: null,
+    soakSkippedAt: null,
+    soakCheck: null,
+    gates: gates.map(() => freshStanding()),
+    acknowledgedWeight: 0,
+    acceptedWithoutEvidence: false,
+  };
+}
+
+/** More than a handful of builds does not fit a status line. */
+export const fromBuildsMax = 5;
+
+/** More old builds than a service offers at a time. */
+export const backToMax = 50;
+
+/** The most frequent of these builds, at most `max`; the same for the same builds in whatever order they come. */
+export function frequentBuilds(builds: readonly string[], max: number): readonly string[] {
+  return countBuilds(builds)
+    .slice(0, max)
+    .map(({ build }) => build);
+}
+
+/** How often each build occurs, the most frequent first. */
+export function countBuilds(
+  builds: readonly string[],
+): ReadonlyArray<{ readonly build: string; readonly count: number }> {
+  const counts = new Map<string, number>();
+  for (const build of builds) counts.set(build, (counts.get(build) ?? 0) + 1);
+  return [...counts]
+    .map(([build, count]) => ({ build, count }))
+    .sort((a, b) => b.count - a.count || (a.build < b.build ? -1 : 1));
+}

@@ -1,0 +1,134 @@
+import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
+import type { CapDomain, PlanGroups, Stratum } from '../model/plan-groups.ts';
+import { indexOfStratum } from '../model/plan-groups.ts';
+import type { Policy } from '../model/policy.ts';
+import type { Rollout } from '../model/rollout.ts';
+import type { Upgrade } from '../model/upgrade.ts';
+import type { PlannedMember } from './arrange-plan.ts';
+import { longestChain } from './arrange-plan.ts';
+import type { FrozenRollout } from './freeze-plan.ts';
+import { pendingUpgrade } from './freeze-plan.ts';
+import { domainLabel, inHashOrder, makeLaneBook, stratumLabel } from './group-collectors.ts';
+import { type LeftOutReason, makeJudge, type PlanOptions } from './plan.ts';
+import { seatJoiners } from './seat-joiners.ts';
+
+/**
+ * Plans the collectors that came to the fleet after the plan was frozen (DESIGN §4, Late joiners).
+ * They enter the last wave that has passed or is open, as far as it has seats for them, or else the last one, after all
+ * others, so that none runs ahead of the gates. Groups keep their indexes, and new ones are added behind them.
+ * @param policy the present one: it and the frozen one both have to select a collector, so that neither a policy that was
+ *   changed since, nor a daemon with an older config, adds one that the other excludes (P5). How joiners group is the frozen
+ *   policy's word
+ * @param known collectors with a record in this rollout
+ * @returns only the new records, with the rollout and groups that know them; null when nobody joins
+ */
+export function planJoiners(
+  rollout: Rollout,
+  groups: PlanGroups,
+  policy: Pick<Policy, 'select' | 'target'>,
+  fleet: FleetSnapshot,
+  known: ReadonlySet<number>,
+  options: PlanOptions = {},
+): FrozenRollout | null {
+  // A rollback takes back what the original changed, and nobody else.
+  if (rollout.kind === 'rollback') return null;
+  const judge = makeJoinerJudge(rollout, policy, fleet, options);
+  const mustWait = makeMustWait(rollout, groups, fleet, known);
+  const joiners = fleet.collectors.filter(
+    (each) => !known.has(each.id) && judge(each) === undefined && !mustWait(each),
+  );
+  if (joiners.length === 0) return null;
+  const planned = rollout.waves.reduce((sum, { size, joined }) => sum + size + joined, 0);
+  const extended = extendGroups(rollout, groups);
+  const inOrder = inHashOrder(joiners, rollout.id);
+  const waveOf = seatJoiners(rollout, groups, inOrder);
+  const upgrades = inOrder.map((collector, index): Upgrade => {
+    const wave = waveOf.get(collector.id) ?? rollout.waves.length - 1;
+    const member = { ...extended.add(collector, wave), order: planned + index + 1 };
+    return pendingUpgrade(member, { wave, toBuild: rollout.targetBuild }, { rolloutId: rollout.id, fleet });
+  });
+  return {
+    upgrades,
+    groups: extended.groups,
+    rollout: {
+      ...rollout,
+      waves: rollout.waves.map((each, index) => {
+        const members = upgrades.filter(({ wave }) => wave === index);
+        const chain = Math.max(each.chain, longestChain(members, extended.groups.domains));
+        return { ...each, joined: each.joined + members.length, chain };
+      }),
+      // A stratum that was held while nobody belonged to it may have its first members now.
+      heldStrata: rollout.heldStrata.map((held) => ({
+        ...held,
+        stratum: indexOfStratum(extended.groups.strata, held.label),
+      })),
+      groupsRev: rollout.groupsRev + 1,
+      rev: rollout.rev + 1,
+    },
+  };
+}
+
+/** The rule that says why a collector does not join a rollout: by the policy as it was frozen, then by the present one. */
+export function makeJoinerJudge(
+  { policy: frozen, targetBuild }: Pick<Rollout, 'policy' | 'targetBuild'>,
+  present: Pick<Policy, 'select' | 'target'>,
+  { upgradableIds }: Pick<FleetSnapshot, 'upgradableIds'>,
+  options: PlanOptions,
+): (collector: FleetCollector) => LeftOutReason | undefined {
+  const byFrozen = makeJudge(frozen, targetBuild, upgradableIds, options);
+  const byPresent = makeJudge(present, targetBuild, upgradableIds, options);
+  return (collector) => byFrozen(collector) ?? byPresent(collector);
+}
+
+/**
+ * A planned collector that was alone with its value is in no domain of that cap, and may be tried again at any time:
+ * whoever shares the value is left to the next rollout (P2).
+ */
+function makeMustWait(
+  { policy }: Rollout,
+  groups: PlanGroups,
+  fleet: FleetSnapshot,
+  known: ReadonlySet<number>,
+): (collector: FleetCollector) => boolean {
+  const domains = new Set(groups.domains.map(({ label }) => label));
+  const labelsOf = (collector: FleetCollector) =>
+    policy.maxInFlightPer.flatMap(({ key }) => {
+      const label = domainLabel(collector, key);
+      return label === undefined || domains.has(label) ? [] : [label];
+    });
+  const taken = new Set(fleet.collectors.filter(({ id }) => known.has(id)).flatMap(labelsOf));
+  return (collector) => labelsOf(collector).some((label) => taken.has(label));
+}
+
+/** Finds or adds what joiners belong to. */
+function extendGroups({ policy, waves }: Rollout, groups: PlanGroups) {
+  const strata = groups.strata.map(({ label, sizes }) => ({ label, sizes: [...sizes] }));
+  const domains = [...groups.domains];
+  const book = makeLaneBook(policy, groups.lanes);
+  const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
+  const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
+  const extended: PlanGroups = { strata, domains, lanes: book.lanes };
+  const add = (collector: FleetCollector, wave: number): Omit<PlannedMember, 'order'> => {
+    const label = stratumLabel(collector, policy.spreadBy);
+    const stratum = indexIn<Stratum>(stratumOf, strata, { label, sizes: waves.map(() => 0) });
+    const sizes = strata[stratum]?.sizes;
+    if (sizes !== undefined) sizes[wave] = (sizes[wave] ?? 0) + 1;
+    const inDomains = policy.maxInFlightPer.flatMap(({ key, cap }) => {
+      const name = domainLabel(collector, key);
+      return name === undefined ? [] : indexIn<CapDomain>(domainOf, domains, { label: name, cap });
+    });
+    return { collector, stratum, domains: inDomains, lane: book.laneOf(collector, stratum, inDomains) };
+  };
+  return { groups: extended, add };
+}
+
+function indexIn<Group extends { readonly label: string }>(
+  indexOf: Map<string, number>,
+  groups: Group[],
+  group: Group,
+): number {
+  const index = indexOf.get(group.label);
+  if (index !== undefined) return index;
+  indexOf.set(group.label, groups.length);
+  return groups.push(group) - 1;
+}

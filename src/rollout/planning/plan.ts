@@ -1,0 +1,104 @@
+import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
+import { hashHex } from '../../base/hash.ts';
+import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
+import type { PlanGroups } from '../model/plan-groups.ts';
+import type { Policy } from '../model/policy.ts';
+import { arrangePlan, type PlannedWave } from './arrange-plan.ts';
+import { compileSelection } from './selector.ts';
+
+/** The waves with their members, and every collector left out with the reason (P5). */
+export interface Plan {
+  readonly targetBuild: string;
+  readonly waves: readonly PlannedWave[];
+  readonly leftOut: readonly LeftOut[];
+  readonly groups: PlanGroups;
+  /** Names this content: equal for the same members, waves and target. */
+  readonly hash: string;
+}
+
+export interface LeftOut {
+  readonly collector: FleetCollector;
+  readonly reason: LeftOutReason;
+}
+
+export const leftOutReasons = {
+  notSelected: 'not selected',
+  excluded: 'excluded',
+  notAsked: 'not asked for',
+  atTarget: 'runs the target build already',
+  newer: 'runs a newer build, and downgrades are not allowed',
+  held: 'held by an operator',
+  claimed: 'is in the rollout of another policy',
+  failedBefore: 'failed in an earlier rollout of this build',
+  notAlive: 'not alive',
+  notOffered: 'the service does not offer it this upgrade (in an upgrade, or too old)',
+} as const;
+export type LeftOutReason = keyof typeof leftOutReasons;
+
+/** What is known of collectors beside the policy and the inventory; each names them by id. */
+export interface PlanOptions {
+  /** They failed on this very build. */
+  readonly failedBefore?: ReadonlySet<number>;
+  /** An operator wants them left alone. */
+  readonly heldCollectors?: ReadonlySet<number>;
+  /** They have their turn in a rollout of another policy (P1). */
+  readonly claimed?: ReadonlySet<number>;
+  /** Where given, nobody else is planned. */
+  readonly only?: ReadonlySet<number>;
+}
+
+/**
+ * Makes the plan of a rollout (DESIGN §4, Waves).
+ * @param seed the rollout's id: members are chosen by a hash of it and theirs, so the same seed makes the same plan
+ */
+export function makePlan(
+  policy: Policy,
+  targetBuild: string,
+  fleet: FleetSnapshot,
+  seed: string,
+  options: PlanOptions = {},
+): Plan {
+  const judge = makeJudge(policy, targetBuild, fleet.upgradableIds, options);
+  const chosen: FleetCollector[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const collector of fleet.collectors) {
+    const reason = judge(collector);
+    if (reason === undefined) chosen.push(collector);
+    else leftOut.push({ collector, reason });
+  }
+  const { waves, groups } = arrangePlan(chosen, policy, seed);
+  return { targetBuild, waves, leftOut, groups, hash: hashOf(targetBuild, waves) };
+}
+
+/**
+ * Makes the rule that says why a collector is left out; undefined when it is in. Evaluated in order, first match wins:
+ * what the policy says, then what is settled already, then what may pass.
+ */
+export function makeJudge(
+  policy: Pick<Policy, 'select' | 'target'>,
+  targetBuild: string,
+  upgradableIds: ReadonlySet<number>,
+  { failedBefore, heldCollectors, claimed, only }: PlanOptions,
+): (collector: FleetCollector) => LeftOutReason | undefined {
+  const selection = compileSelection(policy.select);
+  return (collector) => {
+    const unselected = selection(collector);
+    if (unselected !== undefined) return unselected;
+    if (only !== undefined && !only.has(collector.id)) return 'notAsked';
+    if (isSameBuild(collector.build, targetBuild)) return 'atTarget';
+    const isNewer = (compareBuildVersions(collector.build, targetBuild) ?? 0) > 0;
+    if (isNewer && !policy.target.allowDowngrade) return 'newer';
+    if (heldCollectors?.has(collector.id) === true) return 'held';
+    if (claimed?.has(collector.id) === true) return 'claimed';
+    if (failedBefore?.has(collector.id) === true) return 'failedBefore';
+    if (!collector.alive) return 'notAlive';
+    // Whether a service lists collectors above the target as upgradable is not specified; a task would take them down.
+    if (!isNewer && !upgradableIds.has(collector.id)) return 'notOffered';
+    return undefined;
+  };
+}
+
+function hashOf(targetBuild: string, waves: readonly PlannedWave[]): string {
+  const content = waves.map(({ name, members }) => [name, members.map(({ collector }) => collector.id)]);
+  return hashHex(JSON.stringify([targetBuild, content]), 8);
+}

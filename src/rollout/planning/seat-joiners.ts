@@ -1,0 +1,102 @@
+import type { FleetCollector } from '../model/collector.ts';
+import type { PlanGroups } from '../model/plan-groups.ts';
+import type { WaveRule } from '../model/policy.ts';
+import { membersOf } from '../model/policy.ts';
+import type { Rollout, Wave } from '../model/rollout.ts';
+import { domainLabel, stratumLabel } from './group-collectors.ts';
+import { compileMatch } from './selector.ts';
+import { shareSeats } from './take-seats.ts';
+
+/**
+ * Gives late joiners their waves (DESIGN §4, Late joiners): the last wave that has passed or is open takes as many as
+ * its own rule has seats for in the plan that has grown, and everyone else waits in the last wave. So a fleet that
+ * returns from an outage does not flood an open canary, and nobody puts off the end of a soak that has begun.
+ * @param joiners in the order in which they choose
+ * @returns the wave of each, by its id
+ */
+export function seatJoiners(
+  rollout: Rollout,
+  groups: PlanGroups,
+  joiners: readonly FleetCollector[],
+): ReadonlyMap<number, number> {
+  const last = rollout.waves.length - 1;
+  const index = waveToJoin(rollout.waves);
+  const rule = rollout.policy.waves[index];
+  const wave = rollout.waves[index];
+  const waves = new Map(joiners.map(({ id }) => [id, last]));
+  if (index === last || rule === undefined || wave === undefined) return waves;
+  const matches = compileMatch(rule.match);
+  const staysBehind = makeStaysBehind(rollout, groups, joiners);
+  const byStratum = new Map(groups.strata.map(({ label }) => [label, [] as FleetCollector[]]));
+  for (const joiner of joiners) {
+    if (!matches(joiner) || staysBehind(joiner)) continue;
+    const label = stratumLabel(joiner, rollout.policy.spreadBy);
+    const alike = byStratum.get(label);
+    if (alike === undefined) byStratum.set(label, [joiner]);
+    else alike.push(joiner);
+  }
+  const sizes = [...byStratum.keys()].map((_label, stratum) => groups.strata[stratum]?.sizes ?? []);
+  const members = [...byStratum.values()];
+  const planned = rollout.waves.reduce((sum, each) => sum + each.size + each.joined, joiners.length);
+  const seats = seatsOf(rule, { index, planned, taken: wave.size + wave.joined, sizes, members });
+  for (const [stratum, free] of seats.entries())
+    for (const { id } of members[stratum]?.slice(0, free) ?? []) waves.set(id, index);
+  return waves;
+}
+
+/** A wave that soaks is being judged, and one that is held must show nothing more; the last one takes whoever is left. */
+function waveToJoin(waves: readonly Wave[]): number {
+  const last = waves.length - 1;
+  if (waves[last]?.state === 'soaking') return last;
+  const begun = waves.findLastIndex(({ state }) => state === 'passed' || state === 'open');
+  return begun === -1 ? last : begun;
+}
+
+/**
+ * As in the plan, no cap domain is wholly inside the waves before the last one: of those that joiners found, one stays
+ * behind. The others have members in the plan already.
+ */
+function makeStaysBehind(
+  { policy }: Rollout,
+  groups: PlanGroups,
+  joiners: readonly FleetCollector[],
+): (joiner: FleetCollector) => boolean {
+  const known = new Set(groups.domains.map(({ label }) => label));
+  const labelsOf = (joiner: FleetCollector) =>
+    policy.maxInFlightPer.flatMap(({ key }) => domainLabel(joiner, key) ?? []);
+  const behind = new Map<string, number>();
+  const counts = new Map<string, number>();
+  for (const joiner of joiners) {
+    for (const label of labelsOf(joiner)) {
+      if (known.has(label)) continue;
+      counts.set(label, (counts.get(label) ?? 0) + 1);
+      behind.set(label, joiner.id);
+    }
+  }
+  return (joiner) =>
+    labelsOf(joiner).some((label) => behind.get(label) === joiner.id && (counts.get(label) ?? 0) > 1);
+}
+
+/** Free seats of each stratum, by the wave's rule. */
+function seatsOf(
+  { size }: WaveRule,
+  of: {
+    readonly index: number;
+    /** Collectors of the whole plan, joiners included. */
+    readonly planned: number;
+    /** Seats of the wave that are taken. */
+    readonly taken: number;
+    /** Of each stratum: its members in each wave, and the joiners that may take a seat. */
+    readonly sizes: ReadonlyArray<readonly number[]>;
+    readonly members: ReadonlyArray<readonly FleetCollector[]>;
+  },
+): readonly number[] {
+  const { index, planned, taken, sizes, members } = of;
+  if (size.kind === 'perStratum')
+    return members.map((_members, stratum) => Math.max(0, size.count - (sizes[stratum]?.[index] ?? 0)));
+  const claims = members.map((alike, stratum) => ({
+    left: alike.length,
+    covered: sizes[stratum]?.slice(0, index + 1).some((count) => count > 0) ?? false,
+  }));
+  return shareSeats(Math.max(0, membersOf(size, planned) - taken), claims);
+}

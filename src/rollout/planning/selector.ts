@@ -1,0 +1,159 @@
+import { compareBuildVersions } from '../../base/build-version.ts';
+import { compilePatterns, PatternError } from '../../base/text-pattern.ts';
+import type { FleetCollector } from '../model/collector.ts';
+import type { Selection, Selector } from '../model/policy.ts';
+
+/**
+ * Makes the rule that says why a selection leaves a collector out; undefined where it is in. A policy that an earlier
+ * version stored may hold an expression that is refused today: such a selection takes nobody, so that nothing is
+ * upgraded that it means to exclude (P5).
+ */
+export function compileSelection({
+  include,
+  exclude,
+}: Selection): (collector: FleetCollector) => 'notSelected' | 'excluded' | undefined {
+  const includes = compiledOrNobody(() => compileSelector(include));
+  const spares = compiledOrNobody(() => {
+    const tests = exclude.map(compileSelector);
+    return (collector) => !tests.some((matches) => matches(collector));
+  });
+  return (collector) => {
+    if (!includes(collector)) return 'notSelected';
+    return spares(collector) ? undefined : 'excluded';
+  };
+}
+
+/** The rule of a selection that leaves a collector out, with its place in the policy's config. */
+export interface SelectionRule {
+  /** `select.exclude[1]`, or the key of `select.include` that does not match. */
+  readonly path: string;
+  readonly rule: Selector;
+}
+
+/** Finds the rule by which a selection leaves this collector out; undefined where it does not, or no rule can be used. */
+export function findSelectionRule(
+  { include, exclude }: Selection,
+  collector: FleetCollector,
+): SelectionRule | undefined {
+  const matches = (rule: Selector, ifUnusable: boolean): boolean => {
+    try {
+      return compileSelector(rule)(collector);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      return ifUnusable;
+    }
+  };
+  const missed = partsOf(include).find(({ rule }) => !matches(rule, false));
+  if (missed !== undefined) return missed;
+  const index = exclude.findIndex((rule) => matches(rule, true));
+  const rule = exclude[index];
+  return rule === undefined ? undefined : { path: `select.exclude[${index}]`, rule };
+}
+
+/** Each key by itself: all of them must match. */
+function partsOf(include: Selector): SelectionRule[] {
+  const { fields, ...rest } = include;
+  const of = (key: string, rule: Selector) => ({ path: `select.include.${key}`, rule });
+  return [
+    ...Object.entries(rest).map(([key, value]) => of(key, { [key]: value })),
+    ...Object.entries(fields ?? {}).map(([key, value]) => of(`fields.${key}`, { fields: { [key]: value } })),
+  ];
+}
+
+/** A rule as it stands in the config: `select.exclude[1] {name: "db-primary-*"}`. */
+export function ruleWords({ path, rule }: SelectionRule): string {
+  return `${path} ${valueWords(rule)}`;
+}
+
+function valueWords(value: unknown): string {
+  if (Array.isArray(value))
+    return value.length === 1 ? valueWords(value[0]) : `[${value.map(valueWords).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, each]) => `${key}: ${valueWords(each)}`);
+  return `{${entries.join(', ')}}`;
+}
+
+/** Makes the test for a wave's `match`; none takes everybody, and one that is refused today nobody. */
+export function compileMatch(match: Selector | undefined): CollectorTest {
+  return match === undefined ? () => true : compiledOrNobody(() => compileSelector(match));
+}
+
+type CollectorTest = (collector: FleetCollector) => boolean;
+
+function compiledOrNobody(compile: () => CollectorTest): CollectorTest {
+  try {
+    return compile();
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    return () => false;
+  }
+}
+
+/**
+ * Makes a test out of a selector: every given key must match, a list matches when one entry does (DESIGN §4).
+ * @throws PatternError for a regular expression that can't be used
+ */
+function compileSelector(selector: Selector): CollectorTest {
+  const tests: Array<CollectorTest> = [];
+  const text = (patterns: readonly string[] | undefined, of: (collector: FleetCollector) => string) => {
+    if (patterns === undefined) return;
+    const matches = compilePatterns(patterns);
+    tests.push((collector) => matches(of(collector)));
+  };
+  text(selector.name, (c) => c.name);
+  text(selector.category, (c) => c.category);
+  text(selector.hostName, (c) => c.hostName);
+  text(selector.osName, (c) => c.osName);
+  text(selector.osArch, (c) => c.osArch);
+  text(selector.sourceSyncMode, (c) => c.sourceSyncMode);
+  for (const [key, patterns] of Object.entries(selector.fields ?? {})) {
+    text(patterns, (c) => (Object.hasOwn(c.fields, key) ? (c.fields[key] ?? '') : ''));
+  }
+  const { id, version, ephemeral } = selector;
+  if (id !== undefined) {
+    const ids = new Set(id);
+    tests.push((c) => ids.has(c.id));
+  }
+  if (version !== undefined) {
+    const ranges = version.map(parseVersionRange);
+    tests.push((c) => ranges.some((range) => range !== undefined && isInVersionRange(c.build, range)));
+  }
+  if (ephemeral !== undefined) tests.push((c) => c.ephemeral === ephemeral);
+  return (collector) => tests.every((test) => test(collector));
+}
+
+/** One comparison of a version range. */
+interface VersionBound {
+  readonly operator: '<' | '<=' | '>' | '>=' | '=';
+  readonly build: string;
+}
+
+/** Reads `>=19.361-1 <19.500-1`: all bounds must hold. @returns undefined when the text is no range */
+export function parseVersionRange(range: string): readonly VersionBound[] | undefined {
+  const bounds: VersionBound[] = [];
+  for (const part of range.trim().split(/\s+/)) {
+    const match = /^(<=|>=|<|>|=)?(\d+\.\d+(?:-\d+)?)$/.exec(part);
+    if (match?.[2] === undefined) return undefined;
+    bounds.push({ operator: (match[1] as VersionBound['operator'] | undefined) ?? '=', build: match[2] });
+  }
+  return bounds;
+}
+
+function isInVersionRange(build: string, bounds: readonly VersionBound[]): boolean {
+  return bounds.every((bound) => {
+    const order = compareBuildVersions(build, bound.build);
+    if (order === undefined) return false;
+    switch (bound.operator) {
+      case '<':
+        return order < 0;
+      case '<=':
+        return order <= 0;
+      case '>':
+        return order > 0;
+      case '>=':
+        return order >= 0;
+      default:
+        return order === 0;
+    }
+  });
+}

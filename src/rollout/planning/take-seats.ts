@@ -1,0 +1,146 @@
+import { membersOf, type WaveRule } from '../model/policy.ts';
+import { domainSizes, inDomainOrder, tightestDomain } from './domain-order.ts';
+import type { GroupedCollector, Grouping } from './group-collectors.ts';
+import { compileMatch } from './selector.ts';
+
+/** What the waves have left so far; changes as seats are taken. */
+interface Seating {
+  readonly grouping: Grouping;
+  /** The tightest domain of each collector over the whole plan. */
+  readonly chainOf: ReadonlyMap<GroupedCollector, number>;
+  /** Members of each stratum without a wave, by rank. */
+  left: ReadonlyArray<readonly GroupedCollector[]>;
+  /** Strata that have a member in a wave. */
+  readonly covered: boolean[];
+  /** Members of each domain without a wave. */
+  readonly unplanned: number[];
+}
+
+/**
+ * Gives every collector its wave (DESIGN §4, Waves): each rule takes its seats from what is left, spread over the strata;
+ * the last one takes the rest. No cap domain is wholly inside the waves before the last one, so a seat that only the
+ * last member of a domain could take stays empty.
+ * @returns the members of each wave
+ */
+export function takeSeats(
+  grouping: Grouping,
+  rules: readonly WaveRule[],
+): ReadonlyArray<readonly GroupedCollector[]> {
+  const seating = beginSeating(grouping);
+  return rules.map((rule, index) =>
+    index === rules.length - 1 ? seating.left.flat() : fillWave(seating, rule),
+  );
+}
+
+function beginSeating(grouping: Grouping): Seating {
+  const { collectors, strata, domains } = grouping;
+  const left: GroupedCollector[][] = strata.map(() => []);
+  const unplanned = domainSizes(collectors, domains);
+  const chainOf = new Map<GroupedCollector, number>();
+  for (const member of collectors) {
+    left[member.stratum]?.push(member);
+    const chain = tightestDomain(member.domains, domains, unplanned);
+    if (chain !== undefined) chainOf.set(member, chain);
+  }
+  return { grouping, chainOf, left, covered: strata.map(() => false), unplanned };
+}
+
+function fillWave(seating: Seating, rule: WaveRule): readonly GroupedCollector[] {
+  const { unplanned, covered, chainOf } = seating;
+  const { domains } = seating.grouping;
+  const matches = compileMatch(rule.match);
+  const isTheLast = (member: GroupedCollector) =>
+    member.domains.some((domain) => (unplanned[domain] ?? 0) < 2);
+  const open = seating.left.map((members) =>
+    members.filter((member) => !isTheLast(member) && matches(member.collector)),
+  );
+  const seats = seatsOf(seating, rule, open);
+  const inWave = unplanned.map(() => 0);
+  const taken = new Set<GroupedCollector>();
+  const inOrder = (members: readonly GroupedCollector[]) =>
+    domains.length === 0 ? members : inDomainOrder(members, { domains, chainOf, inWave });
+  const take = (members: readonly GroupedCollector[], wanted: number): void => {
+    let free = wanted;
+    for (const member of members) {
+      if (free === 0) return;
+      if (isTheLast(member)) continue;
+      taken.add(member);
+      free -= 1;
+      for (const domain of member.domains) {
+        unplanned[domain] = (unplanned[domain] ?? 0) - 1;
+        inWave[domain] = (inWave[domain] ?? 0) + 1;
+      }
+    }
+  };
+  // Small strata choose first, since they have the fewest others to fall back on; and each gets its first seat before
+  // any gets its second, which could take the last free place of a domain from them.
+  const strata = seats
+    .map((wanted, stratum) => ({ wanted, stratum, members: open[stratum] ?? [] }))
+    .filter(({ wanted }) => wanted > 0)
+    .sort((a, b) => a.members.length - b.members.length || a.stratum - b.stratum);
+  for (const { members } of strata) take(inOrder(members), 1);
+  for (const { members, wanted } of strata) {
+    if (wanted > 1) take(inOrder(members.filter((member) => !taken.has(member))), wanted - 1);
+  }
+  for (const { stratum } of taken) covered[stratum] = true;
+  seating.left = seating.left.map((members) => members.filter((member) => !taken.has(member)));
+  return [...taken];
+}
+
+function seatsOf(
+  { grouping, covered }: Seating,
+  { size }: WaveRule,
+  open: ReadonlyArray<readonly GroupedCollector[]>,
+): readonly number[] {
+  if (size.kind === 'perStratum') return open.map((members) => Math.min(size.count, members.length));
+  const claims = open.map((members, index) => ({ left: members.length, covered: covered[index] ?? false }));
+  return shareSeats(membersOf(size, grouping.collectors.length), claims);
+}
+
+/** How a stratum stands when a wave is filled. */
+export interface SeatClaim {
+  /** Members that could still take a seat. */
+  readonly left: number;
+  /** An earlier wave has members of it. */
+  readonly covered: boolean;
+}
+
+/**
+ * Shares the seats of a wave among the strata, which come largest first: one for each that no earlier wave covers, one
+ * for each of the others, and what remains in proportion to what is left of each (DESIGN §4, Waves).
+ * @returns seats of each stratum, never more than are left of it
+ */
+export function shareSeats(seats: number, claims: readonly SeatClaim[]): number[] {
+  const given = claims.map(() => 0);
+  let free = Math.min(
+    seats,
+    claims.reduce((sum, { left }) => sum + left, 0),
+  );
+  for (const turn of [false, true]) {
+    for (const [index, { left, covered }] of claims.entries()) {
+      if (free === 0) return given;
+      if (covered !== turn || left === 0) continue;
+      given[index] = 1;
+      free -= 1;
+    }
+  }
+  const inProportion = divideByRemainder(
+    free,
+    claims.map(({ left }, index) => left - (given[index] ?? 0)),
+  );
+  return given.map((count, index) => count + (inProportion[index] ?? 0));
+}
+
+/** Divides by the largest remainder; whole numbers throughout, so that no rounding of fractions decides. */
+function divideByRemainder(seats: number, weights: readonly number[]): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) return weights.map(() => 0);
+  const shares = weights.map((weight) => Math.floor((seats * weight) / total));
+  const rest = seats - shares.reduce((sum, share) => sum + share, 0);
+  const favoured = weights
+    .map((weight, index) => ({ index, remainder: (seats * weight) % total }))
+    .sort((a, b) => b.remainder - a.remainder || a.index - b.index)
+    .slice(0, rest);
+  for (const { index } of favoured) shares[index] = (shares[index] ?? 0) + 1;
+  return shares;
+}

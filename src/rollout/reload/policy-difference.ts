@@ -1,0 +1,127 @@
+import { formatDuration } from '../../base/time.ts';
+import type { FreezeRule, GateRule, Policy, Selector, WaveRule, WindowRule } from '../model/policy.ts';
+import { formatAmount } from '../model/policy.ts';
+
+/** One key of a policy that two configs say differently. The texts hold no secret: a gate's content is not among them. */
+export interface PolicyDifference {
+  /** As in the file: `concurrency`, `waves.canary.maxFailures`, `maxInFlightPer.fields.cluster`. */
+  readonly key: string;
+  /** Empty: not there. */
+  readonly from: string;
+  readonly to: string;
+  /** `now`: a running rollout follows it at once. `nextRollout`: it defines the plan, which is frozen. */
+  readonly takesEffect: 'now' | 'nextRollout';
+}
+
+/** What differs between two versions of one policy, in the order of the file. */
+export function comparePolicies(before: Policy, after: Policy): readonly PolicyDifference[] {
+  const [from, to] = [textsOf(before), textsOf(after)];
+  const keys = new Set([...from.keys(), ...to.keys()]);
+  return [...keys].flatMap((key) => {
+    const [old, present] = [from.get(key), to.get(key)];
+    // Texts may be cut or leave a gate's content out; what is compared is the whole.
+    if (old?.compared === present?.compared) return [];
+    const takesEffect = isBrake(key) ? 'now' : 'nextRollout';
+    return [{ key, from: old?.shown ?? '', to: present?.shown ?? '', takesEffect } as const];
+  });
+}
+
+/** `concurrency 50 → 5, freezes none → 2026-12-20T00:00–2027-01-04T00:00 UTC`. */
+export function differenceWords(differences: readonly PolicyDifference[]): string {
+  return differences
+    .map(({ key, from, to }) => `${key} ${from === '' ? 'none' : from} → ${to === '' ? 'none' : to}`)
+    .join(', ');
+}
+
+const brakeKeys: ReadonlySet<string> = new Set([
+  'windows',
+  'freezes',
+  'timeZone',
+  'concurrency',
+  'isolateStrata',
+  'lostWeight',
+  'defer.upTo',
+]);
+
+/** Whether a running rollout follows this key of the present config (DESIGN §4, Reload). */
+function isBrake(key: string): boolean {
+  return (
+    brakeKeys.has(key) ||
+    key.startsWith('maxInFlightPer.') ||
+    (key.startsWith('waves.') && key.endsWith('.maxFailures'))
+  );
+}
+
+interface Text {
+  readonly compared: string;
+  readonly shown: string;
+}
+
+function textsOf(policy: Policy): ReadonlyMap<string, Text> {
+  const { select, target, waves, upgrade, retry, defer, maxInFlightPer, windows, freezes, ...rest } = policy;
+  const texts = new Map<string, Text>();
+  const set = (key: string, shown: string, compared = shown) =>
+    texts.set(key, { compared, shown: shown.length > shownMax ? `${shown.slice(0, shownMax)}…` : shown });
+  for (const [key, value] of Object.entries(rest)) if (key !== 'name') set(key, plain(value));
+  set('select.include', selectorText(select.include));
+  set('select.exclude', select.exclude.map(selectorText).join(' or '));
+  const { minimumAgeMs, ...targetRule } = target;
+  for (const [key, value] of Object.entries(targetRule)) set(`target.${key}`, plain(value));
+  set('target.minimumAge', formatDuration(minimumAgeMs), String(minimumAgeMs));
+  set('windows', windows.map(windowText).join(', '));
+  set('freezes', freezes.map(freezeText).join(', '));
+  for (const { key, cap } of maxInFlightPer) set(`maxInFlightPer.${key}`, String(cap));
+  // Their order is part of the plan, too.
+  set('waves', waves.map(({ name }) => name).join(', '));
+  for (const wave of waves) for (const [key, text] of waveTexts(wave)) set(key, text.shown, text.compared);
+  for (const [key, ms] of Object.entries(upgrade))
+    set(`upgrade.${key.replace(/Ms$/, '')}`, formatDuration(ms), String(ms));
+  set('retry', plain(retry));
+  set('defer.upTo', formatDuration(defer.upToMs), String(defer.upToMs));
+  return texts;
+}
+
+const shownMax = 200;
+
+function waveTexts({ name, size, match, soakMs, maxFailures, approval, gates }: WaveRule) {
+  const of = (key: string, shown: string, compared = shown) =>
+    [`waves.${name}.${key}`, { shown, compared }] as const;
+  return [
+    of('size', formatAmount(size)),
+    ...(match === undefined ? [] : [of('match', selectorText(match))]),
+    of('soak', formatDuration(soakMs), String(soakMs)),
+    of('maxFailures', formatAmount(maxFailures)),
+    of('approval', String(approval)),
+    of('gates', gates.map(gateText).join(', '), plain(gates)),
+  ];
+}
+
+/** Its URL may be a secret (P12). */
+function gateText({ name, kind, dryRun }: GateRule): string {
+  return `${name} (${kind}${dryRun ? ', dry run' : ''})`;
+}
+
+function selectorText(selector: Selector): string {
+  return Object.entries(selector)
+    .map(([key, value]) => `${key}: ${plain(value)}`)
+    .join(', ');
+}
+
+const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+function windowText({ days, fromMinute, toMinute, timeZone }: WindowRule): string {
+  const named = days.length === dayNames.length ? 'daily' : days.map((day) => dayNames[day - 1]).join(' ');
+  return `${named} ${timeOfDay(fromMinute)}–${timeOfDay(toMinute)} ${timeZone}`;
+}
+
+function timeOfDay(minute: number): string {
+  return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+function freezeText({ from, to, reason, timeZone }: FreezeRule): string {
+  return `${from}–${to} ${timeZone}${reason === '' ? '' : ` (${reason})`}`;
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

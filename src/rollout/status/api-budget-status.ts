@@ -1,0 +1,36 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+
+/** How the budget of one access key stands, over all daemons on it (P8). */
+export interface ApiStanding {
+  /** Requests that got their place, over the last minute. */
+  readonly requestsPerSecond: number;
+  readonly requestsPerSecondMax: number;
+  /** 429s in the last hour; those that came at once are one. */
+  readonly rateLimited: number;
+  readonly standstill: Standstill | null;
+}
+
+/**
+ * Why nobody gets on with the service. `since`: when it was found down; null for a pause. `until`: when the pause ends,
+ * or a request tries again; null: one tries it right now.
+ */
+export interface Standstill {
+  readonly kind: 'rateLimited' | 'signInThrottled' | 'serviceDown';
+  /** For a person. */
+  readonly reason: string;
+  /** What came instead of an answer; null for a pause. */
+  readonly detail: string | null;
+  readonly since: EpochMs | null;
+  readonly until: EpochMs | null;
+}
+
+export const standstillReasons: Readonly<Record<Standstill['kind'], string>> = {
+  rateLimited: 'the service asked for a pause',
+  signInThrottled: 'the service throttles sign-ins',
+  serviceDown: 'the service does not answer',
+};
+
+/** What is left of a pause, or until a service that is down is tried; 0: nobody waits for that. */
+export function standstillLeftMs({ standstill }: ApiStanding, now: EpochMs): DurationMs {
+  return Math.max(0, (standstill?.until ?? now) - now);
+}

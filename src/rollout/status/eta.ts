@@ -1,0 +1,188 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { calendarOf } from '../calendar/calendar.ts';
+import { nextOpening } from '../decision/admission.ts';
+import { assessed, assessedAt, total } from '../decision/failure-limits.ts';
+import { soakEndsAtOf } from '../decision/soak.ts';
+import { deferredUntil } from '../decision/wave-blockers.ts';
+import { isRolloutEnd, type RolloutView, type Wave } from '../model/rollout.ts';
+import { isEnd, type UpgradeState } from '../model/upgrade.ts';
+import type { ApiStanding } from './api-budget-status.ts';
+import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
+
+/** When a rollout is expected to end, as far as that can be known (P16). */
+export type Eta =
+  /** Pauses that are known of included. */
+  | ({ readonly kind: 'at'; readonly at: EpochMs } & EtaFigures)
+  /** It depends on a person, so there is no instant: how long it takes from the approval on. */
+  | ({
+      readonly kind: 'afterApproval';
+      /** When the approval is expected to be waited for; null: it is waited for now. */
+      readonly approvalAt: EpochMs | null;
+      readonly durationMs: DurationMs;
+    } & EtaFigures)
+  /** Only deferred collectors remain: the last of them is given up then. */
+  | { readonly kind: 'atTheLatest'; readonly at: EpochMs }
+  | { readonly kind: 'unknown'; readonly reason: EtaUnknownReason };
+
+interface EtaFigures {
+  /** Half the range in which the end is expected. */
+  readonly plusMinusMs: DurationMs;
+  readonly requests: number;
+}
+
+/** Why nobody knows, in words for a person. */
+export const etaUnknownWords = {
+  account: 'it is not known to belong to this account',
+  collectors: 'deferred collectors are waited for',
+  ending: 'running upgrades are watched to their end',
+  held: 'it is held',
+  inventory: 'the inventory is not plausible',
+  noWindow: 'its windows have no room for it',
+  paused: 'it is paused',
+  rollingBack: 'it is rolled back',
+  serviceDown: 'the service is down',
+} as const;
+export type EtaUnknownReason = keyof typeof etaUnknownWords;
+
+/** The one place that says when a rollout ends; null for one that has ended. */
+export function etaOf(view: RolloutView, now: EpochMs, api: ApiStanding): Eta | null {
+  if (view.rollout.endedAt !== null) return null;
+  const reason = unknownReasonOf(view, api);
+  return reason === undefined ? estimateEta(view, now, api) : unknown(reason);
+}
+
+function unknownReasonOf({ rollout, account }: RolloutView, api: ApiStanding): EtaUnknownReason | undefined {
+  const { state, doubt } = rollout;
+  if (isRolloutEnd(state)) return 'ending';
+  if (account !== undefined && account.kind !== 'own') return 'account';
+  if (state === 'held' || state === 'paused' || state === 'rollingBack') return state;
+  if (api.standstill?.kind === 'serviceDown') return 'serviceDown';
+  return doubt === undefined ? undefined : 'inventory';
+}
+
+function estimateEta(view: RolloutView, now: EpochMs, api: ApiStanding): Eta {
+  const { rollout, learned } = view;
+  // Upgrades in flight are not seen to end before a pause is over, either.
+  const from = Math.max(now, api.standstill?.until ?? now);
+  const remainders = remaindersOf(view, from);
+  const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
+    estimateRemainder(
+      of,
+      { ...rollout.policy, ...calendarOf(rollout) },
+      {
+        from: begin,
+        requestsPerSecond: api.requestsPerSecondMax,
+        learned,
+      },
+    );
+  const approval = nextApprovalOf(view);
+  if (approval !== undefined) {
+    const { wave, isWaitedFor } = approval;
+    const approvalAt = isWaitedFor ? from : estimate(remainders.slice(0, wave), from).endsAt;
+    if (approvalAt === null) return unknown('noWindow');
+    const { endsAt, plusMinusMs, requests } = estimate(remainders.slice(wave), approvalAt);
+    if (endsAt === null) return unknown('noWindow');
+    return {
+      kind: 'afterApproval',
+      approvalAt: isWaitedFor ? null : approvalAt,
+      durationMs: endsAt - approvalAt,
+      plusMinusMs,
+      requests,
+    };
+  }
+  // A wave that shows nothing yet is held if its deferred collectors are given up.
+  const isOver = rollout.waves.every(({ state }) => state === 'passed');
+  if (!isOver && waitsForOf(view, now)?.kind === 'collectors') return unknown('collectors');
+  if (isDeferredAlone(view)) return atTheLatest(view, estimate(remainders, from).endsAt);
+  const { endsAt, plusMinusMs, requests } = estimate(remainders, from);
+  return endsAt === null ? unknown('noWindow') : { kind: 'at', at: endsAt, plusMinusMs, requests };
+}
+
+interface Approval {
+  /** Index of the first wave that it is for. */
+  readonly wave: number;
+  readonly isWaitedFor: boolean;
+}
+
+/** The next approval without which the rollout does not go on to its end; undefined: there is none. */
+function nextApprovalOf({ rollout }: RolloutView): Approval | undefined {
+  if (rollout.state === 'awaitingApproval') return { wave: 0, isWaitedFor: true };
+  const wave = rollout.waves.findIndex(
+    ({ state, size, approvedAt }, index) =>
+      (state === 'waiting' || state === 'awaitingApproval') &&
+      size > 0 &&
+      approvedAt === null &&
+      rollout.policy.waves[index]?.approval === true,
+  );
+  return wave < 0 ? undefined : { wave, isWaitedFor: rollout.waves[wave]?.state === 'awaitingApproval' };
+}
+
+function remaindersOf(view: RolloutView, from: EpochMs): readonly WaveRemainder[] {
+  return assessed(view).map(({ wave, rule, assessment }, index) => {
+    const upgrades = Math.max(0, assessment.pending + assessment.active - assessment.setAside);
+    const share = upgrades / Math.max(1, wave.size + wave.joined);
+    const soakMs = remainingSoakMs(wave, rule.soakMs, soakEndsAtOf(view, index), from);
+    return { upgrades, chain: Math.ceil(wave.chain * share), soakMs };
+  });
+}
+
+function remainingSoakMs(wave: Wave, soakMs: DurationMs, endsAt: EpochMs | null, from: EpochMs): DurationMs {
+  if (wave.state === 'passed' || wave.size === 0) return 0;
+  return endsAt === null ? soakMs : Math.max(0, endsAt - from);
+}
+
+function atTheLatest(view: RolloutView, otherwise: EpochMs | null): Eta {
+  const until = lastDeferredUntil(view);
+  if (until === null) return unknown('collectors');
+  return { kind: 'atTheLatest', at: Math.max(until, otherwise ?? until) };
+}
+
+function unknown(reason: EtaUnknownReason): Eta {
+  return { kind: 'unknown', reason };
+}
+
+/** What a running rollout waits for while nothing of it is in flight, and until when where that is known. */
+export interface WaitsFor {
+  /**
+   * `window`: all that could start waits for an open window. `collectors`: only deferred collectors remain, of the wave or
+   * of the rollout; they are given up then. `inventory`: the inventory is not plausible, and is read again.
+   */
+  readonly kind: 'window' | 'collectors' | 'inventory';
+  readonly until: EpochMs | null;
+}
+
+/** What nothing but a change outside can bring on; null while something of the rollout goes on, a soak included. */
+export function waitsForOf(view: RolloutView, now: EpochMs): WaitsFor | null {
+  const { state, doubt, waves } = view.rollout;
+  if (state !== 'running' || total(view, isInFlight) > 0) return null;
+  if (doubt !== undefined) return { kind: 'inventory', until: null };
+  const index = waves.findIndex((wave) => wave.state !== 'passed');
+  const current = assessedAt(view, index);
+  if (current === undefined && isDeferredAlone(view)) {
+    return { kind: 'collectors', until: lastDeferredUntil(view) };
+  }
+  if (current?.assessment.settled) {
+    const { wave, assessment } = current;
+    const hasBegun = wave.state === 'open' || wave.state === 'soaking';
+    const isAwaited = assessment.evidence === 'awaited' && !wave.acceptedWithoutEvidence;
+    return hasBegun && isAwaited ? { kind: 'collectors', until: deferredUntil(view, index) } : null;
+  }
+  const opening = nextOpening(view, now);
+  return opening === undefined ? null : { kind: 'window', until: opening };
+}
+
+/** True while every upgrade that has not ended is deferred. */
+function isDeferredAlone(view: RolloutView): boolean {
+  const deferred = total(view, (state) => state === 'deferred');
+  return deferred > 0 && deferred === total(view, (state) => !isEnd(state));
+}
+
+/** When the last deferred collector of the rollout is given up at the latest; null where that is not known. */
+function lastDeferredUntil(view: RolloutView): EpochMs | null {
+  const ends = view.waves.flatMap((_wave, index) => deferredUntil(view, index) ?? []);
+  return ends.length === 0 ? null : Math.max(...ends);
+}
+
+function isInFlight(state: UpgradeState): boolean {
+  return state === 'queued' || state === 'starting' || state === 'upgrading' || state === 'verifying';
+}

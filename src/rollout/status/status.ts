@@ -1,0 +1,342 @@
+import type { EpochMs } from '../../base/time.ts';
+import { assessCalendar, calendarOf, needsCollectorZone } from '../calendar/calendar.ts';
+import type { Hold } from '../decision/blocker.ts';
+import { decide } from '../decision/decide.ts';
+import { assessed, emptyCounts } from '../decision/failure-limits.ts';
+import { assessGate } from '../decision/gate-probe.ts';
+import { soakEndsAtOf } from '../decision/soak.ts';
+import { waveWaits } from '../decision/wave-blockers.ts';
+import type { AccountStanding } from '../model/account.ts';
+import type { LeftBehind } from '../model/left-behind.ts';
+import {
+  type BuildHold,
+  type HeldFor,
+  holdNumber,
+  isRolloutEnd,
+  type PlanDrift,
+  type Rollout,
+  type RolloutState,
+  type RolloutView,
+  type WaveState,
+} from '../model/rollout.ts';
+import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import { coverage } from '../planning/coverage.ts';
+import type { ApiStanding } from './api-budget-status.ts';
+import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
+import { type Eta, etaOf, type WaitsFor, waitsForOf } from './eta.ts';
+
+/** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
+export interface RolloutStatus {
+  readonly id: string;
+  readonly kind: 'upgrade' | 'rollback';
+  /** For a rollback: the rollout it takes back. */
+  readonly rollbackOf: string | null;
+  /** The rollback of this rollout, once it was begun. */
+  readonly rollbackId: string | null;
+  readonly policy: string;
+  /** What a person reads first: what has to be done. Badge, title, exit code and metric are made of it. */
+  readonly headline: Headline;
+  readonly state: RolloutState;
+  readonly reason: string;
+  /** The number of the hold or pause that it is in, by which `resume` names it; null while it is in none. */
+  readonly hold: number | null;
+  /** While it is held for something that may come by itself; the hold ends then. */
+  readonly heldFor: HeldFor | null;
+  /** Its own record can't be read: what is shown is what is known beside it. */
+  readonly recordUnreadable: boolean;
+  readonly targetBuild: string;
+  /** For a rollback: the builds it goes back to, most frequent first. */
+  readonly backTo: readonly string[];
+  /** Whom a rollback does not take back, and why; also of the rollout that is taken back. */
+  readonly leftBehind: readonly LeftBehind[];
+  readonly fromBuilds: readonly string[];
+  readonly planHash: string;
+  /** While the plan waits for approval: how the fleet moved since it was shown before. */
+  readonly drift: PlanDrift | null;
+  readonly startedBy: string;
+  readonly createdAt: EpochMs;
+  readonly endedAt: EpochMs | null;
+  readonly planned: number;
+  readonly counts: Readonly<Record<UpgradeState, number>>;
+  /** Why upgrades failed, are retried, are deferred, or were withdrawn; without those of which there is none. */
+  readonly causes: readonly CauseGroup[];
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** Slots taken, of `concurrency`. */
+  readonly inFlight: number;
+  readonly concurrency: number;
+  /** As how many failures a collector counts that did not come back. */
+  readonly lostWeight: number;
+  /** null once it has ended. */
+  readonly eta: Eta | null;
+  /** The budget that all rollouts share; null for one that has ended. */
+  readonly api: ApiStanding | null;
+  /** By the policy's own time zone; null where upgrades may start at any time. */
+  readonly window: WindowStatus | null;
+  /** Set while the target build is held, over all policies. */
+  readonly buildHold: BuildHold | null;
+  readonly strata: StrataStatus;
+  readonly waves: readonly WaveStatus[];
+  /** Whether it belongs to the account of the daemon that was asked: only `own` is worked on. */
+  readonly account: AccountStanding['kind'];
+  /** What a running rollout waits for while nothing of it is in flight; null else. */
+  readonly waitsFor: WaitsFor | null;
+  /** Why nothing more starts right now; empty when something can. */
+  readonly holds: readonly Hold[];
+}
+
+export interface WindowStatus {
+  readonly isOpen: boolean;
+  /** When that changes next; null: not in a year. */
+  readonly until: EpochMs | null;
+  readonly reason: string;
+  readonly timeZone: string;
+  /** Some of its windows go by each collector's own time zone. */
+  readonly ownZones: boolean;
+}
+
+export interface StrataStatus {
+  readonly total: number;
+  readonly held: ReadonlyArray<{
+    readonly label: string;
+    readonly reason: string;
+    readonly by: string;
+    readonly at: EpochMs;
+    /** Its collectors that wait until it is released. */
+    readonly waiting: number;
+  }>;
+  /** Strata that no wave before the last covers, and the labels of some. */
+  readonly uncovered: { readonly count: number; readonly labels: readonly string[] };
+}
+
+export interface GateStatus {
+  readonly name: string;
+  readonly verdict: 'pass' | 'fail' | 'hold' | 'inconclusive' | 'waiting';
+  readonly words: string;
+  readonly value: number | null;
+  readonly dryRun: boolean;
+}
+
+export interface WaveStatus {
+  readonly name: string;
+  /** Members when it was planned, and late joiners. */
+  readonly size: number;
+  readonly joined: number;
+  /** Strata with members in it. */
+  readonly strata: number;
+  readonly state: WaveState;
+  readonly counts: Readonly<Record<UpgradeState, number>>;
+  /** Weighted failures that count, and how many the wave may have before it trips. */
+  readonly failures: number;
+  readonly failuresAllowed: number;
+  readonly lost: number;
+  /** Weighted failures that an operator has acknowledged: they no longer count. */
+  readonly acknowledged: number;
+  /** Members of held strata that wait. */
+  readonly setAside: number;
+  readonly gates: readonly GateStatus[];
+  readonly openedAt: EpochMs | null;
+  readonly soakEndsAt: EpochMs | null;
+  readonly passedAt: EpochMs | null;
+  /** What it waits for; null when it does not wait. */
+  readonly waits: string | null;
+}
+
+/**
+ * Makes the status of a rollout from its view: the very decision the daemon acts on, in words (DESIGN §3).
+ * @param upgrades what is not well, as far as it was read
+ */
+export function describeRollout(
+  view: RolloutView,
+  now: EpochMs,
+  api: ApiStanding,
+  upgrades: CauseUpgrades = {},
+): RolloutStatus {
+  const { rollout } = view;
+  const decision = decide(view, now);
+  const { waves: covered, total, uncovered } = coverage(view.groups);
+  const waves = assessed(view).map(({ wave, rule, assessment }, index): WaveStatus => {
+    const { counts, lost } = view.waves[index] ?? { counts: emptyCounts(), lost: 0 };
+    const { name, joined, state, openedAt, passedAt } = wave;
+    const { failures, failuresAllowed, acknowledged, setAside } = assessment;
+    return {
+      name,
+      size: wave.size + joined,
+      joined,
+      strata: covered[index]?.strata ?? 0,
+      state,
+      counts,
+      failures,
+      failuresAllowed,
+      lost,
+      acknowledged,
+      setAside,
+      gates: rule.gates.flatMap((gate, gateIndex) => {
+        const standing = wave.gates[gateIndex];
+        if (standing === undefined) return [];
+        const { verdict, words } = assessGate(gate, standing, now);
+        return [{ name: gate.name, verdict, words, value: standing.value, dryRun: gate.dryRun }];
+      }),
+      openedAt,
+      soakEndsAt: soakEndsAtOf(view, index),
+      passedAt,
+      waits: waveWaits(view, index),
+    };
+  });
+  const facts = {
+    kind: rollout.kind,
+    state: rollout.state,
+    endedAt: rollout.endedAt,
+    account: view.account?.kind ?? 'own',
+    waves,
+    api: rollout.endedAt === null ? api : null,
+    waitsFor: waitsForOf(view, now),
+  } as const;
+  return {
+    ...facts,
+    headline: headlineOf({ ...facts, rollbackState: view.rollback?.state ?? null }),
+    id: rollout.id,
+    rollbackOf: rollout.rollbackOf,
+    rollbackId: rollout.rollbackId,
+    policy: rollout.policy.name,
+    reason: rollout.reason,
+    hold: holdNumber(rollout),
+    heldFor: rollout.heldFor ?? null,
+    recordUnreadable: rollout.brokenText !== undefined,
+    targetBuild: rollout.targetBuild,
+    backTo: rollout.backTo,
+    leftBehind: rollout.leftBehind,
+    fromBuilds: rollout.fromBuilds,
+    planHash: rollout.planHash,
+    drift: rollout.drift,
+    startedBy: rollout.startedBy,
+    createdAt: rollout.createdAt,
+    planned: waves.reduce((sum, { size }) => sum + size, 0),
+    counts: sumCounts(waves),
+    causes: groupCauses(view, upgrades),
+    leftOut: rollout.leftOut,
+    inFlight: view.slotsTaken,
+    concurrency: rollout.policy.concurrency,
+    lostWeight: rollout.policy.lostWeight,
+    eta: etaOf(view, now, api),
+    window: windowOf(rollout, now),
+    buildHold: view.buildHold,
+    strata: { total, held: heldOf(view), uncovered },
+    holds: decision.holds,
+  };
+}
+
+/** How its windows and freezes stand; null where it may start at any time. */
+export function windowOf(rollout: Rollout, now: EpochMs): WindowStatus | null {
+  const policy = calendarOf(rollout);
+  if (policy.windows.length + policy.freezes.length === 0) return null;
+  const { isOpen, until, reason } = assessCalendar(policy, '', now);
+  return { isOpen, until, reason, timeZone: policy.timeZone, ownZones: needsCollectorZone(policy) };
+}
+
+function heldOf(view: RolloutView): StrataStatus['held'] {
+  return view.rollout.heldStrata.map(({ stratum, label, reason, by, at }) => {
+    const waiting = view.strata
+      .filter((each) => each.stratum === stratum)
+      .reduce((sum, each) => sum + each.waiting, 0);
+    return { label, reason, by, at, waiting };
+  });
+}
+
+function sumCounts(waves: readonly WaveStatus[]): Record<UpgradeState, number> {
+  const sums = emptyCounts();
+  for (const { counts } of waves) for (const state of upgradeStates) sums[state] += counts[state];
+  return sums;
+}
+
+export const headlineKinds = [
+  'otherAccount',
+  'held',
+  'paused',
+  'needsApproval',
+  'rollingBack',
+  'waitsForService',
+  'waitsForInventory',
+  'waitsForWindow',
+  'waitsForCollectors',
+  'running',
+  'planned',
+  'succeeded',
+  'finishedWithFailures',
+  'aborted',
+  'rolledBack',
+  'superseded',
+] as const;
+export type HeadlineKind = (typeof headlineKinds)[number];
+
+/** What a person reads first of a rollout: what has to be done, rather than the state of its record (P16). */
+export interface Headline {
+  readonly kind: HeadlineKind;
+  /** It does not go on until a person acts. */
+  readonly needsPerson: boolean;
+}
+
+/** What a headline is made of. */
+export type HeadlineFacts = Pick<
+  RolloutStatus,
+  'kind' | 'state' | 'endedAt' | 'account' | 'waves' | 'api' | 'waitsFor'
+> & {
+  /** Of the rollback of this rollout; null where there is none. */
+  readonly rollbackState: RolloutState | null;
+};
+
+/** The one place that decides it: badge, title, exit code and metric all take it from here. */
+export function headlineOf(facts: HeadlineFacts): Headline {
+  const kind = kindOf(facts);
+  // A rollback that is held keeps the rollout that it takes back waiting, too.
+  const isRollbackStopped = facts.state === 'rollingBack' && isStopped(facts.rollbackState);
+  return { kind, needsPerson: facts.endedAt === null && (forPerson.has(kind) || isRollbackStopped) };
+}
+
+const forPerson: ReadonlySet<HeadlineKind> = new Set(['otherAccount', 'held', 'paused', 'needsApproval']);
+
+/** Evaluated in order: who has to act comes first, then what the rollout waits for, then what it does. */
+function kindOf(facts: HeadlineFacts): HeadlineKind {
+  const { state, account } = facts;
+  if (!isRolloutEnd(state) && (account === 'another' || account === 'unclear')) return 'otherAccount';
+  switch (state) {
+    case 'awaitingApproval':
+      return 'needsApproval';
+    case 'running':
+      return runningKindOf(facts);
+    default:
+      return state;
+  }
+}
+
+function runningKindOf(facts: HeadlineFacts): HeadlineKind {
+  if (awaitsApproval(facts)) return 'needsApproval';
+  if (facts.api?.standstill?.kind === 'serviceDown') return 'waitsForService';
+  switch (facts.waitsFor?.kind) {
+    case 'inventory':
+      return 'waitsForInventory';
+    case 'window':
+      return 'waitsForWindow';
+    case 'collectors':
+      return 'waitsForCollectors';
+    default:
+      return facts.kind === 'rollback' ? 'rollingBack' : 'running';
+  }
+}
+
+function isStopped(state: RolloutState | null): boolean {
+  return state === 'held' || state === 'paused' || state === 'awaitingApproval';
+}
+
+/**
+ * True while the rollout, or a wave of it, waits for an operator's `approve`. A wave that has its approval waits for
+ * nothing any more, and opens with the next pass; one of a rollout that was stopped for good never opens.
+ */
+export function awaitsApproval({
+  state,
+  waves,
+  endedAt,
+}: Pick<RolloutStatus, 'state' | 'waves' | 'endedAt'>): boolean {
+  if (state === 'awaitingApproval') return true;
+  if (endedAt !== null || isRolloutEnd(state) || state === 'rollingBack') return false;
+  return waves.some((wave) => wave.state === 'awaitingApproval' && wave.waits !== null);
+}

@@ -1,0 +1,355 @@
+import { assertNever } from '../../base/assert.ts';
+import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
+import { assessHeartbeat } from '../model/collector.ts';
+import type { Refusal, Upgrade, VerifyingProgress } from '../model/upgrade.ts';
+import type { CollectorSighting, RowSighting } from './facts.ts';
+import {
+  nextAgainAt,
+  nextDeferredLookAt,
+  nextHeartbeatAt,
+  nextTaskLookAt,
+  nextVerifyLookAt,
+} from './poll-schedule.ts';
+import {
+  adopt,
+  afterTaskFailed,
+  again,
+  defer,
+  type EvolveContext,
+  end,
+  fail,
+  type In,
+  lose,
+  progress,
+  retryOrFail,
+  timeOut,
+  to,
+  verification,
+  verify,
+  waitedInVain,
+} from './upgrade-changes.ts';
+
+// Creates without an answer, each settled by looking, after which something is wrong with this one collector.
+const doubtsMax = 10;
+
+// Looks in a row, each with a newer heartbeat, after which one that comes late is taken for one in time.
+const lateLooksMax = 4;
+
+// Polls of a collector that someone else upgraded and that is not back yet: three minutes where an upgrade takes five.
+const returnPollsMax = 6;
+
+// A restart keeps a collector silent for up to a minute where an upgrade takes five: seen after half of that.
+const restartShare = 1 / 10;
+
+export function afterCollectorSeen(
+  upgrade: Upgrade,
+  seen: CollectorSighting,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const atTarget = isSameBuild(seen.build, upgrade.toBuild);
+  switch (upgrade.state) {
+    case 'queued':
+      if (upgrade.refused !== undefined)
+        return settleRefusal(upgrade, upgrade.refused, atTarget, { ...seen, at }, context);
+      if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+      return judgeFit(upgrade, seen, at, context);
+    case 'starting':
+      return settle(upgrade, seen, atTarget, at, context);
+    case 'upgrading':
+      if (atTarget && (upgrade.taskId === null || upgrade.ending !== null)) {
+        return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+      }
+      if (upgrade.ending !== null) return judge(upgrade, at, context);
+      if (upgrade.taskId === null) return watch(upgrade, seen, at, context);
+      return upgrade;
+    case 'verifying':
+      return judgeReturn(upgrade, seen, at, context);
+    case 'deferred':
+      if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+      return judgeDeferred(upgrade, seen, at, context);
+    case 'pending':
+    case 'retrying':
+    case 'succeeded':
+    case 'failed':
+    case 'timedOut':
+    case 'unconfirmed':
+    case 'withdrawn':
+    case 'rolledBack':
+      return upgrade;
+    default:
+      return assertNever(upgrade);
+  }
+}
+
+/**
+ * Its create was refused, and this is what the collector shows since (DESIGN §4, What a failure means). A create of ours
+ * from before may have brought the build; otherwise someone else did, and nothing is left to do.
+ */
+function settleRefusal(
+  upgrade: In<'queued'>,
+  refused: Refusal,
+  atTarget: boolean,
+  seen: CollectorSighting & { readonly at: EpochMs },
+  context: EvolveContext,
+): Upgrade {
+  const { at } = seen;
+  if (atTarget) {
+    const isOurs = upgrade.attempts > 0 || upgrade.doubts > 0;
+    if (isOurs) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+    // Its soak observes only a collector that was heard from on the build, and this one may still restart.
+    const mayReturn = mayRestart(seen);
+    if (mayReturn && upgrade.misses < returnPollsMax) return again(upgrade, at, context);
+    const evidence: { readonly onBuild?: true } = mayReturn ? {} : { onBuild: true };
+    return { ...end(upgrade, 'withdrawn', at, 'runs the build already'), ...evidence };
+  }
+  // It is there all the same, so the service contradicts itself: that spends an attempt (P13).
+  if (refused.of === 'collector')
+    return retryOrFail({ ...upgrade, attempts: upgrade.attempts + 1 }, refused.reason, at, context);
+  const { freshAt, startBy } = upgrade;
+  return to(
+    upgrade,
+    { state: 'queued', dueAt: at, freshAt, startBy, refused: { ...refused, isObserved: true } },
+    { misses: 0 },
+  );
+}
+
+/** Looked at before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */
+function judgeFit(
+  upgrade: In<'queued'>,
+  seen: CollectorSighting,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  if (!seen.alive) return defer(upgrade, 'notAlive', at, 'the collector is not alive', context);
+  const heartbeat = assessHeartbeat(seen.lastSeenAlive, seen.serviceAt);
+  if (heartbeat === 'silent') {
+    return defer(upgrade, 'notAlive', at, 'the collector is silent: it restarts, or is going away', context);
+  }
+  if (seen.upgradable === false && isListed(upgrade))
+    return defer(upgrade, 'inUpgrade', at, 'the service offers it no upgrade: one may be running', context);
+  const heardAfter = seen.upgradable === true ? seen.offeredAt : upgrade.heardAfter;
+  const isHeard = heardAfter === undefined || (seen.lastSeenAlive ?? Number.POSITIVE_INFINITY) > heardAfter;
+  const { startBy } = upgrade;
+  const cleared = (): Upgrade =>
+    to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { misses: 0 });
+  // Without a time to compare with, one that restarts looks like any other: newer heartbeats tell them apart.
+  const isUnjudged = seen.serviceAt === null && seen.lastSeenAlive !== null;
+  if (isHeard && heartbeat !== 'late' && !isUnjudged) return cleared();
+  const late = countLate(upgrade, seen.lastSeenAlive ?? 0);
+  if (late.looks >= lateLooksMax) return cleared();
+  if (heardAfter === undefined) return again({ ...upgrade, late }, at, context);
+  // It was in no upgrade then, which need not be asked again: what is missing is its heartbeat.
+  const dueAt = Math.max(
+    nextAgainAt(at, upgrade.misses, context.policy),
+    nextHeartbeatAt(at, context.policy),
+  );
+  return to(
+    upgrade,
+    { state: 'queued', dueAt, freshAt: at, heardAfter, startBy, late },
+    { misses: upgrade.misses + 1 },
+  );
+}
+
+/** Whether a row of the inventory is as good as a look before its create: alive, not at the build, and heard from since. */
+export function showsFit(
+  { toBuild }: Upgrade,
+  { build, alive, lastSeenAlive, serviceAt }: Omit<RowSighting, 'at'>,
+  heardAfter: EpochMs | undefined,
+): boolean {
+  if (!alive || lastSeenAlive === null || isSameBuild(build, toBuild)) return false;
+  return assessHeartbeat(lastSeenAlive, serviceAt) === 'heard' && lastSeenAlive > (heardAfter ?? 0);
+}
+
+/**
+ * Whether the service's list of upgradable collectors leaves it out for a reason. Whether it ever has one that is above the
+ * build is not specified (collector-api.md §4.3): where it has, that tells; where not, nothing is known.
+ */
+function isListed({ fromBuild, toBuild }: Upgrade): boolean {
+  return (compareBuildVersions(fromBuild, toBuild) ?? 0) <= 0;
+}
+
+/** One that restarts shows no newer heartbeat, and is silent soon; with newer ones it is the service that lags. */
+function countLate({ late }: In<'queued'>, heartbeatAt: EpochMs): NonNullable<In<'queued'>['late']> {
+  if (late === undefined) return { looks: 1, heartbeatAt };
+  return heartbeatAt > late.heartbeatAt ? { looks: late.looks + 1, heartbeatAt } : late;
+}
+
+/** A create in doubt, and what the collector shows: done, never arrived, or running (P1). */
+function settle(
+  upgrade: In<'starting'>,
+  seen: CollectorSighting,
+  atTarget: boolean,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+  if (seen.upgradable !== true)
+    return adopt({ ...upgrade, doubts: upgrade.doubts + 1 }, upgrade.sentAt, context);
+  // Not in an upgrade now, but the create may still be on its way.
+  if (at < upgrade.sentAt + context.answerWithinMs) return again(upgrade, at, context);
+  // It may have worked after all.
+  if (mayRestart(seen) && at < upgrade.sentAt + context.policy.upgrade.deadlineMs)
+    return again(upgrade, at, context);
+  if (upgrade.doubts + 1 >= doubtsMax) {
+    return fail(upgrade, 'retry', at, `${doubtsMax} creates brought no answer and no upgrade`);
+  }
+  // A heartbeat may be the last one before such a restart, so it is looked at once more before the next create.
+  const dueAt = restartSeenAt(at, upgrade.doubts, context);
+  return to(
+    upgrade,
+    { state: 'queued', dueAt, freshAt: 0, startBy: upgrade.startBy },
+    { doubts: upgrade.doubts + 1, misses: 0 },
+  );
+}
+
+/**
+ * A collector that restarts at the end of its upgrade still shows the old build, and is offered again. So may one whose
+ * heartbeat there is no time to compare with.
+ */
+function mayRestart({ alive, lastSeenAlive, serviceAt }: CollectorSighting): boolean {
+  const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
+  const isUnjudged = serviceAt === null && lastSeenAlive !== null;
+  return !alive || isUnjudged || heartbeat === 'silent' || heartbeat === 'late';
+}
+
+/** When a collector whose last heartbeat came right before its restart shows that it restarts. */
+function restartSeenAt(at: EpochMs, lookedBefore: number, { policy }: EvolveContext): EpochMs {
+  return Math.max(nextAgainAt(at, lookedBefore, policy), at + policy.upgrade.expectMs * restartShare);
+}
+
+/** The collector, looked at after its task stopped without success, does not show the target. */
+function judge(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): Upgrade {
+  const { ending } = upgrade;
+  if (ending === null) return upgrade;
+  switch (ending.kind) {
+    case 'failed':
+      return afterTaskFailed(upgrade, ending.message, at, context);
+    case 'missing':
+      // The service does not know the task, and the build is not there: keep looking until the deadline.
+      if (at >= upgrade.deadlineAt) return timeOut(upgrade, at, context);
+      return to(
+        upgrade,
+        { ...progress(upgrade), ending: null, dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
+        { misses: 0 },
+      );
+    case 'deadline':
+      return timeOut(upgrade, at, context);
+    default:
+      return assertNever(ending);
+  }
+}
+
+/** An adopted upgrade: the service would take a new one, and it does not restart, so it is over without the build. */
+function watch(
+  upgrade: In<'upgrading'>,
+  seen: CollectorSighting,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const isOver = seen.upgradable === true && !mayRestart(seen);
+  // The heartbeat may be the last one before its restart, so a second look judges it.
+  if (isOver && upgrade.misses === 0 && at < upgrade.deadlineAt) {
+    return to(upgrade, { ...progress(upgrade), dueAt: restartSeenAt(at, 0, context) }, { misses: 1 });
+  }
+  if (isOver || (seen.upgradable === true && at >= upgrade.deadlineAt)) {
+    const ended = { ...upgrade, attempts: upgrade.attempts + 1 };
+    return afterTaskFailed(ended, 'an upgrade whose answer was lost ended without the build', at, context);
+  }
+  if (at >= upgrade.deadlineAt) return timeOut(upgrade, at, context);
+  return to(
+    upgrade,
+    { ...progress(upgrade), dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
+    { misses: 0 },
+  );
+}
+
+/** Is it back, on the build, with a heartbeat newer than the task's end (P10)? */
+function judgeReturn(
+  upgrade: In<'verifying'>,
+  seen: CollectorSighting,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const back = isHeartbeatNew(upgrade, seen);
+  if (isReturned(upgrade, seen)) {
+    return end(
+      upgrade,
+      'succeeded',
+      at,
+      upgrade.late ? 'came late: the collector shows the build' : 'on the build and alive',
+    );
+  }
+  if (at >= upgrade.verifyBy && !isFirstToCompare(upgrade, seen)) {
+    const within = formatDuration(context.policy.upgrade.verifyWithinMs);
+    if (back && seen.alive)
+      return fail(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
+    return lose(upgrade, at, `did not come back within ${within}`, context.policy);
+  }
+  // A first look that came too late has nothing to compare with: its time to come back begins with it.
+  const verifyBy = at < upgrade.verifyBy ? upgrade.verifyBy : at + context.policy.upgrade.verifyWithinMs;
+  return to(
+    upgrade,
+    {
+      ...verification(upgrade),
+      verifyBy,
+      dueAt: nextVerifyLookAt({ verifyBy, at }, context.policy),
+      baselineHeartbeatAt: upgrade.baselineHeartbeatAt ?? seen.lastSeenAlive,
+    },
+    { misses: 0 },
+  );
+}
+
+/** Where the service tells no time, the first heartbeat seen proves nothing: only a newer one does. */
+function isFirstToCompare(
+  { endedServiceAt, baselineHeartbeatAt }: VerifyingProgress,
+  { alive, lastSeenAlive }: CollectorSighting,
+): boolean {
+  return alive && lastSeenAlive !== null && endedServiceAt === null && baselineHeartbeatAt === null;
+}
+
+/** Proof of the return: alive, on the build, with a heartbeat newer than the task's end (P10). */
+export function isReturned(upgrade: In<'verifying'>, seen: CollectorSighting): boolean {
+  return seen.alive && isSameBuild(seen.build, upgrade.toBuild) && isHeartbeatNew(upgrade, seen);
+}
+
+/** A deferred collector that was not alive may be tried again. */
+export function isHeardAgain(
+  seen: Pick<CollectorSighting, 'alive' | 'lastSeenAlive' | 'serviceAt'>,
+): boolean {
+  return seen.alive && assessHeartbeat(seen.lastSeenAlive, seen.serviceAt) !== 'silent';
+}
+
+function isHeartbeatNew(upgrade: VerifyingProgress, seen: CollectorSighting): boolean {
+  if (seen.lastSeenAlive === null) return false;
+  if (upgrade.endedServiceAt !== null && seen.lastSeenAlive > upgrade.endedServiceAt) return true;
+  return upgrade.baselineHeartbeatAt !== null && seen.lastSeenAlive > upgrade.baselineHeartbeatAt;
+}
+
+function judgeDeferred(
+  upgrade: In<'deferred'>,
+  seen: CollectorSighting,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  const ready = upgrade.condition === 'notAlive' ? isHeardAgain(seen) : seen.upgradable === true;
+  if (ready) {
+    // The upgrade that it was in may have ended right now: it shows the old build until it restarts (P1).
+    const dueAt = upgrade.condition === 'inUpgrade' ? restartSeenAt(at, 0, context) : at;
+    return to(
+      upgrade,
+      { state: 'retrying', dueAt, reason: `was waiting: ${upgrade.reason}` },
+      { misses: 0, deferredMs: at - upgrade.since },
+    );
+  }
+  const { upToMs } = context.policy.defer;
+  if (at - upgrade.since >= upToMs) return waitedInVain(upgrade, upgrade.reason, at, context);
+  const dueAt = Math.min(
+    nextDeferredLookAt({ since: upgrade.since, at }, context.policy),
+    upgrade.since + upToMs,
+  );
+  const { condition, since, reason } = upgrade;
+  return to(upgrade, { state: 'deferred', condition, since, reason, dueAt }, { misses: 0 });
+}

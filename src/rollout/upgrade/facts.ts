@@ -1,0 +1,71 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { FailedLook } from './failed-polls.ts';
+import type { ServiceFailure } from './failure-classes.ts';
+
+/**
+ * What happened to one upgrade: past tense, with its instant. Only `evolve` turns facts into state. `admitted`: the
+ * reconciler gave it a slot.
+ */
+export type UpgradeFact = { readonly at: EpochMs } & (
+  | {
+      readonly kind: 'admitted';
+      readonly startBy: EpochMs | null;
+      /** How often the rollout's brakes have changed: a turn counts until they change again. */
+      readonly changes?: number;
+      /** What a page of the inventory showed of it a moment ago, where one was read. */
+      readonly seen?: RowSighting | undefined;
+    }
+  /** It could not start now (brake, hold): its slot goes back. */
+  | { readonly kind: 'putBack'; readonly reason: string }
+  /** Another rollout is upgrading it right now. */
+  | { readonly kind: 'claimed'; readonly reason: string }
+  /** The intent is written down; the create leaves right after. */
+  | { readonly kind: 'createSent' }
+  /** The create was stopped before it left. */
+  | { readonly kind: 'createNotSent' }
+  | { readonly kind: 'created'; readonly taskId: string }
+  | { readonly kind: 'createFailed'; readonly failure: ServiceFailure }
+  /** The builds on offer, asked for after a refused version: is the target still one of them? */
+  | { readonly kind: 'buildsSeen'; readonly stillOffered: boolean }
+  | {
+      readonly kind: 'taskSeen';
+      readonly status: number;
+      readonly message: string;
+      readonly serviceAt: EpochMs | null;
+    }
+  | ({ readonly kind: 'collectorSeen' } & CollectorSighting)
+  /** A row of the inventory hints that its task may be over: it is looked at now. The row itself ends nothing (P10). */
+  | { readonly kind: 'stirred' }
+  /** A row shows that nothing has changed, and the next one will be there soon: a look due before `until` waits until then. */
+  | { readonly kind: 'quiet'; readonly until: EpochMs }
+  | ({ readonly kind: 'lookFailed' } & FailedLook)
+  | { readonly kind: 'withdrawn'; readonly reason: string }
+  /** Nobody can watch it to its end: it is in another account, and its rollout was ended. */
+  | { readonly kind: 'abandoned'; readonly reason: string }
+  /** Its wave soaks, and it left the fleet for a reason that is known, which says nothing about the build. */
+  | { readonly kind: 'departed'; readonly reason: string }
+  /** Its wave soaks, and it died (`lost`) or left the build. */
+  | { readonly kind: 'regressed'; readonly reason: string; readonly lost: boolean }
+  /** An operator wants a failed one tried again. */
+  | { readonly kind: 'retryAsked'; readonly reason: string }
+  /** A withdrawn one is eligible again. */
+  | { readonly kind: 'rejoined'; readonly reason: string }
+  /** Its rollback succeeded. */
+  | { readonly kind: 'rolledBack'; readonly reason: string }
+);
+
+/** A collector's row of the inventory, and when it was read. */
+export type RowSighting = Omit<CollectorSighting, 'upgradable' | 'offeredAt'> & { readonly at: EpochMs };
+
+/** What a look at a collector showed. */
+export interface CollectorSighting {
+  readonly build: string;
+  readonly alive: boolean;
+  readonly lastSeenAlive: EpochMs | null;
+  /** The service's clock at the answer, where it told. */
+  readonly serviceAt: EpochMs | null;
+  /** Whether the service would start an upgrade of it now (it is alive, at another build and in no upgrade). null: not asked. */
+  readonly upgradable: boolean | null;
+  /** The service's clock when it would have started one, where `upgradable` is true and it told. */
+  readonly offeredAt?: EpochMs;
+}

@@ -1,0 +1,117 @@
+import { assertNever } from '../../base/assert.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
+import type { Policy } from '../model/policy.ts';
+import type { Upgrade } from '../model/upgrade.ts';
+import { classifyLookFailure, describeFailure, type ServiceFailure } from './failure-classes.ts';
+import { again, defer, type EvolveContext, end, fail, type In, progress, to } from './upgrade-changes.ts';
+
+/** What a look that brought nothing means. */
+export interface FailedLook {
+  readonly of: 'task' | 'collector' | 'builds';
+  readonly failure: ServiceFailure;
+  /** Whether the service answered another question right after; absent where that changes nothing. */
+  readonly othersAnswered?: boolean;
+  /** For a 404 of a collector: whether a plausible inventory, read after it, lacks the collector too. */
+  readonly isGone?: boolean;
+}
+
+type Looked = In<'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred'>;
+
+// A collector that waits for its create has no deadline of its own; after so many looks in a row it gives its slot back.
+const queuedMissesMax = 3;
+
+// One that alone gets no answer is given a day beyond its time: whoever looks after the service has it mended by then.
+const unheardForMs: DurationMs = 86_400_000;
+
+/**
+ * A failed look is no news, so it is repeated; but not for ever, since its slot stays taken, and its rollout can't end.
+ * One that is refused ends when the time is up in which it was to show something. One without any answer ends a day
+ * after that, and only when the service answered others all the while: one that is down says nothing about anybody (P13).
+ */
+export function afterLookFailed(
+  upgrade: Upgrade,
+  look: FailedLook,
+  at: EpochMs,
+  context: EvolveContext,
+): Upgrade {
+  if (!isLookedAt(upgrade)) return upgrade;
+  const { of, failure } = look;
+  const isUnknown = classifyLookFailure(failure) === 'gone' && of !== 'builds';
+  if (isUnknown && of === 'collector' && look.isGone === true)
+    return end(upgrade, 'withdrawn', at, 'the collector is gone from the service');
+  if (isUnknown && of === 'task') {
+    if (upgrade.state !== 'upgrading') return upgrade;
+    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'missing' } }, { misses: 0 });
+  }
+  if (!isTimeUp(upgrade, at, context.policy)) return again(upgrade, at, context);
+  if (failure.kind === 'refused') return giveUp(upgrade, look, at, context);
+  if (failure.kind !== 'unavailable' && !isUnknown)
+    return keepUnheard(again(upgrade, at, context), upgrade.unheardSince);
+  // A 404 that the inventory does not bear out is an answer, though it says nothing.
+  if (look.othersAnswered !== true && !isUnknown) return again(upgrade, at, context);
+  const unheardSince = upgrade.unheardSince ?? at;
+  // A slot in `queued` is given back at once: nothing runs, and who is deferred is looked at again.
+  if (upgrade.state === 'queued' || at - unheardSince >= unheardForMs)
+    return giveUp(upgrade, look, at, context);
+  return keepUnheard(again(upgrade, at, context), unheardSince);
+}
+
+/** True when it matters whether the service answers others, while it gives no answer about this one. */
+export function isQuestionable(
+  upgrade: Upgrade,
+  failure: ServiceFailure,
+  at: EpochMs,
+  policy: Policy,
+): boolean {
+  return failure.kind === 'unavailable' && isLookedAt(upgrade) && isTimeUp(upgrade, at, policy);
+}
+
+function keepUnheard(upgrade: Upgrade, unheardSince: EpochMs | undefined): Upgrade {
+  return unheardSince === undefined ? upgrade : { ...upgrade, unheardSince };
+}
+
+function isLookedAt(upgrade: Upgrade): upgrade is Looked {
+  return 'dueAt' in upgrade && upgrade.state !== 'retrying';
+}
+
+/** Whether it should have shown by now what it was looked at for. */
+function isTimeUp(upgrade: Looked, at: EpochMs, policy: Policy): boolean {
+  switch (upgrade.state) {
+    case 'queued':
+      return upgrade.misses >= queuedMissesMax;
+    case 'starting':
+      return at >= upgrade.sentAt + policy.upgrade.deadlineMs;
+    case 'upgrading':
+      return at >= upgrade.deadlineAt;
+    case 'verifying':
+      return at >= upgrade.verifyBy;
+    case 'deferred':
+      return at >= upgrade.since + policy.defer.upToMs;
+    default:
+      return assertNever(upgrade);
+  }
+}
+
+function giveUp(upgrade: Looked, look: FailedLook, at: EpochMs, context: EvolveContext): Upgrade {
+  const { deadlineMs, verifyWithinMs } = context.policy.upgrade;
+  const words = describeFailure(look.failure);
+  switch (upgrade.state) {
+    case 'queued':
+      return defer(upgrade, 'notAlive', at, `the collector can't be looked at: ${words}`, context);
+    case 'upgrading':
+      // The collector may still tell what its task does not.
+      if (look.of === 'task')
+        return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'deadline' } }, { misses: 0 });
+      return fail(upgrade, 'timedOut', at, `no end seen within ${formatDuration(deadlineMs)}: ${words}`);
+    case 'starting':
+      return fail(upgrade, 'timedOut', at, `no end seen within ${formatDuration(deadlineMs)}: ${words}`);
+    case 'verifying':
+      // Nothing says that it is lost, so it weighs as one.
+      return fail(upgrade, 'unconfirmed', at, `not seen within ${formatDuration(verifyWithinMs)}: ${words}`);
+    case 'deferred':
+      return end(upgrade, 'withdrawn', at, `${upgrade.reason}; the collector can't be looked at: ${words}`);
+    default:
+      return assertNever(upgrade);
+  }
+}

@@ -1,0 +1,139 @@
+import { assertNever } from '../../base/assert.ts';
+import type { DurationMs } from '../../base/time.ts';
+import type { MessageRule } from '../model/policy.ts';
+import type { Refusal } from '../model/upgrade.ts';
+
+/** What went wrong between us and the service, as the adapter that speaks to it understood it. */
+export type ServiceFailure =
+  /**
+   * No usable answer: connection, time-out, 5xx, HTML, broken JSON. `sent`: the service may have acted on it.
+   * `isUnreached`: not even a part of an answer came.
+   */
+  | {
+      readonly kind: 'unavailable';
+      readonly sent: boolean;
+      readonly isUnreached?: true;
+      readonly detail: string;
+    }
+  /** 429: certainly not acted on; the whole budget pauses (P8). */
+  | { readonly kind: 'throttled'; readonly detail: string }
+  /** 401 after this key has worked: sign-ins are throttled (field-facts.md, The wire). */
+  | { readonly kind: 'signInThrottled'; readonly retryAfterMs: DurationMs; readonly detail: string }
+  /** 401 on the first call or again and again, 403, 415, 301: all collectors share it. */
+  | { readonly kind: 'misconfigured'; readonly detail: string }
+  /** 404, with its code where it had one. */
+  | { readonly kind: 'notFound'; readonly code?: string; readonly detail: string }
+  /** Any other refusal, with its code where it had one (collector-api.md §7.5). */
+  | { readonly kind: 'refused'; readonly code: string; readonly status?: number; readonly detail: string }
+  /** We stopped waiting ourselves, because we are closing. */
+  | { readonly kind: 'cancelled'; readonly sent: boolean };
+
+/** What a failure means for the upgrade (DESIGN §4, What a failure means). */
+export type FailureClass = 'retry' | 'again' | 'defer' | 'adopt' | 'look' | 'observe' | 'permanent' | 'hold';
+
+// Documented names of the same refusals at other endpoints (collector-api.md §7.3), to which the wire's names are mapped.
+const unknownCollectorCodes = ['collector.invalid', 'InvalidCollector', 'BadRequestCollectorId'];
+const wrongTypeCodes = ['collector.type.invalid', 'InvalidCollectorType'];
+
+interface FailureRow {
+  readonly when: (failure: ServiceFailure) => boolean;
+  readonly class: FailureClass;
+}
+
+/** Evaluated in order; first match wins. */
+const createRows: readonly FailureRow[] = [
+  { when: (f) => (f.kind === 'unavailable' || f.kind === 'cancelled') && f.sent, class: 'look' },
+  { when: (f) => f.kind === 'unavailable' || f.kind === 'cancelled', class: 'again' },
+  { when: (f) => f.kind === 'throttled' || f.kind === 'signInThrottled', class: 'again' },
+  { when: (f) => f.kind === 'misconfigured', class: 'hold' },
+  { when: (f) => isCode(f, 'collector.not.alive'), class: 'defer' },
+  { when: (f) => isCode(f, 'collector.in.upgrading'), class: 'adopt' },
+  // What a person did since our last observation may explain these: a deletion, an upgrade by hand.
+  { when: (f) => refusalOf(f) !== undefined, class: 'observe' },
+  { when: (f) => f.kind === 'refused' && wrongTypeCodes.includes(f.code), class: 'permanent' },
+  // A refusal we do not know: it may pass, and it may not, so it spends an attempt (P13).
+  { when: () => true, class: 'retry' },
+];
+
+/** What a failed create means. */
+export function classifyCreateFailure(failure: ServiceFailure): FailureClass {
+  return createRows.find((row) => row.when(failure))?.class ?? 'retry';
+}
+
+/** Whether a failed create has to be settled by observation, and of what; undefined: it tells enough by itself. */
+export function refusalOf(failure: ServiceFailure): Refusal['of'] | undefined {
+  if (failure.kind === 'notFound') return 'collector';
+  if (failure.kind !== 'refused') return undefined;
+  if (unknownCollectorCodes.includes(failure.code)) return 'collector';
+  return failure.code === 'collector.version.invalid' ? 'version' : undefined;
+}
+
+/** What a failed look means. A refusal we do not know is no news about the collector: look again (P13). */
+export function classifyLookFailure(failure: ServiceFailure): 'again' | 'hold' | 'gone' {
+  if (failure.kind === 'misconfigured') return 'hold';
+  if (failure.kind === 'notFound') return 'gone';
+  return 'again';
+}
+
+function isCode(failure: ServiceFailure, code: string): boolean {
+  return failure.kind === 'refused' && failure.code === code;
+}
+
+/**
+ * What a failed task's message means. Exact texts are not public (field-facts.md, Upgrades), so rules match words.
+ * Evaluated in order; first match wins, and a policy's own rules stand before these. Permanent causes come first:
+ * "permission denied while downloading" does not pass by waiting.
+ */
+const defaultMessageRules: readonly MessageRule[] = [
+  // A check that timed out has shown nothing about what it checked: "timed out while checking privileges".
+  { words: ['timed out while', 'time-out while', 'timeout while'], class: 'retry' },
+  {
+    words: [
+      ...['permission', 'not permitted', 'privilege', 'administrator', 'non-root', 'run as', 'runs as'],
+      ...['not supported', 'unsupported', 'not possible', 'disabled'],
+    ],
+    class: 'permanent',
+  },
+  { words: ['space', 'in use', 'locked', 'unable to remove'], class: 'retryLater' },
+  { words: ['time-out', 'timeout', 'timed out', 'network', 'download', 'connection'], class: 'retry' },
+];
+
+/** @returns `unexplained` when no rule knows the message: retry once, then permanent. */
+export function classifyTaskMessage(
+  message: string,
+  policyRules: readonly MessageRule[],
+): MessageRule['class'] | 'unexplained' {
+  const text = message.toLowerCase();
+  const rule = [...policyRules, ...defaultMessageRules].find(({ words }) =>
+    words.some((word) => text.includes(word.toLowerCase())),
+  );
+  return rule?.class ?? 'unexplained';
+}
+
+/** Whether the service could not be reached: no connection, or no answer in time. */
+export function isUnreached(failure: ServiceFailure): boolean {
+  return failure.kind === 'unavailable' && failure.isUnreached === true;
+}
+
+/** Why a rollout is held, with what a person does about it. */
+export function describeHold(failure: ServiceFailure): string {
+  return `${describeFailure(failure)} Then resume.`;
+}
+
+/** A failure in words for a person. */
+export function describeFailure(failure: ServiceFailure): string {
+  switch (failure.kind) {
+    case 'unavailable':
+    case 'throttled':
+    case 'signInThrottled':
+    case 'misconfigured':
+    case 'notFound':
+      return failure.detail;
+    case 'refused':
+      return failure.code === '' ? failure.detail : `${failure.code}: ${failure.detail}`;
+    case 'cancelled':
+      return 'stopped by us';
+    default:
+      return assertNever(failure);
+  }
+}

@@ -1,0 +1,114 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { Policy } from '../model/policy.ts';
+
+// Durations are about log-normal (field-facts.md, Upgrades), so the chance that a task ends in the next minute falls
+// slowly with its age: looks spaced by a share of the age see each end with a delay in proportion to its duration.
+const firstLookShare = 0.5;
+const laterLookShare = 0.15;
+
+// While pages of the inventory tell what stirs, these looks are for what no page shows: a task that failed, or hangs.
+const firstRareLookShare = 1.5;
+const rareLookGrowth = 2;
+
+// The service ends a task after 30 minutes (collector-api.md §3), and the default deadline is 35: a look at 30 minutes
+// and three seconds sees that end almost at once.
+const timeoutShare = 6 / 7 + 1 / 700;
+
+// A heartbeat comes every 15 s and an upgrade may take 10 minutes to show, so a thirtieth of that is a good first look.
+const firstVerifyShare = 1 / 30;
+const laterVerifyShare = 1 / 20;
+
+// The next heartbeat is there after 15 s (collector-api.md §8), and a little for its way. Where an upgrade takes less
+// than five minutes, all there goes faster.
+const heartbeatMaxMs: DurationMs = 18_000;
+const heartbeatShare = heartbeatMaxMs / 300_000;
+
+const deferredLookMaxMs = 30 * 60_000;
+
+interface TaskTimes {
+  readonly startedAt: EpochMs;
+  readonly deadlineAt: EpochMs;
+}
+
+/** When to look at a task for the first time after its create. */
+export function firstTaskLookAt(createdAt: EpochMs, policy: Policy): EpochMs {
+  return after(createdAt, policy.upgrade.expectMs * firstLookShare);
+}
+
+/** When to look at a task again; never later than its deadline, so that its end is not overlooked. */
+export function nextTaskLookAt(times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
+  const ageMs = Math.max(times.at - times.startedAt, policy.upgrade.expectMs * firstLookShare);
+  return noLaterThanItsEnds(after(times.at, ageMs * laterLookShare), times, policy);
+}
+
+/** When to look at a task that is watched by pages, whatever they show: rarely, and where its time runs out. */
+export function nextRareTaskLookAt(times: TaskTimes & { lookedAt: EpochMs }, policy: Policy): EpochMs {
+  const { startedAt, lookedAt } = times;
+  const ageMs = Math.max(
+    policy.upgrade.expectMs * firstRareLookShare,
+    (lookedAt - startedAt) * rareLookGrowth,
+  );
+  return noLaterThanItsEnds(after(startedAt, ageMs), { ...times, at: lookedAt }, policy);
+}
+
+/** The service's own time-out and our deadline are both looked at when they come. */
+function noLaterThanItsEnds(nextAt: EpochMs, times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
+  const timeoutAt = after(times.startedAt, policy.upgrade.deadlineMs * timeoutShare);
+  const ends = [timeoutAt, times.deadlineAt].filter((endAt) => endAt > times.at);
+  return Math.min(nextAt, ...ends);
+}
+
+/** When to look whether an upgraded collector is back, for the first time after its task's end. */
+export function firstVerifyLookAt(endedAt: EpochMs, policy: Policy): EpochMs {
+  return after(endedAt, policy.upgrade.verifyWithinMs * firstVerifyShare);
+}
+
+/** When to look at it again; a last look is due exactly when its time is up. */
+export function nextVerifyLookAt(times: { verifyBy: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
+  const nextAt = after(times.at, policy.upgrade.verifyWithinMs * laterVerifyShare);
+  return times.at >= times.verifyBy ? nextAt : Math.min(nextAt, times.verifyBy);
+}
+
+/** When a collector that lives has shown a heartbeat newer than this instant. */
+export function nextHeartbeatAt(since: EpochMs, policy: Policy): EpochMs {
+  return after(since, Math.min(heartbeatMaxMs, policy.upgrade.expectMs * heartbeatShare));
+}
+
+/** When to look at a deferred collector again: soon at first, then less and less often. */
+export function nextDeferredLookAt(times: { since: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
+  const waitMs = Math.max(policy.upgrade.expectMs * 0.5, (times.at - times.since) * 0.2);
+  return after(times.at, Math.min(waitMs, deferredLookMaxMs));
+}
+
+/** When to repeat a call that brought no answer: 5 s, 10 s … 1 m where an upgrade takes 5 m, and in proportion. */
+export function nextAgainAt(at: EpochMs, misses: number, policy: Policy): EpochMs {
+  const expectMs = policy.upgrade.expectMs;
+  return after(at, Math.min((expectMs / 60) * 2 ** Math.min(misses, 20), expectMs / 5));
+}
+
+/**
+ * When a retry is due.
+ * @param attempts tasks created so far, at least 1
+ * @param jitter from -1 to 1: spreads retries, so that they do not return together
+ */
+export function retryAt(at: EpochMs, attempts: number, jitter: number, policy: Policy): EpochMs {
+  const { initialMs, factor, maxMs } = policy.retry.backoff;
+  return after(
+    at,
+    withJitter(Math.min(initialMs * factor ** Math.max(0, attempts - 1), maxMs), jitter, policy),
+  );
+}
+
+/** When to retry what passes slowly, such as a full disk: the longest wait at once. */
+export function longRetryAt(at: EpochMs, jitter: number, policy: Policy): EpochMs {
+  return after(at, withJitter(policy.retry.backoff.maxMs, jitter, policy));
+}
+
+function withJitter(waitMs: DurationMs, jitter: number, policy: Policy): DurationMs {
+  return Math.round(waitMs * (1 + policy.retry.backoff.jitter * jitter));
+}
+
+/** Instants are whole milliseconds, in records and in JSON. */
+function after(at: EpochMs, waitMs: DurationMs): EpochMs {
+  return at + Math.ceil(waitMs);
+}

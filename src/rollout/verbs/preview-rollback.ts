@@ -1,0 +1,142 @@
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { countLeft, type LeftBehind } from '../model/left-behind.ts';
+import type { WaveRule } from '../model/policy.ts';
+import { formatAmount, membersOf } from '../model/policy.ts';
+import type { RolloutView } from '../model/rollout.ts';
+import { isActive, isEnd, type Upgrade } from '../model/upgrade.ts';
+import { rollbackPolicy } from '../planning/freeze-rollback.ts';
+import { countBuilds } from '../planning/new-rollout.ts';
+import { type WindowStatus, windowOf } from '../status/status.ts';
+
+/** What a rollback does, shown before it is asked for (P15). Its plan leaves out who has left the fleet by then. */
+export interface RollbackPreview {
+  readonly rollout: string;
+  /** Collectors that go back. */
+  readonly collectors: number;
+  /** How many of these are still being upgraded; each of these upgrades ends first. */
+  readonly running: number;
+  /** How many of these never showed the build; they go back only where they show it by then. */
+  readonly unconfirmed: number;
+  /** So many more may be upgraded before the rollback begins: the slots of a rollout that runs. */
+  readonly mayGrowBy: number;
+  /** The builds that they go back to, most frequent first. */
+  readonly builds: ReadonlyArray<{ readonly build: string; readonly count: number }>;
+  readonly leftBehind: readonly LeftBehind[];
+  readonly waves: readonly PreviewedWave[];
+  readonly concurrency: number;
+  readonly caps: ReadonlyArray<{ readonly key: string; readonly cap: number }>;
+  /** null: it may start at any time. */
+  readonly window: WindowStatus | null;
+}
+
+export interface PreviewedWave {
+  readonly name: string;
+  /** At most so many collectors; null: those that match, which is known only once it is planned. */
+  readonly size: number | null;
+  readonly soakMs: DurationMs;
+  /** As written in the config: `1%`. */
+  readonly maxFailures: string;
+}
+
+/** Of a preview, what whoever confirms it names. */
+export interface ShownRollback {
+  readonly collectors: number;
+  readonly leftBehind: number;
+}
+
+/**
+ * Shows the rollback of a rollout.
+ * @param of those that it takes back, and those that it can't
+ */
+export function previewRollback(
+  view: RolloutView,
+  of: { readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] },
+  now: EpochMs,
+): RollbackPreview {
+  const { rollout } = view;
+  const { takenBack, left } = of;
+  const running = takenBack.filter(({ state }) => !isEnd(state)).length;
+  return {
+    ...limitsOf(view, now),
+    collectors: takenBack.length,
+    running,
+    unconfirmed: takenBack.filter(({ state }) => state === 'unconfirmed').length,
+    mayGrowBy: rollout.state === 'running' || view.slotsTaken > 0 ? rollout.policy.concurrency : 0,
+    builds: countBuilds(takenBack.map(({ fromBuild }) => fromBuild)),
+    leftBehind: left,
+    waves: sizesOf(rollbackPolicy(rollout.policy).waves, takenBack),
+  };
+}
+
+/** Shows what is left of a rollback that runs: whoever lets it pass its windows starts these. */
+export function previewRest(view: RolloutView, open: readonly Upgrade[], now: EpochMs): RollbackPreview {
+  const { rollout } = view;
+  const waves = rollout.policy.waves.map((rule, index) => ({
+    ...shapeOf(rule),
+    size: open.filter(({ wave }) => wave === index).length,
+  }));
+  return {
+    ...limitsOf(view, now),
+    collectors: open.length,
+    running: open.filter(({ state }) => isActive(state) && state !== 'retrying').length,
+    unconfirmed: 0,
+    mayGrowBy: 0,
+    builds: countBuilds(open.map(({ toBuild }) => toBuild)),
+    leftBehind: rollout.leftBehind,
+    waves,
+  };
+}
+
+/**
+ * Whether a rollback is still the one that was shown: no more collectors go back, and no more stay, than were shown and
+ * may have come to it since. Fewer are no change: their upgrades have failed meanwhile, or someone has taken them back.
+ */
+export function isAsShown(
+  shown: ShownRollback,
+  { collectors, leftBehind, mayGrowBy }: RollbackPreview,
+): boolean {
+  return collectors <= shown.collectors + mayGrowBy && countLeft(leftBehind) <= shown.leftBehind + mayGrowBy;
+}
+
+/** What a rollback that was not confirmed, or not as it is, is refused with. */
+export function describeUnconfirmed(shown: ShownRollback | undefined, preview: RollbackPreview): string {
+  const figures = `${preview.collectors} go back, ${countLeft(preview.leftBehind)} stay`;
+  if (shown === undefined) return `the rollback was not confirmed: ${figures}; repeat it with these numbers`;
+  const before = `${shown.collectors} go back, ${shown.leftBehind} stay`;
+  return `the rollback has changed since it was shown (${before}): now ${figures}; look at it again`;
+}
+
+function limitsOf(
+  { rollout }: RolloutView,
+  now: EpochMs,
+): Pick<RollbackPreview, 'rollout' | 'concurrency' | 'caps' | 'window'> {
+  const { id, policy } = rollout;
+  return {
+    rollout: id,
+    concurrency: policy.concurrency,
+    caps: policy.maxInFlightPer,
+    window: windowOf(rollout, now),
+  };
+}
+
+/** Strata differ by the build that a collector had, in the plan that is taken back as in the rollback. */
+function sizesOf(rules: readonly WaveRule[], upgrades: readonly Upgrade[]): readonly PreviewedWave[] {
+  const [canary, rest] = rules;
+  if (canary === undefined || rest === undefined) return [];
+  const size = canary.match === undefined ? canarySize(canary, upgrades) : null;
+  return [
+    { ...shapeOf(canary), size },
+    { ...shapeOf(rest), size: size === null ? null : upgrades.length - size },
+  ];
+}
+
+function canarySize({ size }: WaveRule, upgrades: readonly Upgrade[]): number {
+  if (size.kind !== 'perStratum') return membersOf(size, upgrades.length);
+  const members = new Map<number, number>();
+  for (const { stratum } of upgrades) members.set(stratum, (members.get(stratum) ?? 0) + 1);
+  return [...members.values()].reduce((sum, count) => sum + Math.min(size.count, count), 0);
+}
+
+function shapeOf({ name, soakMs, maxFailures }: WaveRule): Omit<PreviewedWave, 'size'> {
+  return { name, soakMs, maxFailures: formatAmount(maxFailures) };
+}

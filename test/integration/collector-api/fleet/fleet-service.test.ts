@@ -1,0 +1,783 @@
+import { describe, expect, it } from 'vitest';
+import { unansweredMax } from '../../../../src/collector-api/wire/service-circuit.ts';
+import { sendWithinMs } from '../../../../src/orchestrator/records/change-rollout.ts';
+import {
+  aCollectorApi,
+  accessId,
+  accessKey,
+  type CollectorApiSetup,
+} from '../../../support/collector-api-setup.ts';
+import {
+  type Script,
+  type SeenRequest,
+  sendCutOff,
+  sendJson,
+  sendText,
+} from '../../../support/scripted-server.ts';
+import { until } from '../../../support/until.ts';
+
+const date = 'Sat, 21 Nov 2026 12:00:05 GMT';
+const dateMs = Date.UTC(2026, 10, 21, 12, 0, 5);
+const collector = (id: number, more: object = {}) => ({
+  id,
+  name: `c${id}`,
+  alive: true,
+  collectorVersion: '19.1-1',
+  ...more,
+});
+const target = { collectorId: 1, toBuild: '19.500-1' };
+const send = async (): Promise<boolean> => true;
+
+function pageOf(rows: readonly object[], { query }: SeenRequest): { collectors: readonly object[] } {
+  const offset = Number(query.get('offset'));
+  return { collectors: rows.slice(offset, offset + Number(query.get('limit'))) };
+}
+
+describe('the fleet service', () => {
+  describe('creating a task', () => {
+    it('takes its place in the budget, writes the intent, sends, and gives the place back', async () => {
+      const { fleet, server, budget } = await aCollectorApi((_request, response) =>
+        sendJson(response, 202, { id: '9223372036854775807', link: { rel: 'self', href: '/x' }, extra: 1 }),
+      );
+      const order: unknown[] = [];
+      const answer = await fleet.createTask(target, async () => {
+        order.push(budget.taken.at(-1), budget.held(), server.requests.length);
+        return true;
+      });
+      expect(answer).toEqual({ ok: true, value: { taskId: '9223372036854775807' } });
+      expect(order).toEqual(['create', 1, 0]);
+      expect(JSON.parse(server.requests[0]?.text ?? '')).toEqual({ collectorId: 1, toVersion: '19.500-1' });
+      expect(budget.held()).toBe(0);
+    });
+
+    it('takes an id that is a number', async () => {
+      const { fleet } = await aCollectorApi((_request, response) =>
+        sendText(response, 202, '{"id": 9223372036854775807}'),
+      );
+      expect(await fleet.createTask(target, send)).toEqual({
+        ok: true,
+        value: { taskId: '9223372036854775807' },
+      });
+    });
+
+    it('sends nothing when the intent could not be written', async () => {
+      const { fleet, server, budget, seen } = await aCollectorApi(() => {});
+      const answer = await fleet.createTask(target, async () => false);
+      expect(answer).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
+      expect(server.requests).toEqual([]);
+      expect(seen).toEqual([]);
+      expect(budget.held()).toBe(0);
+    });
+
+    it('gives its place back when writing the intent throws, and lets that through', async () => {
+      const { fleet, server, budget } = await aCollectorApi(() => {});
+      const broken = fleet.createTask(target, () => Promise.reject(new TypeError('a bug')));
+      await expect(broken).rejects.toThrow('a bug');
+      expect(server.requests).toEqual([]);
+      expect(budget.held()).toBe(0);
+    });
+
+    it.each<[string, Script]>([
+      ['the connection is cut before the answer', (_request, response) => void response.destroy()],
+      ['the answer is cut off', (_request, response) => sendCutOff(response, 202)],
+      ['a gateway answers 502 with HTML', (_request, response) => sendText(response, 502, '<html>')],
+      [
+        'the service answers 500',
+        (_request, response) => sendJson(response, 500, { code: 'internal.error' }),
+      ],
+      ['the answer is broken JSON', (_request, response) => sendText(response, 202, '{"id": ')],
+      ['the answer is HTML', (_request, response) => sendText(response, 202, '<html>')],
+      ['no answer comes', () => {}],
+    ])('is in doubt when %s', async (_name, script) => {
+      // Long enough to leave on a machine that has other work to do: what has not left is in no doubt.
+      const { fleet, budget } = await aCollectorApi(script, { requestTimeoutMs: 500 });
+      const answer = await fleet.createTask(target, send);
+      expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable', sent: true } });
+      expect(budget.held()).toBe(0);
+    });
+
+    it('was certainly not sent when no connection could be made', async () => {
+      const { fleet } = await aCollectorApi(() => {}, { baseUrl: 'http://127.0.0.1:1/api' });
+      expect(await fleet.createTask(target, send)).toMatchObject({
+        failure: { kind: 'unavailable', sent: false },
+      });
+    });
+
+    it('was certainly not acted on when a 429 is cut off', async () => {
+      const { fleet, budget } = await aCollectorApi((_request, response) => sendCutOff(response, 429));
+      expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'throttled' } });
+      expect(budget.pauses).toHaveLength(1);
+    });
+
+    it.each([
+      [
+        'flat',
+        { status: 400, id: 'A', code: 'collector.not.alive', message: 'Not running.' },
+        'collector.not.alive',
+      ],
+      ['a list', { id: 'A', errors: [{ code: 'collector.in.upgrading' }] }, 'collector.in.upgrading'],
+      ['of an unknown code', { code: 'brand.new', surprise: [] }, 'brand.new'],
+      ['of an unknown shape', { oops: true }, 'status.400'],
+      ['no object', 17, 'status.400'],
+    ])('is refused with its code when the error body is %s', async (_name, body, code) => {
+      const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, body));
+      expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'refused', code } });
+    });
+
+    it('tells what a refusal says in one line, cut to whole characters', async () => {
+      const detailOf = async (message: string) => {
+        const body = { code: 'odd', message };
+        const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, body));
+        const answer = await fleet.createTask(target, send);
+        return !answer.ok && 'detail' in answer.failure ? answer.failure.detail : undefined;
+      };
+      expect(await detailOf('a\r\nfake\u001b line\u202e😀')).toBe(
+        'createUpgradeTask: answered 400 (odd: a fake line😀).',
+      );
+      // 200 in all, with "odd: ".
+      expect(await detailOf(`${'x'.repeat(194)}😀`)).toBe(
+        `createUpgradeTask: answered 400 (odd: ${'x'.repeat(194)}).`,
+      );
+    });
+
+    it.each([403, 415])('is a misconfiguration that says what to do when answered %i', async (status) => {
+      const { fleet } = await aCollectorApi((_request, response) =>
+        sendJson(response, status, { code: 'forbidden' }),
+      );
+      const answer = await fleet.createTask(target, send);
+      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(JSON.stringify(answer)).toMatch(/Give|Check/);
+    });
+
+    it.each([
+      [400, 'text/html'],
+      [403, 'text/html; charset=utf-8'],
+      [403, 'text/plain'],
+      [409, 'text/html'],
+      [413, undefined],
+      [415, 'text/html'],
+    ])(
+      'is in doubt when something in between answers %i with %s, and spends no attempt (P13)',
+      async (status, type) => {
+        const { fleet, budget } = await aCollectorApi((_request, response) =>
+          sendText(
+            response,
+            status,
+            '<html>Request blocked</html>',
+            type === undefined ? {} : { 'content-type': type },
+          ),
+        );
+        for (let time = 1; time <= unansweredMax; time += 1) {
+          const answer = await fleet.createTask(target, send);
+          expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
+          expect(JSON.stringify(answer)).not.toContain('capability');
+        }
+        expect(budget.standings).toEqual([expect.stringContaining(`answered ${status} with a page`)]);
+      },
+    );
+
+    it.each([
+      [403, '', 'text/html'],
+      [403, '', undefined],
+      [415, '', undefined],
+      [403, 'Forbidden', undefined],
+      [415, 'Unsupported Media Type', undefined],
+    ])(
+      'takes a %i of the text "%s" and the type %s for the service\'s own word',
+      async (status, text, type) => {
+        const { fleet, budget } = await aCollectorApi((_request, response) =>
+          sendText(response, status, text, type === undefined ? {} : { 'content-type': type }),
+        );
+        for (let time = 1; time <= unansweredMax; time += 1) {
+          expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'misconfigured' } });
+        }
+        expect(budget.standings).toEqual([]);
+      },
+    );
+
+    it('is not sent when it finds no connection within a second of its intent (P4)', async () => {
+      let isAsked = false;
+      let intentAt = Number.POSITIVE_INFINITY;
+      const { fleet, server, budget } = await aCollectorApi(
+        async (request, response) => {
+          if (request.method === 'POST')
+            return sendJson(response, 202, { id: '1', link: { rel: 'self', href: '/x' } });
+          // The only connection is taken until the create could not leave in time any more.
+          if (isAsked) await until('its time to run out', () => performance.now() > intentAt + sendWithinMs);
+          sendJson(response, 200, { targets: [] });
+        },
+        { connectionsMax: 1 },
+      );
+      await fleet.listBuilds();
+      isAsked = true;
+      const listing = fleet.listBuilds();
+      const intend = async () => {
+        intentAt = performance.now();
+        return true;
+      };
+      const late = await fleet.createTask(target, intend);
+      expect(late).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
+      expect(await listing).toMatchObject({ ok: true });
+      expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(0);
+      expect(budget.standings).toEqual([]);
+      expect(await fleet.createTask(target, send)).toMatchObject({ ok: true });
+    });
+
+    it('says whether it had been sent when it is given up', async () => {
+      const giveUp = new AbortController();
+      const { fleet } = await aCollectorApi(() => giveUp.abort());
+      expect(await fleet.createTask(target, send, giveUp.signal)).toEqual({
+        ok: false,
+        failure: { kind: 'cancelled', sent: true },
+      });
+      expect(await fleet.createTask(target, send, giveUp.signal)).toEqual({
+        ok: false,
+        failure: { kind: 'cancelled', sent: false },
+      });
+    });
+  });
+
+  describe('looking', () => {
+    it('reads a task, with an unknown status and the clock of the service', async () => {
+      const { fleet, server, seen } = await aCollectorApi((_request, response) =>
+        sendText(response, 200, '{"upgrade": {"id": 9223372036854775807, "status": 5, "new": {}}}', { date }),
+      );
+      expect(await fleet.lookAtTask('9223372036854775807')).toEqual({
+        ok: true,
+        value: { status: 5, message: '', serviceAt: dateMs },
+      });
+      expect(server.requests[0]?.path).toBe('/api/v1/collectors/upgrades/9223372036854775807');
+      expect(seen).toMatchObject([
+        { operation: 'getUpgradeTask', status: 200, budgetWaitMs: 7, budgetClass: 'look' },
+      ]);
+    });
+
+    it('needs no more of a task than its status, and of a build than its version (P13)', async () => {
+      const odd = { requestTime: 'today', message: { text: 'x' }, toVersion: 1, collectorId: '7' };
+      const { fleet } = await aCollectorApi((request, response) =>
+        request.path.endsWith('/targets')
+          ? sendJson(response, 200, { targets: [{ version: '19.1-1', latest: null }] })
+          : request.method === 'POST'
+            ? sendJson(response, 202, { id: 5, link: null })
+            : sendJson(response, 200, { upgrade: { id: 1, status: 3, ...odd } }),
+      );
+      expect(await fleet.lookAtTask('1')).toMatchObject({ value: { status: 3, message: '' } });
+      expect(await fleet.listBuilds()).toMatchObject({ value: [{ version: '19.1-1', latest: false }] });
+      expect(await fleet.createTask(target, send)).toEqual({ ok: true, value: { taskId: '5' } });
+    });
+
+    it('takes a Date that jumps for no time, so that it neither proves a return nor a death (P10, P14)', async () => {
+      let offMs = 0;
+      const { fleet, clock } = await aCollectorApi(({ path }, response) => {
+        const headers = { date: new Date(clock.now() + offMs).toUTCString() };
+        if (path.endsWith('/t')) return sendJson(response, 200, { upgrade: { id: 't', status: 2 } }, headers);
+        const lastSeenAlive = clock.now() - 5_000;
+        return sendJson(response, 200, { collectors: [collector(1, { lastSeenAlive })] }, headers);
+      });
+      const times = async () => {
+        clock.set(clock.now() + 15_000);
+        const task = await fleet.lookAtTask('t');
+        const inventory = await fleet.readInventory(null);
+        if (!task.ok || !inventory.ok) throw new Error('no answer');
+        return [task.value.serviceAt, inventory.value.serviceAt];
+      };
+      expect(await times()).toEqual([clock.now(), clock.now()]);
+      for (offMs of [6 * 60_000, -6 * 60_000]) expect(await times()).toEqual([null, null]);
+      offMs = 0;
+      expect(await times()).toEqual([clock.now(), clock.now()]);
+      // The clock was set, as answer after answer shows.
+      offMs = 3_600_000;
+      for (let time = 0; time < 2; time += 1) expect(await times()).toEqual([null, null]);
+      expect((await times())[1]).toBe(clock.now() + offMs);
+    });
+
+    it('reads no clock from an unreadable Date', async () => {
+      const { fleet } = await aCollectorApi((_request, response) =>
+        sendJson(response, 200, { upgrade: { id: '1', status: 2 } }, { date: 'yesterday' }),
+      );
+      expect(await fleet.lookAtTask('1')).toMatchObject({ value: { serviceAt: null } });
+    });
+
+    it('takes a 404 as gone, but not the 404 page of a gateway', async () => {
+      let isPage = false;
+      const { fleet } = await aCollectorApi((_request, response) =>
+        isPage ? sendText(response, 404, '<html>') : sendJson(response, 404, { code: 'notfound' }),
+      );
+      const look = { collectorId: 4, upgradableTo: null, urgent: false };
+      expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+      expect(await fleet.lookAtCollector(look)).toMatchObject({ failure: { kind: 'notFound' } });
+      expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
+      isPage = true;
+      expect(await fleet.lookAtCollector(look)).toMatchObject({ failure: { kind: 'unavailable' } });
+    });
+
+    it('takes the code for an unknown collector as gone, whatever its status', async () => {
+      const { fleet } = await aCollectorApi((_request, response) =>
+        sendJson(response, 400, { code: 'collectors.collector.invalid' }),
+      );
+      const answer = await fleet.lookAtCollector({ collectorId: 4, upgradableTo: null, urgent: false });
+      expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
+    });
+
+    it('reads a collector that shows little', async () => {
+      const { fleet, budget } = await aCollectorApi((_request, response) =>
+        sendJson(response, 200, { collector: { id: 4, name: 'c4', hostName: null, odd: [1] } }, { date }),
+      );
+      const answer = await fleet.lookAtCollector({ collectorId: 4, upgradableTo: null, urgent: true });
+      expect(answer).toEqual({
+        ok: true,
+        value: { build: '', alive: false, lastSeenAlive: null, serviceAt: dateMs, upgradable: null },
+      });
+      expect(budget.taken).toEqual(['verify']);
+    });
+  });
+
+  describe('asking whether a collector is upgradable', () => {
+    const look = (collectorId: number) => ({ collectorId, upgradableTo: '19.500-1', urgent: false });
+    const isList = ({ path }: SeenRequest) => path.endsWith('/upgrades/collectors');
+
+    it('asks nothing for a collector that is not alive', async () => {
+      const { fleet, server } = await aCollectorApi((_request, response) =>
+        sendJson(response, 200, { collector: collector(1, { alive: false }) }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({ value: { upgradable: false } });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('asks nothing for a collector that shows the build already: the list may be refused by now', async () => {
+      const { fleet, server } = await aCollectorApi((_request, response) =>
+        sendJson(response, 200, { collector: collector(1, { collectorVersion: '19.500-1' }) }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({
+        value: { build: '19.500-1', upgradable: false },
+      });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('takes a build that is no longer on offer for a no, and keeps what the collector showed (P9)', async () => {
+      const { fleet } = await aCollectorApi((request, response) =>
+        isList(request)
+          ? sendJson(response, 400, { errors: [{ code: 'collector.version.invalid', message: 'no' }] })
+          : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({
+        value: { build: collector(1).collectorVersion, upgradable: false },
+      });
+    });
+
+    it('shares one reading among those who ask together, and starts another for who comes while it is on its way', async () => {
+      const held: Array<() => void> = [];
+      const { fleet, seen } = await aCollectorApi((request, response) => {
+        if (!isList(request)) {
+          const id = Number(request.path.split('/').at(-1));
+          return sendJson(response, 200, { collector: collector(id) }, { 'set-cookie': 's=1' });
+        }
+        held.push(() => sendJson(response, 200, { collectors: [collector(2)] }));
+        return undefined;
+      });
+      await fleet.lookAtCollector({ ...look(1), upgradableTo: null });
+      const first = fleet.lookAtCollector(look(1));
+      await expect.poll(() => held.length).toBe(1);
+      const later = [1, 2, 3, 4].map((id) => fleet.lookAtCollector(look(id)));
+      // All of them have their collector, and ask for the list next.
+      await expect.poll(() => seen.filter(({ operation }) => operation === 'getCollector').length).toBe(6);
+      held[0]?.();
+      expect(await first).toMatchObject({ value: { upgradable: false } });
+      await expect.poll(() => held.length).toBe(2);
+      held[1]?.();
+      const answers = await Promise.all(later);
+      expect(answers.map((answer) => answer.ok && answer.value.upgradable)).toEqual([
+        false,
+        true,
+        false,
+        false,
+      ]);
+      expect(held).toHaveLength(2);
+    });
+
+    it('tells when it was on offer by the clock of the service, whose header knows whole seconds (P1)', async () => {
+      const dates = ['Sat, 21 Nov 2026 12:00:07 GMT', 'Sat, 21 Nov 2026 12:00:09 GMT'];
+      const { fleet } = await aCollectorApi(
+        (request, response) =>
+          isList(request)
+            ? sendJson(
+                response,
+                200,
+                {
+                  collectors: request.url.includes('offset=0')
+                    ? [collector(1), collector(2)]
+                    : [collector(2)],
+                },
+                { date: dates[request.url.includes('offset=0') ? 0 : 1] ?? '' },
+              )
+            : sendJson(response, 200, { collector: collector(Number(request.path.split('/').at(-1))) }),
+        { pageSize: 2 },
+      );
+      const answers = [await fleet.lookAtCollector(look(2)), await fleet.lookAtCollector(look(3))];
+      const told = answers.map((answer) => answer.ok && [answer.value.upgradable, answer.value.offeredAt]);
+      expect(told).toEqual([
+        [true, Date.parse('2026-11-21T12:00:10Z')],
+        [false, undefined],
+      ]);
+      const again = await fleet.lookAtCollector({ ...look(2), listedSince: 0 });
+      expect(again.ok && again.value.offeredAt).toBe(Date.parse('2026-11-21T12:00:10Z'));
+    });
+
+    it('takes a list that was read since for an answer where it names the collector (P1)', async () => {
+      const { fleet, server, clock } = await aCollectorApi((request, response) =>
+        isList(request)
+          ? sendJson(response, 200, { collectors: [collector(2)] })
+          : sendJson(response, 200, { collector: collector(Number(request.path.split('/').at(-1))) }),
+      );
+      const listsFor = async (of: ReturnType<typeof look> & { readonly listedSince?: number }) => {
+        const before = server.requests.filter(isList).length;
+        const answer = await fleet.lookAtCollector(of);
+        return [answer.ok && answer.value.upgradable, server.requests.filter(isList).length - before];
+      };
+      const at = clock.now();
+      expect(await listsFor({ ...look(2), listedSince: at })).toEqual([true, 1]);
+      expect(await listsFor({ ...look(2), listedSince: at })).toEqual([true, 0]);
+      expect(await listsFor({ ...look(1), listedSince: at })).toEqual([false, 1]);
+      expect(await listsFor({ ...look(2), listedSince: at + 1 })).toEqual([true, 1]);
+      expect(await listsFor({ ...look(2), upgradableTo: '19.500-2', listedSince: at })).toEqual([true, 1]);
+      expect(await listsFor(look(2))).toEqual([true, 1]);
+    });
+
+    it('tells a failed reading as a failure, not as a no', async () => {
+      const { fleet } = await aCollectorApi((request, response) =>
+        isList(request)
+          ? sendText(response, 503, '<html>')
+          : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
+      );
+      expect(await fleet.lookAtCollector(look(1))).toMatchObject({ failure: { kind: 'unavailable' } });
+    });
+
+    it('lets one asker give up without ending the reading of the others', async () => {
+      const held: Array<() => void> = [];
+      let isHolding = true;
+      const { fleet } = await aCollectorApi((request, response) => {
+        if (!isList(request)) {
+          return sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' });
+        }
+        const answer = () => sendJson(response, 200, { collectors: [collector(1)] });
+        if (isHolding) held.push(answer);
+        else answer();
+        return undefined;
+      });
+      const giveUp = new AbortController();
+      const [gone, stays] = [fleet.lookAtCollector(look(1), giveUp.signal), fleet.lookAtCollector(look(1))];
+      await expect.poll(() => held.length).toBeGreaterThan(0);
+      giveUp.abort();
+      expect(await gone).toMatchObject({ failure: { kind: 'cancelled' } });
+      isHolding = false;
+      held[0]?.();
+      expect(await stays).toMatchObject({ value: { upgradable: true } });
+    });
+  });
+
+  describe('reading the fleet', () => {
+    const fleetRows = Array.from({ length: 25 }, (_, index) => collector(index + 1));
+
+    it('reads all pages of the inventory, then of the upgradable list', async () => {
+      const { fleet, server, budget, clock } = await aCollectorApi(
+        (request, response) =>
+          sendJson(
+            response,
+            200,
+            pageOf(
+              request.path.endsWith('/upgrades/collectors') ? fleetRows.slice(0, 12) : fleetRows,
+              request,
+            ),
+            { 'set-cookie': 's=1', date },
+          ),
+        { pageSize: 10 },
+      );
+      const answer = await fleet.readFleet('19.500-1');
+      if (!answer.ok) throw new Error('expected a snapshot');
+      expect(answer.value.readAt).toBe(clock.now());
+      expect(answer.value.collectors.map(({ id }) => id)).toEqual(fleetRows.map(({ id }) => id));
+      expect([...answer.value.upgradableIds]).toEqual(fleetRows.slice(0, 12).map(({ id }) => id));
+      expect(answer.value.offeredAt).toBeGreaterThan(answer.value.serviceAt ?? Number.POSITIVE_INFINITY);
+      expect(server.requests.map(({ url }) => url)).toEqual([
+        '/api/v1/collectors?filter=installed&offset=0&limit=10',
+        '/api/v1/collectors?filter=installed&offset=9&limit=10',
+        '/api/v1/collectors?filter=installed&offset=18&limit=10',
+        '/api/v1/collectors/upgrades/collectors?toVersion=19.500-1&offset=0&limit=10',
+        '/api/v1/collectors/upgrades/collectors?toVersion=19.500-1&offset=9&limit=10',
+      ]);
+      expect(new Set(budget.taken)).toEqual(new Set(['page']));
+    });
+
+    it('shows each page to who watches, as it comes and with its own clock, before proofs and looks', async () => {
+      const { fleet, server, budget } = await aCollectorApi(
+        (request, response) => {
+          const second = server.requests.length + 4;
+          sendJson(
+            response,
+            200,
+            pageOf([{ id: 0, name: 'h', collectorType: 'Hosted' }, ...fleetRows], request),
+            {
+              date: `Sat, 21 Nov 2026 12:00:0${second} GMT`,
+            },
+          );
+        },
+        { pageSize: 10 },
+      );
+      const told: unknown[] = [];
+      const answer = await fleet.readInventory(async ({ collectors, serviceAt }) => {
+        told.push([server.requests.length, collectors.map(({ id }) => id).join(' '), serviceAt]);
+      });
+      expect(answer.ok && answer.value.collectors).toHaveLength(25);
+      expect(told).toEqual([
+        [1, '1 2 3 4 5 6 7 8 9', dateMs],
+        [2, '9 10 11 12 13 14 15 16 17 18', dateMs + 1_000],
+        [3, '18 19 20 21 22 23 24 25', dateMs + 2_000],
+      ]);
+      expect(budget.taken).toEqual(['verify', 'verify', 'verify']);
+    });
+
+    it('reads no page again for who watches: the pages before the one that failed were shown', async () => {
+      const { fleet, server } = await aCollectorApi(
+        (request, response) => {
+          if (server.requests.length === 2) sendText(response, 503, 'later');
+          else sendJson(response, 200, pageOf(fleetRows, request));
+        },
+        { pageSize: 10 },
+      );
+      let shown = 0;
+      const answer = await fleet.readInventory(async ({ collectors }) => {
+        shown += collectors.length;
+      });
+      expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable' } });
+      expect([shown, server.requests.length]).toEqual([10, 2]);
+    });
+
+    it('leaves hosted collectors out, and fills what a collector does not show', async () => {
+      const rows = [
+        { id: 1, name: 'h', collectorType: 'Hosted' },
+        { id: 2, name: 'i', fields: null, surprise: {} },
+      ];
+      const { fleet } = await aCollectorApi((request, response) =>
+        sendJson(response, 200, pageOf(rows, request)),
+      );
+      const answer = await fleet.readFleet('19.500-1');
+      expect(answer.ok && answer.value.collectors).toEqual([
+        {
+          id: 2,
+          name: 'i',
+          category: '',
+          hostName: '',
+          osName: '',
+          osArch: '',
+          build: '',
+          alive: false,
+          lastSeenAlive: undefined,
+          ephemeral: false,
+          sourceSyncMode: '',
+          timeZone: '',
+          fields: {},
+        },
+      ]);
+    });
+
+    it.each<[string, object]>([
+      ['alive', { alive: null }],
+      ['ephemeral', { ephemeral: 'no' }],
+      ['links', { links: null }],
+      ['collectorType', { collectorType: 7 }],
+      ['osTime', { osTime: 'a while' }],
+      ['targetCpu', { targetCpu: '20%' }],
+      ['lastSeenAlive', { lastSeenAlive: 'yesterday' }],
+      ['fields', { fields: ['a', 1] }],
+      ['category', { category: { a: 1 } }],
+    ])('takes an odd value of %s for none, and reads all others (P13)', async (name, odd) => {
+      const rows = [collector(1), collector(2, odd)];
+      const { fleet } = await aCollectorApi((request, response) =>
+        request.path.endsWith('/2')
+          ? sendJson(response, 200, { collector: rows[1] })
+          : sendJson(response, 200, pageOf(rows, request)),
+      );
+      const plain = await fleet.readFleet('19.500-1');
+      expect(plain.ok && plain.value.collectors.map(({ id }) => id)).toEqual([1, 2]);
+      expect(plain.ok && plain.value.upgradableIds).toEqual(new Set([1, 2]));
+      expect(await fleet.findCollector('2')).toMatchObject({ ok: true, value: { id: 2, name: 'c2' } });
+      const look = { collectorId: 2, upgradableTo: null, urgent: false };
+      expect(await fleet.lookAtCollector(look)).toMatchObject({
+        value: { build: '19.1-1', alive: name !== 'alive', lastSeenAlive: null },
+      });
+    });
+
+    it('leaves rows without an id or a name out of plans, tells how many, and misses none behind them', async () => {
+      const rows: unknown[] = Array.from({ length: 25 }, (_, index) => collector(index + 1));
+      rows[3] = { name: 'no id' };
+      rows[9] = { id: 'ten', name: 'c10' };
+      rows[12] = null;
+      rows[20] = collector(21, { name: null });
+      const { fleet, unreadable } = await aCollectorApi(
+        (request, response) =>
+          sendJson(response, 200, pageOf(rows as object[], request), { 'set-cookie': 's=1' }),
+        { pageSize: 10 },
+      );
+      const ids = Array.from({ length: 25 }, (_, index) => index + 1).filter(
+        (id) => ![4, 10, 13].includes(id),
+      );
+      const answer = await fleet.readFleet('19.500-1');
+      expect(answer.ok && answer.value.collectors.map(({ id }) => id)).toEqual(ids.filter((id) => id !== 21));
+      expect(answer.ok && [...answer.value.upgradableIds]).toEqual(ids);
+      expect(unreadable).toEqual([4]);
+      // One that is looked after needs no name.
+      const inventory = await fleet.readInventory(null);
+      expect(inventory.ok && inventory.value.collectors.map(({ id }) => id)).toEqual(ids);
+    });
+
+    it('takes a row that is nested without end for one that can not be read, and stays alive (P13)', async () => {
+      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+      const odd = `{"id":1,"name":"c1","fields":{"a":${deep}}}`;
+      let body = `{"collectors":[${odd},{"id":2,"name":"c2"}]}`;
+      const { fleet, budget, unreadable } = await aCollectorApi(({ query }, response) =>
+        sendText(response, 200, query.get('offset') === '0' ? body : '{"collectors":[{"id":2,"name":"c2"}]}'),
+      );
+      const answer = await fleet.readInventory(null);
+      expect(answer.ok && answer.value.collectors.map(({ id }) => id)).toEqual([2]);
+      expect(unreadable).toEqual([1]);
+      body = `{"collectors":[],"more":${deep}}`;
+      expect(await fleet.readInventory(null)).toMatchObject({
+        failure: { kind: 'unavailable', detail: expect.stringContaining('nested too deep') },
+      });
+      // The service is there.
+      expect(budget.standings).toEqual([]);
+    });
+
+    it('reads a page again that fails in passing', async () => {
+      let failures = 3;
+      const { fleet, slept } = await aCollectorApi(
+        (request, response) => {
+          if (request.query.get('offset') !== '0' && failures > 0) {
+            failures -= 1;
+            return failures === 1 ? void response.destroy() : sendText(response, 502, '<html>');
+          }
+          return sendJson(response, 200, pageOf(fleetRows, request), { 'set-cookie': 's=1' });
+        },
+        { pageSize: 10 },
+      );
+      const answer = await fleet.readFleet('19.500-1');
+      expect(answer.ok && answer.value.collectors).toHaveLength(25);
+      expect(slept).toEqual([1_000, 2_000, 4_000]);
+    });
+
+    it('fails as a whole when a second page keeps failing, after a bounded number of tries', async () => {
+      const { fleet, server, slept } = await aCollectorApi(
+        (request, response) =>
+          request.query.get('offset') === '0'
+            ? sendJson(response, 200, pageOf(fleetRows, request), { 'set-cookie': 's=1' })
+            : sendText(response, 502, '<html>'),
+        { pageSize: 10 },
+      );
+      expect(await fleet.readFleet('19.500-1')).toMatchObject({
+        ok: false,
+        failure: { kind: 'unavailable' },
+      });
+      expect(server.requests).toHaveLength(6);
+      expect(slept).toEqual([1_000, 2_000, 4_000, 8_000]);
+    });
+
+    it('does not try again what no repetition heals', async () => {
+      const { fleet, server } = await aCollectorApi((_request, response) =>
+        sendJson(response, 403, { code: 'forbidden' }),
+      );
+      expect(await fleet.readFleet('19.500-1')).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(server.requests).toHaveLength(1);
+    });
+  });
+
+  describe('texts that are kept', () => {
+    const basic = Buffer.from(`${accessId}:${accessKey}`).toString('base64');
+    const secret = `${accessKey} ${basic} ${encodeURIComponent(basic)} theSessionCookie-1`;
+    const long = `a ${secret} ${'x'.repeat(10_000)}`;
+    const cookie = { 'set-cookie': 'session=theSessionCookie-1' };
+    const row = collector(1, {
+      name: long,
+      collectorVersion: long,
+      fields: { [long]: { deep: long } },
+    });
+    const script: Script = ({ path }, response) => {
+      if (path.endsWith('/targets')) return sendJson(response, 200, { targets: [{ version: long }] }, cookie);
+      if (path.includes('/upgrades/t'))
+        return sendJson(response, 200, { upgrade: { id: 1, status: 3, message: long } });
+      return sendJson(response, 200, path.endsWith('/1') ? { collector: row } : { collectors: [row] });
+    };
+
+    it.each<[string, (fleet: CollectorApiSetup['fleet']) => Promise<unknown>]>([
+      ['a build on offer', (fleet) => fleet.listBuilds()],
+      ['a message', (fleet) => fleet.lookAtTask('t')],
+      ['a sighting', (fleet) => fleet.lookAtCollector({ collectorId: 1, upgradableTo: null, urgent: false })],
+      ['an inventory', (fleet) => fleet.readInventory(null)],
+      ['a found collector', (fleet) => fleet.findCollector('1')],
+    ])('of %s hold no secret, and are bounded (P12)', async (_what, ask) => {
+      const { fleet } = await aCollectorApi(script);
+      await fleet.listBuilds();
+      const answer = await ask(fleet);
+      expect(answer).toMatchObject({ ok: true });
+      const text = JSON.stringify(answer);
+      expect(text).toContain('a *** *** *** *** xxx');
+      expect(text.length).toBeLessThan(6_000);
+      for (const hidden of [accessKey, basic, 'theSessionCookie']) expect(text).not.toContain(hidden);
+    });
+
+    it('keep a name that holds a short cookie by chance, so that it is still chosen by it (P5)', async () => {
+      const { fleet } = await aCollectorApi((_request, response) =>
+        sendJson(
+          response,
+          200,
+          { collectors: [collector(1, { name: 'db-web1' })] },
+          { 'set-cookie': 'lb=web1' },
+        ),
+      );
+      const inventory = await fleet.readInventory(null);
+      expect(inventory.ok && inventory.value.collectors.map(({ name }) => name)).toEqual(['db-web1']);
+    });
+
+    it.each([
+      ['too long', '7'.repeat(65)],
+      ['a secret', accessKey],
+    ])('are no id of a task when %s: its create is in doubt (P1, P12)', async (_why, id) => {
+      const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 202, { id }));
+      const answer = await fleet.createTask(target, send);
+      expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
+      expect(JSON.stringify(answer)).not.toContain(id);
+    });
+
+    it('are the code of a refusal too', async () => {
+      const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, { code: long }));
+      const text = JSON.stringify(await fleet.createTask(target, send));
+      expect(text).toContain('"refused"');
+      expect(text).not.toContain(accessKey);
+      expect(text.length).toBeLessThan(1_000);
+    });
+  });
+
+  it('lists builds, and ends what is open when it is closed', async () => {
+    const { fleet, server } = await aCollectorApi((_request, response) =>
+      sendJson(response, 200, {
+        targets: [
+          { version: '19.500-1', latest: true },
+          { version: '19.400-1', x: 1 },
+        ],
+      }),
+    );
+    expect(await fleet.listBuilds()).toEqual({
+      ok: true,
+      value: [
+        { version: '19.500-1', latest: true },
+        { version: '19.400-1', latest: false },
+      ],
+    });
+    const count = server.requests.length;
+    server.follow(() => {});
+    const open = fleet.lookAtTask('1');
+    await expect.poll(() => server.requests.length).toBe(count + 1);
+    await fleet.close();
+    expect(await open).toEqual({ ok: false, failure: { kind: 'cancelled', sent: true } });
+    expect(await fleet.lookAtTask('1')).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
+  });
+});

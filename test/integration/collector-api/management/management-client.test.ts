@@ -1,0 +1,578 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { HostedCollectorDraft } from '../../../../src/collector-api/management/collector-client.ts';
+import { makeManagementClient } from '../../../../src/collector-api/management/management-client.ts';
+import { isConflict, isRefusedWith } from '../../../../src/collector-api/wire/client-refusals.ts';
+import {
+  collectorErrorCodes,
+  createUpgradeCodes,
+  sourceErrorCodes,
+  wireCodes,
+} from '../../../../src/contract/collector-management/errors.ts';
+import type { Answer } from '../../../../src/orchestrator/ports/fleet-service.ts';
+import { aCollectorApi } from '../../../support/collector-api-setup.ts';
+import {
+  type Script,
+  type SeenRequest,
+  sendCutOff,
+  sendJson,
+  sendText,
+} from '../../../support/scripted-server.ts';
+
+async function aManagement(script: Script, pageSize?: number) {
+  const api = await aCollectorApi(script);
+  const slept: number[] = [];
+  const management = makeManagementClient({
+    client: api.client,
+    sleep: async (durationMs) => {
+      slept.push(durationMs);
+    },
+    ...(pageSize === undefined ? {} : { pageSize }),
+  });
+  return { ...api, management, slept };
+}
+
+/** Answers the requests in turn; the last one goes on. */
+function inTurn(...scripts: readonly Script[]): Script {
+  let next = 0;
+  return (request, response) => scripts[Math.min(next++, scripts.length - 1)]?.(request, response);
+}
+
+const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Script =>
+  (_request, response) =>
+    sendJson(response, status, body, headers);
+
+const refusal =
+  (status: number, code: string): Script =>
+  (_request, response) =>
+    sendJson(response, status, { status, id: 'LC484-MA4EZ-OZ730', code, message: 'no' });
+
+const empty: Script = (_request, response) => sendText(response, 200, '');
+
+function must<T>(answer: Answer<T>): T {
+  if (!answer.ok) throw new Error(`failed: ${JSON.stringify(answer.failure)}`);
+  return answer.value;
+}
+
+const line = ({ method, url }: SeenRequest) => `${method} ${url}`;
+const bodyOf = (request: SeenRequest | undefined): unknown => JSON.parse(request?.text ?? 'null');
+
+const web = {
+  id: 7,
+  name: 'web',
+  collectorType: 'Hosted',
+  category: 'prod',
+  fields: { team: 'core' },
+  alive: true,
+  lastSeenAlive: 1_000,
+  installedCollectorSubtype: 'x',
+};
+const nginx = { id: 3, name: 'nginx', sourceType: 'LocalFile', denylist: ['*.gz'], alive: true };
+const place = { collectorId: 7, sourceId: 3 };
+
+describe('management client', () => {
+  describe('lists of collectors', () => {
+    /** 25 collectors, of which only 20 are there from the second page on. */
+    const shrinking: Script = (request, response) => {
+      const offset = Number(request.query.get('offset'));
+      const ids = Array.from({ length: 25 }, (_, index) => index + 1).slice(offset === 0 ? 0 : 5);
+      const page = ids.slice(offset, offset + Number(request.query.get('limit')));
+      sendJson(response, 200, { collectors: page.map((id) => ({ id, name: `c${id}` })) });
+    };
+
+    it('reads to the end, each row once, also when the list shrinks meanwhile', async () => {
+      const { management, server } = await aManagement(shrinking, 10);
+      const ids = must(await management.collectors.list()).map(({ id }) => id);
+      expect(new Set(ids)).toEqual(new Set(Array.from({ length: 25 }, (_, index) => index + 1)));
+      expect(ids).toHaveLength(25);
+      expect(server.requests.every(({ path }) => path === '/api/v1/collectors')).toBe(true);
+    });
+
+    it('asks for the part that is wanted', async () => {
+      const { management, server, budget } = await aManagement(json(200, { collectors: [web] }));
+      expect(must(await management.collectors.list('dead'))).toEqual([web]);
+      await management.collectors.listOffline();
+      await management.collectors.listOffline(30);
+      expect(server.requests.map(line)).toEqual([
+        'GET /api/v1/collectors?filter=dead&offset=0&limit=1000',
+        'GET /api/v1/collectors/offline?offset=0&limit=1000',
+        'GET /api/v1/collectors/offline?aliveBeforeDays=30&offset=0&limit=1000',
+      ]);
+      expect(new Set(budget.taken)).toEqual(new Set(['operator']));
+    });
+
+    it('reads a page again that failed in passing, and gives up in the end', async () => {
+      const bad: Script = (_request, response) => sendText(response, 502, '<html>');
+      const well = await aManagement(inTurn(bad, json(429, {}), json(200, { collectors: [web] })));
+      expect(must(await well.management.collectors.list())).toEqual([web]);
+      expect(well.slept).toEqual([1_000]);
+      const ill = await aManagement(bad);
+      expect(await ill.management.collectors.list()).toMatchObject({
+        failure: { kind: 'unavailable', sent: false },
+      });
+      expect(ill.server.requests).toHaveLength(3);
+      expect(ill.slept).toEqual([1_000, 2_000]);
+    });
+  });
+
+  describe('one collector', () => {
+    it('comes with its ETag, as the service wrote it', async () => {
+      const { management, server } = await aManagement(json(200, { collector: web }, { etag: '"a-1"' }));
+      expect(must(await management.collectors.get(7))).toEqual({ resource: web, etag: '"a-1"' });
+      expect(server.requests.map(line)).toEqual(['GET /api/v1/collectors/7']);
+    });
+
+    it.each([
+      ['web-1', '/api/v1/collectors/name/web-1'],
+      ['Staging Area', '/api/v1/collectors/name/Staging%20Area'],
+      ['svr001.example.com', '/api/v1/collectors/name/svr001.example.com/'],
+      ['a b.c', '/api/v1/collectors/name/a%20b.c/'],
+      ['.', '/api/v1/collectors/name/%2E/'],
+      ['Köln+1?#&', '/api/v1/collectors/name/K%C3%B6ln%2B1%3F%23%26'],
+    ])('is asked for by the name %s', async (name, url) => {
+      const { management, server } = await aManagement(json(200, { collector: web }, { etag: '"a"' }));
+      expect(must(await management.collectors.getByName(name)).etag).toBe('"a"');
+      expect(server.requests.map(({ url: seen }) => seen)).toEqual([url]);
+    });
+
+    it.each(['a;b', 'Cloud/Dev', '50%', 'a\\b', '', 'a\ud800'])(
+      'refuses the name %j, which the service can not be asked for, and sends nothing',
+      async (name) => {
+        const { management, server } = await aManagement(json(200, { collector: web }));
+        const answer = await management.collectors.getByName(name);
+        expect(answer).toMatchObject({ failure: { kind: 'refused', code: 'client.name.unsupported' } });
+        expect(server.requests).toHaveLength(0);
+      },
+    );
+
+    it('is not found with 404, and with the code of it', async () => {
+      const { management } = await aManagement(refusal(404, 'collectors.collector.invalid'));
+      const answer = await management.collectors.get(8);
+      expect(answer).toMatchObject({ failure: { kind: 'notFound', code: 'InvalidCollector' } });
+      expect(!answer.ok && isRefusedWith(answer.failure, 'InvalidCollector')).toBe(true);
+    });
+  });
+
+  describe('creating a hosted collector', () => {
+    it('states what is given, and nothing that the service sets', async () => {
+      const { management, server } = await aManagement(json(201, { collector: web }));
+      const draft: HostedCollectorDraft = {
+        name: 'web',
+        fields: { _budget: 'small' },
+        id: 99,
+        alive: true,
+        links: [],
+      };
+      expect(must(await management.collectors.create(draft))).toEqual(web);
+      expect(server.requests.map(line)).toEqual(['POST /api/v1/collectors']);
+      expect(bodyOf(server.requests[0])).toEqual({
+        collector: { collectorType: 'Hosted', name: 'web', fields: { _budget: 'small' } },
+      });
+    });
+
+    it.each(collectorErrorCodes.flatMap((code) => [400, 403, 409].map((status) => [code, status] as const)))(
+      'tells the code %s under the status %i',
+      async (code, status) => {
+        const { management, server } = await aManagement(refusal(status, code));
+        const answer = await management.collectors.create({ name: 'web' });
+        expect(!answer.ok && isRefusedWith(answer.failure, code)).toBe(true);
+        expect(server.requests).toHaveLength(1);
+      },
+    );
+
+    it.each(Object.entries(wireCodes))("reads %s, the wire's own name, as %s", async (wire, documented) => {
+      const isSource = documented.includes('Source') || documented === 'BadRequestBladeId';
+      const { management } = await aManagement(
+        json(400, { id: 'X', errors: [{ code: wire, message: 'no' }] }),
+      );
+      const answer = isSource
+        ? await management.sources.create(7, { name: 'a', sourceType: 'LocalFile' })
+        : await management.collectors.create({ name: 'web' });
+      expect(answer).toMatchObject({ failure: { kind: 'refused', code: documented, status: 400 } });
+    });
+
+    it.each<[string, Script]>([
+      ['an error of the service', json(500, {})],
+      ["a gateway's page", (_request, response) => sendText(response, 502, '<html>')],
+      ['an answer that broke off', (_request, response) => sendCutOff(response, 201)],
+      ['an answer that is no JSON', (_request, response) => sendText(response, 201, '<html>')],
+    ])('sends no second one after %s', async (_name, script) => {
+      const { management, server } = await aManagement(script);
+      expect(await management.collectors.create({ name: 'web' })).toMatchObject({
+        failure: { kind: 'unavailable', sent: true },
+      });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('sends it again after a 429, which says that nothing was done', async () => {
+      const { management, server, budget } = await aManagement(
+        inTurn(json(429, { code: 'rate.limit.exceeded' }), json(201, { collector: web })),
+      );
+      expect(must(await management.collectors.create({ name: 'web' }))).toEqual(web);
+      expect(server.requests).toHaveLength(2);
+      expect(budget.pauses).toHaveLength(1);
+    });
+  });
+
+  describe('changing a collector', () => {
+    const setCategory = () => ({ category: 'dev' });
+    const conflict = refusal(409, 'service.etagid.mismatch');
+
+    it('updates with the ETag that it is given', async () => {
+      const { management, server } = await aManagement(json(200, { collector: web }));
+      must(await management.collectors.update(web, '"a-1"'));
+      expect(server.requests.map(line)).toEqual(['PUT /api/v1/collectors/7']);
+      expect(server.requests[0]?.headers['if-match']).toBe('"a-1"');
+      expect(bodyOf(server.requests[0])).toEqual({ collector: web });
+    });
+
+    it('reads, edits and writes back with the ETag; unknown fields go back as they came', async () => {
+      const { management, server } = await aManagement(
+        inTurn(
+          json(200, { collector: web }, { etag: '"a-1"' }),
+          json(200, { collector: { ...web, category: 'dev' } }),
+        ),
+      );
+      const changed = must(await management.collectors.change(7, setCategory));
+      expect(changed).toEqual({ before: web, after: { ...web, category: 'dev' }, isChanged: true });
+      expect(server.requests.map(line)).toEqual(['GET /api/v1/collectors/7', 'PUT /api/v1/collectors/7']);
+      expect(server.requests[1]?.headers['if-match']).toBe('"a-1"');
+      expect(bodyOf(server.requests[1])).toEqual({ collector: { ...web, category: 'dev' } });
+    });
+
+    it('gives every field that it was not asked to change back, whatever its name and value', async () => {
+      const own = new Set(['id', 'name', ...Object.keys(web), 'links']);
+      const unknown = fc.dictionary(
+        fc.string().filter((name) => !own.has(name) && name !== '__proto__'),
+        fc
+          .jsonValue({ maxDepth: 3 })
+          .filter((value) => !/\d{16}|-0|e[+-]/.test(JSON.stringify(value)))
+          // As JSON has it: there is no -0 on the wire.
+          .map((value): unknown => JSON.parse(JSON.stringify(value))),
+      );
+      const { management, server } = await aManagement(empty);
+      const known = new Set(['description', 'hostName', 'timeZone', 'ephemeral', 'osName', 'osTime']);
+      await fc.assert(
+        fc.asyncProperty(unknown, async (fields) => {
+          const extra = Object.fromEntries(Object.entries(fields).filter(([name]) => !known.has(name)));
+          const collector = { ...extra, ...web };
+          server.follow(inTurn(json(200, { collector }, { etag: '"a"' }), json(200, { collector })));
+          must(await management.collectors.change(7, setCategory));
+          expect(bodyOf(server.requests.at(-1))).toEqual({ collector: { ...collector, category: 'dev' } });
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it('sends nothing when everything is so already', async () => {
+      const { management, server } = await aManagement(json(200, { collector: web }, { etag: '"a"' }));
+      const changed = must(await management.collectors.change(7, () => ({ category: 'prod' })));
+      expect(changed.isChanged).toBe(false);
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it.each([
+      ['the code of it', conflict],
+      ['status 412', json(412, {})],
+    ])('after a conflict, told by %s, edits what is there now and tries once more', async (_name, told) => {
+      const now = { ...web, fields: { team: 'ops' } };
+      const { management, server } = await aManagement(
+        inTurn(
+          json(200, { collector: web }, { etag: '"1"' }),
+          told,
+          json(200, { collector: now }, { etag: '"2"' }),
+          json(200, { collector: { ...now, category: 'dev' } }),
+        ),
+      );
+      const conflicts: unknown[] = [];
+      const changed = await management.collectors.change(
+        7,
+        ({ fields }) => ({ category: 'dev', fields: { ...Object(fields), tier: 'a' } }),
+        { onConflict: (seen) => conflicts.push(seen) },
+      );
+      expect(must(changed).before).toEqual(now);
+      expect(conflicts).toEqual([{ seen: web, now }]);
+      expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual([
+        undefined,
+        '"1"',
+        undefined,
+        '"2"',
+      ]);
+      expect(bodyOf(server.requests[3])).toMatchObject({
+        collector: { fields: { team: 'ops', tier: 'a' } },
+      });
+    });
+
+    it('gives up at the second conflict', async () => {
+      const read = json(200, { collector: web }, { etag: '"1"' });
+      const { management, server } = await aManagement(inTurn(read, conflict, read, conflict));
+      const answer = await management.collectors.change(7, setCategory);
+      expect(!answer.ok && isConflict(answer.failure)).toBe(true);
+      expect(server.requests).toHaveLength(4);
+    });
+
+    it('does not write without an ETag', async () => {
+      const { management, server } = await aManagement(json(200, { collector: web }));
+      expect(await management.collectors.change(7, setCategory)).toMatchObject({
+        failure: { code: 'client.etag.missing' },
+      });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('refuses to change what nobody may, and leaves transient fields as they are', async () => {
+      const { management, server } = await aManagement(json(200, { collector: web }, { etag: '"1"' }));
+      const change = (fields: object) => management.collectors.change(7, () => ({ ...fields }));
+      expect(await change({ id: 8 })).toMatchObject({ failure: { code: 'client.field.fixed' } });
+      expect(await change({ collectorType: 'Installable' })).toMatchObject({
+        failure: { code: 'client.field.fixed' },
+      });
+      // A whole document of yesterday: nothing in it differs but what changes by itself.
+      expect(must(await change({ ...web, alive: false, lastSeenAlive: 1 })).isChanged).toBe(false);
+      expect(server.requests.every(({ method }) => method === 'GET')).toBe(true);
+    });
+
+    it.each(collectorErrorCodes)('tells the code %s', async (code) => {
+      const { management } = await aManagement(
+        inTurn(json(200, { collector: web }, { etag: '"1"' }), refusal(400, code)),
+      );
+      const answer = await management.collectors.change(7, setCategory);
+      expect(!answer.ok && isRefusedWith(answer.failure, code)).toBe(true);
+    });
+
+    it('does not repeat an update whose answer was lost, and says that it may have been made', async () => {
+      const { management, server } = await aManagement(
+        inTurn(json(200, { collector: web }, { etag: '"1"' }), (_r, response) => sendCutOff(response, 200)),
+      );
+      expect(await management.collectors.change(7, setCategory)).toMatchObject({
+        failure: { kind: 'unavailable', sent: true },
+      });
+      expect(server.requests).toHaveLength(2);
+    });
+
+    it('says of a read that failed that nothing was changed', async () => {
+      const { management } = await aManagement(json(500, {}));
+      expect(await management.collectors.change(7, setCategory)).toMatchObject({
+        failure: { kind: 'unavailable', sent: false },
+      });
+    });
+  });
+
+  describe('deleting collectors', () => {
+    it('takes an empty body for a yes', async () => {
+      const { management, server } = await aManagement(empty);
+      expect(must(await management.collectors.delete(7))).toBeNull();
+      expect(server.requests.map(line)).toEqual(['DELETE /api/v1/collectors/7']);
+    });
+
+    it('does not repeat a deletion whose answer was lost', async () => {
+      const { management, server } = await aManagement((_request, response) => sendCutOff(response, 200));
+      expect(await management.collectors.delete(7)).toMatchObject({
+        failure: { kind: 'unavailable', sent: true },
+      });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it.each<[string, Script, unknown]>([
+      ['an object', json(200, { message: 'begun' }), { message: 'begun' }],
+      ['a JSON text', json(200, 'begun'), 'begun'],
+      ['plain text', (_q, r) => sendText(r, 200, 'begun', { 'content-type': 'text/plain' }), 'begun'],
+      ['nothing', empty, undefined],
+    ])('begins a deletion of offline ones; the service says so with %s', async (_name, script, message) => {
+      const { management, server } = await aManagement(script);
+      expect(must(await management.collectors.deleteOffline(30))).toEqual(message);
+      expect(server.requests.map(line)).toEqual(['DELETE /api/v1/collectors/offline?aliveBeforeDays=30']);
+    });
+
+    it('takes no page of a gateway for a yes', async () => {
+      const { management } = await aManagement((_request, response) =>
+        sendText(response, 200, '<html>sign in</html>', { 'content-type': 'text/html' }),
+      );
+      expect(await management.collectors.deleteOffline()).toMatchObject({ failure: { kind: 'unavailable' } });
+    });
+  });
+
+  describe('sources', () => {
+    it('lists them, and downloads them as a document', async () => {
+      const document = { 'api.version': 'v1', sources: [{ name: 'nginx', sourceType: 'LocalFile' }] };
+      const { management, server } = await aManagement(({ query }, response) =>
+        sendJson(response, 200, query.get('download') === 'true' ? document : { sources: [nginx] }),
+      );
+      expect(must(await management.sources.list(7))).toEqual([nginx]);
+      expect(must(await management.sources.downloadAll(7))).toEqual(document);
+      expect(server.requests.map(line)).toEqual([
+        'GET /api/v1/collectors/7/sources',
+        'GET /api/v1/collectors/7/sources?download=true',
+      ]);
+    });
+
+    it('reads one with its ETag, and downloads it as a document', async () => {
+      const document = { 'api.version': 'v1', source: { name: 'nginx', sourceType: 'LocalFile' } };
+      const { management, server } = await aManagement(({ query }, response) =>
+        query.get('download') === 'true'
+          ? sendJson(response, 200, document)
+          : sendJson(response, 200, { source: nginx }, { etag: '"s"' }),
+      );
+      expect(must(await management.sources.get(place))).toEqual({ resource: nginx, etag: '"s"' });
+      expect(must(await management.sources.download(place))).toEqual(document);
+      expect(server.requests.map(({ path }) => path)).toEqual(
+        Array.from({ length: 2 }, () => '/api/v1/collectors/7/sources/3'),
+      );
+    });
+
+    it('creates one a request, without an id', async () => {
+      const { management, server } = await aManagement(json(201, { source: nginx }));
+      expect(must(await management.sources.create(7, nginx))).toEqual(nginx);
+      expect(server.requests.map(line)).toEqual(['POST /api/v1/collectors/7/sources']);
+      expect(bodyOf(server.requests[0])).toEqual({
+        source: { name: 'nginx', sourceType: 'LocalFile', denylist: ['*.gz'] },
+      });
+    });
+
+    it('updates with the ETag, and states the id', async () => {
+      const { management, server } = await aManagement(json(200, { source: nginx }));
+      const { id: _id, ...source } = nginx;
+      must(await management.sources.update(place, { source, etag: '"s"' }));
+      expect(server.requests.map(line)).toEqual(['PUT /api/v1/collectors/7/sources/3']);
+      expect(server.requests[0]?.headers['if-match']).toBe('"s"');
+      expect(bodyOf(server.requests[0])).toEqual({ source: nginx });
+    });
+
+    it('changes one, and does so once more after a conflict', async () => {
+      const { management, server } = await aManagement(
+        inTurn(
+          json(200, { source: nginx }, { etag: '"1"' }),
+          refusal(400, 'service.etagid.mismatch'),
+          json(200, { source: { ...nginx, category: 'x' } }, { etag: '"2"' }),
+          json(200, { source: nginx }),
+        ),
+      );
+      must(await management.sources.change(place, () => ({ encoding: 'UTF-16' })));
+      expect(server.requests[3]?.headers['if-match']).toBe('"2"');
+      expect(bodyOf(server.requests[3])).toEqual({ source: { ...nginx, category: 'x', encoding: 'UTF-16' } });
+      expect(await management.sources.change(place, () => ({ id: 4 }))).toMatchObject({
+        failure: { code: 'client.field.fixed' },
+      });
+    });
+
+    it('deletes one', async () => {
+      const { management, server } = await aManagement(empty);
+      expect(must(await management.sources.delete(place))).toBeNull();
+      expect(server.requests.map(line)).toEqual(['DELETE /api/v1/collectors/7/sources/3']);
+    });
+
+    it.each(sourceErrorCodes)('tells the code %s of every write', async (code) => {
+      const { management } = await aManagement(refusal(403, code));
+      const answers = [
+        await management.sources.create(7, nginx),
+        await management.sources.update(place, { source: nginx, etag: '"s"' }),
+        await management.sources.delete(place),
+      ];
+      expect(answers.map((answer) => !answer.ok && isRefusedWith(answer.failure, code))).toEqual(
+        Array.from({ length: 3 }, () => true),
+      );
+    });
+  });
+
+  describe('upgrades', () => {
+    it('lists who can be upgraded, and the builds', async () => {
+      const { management, server } = await aManagement(({ path }, response) =>
+        sendJson(
+          response,
+          200,
+          path.endsWith('targets')
+            ? { targets: [{ version: '19.500-1', latest: true }] }
+            : { collectors: [web] },
+        ),
+      );
+      expect(must(await management.upgrades.listUpgradable())).toEqual([web]);
+      expect(must(await management.upgrades.listUpgradable('19.441-9'))).toEqual([web]);
+      expect(must(await management.upgrades.listTargets())).toEqual([{ version: '19.500-1', latest: true }]);
+      expect(server.requests.map(line)).toEqual([
+        'GET /api/v1/collectors/upgrades/collectors?offset=0&limit=1000',
+        'GET /api/v1/collectors/upgrades/collectors?toVersion=19.441-9&offset=0&limit=1000',
+        'GET /api/v1/collectors/upgrades/targets',
+      ]);
+    });
+
+    it('creates a task and looks at it; its id stays a text, however long', async () => {
+      const { management, server } = await aManagement(({ method }, response) =>
+        method === 'POST'
+          ? sendJson(response, 202, { id: '9007199254740993', link: { rel: 'self', href: '/v1/x' } })
+          : sendText(response, 200, '{"upgrade":{"id":9007199254740993,"status":6,"requestTime":5}}'),
+      );
+      const { id } = must(await management.upgrades.createTask({ collectorId: 7 }));
+      expect(must(await management.upgrades.getTask(id))).toMatchObject({ id, status: 6 });
+      expect(server.requests.map(line)).toEqual([
+        'POST /api/v1/collectors/upgrades',
+        'GET /api/v1/collectors/upgrades/9007199254740993',
+      ]);
+      expect(bodyOf(server.requests[0])).toEqual({ collectorId: 7 });
+    });
+
+    it.each(createUpgradeCodes)('tells the code %s of a refused create', async (code) => {
+      const { management } = await aManagement(refusal(400, code));
+      const answer = await management.upgrades.createTask({ collectorId: 7, toVersion: '19.500-1' });
+      expect(!answer.ok && isRefusedWith(answer.failure, code)).toBe(true);
+    });
+
+    it('creates no second task when the answer was lost', async () => {
+      const { management, server } = await aManagement((_request, response) => sendCutOff(response, 202));
+      expect(await management.upgrades.createTask({ collectorId: 7 })).toMatchObject({
+        failure: { kind: 'unavailable', sent: true },
+      });
+      expect(server.requests).toHaveLength(1);
+    });
+  });
+
+  describe('search jobs', () => {
+    it('sends the cookie of the creation with every later call', async () => {
+      const { management, server } = await aManagement(({ method }, response) =>
+        sendJson(
+          response,
+          method === 'POST' ? 202 : 200,
+          { id: 'J1' },
+          method === 'POST' ? { 'set-cookie': ['route=node-5; Path=/; HttpOnly'] } : {},
+        ),
+      );
+      expect(must(await management.searchJobs.create({ query: '*' }))).toEqual({ id: 'J1' });
+      await management.searchJobs.get('J1');
+      await management.searchJobs.listResults({
+        searchJobId: 'J1',
+        results: 'messages',
+        offset: 0,
+        limit: 10,
+      });
+      expect(server.requests.map(line)).toEqual([
+        'POST /api/v1/search/jobs',
+        'GET /api/v1/search/jobs/J1',
+        'GET /api/v1/search/jobs/J1/messages?offset=0&limit=10',
+      ]);
+      expect(bodyOf(server.requests[0])).toEqual({ query: '*' });
+      expect(server.requests.slice(1).map(({ headers }) => headers.cookie)).toEqual(
+        Array.from({ length: 2 }, () => 'route=node-5'),
+      );
+    });
+
+    it('tells that the account may not', async () => {
+      const { management } = await aManagement(refusal(403, 'forbidden'));
+      for (const answer of [await management.searchJobs.create({}), await management.searchJobs.get('J1')]) {
+        expect(!answer.ok && isRefusedWith(answer.failure, 'forbidden')).toBe(true);
+      }
+    });
+  });
+
+  it('ends as cancelled when the caller gives up', async () => {
+    const { management } = await aManagement(() => {});
+    const stop = new AbortController();
+    const answer = management.collectors.get(7, stop.signal);
+    setImmediate(() => stop.abort());
+    expect(await answer).toMatchObject({ failure: { kind: 'cancelled' } });
+  });
+
+  it('tells every refused sign-in the same way', async () => {
+    const { management } = await aManagement(refusal(401, 'unauthorized'));
+    const answer = await management.collectors.create({ name: 'web' });
+    expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+  });
+});

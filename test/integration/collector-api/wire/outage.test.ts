@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { unansweredMax } from '../../../../src/collector-api/wire/service-circuit.ts';
+import { PausedTooLong } from '../../../../src/orchestrator/ports/api-budget.ts';
+import { aCollectorApi } from '../../../support/collector-api-setup.ts';
+import { type Script, sendCutOff, sendJson, sendText } from '../../../support/scripted-server.ts';
+
+const task = { upgrade: { id: 1, status: 1 } };
+const targets = { targets: [{ version: '19.500-1', latest: true }] };
+const cookie = { 'set-cookie': 'session=abc' };
+const create = { collectorId: 1, toBuild: '19.500-1' };
+
+describe('a service that is down', () => {
+  it.each<[string, Script]>([
+    ['5xx', (_request, response) => sendJson(response, 503, { code: 'service.unavailable' })],
+    ['pages', (_request, response) => sendText(response, 200, '<html>maintenance</html>')],
+    ['pages for what is not found', (_request, response) => sendText(response, 404, '<html>')],
+    ['cut answers', (_request, response) => sendCutOff(response, 200)],
+    ['no answer', () => undefined],
+  ])('is told to the budget after so many times %s in a row, with the reason', async (_what, script) => {
+    const { fleet, budget } = await aCollectorApi(script, { requestTimeoutMs: 40 });
+    for (let time = 1; time < unansweredMax; time += 1) await fleet.lookAtTask('1');
+    expect(budget.standings).toEqual([]);
+    await fleet.lookAtTask('1');
+    expect(budget.standings).toEqual([expect.stringContaining('getUpgradeTask')]);
+  });
+
+  it('is told of when no connection can be made', async () => {
+    const { fleet, budget } = await aCollectorApi(() => undefined, { baseUrl: 'http://127.0.0.1:1/api' });
+    for (let time = 0; time < unansweredMax; time += 1) {
+      expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
+    }
+    expect(budget.standings).toEqual([expect.stringContaining('no connection')]);
+  });
+
+  it.each<[string, number, unknown]>([
+    ['a success', 200, task],
+    ['a refusal', 400, { code: 'collector.invalid' }],
+    ['a 429', 429, ''],
+    ['JSON that we do not understand', 200, { odd: true }],
+  ])('is not down when %s comes in between', async (_what, status, body) => {
+    let answer: Script = (_request, response) => sendText(response, 502, '<html>');
+    const { fleet, budget } = await aCollectorApi((request, response) => answer(request, response));
+    for (let time = 1; time < unansweredMax; time += 1) await fleet.lookAtTask('1');
+    answer = (_request, response) => sendJson(response, status, body);
+    await fleet.lookAtTask('1');
+    answer = (_request, response) => sendText(response, 502, '<html>');
+    for (let time = 1; time < unansweredMax; time += 1) await fleet.lookAtTask('1');
+    expect(budget.standings).toEqual([]);
+  });
+
+  it('counts once for all requests that were on their way together', async () => {
+    let isDown = false;
+    const waiting: Array<() => void> = [];
+    const { fleet, budget } = await aCollectorApi((_request, response) => {
+      if (!isDown) return sendJson(response, 200, task, cookie);
+      waiting.push(() => sendText(response, 502, '<html>'));
+      return undefined;
+    });
+    await fleet.lookAtTask('1');
+    isDown = true;
+    const looks = Array.from({ length: 9 }, () => fleet.lookAtTask('1'));
+    await expect.poll(() => waiting.length).toBe(9);
+    for (const answer of waiting) answer();
+    await Promise.all(looks);
+    expect(budget.standings).toHaveLength(1);
+  });
+
+  it('is told again with each try that fails, and is up with the first answer, be it a refusal', async () => {
+    let status = 502;
+    const { fleet, budget } = await aCollectorApi((_request, response) =>
+      status === 502 ? sendText(response, 502, '<html>') : sendJson(response, status, { code: 'x' }),
+    );
+    for (let time = 0; time < unansweredMax + 2; time += 1) await fleet.lookAtTask('1');
+    expect(budget.standings).toHaveLength(3);
+    status = 400;
+    await fleet.lookAtTask('1');
+    await fleet.lookAtTask('1');
+    expect(budget.standings.slice(3)).toEqual(['up']);
+  });
+
+  it('is told by the first failure of a request that tries for all daemons', async () => {
+    let status = 502;
+    const { fleet, budget } = await aCollectorApi((_request, response) => sendJson(response, status, task));
+    budget.markProbe(true);
+    await fleet.lookAtTask('1');
+    expect(budget.standings).toHaveLength(1);
+    status = 200;
+    await fleet.lookAtTask('1');
+    expect(budget.standings.slice(1)).toEqual(['up']);
+  });
+
+  it('is never tried with a create: a question goes first, and the create only when it is answered', async () => {
+    let isDown = true;
+    const { fleet, budget, server } = await aCollectorApi((request, response) => {
+      if (isDown) return sendText(response, 502, '<html>');
+      budget.markProbe(false);
+      return request.method === 'GET'
+        ? sendJson(response, 200, targets, cookie)
+        : sendJson(response, 202, { id: '5' });
+    });
+    let intents = 0;
+    const start = () =>
+      fleet.createTask(create, async () => {
+        intents += 1;
+        return true;
+      });
+    budget.markProbe(true);
+    expect(await start()).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
+    expect(intents).toBe(0);
+    isDown = false;
+    expect(await start()).toEqual({ ok: true, value: { taskId: '5' } });
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST']);
+    expect(intents).toBe(1);
+    expect(budget.taken).toEqual(['create', 'create', 'create']);
+    expect(budget.held()).toBe(0);
+  });
+
+  it('that falters after each question keeps a create back, and asks no more than a few', async () => {
+    const { fleet, budget, server } = await aCollectorApi((_request, response) =>
+      sendJson(response, 200, targets, cookie),
+    );
+    budget.markProbe(true);
+    const answer = await fleet.createTask(create, async () => true);
+    expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+    expect(budget.held()).toBe(0);
+  });
+
+  it('answers for a call that waited too long: not sent, and with the reason', async () => {
+    const { fleet, budget, server } = await aCollectorApi((_request, response) =>
+      sendJson(response, 200, targets),
+    );
+    budget.refuse(new PausedTooLong('The service is down.'));
+    expect(await fleet.createTask(create, async () => true)).toEqual({
+      ok: false,
+      failure: { kind: 'unavailable', sent: false, detail: 'The service is down.' },
+    });
+    expect(server.requests).toEqual([]);
+    budget.refuse(new Error('a bug'));
+    await expect(fleet.listBuilds()).rejects.toThrow('a bug');
+  });
+});

@@ -1,0 +1,505 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { unansweredHereMax } from '../../../../src/collector-api/wire/service-addresses.ts';
+import { aCollectorApi, accessId, accessKey } from '../../../support/collector-api-setup.ts';
+import { type Script, sendJson, sendText, startScriptedServer } from '../../../support/scripted-server.ts';
+
+const basic = `Basic ${Buffer.from(`${accessId}:${accessKey}`).toString('base64')}`;
+const targets = { targets: [{ version: '19.500-1', latest: true }] };
+const task = { upgrade: { id: 1, status: 1 } };
+const unauthorized = {
+  status: 401,
+  id: 'A-B-C',
+  code: 'unauthorized',
+  message: 'Credential could not be verified.',
+};
+
+describe('the session with the service', () => {
+  describe('signing in', () => {
+    it('sends the credentials with every request, and the cookie with every follow-up', async () => {
+      const { server, fleet } = await aCollectorApi((_request, response) =>
+        sendJson(response, 200, targets, {
+          'set-cookie': ['session=abc; Path=/; HttpOnly; Secure', 'lb=1; Path=/other'],
+        }),
+      );
+      await fleet.listBuilds();
+      await fleet.listBuilds();
+      expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([basic, basic]);
+      expect(server.requests.map(({ headers }) => headers.cookie)).toEqual([undefined, 'session=abc']);
+      expect(server.requests[0]?.url).toBe('/api/v1/collectors/upgrades/targets');
+    });
+
+    it('lets one request sign in while all others wait for its cookie', async () => {
+      const release: Array<() => void> = [];
+      const { server, fleet, budget } = await aCollectorApi((request, response) => {
+        if (request.headers.cookie !== undefined) return sendJson(response, 200, task);
+        release.push(() => sendJson(response, 200, task, { 'set-cookie': 'session=abc' }));
+        return undefined;
+      });
+      const looks = Array.from({ length: 10 }, (_, index) => fleet.lookAtTask(String(index)));
+      await expect.poll(() => server.requests.length).toBe(1);
+      expect(budget.held()).toBe(1);
+      release.forEach((answer) => {
+        answer();
+      });
+      expect((await Promise.all(looks)).every(({ ok }) => ok)).toBe(true);
+      expect(server.requests.filter(({ headers }) => headers.cookie === undefined)).toHaveLength(1);
+      expect(release).toHaveLength(1);
+    });
+
+    it('does not wait for a cookie from a service that sets none', async () => {
+      const { fleet, server } = await aCollectorApi((_request, response) => sendJson(response, 200, task));
+      await fleet.lookAtTask('1');
+      await Promise.all([fleet.lookAtTask('2'), fleet.lookAtTask('3')]);
+      expect(server.requests).toHaveLength(3);
+    });
+
+    it('shares a failed sign-in with those who waited for it, as not sent', async () => {
+      const { fleet, server } = await aCollectorApi((_request, response) =>
+        sendText(response, 502, '<html>'),
+      );
+      const answers = await Promise.all([
+        fleet.lookAtTask('1'),
+        fleet.lookAtTask('2'),
+        fleet.lookAtTask('3'),
+      ]);
+      expect(server.requests).toHaveLength(1);
+      expect(answers.map((answer) => !answer.ok && 'sent' in answer.failure && answer.failure.sent)).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    });
+
+    it('signs in again when the cookie is over, and forgets one that the service removes', async () => {
+      let setCookie = 'session=one; Max-Age=60';
+      const { fleet, server, clock } = await aCollectorApi((_request, response) =>
+        sendJson(response, 200, task, { 'set-cookie': setCookie }),
+      );
+      await fleet.lookAtTask('1');
+      clock.set(clock.now() + 61_000);
+      setCookie = 'session=two; Expires=Wed, 01 Jan 2098 00:00:00 GMT';
+      await fleet.lookAtTask('2');
+      setCookie = 'session=; Max-Age=0';
+      await fleet.lookAtTask('3');
+      await fleet.lookAtTask('4');
+      expect(server.requests.map(({ headers }) => headers.cookie)).toEqual([
+        undefined,
+        undefined,
+        'session=two',
+        undefined,
+      ]);
+    });
+  });
+
+  describe('a 401', () => {
+    it('is a wrong key when it comes first', async () => {
+      const { fleet, budget } = await aCollectorApi((_request, response) =>
+        sendJson(response, 401, unauthorized),
+      );
+      const answer = await fleet.listBuilds();
+      expect(answer).toMatchObject({ ok: false, failure: { kind: 'misconfigured' } });
+      expect(JSON.stringify(answer)).toContain('service.accessKey');
+      expect(budget.pauses).toEqual([]);
+    });
+
+    it('is a throttled sign-in once the key has worked, pauses everyone, and is a wrong key the third time', async () => {
+      let status = 200;
+      const { fleet, budget, server, throttled } = await aCollectorApi((_request, response) =>
+        status === 200
+          ? sendJson(response, 200, task, { 'set-cookie': 'session=abc' })
+          : sendText(response, status, '<html>Unauthorized</html>'),
+      );
+      await fleet.lookAtTask('1');
+      status = 401;
+      expect(await fleet.lookAtTask('2')).toMatchObject({
+        failure: { kind: 'signInThrottled', retryAfterMs: 75_000 },
+      });
+      expect(await fleet.lookAtTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
+      expect(await fleet.lookAtTask('2')).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(budget.pauses).toEqual(Array(3).fill({ forMs: 75_000, single: true }));
+      expect(throttled[0]).toEqual({ reason: '401', pauseMs: 75_000 });
+      // The cookie that was refused is not sent again.
+      expect(server.requests.map(({ headers }) => headers.cookie)).toEqual([
+        undefined,
+        'session=abc',
+        undefined,
+        undefined,
+      ]);
+      const told = budget.successes();
+      status = 200;
+      expect((await fleet.lookAtTask('2')).ok).toBe(true);
+      expect(budget.successes()).toBe(told + 1);
+      status = 401;
+      expect(await fleet.lookAtTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
+    });
+
+    it('counts once for all requests that were on their way together', async () => {
+      let status = 200;
+      const waiting: Array<() => void> = [];
+      const { fleet, budget } = await aCollectorApi((_request, response) => {
+        if (status === 200) return sendJson(response, 200, task, { 'set-cookie': 'session=abc' });
+        waiting.push(() => sendJson(response, 401, unauthorized));
+        return undefined;
+      });
+      await fleet.lookAtTask('1');
+      status = 401;
+      const looks = Array.from({ length: 8 }, () => fleet.lookAtTask('2'));
+      await expect.poll(() => waiting.length).toBe(8);
+      waiting.forEach((answer) => {
+        answer();
+      });
+      const kinds = (await Promise.all(looks)).map((answer) => !answer.ok && answer.failure.kind);
+      expect(kinds).toEqual(Array(8).fill('signInThrottled'));
+      expect(budget.pauses).toHaveLength(1);
+    });
+
+    it('is a throttled sign-in at once for a key known to have worked, with a scaled pause', async () => {
+      const { fleet, budget } = await aCollectorApi(
+        (_request, response) => sendJson(response, 401, unauthorized),
+        {
+          keyMemory: { hasWorked: async () => true, worked: async () => undefined },
+          pauseScale: 0.01,
+        },
+      );
+      expect(await fleet.listBuilds()).toMatchObject({
+        failure: { kind: 'signInThrottled', retryAfterMs: 750 },
+      });
+      expect(budget.pauses).toEqual([{ forMs: 750, single: true }]);
+    });
+  });
+
+  it('remembers that the key has worked, and asks its memory only about a 401', async () => {
+    let status = 200;
+    const told: string[] = [];
+    const keyMemory = {
+      hasWorked: async () => {
+        told.push('asked');
+        return false;
+      },
+      worked: async () => {
+        told.push('worked');
+      },
+    };
+    const { fleet } = await aCollectorApi(
+      (_request, response) => sendJson(response, status, status === 200 ? targets : unauthorized),
+      { keyMemory },
+    );
+    status = 401;
+    expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
+    status = 200;
+    await fleet.listBuilds();
+    expect(told).toEqual(['asked', 'worked']);
+  });
+
+  describe('a 429', () => {
+    it('at the sign-in sends all who waited for it home, instead of pausing for each in turn', async () => {
+      const { fleet, server } = await aCollectorApi((_request, response) => sendText(response, 429, ''));
+      const answers = await Promise.all(['1', '2', '3', '4'].map((id) => fleet.lookAtTask(id)));
+      expect(answers.map((answer) => !answer.ok && answer.failure.kind)).toEqual(Array(4).fill('throttled'));
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('pauses the whole budget, longer each time, until a success', async () => {
+      let status = 429;
+      const { fleet, budget, throttled } = await aCollectorApi((_request, response) =>
+        status === 429
+          ? sendJson(response, 429, {
+              id: 'X',
+              errors: [{ code: 'rate.limit.exceeded', message: 'slow down' }],
+            })
+          : sendJson(response, 200, targets),
+      );
+      for (let time = 0; time < 8; time += 1) {
+        expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'throttled' } });
+      }
+      expect(budget.pauses.map(({ forMs }) => forMs / 1_000)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+      expect(budget.pauses.every(({ single }) => !single)).toBe(true);
+      expect(throttled).toHaveLength(8);
+      status = 200;
+      await fleet.listBuilds();
+      expect(budget.successes()).toBe(1);
+      await fleet.listBuilds();
+      expect(budget.successes()).toBe(1);
+      status = 429;
+      await fleet.listBuilds();
+      expect(budget.pauses.at(-1)?.forMs).toBe(1_000);
+    });
+
+    it.each([
+      ['7', 7_000],
+      ['Sat, 21 Nov 2026 12:00:20 GMT', 15_000],
+      ['soon', 1_000],
+      ['0', 1_000],
+    ])('honours Retry-After: %s', async (retryAfter, forMs) => {
+      const { fleet, budget } = await aCollectorApi((_request, response) =>
+        sendText(response, 429, '<html>', {
+          'retry-after': retryAfter,
+          date: 'Sat, 21 Nov 2026 12:00:05 GMT',
+        }),
+      );
+      expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'throttled' } });
+      expect(budget.pauses).toEqual([{ forMs, single: false }]);
+    });
+  });
+
+  it('tells a success given in a single phase that another daemon began', async () => {
+    const { fleet, budget } = await aCollectorApi((_request, response) => sendJson(response, 200, targets));
+    await fleet.listBuilds();
+    const told = budget.successes();
+    budget.markSingle(true);
+    await fleet.listBuilds();
+    expect(budget.successes()).toBe(told + 1);
+  });
+
+  describe('a 301', () => {
+    async function elsewhere(script: Script) {
+      const other = await startScriptedServer(script);
+      onTestFinished(() => other.close());
+      return other;
+    }
+    const moveTo =
+      (url: string): Script =>
+      (request, response) =>
+        sendJson(response, 301, { status: 301, code: 'moved' }, { location: `${url}${request.url}` });
+
+    it('names the right base URL and sends nothing there', async () => {
+      const other = await elsewhere((_request, response) => sendJson(response, 200, targets));
+      const { fleet } = await aCollectorApi(moveTo(other.url));
+      const answer = await fleet.listBuilds();
+      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(JSON.stringify(answer)).toContain(`${other.url}/api:`);
+      expect(other.requests).toEqual([]);
+    });
+
+    it('is followed to an allowed host, which is used from then on, with no cookie of the first', async () => {
+      const other = await elsewhere((_request, response) =>
+        sendJson(response, 200, targets, { 'set-cookie': 'session=new' }),
+      );
+      const { fleet, server, moved, budget } = await aCollectorApi(
+        (request, response) => moveTo(other.url)(request, response),
+        { allowedHosts: [`127.0.0.*:${other.port}`] },
+      );
+      expect((await fleet.listBuilds()).ok).toBe(true);
+      expect((await fleet.listBuilds()).ok).toBe(true);
+      expect(server.requests).toHaveLength(1);
+      expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([basic, basic]);
+      expect(other.requests.map(({ headers }) => headers.cookie)).toEqual([undefined, 'session=new']);
+      expect(moved).toEqual([`${other.url}/api`]);
+      expect(budget.taken).toHaveLength(3);
+      expect(budget.held()).toBe(0);
+    });
+
+    it('does not repeat a create by itself: the next one goes to the new address', async () => {
+      const other = await elsewhere((_request, response) => sendJson(response, 202, { id: '5' }));
+      const { fleet } = await aCollectorApi(moveTo(other.url), { allowedHosts: [`127.0.0.1:${other.port}`] });
+      let intents = 0;
+      const create = () =>
+        fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => {
+          intents += 1;
+          return true;
+        });
+      expect(await create()).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
+      expect(other.requests).toHaveLength(0);
+      expect(await create()).toEqual({ ok: true, value: { taskId: '5' } });
+      expect(intents).toBe(2);
+    });
+
+    it('that comes again and again leaves nothing of where it led long ago', async () => {
+      let place = '/api';
+      let next = 1;
+      const { fleet, server } = await aCollectorApi((request, response) => {
+        if (request.path.startsWith(`${place}/`)) {
+          return sendJson(response, 200, targets, { 'set-cookie': `session=of-${place.slice(1)}` });
+        }
+        return sendText(response, 301, '', { location: `${server.url}${place}/v1/` });
+      });
+      const moveOn = async (to: string) => {
+        place = to;
+        expect((await fleet.listBuilds()).ok).toBe(true);
+        return server.requests.at(-1)?.headers.cookie;
+      };
+      await moveOn('/api');
+      expect(await moveOn('/first')).toBeUndefined();
+      await moveOn('/second');
+      expect(await moveOn('/first')).toBe('session=of-first');
+      for (; next <= 20; next += 1) await moveOn(`/place-${next}`);
+      expect(await moveOn('/first')).toBeUndefined();
+      expect(await moveOn('/api')).toBe('session=of-api');
+    });
+
+    it('is not followed in circles', async () => {
+      const other = await elsewhere((request, response) =>
+        sendText(response, 301, '', { location: `${first}${request.url}` }),
+      );
+      const { fleet, server } = await aCollectorApi(moveTo(other.url), {
+        allowedHosts: [`127.0.0.1:${other.port}`],
+      });
+      const first = server.url;
+      expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(server.requests.length + other.requests.length).toBeLessThanOrEqual(4);
+    });
+
+    it.each([
+      ['a secret', accessKey],
+      ['too much', 'x'.repeat(9_000)],
+    ])('to an address that holds %s is not followed, and told without it (P12)', async (_what, words) => {
+      const other = await elsewhere((_request, response) => sendJson(response, 200, targets));
+      const { fleet, moved } = await aCollectorApi(moveTo(`${other.url}/${words}`), {
+        allowedHosts: [`127.0.0.1:${other.port}`],
+      });
+      const answer = await fleet.listBuilds();
+      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(JSON.stringify(answer)).not.toContain(words);
+      expect(JSON.stringify(answer).length).toBeLessThan(1_500);
+      expect(moved).toEqual([]);
+      expect(other.requests).toEqual([]);
+    });
+
+    describe('that led to a wrong place', () => {
+      /** Sent elsewhere once by a service that is well again. */
+      async function astray(there: Script) {
+        const other = await elsewhere(() => undefined);
+        let isMoved = true;
+        const { fleet, server, budget } = await aCollectorApi(
+          (request, response) => {
+            if (isMoved) return moveTo(other.url)(request, response);
+            return request.method === 'POST'
+              ? sendJson(response, 202, { id: '5' })
+              : sendJson(response, 200, request.path.endsWith('/targets') ? targets : task);
+          },
+          { allowedHosts: [`127.0.0.1:${other.port}`] },
+        );
+        other.follow((_request, response) => sendJson(response, 200, targets));
+        expect((await fleet.listBuilds()).ok).toBe(true);
+        other.follow(there);
+        const cure = (isCured = true) => {
+          isMoved = !isCured;
+        };
+        const seen = () => ({ here: server.requests.length, there: other.requests.length });
+        return { fleet, budget, other, server, cure, seen };
+      }
+      const gone: Script = (_request, response) => sendJson(response, 404, { code: 'notfound' });
+
+      it('is left when that place dies, and the configured address is used again', async () => {
+        const { fleet, cure, other } = await astray((_request, response) => void response.destroy());
+        cure();
+        for (let time = 1; time <= unansweredHereMax; time += 1) {
+          expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'unavailable' } });
+        }
+        const before = other.requests.length;
+        expect((await fleet.lookAtTask('1')).ok).toBe(true);
+        expect((await fleet.listBuilds()).ok).toBe(true);
+        expect(other.requests).toHaveLength(before);
+      });
+
+      it.each([
+        ['JSON', gone],
+        ['a page', (_request: unknown, response) => sendText(response, 404, '<html>')],
+      ] as Array<[string, Script]>)(
+        'is left when it knows nothing (404, %s) of what the configured address has (P13)',
+        async (_what, there) => {
+          const { fleet, cure, other, budget } = await astray(there);
+          cure();
+          const before = other.requests.length;
+          expect((await fleet.lookAtTask('1')).ok).toBe(true);
+          expect((await fleet.listBuilds()).ok).toBe(true);
+          expect(other.requests).toHaveLength(before + 1);
+          expect(budget.held()).toBe(0);
+        },
+      );
+
+      it('is believed when it says 404, and the configured address still sends us there', async () => {
+        const { fleet, seen } = await astray(gone);
+        const before = seen();
+        expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+        expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
+        expect(seen()).toEqual({ here: before.here + 2, there: before.there + 2 });
+      });
+
+      it('is not believed while nobody had the time to ask the configured address', async () => {
+        const { fleet, server } = await astray(gone);
+        server.follow((_request, response) => sendText(response, 429, ''));
+        expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'throttled' } });
+        server.follow((_request, response) => void response.destroy());
+        expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+      });
+
+      it('does not get a create sent twice by itself (P1)', async () => {
+        const { fleet, seen, cure } = await astray(gone);
+        cure();
+        const before = seen();
+        const answer = await fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
+        expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
+        expect(seen()).toEqual({ here: before.here, there: before.there + 1 });
+      });
+
+      it('holds no create when the question that goes before it finds nothing there', async () => {
+        const { fleet, budget } = await astray(gone);
+        budget.markProbe(true);
+        const answer = await fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
+        expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
+        expect(budget.held()).toBe(0);
+      });
+
+      it('is tried in turn with the configured address while neither answers', async () => {
+        const dead: Script = (_request, response) => void response.destroy();
+        const { fleet, server, other, seen } = await astray(dead);
+        server.follow(dead);
+        const before = seen();
+        for (let time = 1; time <= 3 * unansweredHereMax; time += 1) await fleet.lookAtTask('1');
+        expect(seen()).toEqual({
+          here: before.here + unansweredHereMax,
+          there: before.there + 2 * unansweredHereMax,
+        });
+        other.follow((_request, response) => sendJson(response, 200, task));
+        for (let time = 1; time <= unansweredHereMax; time += 1) await fleet.lookAtTask('1');
+        expect((await fleet.lookAtTask('1')).ok).toBe(true);
+      });
+    });
+
+    it('without a Location is a misconfiguration too', async () => {
+      const { fleet } = await aCollectorApi((_request, response) => sendText(response, 301, ''));
+      expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
+    });
+  });
+
+  it('forgets the cookies that made the header too long for the server (431), at the cost of no attempt', async () => {
+    const { fleet, server } = await aCollectorApi((request, response) =>
+      request.headers.cookie === undefined
+        ? sendJson(response, 200, task, { 'set-cookie': `a=${'x'.repeat(3_500)}` })
+        : sendText(response, 431, '<html>'),
+    );
+    expect((await fleet.lookAtTask('1')).ok).toBe(true);
+    const create = fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
+    expect(await create).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
+    expect((await fleet.lookAtTask('1')).ok).toBe(true);
+    expect(server.requests.map(({ headers }) => headers.cookie?.length)).toEqual([
+      undefined,
+      3_502,
+      undefined,
+    ]);
+  });
+
+  it('tells no secret in any failure, also when the service repeats it', async () => {
+    let status = 200;
+    const { fleet } = await aCollectorApi((request, response) =>
+      sendJson(
+        response,
+        status,
+        status === 200
+          ? task
+          : {
+              code: 'odd',
+              message: `you sent ${request.headers.authorization} ${accessKey} ${request.headers.cookie}`,
+            },
+        { 'set-cookie': 'session=cookie-secret' },
+      ),
+    );
+    await fleet.lookAtTask('1');
+    for (status of [400, 403, 404, 415, 418, 500]) {
+      const text = JSON.stringify(await fleet.lookAtTask('1'));
+      expect(text).toContain('"ok":false');
+      for (const secret of [accessKey, basic.slice(6), 'cookie-secret']) expect(text).not.toContain(secret);
+    }
+  });
+});

@@ -1,0 +1,232 @@
+import { describe, it } from 'vitest';
+import { applyAsShown } from '../../support/as-shown.ts';
+import {
+  aDaemonNight,
+  type Night,
+  type NightDaemon,
+  type NightInput,
+  nightPolicy,
+  scan,
+  statusOf,
+  untilEnded,
+  untilState,
+  upgradesOf,
+} from '../../support/daemon-night.ts';
+import { createsOf } from '../../support/judge-night.ts';
+import { useRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+const redis = useRedis();
+
+const otherKey = { accessId: 'other-account-id', accessKey: 'other-account-key' };
+const nextKey = { accessId: 'rotated-access-id', accessKey: 'rotated-access-key' };
+
+/** One service with two accounts, which have no id in common, and a second key for the first of them. */
+const accounts = {
+  accounts: { other: { fleet: 20 } },
+  keys: [{ ...otherKey, account: 'other' }, nextKey],
+};
+
+// Long enough to be stopped half-way.
+const slow = { fleet: { size: 20 }, durations: { median: '6m', p95: '8m', min: '5m', max: '9m' } };
+
+/** Starts a rollout, and closes its daemon as soon as some of it runs. */
+async function halfWay(night: Night): Promise<string> {
+  const daemon = await night.startDaemon();
+  const rolloutId = await scan(daemon);
+  await until('some to run', async () => (await statusOf(daemon, rolloutId)).counts.upgrading > 1);
+  await daemon.close();
+  return rolloutId;
+}
+
+/** Waits until the daemon says that it leaves a rollout alone. */
+async function untilForeign(daemon: NightDaemon): Promise<string> {
+  const [line] = await until('it to say so', () => {
+    const lines = daemon.told('rollout.foreign');
+    return lines.length > 0 && lines;
+  });
+  return String(line?.reason);
+}
+
+/** What the records say, without what counts readings of them. */
+async function recordsOf(daemon: NightDaemon, rolloutId: string): Promise<string> {
+  return JSON.stringify(await upgradesOf(daemon, rolloutId));
+}
+
+describe.concurrent('a daemon whose config names another account (P5)', () => {
+  it('leaves a rollout alone whose ids the service does not know: no create, nobody withdrawn, no end', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const input: NightInput = { redis: redis.config(), scenario: { ...slow, ...accounts } };
+    const night = await aDaemonNight(input, onTestFinished);
+    const rolloutId = await halfWay(night);
+    const daemon = await night.startDaemon({ service: otherKey });
+    const reason = await untilForeign(daemon);
+    expect(reason).toContain('it belongs to another account: of 8 of its collectors the service shows 0');
+    const before = await recordsOf(daemon, rolloutId);
+    const creates = night.record().creates.length;
+    // It leads, looks for work, and would have delivered every step that is due.
+    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({
+      kind: 'busy',
+      unread: reason,
+    });
+    await until('its leadership', () => daemon.told('leader.acquired').length > 0);
+    await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    expect(await recordsOf(daemon, rolloutId)).toBe(before);
+    expect(night.record().creates.length).toBe(creates);
+    const status = await statusOf(daemon, rolloutId);
+    expect(status).toMatchObject({
+      account: 'another',
+      endedAt: null,
+      eta: { kind: 'unknown', reason: 'account' },
+      holds: [{ reason }],
+    });
+    expect((await daemon.get('/readyz')).status).toBe(200);
+    expect((await daemon.get('/readyz')).text).toContain(`${rolloutId} is left alone`);
+    const refused = await applyAsShown(daemon.operations, {
+      rolloutId,
+      verb: 'resume',
+      by: 'ann',
+      reason: '',
+    });
+    expect(refused).toEqual({ kind: 'refused', reason });
+    await daemon.close();
+    // Its own account goes on with it where it stood.
+    const back = await night.startDaemon();
+    expect(await untilEnded(back, rolloutId)).toMatchObject({ state: 'succeeded', account: 'own' });
+    expect(back.told('rollout.foreign')).toEqual([]);
+  });
+
+  it('creates nothing for collectors with the same ids and other names, at another address', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const config = redis.config();
+    const night = await aDaemonNight({ redis: config, scenario: slow }, onTestFinished);
+    const rolloutId = await halfWay(night);
+    const scenario = { ...slow, fleet: { ...slow.fleet, seed: 'elsewhere' } };
+    const elsewhere = await aDaemonNight({ redis: config, scenario }, onTestFinished);
+    const daemon = await elsewhere.startDaemon();
+    // Some odd names are in every fleet of the reference service.
+    expect(await untilForeign(daemon)).toMatch(
+      /belongs? to another account: of 8 .* and [1-8] with another name/,
+    );
+    const before = await recordsOf(daemon, rolloutId);
+    await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    expect(await recordsOf(daemon, rolloutId)).toBe(before);
+    expect(elsewhere.record().creates).toEqual([]);
+  });
+
+  it('ends what an operator aborts: what waits is withdrawn, what may run is given up when it must be over', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const input: NightInput = {
+      redis: redis.config(),
+      scenario: { ...slow, ...accounts },
+      rollout: { upgrade: { deadline: '3s', verifyWithin: '1s', expect: '600ms' } },
+    };
+    const night = await aDaemonNight(input, onTestFinished);
+    const rolloutId = await halfWay(night);
+    const daemon = await night.startDaemon({ service: otherKey });
+    await untilForeign(daemon);
+    await daemon.operations.apply({ rolloutId, verb: 'abort', by: 'ann', reason: 'wrong account' });
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended.state).toBe('aborted');
+    expect(ended.counts.pending + ended.counts.upgrading).toBe(0);
+    expect(ended.counts.unconfirmed).toBeGreaterThan(0);
+    // Nothing stands in the way of a rollout of this account.
+    const next = await scan(daemon);
+    expect(next).not.toBe(rolloutId);
+    expect(night.record().needlessCreates).toBe(0);
+  });
+
+  it('shares a Redis, the leader lease and a policy name with a daemon of its account: both take turns', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const input: NightInput = {
+      redis: redis.config(),
+      scenario: { fleet: { size: 8 }, ...accounts },
+      rollout: { waves: [{ name: 'all' }], concurrency: 20 },
+    };
+    const night = await aDaemonNight(input, onTestFinished);
+    const theirs = await night.startDaemon({ service: otherKey });
+    await until('its leadership', () => theirs.told('leader.acquired').length > 0);
+    const ours = await night.startDaemon();
+    const rolloutId = await scan(ours);
+    expect(await theirs.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({
+      kind: 'busy',
+      unread: expect.stringContaining('another account'),
+    });
+    const ended = await untilEnded(ours, rolloutId);
+    expect(ended.state).toBe('succeeded');
+    expect(theirs.told('leader.lost').length).toBeGreaterThan(0);
+    const fleet = new Set(night.service.world.collectors().map(({ facts }) => facts.id));
+    expect([...createsOf(night.record()).keys()].filter((id) => !fleet.has(id))).toEqual([]);
+    expect(ours.told('rollout.foreign')).toEqual([]);
+  });
+});
+
+describe.concurrent('a key that was rotated in the same account', () => {
+  it('goes on with the rollout, which is tied to both keys, and says so', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const input: NightInput = { redis: redis.config(), scenario: { ...slow, ...accounts } };
+    const night = await aDaemonNight(input, onTestFinished);
+    const rolloutId = await halfWay(night);
+    const daemon = await night.startDaemon({ service: nextKey });
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended.state).toBe('succeeded');
+    const tied = (await daemon.operations.readEvents(rolloutId, 1_000))?.filter(
+      ({ event }) => event === 'rollout.tied',
+    );
+    expect(tied).toMatchObject([{ by: 'daemon', reason: expect.stringContaining('another access id') }]);
+    expect(night.record().needlessCreates).toBe(0);
+  });
+
+  it('also while a daemon with the old key still runs', async ({ expect, onTestFinished }) => {
+    const input: NightInput = { redis: redis.config(), scenario: { ...slow, ...accounts } };
+    const night = await aDaemonNight(input, onTestFinished);
+    const old = await night.startDaemon();
+    const rolloutId = await scan(old);
+    const next = await night.startDaemon({ service: nextKey });
+    const ended = await untilEnded(next, rolloutId);
+    expect(ended.state).toBe('succeeded');
+    const tied = (await next.operations.readEvents(rolloutId, 1_000))?.filter(
+      ({ event }) => event === 'rollout.tied',
+    );
+    expect(tied).toHaveLength(1);
+  });
+
+  it('waits while the service does not answer (P14), and goes on when it does', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const input: NightInput = { redis: redis.config(), scenario: { ...slow, ...accounts } };
+    const night = await aDaemonNight(input, onTestFinished);
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    await daemon.operations.apply({ rolloutId, verb: 'pause', by: 'ann', reason: 'rotation' });
+    await daemon.close();
+    const wrong = await night.startDaemon({ service: { accessId: 'nobody', accessKey: 'wrong' } });
+    await until('a comparison in vain', async () =>
+      (await statusOf(wrong, rolloutId)).holds.some(({ reason }) => reason.includes('(')),
+    );
+    expect((await statusOf(wrong, rolloutId)).account).toBe('unknown');
+    const resumed = await applyAsShown(wrong.operations, {
+      rolloutId,
+      verb: 'resume',
+      by: 'ann',
+      reason: '',
+    });
+    expect(resumed.kind).toBe('refused');
+    await wrong.close();
+    const back = await night.startDaemon({ service: nextKey });
+    await until('it to be ours', async () => (await statusOf(back, rolloutId)).account === 'own');
+    await applyAsShown(back.operations, { rolloutId, verb: 'resume', by: 'ann', reason: '' });
+    await untilState(back, rolloutId, 'running');
+  });
+});

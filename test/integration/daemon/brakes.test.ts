@@ -1,0 +1,251 @@
+import { describe, it } from 'vitest';
+import { applyAsShown } from '../../support/as-shown.ts';
+import {
+  aDaemonNight,
+  aStartedNight,
+  createsReach,
+  learnClock,
+  nightPolicy,
+  nobodyRollout,
+  scan,
+  statusOf,
+  untilEnded,
+  untilIdle,
+  untilState,
+  untilWave,
+  upgradesOf,
+} from '../../support/daemon-night.ts';
+import { brokenPromises, createdTwice, createsOf } from '../../support/judge-night.ts';
+import { useRedis } from '../../support/redis.ts';
+import { startWayToService, type WayToService } from '../../support/way-to-service.ts';
+
+const redis = useRedis();
+const oneWave = (maxFailures: number | string) => [{ name: 'all', maxFailures }];
+
+const by = { by: 'test', reason: 'a test' };
+
+describe.concurrent('the breaker', () => {
+  it('holds a build that breaks everything: no create comes after the hold, and the reason says the figures', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: { failures: [{ outcome: 'failed', message: 'permission denied' }] },
+        rollout: { waves: oneWave(2), concurrency: 5 },
+      },
+      onTestFinished,
+    );
+    const daemons = [await night.startDaemon(), await night.startDaemon()] as const;
+    const rolloutId = await scan(daemons[0]);
+    await untilState(daemons[1], rolloutId, 'held');
+    const createdBefore = night.record().creates.length;
+    const status = await untilIdle(daemons[1], rolloutId);
+    expect(night.record().creates.length).toBe(createdBefore);
+    expect(createdBefore).toBeLessThan(status.planned);
+    expect(status.state).toBe('held');
+    expect(status.reason).toMatch(/^wave all: failures \d+, allowed 2$/);
+    expect(status.endedAt).toBeNull();
+    expect(brokenPromises(night, status, await upgradesOf(daemons[0], rolloutId))).toEqual([]);
+  });
+
+  it('lets a resume acknowledge the failures seen: the rollout goes on, and only new ones count', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { daemon, rolloutId, end } = await aStartedNight(
+      {
+        redis: redis.config(),
+        scenario: { failures: [{ match: { count: 2 }, outcome: 'failed', message: 'permission denied' }] },
+        // Containers and Macs are in, so that both broken ones are.
+        rollout: { waves: oneWave(1), select: { exclude: [] }, concurrency: 4 },
+      },
+      onTestFinished,
+    );
+    const held = await untilState(daemon, rolloutId, 'held');
+    expect(held.reason).toBe('wave all: failures 2, allowed 1');
+    const resumed = await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
+    const wave = { failures: 0, failuresAllowed: 1, acknowledged: 2 };
+    expect(resumed).toMatchObject({ kind: 'done', status: { state: 'running', waves: [wave] } });
+    const { status, broken } = await end();
+    expect(status.state).toBe('finishedWithFailures');
+    expect(status.counts).toMatchObject({ failed: 2, succeeded: status.planned - 2 });
+    expect(broken).toEqual([]);
+  });
+
+  it('counts a collector that did not come back as three failures', async ({ expect, onTestFinished }) => {
+    const { daemon, rolloutId, end } = await aStartedNight(
+      {
+        redis: redis.config(),
+        scenario: {
+          fleet: { size: 25 },
+          failures: [{ match: { count: 1 }, outcome: 'lost' }],
+        },
+        rollout: {
+          waves: oneWave(2),
+          select: { exclude: [] },
+          upgrade: { deadline: '15s', verifyWithin: '2s', expect: '600ms' },
+        },
+      },
+      onTestFinished,
+    );
+    const held = await untilState(daemon, rolloutId, 'held');
+    expect(held.reason).toBe('wave all: failures 3 (1 lost x 3), allowed 2');
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
+    const { status, upgrades, broken } = await end();
+    expect(status.counts).toMatchObject({ unconfirmed: 1, succeeded: status.planned - 1 });
+    expect(upgrades.find(({ state }) => state === 'unconfirmed')).toMatchObject({
+      weight: 3,
+      attempts: 1,
+      reason: 'did not come back within 2s',
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+describe.concurrent('an operator with two daemons', () => {
+  it('pauses: once it is acknowledged no create reaches the service, what runs ends, and a resume goes on (P4)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    let way: WayToService | undefined;
+    onTestFinished(async () => way?.close());
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        scenario: { fleet: { size: 60 } },
+        rollout: { waves: oneWave('5%') },
+        // Creates are long on their way, so that some have left and not arrived whenever a pause comes.
+        through: async (serviceUrl) => {
+          way = await startWayToService(serviceUrl, (method) => (method === 'POST' ? 200 : 0));
+          return way.url;
+        },
+      },
+      onTestFinished,
+    );
+    const [first, second] = [await night.startDaemon(), await night.startDaemon()];
+    const rolloutId = await scan(first);
+    for (const wanted of [5, 14, 24]) {
+      await createsReach(night, wanted);
+      const paused = await second.operations.apply({ rolloutId, verb: 'pause', ...by });
+      const pausedAt = night.service.clock.now();
+      expect(paused).toMatchObject({ kind: 'done', status: { state: 'paused' } });
+      expect(await first.operations.apply({ rolloutId, verb: 'pause', ...by })).toMatchObject({
+        kind: 'unchanged',
+      });
+      const idle = await untilIdle(second, rolloutId);
+      expect(night.record().creates.filter(({ at }) => at > pausedAt)).toEqual([]);
+      expect(idle).toMatchObject({ state: 'paused', reason: 'by test: a test' });
+      expect(night.record().tasksInFlight).toBe(0);
+      expect(await applyAsShown(first.operations, { rolloutId, verb: 'resume', ...by })).toMatchObject({
+        kind: 'done',
+      });
+    }
+    const status = await untilEnded(first, rolloutId);
+    expect(status.state).toBe('succeeded');
+    expect(createdTwice(night.record())).toEqual([]);
+    expect(brokenPromises(night, status, await upgradesOf(first, rolloutId))).toEqual([]);
+  });
+
+  it('aborts: nothing more starts, what runs is watched to its end, the rest is withdrawn (P4, P9)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      { redis: redis.config(), scenario: { fleet: { size: 60 } }, rollout: { waves: oneWave('5%') } },
+      onTestFinished,
+    );
+    const [first, second] = [await night.startDaemon(), await night.startDaemon()];
+    const rolloutId = await scan(first);
+    const stratum = { subject: 'AIX / power / 19.1-1', ...by };
+    expect(await first.operations.hold(stratum)).toMatchObject({ note: { kind: 'stratumEmpty' } });
+    await createsReach(night, 12);
+    await second.operations.apply({ rolloutId, verb: 'abort', ...by });
+    const abortedAt = night.service.clock.now();
+    const status = await untilEnded(first, rolloutId);
+    const upgrades = await upgradesOf(first, rolloutId);
+    const created = createsOf(night.record());
+    expect(night.record().creates.filter(({ at }) => at > abortedAt)).toEqual([]);
+    expect(status.state).toBe('aborted');
+    expect(status.counts.succeeded + status.counts.withdrawn).toBe(status.planned);
+    expect(status.counts.withdrawn).toBeGreaterThan(0);
+    for (const { collectorId, state } of upgrades) {
+      expect([collectorId, state]).toEqual([
+        collectorId,
+        created.has(collectorId) ? 'succeeded' : 'withdrawn',
+      ]);
+    }
+    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+    const left = { rolloutId, policy: nightPolicy, isEnded: true, label: stratum.subject };
+    expect((await second.operations.listHolds()).strata).toMatchObject([left]);
+    expect(await first.operations.release(stratum)).toMatchObject({ note: { kind: 'rolloutEnded' } });
+    expect((await second.operations.listHolds()).strata).toEqual([]);
+    // Only an operator starts the same build again, and it goes on where the other one stopped.
+    expect(await applyAsShown(first.operations, { rolloutId, verb: 'resume', ...by })).toMatchObject({
+      kind: 'refused',
+    });
+    const again = await first.daemon.scanNow(nightPolicy, 'schedule');
+    expect(again).toMatchObject({ kind: 'nothing', reason: expect.stringContaining('was aborted') });
+  });
+});
+
+describe.concurrent('a build that is withdrawn in mid-rollout (P6)', () => {
+  it('holds the rollout at the next look for work, also when nothing starts just then', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { night, daemon, rolloutId, end } = await aStartedNight(
+      {
+        redis: redis.config(),
+        scenario: { fleet: { size: 25 } },
+        rollout: {
+          waves: [{ name: 'canary', size: 3, soak: '4s', maxFailures: 0 }, { name: 'rest' }],
+        },
+      },
+      onTestFinished,
+    );
+    const { targetBuild } = await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
+    night.service.world.withdrawBuild(targetBuild);
+    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
+    expect(await statusOf(daemon, rolloutId)).toMatchObject({
+      state: 'held',
+      reason: `build ${targetBuild} is no longer offered by the service`,
+    });
+    night.service.world.offerBuild(targetBuild);
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
+    const { status, broken } = await end();
+    expect(status).toMatchObject({ state: 'succeeded', targetBuild });
+    expect(broken).toEqual([]);
+  });
+
+  it('holds it at the first create that is refused for it, and charges no collector with a failure', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      {
+        redis: redis.config(),
+        rollout: { waves: oneWave(0), concurrency: 4 },
+        moreRollouts: [nobodyRollout],
+      },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    await learnClock(night, daemon);
+    const rolloutId = await scan(daemon);
+    const { targetBuild } = await statusOf(daemon, rolloutId);
+    await createsReach(night, 4);
+    night.service.world.withdrawBuild(targetBuild);
+    const held = await untilState(daemon, rolloutId, 'held');
+    expect(held.reason).toBe(`build ${targetBuild} is no longer offered by the service`);
+    await untilIdle(daemon, rolloutId);
+    // A newer `latest` changes nothing for it.
+    night.service.world.offerBuild(targetBuild);
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
+    const status = await untilEnded(daemon, rolloutId);
+    expect(status).toMatchObject({ state: 'succeeded', targetBuild });
+    expect(status.counts.succeeded).toBe(status.planned);
+    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { rolloutKeys } from '../../../src/redis/schema/rollout-keys.ts';
+import {
+  aStartedNight,
+  createsReach,
+  nightConfig,
+  nightPolicy,
+  untilEnded,
+  upgradesOf,
+} from '../../support/daemon-night.ts';
+import { brokenPromises, createdTwice, createsOf } from '../../support/judge-night.ts';
+import { useRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+import { callUpwave } from '../../support/upwave-call.ts';
+import { aFolder } from '../../support/upwave-process.ts';
+
+const redis = useRedis();
+
+describe('a rollout with a record that cannot be read, of a collector that is just upgraded', () => {
+  it('is told of, and comes to its end when it is aborted, with that one seen to its own (P1, P9)', async () => {
+    const config = redis.config();
+    const { commands } = redis.connect();
+    const rollout = { waves: [{ name: 'all', maxFailures: '20%' }] };
+    // Each runs for two seconds of ours, so that one which is seen to run still does when its record is broken.
+    const scenario = { durations: { median: '10m', p95: '11m', min: '10m', max: '12m' } };
+    const input = { redis: config, rollout, scenario };
+    const { night, daemon, rolloutId } = await aStartedNight(input, onTestFinished);
+    const { records } = rolloutKeys(config.keyPrefix, rolloutId);
+    const [running] = await until('one that runs', async () => {
+      const all = await upgradesOf(daemon, rolloutId);
+      const found = all.filter(({ state }) => state === 'upgrading');
+      return found.length > 0 && found;
+    });
+    const collectorId = running?.collectorId ?? 0;
+    await commands.hset(records, String(collectorId), '{"state":');
+    const isTold = () => daemon.log.some(({ event }) => event === 'record.broken');
+    await until('it to be told', isTold);
+    const explained = await daemon.operations.explain(String(collectorId));
+    expect(explained).toMatchObject({
+      kind: 'explained',
+      explanations: [{ rollout: rolloutId, reason: expect.stringContaining("can't be read") }],
+    });
+
+    const abort = { rolloutId, verb: 'abort', by: 'ann', reason: 'enough' } as const;
+    expect((await daemon.operations.apply(abort)).kind).toBe('done');
+    const status = await untilEnded(daemon, rolloutId);
+    const upgrades = await upgradesOf(daemon, rolloutId);
+    expect(brokenPromises(night, status, upgrades)).toEqual([]);
+    expect(upgrades.find((each) => each.collectorId === collectorId)?.state).toBe('succeeded');
+    expect(createsOf(night.record()).get(collectorId)).toBe(1);
+    expect(daemon.log.filter(({ event }) => event === 'record.broken').length).toBe(1);
+    expect(daemon.log.filter(({ event }) => event === 'reconcile.failed')).toEqual([]);
+  });
+});
+
+describe("a rollout whose own record can't be read any more, while it is on its way", () => {
+  const rollout = { concurrency: 4, waves: [{ name: 'canary', size: 2, soak: '300ms' }, { name: 'rest' }] };
+  const noStack = /^\s+at /m;
+
+  async function aBrokenNight(daemons: number) {
+    const config = redis.config();
+    const { commands } = redis.connect();
+    const started = await aStartedNight({ redis: config, rollout, daemons }, onTestFinished);
+    const { night, rolloutId } = started;
+    const { url, keyPrefix } = config;
+    const folder = aFolder(onTestFinished);
+    const file = folder.write('upwave.yaml', {
+      ...nightConfig(night.service.baseUrl, { rollout }),
+      redis: { url, keyPrefix },
+    });
+    const upwave = async (...args: string[]) => {
+      const { code, out, err } = await callUpwave(...args, '--config', file);
+      expect(`${out}${err}`).not.toMatch(noStack);
+      return { code, out, err };
+    };
+    await createsReach(night, 5);
+    const { rollout: key } = rolloutKeys(keyPrefix, rolloutId);
+    const good = (await commands.hget(key, 'json')) ?? '';
+    const breakIt = () => commands.hset(key, 'json', good.slice(0, -40));
+    await breakIt();
+    return {
+      ...started,
+      commands,
+      key,
+      good,
+      breakIt,
+      upwave,
+      inFolder: (name: string) => `${folder.path}/${name}`,
+    };
+  }
+
+  it('starts nothing, is told by all that tells, and is aborted by the command (P1, P4, P9, P10)', async () => {
+    const { night, daemon, rolloutId, upwave, end } = await aBrokenNight(2);
+    const isTold = () => daemon.log.some(({ event }) => event === 'record.broken');
+    await until('it to be told', isTold);
+    const isAtRest = async () => (await daemon.operations.rolloutStatus(rolloutId))?.inFlight === 0;
+    await until('those that run to end, and no other to begin', isAtRest);
+    const creates = [...createsOf(night.record()).values()].length;
+    for (const path of [
+      '',
+      `/${rolloutId}`,
+      `/${rolloutId}/collectors`,
+      `/${rolloutId}/events`,
+      `/${rolloutId}/verbs`,
+    ])
+      expect([path, (await daemon.get(`/api/v1/rollouts${path}`)).status]).toEqual([path, 200]);
+    for (const path of ['/', '/metrics', '/readyz', '/api/v1/policies', '/api/v1/holds'])
+      expect([path, (await daemon.get(path)).status]).toEqual([path, 200]);
+    expect((await daemon.get('/metrics')).text).toMatch(/upwave_waits_for_person\{policy="night"\} 1/);
+    const url = ['--url', daemon.url];
+    const status = await upwave('status', rolloutId, ...url);
+    expect([status.code, status.err]).toEqual([3, '']);
+    expect(status.out).toContain("its record in Redis can't be read: abort it, or restore a backup");
+    expect(status.out).toMatch(/^do +upwave abort \S+$/m);
+    expect((await upwave('events', rolloutId, ...url)).code).toBe(0);
+    expect((await upwave('pause', rolloutId, ...url)).err).toContain("can't be read");
+    const exported = (await upwave('export', rolloutId)).out.split('\n');
+    expect(exported[0]).toContain('"kind":"unreadable"');
+    expect(exported.filter((line) => line.startsWith('{"kind":"upgrade"')).length).toBeGreaterThan(20);
+    expect((await daemon.daemon.scanNow(nightPolicy, 'operator')).kind).toBe('busy');
+
+    const aborted = await upwave('abort', rolloutId, '--reason', 'its record is broken', ...url);
+    expect([aborted.code, aborted.err]).toEqual([0, '']);
+    const { status: ended, broken, upgrades } = await end();
+    expect(broken).toEqual([]);
+    expect(ended).toMatchObject({ state: 'aborted', recordUnreadable: false, inFlight: 0 });
+    expect([...createsOf(night.record()).values()].length).toBe(creates);
+    expect(upgrades.filter(({ state }) => state === 'succeeded').length).toBe(creates);
+    for (const event of ['reconcile.failed', 'step.failed', 'scan.failed', 'errand.failed'])
+      expect(daemon.told(event)).toEqual([]);
+    expect(daemon.told('record.broken').length).toBe(1);
+    // The next one is begun by an operator, as after any abort.
+    expect((await daemon.daemon.scanNow(nightPolicy, 'schedule')).kind).toBe('nothing');
+    expect((await daemon.daemon.scanNow(nightPolicy, 'operator')).kind).toBe('started');
+  });
+
+  it('goes on by itself once a backup of before is restored; one of after can be, too (P1, P11)', async () => {
+    const { night, daemon, rolloutId, upwave, breakIt, inFolder, commands, key, good } =
+      await aBrokenNight(1);
+    expect((await upwave('backup', '--out', inFolder('broken.jsonl'))).code).toBe(0);
+    await commands.hset(key, 'json', good);
+    expect((await upwave('backup', '--out', inFolder('good.jsonl'))).code).toBe(0);
+    await breakIt();
+    await daemon.close();
+    expect((await upwave('restore', inFolder('broken.jsonl'), '--yes')).code).toBe(0);
+    const second = await night.startDaemon();
+    expect(await second.operations.rolloutStatus(rolloutId)).toMatchObject({
+      state: 'held',
+      recordUnreadable: true,
+    });
+    await second.close();
+    expect((await upwave('restore', inFolder('good.jsonl'), '--yes')).code).toBe(0);
+    const third = await night.startDaemon();
+    const status = await untilEnded(third, rolloutId);
+    expect(status.state).toBe('succeeded');
+    expect(brokenPromises(night, status, await upgradesOf(third, rolloutId))).toEqual([]);
+    expect(createdTwice(night.record())).toEqual([]);
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, it } from 'vitest';
+import { applyAsShown } from '../../support/as-shown.ts';
+import {
+  aDaemonNight,
+  aStartedNight,
+  nightPolicy,
+  scan,
+  statusOf,
+  untilEnded,
+  untilWave,
+  upgradesOf,
+} from '../../support/daemon-night.ts';
+import { lossless } from '../../support/lossless.ts';
+import { useRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
+
+const redis = useRedis();
+
+describe.concurrent('late joiners', () => {
+  const waves = [
+    { name: 'canary', size: 4, soak: '0s' },
+    { name: 'rest', approval: true },
+  ];
+
+  it('enter the last wave that has begun, as far as it has seats, at the next look for work, and end like the others', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const halves = [{ name: 'canary', size: '50%', soak: '0s' }, ...waves.slice(1)];
+    const { night, daemon, rolloutId, end } = await aStartedNight(
+      { redis: redis.config(), rollout: { waves: halves } },
+      onTestFinished,
+    );
+    await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
+    const before = new Set((await upgradesOf(daemon, rolloutId)).map(({ collectorId }) => collectorId));
+    const world = night.service.world;
+    // Newcomers run any build; some need the upgrade.
+    for (let made = 0; made < 12; made += 1) world.appear();
+    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
+    const joined = (await upgradesOf(daemon, rolloutId)).filter(
+      ({ collectorId }) => !before.has(collectorId),
+    );
+    expect(joined.length).toBeGreaterThan(2);
+    const canary = Math.ceil((before.size + joined.length) / 2);
+    const seats = canary - Math.ceil(before.size / 2);
+    expect(joined.filter(({ wave }) => wave === 0).length).toBe(seats);
+    const { waves: shown } = await statusOf(daemon, rolloutId);
+    expect(shown).toMatchObject([
+      { joined: seats, size: canary },
+      { joined: joined.length - seats, size: before.size + joined.length - canary },
+    ]);
+    const events = (await daemon.operations.readEvents(rolloutId, 100)) ?? [];
+    expect(events.find(({ event }) => event === 'rollout.joined')?.reason).toMatch(
+      new RegExp(`^${joined.length} late joiners: `),
+    );
+    await until('their end', async () => {
+      const { counts } = lossless((await statusOf(daemon, rolloutId)).waves[0]);
+      return counts.succeeded === canary;
+    });
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', by: 'test', reason: '' });
+    const { status: ended, broken } = await end();
+    expect(ended.state).toBe('succeeded');
+    expect(broken).toEqual([]);
+  });
+
+  it('that are gone from the fleet when their turn comes are withdrawn', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: redis.config(), rollout: { waves } },
+      onTestFinished,
+    );
+    const gone = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 1));
+    night.service.world.remove(gone.collectorId);
+    await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
+    await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', by: 'test', reason: '' });
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended).toMatchObject({ state: 'succeeded', counts: { withdrawn: 1 } });
+  });
+});
+
+describe.concurrent('a newer build', () => {
+  const waves = [
+    { name: 'canary', size: 4, soak: '0s' },
+    { name: 'rest', approval: true },
+  ];
+
+  it('starts nothing until this rollout has ended (P6)', async ({ expect, onTestFinished }) => {
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: redis.config(), rollout: { waves } },
+      onTestFinished,
+    );
+    night.service.world.offerBuild('19.600-1');
+    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
+    expect((await statusOf(daemon, rolloutId)).state).toBe('running');
+  });
+
+  it('ends it where the policy says so, and the next rollout takes it up', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: redis.config(), rollout: { waves, target: { supersede: true } } },
+      onTestFinished,
+    );
+    night.service.world.offerBuild('19.600-1');
+    await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    const ended = await untilEnded(daemon, rolloutId);
+    expect(ended).toMatchObject({ state: 'superseded', reason: expect.stringContaining('19.600-1') });
+    const next = await statusOf(daemon, await scan(daemon));
+    expect(next.targetBuild).toBe('19.600-1');
+  });
+
+  it('is not taken before it has its minimum age, counted from when it was first seen', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aDaemonNight(
+      { redis: redis.config(), rollout: { target: { minimumAge: '3s' }, waves: [{ name: 'all' }] } },
+      onTestFinished,
+    );
+    const daemon = await night.startDaemon();
+    expect(await daemon.daemon.scanNow(nightPolicy, 'operator')).toMatchObject({
+      kind: 'nothing',
+      reason: expect.stringMatching(/^build 19\.536-4 is known since .*Z, and will be 3s old at .*Z$/),
+    });
+    const started = await until('its age', async () => {
+      const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
+      return result.kind === 'started' && result;
+    });
+    expect((await untilEnded(daemon, started.rolloutId)).state).toBe('succeeded');
+  });
+});

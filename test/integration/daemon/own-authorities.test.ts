@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../../src/config/load/load-config.ts';
+import { redisConfigOf } from '../../../src/daemon/redis-connections.ts';
+import type { RedisConfig } from '../../../src/redis/connection/config.ts';
+import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
+import { aCollectorApi } from '../../support/collector-api-setup.ts';
+import { startFakeSentinel } from '../../support/fake-sentinel.ts';
+import { hasOpenssl, makeCertificates, type TestCertificates } from '../../support/make-certificates.ts';
+import { useRedis } from '../../support/redis.ts';
+import { startTlsServer } from '../../support/tls-server.ts';
+
+const redis = useRedis();
+const targets = JSON.stringify({ targets: [{ version: '19.500-1', latest: true }] });
+
+describe.skipIf(!hasOpenssl)('certificates of an own authority (skipped where there is no openssl)', () => {
+  let made: TestCertificates;
+  let other: TestCertificates;
+  const opened: Array<() => Promise<void>> = [];
+  beforeAll(() => {
+    made = makeCertificates();
+    other = makeCertificates('DNS:elsewhere.example.com');
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    for (const close of opened.splice(0).reverse()) await close();
+  });
+
+  describe('of the service', () => {
+    async function ask(server: TestCertificates, ca: string | undefined) {
+      const https = await startTlsServer(server, { status: 200, json: targets });
+      opened.push(https.close);
+      const api = await aCollectorApi(() => undefined, { baseUrl: `${https.url}/api`, ca });
+      return { answer: await api.fleet.listBuilds(), asked: https.asked() };
+    }
+
+    it('are trusted when service.caFile names it', async () => {
+      expect((await ask(made, made.ca)).answer).toMatchObject({ ok: true });
+      expect((await ask(made, `${other.ca}\n${made.ca}`)).answer).toMatchObject({ ok: true });
+    });
+
+    it.each([
+      ['without it', () => undefined],
+      ['with another one', () => other.ca],
+    ])('are refused %s, naming service.caFile, and nothing is sent', async (_how, ca) => {
+      const { answer, asked } = await ask(made, ca());
+      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(JSON.stringify(answer)).toContain('Set service.caFile');
+      expect(asked).toBe(0);
+    });
+
+    it('are checked whatever the environment says', async () => {
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+      expect((await ask(made, undefined)).answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+    });
+
+    it('for another host are refused, and that is said', async () => {
+      const { answer, asked } = await ask(other, other.ca);
+      expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(JSON.stringify(answer)).toContain('another host name');
+      expect(asked).toBe(0);
+    });
+  });
+
+  describe('of Redis', () => {
+    /** Redis behind TLS. */
+    async function startTls(server: TestCertificates, targetPort?: number): Promise<number> {
+      const { hostname, port } = new URL(redis.config().url);
+      const target =
+        targetPort === undefined ? { hostname, port } : { hostname: '127.0.0.1', port: targetPort };
+      const sockets = new Set<Socket>();
+      const tls = createTlsServer(server.server, (socket) => {
+        const behind = connect({ host: target.hostname, port: Number(target.port) });
+        sockets.add(behind);
+        for (const each of [socket, behind]) each.on('error', () => socket.destroy());
+        socket.pipe(behind).pipe(socket);
+      });
+      tls.on('tlsClientError', () => undefined);
+      await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
+      opened.push(async () => {
+        for (const socket of sockets) socket.destroy();
+        await new Promise<void>((resolve) => tls.close(() => resolve()));
+      });
+      return (tls.address() as AddressInfo).port;
+    }
+
+    async function aSentinel(masterPort: number) {
+      const sentinel = await startFakeSentinel(masterPort);
+      opened.push(() => sentinel.close());
+      return sentinel;
+    }
+
+    function open(config: RedisConfig): { connection: RedisConnection; reasons: string[] } {
+      const reasons: string[] = [];
+      const connection = makeRedisConnection(config, 'worker', {
+        onReachable: () => undefined,
+        onUnreachable: (reason) => reasons.push(reason),
+      });
+      opened.push(() => connection.close());
+      return { connection, reasons };
+    }
+
+    const urlAt = (port: number) => {
+      const { password } = new URL(redis.config().url);
+      return `rediss://${password === '' ? '' : `:${password}@`}127.0.0.1:${port}`;
+    };
+
+    it('are trusted when redis.caFile names it', async () => {
+      const url = urlAt(await startTls(made));
+      const { connection } = open({ url, keyPrefix: 'x', ca: made.ca });
+      expect(await connection.commands.ping()).toBe('PONG');
+    });
+
+    it('are trusted at the sentinels, too, and at the master that they name', async () => {
+      const sentinel = await aSentinel(await startTls(made));
+      const sentinelPort = await startTls(made, sentinel.port);
+      const { password } = new URL(redis.config().url);
+      const { connection } = open({
+        sentinels: [{ host: '127.0.0.1', port: sentinelPort }],
+        name: 'group',
+        keyPrefix: 'x',
+        tls: true,
+        ca: made.ca,
+        ...(password === '' ? {} : { password }),
+      });
+      expect(await connection.commands.ping()).toBe('PONG');
+      expect(sentinel.asked).toContain('get-master-addr-by-name');
+    });
+
+    it('are refused at a sentinel without it, which is asked nothing', async () => {
+      const sentinel = await aSentinel(1);
+      const sentinelPort = await startTls(made, sentinel.port);
+      const sentinels = [{ host: '127.0.0.1', port: sentinelPort }];
+      const { reasons, connection } = open({ sentinels, name: 'group', keyPrefix: 'x', tls: true });
+      await expect
+        .poll(() => reasons)
+        .toEqual([expect.stringContaining(`sentinel 127.0.0.1:${sentinelPort}`)]);
+      expect(connection.isReady()).toBe(false);
+      expect(sentinel.asked).toEqual([]);
+    });
+
+    it('are refused without it, naming redis.caFile, whatever the environment says', async () => {
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+      const url = urlAt(await startTls(made));
+      const { reasons } = open({ url, keyPrefix: 'x' });
+      await expect.poll(() => reasons).toEqual([expect.stringContaining('set redis.caFile')]);
+    });
+
+    it('for another host are refused, and that is said', async () => {
+      const url = urlAt(await startTls(other));
+      const { reasons } = open({ url, keyPrefix: 'x', ca: other.ca });
+      await expect.poll(() => reasons).toEqual([expect.stringContaining('another host name')]);
+    });
+  });
+
+  describe('in the config', () => {
+    let folder = '';
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'upwave-ca-'));
+      return () => rmSync(folder, { recursive: true });
+    });
+
+    function load(files: Readonly<Record<string, string>>, redisYaml: string) {
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+      const yaml = [
+        'service: { baseUrl: https://api.example.com/api, accessId: id, accessKey: key, caFile: own.pem }',
+        `redis: ${redisYaml}`,
+        'rollouts: [{ name: all }]',
+      ];
+      writeFileSync(join(folder, 'upwave.yaml'), yaml.join('\n'));
+      return loadConfig(join(folder, 'upwave.yaml'), {});
+    }
+
+    it('are read from files beside it, with whatever stands around them', () => {
+      const pem = `# our own\n${made.ca}\n${other.ca}`;
+      const config = load({ 'own.pem': pem }, '{ url: "rediss://r:6380", caFile: own.pem }');
+      expect(config.service.ca?.match(/BEGIN CERTIFICATE/g)).toHaveLength(2);
+      expect(config.service.ca).not.toContain('our own');
+      expect(config.redis && redisConfigOf(config.redis).ca).toBe(config.service.ca);
+    });
+
+    it.each([
+      ['{ sentinels: ["s:1"], name: m, tls: true, caFile: own.pem }'],
+      ['{ cluster: ["c:1"], tls: true, caFile: own.pem }'],
+    ])('reach Redis for %s', (yaml) => {
+      const config = load({ 'own.pem': made.ca }, yaml);
+      expect(config.redis && redisConfigOf(config.redis).ca).toContain('BEGIN CERTIFICATE');
+    });
+
+    it.each([
+      ['holds none', 'no certificate at all', 'can\'t take certificates from "own.pem": it holds none'],
+      [
+        'holds a broken one',
+        '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
+        'one in it is broken',
+      ],
+    ])('are told of with the line when the file %s', (_what, text, sentence) => {
+      const read = () => load({ 'own.pem': text }, '{ url: "rediss://r:6380" }');
+      expect(read).toThrow(sentence);
+      expect(read).toThrow(/upwave\.yaml:1:\d+ service\.caFile: /);
+    });
+
+    it('are told of when there is no such file', () => {
+      const read = () => load({ 'own.pem': made.ca }, '{ url: "rediss://r:6380", caFile: gone.pem }');
+      expect(read).toThrow(/redis\.caFile.*gone\.pem.*no such file/);
+    });
+
+    it.each([
+      ['{ url: "redis://r:6379", caFile: own.pem }', 'write rediss:// in url'],
+      ['{ cluster: ["c:1"], caFile: own.pem }', 'set tls: true'],
+    ])('make no sense for a Redis without TLS: %s', (yaml, sentence) => {
+      expect(() => load({ 'own.pem': made.ca }, yaml)).toThrow(sentence);
+    });
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeRedisConnections } from '../../../src/daemon/redis-connections.ts';
+import { useRedis } from '../../support/redis.ts';
+
+const redis = useRedis();
+const hourMs = 3_600_000;
+
+async function connected() {
+  let now = 1_000_000_000;
+  const sink = { tell: () => undefined, note: () => undefined };
+  const connections = makeRedisConnections(redis.config(), { sink, clock: { now: () => now } });
+  onTestFinished(() => connections.close());
+  await connections.worker.commands.ping();
+  return {
+    connections,
+    now: () => now,
+    move: (byMs: number) => {
+      now += byMs;
+    },
+  };
+}
+
+describe('what is trusted of a Redis (P1)', () => {
+  it('is what was seen since the connection to it was made, and what is seen now', async () => {
+    const { connections, now } = await connected();
+    const agoMs = () => now() - connections.trustedSince();
+    await expect.poll(agoMs).toBeGreaterThan(200);
+    const disconnectedAt = performance.now();
+    connections.worker.client.disconnect(true);
+    // Not before it was cut, however late this is looked at.
+    await expect.poll(() => performance.now() - disconnectedAt - agoMs()).toBeGreaterThanOrEqual(0);
+    expect(agoMs()).toBeGreaterThanOrEqual(0);
+  });
+
+  it('is still what is seen now, when the clock is set back', async () => {
+    const { connections, now, move } = await connected();
+    move(-hourMs);
+    expect(connections.trustedSince()).toBeLessThanOrEqual(now());
+  });
+});

@@ -1,0 +1,612 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type GateProbeParts, makeGateProbe } from '../../../src/gates/make-gate-probe.ts';
+import type { GateAnswer, GateQuestion } from '../../../src/orchestrator/ports/gate-probe.ts';
+import type { Expectation } from '../../../src/rollout/model/policy.ts';
+import { hasOpenssl, makeCertificates, type TestCertificates } from '../../support/make-certificates.ts';
+import {
+  type Script,
+  type ScriptedServer,
+  sendCutOff,
+  sendJson,
+  sendText,
+  startScriptedServer,
+} from '../../support/scripted-server.ts';
+import { startTlsServer } from '../../support/tls-server.ts';
+
+const summary: GateQuestion['summary'] = {
+  rollout: 'production-20260302-1',
+  policy: 'production',
+  targetBuild: '19.536-4',
+  wave: 'canary',
+  size: 12,
+  succeeded: 11,
+  failed: 1,
+  lost: 0,
+  deferred: 0,
+  failures: 1,
+  failuresAllowed: 1,
+};
+
+const opened: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+async function serve(script: Script): Promise<ScriptedServer> {
+  const server = await startScriptedServer(script);
+  opened.push(() => server.close());
+  return server;
+}
+
+interface Asked extends GateProbeParts {
+  readonly tokenFile?: string;
+  readonly signal?: AbortSignal;
+  readonly query?: string;
+  readonly expect?: Expectation;
+}
+
+function askPrometheus(url: string, asked: Asked = {}): Promise<GateAnswer> {
+  const { tokenFile, signal, query = 'up', expect: expectation, ...parts } = asked;
+  const gate = {
+    kind: 'prometheus' as const,
+    name: 'prometheus',
+    dryRun: false,
+    everyMs: 60_000,
+    url,
+    query,
+    expect: expectation ?? { operator: '>=' as const, value: 0.99 },
+    forMs: 0,
+    ...(tokenFile === undefined ? {} : { tokenFile }),
+  };
+  return makeGateProbe({ timeoutMs: 20_000, ...parts }).ask({ gate, summary }, signal);
+}
+
+function askWebhook(url: string, asked: Asked = {}): Promise<GateAnswer> {
+  const { tokenFile, signal, ...parts } = asked;
+  const gate = {
+    kind: 'webhook' as const,
+    name: 'webhook',
+    dryRun: false,
+    everyMs: 60_000,
+    url,
+    ...(tokenFile === undefined ? {} : { tokenFile }),
+  };
+  return makeGateProbe({ timeoutMs: 20_000, ...parts }).ask({ gate, summary }, signal);
+}
+
+/** Both kinds, for what they have in common. */
+const askers = [
+  ['prometheus', askPrometheus],
+  ['webhook', askWebhook],
+] as const;
+
+const success = (resultType: string, result: unknown) => ({
+  status: 'success',
+  data: { resultType, result },
+});
+const vectorOf = (...values: string[]) =>
+  success(
+    'vector',
+    values.map((value, index) => ({ metric: { instance: `${index}` }, value: [1_772_485_200.781, value] })),
+  );
+const scalarOf = (value: string) => success('scalar', [1_772_485_200.781, value]);
+const errorOf = (detail: string): GateAnswer => ({ kind: 'error', detail });
+
+async function aTokenFile(text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'upwave-gates-'));
+  opened.push(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'token');
+  await writeFile(path, text);
+  return path;
+}
+
+describe('a prometheus gate, asked', () => {
+  it('sends its query as an instant query, without credentials when it has none', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const query = 'sum(rate(errors{job="a&b"}[5m])) / 100 + 1';
+    await askPrometheus(server.url, { query });
+    const [request] = server.requests;
+    expect(request).toMatchObject({ method: 'GET', path: '/api/v1/query', text: '' });
+    expect(request?.query.get('query')).toBe(query);
+    expect(request?.headers.authorization).toBeUndefined();
+  });
+
+  it.each([
+    ['/', '/api/v1/query?query=up'],
+    ['/prometheus', '/prometheus/api/v1/query?query=up'],
+    ['/prometheus//', '/prometheus/api/v1/query?query=up'],
+    ['/api/v1/query', '/api/v1/query?query=up'],
+    ['/tenant/api/v1/query/', '/tenant/api/v1/query?query=up'],
+    ['/thanos?dedup=true&query=old', '/thanos/api/v1/query?dedup=true&query=up'],
+  ])('finds the path of the query behind %s', async (path, requested) => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    expect(await askPrometheus(`${server.url}${path}`)).toMatchObject({ kind: 'value', value: 1 });
+    expect(server.requests.map(({ url }) => url)).toEqual([requested]);
+  });
+
+  it.each([
+    ['a scalar', scalarOf('0.998'), 0.998, '0.998 (>= 0.99)'],
+    ['a vector of one', vectorOf('0.93'), 0.93, '0.93 (>= 0.99)'],
+    ['a number with an exponent', vectorOf('-1.5e-05'), -0.000015, '-0.000015 (>= 0.99)'],
+    ['a whole number', vectorOf('12'), 12, '12 (>= 0.99)'],
+    ['warnings beside it', { ...scalarOf('1'), warnings: ['partial'] }, 1, '1 (>= 0.99)'],
+  ])('reads %s', async (_what, body, value, detail) => {
+    const server = await serve((_request, response) => sendJson(response, 200, body));
+    expect(await askPrometheus(server.url)).toEqual({ kind: 'value', value, detail });
+  });
+
+  it('shows what is expected', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('3')));
+    const asked = await askPrometheus(server.url, { expect: { operator: '<', value: 5 } });
+    expect(asked.detail).toBe('3 (< 5)');
+  });
+
+  it.each([
+    ['no series', vectorOf(), 'the query gives no data'],
+    ['two series', vectorOf('1', '1'), 'the query gives 2 series, and a gate needs one: aggregate it'],
+    ['three series', vectorOf('1', '1', '1'), 'the query gives 3 series, and a gate needs one: aggregate it'],
+    ['NaN', vectorOf('NaN'), 'the query gives NaN, which is no number'],
+    ['+Inf', scalarOf('+Inf'), 'the query gives +Inf, which is no number'],
+    ['-Inf', scalarOf('-Inf'), 'the query gives -Inf, which is no number'],
+    ['a number beyond all bounds', scalarOf('1e999'), 'the query gives 1e999, which is no number'],
+    ['an empty value', scalarOf(''), 'the query gives nothing, which is no number'],
+    ['a word', scalarOf('many'), 'the query gives many, which is no number'],
+    ['a hexadecimal', scalarOf('0x10'), 'the query gives 0x10, which is no number'],
+    ['a matrix', success('matrix', []), 'the query gives a matrix, and a gate needs one number'],
+    ['a text', success('string', [1, 'a']), 'the query gives a string, and a gate needs one number'],
+    [
+      'a histogram',
+      success('vector', [{ metric: {}, histogram: [1, { count: '1' }] }]),
+      'the query gives a histogram, and a gate needs one number',
+    ],
+  ])('has no answer in %s (P14)', async (_what, body, detail) => {
+    const server = await serve((_request, response) => sendJson(response, 200, body));
+    expect(await askPrometheus(server.url)).toEqual(errorOf(detail));
+  });
+
+  it.each([
+    {},
+    [],
+    null,
+    'success',
+    0.998,
+    { status: 'success' },
+    { status: 'success', data: null },
+    { status: 'partial', data: scalarOf('1').data },
+    success('quantum', []),
+    success('scalar', ['1']),
+    success('scalar', [1, 2]),
+    success('vector', [{ value: '1' }]),
+    success('vector', { value: [1, '1'] }),
+  ])('has no answer in JSON of another shape: %j', async (body) => {
+    const server = await serve((_request, response) => sendJson(response, 200, body));
+    expect(await askPrometheus(server.url)).toEqual(
+      errorOf('the answer is not of the shape that Prometheus gives'),
+    );
+  });
+
+  it.each([
+    ['HTML', '<html><body>Sign in</body></html>'],
+    ['broken JSON', '{"status":"success","data":'],
+    ['nothing', ''],
+    ['metrics', 'up 1\n'],
+  ])('has no answer in %s', async (_what, text) => {
+    const server = await serve((_request, response) => sendText(response, 200, text));
+    expect(await askPrometheus(server.url)).toEqual(errorOf('the answer is no JSON'));
+  });
+
+  it.each([
+    [
+      400,
+      { errorType: 'bad_data', error: '1:5: parse error: no\nsuch "thing"' },
+      'bad_data: 1:5: parse error: no such "thing"',
+    ],
+    [503, { errorType: 'timeout', error: 'query timed out' }, 'timeout: query timed out'],
+    [200, { error: 'all wrong' }, 'all wrong'],
+    [422, {}, 'an error without a word'],
+  ])("repeats Prometheus's own words, with status %i: %j", async (status, told, detail) => {
+    const server = await serve((_request, response) =>
+      sendJson(response, status, { status: 'error', ...told }),
+    );
+    expect(await askPrometheus(server.url)).toEqual(errorOf(detail));
+  });
+
+  it("cuts Prometheus's words where they are long", async () => {
+    const told = { status: 'error', errorType: 'bad_data', error: 'x'.repeat(5_000) };
+    const server = await serve((_request, response) => sendJson(response, 400, told));
+    expect(await askPrometheus(server.url)).toEqual(errorOf(`bad_data: ${'x'.repeat(190)}`));
+  });
+
+  it('believes no value that comes with a refusal', async () => {
+    const server = await serve((_request, response) => sendJson(response, 500, scalarOf('1')));
+    expect(await askPrometheus(server.url)).toEqual(errorOf('answered 500'));
+  });
+});
+
+describe('a webhook gate, asked', () => {
+  it('sends the summary as JSON to the very URL', async () => {
+    const server = await serve((_request, response) => sendText(response, 204, ''));
+    await askWebhook(`${server.url}/gates/canary/?team=a%20b`);
+    const [request] = server.requests;
+    expect(request).toMatchObject({ method: 'POST', url: '/gates/canary/?team=a%20b' });
+    expect(request?.headers['content-type']).toBe('application/json');
+    expect(request?.headers.authorization).toBeUndefined();
+    expect(JSON.parse(request?.text ?? '')).toEqual(summary);
+  });
+
+  it.each([200, 201, 202, 204, 299])('passes on a %i', async (status) => {
+    const server = await serve((_request, response) => sendText(response, status, ''));
+    expect(await askWebhook(server.url)).toEqual({
+      kind: 'verdict',
+      verdict: 'pass',
+      detail: `answered ${status}`,
+    });
+  });
+
+  it.each([
+    ['change freeze', 'change freeze'],
+    ['', ''],
+    ['  change\r\n\tfreeze  ', 'change freeze'],
+    ['red \u001b[31malert\u0007\u202e\u0000', 'red [31malert'],
+    ['{"reason":"freeze"}', '{"reason":"freeze"}'],
+  ])('holds on a 409, with its body as the reason: %j', async (text, detail) => {
+    const server = await serve((_request, response) => sendText(response, 409, text));
+    expect(await askWebhook(server.url)).toEqual({ kind: 'verdict', verdict: 'hold', detail });
+  });
+
+  it.each(['a', 'ä', '😀'])(
+    'cuts a long reason of %s, and leaves no half of a character',
+    async (character) => {
+      const server = await serve((_request, response) =>
+        sendText(response, 409, `x${character.repeat(500)}`),
+      );
+      const { detail } = await askWebhook(server.url);
+      expect(detail).toBe(`x${character.repeat(character === '😀' ? 99 : 199)}`);
+    },
+  );
+});
+
+describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
+  it.each([400, 401, 403, 404, 408, 410, 429, 500, 502, 503])('has no answer in a %i', async (status) => {
+    const server = await serve((_request, response) => sendText(response, status, '<html>no</html>'));
+    expect(await ask(server.url)).toEqual(errorOf(`answered ${status}`));
+  });
+
+  it.each([300, 301, 302, 303, 304, 307, 308])(
+    'follows no %i, and sends its token nowhere else',
+    async (status) => {
+      const other = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+      const server = await serve((request, response) => {
+        const isFirst = request.path.startsWith('/first');
+        const location = isFirst ? `${other.url}/api/v1/query` : '/';
+        sendJson(response, status, { status: 'error', error: 'moved' }, { location });
+      });
+      const tokenFile = await aTokenFile('geheim-123456');
+      const answer = await ask(`${server.url}/first`, { tokenFile });
+      expect(answer).toEqual(errorOf(`answered ${status}: no redirect is followed, give the right URL`));
+      expect(server.requests).toHaveLength(1);
+      expect(other.requests).toHaveLength(0);
+    },
+  );
+
+  it('has no answer when nobody listens', async () => {
+    expect(await ask('http://127.0.0.1:1')).toEqual(errorOf('connection refused'));
+  });
+
+  it('has no answer when the server speaks no TLS', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const { kind, detail } = await ask(server.url.replace('http:', 'https:'));
+    expect(kind).toBe('error');
+    expect(detail).toMatch(/^no connection \(\w+\)$/);
+  });
+
+  it('has no answer when the host does not exist', async () => {
+    const { kind, detail } = await ask('http://gate.invalid');
+    expect(kind).toBe('error');
+    expect(detail).toMatch(/^(the host is not known|the host name could not be looked up)$/);
+  });
+
+  it('has no answer when the connection breaks, before or within one', async () => {
+    const server = await serve((_request, response) => void response.destroy());
+    const words = 'the connection broke before the answer was complete';
+    expect(await ask(server.url)).toEqual(errorOf(words));
+    server.follow((_request, response) => sendCutOff(response, 200));
+    expect(await ask(server.url)).toEqual(errorOf(words));
+  });
+
+  it('has no answer in what is no HTTP', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => socket.destroy());
+      socket.resume().end('SSH-2.0-OpenSSH_9.6\r\n');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    opened.push(() => new Promise((resolve) => server.close(() => resolve())));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    expect(await ask(`http://127.0.0.1:${address.port}`)).toEqual(errorOf('the answer is no HTTP'));
+  });
+
+  it('has no answer in a body of more than 1 MB, whatever its status, and hangs up', async () => {
+    let isClosed: Promise<void> | undefined;
+    const server = await serve((request, response) => {
+      isClosed = new Promise((resolve) => response.on('close', resolve));
+      response.writeHead(request.method === 'GET' ? 200 : 409);
+      const chunk = Buffer.alloc(64 * 1024, ' ');
+      const pump = () => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', pump);
+      pump();
+    });
+    expect(await ask(server.url)).toEqual(errorOf('the answer is larger than 1 MB'));
+    await isClosed;
+  });
+
+  it('has no answer in a body of just over 1 MB', async () => {
+    const server = await serve((request, response) => {
+      const text = JSON.stringify(scalarOf('1'));
+      const blanks = ' '.repeat(1_000_001 - text.length);
+      sendText(response, request.method === 'GET' ? 200 : 409, `${text}${blanks}`);
+    });
+    expect(await ask(server.url)).toEqual(errorOf('the answer is larger than 1 MB'));
+  });
+
+  it('reads a body of just under 1 MB', async () => {
+    const server = await serve((request, response) => {
+      const text = JSON.stringify(scalarOf('1'));
+      sendText(response, request.method === 'GET' ? 200 : 409, `${text}${' '.repeat(999_000 - text.length)}`);
+    });
+    expect((await ask(server.url)).kind).not.toBe('error');
+  });
+
+  it('keeps no connection open', async () => {
+    let isClosed: Promise<void> | undefined;
+    const server = await serve((_request, response) => {
+      isClosed = new Promise((resolve) => response.socket?.once('close', () => resolve()));
+      sendJson(response, 200, scalarOf('1'), { 'keep-alive': 'timeout=600' });
+    });
+    expect((await ask(server.url)).kind).not.toBe('error');
+    await isClosed;
+  });
+
+  it('waits for an answer no longer than its limit', async () => {
+    const server = await serve(() => {});
+    expect(await ask(server.url, { timeoutMs: 100 })).toEqual(errorOf('no complete answer within 100ms'));
+  });
+
+  it('is not kept by an answer that drips', async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(drip));
+    });
+    expect(await ask(server.url, { timeoutMs: 200 })).toEqual(errorOf('no complete answer within 200ms'));
+  });
+
+  it('is not kept by a file that does not open', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const answer = await ask(server.url, {
+      timeoutMs: 100,
+      tokenFile: '/run/secrets/token',
+      readFile: () => new Promise(() => {}),
+    });
+    expect(answer).toEqual(errorOf('no complete answer within 100ms'));
+    expect(server.requests).toEqual([]);
+  });
+
+  it('is given up at once when its signal is aborted', async () => {
+    const giveUp = new AbortController();
+    const server = await serve(() => giveUp.abort());
+    expect(await ask(server.url, { signal: giveUp.signal })).toEqual(errorOf('the question was given up'));
+  });
+
+  it('is given up while it still reads its token', async () => {
+    const giveUp = new AbortController();
+    const readFile = () => {
+      giveUp.abort();
+      return new Promise<string>(() => {});
+    };
+    const asked = { tokenFile: '/run/token', readFile, signal: giveUp.signal };
+    expect(await ask('http://127.0.0.1:1', asked)).toEqual(errorOf('the question was given up'));
+  });
+
+  it('is not sent when its signal is aborted already', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    expect(await ask(server.url, { signal: AbortSignal.abort() })).toEqual(
+      errorOf('the question was given up'),
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  it('sends the token of its file, without the blanks around it, as it is at each ask', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const tokenFile = await aTokenFile('  first-token\n');
+    await ask(server.url, { tokenFile });
+    await writeFile(tokenFile, 'second-token');
+    await ask(server.url, { tokenFile });
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer first-token',
+      'Bearer second-token',
+    ]);
+  });
+
+  it('names a token file that is missing, and sends nothing', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const tokenFile = `${await aTokenFile('x')}.gone`;
+    expect(await ask(server.url, { tokenFile })).toEqual(
+      errorOf(`the token file ${tokenFile} does not exist`),
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  it('names a token file that cannot be read', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    expect(await ask(server.url, { tokenFile: tmpdir() })).toEqual(
+      errorOf(`the token file ${tmpdir()} cannot be read (EISDIR)`),
+    );
+  });
+
+  it.each([
+    ['', 'is empty'],
+    [' \n ', 'is empty'],
+    ['geheim\nx-injected: 1', 'holds something else than a token'],
+    ['geheim geheim', 'holds something else than a token'],
+    ['geheimä', 'holds something else than a token'],
+  ])('sends no token that is none: %j', async (text, words) => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const answer = await ask(server.url, { tokenFile: '/run/token', readFile: async () => text });
+    expect(answer).toEqual(errorOf(`the token file /run/token ${words}`));
+    expect(server.requests).toEqual([]);
+  });
+
+  it('sends no token that is longer than a header may be', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const askWith = (length: number) =>
+      ask(server.url, { tokenFile: '/run/token', readFile: async () => 'g'.repeat(length) });
+    expect(await askWith(7_001)).toEqual(
+      errorOf('the token file /run/token holds something else than a token'),
+    );
+    expect(server.requests).toEqual([]);
+    expect((await askWith(7_000)).kind).not.toBe('error');
+  });
+
+  it('shows no token that is repeated to it, in whatever form (P12)', async () => {
+    const token = 'ge+heim/12"34=';
+    const forms = [
+      token,
+      encodeURIComponent(token),
+      JSON.stringify(token).slice(1, -1),
+      Buffer.from(token).toString('base64'),
+    ];
+    const server = await serve((request, response) => {
+      const text = `you said ${forms.join(' and ')} and ge\u200b+heim/12"34=`;
+      if (request.method === 'GET') sendJson(response, 400, { status: 'error', error: text });
+      else sendText(response, 409, text);
+    });
+    const answer = await ask(server.url, { tokenFile: '/run/token', readFile: async () => token });
+    expect(answer.detail).toBe(`you said ${forms.map(() => '***').join(' and ')} and ***`);
+  });
+
+  it('leaves no half of a token at the end of words that are cut (P12)', async () => {
+    const token = 'geheimnis'.repeat(10);
+    const server = await serve((request, response) => {
+      const text = `${'x'.repeat(150)}${token}`;
+      if (request.method === 'GET') sendJson(response, 400, { status: 'error', error: text });
+      else sendText(response, 409, text);
+    });
+    const answer = await ask(server.url, { tokenFile: '/run/token', readFile: async () => token });
+    expect(answer.detail).toBe(`${'x'.repeat(150)}***`);
+  });
+
+  it.each([
+    ['', 'the URL is no http or https URL'],
+    ['prometheus:9090', 'the URL is no http or https URL'],
+    ['file:///etc/passwd', 'the URL is no http or https URL'],
+    ['http://', 'the URL is no http or https URL'],
+    ['http://user:geheim@127.0.0.1:1/', 'the URL carries credentials: use a token file'],
+    ['http://user@127.0.0.1:1/', 'the URL carries credentials: use a token file'],
+  ])('does not ask at %j, and does not repeat it', async (url, detail) => {
+    expect(await ask(url)).toEqual(errorOf(detail));
+  });
+
+  it('does not throw, nor repeat what was said, when a part of ours is broken', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const answer = await ask(server.url, {
+      tokenFile: '/run/token',
+      readFile: () => {
+        throw new TypeError('geheim');
+      },
+    });
+    expect(answer).toEqual(errorOf('the question could not be put (TypeError)'));
+  });
+});
+
+describe('the probe, for a gate whose URL is in a file', () => {
+  it('asks at the URL of a file, as it is then, and shows no part of it that is repeated (P12)', async () => {
+    const server = await serve((request, response) => {
+      const text = `${request.method} at ${request.url}, is it theSignature+1 or theSignature%2B1?`;
+      if (request.method === 'GET') sendJson(response, 400, { status: 'error', error: text });
+      else sendText(response, 409, text);
+    });
+    const urlFile = await aTokenFile(`${server.url}/hooks/thePathToken?sig=theSignature%2B1\n`);
+    const shared = { name: 'x', dryRun: false, everyMs: 60_000, urlFile } as const;
+    const probe = makeGateProbe({ timeoutMs: 20_000 });
+    const webhook = await probe.ask({ gate: { kind: 'webhook', ...shared }, summary });
+    const expectation = { operator: '>=', value: 1 } as const;
+    const query = { query: 'up', expect: expectation, forMs: 0 };
+    const prometheus = await probe.ask({ gate: { kind: 'prometheus', ...query, ...shared }, summary });
+    expect(server.requests.map(({ url }) => url)).toEqual([
+      '/hooks/thePathToken?sig=theSignature%2B1',
+      '/hooks/thePathToken/api/v1/query?sig=theSignature%2B1&query=up',
+    ]);
+    for (const { detail } of [webhook, prometheus]) {
+      expect(detail).toContain('is it *** or ***?');
+      expect(detail).not.toMatch(/thePathToken|theSignature/);
+    }
+    await writeFile(urlFile, 'no url');
+    const after = await probe.ask({ gate: { kind: 'webhook', ...shared }, summary });
+    expect(after).toEqual(errorOf(`the URL file ${urlFile} holds something else than a URL`));
+    const gone = { ...shared, urlFile: `${urlFile}.gone` };
+    expect(await probe.ask({ gate: { kind: 'webhook', ...gone }, summary })).toEqual(
+      errorOf(`the URL file ${urlFile}.gone does not exist`),
+    );
+  });
+});
+
+describe.skipIf(!hasOpenssl)('a gate behind an own authority (skipped where there is no openssl)', () => {
+  async function ask(server: TestCertificates, pem: string | undefined, read?: () => Promise<string>) {
+    const https = await startTlsServer(server, { status: 204 });
+    opened.push(https.close);
+    const gate = {
+      kind: 'webhook' as const,
+      name: 'webhook',
+      dryRun: false,
+      everyMs: 60_000,
+      url: `${https.url}/`,
+      ...(pem === undefined ? {} : { caFile: '/own.pem' }),
+    };
+    const probe = makeGateProbe({ timeoutMs: 20_000, readFile: read ?? (async () => pem ?? '') });
+    return { answer: await probe.ask({ gate, summary }), asked: https.asked() };
+  }
+
+  it('is trusted when its caFile names the authority', async () => {
+    const made = makeCertificates();
+    expect(await ask(made, made.ca)).toMatchObject({
+      answer: { kind: 'verdict', verdict: 'pass' },
+      asked: 1,
+    });
+  });
+
+  it.each([
+    ['without one', () => undefined],
+    ['with another one', () => makeCertificates().ca],
+  ])('is no answer %s, naming caFile, and nothing is sent (P14)', async (_how, pem) => {
+    expect(await ask(makeCertificates(), pem())).toMatchObject({
+      answer: { kind: 'error', detail: expect.stringContaining("set the gate's caFile") },
+      asked: 0,
+    });
+  });
+
+  it.each([
+    ['holds no certificates', async () => 'hello', 'holds no certificates (PEM)'],
+    [
+      'was cut',
+      async () => makeCertificates().ca.replace(/^(.{200}).*(-----END)/s, '$1\n$2'),
+      'holds one that is broken; copy it again',
+    ],
+    ['is far too long', async () => makeCertificates().ca.repeat(2_000), 'is larger than 1048576 characters'],
+    [
+      'is not there',
+      () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOENT' })),
+      'does not exist',
+    ],
+  ])('whose caFile %s is no answer, and says so', async (_what, read, words) => {
+    const { answer, asked } = await ask(makeCertificates(), 'any', read);
+    expect(answer).toEqual({ kind: 'error', detail: `the certificate file /own.pem ${words}` });
+    expect(asked).toBe(0);
+  });
+});

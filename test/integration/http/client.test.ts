@@ -1,0 +1,268 @@
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineOperation, integerText } from '../../../src/contract/operation.ts';
+import { type HttpClient, type HttpClientParts, makeHttpClient } from '../../../src/http/client.ts';
+import { HttpFault } from '../../../src/http/fault.ts';
+import {
+  type Script,
+  type ScriptedServer,
+  sendCutOff,
+  sendJson,
+  sendText,
+  startScriptedServer,
+} from '../../support/scripted-server.ts';
+
+const getThing = defineOperation({
+  name: 'getThing',
+  method: 'GET',
+  path: '/things/{name}/parts/{number}',
+  params: z.object({ name: z.string(), number: integerText() }),
+  query: z.object({ filter: z.string().optional(), limit: integerText().default(10) }),
+  answer: { status: 200, body: z.looseObject({ id: z.union([z.string(), z.number()]) }) },
+  idempotent: true,
+  source: 'a test',
+});
+
+const makeThing = defineOperation({
+  name: 'makeThing',
+  method: 'POST',
+  path: '/things',
+  body: z.object({ name: z.string() }),
+  answer: { status: 202, body: z.looseObject({ id: z.string() }) },
+  idempotent: false,
+  source: 'a test',
+});
+
+const thing = { params: { name: 'a', number: 1 } };
+
+describe('makeHttpClient', () => {
+  const opened: Array<{ close(): Promise<void> }> = [];
+  afterEach(async () => {
+    for (const each of opened.splice(0).reverse()) await each.close();
+  });
+
+  async function setup(
+    script: Script,
+    parts: Partial<HttpClientParts> = {},
+  ): Promise<{ server: ScriptedServer; client: HttpClient }> {
+    const server = await startScriptedServer(script);
+    const client = makeHttpClient({ baseUrl: `${server.url}/base/`, timeouts: { totalMs: 5_000 }, ...parts });
+    opened.push(server, client);
+    return { server, client };
+  }
+
+  async function faultOf(call: Promise<unknown>): Promise<HttpFault> {
+    const error = await call.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (!(error instanceof HttpFault)) throw new Error('expected an HttpFault', { cause: error });
+    return error;
+  }
+
+  it('encodes segments and query, sends JSON both ways, and keeps unknown fields of the answer', async () => {
+    const { server, client } = await setup(
+      (_request, response) => sendJson(response, 200, { id: 1, extra: true }),
+      {
+        hooks: { headers: ({ name }) => ({ authorization: `for ${name}` }) },
+      },
+    );
+    const answer = await client.call(getThing, {
+      params: { name: 'a/b c%ü?', number: 7 },
+      query: { filter: 'x&y' },
+    });
+    expect(answer.body).toEqual({ id: 1, extra: true });
+    const [request] = server.requests;
+    expect(request?.url).toBe('/base/things/a%2Fb%20c%25%C3%BC%3F/parts/7?filter=x%26y');
+    expect(request?.headers).toMatchObject({
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: 'for getThing',
+    });
+    expect(request?.text).toBe('');
+  });
+
+  it('never lets a segment climb out of its path', async () => {
+    const { server, client } = await setup((_request, response) => sendJson(response, 200, { id: 1 }));
+    await client.call(getThing, { params: { name: '..', number: 1 } });
+    expect(server.requests[0]?.url).toBe('/base/things/%2E%2E/parts/1');
+  });
+
+  it('sends a body as JSON', async () => {
+    const { server, client } = await setup((_request, response) => sendJson(response, 202, { id: 'x' }));
+    expect(await client.call(makeThing, { body: { name: 'ä' } })).toMatchObject({
+      status: 202,
+      body: { id: 'x' },
+    });
+    expect(JSON.parse(server.requests[0]?.text ?? '')).toEqual({ name: 'ä' });
+  });
+
+  it('keeps every digit of a 64-bit id', async () => {
+    const body = '{"id": 9223372036854775807, "text": "9223372036854775807", "small": 9007199254740991}';
+    const { client } = await setup((_request, response) => sendText(response, 200, body));
+    const answer = await client.call(getThing, thing);
+    expect(answer.body).toEqual({
+      id: '9223372036854775807',
+      text: '9223372036854775807',
+      small: Number.MAX_SAFE_INTEGER,
+    });
+  });
+
+  it('tells a refusal with its status, headers and parsed body, but without the cookie', async () => {
+    const { client } = await setup((_request, response) =>
+      sendJson(response, 400, { code: 'no' }, { 'x-a': 'b', 'set-cookie': 'session=secret' }),
+    );
+    const fault = await faultOf(client.call(getThing, thing));
+    expect(fault).toMatchObject({
+      kind: 'status',
+      sent: true,
+      status: 400,
+      body: { code: 'no' },
+      isJson: true,
+    });
+    expect(fault.headers['x-a']).toBe('b');
+    expect(JSON.stringify(fault.headers)).not.toContain('secret');
+  });
+
+  it('does not follow a redirect', async () => {
+    const { server, client } = await setup((_request, response) =>
+      sendText(response, 301, '', { location: `${server.url}/elsewhere` }),
+    );
+    expect(await faultOf(client.call(getThing, thing))).toMatchObject({ kind: 'status', status: 301 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['HTML', '<html>all well</html>'],
+    ['broken JSON', '{"id": 1'],
+    ['another shape', '{"name": "x"}'],
+    ['nothing', ''],
+  ])('calls a 200 with %s undecodable', async (_name, text) => {
+    const { client } = await setup((_request, response) => sendText(response, 200, text));
+    expect(await faultOf(client.call(getThing, thing))).toMatchObject({
+      kind: 'undecodable',
+      sent: true,
+      status: 200,
+    });
+  });
+
+  it('marks a page that is no JSON', async () => {
+    const { client } = await setup((_request, response) =>
+      sendText(response, 502, '<html>Bad gateway</html>'),
+    );
+    expect(await faultOf(client.call(getThing, thing))).toMatchObject({
+      kind: 'status',
+      status: 502,
+      isJson: false,
+    });
+  });
+
+  it('tells a cut-off body, and a connection cut before any answer, as a reset after sending', async () => {
+    const { server, client } = await setup((_request, response) => sendCutOff(response, 200));
+    expect(await faultOf(client.call(makeThing, { body: { name: 'x' } }))).toMatchObject({
+      kind: 'reset',
+      sent: true,
+    });
+    server.follow((_request, response) => {
+      response.destroy();
+    });
+    expect(await faultOf(client.call(makeThing, { body: { name: 'x' } }))).toMatchObject({
+      kind: 'reset',
+      sent: true,
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('tells a refused connection as not sent', async () => {
+    const client = makeHttpClient({ baseUrl: 'http://127.0.0.1:1', timeouts: { totalMs: 5_000 } });
+    opened.push(client);
+    expect(await faultOf(client.call(makeThing, { body: { name: 'x' } }))).toMatchObject({
+      kind: 'connect',
+      sent: false,
+      status: undefined,
+    });
+  });
+
+  it('tells a server that speaks no HTTP as undecodable', async () => {
+    const server = createServer((socket) => socket.resume().end('220 mail.example.com ready\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const client = makeHttpClient({ baseUrl: `http://127.0.0.1:${port}`, timeouts: { totalMs: 5_000 } });
+    opened.push({ close: () => new Promise((resolve) => server.close(() => resolve())) }, client);
+    expect(await faultOf(client.call(getThing, thing))).toMatchObject({ kind: 'undecodable', sent: true });
+  });
+
+  it('gives up when the total time is over, before and inside the answer', async () => {
+    // Long enough to leave on a machine that has other work to do.
+    const { server, client } = await setup(() => {}, { timeouts: { totalMs: 500 } });
+    expect(await faultOf(client.call(getThing, thing))).toMatchObject({ kind: 'timeout', sent: true });
+    server.follow((_request, response) => {
+      response.writeHead(200, { 'content-length': '500' });
+      response.write('{');
+    });
+    expect(await faultOf(client.call(getThing, thing))).toMatchObject({ kind: 'timeout', sent: true });
+  });
+
+  it('sends nothing for a call that was given up while it waited for a connection', async () => {
+    const { server, client } = await setup(() => {}, { connections: 1, timeouts: { totalMs: 5_000 } });
+    const first = faultOf(client.call(getThing, thing));
+    const giveUp = new AbortController();
+    const second = faultOf(client.call(makeThing, { body: { name: 'x' } }, { signal: giveUp.signal }));
+    giveUp.abort();
+    expect(await second).toMatchObject({ kind: 'aborted', sent: false });
+    await client.close();
+    expect(await first).toMatchObject({ kind: 'aborted' });
+    expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(0);
+  });
+
+  it('sends nothing of a call whose turn comes after the instant by which it had to leave (P4)', async () => {
+    const leaveBy = performance.now();
+    const { server, client } = await setup((_request, response) => sendJson(response, 202, { id: '1' }), {
+      connections: 1,
+    });
+    const body = { name: 'x' };
+    const late = await faultOf(client.call(makeThing, { body }, { leaveBy }));
+    expect(late).toMatchObject({ kind: 'aborted', sent: false });
+    expect(server.requests).toHaveLength(0);
+    // Its connection serves the next one.
+    const inTime = await client.call(makeThing, { body }, { leaveBy: performance.now() + 60_000 });
+    expect(inTime.status).toBe(202);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('ends at once when its signal is aborted, and says whether it had been sent', async () => {
+    const giveUp = new AbortController();
+    const { client } = await setup(() => giveUp.abort());
+    expect(await faultOf(client.call(getThing, thing, { signal: giveUp.signal }))).toMatchObject({
+      kind: 'aborted',
+      sent: true,
+    });
+    expect(await faultOf(client.call(getThing, thing, { signal: giveUp.signal }))).toMatchObject({
+      kind: 'aborted',
+      sent: false,
+    });
+  });
+
+  it('holds no more bytes than allowed', async () => {
+    const { client } = await setup((_request, response) => sendText(response, 200, 'x'.repeat(5_000)), {
+      bodyBytesMax: 1_000,
+    });
+    expect(await faultOf(client.call(getThing, thing))).toMatchObject({ kind: 'tooLarge', sent: true });
+  });
+
+  it('lets a bug through as it is', async () => {
+    const { client } = await setup(() => {}, { hooks: { headers: () => ({ authorization: 'two\nlines' }) } });
+    const error: unknown = await client.call(getThing, thing).catch((reason: unknown) => reason);
+    expect(error).not.toBeInstanceOf(HttpFault);
+    expect(error).toBeInstanceOf(Error);
+  });
+
+  it('refuses a base URL with credentials, without repeating it', () => {
+    const make = () =>
+      makeHttpClient({ baseUrl: 'https://user:hunter22@example.com', timeouts: { totalMs: 1 } });
+    expect(make).toThrow('must not carry credentials');
+    expect(make).not.toThrow('hunter22');
+  });
+});

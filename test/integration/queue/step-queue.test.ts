@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type BullStepQueue, makeStepQueue } from '../../../src/queue/bullmq-step-queue.ts';
+import { makeQueueNames, stepJobId } from '../../../src/queue/queue-names.ts';
+import { useRedis } from '../../support/redis.ts';
+
+const rolloutId = 'production-20260302-1';
+
+describe('the step queue: any job may be lost, and the next look repairs it (P11)', () => {
+  const redis = useRedis();
+  const open: BullStepQueue[] = [];
+  afterEach(async () => {
+    for (const queue of open.splice(0)) await queue.close();
+  });
+
+  function aQueue() {
+    const { client } = redis.connect();
+    const names = makeQueueNames(randomUUID());
+    const queue = makeStepQueue(client, names, (error) => {
+      throw error;
+    });
+    open.push(queue);
+    return { client, queue, key: (name: string) => `${names.prefix}:${names.steps}:${name}` };
+  }
+
+  it('adds one job for a collector, however often it is delivered', async () => {
+    const { queue } = aQueue();
+    await queue.deliver(rolloutId, [1, 2]);
+    await queue.deliver(rolloutId, [1, 2]);
+    await queue.hasten(rolloutId, [1, 2]);
+    expect((await queue.countJobs())['waiting']).toBe(2);
+  });
+
+  it('runs a job now that waits for a later instant, and leaves one alone that waits for its turn', async () => {
+    const { client, queue, key } = aQueue();
+    await queue.deliver(rolloutId, [1, 2, 3]);
+    for (const id of [1, 2]) {
+      await client.lrem(key('wait'), 0, stepJobId(rolloutId, id));
+      await client.zadd(key('delayed'), (Date.now() + 60_000) * 4_096, stepJobId(rolloutId, id));
+    }
+    expect(await queue.countJobs()).toMatchObject({ waiting: 1, delayed: 2 });
+    await queue.hasten(rolloutId, [1, 3]);
+    expect(await queue.countJobs()).toMatchObject({ waiting: 2, delayed: 1 });
+    await Promise.all([queue.hasten(rolloutId, [2]), queue.hasten(rolloutId, [2])]);
+    expect(await queue.countJobs()).toMatchObject({ waiting: 3, delayed: 0 });
+  });
+
+  it('makes a job anew that was lost whole', async () => {
+    const { client, queue, key } = aQueue();
+    await queue.deliver(rolloutId, [1]);
+    await client.del(key('wait'), key(stepJobId(rolloutId, 1)));
+    await queue.hasten(rolloutId, [1]);
+    expect((await queue.countJobs())['waiting']).toBe(1);
+  });
+
+  it('makes a job anew that exists, but in no list from which it could be taken', async () => {
+    const { client, queue, key } = aQueue();
+    await queue.deliver(rolloutId, [1, 2]);
+    await client.lrem(key('wait'), 0, stepJobId(rolloutId, 1));
+    expect(await client.exists(key(stepJobId(rolloutId, 1)))).toBe(1);
+    await queue.hasten(rolloutId, [1, 2]);
+    expect((await queue.countJobs())['waiting']).toBe(2);
+  });
+});

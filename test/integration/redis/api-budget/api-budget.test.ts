@@ -1,0 +1,387 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type BudgetClass,
+  type BudgetGrant,
+  PausedTooLong,
+  type ServiceStanding,
+} from '../../../../src/orchestrator/ports/api-budget.ts';
+import {
+  makeApiBudgetDispatcher,
+  makeRedisApiBudget,
+  type RedisApiBudget,
+  type RedisApiBudgetParts,
+} from '../../../../src/redis/api-budget/api-budget.ts';
+import { makeApiBudgetLedger, type Reservation } from '../../../../src/redis/api-budget/ledger.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { until } from '../../../support/until.ts';
+
+const redis = useRedis();
+const budgets: RedisApiBudget[] = [];
+const accessId = 'suABCDEFG12345';
+
+afterEach(async () => {
+  await Promise.all(budgets.splice(0).map((budget) => budget.close()));
+});
+
+function partsOf(keyPrefix: string, parts: Partial<RedisApiBudgetParts>): RedisApiBudgetParts {
+  return { commands: redis.connect().commands, keyPrefix, accessId, requestsPerSecond: 400, ...parts };
+}
+
+function aBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {}): RedisApiBudget {
+  const budget = makeRedisApiBudget(partsOf(keyPrefix, parts));
+  budgets.push(budget);
+  return budget;
+}
+
+interface HeardBudget {
+  readonly budget: RedisApiBudget;
+  /** What Redis has answered this daemon, in turn. */
+  readonly heard: readonly Reservation[];
+}
+
+/** A budget of which a test hears what Redis answers it. */
+function aHeardBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {}): HeardBudget {
+  const allParts = partsOf(keyPrefix, parts);
+  const ledger = makeApiBudgetLedger(allParts);
+  const heard: Reservation[] = [];
+  const budget = makeApiBudgetDispatcher({
+    ...allParts,
+    ledger: {
+      ...ledger,
+      reserve: async (...asked) => {
+        const reservation = await ledger.reserve(...asked);
+        heard.push(reservation);
+        return reservation;
+      },
+    },
+  });
+  budgets.push(budget);
+  return { budget, heard };
+}
+
+/** Waits until Redis was asked for a place, after the call, and had none. @throws when it had one */
+async function untilRefused(daemons: readonly HeardBudget[]): Promise<void> {
+  const before = daemons.map(({ heard }) => heard.length);
+  const news = () =>
+    daemons.flatMap(({ heard }, index) => heard.slice(before[index]).map(({ kind }) => kind));
+  // Each asks one thing at a time, so of more answers than there are daemons one was asked for after the call.
+  await until('places to be refused', () => news().length > daemons.length, 10_000);
+  expect(new Set(news())).toEqual(new Set(['full']));
+}
+
+/** Takes and gives back at once, so many times. @returns the instants of the grants */
+async function takeMany(
+  budget: RedisApiBudget,
+  count: number,
+  budgetClass: BudgetClass = 'look',
+): Promise<number[]> {
+  const instants: number[] = [];
+  const takers = Array.from({ length: count }, async () => {
+    const grant = await budget.take(budgetClass);
+    instants.push(performance.now());
+    grant.giveBack();
+  });
+  await Promise.all(takers);
+  return instants;
+}
+
+function mostWithin(instants: readonly number[], windowMs: number): number {
+  const sorted = instants.toSorted((a, b) => a - b);
+  return Math.max(
+    ...sorted.map((from) => sorted.filter((instant) => instant >= from && instant < from + windowMs).length),
+  );
+}
+
+describe('the rate', () => {
+  it('is never exceeded in any second by three daemons together, at 400 a second (P8)', async () => {
+    const { keyPrefix } = redis.config();
+    const daemons = [aBudget(keyPrefix), aBudget(keyPrefix), aBudget(keyPrefix)];
+    const instants = (await Promise.all(daemons.map((daemon) => takeMany(daemon, 200)))).flat();
+    expect(instants).toHaveLength(600);
+    expect(mostWithin(instants, 1_000)).toBeLessThanOrEqual(404);
+  });
+
+  it('is never exceeded in any second, at 4 a second (P8)', async () => {
+    const { keyPrefix } = redis.config();
+    const slow = { requestsPerSecond: 4 };
+    const daemons = [aBudget(keyPrefix, slow), aBudget(keyPrefix, slow)];
+    const instants = (await Promise.all(daemons.map((daemon) => takeMany(daemon, 4)))).flat();
+    expect(mostWithin(instants, 1_000)).toBeLessThanOrEqual(4);
+  });
+
+  it('is spaced further after a 429, by what Redis remembers for all', async () => {
+    const { keyPrefix } = redis.config();
+    const budget = aBudget(keyPrefix, { pauseGrowth: { firstMs: 1, maxMs: 1 } });
+    await budget.pause({ forMs: 1, single: false });
+    await budget.pause({ forMs: 0, single: false });
+    await takeMany(budget, 5);
+    const [state] = await redis.connect().commands.keys(`${keyPrefix}:*:state`);
+    expect(Number(await redis.connect().commands.hget(state ?? '', 'extra'))).toBeGreaterThan(0.01);
+  });
+
+  it('is not caught up after a stall', async () => {
+    const { keyPrefix } = redis.config();
+    const budget = aBudget(keyPrefix, { requestsPerSecond: 50 });
+    const before = await takeMany(budget, 3);
+    const until = performance.now() + 200;
+    const takers = takeMany(budget, 8);
+    while (performance.now() < until) {
+      // Nothing else runs meanwhile, as in a process that was stopped.
+    }
+    const after = await takers;
+    // Ten slots went by; those who waited get new ones, evenly, and not all at once.
+    expect(mostWithin([...before, ...after], 40)).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('a process whose every turn takes longer than a place in the rate holds', () => {
+  it('gets on all the same, and says so (P11)', async () => {
+    const { keyPrefix } = redis.config();
+    const starved: number[] = [];
+    const budget = aBudget(keyPrefix, { onStarved: (lateMs) => starved.push(lateMs) });
+    const cell = new Int32Array(new SharedArrayBuffer(4));
+    let over = false;
+    const turn = () => {
+      // As one that gets no CPU; nobody else is kept from theirs.
+      Atomics.wait(cell, 0, 0, 60);
+      if (!over) setImmediate(turn);
+    };
+    turn();
+    const instants = await takeMany(budget, 12).finally(() => {
+      over = true;
+    });
+    expect(instants).toHaveLength(12);
+    expect(starved.length).toBeGreaterThan(0);
+  });
+});
+
+describe('concurrent requests', () => {
+  it('are never more than allowed, over all daemons (P8)', async () => {
+    const { keyPrefix } = redis.config();
+    const parts = { concurrentRequests: 3 };
+    const daemons = [aHeardBudget(keyPrefix, parts), aHeardBudget(keyPrefix, parts)];
+    const granted: BudgetGrant[] = [];
+    const takers = daemons.flatMap(({ budget }) =>
+      Array.from({ length: 10 }, async () => granted.push(await budget.take('look'))),
+    );
+    for (let given = 0; given < takers.length - 3; given += 1) {
+      await until('three to be out', () => granted.length >= given + 3);
+      await untilRefused(daemons);
+      expect(granted).toHaveLength(given + 3);
+      granted[given]?.giveBack();
+    }
+    await Promise.all(takers);
+  });
+
+  it('are given back once, however often that is said', async () => {
+    const { keyPrefix } = redis.config();
+    const daemon = aHeardBudget(keyPrefix, { concurrentRequests: 1 });
+    const { budget } = daemon;
+    const first = await budget.take('look');
+    first.giveBack();
+    first.giveBack();
+    const second = await budget.take('look');
+    let third: BudgetGrant | undefined;
+    const taking = budget.take('look').then((grant) => {
+      third = grant;
+    });
+    first.giveBack();
+    await untilRefused([daemon]);
+    expect(third).toBeUndefined();
+    second.giveBack();
+    await taking;
+  });
+});
+
+describe('the order of those who wait', () => {
+  it('is chosen when the slot is there: operator, verify, create, and each fourth turn the oldest look', async () => {
+    const budget = aBudget(redis.config().keyPrefix, { concurrentRequests: 1, requestsPerSecond: 1_000 });
+    const blocker = await budget.take('look');
+    const order: string[] = [];
+    const take = async (budgetClass: BudgetClass) => {
+      const grant = await budget.take(budgetClass);
+      order.push(budgetClass);
+      grant.giveBack();
+    };
+    const classes: BudgetClass[] = [
+      'page',
+      'look',
+      'create',
+      'create',
+      'create',
+      'create',
+      'verify',
+      'operator',
+    ];
+    const takers = classes.map(take);
+    blocker.giveBack();
+    await Promise.all(takers);
+    expect(order).toEqual(['operator', 'verify', 'create', 'page', 'create', 'create', 'create', 'look']);
+  });
+
+  it('loses the one that is aborted, and no slot with it', async () => {
+    const budget = aBudget(redis.config().keyPrefix, { concurrentRequests: 1 });
+    const blocker = await budget.take('look');
+    const leaving = new AbortController();
+    const left = budget.take('operator', leaving.signal);
+    const stays = budget.take('look');
+    leaving.abort(new Error('we are closing'));
+    await expect(left).rejects.toThrow('we are closing');
+    blocker.giveBack();
+    (await stays).giveBack();
+    await expect(budget.take('look', leaving.signal)).rejects.toThrow('we are closing');
+  });
+
+  it('is empty after a close: who waits is refused, and what was held goes back', async () => {
+    const { keyPrefix } = redis.config();
+    const parts = { concurrentRequests: 1 };
+    const budget = aBudget(keyPrefix, parts);
+    await budget.take('look');
+    const waiting = expect(budget.take('look')).rejects.toThrow('closed');
+    await budget.close();
+    await waiting;
+    (await aBudget(keyPrefix, parts).take('look')).giveBack();
+  });
+});
+
+describe('a pause', () => {
+  it('of the single kind lets one request try for all, until one succeeds', async () => {
+    const { keyPrefix } = redis.config();
+    const parts = { pauseGrowth: { firstMs: 1, maxMs: 1 } };
+    const [one, two] = [aHeardBudget(keyPrefix, parts), aHeardBudget(keyPrefix, parts)];
+    await one.budget.pause({ forMs: 20, single: true });
+    const granted: BudgetGrant[] = [];
+    const takers = [one, two, one, two].map(async ({ budget }) => {
+      granted.push(await budget.take('look'));
+    });
+    await until('one to try', () => granted.length > 0);
+    await untilRefused([one, two]);
+    expect(granted).toHaveLength(1);
+    // It failed: the next one tries, alone again.
+    granted[0]?.giveBack();
+    await until('another one to try', () => granted.length > 1);
+    await untilRefused([one, two]);
+    expect(granted).toHaveLength(2);
+    await one.budget.succeeded();
+    await two.budget.succeeded();
+    await Promise.all(takers);
+    for (const grant of granted) grant.giveBack();
+  });
+});
+
+async function stateOf(keyPrefix: string): Promise<{ key: string; fields: Record<string, string> }> {
+  const commands = redis.connect().commands;
+  const [key = ''] = await commands.keys(`${keyPrefix}:*:state`);
+  return { key, fields: await commands.hgetall(key) };
+}
+
+describe('the length of a pause', () => {
+  it('is nothing when a clock that was set back made it longer than that', async () => {
+    const { keyPrefix } = redis.config();
+    const budget = aBudget(keyPrefix);
+    await takeMany(budget, 1);
+    const { key } = await stateOf(keyPrefix);
+    const aDayAhead = String((Date.now() + 86_400_000) * 1_000);
+    await redis.connect().commands.hset(key, { pausedUntilUs: aDayAhead, single: '1', growthMs: '1000' });
+    await takeMany(budget, 1);
+    await budget.succeeded();
+    expect((await stateOf(keyPrefix)).fields).not.toHaveProperty('single');
+  });
+
+  it('is waited out up to a bound', async () => {
+    const { keyPrefix } = redis.config();
+    const budget = aBudget(keyPrefix, { standstillWaitMaxMs: 30 });
+    await budget.pause({ forMs: 3_600_000, single: false });
+    await expect(budget.take('create')).rejects.toThrow(PausedTooLong);
+  });
+});
+
+describe('a busy budget', () => {
+  it('lets everyone wait for his turn, however long it takes', async () => {
+    const { keyPrefix } = redis.config();
+    // Asking again takes longer than that.
+    const daemon = aHeardBudget(keyPrefix, { concurrentRequests: 1, standstillWaitMaxMs: 1 });
+    const first = await daemon.budget.take('look');
+    const second = daemon.budget.take('look');
+    await untilRefused([daemon]);
+    first.giveBack();
+    const grant = await second;
+    expect(grant.waitedMs).toBeGreaterThan(1);
+    expect(grant.isProbe).toBe(false);
+    grant.giveBack();
+  });
+});
+
+describe('a service that is down', () => {
+  const reason = 'getUpgradeTask: answered 503.';
+  const pauseGrowth = { firstMs: 10, maxMs: 35 };
+
+  function aWatchedBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {}) {
+    const told: ServiceStanding[] = [];
+    const onStanding = (standing: ServiceStanding) => told.push(standing);
+    return { ...aHeardBudget(keyPrefix, { pauseGrowth, onStanding, ...parts }), told };
+  }
+
+  it('is tried by one request at a time over all daemons, until it answers; each daemon tells it once', async () => {
+    const { keyPrefix } = redis.config();
+    const [one, two] = [aWatchedBudget(keyPrefix), aWatchedBudget(keyPrefix)];
+    await one.budget.serviceDown(reason);
+    const granted: BudgetGrant[] = [];
+    const takers = [one, two, one, two].map(async ({ budget }) => {
+      granted.push(await budget.take('look'));
+    });
+    await until('one to try', () => granted.length > 0);
+    expect(granted[0]?.isProbe).toBe(true);
+    await untilRefused([one, two]);
+    expect(granted).toHaveLength(1);
+    await two.budget.serviceDown(reason);
+    granted[0]?.giveBack();
+    await until('another one to try', () => granted.length > 1);
+    await two.budget.serviceUp();
+    await Promise.all(takers);
+    expect(granted.map(({ isProbe }) => isProbe)).toEqual([true, true, false, false]);
+    const story = [{ isUp: false, reason }, { isUp: true }];
+    // One that was granted nothing since looks for itself, every few seconds.
+    await until('both to know', () => [one, two].every(({ told }) => told.length >= story.length));
+    expect(one.told).toEqual(story);
+    expect(two.told).toEqual(story);
+    for (const grant of granted) grant.giveBack();
+  });
+
+  it('keeps nobody longer than a bound, also while one request tries, and says why', async () => {
+    const { keyPrefix } = redis.config();
+    const [trying, other] = [
+      aBudget(keyPrefix, { pauseGrowth }),
+      aBudget(keyPrefix, { standstillWaitMaxMs: 1 }),
+    ];
+    await trying.serviceDown(reason);
+    const probe = await trying.take('look');
+    await expect(other.take('create')).rejects.toThrow(
+      `The service is down, and one request at a time tries it. ${reason}`,
+    );
+    probe.giveBack();
+  });
+
+  it('is known to a daemon that starts meanwhile', async () => {
+    const { keyPrefix } = redis.config();
+    await aWatchedBudget(keyPrefix).budget.serviceDown(reason);
+    const late = aWatchedBudget(keyPrefix);
+    expect((await late.budget.take('look')).isProbe).toBe(true);
+    expect(late.told).toEqual([{ isUp: false, reason }]);
+  });
+});
+
+it('writes neither the access id nor anything like it to Redis (P12)', async () => {
+  const { keyPrefix } = redis.config();
+  const commands = redis.connect().commands;
+  const grant = await aBudget(keyPrefix).take('look');
+  const keys = await commands.keys(`${keyPrefix}:*`);
+  expect(keys.length).toBeGreaterThan(0);
+  for (const key of keys) {
+    const content = key.endsWith('state')
+      ? await commands.hgetall(key)
+      : await commands.zrange(key, '0', '-1');
+    expect(`${key} ${JSON.stringify(content)}`).not.toContain(accessId);
+  }
+  grant.giveBack();
+});

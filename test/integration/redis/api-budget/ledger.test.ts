@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ServiceStanding } from '../../../../src/orchestrator/ports/api-budget.ts';
+import {
+  type ApiBudgetLedger,
+  type ApiBudgetLedgerParts,
+  apiBudgetKeys,
+  makeApiBudgetLedger,
+} from '../../../../src/redis/api-budget/ledger.ts';
+import { makeRedisFaults } from '../../../../src/redis/connection/faults.ts';
+import { passBudgetTime } from '../../../support/budget-time.ts';
+import { useRedis } from '../../../support/redis.ts';
+
+const redis = useRedis();
+const accessId = 'suABCDEFG12345';
+const minute = 60_000;
+const ledgers: ApiBudgetLedger[] = [];
+
+afterEach(async () => {
+  await Promise.all(ledgers.splice(0).map((ledger) => ledger.close()));
+});
+
+/** What several daemons on one access key share. Its time passes when a test says so, and by the seconds that it takes. */
+function aSharedBudget(parts: Partial<ApiBudgetLedgerParts> = {}) {
+  const { commands } = redis.connect();
+  const { keyPrefix } = redis.config();
+  return {
+    aLedger: (own: Partial<ApiBudgetLedgerParts> = {}) => {
+      const shared = { commands: redis.connect().commands, keyPrefix, accessId, requestsPerSecond: 400 };
+      const ledger = makeApiBudgetLedger({ ...shared, ...parts, ...own });
+      ledgers.push(ledger);
+      return ledger;
+    },
+    pass: (forMs: number) => passBudgetTime(commands, { keyPrefix, accessId }, forMs),
+    fields: () => commands.hgetall(apiBudgetKeys(keyPrefix, accessId).state),
+  };
+}
+
+/** What a daemon is told that asks for one place. */
+async function answerTo(ledger: ApiBudgetLedger): Promise<string> {
+  return (await ledger.reserve(1, 0)).kind;
+}
+
+describe('a ledger that fails at a Redis that is there', () => {
+  it('says so once, waits, and goes on when it works again', async () => {
+    const { keyPrefix } = redis.config();
+    const { commands } = redis.connect();
+    const { state } = apiBudgetKeys(keyPrefix, accessId);
+    await commands.set(state, 'no hash');
+    const told: string[] = [];
+    const faults = makeRedisFaults({
+      onFault: (reason) => told.push(reason),
+      onOver: (what) => told.push(what),
+    });
+    const ledger = makeApiBudgetLedger({ commands, keyPrefix, accessId, requestsPerSecond: 400, faults });
+    ledgers.push(ledger);
+    for (let asked = 0; asked < 3; asked += 1)
+      expect(await ledger.reserve(1, 0)).toMatchObject({
+        kind: 'away',
+        standstill: 'Redis, which keeps the API budget, answers with an error; the log has it.',
+      });
+    expect(told).toHaveLength(1);
+    expect(faults.reason()).toMatch(/^the API budget: .*WRONGTYPE/);
+    await commands.del(state);
+    expect(await answerTo(ledger)).toBe('granted');
+    expect(faults.reason()).toBeNull();
+  });
+});
+
+describe('permits', () => {
+  it('of a daemon that was killed come back when no request of it can be out any more', async () => {
+    const { aLedger, pass } = aSharedBudget({ concurrentRequests: 2, permitLifeMs: 10 * minute });
+    const [killed, other] = [aLedger(), aLedger()];
+    for (let taken = 0; taken < 2; taken += 1) expect(await answerTo(killed)).toBe('granted');
+    expect(await answerTo(other)).toBe('full');
+    await pass(9 * minute);
+    expect(await answerTo(other)).toBe('full');
+    await pass(minute);
+    expect(await answerTo(other)).toBe('granted');
+  });
+});
+
+describe('a slot that may be used late', () => {
+  it('keeps all others out for as long, however many it is of (P8)', async () => {
+    const { aLedger, fields } = aSharedBudget();
+    const [starved, other] = [aLedger(), aLedger()];
+    const nextUs = async () => Number((await fields())['nextUs']);
+    await other.reserve(1, 0);
+    const before = await nextUs();
+    expect(await starved.reserve(8, 900)).toMatchObject({ kind: 'granted' });
+    expect((await nextUs()) - before).toBeGreaterThan(900_000);
+    // What nobody uses any more is no reason to take the clock for one that was set back.
+    const after = await nextUs();
+    await other.reserve(1, 0);
+    expect(await nextUs()).toBeGreaterThanOrEqual(after);
+  });
+});
+
+describe('a pause', () => {
+  it('stops all daemons for its time, ten refusals at once being one (P8)', async () => {
+    const pauseGrowth = { firstMs: 10 * minute, maxMs: 60 * minute };
+    const { aLedger, pass, fields } = aSharedBudget({ pauseGrowth });
+    const daemons = [aLedger(), aLedger()] as const;
+    await Promise.all(Array.from({ length: 10 }, () => daemons[0].pause({ kind: 'rate', forMs: 0 })));
+    expect(await Promise.all(daemons.map(answerTo))).toEqual(['paused', 'paused']);
+    expect(await fields()).toMatchObject({ growthMs: String(10 * minute) });
+    await pass(9 * minute);
+    expect(await Promise.all(daemons.map(answerTo))).toEqual(['paused', 'paused']);
+    await pass(minute);
+    expect(await Promise.all(daemons.map(answerTo))).toEqual(['granted', 'granted']);
+  });
+
+  it('lasts as long as the service asked for', async () => {
+    const { aLedger, pass } = aSharedBudget({ pauseGrowth: { firstMs: 1, maxMs: 1 } });
+    const ledger = aLedger();
+    expect(await ledger.pause({ kind: 'rate', forMs: 20 * minute })).toBe(20 * minute);
+    await pass(19 * minute);
+    expect(await answerTo(ledger)).toBe('paused');
+    await pass(minute);
+    expect(await answerTo(ledger)).toBe('granted');
+  });
+
+  it('is an hour at most, whatever a service asks for', async () => {
+    const { aLedger, pass } = aSharedBudget();
+    const ledger = aLedger();
+    expect(await ledger.pause({ kind: 'rate', forMs: 400 * 24 * 60 * minute })).toBe(60 * minute);
+    await pass(59 * minute);
+    expect(await answerTo(ledger)).toBe('paused');
+    await pass(minute);
+    expect(await answerTo(ledger)).toBe('granted');
+  });
+
+  it.each(['rate', 'down'] as const)(
+    'grows while no request succeeds, up to a bound, and begins anew after one (%s)',
+    async (kind) => {
+      const pauseGrowth = { firstMs: 10 * minute, maxMs: 35 * minute };
+      const { aLedger, pass, fields } = aSharedBudget({ pauseGrowth });
+      const ledger = aLedger();
+      const refuse = () => ledger.pause(kind === 'down' ? { kind, reason: '503' } : { kind, forMs: 0 });
+      const lastedMs: number[] = [];
+      for (let count = 0; count < 4; count += 1) {
+        lastedMs.push(await refuse());
+        await pass(35 * minute);
+      }
+      expect(lastedMs).toEqual([10, 20, 35, 35].map((minutes) => minutes * minute));
+      await ledger.succeeded();
+      expect(await fields()).not.toHaveProperty('growthMs');
+      expect(await refuse()).toBe(10 * minute);
+    },
+  );
+
+  it('of a service that is down says nothing about the rate', async () => {
+    const { aLedger, fields } = aSharedBudget();
+    await aLedger().pause({ kind: 'down', reason: '503' });
+    expect(await fields()).not.toHaveProperty('extra');
+  });
+});
+
+describe('a service that is down', () => {
+  const reason = 'getUpgradeTask: answered 503.';
+
+  function aWatchedLedger() {
+    const shared = aSharedBudget({ pauseGrowth: { firstMs: 10 * minute, maxMs: 10 * minute } });
+    const told: ServiceStanding[] = [];
+    const ledger = shared.aLedger({ onStanding: (standing) => told.push(standing) });
+    return { ...shared, ledger, told };
+  }
+
+  it('is up again with a success, and not with one that left before the pause', async () => {
+    const { ledger, told, pass } = aWatchedLedger();
+    await ledger.pause({ kind: 'down', reason });
+    await ledger.succeeded();
+    await ledger.serviceUp();
+    expect(told).toEqual([{ isUp: false, reason }]);
+    await pass(10 * minute);
+    expect(await ledger.reserve(1, 0)).toMatchObject({ kind: 'granted', isProbe: true });
+    await ledger.succeeded();
+    expect(told).toEqual([{ isUp: false, reason }, { isUp: true }]);
+  });
+
+  it('is up with any answer, and its next pause is as short as the first', async () => {
+    const { ledger, told, pass, fields } = aWatchedLedger();
+    await ledger.pause({ kind: 'down', reason });
+    await pass(10 * minute);
+    await ledger.serviceUp();
+    expect(told.at(-1)).toEqual({ isUp: true });
+    expect(await fields()).not.toHaveProperty('growthMs');
+  });
+
+  it('that refuses a sign-in is up, and still wants one sign-in at a time', async () => {
+    const { ledger, told, pass, fields } = aWatchedLedger();
+    await ledger.pause({ kind: 'down', reason });
+    await pass(10 * minute);
+    await ledger.serviceUp();
+    await ledger.pause({ kind: 'single', forMs: 0 });
+    await pass(10 * minute);
+    await ledger.serviceUp();
+    expect(await fields()).toMatchObject({ single: '1' });
+    expect(told.at(-1)).toEqual({ isUp: true });
+  });
+});

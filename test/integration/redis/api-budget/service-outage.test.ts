@@ -1,0 +1,138 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ServiceStanding } from '../../../../src/orchestrator/ports/api-budget.ts';
+import { makeRedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
+import { aCollectorApi, accessId } from '../../../support/collector-api-setup.ts';
+import { useRedis } from '../../../support/redis.ts';
+import {
+  type Script,
+  type SeenRequest,
+  sendJson,
+  sendText,
+  startScriptedServer,
+} from '../../../support/scripted-server.ts';
+
+const redis = useRedis();
+const task = { upgrade: { id: 1, status: 1 } };
+const answerAfterMs = 15;
+// Redis's clock and ours need not tick alike.
+const clockSlackMs = 2;
+
+/** A service that answers after a moment, and writes down when requests came and how many it had open at once. */
+async function aService() {
+  let answer: Script = (_request, response) => sendJson(response, 200, task, { 'set-cookie': 'session=abc' });
+  const cameAt: number[] = [];
+  let open = 0;
+  let openMax = 0;
+  const server = await startScriptedServer((request: SeenRequest, response: ServerResponse) => {
+    cameAt.push(performance.now());
+    open += 1;
+    openMax = Math.max(openMax, open);
+    setTimeout(() => {
+      open -= 1;
+      void answer(request, response);
+    }, answerAfterMs);
+  });
+  return {
+    server,
+    cameAt,
+    follow: (next: Script) => {
+      answer = next;
+    },
+    /** @returns the most since the last time */
+    takeOpenMax: () => {
+      const most = openMax;
+      openMax = open;
+      return most;
+    },
+  };
+}
+
+describe('two daemons on one access key', () => {
+  /** A pause lasts as long as `pauseMs`, or up to twice that. */
+  async function twoDaemons({ pauseMs = 20 } = {}) {
+    const service = await aService();
+    onTestFinished(() => service.server.close());
+    const { keyPrefix } = redis.config();
+    const daemon = async () => {
+      const told: ServiceStanding[] = [];
+      const budget = makeRedisApiBudget({
+        commands: redis.connect().commands,
+        keyPrefix,
+        accessId,
+        requestsPerSecond: 400,
+        pauseGrowth: { firstMs: pauseMs, maxMs: 2 * pauseMs },
+        standstillWaitMaxMs: 10_000,
+        onStanding: (standing) => told.push(standing),
+      });
+      onTestFinished(() => budget.close());
+      const api = await aCollectorApi(() => undefined, {
+        baseUrl: `${service.server.url}/api`,
+        budget,
+        pauseScale: 0.001,
+      });
+      return { fleet: api.fleet, told, throttled: api.throttled };
+    };
+    const daemons = [await daemon(), await daemon()] as const;
+    const lookAll = (count: number) =>
+      Promise.all(daemons.flatMap(({ fleet }) => Array.from({ length: count }, () => fleet.lookAtTask('1'))));
+    // Everyone has signed in.
+    await lookAll(2);
+    service.takeOpenMax();
+    return { service, daemons, lookAll };
+  }
+
+  it('try a service that is down with one request at a time, and all go on when it answers', async () => {
+    const { service, daemons, lookAll } = await twoDaemons();
+    service.follow((_request, response) => sendText(response, 502, '<html>'));
+    await lookAll(10);
+    for (const { told } of daemons) expect(told).toMatchObject([{ isUp: false }]);
+    service.takeOpenMax();
+    const before = service.server.requests.length;
+    await lookAll(3);
+    expect(service.server.requests.length - before).toBe(6);
+    expect(service.takeOpenMax()).toBe(1);
+    service.follow((_request, response) => sendJson(response, 200, task));
+    const answers = await lookAll(20);
+    expect(answers.every(({ ok }) => ok)).toBe(true);
+    expect(service.takeOpenMax()).toBeGreaterThan(2);
+    for (const { told } of daemons) expect(told).toMatchObject([{ isUp: false }, { isUp: true }]);
+  });
+
+  it('after a 401 try one request at a time, until one is accepted', async () => {
+    const { service, daemons, lookAll } = await twoDaemons();
+    service.follow((_request, response) => sendJson(response, 401, { code: 'unauthorized' }));
+    await daemons[0].fleet.lookAtTask('1');
+    service.takeOpenMax();
+    const openAtEachTry: number[] = [];
+    service.follow((_request, response) => {
+      openAtEachTry.push(service.takeOpenMax());
+      return openAtEachTry.length > 1
+        ? sendJson(response, 200, task, { 'set-cookie': 'session=new' })
+        : sendJson(response, 401, {});
+    });
+    const answers = await lookAll(5);
+    // Those after the one that was accepted are all at once.
+    expect(openAtEachTry.slice(0, 2)).toEqual([1, 1]);
+    expect(answers.filter(({ ok }) => ok).length).toBeGreaterThan(3);
+    for (const { told } of daemons) expect(told).toEqual([]);
+  });
+
+  it('pause together at a 429, and take it for no outage', async () => {
+    const pauseMs = 100;
+    const { service, daemons, lookAll } = await twoDaemons({ pauseMs });
+    let refusedAt = 0;
+    service.follow((_request, response) => {
+      refusedAt = performance.now();
+      sendText(response, 429, '');
+    });
+    expect(await daemons[0].fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'throttled' } });
+    service.follow((_request, response) => sendJson(response, 200, task));
+    const before = service.cameAt.length;
+    expect((await lookAll(3)).every(({ ok }) => ok)).toBe(true);
+    const pauses = service.cameAt.slice(before).map((at) => at - refusedAt);
+    expect(pauses).toHaveLength(6);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(pauseMs - clockSlackMs);
+    for (const { told } of daemons) expect(told).toEqual([]);
+  });
+});

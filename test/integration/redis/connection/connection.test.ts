@@ -1,0 +1,241 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import { makeRedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
+import { assessRedis } from '../../../../src/redis/connection/assess-redis.ts';
+import { describeRedis, redactRedisText } from '../../../../src/redis/connection/config.ts';
+import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
+import { startNativeServer } from '../../../../src/redis/embedded/native-server.ts';
+import { findOnPath } from '../../../../src/redis/embedded/start-embedded-redis.ts';
+import { startFakeSentinel } from '../../../support/fake-sentinel.ts';
+import { findFreePort } from '../../../support/free-port.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { startProcess, type TestRedis } from '../../../support/start-test-redis.ts';
+import { until } from '../../../support/until.ts';
+
+const redis = useRedis();
+const native = await findOnPath('redis-server');
+
+describe('a connection', () => {
+  it('answers on a unix socket too', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'upwave-socket-'));
+    const path = join(folder, 'redis.sock');
+    const target = new URL(redis.config().url);
+    const relay = createServer((socket) => {
+      const behind = connect({ host: target.hostname, port: Number(target.port) });
+      for (const each of [socket, behind]) each.on('error', () => socket.destroy());
+      socket.pipe(behind).pipe(socket);
+    }).listen(path);
+    const url = target.password === '' ? `unix://${path}` : `${path}?password=${target.password}`;
+    const connection = makeRedisConnection({ url, keyPrefix: 'x' }, 'worker');
+    expect(await connection.commands.ping()).toBe('PONG');
+    await connection.close();
+    relay.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('to a Redis that is frozen is closed with all that was duplicated from it, also when that was ended before', async () => {
+    let made = 0;
+    // The system accepts for a process that is frozen; nothing is read, answered or ended.
+    const frozen = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+      made += 1;
+      socket.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => frozen.listen(0, '127.0.0.1', resolve));
+    const { port } = frozen.address() as AddressInfo;
+    const connection = makeRedisConnection({ url: `redis://127.0.0.1:${port}`, keyPrefix: 'x' }, 'worker');
+    const { client } = connection;
+    if (!(client instanceof Redis)) throw new Error('a URL leads to a single Redis');
+    const duplicate = client.duplicate();
+    duplicate.on('error', () => undefined);
+    await until('both to be connected', () => made === 2);
+    // As BullMQ does it when it closes a worker.
+    duplicate.once('end', () => void duplicate.connect().catch(() => undefined));
+    duplicate.disconnect();
+    await until('it to be connected anew', () => made === 3);
+    await connection.close();
+    await Promise.all(
+      [client, duplicate].map((each) => until('it to end', () => each.status === 'end', 10_000)),
+    );
+    frozen.close();
+    expect(made).toBe(3);
+  });
+
+  it('of the handler kind fails at once while Redis is away, one of the worker kind waits', async () => {
+    const config = { url: `redis://:s3cret@127.0.0.1:${await findFreePort()}`, keyPrefix: 'x' };
+    const reasons: string[] = [];
+    const notes = { onReachable: () => undefined, onUnreachable: (reason: string) => reasons.push(reason) };
+    const handler = makeRedisConnection(config, 'handler', notes);
+    const worker = makeRedisConnection(config, 'worker', notes);
+    await expect(handler.commands.get('key')).rejects.toThrow();
+    let answered = false;
+    const waiting = worker.commands.get('key').finally(() => {
+      answered = true;
+    });
+    await expect.poll(() => reasons.length).toBe(2);
+    expect(answered).toBe(false);
+    expect(reasons[0]).toContain('ECONNREFUSED');
+    expect(handler.isReady()).toBe(false);
+    await Promise.all([handler.close(), worker.close()]);
+    await expect(waiting).rejects.toThrow();
+  });
+});
+
+describe('a connection whose server goes away', () => {
+  it.each([
+    ['with a goodbye', (socket: Socket) => socket.end()],
+    ['without one', (socket: Socket) => socket.resetAndDestroy()],
+  ])('%s is told of in the same words', async (_name, leave) => {
+    const { hostname, port } = new URL(redis.config().url);
+    const taken: Socket[] = [];
+    const relay = createServer((socket) => {
+      const behind = connect({ host: hostname, port: Number(port) });
+      for (const each of [socket, behind]) each.on('error', () => undefined);
+      socket.pipe(behind).pipe(socket);
+      taken.push(socket);
+    });
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const url = new URL(redis.config().url);
+    url.port = String((relay.address() as AddressInfo).port);
+    const reasons: string[] = [];
+    const connection = makeRedisConnection({ url: url.href, keyPrefix: 'x' }, 'worker', {
+      onUnreachable: (reason) => reasons.push(reason),
+    });
+    expect(await connection.commands.ping()).toBe('PONG');
+    relay.close();
+    for (const socket of taken) leave(socket);
+    await until('it to be told', () => reasons.length > 0);
+    expect(reasons).toEqual(['the connection was closed']);
+    await connection.close();
+  });
+});
+
+describe('a client that is disconnected between two attempts to connect', () => {
+  it.each([
+    ['of one Redis', (port: number) => ({ url: `redis://127.0.0.1:${port}` })],
+    ['of a Cluster', (port: number) => ({ cluster: [{ host: '127.0.0.1', port }] })],
+  ])('%s ends, and so does one that was duplicated from it, as BullMQ does', async (_name, place) => {
+    const config = { ...place(await findFreePort()), keyPrefix: 'x' };
+    const { client, close } = makeRedisConnection(config, 'worker');
+    const copy = 'nodes' in client ? client.duplicate() : client.duplicate();
+    copy.on('error', () => undefined);
+    for (const each of [copy, client]) {
+      await expect.poll(() => each.status, { interval: 1 }).toBe('reconnecting');
+      const waiting = each.get('key');
+      const ended = new Promise((resolve) => each.once('end', resolve));
+      each.disconnect();
+      await ended;
+      await expect(waiting).rejects.toThrow('Connection is closed.');
+      expect(each.status).toBe('end');
+    }
+    await close();
+  });
+});
+
+describe('sentinels', () => {
+  const local = (port: number) => ({ host: '127.0.0.1', port });
+
+  it('that take questions and answer none are passed over', async () => {
+    const { port, password } = new URL(redis.config().url);
+    const frozen = await startFakeSentinel(null);
+    const sentinel = await startFakeSentinel(Number(port));
+    const connection = makeRedisConnection(
+      {
+        sentinels: [local(frozen.port), local(sentinel.port)],
+        name: 'group',
+        keyPrefix: 'x',
+        ...(password === '' ? {} : { password }),
+      },
+      'worker',
+    );
+    expect(await connection.commands.ping()).toBe('PONG');
+    expect(frozen.asked).not.toEqual([]);
+    await connection.close();
+    await Promise.all([frozen.close(), sentinel.close()]);
+  });
+
+  it('of which none answers are told of, once', async () => {
+    const port = await findFreePort();
+    const reasons: string[] = [];
+    let tries = 0;
+    const connection = makeRedisConnection(
+      { sentinels: [local(port)], name: 'group', keyPrefix: 'x' },
+      'worker',
+      { onReachable: () => undefined, onUnreachable: (reason) => reasons.push(reason) },
+    );
+    connection.client.on('sentinelError', () => {
+      tries += 1;
+    });
+    await expect.poll(() => tries, { timeout: 10_000 }).toBeGreaterThan(2);
+    expect(reasons).toEqual([expect.stringContaining(`sentinel 127.0.0.1:${port}`)]);
+    await connection.close();
+  });
+});
+
+describe.skipIf(native === undefined)('a Redis that is restarted', () => {
+  it('is told of once each way, and what waited goes on', async () => {
+    const port = await findFreePort();
+    const start = () => startNativeServer({ command: native ?? '', port, password: 'pass', dataDir: null });
+    let server = await start();
+    const changes: string[] = [];
+    const config = { url: `redis://:pass@127.0.0.1:${port}`, keyPrefix: 'x' };
+    const connection = makeRedisConnection(config, 'worker', {
+      onReachable: () => changes.push('reachable'),
+      onUnreachable: () => changes.push('unreachable'),
+    });
+    const budget = makeRedisApiBudget({
+      commands: connection.commands,
+      keyPrefix: 'x',
+      accessId: 'id',
+      requestsPerSecond: 400,
+    });
+    (await budget.take('look')).giveBack();
+    await server.stop();
+    await expect.poll(() => changes).toEqual(['reachable', 'unreachable']);
+    const taking = budget.take('look');
+    server = await start();
+    (await taking).giveBack();
+    expect(await connection.commands.ping()).toBe('PONG');
+    expect(changes).toEqual(['reachable', 'unreachable', 'reachable']);
+    await budget.close();
+    await connection.close();
+    await server.stop();
+    expect(changes).toHaveLength(3);
+  });
+});
+
+describe('the check of Redis at start', () => {
+  it('names the risks of its settings, and none when there are none', async () => {
+    const own: TestRedis = await startProcess();
+    const connection = makeRedisConnection({ url: own.url, keyPrefix: 'x' }, 'worker');
+    if (own.persistent) expect(await assessRedis(connection.commands)).toEqual([]);
+    await connection.commands.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    if (own.persistent) await connection.commands.config('SET', 'appendonly', 'no');
+    const risks = await assessRedis(connection.commands);
+    expect(risks[0]).toMatch(/maxmemory-policy allkeys-lru/);
+    expect(risks[1]).toMatch(/append-only file/);
+    await connection.close();
+    await own.close();
+  });
+});
+
+describe('texts about Redis', () => {
+  it('hold no credentials (P12)', () => {
+    const config = { url: 'redis://user:p%40ss@db.example.com:6379/2', keyPrefix: 'x' };
+    expect(describeRedis(config)).toBe('redis://db.example.com:6379/2');
+    expect(redactRedisText('WRONGPASS for p@ss or p%40ss', config)).toBe('WRONGPASS for *** or ***');
+    const sentinels = {
+      sentinels: [{ host: 'one', port: 26379 }],
+      name: 'primary',
+      password: 'a-secret',
+      sentinelPassword: 'b-secret',
+      keyPrefix: 'x',
+    };
+    expect(describeRedis(sentinels)).toBe('primary at sentinels one:26379');
+    expect(redactRedisText('a-secret b-secret', sentinels)).toBe('*** ***');
+    expect(describeRedis({ cluster: [{ host: 'c', port: 1 }], keyPrefix: 'x' })).toBe('cluster c:1');
+  });
+});

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'vitest';
+import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
+import { triedCommands } from '../../../../src/redis/connection/rights.ts';
+import {
+  aDaemonNight,
+  type NightDaemon,
+  scan,
+  untilEnded,
+  upgradesOf,
+} from '../../../support/daemon-night.ts';
+import { brokenPromises } from '../../../support/judge-night.ts';
+import { makeRedisProcess, redisServerCommand } from '../../../support/redis-process.ts';
+import { until } from '../../../support/until.ts';
+import { callUpwave } from '../../../support/upwave-call.ts';
+
+const guide = readFileSync(new URL('../../../../deploy/README.md', import.meta.url), 'utf8');
+
+/** The line of the guide that makes the user, for this password. */
+function lineOfGuide(password: string): string {
+  const [line] = /^ACL SETUSER upwave .*$/m.exec(guide) ?? [];
+  if (line === undefined) throw new Error('deploy/README.md has no line that makes the user');
+  return line.replace('CHANGE_ME', password);
+}
+
+async function aRedisWithUser(atEnd: (work: () => Promise<void>) => void, more = '') {
+  const redis = await makeRedisProcess();
+  atEnd(() => redis.close());
+  await redis.start();
+  const acl = async (line: string) => {
+    const answer = await redis.ask(line);
+    if (answer !== '+OK') throw new Error(`${line}: ${answer}`);
+  };
+  await acl(`${lineOfGuide('pass-of-upwave')} ${more}`.trimEnd());
+  const config = { url: redis.url.replace('//', '//upwave:pass-of-upwave@'), keyPrefix: 'upwave' };
+  return { redis, acl, config };
+}
+
+async function readiness(daemon: NightDaemon) {
+  const { status, text } = await daemon.get('/readyz');
+  return { status, redis: (JSON.parse(text) as { checks: { redis: Record<string, unknown> } }).checks.redis };
+}
+
+const smallNight = { scenario: { fleet: { size: 12 } }, rollout: { waves: [{ name: 'all' }] } };
+
+const isTold = ({ event, level }: { event: string; level: string }) =>
+  event.startsWith('redis.') || event === 'queue.refused' || level === 'error';
+
+describe
+  .skipIf(redisServerCommand === undefined)
+  .concurrent('a Redis user with the rights that the guide lists', () => {
+    it('is enough for a whole rollout, and the check names every command that one sends', async ({
+      expect,
+      onTestFinished,
+    }) => {
+      const { redis, config } = await aRedisWithUser(onTestFinished);
+      const reader = makeRedisConnection({ url: redis.url, keyPrefix: 'x' }, 'worker');
+      onTestFinished(() => reader.close());
+      const rollout = { schedule: '* * * * * *' };
+      const night = await aDaemonNight(
+        { redis: config, followsSchedule: true, rollout, scenario: { fleet: { size: 40 } } },
+        onTestFinished,
+      );
+      const daemon = await night.startDaemon();
+      const rolloutId = await scan(daemon);
+      const status = await untilEnded(daemon, rolloutId);
+      expect(status.state).toBe('succeeded');
+      expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+      await night.close();
+      const stats = await reader.commands.info('commandstats');
+      const sent = [...stats.matchAll(/^cmdstat_([a-z]+)/gm)].map(([, name]) => name);
+      const ofConnections = ['hello', 'client', 'ping', 'auth', 'select', 'quit', 'acl', 'unsubscribe'];
+      expect(sent.filter((name) => ![...triedCommands, ...ofConnections].includes(name ?? ''))).toEqual([]);
+
+      expect(daemon.log.filter(isTold).map(({ event }) => event)).toEqual(['redis.reachable']);
+      expect((await reader.commands.keys('*')).filter((key) => !key.startsWith('upwave:'))).toEqual([]);
+      expect(await reader.commands.acl('LOG')).toEqual([]);
+    });
+  });
+
+describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with fewer rights', () => {
+  it.for([
+    { less: '-eval', rights: '+eval' },
+    { less: '-eval -evalsha -xadd', rights: '+eval +evalsha +xadd' },
+    { less: 'resetkeys ~other:*', rights: '~upwave:*' },
+  ])(
+    'is told at once at /readyz, in the log, the metrics and status, and once granted work begins: $less',
+    async ({ less, rights }, { expect, onTestFinished }) => {
+      const { redis, acl, config } = await aRedisWithUser(onTestFinished, less);
+      const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
+      const daemon = await night.startDaemon();
+      await until('/readyz to tell', async () => (await readiness(daemon)).status === 503);
+      const reason = `${redis.url} refuses its user ${rights}: no work is done. Grant it: ACL SETUSER <user> ${rights}`;
+      expect(await readiness(daemon)).toMatchObject({ redis: { ok: false, kind: 'forbidden', reason } });
+      const [first] = rights.split(' ');
+      expect((await daemon.get('/metrics')).text).toContain(`upwave_redis_right_refused{right="${first}"} 1`);
+      const { code, all } = await callUpwave('status', '--url', daemon.url);
+      expect({ code, all }).toMatchObject({ code: 4, all: expect.stringContaining(reason) });
+      expect(all).not.toContain('is away');
+
+      await acl(lineOfGuide('pass-of-upwave'));
+      await until('/readyz to be well', async () => (await readiness(daemon)).status === 200);
+      const rolloutId = await scan(daemon);
+      expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
+      expect((await daemon.get('/metrics')).text).not.toContain('upwave_redis_right_refused{');
+      expect(daemon.log.filter(isTold).map(({ event }) => event)).toEqual([
+        'redis.reachable',
+        'redis.forbidden',
+        'redis.allowed',
+      ]);
+      expect(JSON.stringify(daemon.log)).not.toContain('pass-of-upwave');
+    },
+  );
+
+  it('is told when the rights are taken away in the middle, and the work goes on when they are back', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { acl, config } = await aRedisWithUser(onTestFinished);
+    const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    await until('the first creates', () => night.record().tasksInFlight > 0);
+    await acl('ACL SETUSER upwave -evalsha -eval');
+    await until('/readyz to tell', async () => (await readiness(daemon)).redis['kind'] === 'forbidden');
+    await acl('ACL SETUSER upwave +evalsha +eval');
+    const status = await untilEnded(daemon, rolloutId);
+    expect(status.state).toBe('succeeded');
+    expect(brokenPromises(night, status, await upgradesOf(daemon, rolloutId))).toEqual([]);
+  });
+
+  it('does without INFO and without channels, and each is told once', async ({ expect, onTestFinished }) => {
+    const { config } = await aRedisWithUser(onTestFinished, '-info resetchannels');
+    const night = await aDaemonNight({ redis: config, ...smallNight }, onTestFinished);
+    const daemon = await night.startDaemon();
+    const rolloutId = await scan(daemon);
+    expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
+    const told = daemon.log.filter(isTold);
+    expect(told.map(({ event }) => event)).toEqual(['redis.reachable', 'redis.risk']);
+    expect(told[1]?.['reason']).toBe(
+      "Redis refuses its user &upwave:* +info: daemons hear of each other a second late; Redis's memory policy and append-only file can't be checked. Grant it: ACL SETUSER <user> &upwave:* +info.",
+    );
+    expect((await readiness(daemon)).status).toBe(200);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
+import { isRedisSilence } from '../../../../src/redis/connection/outage.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { openTcpGate } from '../../../support/tcp-gate.ts';
+
+const redis = useRedis();
+
+describe('the silence of Redis', () => {
+  it.each(['swallow', 'refuse'] as const)(
+    'is told from other errors of a command, with a connection that is cut (%s)',
+    async (how) => {
+      const config = redis.config();
+      const target = new URL('url' in config ? config.url : '');
+      const gate = await openTcpGate(Number(target.port));
+      target.port = String(gate.port);
+      target.hostname = '127.0.0.1';
+      const { commands, close } = makeRedisConnection({ url: target.href, keyPrefix: 'x' }, 'handler');
+      await expect.poll(() => commands.ping().catch(() => 'not yet')).toBe('PONG');
+      // A mistake of ours is answered, and is none.
+      const mistake: unknown = await commands
+        .get('a')
+        .then(
+          () => commands.zrange('a', 'x', 'y'),
+          (error: unknown) => error,
+        )
+        .catch((error: unknown) => error);
+      expect(mistake).toBeInstanceOf(Error);
+      expect(isRedisSilence(mistake)).toBe(false);
+      gate.cut(how);
+      const silence: unknown = await commands.ping().catch((error: unknown) => error);
+      expect([String(silence), isRedisSilence(silence)]).toEqual([String(silence), true]);
+      await close();
+      await gate.close();
+    },
+  );
+
+  it('is no bug of ours', () => {
+    expect(isRedisSilence(new Error('a bug'))).toBe(false);
+    expect(isRedisSilence('Command timed out')).toBe(false);
+  });
+});

@@ -1,0 +1,161 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { AuditEntry, FleetRegister } from '../../../../src/orchestrator/ports/fleet-register.ts';
+import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
+import { startedAt } from '../../../support/builders.ts';
+import { echoingCommands } from '../../../support/echoing-commands.ts';
+import { makeMemoryFleetRegister } from '../../../support/memory-rollout-store.ts';
+import { useRedis } from '../../../support/redis.ts';
+
+const redis = useRedis();
+const build = '19.536-4';
+const word = { by: 'ann', reason: 'it "leaks"', at: startedAt };
+let connection: ReturnType<typeof redis.connect> | undefined;
+
+const registers: ReadonlyArray<readonly [name: string, make: () => FleetRegister]> = [
+  ['in Redis', () => makeRedisRegister().register],
+  ['in Redis, each script sent twice', () => makeRedisRegister(async () => undefined).register],
+  ['in memory', makeMemoryFleetRegister],
+];
+
+describe.each(registers)('the fleet register %s', (_name, make) => {
+  let register: FleetRegister;
+  beforeEach(() => {
+    register = make();
+  });
+
+  it('holds builds and collectors until they are released, the first word standing', async () => {
+    expect(await register.holds()).toEqual({ builds: [], collectors: [] });
+    expect(await register.holdBuild({ build, ...word })).toBe('held');
+    expect(await register.holdBuild({ build, ...word, by: 'bob' })).toBe('unchanged');
+    expect(await register.holdBuild({ build, ...word })).toBe('unchanged');
+    expect(await register.holdBuild({ build: '19.1-1', ...word, at: startedAt - 1 })).toBe('held');
+    expect(await register.holdCollector({ collectorId: 7, ...word })).toBe('held');
+    expect(await register.holdCollector({ collectorId: 7, ...word, by: 'bob' })).toBe('unchanged');
+    expect(await register.holds()).toEqual({
+      builds: [
+        { build: '19.1-1', ...word, at: startedAt - 1 },
+        { build, ...word },
+      ],
+      collectors: [{ collectorId: 7, ...word }],
+    });
+    expect(await register.releaseBuild(build)).toBe('released');
+    expect(await register.releaseBuild(build)).toBe('unchanged');
+    expect(await register.releaseCollector(7)).toBe('released');
+    expect(await register.releaseCollector(8)).toBe('unchanged');
+    expect((await register.holds()).collectors).toEqual([]);
+    expect(await register.holdBuild({ build, ...word, by: 'bob' })).toBe('held');
+    expect((await register.holds()).builds.map(({ by }) => by)).toEqual(['ann', 'bob']);
+  });
+
+  it('reads the holds of builds alone, and of these collectors alone', async () => {
+    expect(await register.heldBuilds()).toEqual([]);
+    expect(await register.holdsOf([7])).toEqual([]);
+    await register.holdBuild({ build, ...word });
+    await register.holdBuild({ build: '19.1-1', ...word, at: startedAt - 1 });
+    for (let collectorId = 1; collectorId <= 20; collectorId += 1)
+      await register.holdCollector({ collectorId, ...word, at: startedAt - collectorId });
+    expect((await register.heldBuilds()).map((hold) => hold.build)).toEqual(['19.1-1', build]);
+    expect(await register.holdsOf([7, 21, 8])).toEqual([
+      { collectorId: 8, ...word, at: startedAt - 8 },
+      { collectorId: 7, ...word, at: startedAt - 7 },
+    ]);
+    expect(await register.holdsOf([])).toEqual([]);
+  });
+
+  it('knows when a build was seen first', async () => {
+    expect(await register.firstSeen([], startedAt)).toEqual(new Map());
+    expect(await register.lastOffered()).toBeUndefined();
+    expect(await register.firstSeen(['1-1', '2-1'], startedAt)).toEqual(
+      new Map([
+        ['1-1', startedAt],
+        ['2-1', startedAt],
+      ]),
+    );
+    expect(await register.firstSeen(['2-1', '3-1'], startedAt + 5)).toEqual(
+      new Map([
+        ['2-1', startedAt],
+        ['3-1', startedAt + 5],
+      ]),
+    );
+    expect(await register.lastOffered()).toEqual({ builds: ['2-1', '3-1'], at: startedAt + 5 });
+  });
+
+  it('keeps what operators said, newest first', async () => {
+    expect(await register.readAudit(5)).toEqual([]);
+    const entries: AuditEntry[] = [1, 2, 3].map((subject) => ({
+      event: 'collector.held',
+      subject: String(subject),
+      ...word,
+    }));
+    for (const entry of entries) await register.audit(entry);
+    expect(await register.readAudit(5)).toEqual(entries.toReversed());
+    expect(await register.readAudit(2)).toEqual(entries.toReversed().slice(0, 2));
+    expect(await register.readAudit(0)).toEqual([]);
+    const [entry] = entries;
+    if (entry === undefined) throw new Error('there are three');
+    // Said by several daemons, and anew after another loss.
+    for (const once of ['first', 'first', 'second', 'first']) await register.audit(entry, once);
+    expect((await register.readAudit(9)).length).toBe(5);
+  });
+});
+
+describe('the fleet register in Redis', () => {
+  it('does not undo what was said between a command and its repetition', async () => {
+    const { keyPrefix } = redis.config();
+    const other = makeRedisRegister(undefined, keyPrefix).register;
+    const holding = makeRedisRegister(() => other.releaseBuild(build), keyPrefix).register;
+    expect(await holding.holdBuild({ build, ...word })).toBe('held');
+    expect((await other.holds()).builds).toEqual([]);
+    await other.holdBuild({ build, ...word });
+    const releasing = makeRedisRegister(
+      () => other.holdBuild({ build, ...word, by: 'bob' }),
+      keyPrefix,
+    ).register;
+    expect(await releasing.releaseBuild(build)).toBe('released');
+    expect((await other.holds()).builds.map(({ by }) => by)).toEqual(['bob']);
+  });
+
+  it('lets the marks of its commands expire', async () => {
+    const { register, keyPrefix, commands } = makeRedisRegister();
+    await register.holdBuild({ build, ...word });
+    await register.audit({ event: 'build.held', subject: build, ...word });
+    const marks = await commands.keys(`${keyPrefix}:{fleet}:mark:*`);
+    expect(marks).toHaveLength(2);
+    for (const mark of marks) expect(await commands.pttl(mark)).toBeGreaterThan(0);
+  });
+
+  it('agrees with other daemons when a build was seen first', async () => {
+    const { keyPrefix } = redis.config();
+    const seen = await Promise.all(
+      [1, 2, 3, 4].map((at) => makeRedisRegister(undefined, keyPrefix).register.firstSeen([build], at)),
+    );
+    const instants = new Set(seen.map((each) => each.get(build)));
+    expect(instants.size).toBe(1);
+  });
+
+  it('believes no clock that was ahead when a build was seen first, and none that is behind', async () => {
+    const { register } = makeRedisRegister();
+    const now = Date.now();
+    const aDay = 86_400_000;
+    await register.firstSeen([build], now + 365 * aDay);
+    expect((await register.firstSeen([build], now)).get(build)).toBe(now);
+    expect((await register.firstSeen([build], now + aDay)).get(build)).toBe(now);
+    expect((await register.firstSeen([build], now - 365 * aDay)).get(build)).toBe(now);
+  });
+
+  it('tells clearly what is broken, and leaves it out of the audit', async () => {
+    const { register, keyPrefix, commands } = makeRedisRegister();
+    await commands.hset(`${keyPrefix}:{fleet}:builds`, '2-1', 'yesterday');
+    await expect(register.firstSeen(['2-1'], 1)).rejects.toThrow(/when build 2-1 was seen first/);
+    await commands.xadd(`${keyPrefix}:{fleet}:audit`, '*', 'entry', '{"event":"other"}');
+    expect(await register.readAudit(1)).toEqual([]);
+  });
+});
+
+/** With `between`, each script is sent twice, and that is done in between. */
+function makeRedisRegister(between?: () => Promise<unknown>, keyPrefix = redis.config().keyPrefix) {
+  connection ??= redis.connect();
+  const plain = connection.commands;
+  const commands = between === undefined ? plain : echoingCommands(plain, between).commands;
+  return { register: makeRedisFleetRegister({ commands, keyPrefix }), keyPrefix, commands: plain };
+}

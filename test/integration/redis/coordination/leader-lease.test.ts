@@ -1,0 +1,182 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { LeaderLease } from '../../../../src/orchestrator/ports/leader.ts';
+import { makeRedisFaults, type RedisFaults } from '../../../../src/redis/connection/faults.ts';
+import { makeRedisLeaderLease } from '../../../../src/redis/coordination/leader-lease.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { until } from '../../../support/until.ts';
+
+const redis = useRedis();
+const leases: LeaderLease[] = [];
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(leases.splice(0).map((lease) => lease.release()));
+});
+
+function aLease(
+  keyPrefix: string,
+  parts: { leaseMs?: number; monotonicNow?: () => number; faults?: RedisFaults } = {},
+): LeaderLease {
+  const lease = makeRedisLeaderLease({ commands: redis.connect().commands, keyPrefix, ...parts });
+  leases.push(lease);
+  return lease;
+}
+
+/** For what the lease itself waits for: time stands still while Redis answers, however slow this machine is. */
+function freezeTime(): void {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+  });
+}
+
+// Ahead of the clock, from which an epoch begins.
+const farEpoch = 9_000_000_041;
+
+// Runs out in no test, on whatever machine.
+const leaseMs = 600_000;
+
+describe('the leader lease', () => {
+  it('says so when it fails at a Redis that is there, instead of being tried in silence for ever', async () => {
+    const { keyPrefix } = redis.config();
+    const { commands } = redis.connect();
+    await commands.hset(`${keyPrefix}:{leader}:lease`, 'of', 'another type');
+    const told: string[] = [];
+    const faults = makeRedisFaults({
+      onFault: (reason) => told.push(reason),
+      onOver: (what) => told.push(what),
+    });
+    const lease = aLease(keyPrefix, { leaseMs: 300, faults });
+    expect(await lease.hold()).toBeUndefined();
+    await until('the fault to be told', () => told.length > 0);
+    expect(told[0]).toMatch(/^the leader lease: .*WRONGTYPE/);
+    await commands.del(`${keyPrefix}:{leader}:lease`);
+    await until('the lease to be held', async () => (await lease.hold()) !== undefined);
+    expect(told).toHaveLength(2);
+    expect(faults.reason()).toBeNull();
+  });
+
+  it('is given to whoever tries for it, with a higher fence, and tried for again after the rest', async () => {
+    const { keyPrefix } = redis.config();
+    let now = 0;
+    const first = aLease(keyPrefix, { leaseMs: 300, monotonicNow: () => now });
+    const held = await until('the lease', () => first.hold());
+    await first.giveWay(1_000);
+    expect(await first.hold()).toBeUndefined();
+    const second = aLease(keyPrefix, { leaseMs });
+    expect(await until('the other one to have it', () => second.hold())).toBeGreaterThan(held);
+    await second.release();
+    expect(await first.hold()).toBeUndefined();
+    now += 1_000;
+    await until('it to be held again', () => first.hold());
+  });
+
+  it('has one holder, and another one after its release, with a higher fence', async () => {
+    const { keyPrefix } = redis.config();
+    const [first, second] = [aLease(keyPrefix, { leaseMs }), aLease(keyPrefix, { leaseMs })];
+    const fence = (await first.hold()) ?? 0;
+    expect(fence).toBeGreaterThan(0);
+    expect(await second.hold()).toBeUndefined();
+    expect(await first.hold()).toBe(fence);
+    await first.release();
+    expect(await first.hold()).toBeUndefined();
+    expect(await aLease(keyPrefix, { leaseMs }).hold()).toBeGreaterThan(fence);
+  });
+
+  it('gives one of many who ask at once the lead', async () => {
+    const { keyPrefix } = redis.config();
+    const fences = await Promise.all(Array.from({ length: 5 }, () => aLease(keyPrefix).hold()));
+    expect(fences.filter((fence) => fence !== undefined)).toHaveLength(1);
+  });
+
+  it('is renewed while it is held, beyond its length', async () => {
+    const { keyPrefix } = redis.config();
+    const commands = redis.connect().commands;
+    const key = `${keyPrefix}:{leader}:lease`;
+    freezeTime();
+    const [first, second] = [aLease(keyPrefix, { leaseMs }), aLease(keyPrefix, { leaseMs })];
+    const fence = await first.hold();
+    expect(fence).toBeGreaterThan(0);
+    // Renewed each third of its length, so that after four times it would long be over.
+    for (let renewal = 1; renewal <= 4; renewal += 1) {
+      // Redis's own clock goes on by itself, and by no more than that.
+      await commands.pexpire(key, leaseMs / 2);
+      await vi.advanceTimersByTimeAsync(leaseMs / 3);
+      await until('a renewal', async () => (await commands.pttl(key)) > leaseMs / 2);
+      expect(await second.hold()).toBeUndefined();
+      expect(await first.hold()).toBe(fence);
+    }
+  });
+
+  it('is taken over when its holder dies, with a higher fence', async () => {
+    const { keyPrefix } = redis.config();
+    const commands = redis.connect().commands;
+    await commands.set(`${keyPrefix}:{leader}:epoch`, farEpoch);
+    const key = `${keyPrefix}:{leader}:lease`;
+    await commands.set(key, 'a daemon that was killed', 'PX', leaseMs);
+    const lease = aLease(keyPrefix, { leaseMs: 300 });
+    expect(await lease.hold()).toBeUndefined();
+    // Nobody renews it, so it runs out.
+    await commands.pexpire(key, 1);
+    // A machine that stands still for the length of its lease loses it, and has a higher one then.
+    await expect.poll(() => lease.hold()).toBeGreaterThan(farEpoch);
+  });
+
+  it('has a fence above those of before, also when its epoch was lost (P11)', async () => {
+    const { keyPrefix } = redis.config();
+    const commands = redis.connect().commands;
+    const before = aLease(keyPrefix);
+    const fence = (await before.hold()) ?? 0;
+    await before.release();
+    await commands.del(`${keyPrefix}:{leader}:epoch`);
+    const after = aLease(keyPrefix);
+    // Not within the same second of Redis's clock.
+    await expect.poll(async () => Number((await commands.time())[0])).toBeGreaterThan(fence);
+    expect(await after.hold()).toBeGreaterThan(fence);
+  });
+
+  it('that ran out is told of at once, though whoever leads is waiting, and once to who asks next', async () => {
+    const { keyPrefix } = redis.config();
+    const away = redis.connect();
+    let lapses = 0;
+    freezeTime();
+    const lease = makeRedisLeaderLease({
+      commands: away.commands,
+      keyPrefix,
+      leaseMs,
+      onLapsed: () => {
+        lapses += 1;
+      },
+    });
+    leases.push(lease);
+    const fence = await lease.hold();
+    expect(fence).toBeGreaterThan(0);
+    await away.close();
+    await vi.advanceTimersByTimeAsync(leaseMs - 1);
+    expect(lapses).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(lapses).toBe(1);
+    expect(await lease.hold()).toBeUndefined();
+    expect(lapses).toBe(1);
+  });
+
+  it('is not acted on in its last sixth, by a clock that does not jump', async () => {
+    let nowMs = 1_000;
+    const lease = aLease(redis.config().keyPrefix, { leaseMs: 60_000, monotonicNow: () => nowMs });
+    const fence = await lease.hold();
+    expect(fence).toBeGreaterThan(0);
+    nowMs += 49_999;
+    expect(await lease.hold()).toBe(fence);
+    nowMs += 1;
+    expect(await lease.hold()).toBeUndefined();
+  });
+
+  it('does not release a lease that another one took meanwhile', async () => {
+    const { keyPrefix } = redis.config();
+    const commands = redis.connect().commands;
+    const lease = aLease(keyPrefix, { leaseMs: 60_000 });
+    await lease.hold();
+    await commands.set(`${keyPrefix}:{leader}:lease`, 'another');
+    await lease.release();
+    expect(await commands.get(`${keyPrefix}:{leader}:lease`)).toBe('another');
+  });
+});

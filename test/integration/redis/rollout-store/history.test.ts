@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
+import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
+import { policyKeys, rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
+import { aRollout, someGroups, startedAt } from '../../../support/builders.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { anEvent, pendingOnes } from '../../../support/store-changes.ts';
+
+const redis = useRedis();
+const dayMs = 86_400_000;
+const historyMs = 3 * dayMs;
+const rolloutId = 'production-20260302-1';
+
+function aStore(changes: { historyMs?: number } = { historyMs }) {
+  const { commands } = redis.connect();
+  const { keyPrefix } = redis.config();
+  return { commands, keyPrefix, store: makeRedisRolloutStore({ commands, keyPrefix, ...changes }) };
+}
+
+type Parts = ReturnType<typeof aStore>;
+
+async function freeze({ store }: Parts, number: number): Promise<void> {
+  const id = `production-20260302-${number}`;
+  const rollout = aRollout({ id, createdAt: startedAt + number });
+  const upgrades = pendingOnes(3, { rolloutId: id });
+  const events = [anEvent('rollout.running')];
+  expect(await store.freeze({ rollout, upgrades, groups: someGroups(), events })).toBe('frozen');
+}
+
+async function end({ store }: Parts, number: number): Promise<void> {
+  const id = `production-20260302-${number}`;
+  const rollout = aRollout({
+    id,
+    createdAt: startedAt + number,
+    state: 'succeeded',
+    endedAt: startedAt,
+    rev: 2,
+  });
+  expect(await store.saveRollout({ rollout, expectedRev: 1, events: [], brake: 'keep' }, null)).toBe('saved');
+}
+
+describe('what is kept of a rollout', () => {
+  it('lives for good while it is on its way, and for the history once it is over', async () => {
+    const parts = aStore();
+    await freeze(parts, 1);
+    const { rollout, records, events, groups } = rolloutKeys(parts.keyPrefix, rolloutId);
+    const lives = () =>
+      Promise.all([rollout, records, events, groups].map((key) => parts.commands.pttl(key)));
+    expect(await lives()).toEqual([-1, -1, -1, -1]);
+    await end(parts, 1);
+    for (const leftMs of await lives()) {
+      expect(leftMs).toBeGreaterThan(historyMs - 60_000);
+      expect(leftMs).toBeLessThanOrEqual(historyMs);
+    }
+  });
+
+  it('is its newest ten thousand events, however much happens to it', async () => {
+    const parts = aStore();
+    await freeze(parts, 1);
+    const { events: key } = rolloutKeys(parts.keyPrefix, rolloutId);
+    const saves = 12;
+    for (let rev = 1; rev <= saves; rev += 1) {
+      const rollout = aRollout({ id: rolloutId, createdAt: startedAt + 1, rev: rev + 1 });
+      const events = Array.from({ length: 1_000 }, () => ({
+        ...anEvent('rollout.running'),
+        reason: `save ${rev}`,
+      }));
+      expect(await parts.store.saveRollout({ rollout, expectedRev: rev, events, brake: 'keep' }, null)).toBe(
+        'saved',
+      );
+    }
+    // Redis trims whole nodes, of a hundred events each.
+    const kept = await parts.commands.xlen(key);
+    expect(kept).toBeGreaterThanOrEqual(10_000);
+    expect(kept).toBeLessThan(10_200);
+    expect(await parts.store.readEvents(rolloutId, { limit: 1 })).toMatchObject([
+      { reason: `save ${saves}` },
+    ]);
+  });
+
+  it('lives for 90 days unless it is said otherwise', async () => {
+    const parts = aStore({});
+    await freeze(parts, 1);
+    await end(parts, 1);
+    const leftMs = await parts.commands.pttl(rolloutKeys(parts.keyPrefix, rolloutId).rollout);
+    expect(Math.round(leftMs / dayMs)).toBe(90);
+  });
+
+  it('is off the list of its policy when its keys have expired, whatever the history was', async () => {
+    const parts = aStore();
+    const { commands, keyPrefix } = parts;
+    for (const number of [1, 2]) {
+      await freeze(parts, number);
+      await end(parts, number);
+    }
+    await commands.del(...Object.values(rolloutKeys(keyPrefix, rolloutId)));
+    const { rollouts } = policyKeys(keyPrefix, 'production');
+    expect(await commands.zcard(rollouts)).toBe(2);
+    await freeze(parts, 3);
+    expect(await commands.zrange(rollouts, '0', '-1')).toEqual([
+      'production-20260302-2',
+      'production-20260302-3',
+    ]);
+  });
+
+  it('includes the number of its day for two days, so that an id is not given twice', async () => {
+    const parts = aStore({ historyMs: 90 * dayMs });
+    await freeze(parts, 1);
+    const leftMs = await parts.commands.pttl(policyKeys(parts.keyPrefix, 'production').number('20260302'));
+    expect(leftMs).toBeGreaterThan(dayMs);
+    expect(leftMs).toBeLessThanOrEqual(2 * dayMs);
+  });
+});
+
+describe('builds that were seen', () => {
+  it('are forgotten when they have not been on offer for the history, and never while they are', async () => {
+    const { commands } = redis.connect();
+    const { keyPrefix } = redis.config();
+    const register = makeRedisFleetRegister({ commands, keyPrefix, historyMs });
+    const seen = async (builds: readonly string[], at: number) => [...(await register.firstSeen(builds, at))];
+    await register.firstSeen(['1-1', '2-1'], startedAt);
+    // Others may be offered to another daemon: both stay.
+    await register.firstSeen(['2-1'], startedAt + historyMs);
+    expect(await seen(['1-1'], startedAt + historyMs)).toEqual([['1-1', startedAt]]);
+    await register.firstSeen(['2-1'], startedAt + 2 * historyMs + 1);
+    // Withdrawn for longer: when it comes back, it is as good as new.
+    expect(await commands.hkeys(`${keyPrefix}:{fleet}:builds`)).toEqual(['2-1']);
+    expect(await commands.zcard(`${keyPrefix}:{fleet}:offered`)).toBe(1);
+    const later = startedAt + 3 * historyMs;
+    expect(await seen(['1-1', '2-1'], later)).toEqual([
+      ['1-1', later],
+      ['2-1', startedAt],
+    ]);
+  });
+});

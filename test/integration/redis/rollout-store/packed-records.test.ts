@@ -1,0 +1,215 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { packHistory } from '../../../../src/orchestrator/lead/pack-history.ts';
+import type { RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
+import { listAllUpgrades } from '../../../../src/orchestrator/records/read-records.ts';
+import type { BackupPart } from '../../../../src/redis/backup/backup-lines.ts';
+import { restoreBackup } from '../../../../src/redis/backup/restore-backup.ts';
+import { takeBackup } from '../../../../src/redis/backup/take-backup.ts';
+import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
+import { exportRollout } from '../../../../src/redis/rollout-store/export-rollout.ts';
+import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
+import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
+import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { anUpgrade, aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
+import { dyingCommands, onScripts } from '../../../support/echoing-commands.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { changeTo } from '../../../support/store-changes.ts';
+
+const redis = useRedis();
+const id = 'production-20260302-1';
+const planned = 1_700;
+const endedAt = startedAt + 60_000;
+const never = new AbortController().signal;
+let connection: RedisConnection;
+let keyPrefix: string;
+let store: RolloutStore;
+
+/** Every hundredth failed, every fiftieth left the fleet; names are hard on a format. */
+function upgradeOf(index: number): Upgrade {
+  const state = index % 100 === 7 ? 'failed' : index % 50 === 3 ? 'withdrawn' : 'succeeded';
+  const weight = state === 'failed' ? 1 : 0;
+  const reason = `näme "${index}" \\ud83d\n\u2028 ${state}`;
+  return anUpgrade(
+    { state, endedAt: endedAt + index, reason, weight, lost: false },
+    {
+      collectorId: 10_000 - index,
+      collectorName: `svr "${index}" 🚀`,
+      order: index,
+      wave: index < 20 ? 0 : 1,
+    },
+  );
+}
+
+const upgrades = Array.from({ length: planned }, (_, index) => upgradeOf(index));
+
+beforeEach(async () => {
+  connection ??= redis.connect();
+  keyPrefix = redis.config().keyPrefix;
+  store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
+  const waves = [aWave({ state: 'passed', size: 20 }), aWave({ state: 'passed', size: planned - 20 })];
+  const rollout = aRollout({ waves });
+  await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
+  const ended = { ...rollout, state: 'finishedWithFailures', endedAt, rev: rollout.rev + 1 } as const;
+  const change = { rollout: ended, expectedRev: rollout.rev, events: [], brake: 'keep' } as const;
+  expect(await store.saveRollout(change, null)).toBe('saved');
+});
+
+const pack = (of: RolloutStore = store) => of.packEnded(['production'], endedAt + 1, never);
+const keys = () => rolloutKeys(keyPrefix, id);
+const recordsLeft = () => connection.commands.hlen(keys().records);
+
+async function readAll() {
+  const ids = upgrades.map(({ collectorId }) => collectorId);
+  const lines = [];
+  for await (const line of exportRollout({ commands: connection.commands, keyPrefix }, id)) lines.push(line);
+  return {
+    lines,
+    all: await store.listUpgrades(id, { offset: 0, limit: 10_000 }),
+    page: await store.listUpgrades(id, { offset: 495, limit: 10 }),
+    wave: await store.listUpgrades(id, { offset: 0, limit: 100, wave: 0 }),
+    succeeded: await listAllUpgrades(store, id, { state: 'succeeded' }),
+    failed: await listAllUpgrades(store, id, { state: 'failed' }),
+    missed: await store.listMissed(id, { kind: 'failed', limit: 10_000 }),
+    withdrawn: await store.listMissed(id, { kind: 'withdrawn', limit: 10_000 }),
+    one: await store.loadUpgrade(id, 9_998),
+    none: await store.loadUpgrade(id, 1),
+    some: await store.loadUpgrades(id, [...ids.toReversed(), 1]),
+  };
+}
+
+describe('the records of a rollout that is over', () => {
+  it('are packed but for its failures, and everything that reads them finds the same', async () => {
+    const before = await readAll();
+    const bytesOf = async (key: string) => Number(await connection.client.memory('USAGE', key, 'SAMPLES', 0));
+    const bytesBefore = await bytesOf(keys().records);
+    await pack();
+    expect(await recordsLeft()).toBe(upgrades.filter(({ state }) => state === 'failed').length);
+    expect(await readAll()).toEqual(before);
+    expect((await bytesOf(keys().records)) + (await bytesOf(keys().packed))).toBeLessThan(bytesBefore / 5);
+    const [ofRollout, ofPacks] = await Promise.all(
+      [keys().rollout, keys().packed].map((key) => connection.commands.pttl(key)),
+    );
+    expect(Math.abs(Number(ofRollout) - Number(ofPacks))).toBeLessThan(10_000);
+  });
+
+  it('are left as they are before their time, and while the rollout is on its way', async () => {
+    await store.packEnded(['production', 'other'], endedAt, never);
+    expect(await recordsLeft()).toBe(planned);
+    const rollout = aRollout({ id: 'other-20260302-1' });
+    const own = upgrades.map((upgrade) => ({ ...upgrade, rolloutId: rollout.id }));
+    await store.freeze({ rollout, upgrades: own, groups: someGroups(), events: [] });
+    await store.packEnded(['other'], Number.MAX_SAFE_INTEGER, never);
+    expect(await connection.commands.hlen(rolloutKeys(keyPrefix, rollout.id).records)).toBe(planned);
+  });
+
+  it('are whole wherever a leader that packs is killed, and the next one goes on', async () => {
+    const before = await readAll();
+    for (let killedAfter = 1; killedAfter <= 2; killedAfter += 1) {
+      let packs = 0;
+      const commands = onScripts(connection.commands, async (send, args) => {
+        const isPack = args.some((arg) => arg === keys().packed);
+        if (isPack) packs += 1;
+        if (isPack && packs > killedAfter) throw new Error('killed');
+        const answer = await send();
+        if (isPack && packs === killedAfter) throw new Error('killed');
+        return answer;
+      });
+      await expect(pack(makeRedisRolloutStore({ commands, keyPrefix }))).rejects.toThrow('killed');
+      expect(await readAll()).toEqual(before);
+    }
+    await pack();
+    expect(await recordsLeft()).toBe(17);
+    const { commands } = connection;
+    const twice = makeRedisRolloutStore({ commands: dyingCommands(commands, ':packed'), keyPrefix });
+    // Nothing is left to do, so nothing is written.
+    await pack(twice);
+    expect(await readAll()).toEqual(before);
+  });
+
+  it('are not packed when one of them has changed since it was read', async () => {
+    const [first] = upgrades;
+    if (first === undefined) throw new Error('there is one');
+    const later = { state: 'rolledBack', endedAt, reason: 'meanwhile', weight: 0, lost: false } as const;
+    const change = changeTo(first, later, endedAt);
+    let isChanged = false;
+    const commands = onScripts(connection.commands, async (send, args) => {
+      if (!isChanged && args.some((arg) => arg === keys().packed)) {
+        isChanged = true;
+        expect(await store.saveUpgrade(change, null)).toBe('saved');
+      }
+      return send();
+    });
+    await pack(makeRedisRolloutStore({ commands, keyPrefix }));
+    expect(await store.loadUpgrade(id, first.collectorId)).toEqual(change.after);
+    await pack();
+    expect(await store.loadUpgrade(id, first.collectorId)).toEqual(change.after);
+    expect(await recordsLeft()).toBe(17);
+  });
+
+  it('are unpacked before the rollout is open again, as for its rollback, and can change then', async () => {
+    const before = await readAll();
+    await pack();
+    const rollout = await store.loadRollout(id);
+    if (rollout === undefined) throw new Error('it is kept');
+    const open = { ...rollout, state: 'rollingBack', endedAt: null, rev: rollout.rev + 1 } as const;
+    const change = { rollout: open, expectedRev: rollout.rev, events: [], brake: 'set' } as const;
+    expect(await store.saveRollout(change, null)).toBe('saved');
+    expect(await recordsLeft()).toBe(planned);
+    expect(await connection.commands.exists(keys().packed)).toBe(0);
+    expect(await connection.commands.pttl(keys().records)).toBe(-1);
+    expect((await readAll()).all).toEqual(before.all);
+    const of = before.succeeded[0];
+    if (of === undefined) throw new Error('there is one');
+    const back = changeTo(of, { state: 'rolledBack', endedAt, reason: '', weight: 0, lost: false }, endedAt);
+    expect(await store.saveUpgrade(back, null)).toBe('saved');
+    await store.packEnded(['production'], Number.MAX_SAFE_INTEGER, never);
+    expect(await recordsLeft()).toBe(planned);
+  });
+
+  it('come back from a backup as they were, packed', async () => {
+    const before = await readAll();
+    await pack();
+    const parts: BackupPart[] = [];
+    for await (const part of takeBackup({ connection, keyPrefix })) parts.push(part);
+    await connection.commands.unlink(...Object.values(keys()));
+    expect(await store.loadRollout(id)).toBeUndefined();
+    const readParts = async function* () {
+      yield* parts;
+    };
+    const backup = { readParts, replaces: true, now: Date.now() };
+    expect(await restoreBackup({ connection, keyPrefix }, backup)).toMatchObject({ kind: 'restored' });
+    expect(await recordsLeft()).toBe(17);
+    expect((await readAll()).succeeded).toEqual(before.succeeded);
+  });
+
+  it('are left out where their pack can not be read, which is told once, and stops nothing else', async () => {
+    await pack();
+    await connection.commands.hset(keys().packed, '1', 'no pack');
+    const told: string[] = [];
+    const broken = makeBrokenRecords(({ what }) => told.push(what));
+    const reader = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken });
+    const all = await reader.listUpgrades(id, { offset: 0, limit: 10_000 });
+    expect(all.length).toBe(planned - 500 + 5);
+    await reader.listUpgrades(id, { offset: 0, limit: 10_000 });
+    expect(told).toEqual([`pack 1 of records in ${keys().packed}`]);
+  });
+});
+
+describe('the leader', () => {
+  it('packs an hour after the end, and looks again every minute while it leads', async () => {
+    const asked: number[] = [];
+    const packs = { packEnded: async (_policies: readonly string[], before: number) => asked.push(before) };
+    let now = endedAt;
+    const parts = {
+      store: packs as unknown as RolloutStore,
+      clock: { now: () => now },
+      sleep: async (forMs: number) => {
+        now += forMs;
+      },
+      policies: ['production'],
+    };
+    expect(await packHistory(parts, () => asked.length < 3, never)).toBe('done');
+    expect(asked).toEqual([0, 1, 2].map((minutes) => endedAt + minutes * 60_000 - 3_600_000));
+  });
+});

@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import { checkFleet } from '../../../../src/cli/plan/fleet-check.ts';
+import { assessPlan } from '../../../../src/cli/plan/plan-figures.ts';
+import { planJson } from '../../../../src/cli/plan/plan-json.ts';
+import { overlapWords, renderMembers, renderPlan } from '../../../../src/cli/plan/render-plan.ts';
+import type { PlanReading } from '../../../../src/orchestrator/scan/read-plan.ts';
+import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
+import type { Policy } from '../../../../src/rollout/model/policy.ts';
+import { makePlan } from '../../../../src/rollout/planning/plan.ts';
+import {
+  aFleet,
+  aPolicy,
+  aTarget,
+  aWaveRule,
+  oldBuild,
+  startedAt,
+  targetBuild,
+} from '../../../support/builders.ts';
+
+const clearScreen = '\u001b[2J';
+const hour = 3_600_000;
+// Every day from 22:00 to 02:00; it is 21:00.
+const nights = [{ days: [1, 2, 3, 4, 5, 6, 7], fromMinute: 1_320, toMinute: 120, timeZone: 'UTC' }];
+const twoWaves = [
+  aWaveRule({
+    name: 'canary',
+    size: { kind: 'count', count: 1 },
+    soakMs: hour,
+    maxFailures: { kind: 'count', count: 0 },
+  }),
+  aWaveRule(),
+];
+
+interface Given {
+  readonly policy?: Partial<Policy>;
+  readonly size?: number;
+  readonly change?: (id: number) => Partial<FleetCollector>;
+}
+
+function planned({ policy: changes, size = 100, change }: Given) {
+  const policy = aPolicy(changes);
+  const plan = makePlan(policy, targetBuild, aFleet(size, change), 'production-20260302-1');
+  const figures = assessPlan(policy, plan, { now: startedAt, requestsPerSecond: 4 });
+  return { policy, plan, figures };
+}
+
+function linesOf(given: Given): readonly string[] {
+  const { policy, plan, figures } = planned(given);
+  return renderPlan(policy, plan, figures, startedAt).split('\n');
+}
+
+const cellsOf = (lines: readonly string[]) =>
+  lines.filter((line) => line.startsWith('│')).map((line) => line.split('│').map((cell) => cell.trim()));
+
+describe('a plan for a person', () => {
+  it('begins with policy, target, size and hash', () => {
+    const { plan } = planned({});
+    expect(linesOf({})[0]).toBe(`production → 19.536-4   100 collectors   plan ${plan.hash}`);
+  });
+
+  it('shows each wave with its strata, soak, allowance, approval and gates', () => {
+    const gate = { kind: 'webhook', url: 'http://pager', everyMs: 60_000 } as const;
+    const gates = [
+      { ...gate, name: 'pager', dryRun: false },
+      { ...gate, name: `disk${clearScreen}`, dryRun: true },
+    ];
+    const waves = [
+      { ...twoWaves[0], ...aWaveRule({ ...twoWaves[0], gates }) },
+      aWaveRule({ approval: true }),
+    ];
+    const change = (id: number) => ({ osName: id % 2 === 0 ? 'Linux' : 'AIX' });
+    expect(cellsOf(linesOf({ policy: { waves, spreadBy: ['osName'] }, change }))).toEqual([
+      ['', 'wave', 'collectors', 'strata', 'soak', 'failures allowed', 'approval', 'gates', ''],
+      ['', 'canary', '1', '1/2', '1h', '0', '', 'pager, disk\\u001b[2J (dry run)', ''],
+      ['', 'rest', '99', '2/2', '0s', '1 (2%)', 'needed', '', ''],
+    ]);
+  });
+
+  it('names strata that no wave before the last covers', () => {
+    const change = (id: number) => ({ osName: `OS ${id % 30}` });
+    const lines = linesOf({ policy: { waves: twoWaves, spreadBy: ['osName'] }, change });
+    expect(lines.find((line) => line.startsWith('uncovered: '))).toMatch(
+      /^uncovered: 29 of 30 strata are in no wave before the last: OS .*; …$/,
+    );
+    expect(linesOf({ policy: { spreadBy: ['osName'] }, change }).join()).not.toContain('uncovered');
+  });
+
+  it('names the longest chain that a cap makes', () => {
+    const policy = { waves: twoWaves, maxInFlightPer: [{ key: 'hostName', cap: 2 } as const] };
+    const change = (id: number) => ({ hostName: id <= 40 ? 'one' : `host ${id}` });
+    expect(linesOf({ policy, change })).toContain(
+      'caps: in wave rest up to 20 have to follow one another (hostName: 2)',
+    );
+    const apart = (id: number) => ({ hostName: `host ${id}` });
+    expect(linesOf({ policy, change: apart }).join()).not.toContain('caps');
+  });
+
+  it('says when the next window opens, and whether an upgrade fits into one', () => {
+    const lines = linesOf({ policy: { windows: nights } });
+    expect(lines).toContain('window: closed: outside the window, opens 22:00 UTC (1h)');
+    expect(lines.join()).not.toContain('nothing would start');
+    const upgrade = { deadlineMs: 9 * hour, verifyWithinMs: 600_000, expectMs: 4 * hour + 1 };
+    expect(linesOf({ policy: { windows: nights, upgrade } })).toContain(
+      'window: none is open as long as an upgrade is expected to take (4h): nothing would start',
+    );
+    const fits = { ...upgrade, expectMs: 4 * hour };
+    const freezes = [{ from: '2026-01-01T00:00', to: '2026-01-02T00:00', reason: '', timeZone: 'UTC' }];
+    for (const policy of [{ windows: nights, upgrade: fits }, { freezes }])
+      expect(linesOf({ policy }).join()).not.toContain('nothing would start');
+    expect(linesOf({}).join()).not.toContain('window');
+  });
+
+  it('says how long it takes, with how many requests, and when it ends', () => {
+    const line = linesOf({ policy: { waves: twoWaves } }).find((each) => each.startsWith('takes about '));
+    const ends =
+      /^takes about (\S+) \(±\S+\) and 800 requests, would end about (2026-03-03 \d\d:\d\d \S+|\d\d:\d\d:\d\d)$/;
+    expect(line).toMatch(ends);
+    const { figures } = planned({ policy: { waves: twoWaves } });
+    // A canary of one and its soak, then 99 by ten at a time.
+    expect(figures.estimate.endsAt).toBeGreaterThan(startedAt + hour + 50 * 60_000);
+    const capped = { waves: twoWaves, maxInFlightPer: [{ key: 'hostName', cap: 1 } as const] };
+    const chained = planned({ policy: capped }).figures.estimate.endsAt;
+    expect(chained).toBeGreaterThan(startedAt + 98 * 300_000);
+  });
+
+  it('soaks for nobody in no wave', () => {
+    const waves = [
+      aWaveRule({ name: 'none', size: { kind: 'count', count: 0 }, soakMs: 100 * hour }),
+      aWaveRule(),
+    ];
+    const { endsAt } = planned({ policy: { waves } }).figures.estimate;
+    expect(endsAt).toBeLessThan(startedAt + 10 * hour);
+  });
+
+  it('says that the wait for approval is not in the estimate', () => {
+    const aside = /, the wait for approval aside$/m;
+    expect(linesOf({}).join('\n')).not.toMatch(aside);
+    const lines = linesOf({ policy: { approval: true } });
+    expect(lines.join('\n')).toMatch(aside);
+    // It depends on a person.
+    expect(lines.join('\n')).not.toContain('would end');
+    expect(lines).toContain('approval: nothing starts before the plan is approved');
+    expect(linesOf({ policy: { waves: [aWaveRule({ approval: true })] } }).join('\n')).toMatch(aside);
+  });
+
+  it('says where its windows leave no room', () => {
+    const freezes = [
+      { from: '2026-01-01T00:00', to: '2030-01-01T00:00', reason: 'for good', timeZone: 'UTC' },
+    ];
+    expect(linesOf({ policy: { freezes } })).toContain(
+      'needs about 800 requests, and finds no room in its windows',
+    );
+  });
+
+  it('says who is left out and why', () => {
+    const change = (id: number) => ({ build: id > 90 ? targetBuild : oldBuild, alive: id !== 1 });
+    expect(linesOf({ change })).toContain('left out: not alive: 1 · runs the target build already: 10');
+    expect(linesOf({}).join()).not.toContain('left out');
+  });
+
+  it('says what only the daemon knows, where the age of a build counts', () => {
+    const target = aTarget({ minimumAgeMs: 72 * hour });
+    expect(linesOf({ policy: { target } })).toContain(
+      'only the daemon knows how old the build is (it has to be 3d), and what is held',
+    );
+    expect(linesOf({}).join()).not.toContain('daemon');
+  });
+
+  it('says plainly that nothing is matched, that nothing is to do, or that nobody is there', () => {
+    const select = { include: { name: ['nobody'] }, exclude: [] };
+    expect(linesOf({ policy: { select } })).toContain(
+      'it matches nothing: none of the 100 installed collectors is selected',
+    );
+    expect(linesOf({ policy: { select: { include: {}, exclude: [{}] } } }).join()).toContain(
+      'matches nothing',
+    );
+    const atTarget = linesOf({ change: () => ({ build: targetBuild }) });
+    expect(atTarget).toContain('no collector can be upgraded to 19.536-4 now');
+    expect(atTarget.join()).not.toMatch(/takes about|matches nothing/);
+    expect(linesOf({ size: 0 })).toContain('the inventory holds no installed collector');
+  });
+
+  it('names every member with wave, place and stratum, and everyone left out', () => {
+    const change = (id: number) => ({
+      name: `web-${id}${clearScreen}`,
+      osName: 'AIX',
+      build: id === 1 ? targetBuild : oldBuild,
+    });
+    const { plan } = planned({ policy: { waves: twoWaves, spreadBy: ['osName'] }, size: 3, change });
+    const [first, second] = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.id));
+    expect(renderMembers(plan).split('\n')).toEqual([
+      `  canary  1  ${first} web-${first}\\u001b[2J  19.441-2  AIX`,
+      `  rest  2  ${second} web-${second}\\u001b[2J  19.441-2  AIX`,
+      '  left out  1 web-1\\u001b[2J  19.536-4: runs the target build already',
+    ]);
+  });
+});
+
+describe('a plan for programs', () => {
+  it('has the same figures, and members where they are asked for', () => {
+    const change = (id: number) => ({ build: id === 1 ? targetBuild : oldBuild });
+    const { policy, plan, figures } = planned({
+      policy: { waves: twoWaves, windows: nights },
+      size: 3,
+      change,
+    });
+    expect(planJson(policy, plan, figures, false)).toMatchObject({
+      policy: 'production',
+      targetBuild,
+      hash: plan.hash,
+      planned: 2,
+      selected: 3,
+      installed: 3,
+      strata: { total: 1 },
+      window: { isOpen: false, until: startedAt + hour, isLongEnough: true },
+      waves: [
+        { name: 'canary', size: 1, strata: 1, soakMs: hour, failuresAllowed: 0, chain: 1 },
+        { name: 'rest', size: 1, maxFailures: '2%' },
+      ],
+      leftOut: { 'runs the target build already': 1 },
+      estimate: { requests: 16 },
+    });
+    expect(JSON.stringify(planJson(policy, plan, figures, false))).not.toContain('collector-');
+    expect(planJson(policy, plan, figures, true)).toMatchObject({
+      waves: [{ members: [{ order: 1, build: oldBuild, stratum: 'all' }] }, { members: [{ order: 2 }] }],
+      leftOutCollectors: [{ id: 1, name: 'collector-1', reason: 'runs the target build already' }],
+    });
+  });
+});
+
+describe('policies that claim the same collectors', () => {
+  it('are named with how many, and some of them', () => {
+    const policies = ['a', 'b'] as const;
+    expect(overlapWords({ policies, count: 4, names: ['x', `y${clearScreen}`, 'z'] })).toBe(
+      'a and b both claim 4 collectors (x, y\\u001b[2J, z, …); whichever plans first takes them',
+    );
+    expect(overlapWords({ policies, count: 1, names: ['x'] })).toMatch(/claim 1 collector \(x\);/);
+  });
+});
+
+describe('a config beside its fleet', () => {
+  const fleet = aFleet(10, (id) => ({ build: id === 1 ? targetBuild : oldBuild }));
+  const planOf = (name: string, ids: readonly number[]) => {
+    const policy = aPolicy({ name, select: { include: { id: ids }, exclude: [{ id: [9] }] } });
+    const reading: PlanReading = { kind: 'planned', plan: makePlan(policy, targetBuild, fleet, name), fleet };
+    return { policy, reading };
+  };
+
+  it('shows how many collectors each policy selects, whatever build they run', () => {
+    const { policies, warnings } = checkFleet([planOf('all', [1, 2, 3, 9]), planOf('none', [9, 77])]);
+    expect(policies.map(({ words }) => words)).toEqual([
+      'all: selects 3 of 10 installed collectors',
+      'none: selects 0 of 10 installed collectors',
+    ]);
+    expect(warnings).toEqual(['none matches nothing']);
+  });
+
+  it('shows which policies select the same, and knows nothing of one without a target', () => {
+    const noTarget = {
+      policy: aPolicy({ name: 'late' }),
+      reading: { kind: 'noTarget', reason: 'no latest' } as const,
+    };
+    const { policies, overlaps, warnings } = checkFleet([planOf('a', [1, 2]), noTarget, planOf('b', [1, 3])]);
+    expect(policies[1]).toEqual({ policy: 'late', selected: null, words: 'late: no latest' });
+    expect(overlaps).toEqual([{ policies: ['a', 'b'], count: 1, names: ['collector-1'] }]);
+    expect(warnings).toEqual([
+      'a and b both claim 1 collector (collector-1); whichever plans first takes them',
+    ]);
+  });
+});

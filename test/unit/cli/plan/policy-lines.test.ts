@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { policyLines } from '../../../../src/cli/plan/policy-lines.ts';
+import { aPolicy, aWaveRule, aWebhookGate } from '../../../support/builders.ts';
+
+const gate = aWebhookGate({ name: 'pager', dryRun: true });
+
+describe('a policy in short', () => {
+  it('says where to, how fast, and in which waves', () => {
+    expect(policyLines(aPolicy())).toEqual([
+      'production: to latest, 10 at once, */15 * * * * UTC; rest 100% (soak 0s, failures 2%)',
+    ]);
+  });
+
+  it('says when it may start, who has to approve, and which gates are asked', () => {
+    const policy = aPolicy({
+      windows: [
+        { days: [1, 2], fromMinute: 22 * 60, toMinute: 5 * 60, timeZone: 'collector' },
+        { days: [1, 2, 3, 4, 5, 6, 7], fromMinute: 0, toMinute: 90, timeZone: 'UTC' },
+      ],
+      freezes: [{ from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: 'holidays', timeZone: 'UTC' }],
+      approval: true,
+      waves: [
+        aWaveRule({ name: 'canary', gates: [gate, { ...gate, name: 'webhook', dryRun: false }] }),
+        aWaveRule({ approval: true }),
+      ],
+    });
+    expect(policyLines(policy).slice(1)).toEqual([
+      '  windows: mon, tue 22:00-05:00 collector; daily 00:00-01:30 UTC',
+      '  freezes: 2026-12-20T00:00 to 2027-01-04T00:00 UTC (holidays)',
+      '  approval of: the plan, wave rest',
+      '  gates of canary: pager (webhook, decides nothing), webhook',
+    ]);
+  });
+});

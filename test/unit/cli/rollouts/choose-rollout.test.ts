@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { chooseRollout } from '../../../../src/cli/rollouts/choose-rollout.ts';
+import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
+import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import { awaitsApproval } from '../../../../src/rollout/status/status.ts';
+import type { RolloutVerb } from '../../../../src/rollout/verbs/verbs.ts';
+import { startedAt } from '../../../support/builders.ts';
+import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
+
+const active = (id: string, changes: Partial<RolloutStatus> = {}) => aRolloutStatus({ id, ...changes });
+const ended = (id: string, changes: Partial<RolloutStatus> = {}) =>
+  active(id, { state: 'succeeded', endedAt: startedAt, ...changes });
+const awaiting = (id: string) => active(id, { state: 'awaitingApproval' });
+
+/** The chosen one's id, or the complaint. */
+function choose(rollouts: readonly RolloutStatus[], named?: string, verb?: RolloutVerb): string {
+  try {
+    return chooseRollout(rollouts, named, verb).id;
+  } catch (error) {
+    expect(error).toMatchObject({ name: 'CommandFailure', exitCode: exitCodes.usageOrConfig });
+    return (error as Error).message;
+  }
+}
+
+describe('the rollout that is meant', () => {
+  it('is the one that is named, by its id or as the newest of its policy', () => {
+    const rollouts = [active('new'), ended('old')];
+    expect(choose(rollouts, 'old')).toBe('old');
+    expect(choose(rollouts, 'production')).toBe('new');
+    expect(choose(rollouts, 'nobody')).toBe('no rollout and no policy is called nobody; on their way: new');
+    expect(choose(rollouts, 'producton')).toBe(
+      'no rollout and no policy is called producton (did you mean production?); on their way: new',
+    );
+  });
+
+  it('is the only one that is on its way, where none is named', () => {
+    expect(choose([ended('c'), active('b'), ended('a')])).toBe('b');
+    expect(choose([active('b'), active('a')])).toBe('say which rollout; on their way: b, a');
+    expect(choose([ended('a')])).toBe('say which rollout; on their way: none');
+  });
+
+  it('is the one that waits, for an approval', () => {
+    const rollouts = [active('c', { policy: 'staging' }), awaiting('b'), ended('a')];
+    expect(choose(rollouts, undefined, 'approve')).toBe('b');
+    expect(choose(rollouts, undefined, 'pause')).toMatch(/^say which/);
+    expect(choose([awaiting('b'), awaiting('a')], undefined, 'approve')).toMatch(/^say which/);
+    expect(choose([active('b'), ended('a')], undefined, 'approve')).toBe('b');
+    expect(choose([active('new'), awaiting('older')], 'production', 'approve')).toBe('older');
+    expect(choose([active('new'), awaiting('older')], 'production', 'abort')).toBe('new');
+  });
+
+  it('is the newest of the only policy, for a rollback or a retry of what is over', () => {
+    const rollouts = [ended('b'), ended('a')];
+    expect(choose(rollouts, undefined, 'rollback')).toBe('b');
+    expect(choose(rollouts, undefined, 'retry')).toBe('b');
+    expect(choose(rollouts, undefined, 'abort')).toMatch(/^say which/);
+    expect(choose([active('c'), ...rollouts], undefined, 'retry')).toBe('c');
+    expect(choose([ended('b'), active('a')], undefined, 'retry')).toBe('a');
+    expect(choose([...rollouts, ended('x', { policy: 'staging' })], undefined, 'retry')).toMatch(
+      /^say which/,
+    );
+    expect(choose([], undefined, 'retry')).toMatch(/^say which/);
+  });
+
+  it('is the rollback, while a rollout only waits for it', () => {
+    const rollback = active('b', { kind: 'rollback', rollbackOf: 'a' });
+    const taken = active('a', { state: 'rollingBack', rollbackId: 'b' });
+    expect(choose([rollback, taken], undefined, 'pause')).toBe('b');
+    expect(choose([taken], undefined, 'pause')).toBe('a');
+  });
+});
+
+describe('a rollout that waits for approval', () => {
+  it('waits as a whole, or with a wave that is not approved', () => {
+    const waves = (waits: string | null) => [aWaveStatus({ state: 'awaitingApproval', waits })];
+    expect(awaitsApproval(awaiting('a'))).toBe(true);
+    expect(awaitsApproval(active('a', { waves: waves('approval') }))).toBe(true);
+    expect(awaitsApproval(active('a', { waves: waves(null) }))).toBe(false);
+    expect(awaitsApproval(ended('a', { waves: waves('approval') }))).toBe(false);
+    expect(awaitsApproval(active('a'))).toBe(false);
+  });
+
+  it.each(['aborted', 'superseded', 'rollingBack'] as const)(
+    'waits for nobody any more once it is %s',
+    (state) => {
+      const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
+      expect(awaitsApproval(active('a', { state, waves }))).toBe(false);
+    },
+  );
+});

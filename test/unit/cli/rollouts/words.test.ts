@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { quoteArgument } from '../../../../src/cli/rollouts/command-for.ts';
+import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.ts';
+import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
+import { endedOf, waveWords } from '../../../../src/cli/run/progress.ts';
+import { showInstant, showInstantIn } from '../../../../src/cli/shell/show-instant.ts';
+import { startedAt } from '../../../support/builders.ts';
+import { anExplanation, aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
+
+const hour = 3_600_000;
+const clearScreen = '\u001b[2J';
+
+describe('an instant', () => {
+  // 2026-03-02T21:00Z is 22:00 in Berlin.
+  it('has no date where it is today by the clock of its zone', () => {
+    expect(showInstantIn('Europe/Berlin', startedAt + hour, startedAt)).toBe('23:00');
+    expect(showInstantIn('Europe/Berlin', startedAt + 2 * hour, startedAt)).toBe('2026-03-03 00:00');
+    expect(showInstantIn('UTC', startedAt + 2 * hour, startedAt)).toBe('23:00');
+    expect(showInstantIn('UTC', startedAt - 22 * hour, startedAt)).toBe('2026-03-01 23:00');
+  });
+
+  it("is shown by this machine's clock, to the second where it is today", () => {
+    const at = new Date(2026, 5, 15, 12, 34, 56).getTime();
+    expect(showInstant(at, at + 10 * hour)).toBe('12:34:56');
+    expect(showInstant(at, at + 24 * hour)).toBe('2026-06-15 12:34');
+    expect(showInstantIn('no/zone', at, at)).toBe('12:34');
+  });
+});
+
+describe('an argument to be copied', () => {
+  it.each([
+    ['19.455-2', '19.455-2'],
+    ['Linux / amd64 / 19.441-2', '"Linux / amd64 / 19.441-2"'],
+    ['it is $(reboot)', "'it is $(reboot)'"],
+    ['`reboot`', "'`reboot`'"],
+    ['a "b" \\ !c', '\'a "b" \\ !c\''],
+    ["it's; reboot", "'it'\\''s; reboot'"],
+    [`x${clearScreen}`, "'x\\u001b[2J'"],
+    ['', "''"],
+  ])('%s is %s', (text, quoted) => {
+    expect(quoteArgument(text)).toBe(quoted);
+  });
+});
+
+describe('what is held', () => {
+  it('is told with who, when and why', () => {
+    const word = { by: 'alice', reason: 'broken disk', at: startedAt };
+    const held = {
+      builds: [{ build: '19.455-2', ...word }],
+      collectors: [
+        { collectorId: 7, ...word, reason: '' },
+        { collectorId: 8, name: 'web-8', ...word },
+      ],
+      strata: [
+        {
+          policy: 'production',
+          label: `Linux ${clearScreen}`,
+          rolloutId: 'production-1',
+          isEnded: false,
+          ...word,
+        },
+        { policy: 'test', label: 'Windows', rolloutId: 'test-1', isEnded: true, ...word },
+      ],
+    };
+    const since = showInstant(startedAt, startedAt + 48 * hour);
+    expect(renderHolds(held, startedAt + 48 * hour).split('\n')).toEqual([
+      `build 19.455-2   by alice, since ${since}: broken disk`,
+      `collector 7   by alice, since ${since}`,
+      `collector 8 web-8   by alice, since ${since}: broken disk`,
+      `stratum Linux \\u001b[2J of production (production-1)   by alice, since ${since}: broken disk`,
+      `stratum Windows of test (test-1, ended)   by alice, since ${since}: broken disk`,
+    ]);
+  });
+
+  it('is nothing', () => {
+    expect(renderHolds({ builds: [], collectors: [], strata: [] }, startedAt)).toBe('nothing is held');
+  });
+});
+
+describe('the explanation of a collector', () => {
+  const about = { collectorId: 7, collectorName: 'web-7', build: '19.441-2' };
+
+  it('says for each policy where it stands, why, and until when, and what it went through', () => {
+    const until = startedAt + 50 * hour;
+    const attempt = {
+      taskId: '41',
+      startedAt,
+      endedAt: startedAt,
+      state: 'retrying',
+      reason: 'no space',
+    } as const;
+    const running = { taskId: null, startedAt, endedAt: null, state: 'upgrading', reason: '' } as const;
+    const explanations = [
+      anExplanation({ reason: 'outside the window', until, attempts: [attempt, running] }),
+      anExplanation({
+        policy: 'other',
+        rollout: 'other-1',
+        state: 'withdrawn',
+        reason: 'withdrawn: held by alice',
+        target: null,
+        stratum: null,
+      }),
+      anExplanation({
+        policy: 'test',
+        rollout: null,
+        wave: null,
+        state: null,
+        reason: 'not selected',
+        stratum: null,
+      }),
+    ];
+    const past = {
+      policy: 'production',
+      fromBuild: '19.1-1',
+      toBuild: '19.2-2',
+      at: startedAt,
+      attempts: [],
+    };
+    const history = [
+      { ...past, rollout: 'production-9', kind: 'rollback', state: 'succeeded', reason: 'alive' },
+      { ...past, rollout: 'production-8', kind: 'upgrade', state: 'rolledBack', reason: '', at: null },
+    ] as const;
+    const at = showInstant(startedAt, startedAt);
+    expect(renderExplanation({ ...about, explanations, history }, startedAt).split('\n')).toEqual([
+      'collector 7 web-7   build 19.441-2',
+      `  production  production-20260302-1, wave rest, pending: outside the window, until ${showInstant(until, startedAt)}`,
+      '              to 19.536-4, stratum Linux / amd64',
+      `              attempt 1: task 41, ${at} to ${at}, retrying: no space`,
+      `              attempt 2: no task, ${at}, upgrading`,
+      '  other       other-1, wave rest: withdrawn: held by alice',
+      '  test        not selected',
+      '              to 19.536-4',
+      'history',
+      `  production-9  back 19.1-1 → 19.2-2  succeeded ${at}: alive`,
+      '  production-8  19.1-1 → 19.2-2  rolled back',
+    ]);
+  });
+
+  it('lets nothing from outside move the terminal', () => {
+    const collectorName = `web${clearScreen}`;
+    const text = renderExplanation(
+      { ...about, collectorName, build: '', explanations: [], history: [] },
+      startedAt,
+    );
+    expect(text).toBe('collector 7 web\\u001b[2J   build unknown');
+  });
+});
+
+describe('the progress of a wave', () => {
+  const words = (
+    wave: Parameters<typeof aWaveStatus>[0],
+    status: Parameters<typeof aRolloutStatus>[0] = {},
+  ) =>
+    waveWords(
+      aRolloutStatus({ eta: null, ...status }),
+      aWaveStatus({ counts: countsOf({}), ...wave }),
+      startedAt,
+    );
+
+  it('says what a wave waits for, approval included', () => {
+    expect(words({ state: 'waiting', waits: 'gate of canary' })).toBe('waits: gate of canary');
+    expect(words({ state: 'awaitingApproval', waits: 'approval' })).toBe('waits: approval');
+    expect(words({ state: 'waiting', waits: null })).toBe('waits');
+    expect(words({ state: 'held' })).toBe('held');
+  });
+
+  it('counts who runs, waits, failed, or is set aside', () => {
+    const counts = countsOf({
+      queued: 1,
+      starting: 1,
+      upgrading: 1,
+      verifying: 1,
+      retrying: 2,
+      deferred: 3,
+      failed: 4,
+    });
+    expect(words({ counts, setAside: 5 })).toBe(
+      'open  1 to start  3 running  2 to retry  3 deferred  5 set aside  4 failed',
+    );
+  });
+
+  it('says why an open wave stands still, where that has an end', () => {
+    const until = startedAt + hour;
+    const holds = [
+      { reason: 'a cap', until: null },
+      { reason: `outside the window${clearScreen}`, until },
+    ];
+    const still = `open  outside the window\\u001b[2J, until ${showInstant(until, startedAt)}`;
+    expect(words({}, { holds })).toBe(still);
+    expect(words({ counts: countsOf({ upgrading: 1 }) }, { holds })).toBe('open  1 running');
+    expect(words({ state: 'passed' }, { holds })).toBe('passed');
+    expect(words({}, { holds: [{ reason: 'a cap', until: null }] })).toBe('open');
+  });
+
+  it('says how long a soak lasts, and when all is done', () => {
+    const eta = { kind: 'at', at: startedAt + hour, plusMinusMs: 0, requests: 1 } as const;
+    expect(words({ state: 'soaking', soakEndsAt: startedAt + 60_000 }, { eta })).toBe(
+      'soaking  1m to go  done in about 1h',
+    );
+  });
+
+  it('is done with those that have ended, well or not', () => {
+    const counts = countsOf({
+      succeeded: 1,
+      failed: 2,
+      timedOut: 4,
+      unconfirmed: 8,
+      withdrawn: 16,
+      rolledBack: 32,
+      pending: 100,
+      deferred: 100,
+    });
+    expect(endedOf({ counts })).toBe(63);
+  });
+});

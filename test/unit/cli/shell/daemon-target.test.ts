@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeRuleBook, withDaemon } from '../../../../src/cli/shell/daemon-target.ts';
+import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
+import { withSection } from '../../../support/config-fixtures.ts';
+
+/** A config of a daemon that would listen there, and does not. */
+function configOfDaemonAt(host: string): string {
+  return aConfig(withSection(`http: { host: "${host}", port: 1 }`));
+}
+
+function aConfig(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'upwave-target-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'upwave.yaml');
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('a command that asks the daemon', () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  it.each([
+    ['127.0.0.1', 'http://127.0.0.1:1'],
+    ['::1', 'http://[::1]:1'],
+  ])('asks it where http.host says, and says where that was: %s', async (host, place) => {
+    const asked = withDaemon({ config: configOfDaemonAt(host) }, (client) => client.listRollouts());
+    await expect(asked).rejects.toMatchObject({
+      exitCode: exitCodes.unreachable,
+      message: expect.stringContaining(place),
+    });
+  });
+
+  it('finds it by UPWAVE_URL, and then reads no config; by --url before that', async () => {
+    vi.stubEnv('UPWAVE_URL', 'http://127.0.0.1:2');
+    const ask = (url?: string) =>
+      withDaemon({ config: '/no/such/upwave.yaml', ...(url !== undefined && { url }) }, (client) =>
+        client.listRollouts(),
+      );
+    await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('http://127.0.0.1:2') });
+    await expect(ask('http://127.0.0.1:3')).rejects.toMatchObject({
+      message: expect.stringContaining('http://127.0.0.1:3'),
+    });
+    expect(makeRuleBook({ config: '/no/such/upwave.yaml' })({ policy: 'all' })).toEqual([]);
+  });
+
+  describe('by a config of which it has no secret', () => {
+    const variable = (name: string) => `$`.concat(`{${name}}`);
+    const secrets = `service: { baseUrl: https://api.example.com/api, accessIdFile: /no/such/id, accessKey: "${variable('NO_SUCH_KEY')}" }
+redis: { url: "redis://127.0.0.1:6379", passwordFile: /no/such/password }
+rollouts: [{ name: all, waves: [{ name: canary, size: 1 }, { name: rest }] }]
+`;
+    const http = (token: string) => `http: { host: 0.0.0.0, port: 1, token: "${token}" }\n`;
+    const ask = (config: string) => withDaemon({ config }, (client) => client.listRollouts());
+
+    it('asks it all the same, and knows the waves', async () => {
+      const config = aConfig(secrets + http('a-token-of-this-test'));
+      await expect(ask(config)).rejects.toMatchObject({ exitCode: exitCodes.unreachable });
+      expect(makeRuleBook({ config })({ policy: 'all' }).map(({ name }) => name)).toEqual(['canary', 'rest']);
+    });
+
+    it('takes the token from UPWAVE_TOKEN, or says which one it lacks', async () => {
+      const config = aConfig(secrets + http(variable('NO_SUCH_TOKEN')));
+      await expect(ask(config)).rejects.toMatchObject({
+        exitCode: exitCodes.usageOrConfig,
+        message: expect.stringContaining('NO_SUCH_TOKEN'),
+      });
+      vi.stubEnv('UPWAVE_TOKEN', 'a-token-of-this-test');
+      await expect(ask(config)).rejects.toMatchObject({ exitCode: exitCodes.unreachable });
+    });
+
+    it('asks it also where a policy has a mistake: the daemon has another config', async () => {
+      const config = aConfig(`rollouts: [{ name: all, concurrency: many }]\n${http('a-token-of-this-test')}`);
+      await expect(ask(config)).rejects.toMatchObject({ exitCode: exitCodes.unreachable });
+      expect(makeRuleBook({ config })({ policy: 'all' })).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { CommandFailure } from '../../../../src/cli/shell/command.ts';
+import { makeConsent } from '../../../../src/cli/shell/operator.ts';
+
+function aPerson() {
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const output = new PassThrough();
+  const asked = makeConsent({ yes: false, input, output })('delete it?', new AbortController().signal);
+  return { input, output, asked };
+}
+
+describe('consent to a deletion', () => {
+  it.each([
+    ['y', true],
+    ['YES ', true],
+    ['', false],
+    ['n', false],
+    ['yesterday', false],
+  ])('answered with "%s" is %s', async (words, isConsent) => {
+    const { input, output, asked } = aPerson();
+    input.write(`${words}\n`);
+    expect(await asked).toBe(isConsent);
+    expect(String(output.read())).toContain('delete it? [y/N] ');
+  });
+
+  it('is not given by an input that ends', async () => {
+    const { input, asked } = aPerson();
+    input.end();
+    expect(await asked).toBe(false);
+  });
+
+  it('is not given by who stops the command', async () => {
+    const stop = new AbortController();
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const asked = makeConsent({ yes: false, input, output: new PassThrough() })('delete it?', stop.signal);
+    stop.abort();
+    expect(await asked).toBe(false);
+  });
+
+  it('is asked of nobody with --yes', async () => {
+    const ask = makeConsent({ yes: true, input: new PassThrough(), output: new PassThrough() });
+    expect(await ask('delete it?', new AbortController().signal)).toBe(true);
+  });
+
+  it('is refused at once where nobody can be asked', () => {
+    const parts = { yes: false, input: new PassThrough(), output: new PassThrough() };
+    expect(() => makeConsent(parts)).toThrow(CommandFailure);
+  });
+});

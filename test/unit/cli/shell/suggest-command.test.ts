@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { callUpwave } from '../../../support/upwave-call.ts';
+
+describe('a mistyped command', () => {
+  it.each([
+    ['pasue', 'pause'],
+    ['paus', 'pause'],
+    ['hodl', 'hold'],
+    ['stauts', 'status'],
+    ['evnets', 'events'],
+    ['sources lst', 'list'],
+    ['config chekc', 'check'],
+  ])('%s leads to %s', async (words, meant) => {
+    const { code, err } = await callUpwave(...words.split(' '));
+    expect(err).toContain(`unknown command '${words.split(' ').at(-1)}'\n(Did you mean ${meant}?)`);
+    expect(code).toBe(2);
+  });
+
+  // commander alone guesses `restore` for `history`.
+  it.each([
+    ...[
+      'history',
+      'restor',
+      'abrot',
+      'rollbak',
+      'aprove',
+      'resmue',
+      'skip-sock',
+      'relase',
+      'retyr',
+      'rnu',
+      'statr',
+    ],
+    ...[
+      'collectors delet',
+      'collectors delete-ofline',
+      'collectors updte',
+      'collectors crate',
+      'sources delte',
+    ],
+  ])('%s is not guessed: what is near changes or destroys', async (words) => {
+    const { code, err } = await callUpwave(...words.split(' '));
+    expect(err).toMatch(/unknown command '.+'\n/);
+    expect(err).not.toContain('Did you mean');
+    expect(code).toBe(2);
+  });
+
+  it('is one line of JSON with --json', async () => {
+    const { err } = await callUpwave('pasue', '--json');
+    expect(JSON.parse(err).error).toEqual({
+      exitCode: 2,
+      message: "unknown command 'pasue'\n(Did you mean pause?)",
+    });
+  });
+});

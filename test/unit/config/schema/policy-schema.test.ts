@@ -1,0 +1,298 @@
+import { dirname, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { configOf } from '../../../../src/config/load/load-config.ts';
+import { parseYaml } from '../../../../src/config/source/yaml-source.ts';
+import { problemsOf, readConfig, withRollout } from '../../../support/config-fixtures.ts';
+
+const wavesOf = (yaml: string) => readConfig(withRollout(`waves: ${yaml}`)).rollouts[0]?.waves ?? [];
+const problems = (yaml: string) => problemsOf(() => readConfig(withRollout(`waves: ${yaml}`)));
+const gatesOf = (gates: string) => wavesOf(`[{ name: a, gates: [${gates}] }]`)[0]?.gates ?? [];
+
+describe('waves', () => {
+  it.each([
+    ['1 per stratum', { kind: 'perStratum', count: 1 }],
+    ['" 12  per stratum "', { kind: 'perStratum', count: 12 }],
+    ['7', { kind: 'count', count: 7 }],
+    ['"7"', { kind: 'count', count: 7 }],
+    ['2.5%', { kind: 'percent', percent: 2.5 }],
+  ])('have the size %s', (size, read) => {
+    expect(wavesOf(`[{ name: a, size: ${size} }, { name: b }]`)[0]?.size).toEqual(read);
+  });
+
+  it('may match, and take all that do unless they have a size', () => {
+    const waves = wavesOf(
+      '[{ name: a, match: { osName: Linux } }, { name: b, match: { fields: { team: [x] } }, size: 3 }, { name: c }]',
+    );
+    expect(waves.map(({ match, size }) => ({ match, size }))).toEqual([
+      { match: { osName: ['Linux'] }, size: { kind: 'percent', percent: 100 } },
+      { match: { fields: { team: ['x'] } }, size: { kind: 'count', count: 3 } },
+      { match: undefined, size: { kind: 'percent', percent: 100 } },
+    ]);
+    expect(waves.map((wave) => 'match' in wave)).toEqual([true, true, false]);
+  });
+
+  it('that match do not use up the percentages of the others', () => {
+    const yaml = '[{ name: a, match: { osName: L }, size: 60% }, { name: b, size: 60% }, { name: c }]';
+    expect(problems(yaml)).toEqual([]);
+    expect(problems(yaml.replace('60% }, { name: c', '100% }, { name: c'))).toHaveLength(1);
+  });
+
+  it('may wait for approval', () => {
+    expect(
+      wavesOf('[{ name: a, size: 1, approval: true }, { name: b }]').map((wave) => wave.approval),
+    ).toEqual([true, false]);
+  });
+});
+
+describe('gates', () => {
+  it('ask Prometheus', () => {
+    expect(
+      gatesOf(
+        '{ prometheus: { url: https://p.example.com/prom/, query: " up ", expect: ">= 0.99", for: 10m, every: 30s, tokenFile: /run/token }, name: ingest, dryRun: true }',
+      ),
+    ).toEqual([
+      {
+        kind: 'prometheus',
+        name: 'ingest',
+        dryRun: true,
+        url: 'https://p.example.com/prom/',
+        query: 'up',
+        expect: { operator: '>=', value: 0.99 },
+        forMs: 600_000,
+        everyMs: 30_000,
+        tokenFile: '/run/token',
+      },
+    ]);
+  });
+
+  it('ask a webhook, with little to say', () => {
+    expect(gatesOf('{ webhook: { url: "http://127.0.0.1:8080/gate/a" } }')).toEqual([
+      {
+        kind: 'webhook',
+        name: 'webhook',
+        dryRun: false,
+        url: 'http://127.0.0.1:8080/gate/a',
+        everyMs: 60_000,
+      },
+    ]);
+  });
+
+  it('look at one answer of Prometheus, each minute, if told nothing else', () => {
+    expect(gatesOf('{ prometheus: { url: http://p, query: up, expect: "> 0" } }')).toMatchObject([
+      { name: 'prometheus', forMs: 0, everyMs: 60_000, dryRun: false },
+    ]);
+  });
+
+  it.each([
+    ['>= 0.99', '>=', 0.99],
+    ['>5', '>', 5],
+    ['<= -1', '<=', -1],
+    [' < 1e-3 ', '<', 0.001],
+    ['== 0', '==', 0],
+    ['= .5', '==', 0.5],
+    ['!=  2', '!=', 2],
+  ])('expect %j', (text, operator, value) => {
+    const [gate] = gatesOf(`{ prometheus: { url: http://p, query: up, expect: "${text}" } }`);
+    expect(gate).toMatchObject({ expect: { operator, value } });
+  });
+
+  it('have names of their own, numbered where none is given', () => {
+    const unnamed = '{ webhook: { url: http://h } }';
+    const asked = '{ prometheus: { url: http://p, query: up, expect: "> 0" } }';
+    const named = '{ webhook: { url: http://h }, name: webhook-2 }';
+    expect(gatesOf([unnamed, asked, unnamed, named, unnamed, asked].join()).map((gate) => gate.name)).toEqual(
+      ['webhook', 'prometheus', 'webhook-3', 'webhook-2', 'webhook-4', 'prometheus-2'],
+    );
+    expect(
+      gatesOf(`${unnamed}, { webhook: { url: http://h }, name: webhook }`).map((gate) => gate.name),
+    ).toEqual(['webhook-2', 'webhook']);
+  });
+
+  it('find their token files beside the config file', () => {
+    const text = withRollout(
+      'waves: [{ name: a, gates: [{ webhook: { url: http://h, tokenFile: secrets/token } }, { webhook: { url: http://h, tokenFile: /run/token } }] }]',
+    );
+    const gates = configOf(parseYaml(text, '/etc/upwave/config.yaml'), {}).rollouts[0]?.waves[0]?.gates;
+    expect(gates?.map((gate) => gate.tokenFile)).toEqual(['/etc/upwave/secrets/token', '/run/token']);
+    const relative = readConfig(text).rollouts[0]?.waves[0]?.gates[0]?.tokenFile;
+    expect(relative).toBe(resolve(dirname('config.yaml'), 'secrets/token'));
+  });
+
+  it('may have their URL in a file, which the policy names and does not hold (P12)', () => {
+    const text = withRollout(
+      'waves: [{ name: a, gates: [{ webhook: { urlFile: secrets/url, tokenFile: /run/token } }, { prometheus: { urlFile: /run/url, caFile: own.pem, query: up, expect: "> 0" } }] }]',
+    );
+    const gates = configOf(parseYaml(text, '/etc/upwave/config.yaml'), {}).rollouts[0]?.waves[0]?.gates;
+    expect(gates).toMatchObject([
+      { kind: 'webhook', urlFile: '/etc/upwave/secrets/url', tokenFile: '/run/token' },
+      { kind: 'prometheus', urlFile: '/run/url', caFile: '/etc/upwave/own.pem' },
+    ]);
+    for (const gate of gates ?? []) expect(gate).not.toHaveProperty('url');
+  });
+
+  const expectation = 'is no expectation; write one of >= > <= < == != and a number, such as ">= 0.99"';
+  it.each([
+    ['{}', 'config.yaml:4:32 rollouts[0].waves[0].gates[0]: needs prometheus or webhook'],
+    [
+      '{ webhook: { url: http://h }, prometheus: { url: http://p, query: up, expect: "> 0" } }',
+      'config.yaml:4:34 rollouts[0].waves[0].gates[0].webhook: prometheus and webhook are given; make two gates of them',
+    ],
+    [
+      '{ webhook: { url: http://h }, name: A }',
+      'config.yaml:4:68 rollouts[0].waves[0].gates[0].name: must be 1 to 63 small letters, digits or "-", and start with a letter or digit',
+    ],
+    [
+      '{ webhook: { url: http://h }, name: a }, { webhook: { url: http://h }, name: a }',
+      'config.yaml:4:109 rollouts[0].waves[0].gates[1].name: another gate of the wave is called "a" already; names must be unique',
+    ],
+    [
+      '{ webhook: { url: http://h }, dryrun: true }',
+      'config.yaml:4:62 rollouts[0].waves[0].gates[0].dryrun: unknown key "dryrun"; did you mean "dryRun"?',
+    ],
+    [
+      '{ webhook: { url: http://h, query: up } }',
+      'config.yaml:4:60 rollouts[0].waves[0].gates[0].webhook.query: unknown key "query", not known in this release; known here: url, every, urlFile, tokenFile, caFile',
+    ],
+    ['{ webhook: {} }', 'config.yaml:4:34 rollouts[0].waves[0].gates[0].webhook: needs url or urlFile'],
+    [
+      '{ webhook: { url: here } }',
+      'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: is no URL; write one such as https://prometheus.example.com',
+    ],
+    [
+      '{ webhook: { url: "ftp://h" } }',
+      'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: must start with https:// or http://',
+    ],
+    [
+      '{ webhook: { url: "http://u:hunter2@h" } }',
+      'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: must not hold a user name or password; use tokenFile',
+    ],
+    [
+      '{ webhook: { url: "http://hunter2@h" } }',
+      'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: must not hold a user name or password; use tokenFile',
+    ],
+    [
+      '{ webhook: { url: "http://h/?a=1&sig=hunter2" } }',
+      'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: must not hold a query ("?…"); write the URL into a file, and name that as urlFile',
+    ],
+    [
+      '{ webhook: { url: "http://h/", urlFile: url } }',
+      'config.yaml:4:72 rollouts[0].waves[0].gates[0].webhook.urlFile: both url and urlFile are given; keep one',
+    ],
+    [
+      '{ prometheus: { query: up, expect: "> 0" } }',
+      'config.yaml:4:34 rollouts[0].waves[0].gates[0].prometheus: needs url or urlFile',
+    ],
+    [
+      '{ webhook: { url: "http://h/#a" } }',
+      'config.yaml:4:50 rollouts[0].waves[0].gates[0].webhook.url: must not hold a fragment ("#…")',
+    ],
+    [
+      '{ webhook: { url: http://h, every: 1ms } }',
+      'config.yaml:4:67 rollouts[0].waves[0].gates[0].webhook.every: must be at least 100ms',
+    ],
+    [
+      '{ webhook: { url: http://h, tokenFile: "" } }',
+      'config.yaml:4:71 rollouts[0].waves[0].gates[0].webhook.tokenFile: is empty; name a file',
+    ],
+    [
+      '{ prometheus: { url: "http://p/?a=b", query: up, expect: "> 0" } }',
+      'config.yaml:4:53 rollouts[0].waves[0].gates[0].prometheus.url: must not hold a query ("?…"); PromQL belongs in query',
+    ],
+    [
+      '{ prometheus: { url: http://p, query: " ", expect: "> 0" } }',
+      'config.yaml:4:70 rollouts[0].waves[0].gates[0].prometheus.query: is empty; write a PromQL query that gives one number',
+    ],
+    [
+      '{ prometheus: { url: http://p, query: up } }',
+      'config.yaml:4:34 rollouts[0].waves[0].gates[0].prometheus.expect: is missing; it must be text',
+    ],
+    [
+      '{ prometheus: { url: http://p, query: up, expect: 1 } }',
+      'config.yaml:4:82 rollouts[0].waves[0].gates[0].prometheus.expect: must be text such as ">= 0.99"',
+    ],
+    [
+      '{ prometheus: { url: http://p, query: up, expect: "0.99" } }',
+      `config.yaml:4:82 rollouts[0].waves[0].gates[0].prometheus.expect: "0.99" ${expectation}`,
+    ],
+    [
+      '{ prometheus: { url: http://p, query: up, expect: ">= 99%" } }',
+      `config.yaml:4:82 rollouts[0].waves[0].gates[0].prometheus.expect: ">= 99%" ${expectation}`,
+    ],
+    [
+      '{ prometheus: { url: http://p, query: up, expect: "> 1e999" } }',
+      `config.yaml:4:82 rollouts[0].waves[0].gates[0].prometheus.expect: "> 1e999" ${expectation}`,
+    ],
+    [
+      '{ prometheus: { url: http://p, query: up, expect: "=> 1" } }',
+      `config.yaml:4:82 rollouts[0].waves[0].gates[0].prometheus.expect: "=> 1" ${expectation}`,
+    ],
+    [
+      '{ prometheus: { url: http://p, query: up, expect: "> 1", for: long } }',
+      'config.yaml:4:94 rollouts[0].waves[0].gates[0].prometheus.for: "long" is no duration; write one such as 250ms, 30s, 15m, 12h or 7d',
+    ],
+  ])('refuse %s', (gates, problem) => {
+    expect(problems(`[{ name: a, gates: [${gates}] }]`)).toEqual([problem]);
+  });
+});
+
+describe('caps and strata', () => {
+  const policyOf = (yaml: string) => readConfig(withRollout(yaml)).rollouts[0];
+
+  it('keep the caps in the order of the file', () => {
+    expect(
+      policyOf('maxInFlightPer: { fields.cluster: 1, category: 2, fields.a.b: 10000 }')?.maxInFlightPer,
+    ).toEqual([
+      { key: 'fields.cluster', cap: 1 },
+      { key: 'category', cap: 2 },
+      { key: 'fields.a.b', cap: 10_000 },
+    ]);
+  });
+
+  it.each([
+    'osName',
+    'osArch',
+    'collectorVersion',
+    'category',
+    'hostName',
+    'timeZone',
+    'sourceSyncMode',
+    'ephemeral',
+    'fields.team',
+    'fields. a b',
+  ])('know the key %s', (key) => {
+    expect(policyOf(`spreadBy: ["${key}"]\nmaxInFlightPer: { "${key}": 3 }`)).toMatchObject({
+      spreadBy: [key],
+      maxInFlightPer: [{ key, cap: 3 }],
+    });
+  });
+
+  it('may be told to make one stratum of all', () => {
+    expect(policyOf('spreadBy: []\nisolateStrata: false')).toMatchObject({
+      spreadBy: [],
+      isolateStrata: false,
+    });
+  });
+});
+
+describe('a policy', () => {
+  it('reads what it does by itself, and what it asks an operator for', () => {
+    const [policy] = readConfig(
+      withRollout('target: { minimumAge: 3d, supersede: true }\napproval: true\nonBreach: rollback'),
+    ).rollouts;
+    expect(policy).toMatchObject({
+      target: { version: 'latest', minimumAgeMs: 259_200_000, supersede: true, allowDowngrade: false },
+      approval: true,
+      onBreach: 'rollback',
+    });
+  });
+
+  it('may say of a pinned build what is so anyway', () => {
+    const yaml = 'target: { version: 19.455-2, minimumAge: 0s, supersede: false }';
+    expect(readConfig(withRollout(yaml)).rollouts[0]?.target).toEqual({
+      version: '19.455-2',
+      minimumAgeMs: 0,
+      supersede: false,
+      allowDowngrade: false,
+    });
+  });
+});

@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseYaml, readYaml } from '../../../../src/config/source/yaml-source.ts';
+import { problemsOf, readConfig } from '../../../support/config-fixtures.ts';
+
+const parse = (text: string) => parseYaml(text, 'f.yaml');
+
+describe('parseYaml', () => {
+  it('gives plain data that knows where its parts stand', () => {
+    const source = parse('a:\n  - b: 1\n  - c:\n      d: x\n');
+    expect(source.value).toEqual({ a: [{ b: 1 }, { c: { d: 'x' } }] });
+    expect(source.locate(['a', 1, 'c', 'd'])).toEqual({ line: 4, column: 10 });
+    expect(source.locate(['a', 1, 'c', 'd'], 'key')).toEqual({ line: 4, column: 7 });
+    expect(source.locate(['a', 1, 'missing', 'deeper'])).toEqual({ line: 3, column: 5 });
+    expect(source.locate([])).toEqual({ line: 1, column: 1 });
+  });
+
+  it('finds its way through an alias', () => {
+    const source = parse('a: &x\n  b: 1\nc: *x\n');
+    expect(source.value).toEqual({ a: { b: 1 }, c: { b: 1 } });
+    expect(source.locate(['c', 'b'])).toEqual({ line: 2, column: 6 });
+  });
+
+  it('gives null for a file without anything', () => {
+    expect(parse('').value).toBeNull();
+    expect(parse('# only a comment\n').value).toBeNull();
+  });
+
+  it.each([
+    ['a: 1\na: 2', 'f.yaml:2:1 a: the key "a" is given twice, first on line 1; keep one'],
+    ['{ a: 1, "a": 2 }', 'f.yaml:1:9 a: the key "a" is given twice, first on line 1; keep one'],
+    ['a:\n  __proto__: { b: 1 }', 'f.yaml:2:3 __proto__: the key "__proto__" is not allowed; remove it'],
+    ['a: &x { b: 1 }\nc:\n  <<: *x', 'f.yaml:3:3: merge keys (<<) are not supported; write the keys out'],
+    [
+      'a: *b',
+      'f.yaml:1:4: this alias (*…) has no anchor (&…) before it; a text that starts with "*" must be in quotes',
+    ],
+    ['schedule: */15 * * * *', 'f.yaml:1:16: not valid YAML: Unexpected alias at node end'],
+    ['a: &x [ *x ]', 'f.yaml:1:9: this alias (*…) stands inside its own anchor (&…), so it would never end'],
+    [
+      'a: !!set { b }',
+      'f.yaml:1:4: YAML tags (!…) are not supported; write the plain value, in quotes if it starts with "!"',
+    ],
+    [
+      'a: !foo b',
+      'f.yaml:1:4: YAML tags (!…) are not supported; write the plain value, in quotes if it starts with "!"',
+    ],
+    ['? [a]\n: 1', 'f.yaml:1:3: a key must be plain text'],
+    ['a: 1\n---\nb: 2', 'f.yaml:2:1: a second YAML document starts here; keep one document in one file'],
+    ['a:\n\t- b', 'f.yaml:2:1: a tab is used as indentation; use spaces'],
+    ['a: [1, 2', 'f.yaml:1:9: not valid YAML: '],
+    [
+      'a: >=19.1',
+      'f.yaml:1:5: not valid YAML: Block scalar header includes extra characters; put a text that holds special characters, or starts with one, in quotes',
+    ],
+    [
+      'a: "/^x-\\d+$/"',
+      'f.yaml:1:9: no escape that double quotes know; write \\\\ for a backslash, or use single quotes',
+    ],
+    ['a: "x', 'f.yaml:1:6: not valid YAML: '],
+  ])('refuses %j', (text, problem) => {
+    const problems = problemsOf(() => parse(text));
+    expect(problems[0]?.slice(0, problem.length)).toBe(problem);
+    expect(problems.length).toBe(1);
+  });
+
+  it('does not repeat source text of a broken line, which may hold a secret', () => {
+    for (const text of [
+      'key: "hunter2" hunter2',
+      'key: >hunter2',
+      'key: [hunter2',
+      'key: *hunter2',
+      'key: !hunter2',
+      "key: 'hunter2",
+      'key: hunter2: x',
+      'key: @hunter2',
+      '}hunter2',
+    ]) {
+      const problems = problemsOf(() => parse(text));
+      expect(problems).not.toEqual([]);
+      expect(problems.join()).not.toContain('hunter2');
+    }
+  });
+
+  it('bounds what aliases expand to', () => {
+    const bomb = [
+      'a0: &a0 [x, x]',
+      ...Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`),
+    ].join('\n');
+    expect(problemsOf(() => parse(bomb))[0]).toContain('expand more than 100 times');
+    const many = `a: &a 1\nb: [${'*a, '.repeat(1_001)}]`;
+    expect(problemsOf(() => parse(many))[0]).toContain('more than 1000 aliases');
+    const anchors = Array.from({ length: 30_000 }, (_, i) => `a${i}: &a${i} [x]`).join('\n');
+    expect(problemsOf(() => parse(anchors))[0]).toContain('more than 1000 anchors');
+    const wide = `${Array.from({ length: 99 }, () => '- *a').join('\n')}`;
+    expect(problemsOf(() => readConfig(`x: &a [${'1, '.repeat(10_000)}]\ny:\n${wide}`)).join()).toContain(
+      'more than 200000 values',
+    );
+  });
+
+  it.each([
+    ['flow lists', '['.repeat(100_000)],
+    ['flow mappings', '{a: '.repeat(10_000)],
+    ['closed lists', `${'['.repeat(500)}${']'.repeat(500)}`],
+    ['block lists', '- '.repeat(5_000)],
+  ])('bounds the nesting of %s', (_name, text) => {
+    expect(problemsOf(() => parse(text))).not.toEqual([]);
+  });
+
+  it('reads a hundred thousand keys, which is no reason to wait', () => {
+    const keys = Array.from({ length: 100_000 }, (_, index) => `k${index}: 1`);
+    expect(Object.keys(Object(parse(keys.join('\n')).value))).toHaveLength(100_000);
+  });
+});
+
+describe('readYaml', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'upwave-yaml-'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const write = (content: string | Buffer) => {
+    const path = join(folder, 'f.yaml');
+    writeFileSync(path, content);
+    return path;
+  };
+
+  it('reads UTF-8, with or without a byte order mark', () => {
+    expect(readYaml(write('\uFEFFa: ü')).value).toEqual({ a: 'ü' });
+  });
+
+  it.each([
+    ['a missing file', () => join(folder, 'nowhere.yaml'), 'there is no such file'],
+    ['a directory', () => folder, 'this is a directory; name a file in it'],
+    [
+      'UTF-16',
+      () => write(Buffer.from('\uFEFFa: 1', 'utf16le')),
+      'the file is not UTF-8 text; save it as UTF-8',
+    ],
+    ['Latin-1', () => write(Buffer.from('a: ü', 'latin1')), 'the file is not UTF-8 text; save it as UTF-8'],
+    [
+      'more than 1 MiB',
+      () => write('#'.repeat(1024 * 1024 + 1)),
+      'the file is larger than 1048576 bytes, the most that is read',
+    ],
+    ['a name with a zero byte', () => 'a\0b', 'this is not a usable file name'],
+  ])('refuses %s', (_name, path, sentence) => {
+    const file = path();
+    expect(problemsOf(() => readYaml(file))).toEqual([`${file}: ${sentence}`]);
+  });
+
+  it('takes a smaller bound', () => {
+    const path = write('a: 12345');
+    expect(problemsOf(() => readYaml(path, 5))[0]).toContain('larger than 5 bytes');
+  });
+
+  it('an empty file is no config', () => {
+    expect(problemsOf(() => readConfig('# nothing\n'))).toEqual([
+      'config.yaml: the file is empty; give at least service and rollouts',
+    ]);
+  });
+});

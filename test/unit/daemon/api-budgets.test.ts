@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { makeLocalApiBudget } from '../../../src/daemon/api-budgets.ts';
+import { PausedTooLong } from '../../../src/orchestrator/ports/api-budget.ts';
+
+describe('the API budget of one command', () => {
+  it('waits for a short pause', async () => {
+    const budget = makeLocalApiBudget(4);
+    await budget.pause({ forMs: 50, single: false });
+    expect((await budget.take('operator')).waitedMs).toBeGreaterThanOrEqual(48);
+  });
+
+  it('tells a wait that a person notices, once a pause, and why', async () => {
+    const told: string[] = [];
+    const budget = makeLocalApiBudget(1_000, ({ waitMs, reason }) => {
+      told.push(`${Math.round(waitMs / 1_000)} ${reason}`);
+    });
+    // Who waits gives up at once; the pause goes on.
+    const wait = async () => {
+      await expect(budget.take('operator', AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+    };
+    await budget.pause({ forMs: 1_900, single: false });
+    await wait();
+    expect(told).toEqual([]);
+    await budget.pause({ forMs: 25_000, single: false });
+    for (const _time of ['first', 'second']) await wait();
+    expect(told).toEqual(['25 the service asked for a pause']);
+    await budget.pause({ forMs: 60_000, single: true });
+    await wait();
+    expect(told.slice(1)).toEqual(['60 the service throttles sign-ins']);
+  });
+
+  it('tells at once, and to each who asks, that a pause is too long for a person', async () => {
+    const budget = makeLocalApiBudget(4);
+    await budget.pause({ forMs: 3_600_000, single: false });
+    for (const _time of ['first', 'second']) {
+      const taking = budget.take('operator');
+      await expect(taking).rejects.toThrow(PausedTooLong);
+      await expect(taking).rejects.toThrow('60 minutes');
+    }
+  });
+});

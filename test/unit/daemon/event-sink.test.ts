@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { makeDaemonSink } from '../../../src/daemon/event-sink.ts';
+import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
+import { quietParts } from '../../support/quiet-parts.ts';
+
+it('a daemon that gets to its work late says so every ten minutes, however often it is late', () => {
+  const told: DaemonNote[] = [];
+  let now = 1_000;
+  const sink = makeDaemonSink({
+    projections: { ...quietParts.sink, note: (note) => told.push(note) },
+    logger: { write: () => undefined },
+    clock: { now: () => now },
+    learnRefusal: () => false,
+    isCut: () => false,
+  });
+  for (; now < 1_260_000; now += 1_000) sink.note({ event: 'daemon.starved', reason: 'a create was late' });
+  expect(told).toHaveLength(3);
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { makeLiveConfig, readNextConfig } from '../../../src/daemon/live-config.ts';
+import { readConfig } from '../../support/config-fixtures.ts';
+
+const file = (service: string, rest = '') =>
+  readConfig(
+    `service: { baseUrl: https://api.example.com/api, accessId: id, ${service} }\nrollouts: [{ name: all }]\n${rest}`,
+  );
+const running = file('accessKey: first-key');
+
+describe('a config that is read anew', () => {
+  it('names the keys that need a restart, and none of their values (P12)', () => {
+    const next = file('accessKey: second-key, requestTimeout: 10s', 'history: 1d\nhttp: { port: 1 }');
+    const read = readNextConfig(running, () => next);
+    expect(read).toMatchObject({
+      next: { needsRestart: ['service.accessKey', 'service.requestTimeout', 'http.port', 'history'] },
+    });
+    expect(JSON.stringify(read)).not.toMatch(/first-key|second-key/);
+    expect(readNextConfig(running, () => file('accessKey: first-key'))).toMatchObject({
+      next: { needsRestart: [] },
+    });
+  });
+
+  it('is refused with every mistake, as at the start', () => {
+    expect(readNextConfig(running, () => file('accessKey: key', 'histori: 1d'))).toMatchObject({
+      kind: 'wrong',
+      reason: expect.stringMatching(/config\.yaml:3.*histori/),
+    });
+  });
+
+  it('has ticks of its own where it names another service: a daemon with another config drops a tick', () => {
+    const versionOf = (baseUrl: string) =>
+      makeLiveConfig(
+        readConfig(
+          `service: { baseUrl: ${baseUrl}, accessId: id, accessKey: key }\nrollouts: [{ name: all }]`,
+        ),
+      )
+        .schedules()
+        .map(({ version }) => version);
+    const [one, other] = [versionOf('https://api.example.com/api'), versionOf('https://api.example.org/api')];
+    expect(one).not.toEqual(other);
+    expect(versionOf('https://api.example.com/api')).toEqual(one);
+  });
+
+  it('is seen by whoever holds the lists', () => {
+    const live = makeLiveConfig(running);
+    const { policies, rollouts } = live;
+    const [all] = running.rollouts;
+    live.replace(all === undefined ? [] : [{ ...all, name: 'other', schedule: '0 0 1 1 *' }]);
+    expect(policies).toEqual(['other']);
+    expect(rollouts).toMatchObject([{ name: 'other' }]);
+    expect(live.forecast('all', 1)).toEqual([]);
+    expect(live.forecast('other', 1)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { makeQueueComplaints } from '../../../src/daemon/queue-errors.ts';
+import { makeLogger } from '../../../src/observability/logger.ts';
+
+function complaints() {
+  const lines: Array<{ level: string; event: string }> = [];
+  const write = (line: string) => lines.push(JSON.parse(line));
+  const logger = makeLogger({ level: 'debug', secrets: [], destination: { write } });
+  let now = 0;
+  const learnRefusal = (error: Error) => error.message.startsWith('OOM');
+  const complain = makeQueueComplaints({ logger, clock: { now: () => now }, learnRefusal });
+  return {
+    lines: () => lines.map(({ level, event }) => `${level} ${event}`),
+    at: (at: number, error: Error) => {
+      now = at;
+      complain(error);
+    },
+  };
+}
+
+const replyError = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' });
+const refused = replyError("NOPERM this user has no permissions to run the 'evalsha' command");
+
+describe('complaints of the queue', () => {
+  it('tell at once what Redis refuses, and again after ten seconds, not a thousand times a second', () => {
+    const queue = complaints();
+    for (const at of [0, 1, 9_999, 10_000, 10_001]) queue.at(at, refused);
+    expect(queue.lines()).toEqual(['error queue.refused', 'error queue.refused']);
+  });
+
+  it('leave it to others to tell that Redis takes no writes', () => {
+    const queue = complaints();
+    queue.at(0, replyError("OOM command not allowed when used memory > 'maxmemory'."));
+    queue.at(1, refused);
+    expect(queue.lines()).toEqual(['debug queue.failed', 'error queue.refused']);
+  });
+
+  it('leave it to the connection to tell that Redis is away', () => {
+    const queue = complaints();
+    queue.at(0, new Error('connect ECONNREFUSED 127.0.0.1:6379'));
+    queue.at(1, refused);
+    expect(queue.lines()).toEqual(['debug queue.failed', 'error queue.refused']);
+  });
+});

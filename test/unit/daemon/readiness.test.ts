@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { serviceReadiness } from '../../../src/daemon/readiness.ts';
+import type { Standstill } from '../../../src/rollout/status/api-budget-status.ts';
+import { anApiStanding, aStandstill } from '../../support/builders.ts';
+
+const saying = (reason: string, ok = true) => ({ readiness: () => ({ ok, reason }) });
+const standing = (changes: Partial<Standstill>) => async () =>
+  anApiStanding({ standstill: aStandstill(changes) });
+
+describe('the readiness of the service', () => {
+  it('is what this daemon knows, while nobody waits or Redis does not say', async () => {
+    const ours = { ok: true, reason: 'answers' };
+    expect(await serviceReadiness(saying('answers'), async () => anApiStanding())).toEqual(ours);
+    expect(await serviceReadiness(saying('answers'), null)).toEqual(ours);
+    const failing = () => Promise.reject(new Error('no connection'));
+    expect(await serviceReadiness(saying('answers'), failing)).toEqual(ours);
+  });
+
+  it('says until when all wait, also by a daemon that has not asked yet', async () => {
+    expect(await serviceReadiness(saying('not asked yet'), standing({}))).toEqual({
+      ok: true,
+      reason: 'not asked yet; all wait until 2026-03-03T00:00:00Z: the service asked for a pause',
+    });
+    const signIn = {
+      kind: 'signInThrottled',
+      reason: 'the service throttles sign-ins',
+      until: null,
+    } as const;
+    expect(await serviceReadiness(saying('last answer: 401', false), standing(signIn))).toEqual({
+      ok: false,
+      reason: 'last answer: 401; one request tries for all: the service throttles sign-ins',
+    });
+  });
+
+  it('is not given while the service is down, also by a daemon that has not asked yet', async () => {
+    const since = Date.parse('2026-03-02T20:00:00.500Z');
+    const down = { kind: 'serviceDown', detail: 'getCollector: answered 503.', since } as const;
+    expect(await serviceReadiness(saying('not asked yet'), standing(down))).toEqual({
+      ok: false,
+      kind: 'down',
+      since,
+      reason:
+        'down since 2026-03-02T20:00:00Z: one request at a time tries it, next at 2026-03-03T00:00:00Z. getCollector: answered 503.',
+    });
+    expect(await serviceReadiness(saying('answers'), standing({ ...down, until: null }))).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('tries it, now. getCollector'),
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { tellAtStart } from '../../../src/daemon/report-at-start.ts';
+import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
+import type { RedisCommands } from '../../../src/redis/connection/connection.ts';
+import type { Standstill } from '../../../src/rollout/status/api-budget-status.ts';
+import { anApiStanding, aPolicy, aRollout, aStandstill, startedAt } from '../../support/builders.ts';
+import { makeMemoryScanBook } from '../../support/memory-scan-book.ts';
+
+const refused = new Error("NOPERM this user has no permissions to run the 'info' command");
+
+async function told(of: { readonly info: () => Promise<string>; readonly standstill?: Standstill | null }) {
+  const notes: DaemonNote[] = [];
+  const errors: unknown[] = [];
+  const compared: string[] = [];
+  const scans = makeMemoryScanBook();
+  await scans.note({ policy: 'first', outcome: 'started', at: 0, reason: '', overdueAt: 0 });
+  const rollout = aRollout({ id: 'first-20260302-1', policy: aPolicy({ name: 'first' }) });
+  await tellAtStart({
+    // Nothing else of it is asked here.
+    commands: { info: of.info } as unknown as RedisCommands,
+    readApiStanding: async () => {
+      if (of.standstill === undefined) throw refused;
+      return anApiStanding({ standstill: of.standstill });
+    },
+    store: { activeRolloutIds: async () => [rollout.id], loadRollout: async () => rollout },
+    configs: { beat: async () => undefined },
+    accounts: {
+      standingOf: async ({ id }) => {
+        compared.push(id);
+        return { kind: 'own' };
+      },
+    },
+    scans,
+    policies: ['second'],
+    clock: { now: () => startedAt },
+    sink: { tell: () => undefined, note: (note) => notes.push(note) },
+    onError: (error) => errors.push(error),
+  });
+  return { events: notes.map(({ event }) => event), errors, notes, compared };
+}
+
+describe('what a daemon tells when it starts', () => {
+  it('is what a person has to know of', async () => {
+    const { events, notes, errors, compared } = await told({
+      info: async () => 'aof_enabled:0\r\n',
+      standstill: aStandstill(),
+    });
+    expect(events).toEqual(['redis.risk', 'service.paused', 'policy.orphaned']);
+    expect(notes[1]).toMatchObject({ reason: 'the service asked for a pause', pauseMs: 3 * 3_600_000 });
+    expect(errors).toEqual([]);
+    expect(compared).toEqual(['first-20260302-1']);
+  });
+
+  it('stops no work where it can not be found out, and hides nothing else', async () => {
+    const { events, errors } = await told({ info: () => Promise.reject(refused) });
+    expect(events).toEqual(['policy.orphaned']);
+    expect(errors).toEqual([refused, refused]);
+  });
+
+  it('leaves it to the API budget to say that the service is down', async () => {
+    const down = aStandstill({ kind: 'serviceDown' });
+    expect((await told({ info: async () => '', standstill: down })).events).toEqual(['policy.orphaned']);
+    expect((await told({ info: async () => '', standstill: null })).events).toEqual(['policy.orphaned']);
+  });
+});

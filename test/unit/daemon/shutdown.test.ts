@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describeEnd, endInTime } from '../../../src/daemon/shutdown.ts';
+
+const answersAtOnce = async () => true;
+const neverAnswers = () => new Promise<boolean>(() => undefined);
+
+/** Silent, as the pulse tells it. */
+const isSilent = (withinMs: number) => () =>
+  new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs));
+
+describe('the end of a daemon', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Ends work that waits for Redis. @returns how it ended, and after how long it was cut */
+  async function endWaitingWork(redisAnswers: () => Promise<boolean>, cutEndsWork = true) {
+    const since = performance.now();
+    let end: () => void = () => undefined;
+    const work = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let cutMs = 0;
+    const cutRedis = async () => {
+      cutMs = performance.now() - since;
+      if (cutEndsWork) end();
+    };
+    const ended = endInTime({ work, redisAnswers, cutRedis });
+    await vi.advanceTimersByTimeAsync(15_000);
+    return { end: await ended, cutMs };
+  }
+
+  it('comes when its work has ended', async () => {
+    const cutRedis = vi.fn();
+    expect(await endInTime({ work: Promise.resolve(), redisAnswers: neverAnswers, cutRedis })).toEqual({
+      kind: 'done',
+      redisIsAway: false,
+    });
+    expect(cutRedis).not.toHaveBeenCalled();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('tells what the work threw', async () => {
+    const work = Promise.reject(new Error('a bug'));
+    const ending = endInTime({ work, redisAnswers: answersAtOnce, cutRedis: async () => undefined });
+    await expect(ending).rejects.toThrow('a bug');
+  });
+
+  it('waits for work as long as Redis answers, seven seconds at most', async () => {
+    const { end, cutMs } = await endWaitingWork(answersAtOnce);
+    expect(end).toEqual({ kind: 'cut', redisIsAway: false });
+    expect(cutMs).toBeGreaterThanOrEqual(7_000);
+    expect(cutMs).toBeLessThan(7_200);
+  });
+
+  it.each([0, 800])(
+    'is there two seconds after the last answer, which a Redis is late by %i ms with',
+    async (lateMs) => {
+      const { end, cutMs } = await endWaitingWork(isSilent(lateMs));
+      expect(end).toEqual({ kind: 'cut', redisIsAway: true });
+      expect(cutMs).toBeGreaterThanOrEqual(2_000);
+      expect(cutMs).toBeLessThan(2_200);
+    },
+  );
+
+  it('does not take its own standstill for one of Redis: one question in vain says nothing', async () => {
+    let asked = 0;
+    const { cutMs } = await endWaitingWork(async () => {
+      asked += 1;
+      if (asked > 1) return true;
+      // Longer than Redis may be away: an event loop that was held up finds its timers first, and answers after them.
+      return isSilent(3_000)();
+    });
+    expect(cutMs).toBeGreaterThanOrEqual(7_000);
+  });
+
+  it('is called late when the work goes on even without Redis', async () => {
+    expect((await endWaitingWork(isSilent(0), false)).end).toEqual({ kind: 'late', redisIsAway: true });
+  });
+
+  it('blames Redis only when Redis is away: work that takes too long is called so', async () => {
+    expect(describeEnd((await endWaitingWork(answersAtOnce, false)).end)).toBe(
+      'not all parts have ended; they took longer than 7 s, so work in progress is settled at the next start',
+    );
+    expect(describeEnd((await endWaitingWork(isSilent(0))).end)).toContain('Redis is away');
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { AdminClientFault } from '../../../../src/admin-api/client/admin-client-fault.ts';
+import { listRollouts } from '../../../../src/cli/rollouts/choose-rollout.ts';
+import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
+import { aFleetService, anApiStanding, aRollout, someGroups, startedAt } from '../../../support/builders.ts';
+import { countingStore } from '../../../support/counting-store.ts';
+import { aRolloutStatus } from '../../../support/fake-operations.ts';
+import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
+import { makeMemoryScanBook } from '../../../support/memory-scan-book.ts';
+import { quietParts } from '../../../support/quiet-parts.ts';
+
+async function withKept(count: number) {
+  const store = makeMemoryRolloutStore(() => startedAt);
+  for (let index = 1; index <= count; index += 1) {
+    const rollout = aRollout({ id: `production-20260302-${index}`, createdAt: startedAt + index });
+    await store.freeze({ rollout, upgrades: [], groups: someGroups(), events: [] });
+    if (index === count) break;
+    const ended = { ...rollout, state: 'succeeded', endedAt: startedAt, rev: rollout.rev + 1 } as const;
+    await store.saveRollout({ rollout: ended, expectedRev: rollout.rev, events: [], brake: 'keep' }, null);
+  }
+  const counted = countingStore(store);
+  const operations = makeOperations({
+    ...quietParts,
+    store: counted.store,
+    register: makeMemoryFleetRegister(),
+    fleet: aFleetService({}),
+    rollouts: [],
+    scans: makeMemoryScanBook(),
+    forecast: () => [],
+    readApiStanding: async () => anApiStanding(),
+  });
+  return { counted, operations };
+}
+
+describe('what a scrape, a page and `status` read', () => {
+  it('is what is current: with 1,000 rollouts kept no more calls than with two', async () => {
+    const [few, many] = [await withKept(2), await withKept(1_000)];
+    expect((await few.operations.listRollouts()).map(({ id }) => id)).toEqual([
+      'production-20260302-2',
+      'production-20260302-1',
+    ]);
+    expect((await many.operations.listRollouts()).map(({ id }) => id)).toEqual([
+      'production-20260302-1000',
+      'production-20260302-999',
+    ]);
+    expect(many.counted.total()).toBe(few.counted.total());
+  });
+
+  it('has the rest in pages', async () => {
+    const { operations } = await withKept(5);
+    const first = await operations.pageRollouts({ limit: 3 });
+    expect([first?.rollouts.length, first?.next]).toEqual([3, 'production-20260302-3']);
+    const second = await operations.pageRollouts({ before: 'production-20260302-3', limit: 3 });
+    expect([second?.rollouts.length, second?.next]).toEqual([2, null]);
+    expect(await operations.pageRollouts({ before: 'production-20260302-9', limit: 3 })).toBeUndefined();
+  });
+});
+
+describe('a command that names a rollout', () => {
+  const current = aRolloutStatus({ id: 'production-20260302-9' });
+  const old = aRolloutStatus({ id: 'production-20260101-1', state: 'succeeded', endedAt: startedAt });
+  const client = (asked: string[]) => ({
+    listRollouts: async () => [current],
+    rolloutStatus: async (id: string) => {
+      asked.push(id);
+      if (id === old.id) return old;
+      throw new AdminClientFault('notFound', `no rollout ${id}`);
+    },
+  });
+
+  it('finds it in the history, and asks for it only when it is not current', async () => {
+    const asked: string[] = [];
+    const idsFor = async (named?: string) => (await listRollouts(client(asked), named)).map(({ id }) => id);
+    expect(await idsFor()).toEqual([current.id]);
+    expect(await idsFor('production')).toEqual([current.id]);
+    expect(await idsFor(current.id)).toEqual([current.id]);
+    expect(asked).toEqual([]);
+    expect(await idsFor(old.id)).toEqual([current.id, old.id]);
+    expect(await idsFor('production-20250101-1')).toEqual([current.id]);
+    expect(asked).toEqual([old.id, 'production-20250101-1']);
+  });
+});

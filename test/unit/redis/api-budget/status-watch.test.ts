@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ServiceStanding } from '../../../../src/orchestrator/ports/api-budget.ts';
+import { makeStandingWatch } from '../../../../src/redis/api-budget/status-watch.ts';
+
+describe('the watch over the service', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  function aWatch(readDown: () => Promise<string>) {
+    const told: ServiceStanding[] = [];
+    const failures: unknown[] = [];
+    const watch = makeStandingWatch({
+      readDown,
+      onStanding: (standing) => told.push(standing),
+      onFailed: (error) => failures.push(error),
+      everyMs: 50,
+    });
+    return { watch, told, failures };
+  }
+
+  it('tells what is new, and nothing twice', () => {
+    const { watch, told } = aWatch(async () => 'still down');
+    for (const down of ['', 'broken', 'more broken', '', '']) watch.learn(down);
+    expect(told).toEqual([{ isUp: false, reason: 'broken' }, { isUp: true }]);
+  });
+
+  it('finds out by itself that another daemon found the service up, and looks no more then', async () => {
+    let looks = 0;
+    const { watch, told, failures } = aWatch(async () => {
+      looks += 1;
+      if (looks === 2) throw new Error('Redis is away');
+      return looks < 4 ? 'down' : '';
+    });
+    watch.learn('down');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(looks).toBe(4);
+    expect(failures).toEqual([new Error('Redis is away')]);
+    expect(told).toEqual([{ isUp: false, reason: 'down' }, { isUp: true }]);
+  });
+
+  it('ends with a close', async () => {
+    let looks = 0;
+    const { watch } = aWatch(async () => {
+      looks += 1;
+      return 'down';
+    });
+    watch.learn('down');
+    watch.close();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(looks).toBe(0);
+  });
+});

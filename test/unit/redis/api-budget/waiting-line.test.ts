@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { BudgetClass } from '../../../../src/orchestrator/ports/api-budget.ts';
+import { makeWaitingLine } from '../../../../src/redis/api-budget/waiting-line.ts';
+
+const budgetClass = fc.constantFrom<BudgetClass>('operator', 'verify', 'create', 'look', 'page');
+
+describe('the waiting line', () => {
+  it('lets nobody starve: of those who wait, a look or page goes within four turns, oldest first', () => {
+    fc.assert(
+      fc.property(fc.array(budgetClass, { maxLength: 60 }), (classes) => {
+        const line = makeWaitingLine<{ budgetClass: BudgetClass; place: number }>();
+        classes.forEach((each, place) => {
+          line.add(each, { budgetClass: each, place });
+        });
+        let turnsWithoutLook = 0;
+        let lastLook = -1;
+        for (let size = classes.length; size > 0; size -= 1) {
+          const looksWait = line.size > 0 && classes.some((each, place) => isLook(each) && place > lastLook);
+          const next = line.takeNext();
+          if (next === undefined) throw new Error('the line lost someone');
+          if (isLook(next.budgetClass)) {
+            expect(next.place).toBeGreaterThan(lastLook);
+            lastLook = next.place;
+            turnsWithoutLook = 0;
+          } else if (looksWait) {
+            turnsWithoutLook += 1;
+          }
+          expect(turnsWithoutLook).toBeLessThanOrEqual(3);
+        }
+        expect(line.takeNext()).toBeUndefined();
+      }),
+    );
+  });
+
+  it('takes operators before proofs before creates, each in the order they came', () => {
+    const line = makeWaitingLine<string>();
+    line.add('create', 'c1');
+    line.add('verify', 'v1');
+    line.add('operator', 'o1');
+    line.add('verify', 'v2');
+    line.add('create', 'gone');
+    line.remove('gone');
+    expect(line.size).toBe(4);
+    expect([line.takeNext(), line.takeNext(), line.takeNext(), line.takeNext(), line.takeNext()]).toEqual([
+      'o1',
+      'v1',
+      'v2',
+      'c1',
+      undefined,
+    ]);
+  });
+});
+
+function isLook(budgetClass: BudgetClass): boolean {
+  return budgetClass === 'look' || budgetClass === 'page';
+}

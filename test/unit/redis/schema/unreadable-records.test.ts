@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { BrokenRecordError, makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
+
+const fail = (what: string) => () => {
+  throw new BrokenRecordError(what, new Error('cut off'));
+};
+
+describe('records that cannot be read', () => {
+  it('are left out, and told of once each', () => {
+    const told: string[] = [];
+    const broken = makeBrokenRecords(({ message }) => told.push(message));
+    for (const what of ['a', 'b', 'a']) expect(broken.read(fail(what))).toBeUndefined();
+    expect(broken.read(() => 7)).toBe(7);
+    expect(told).toEqual(["a in Redis can't be read: cut off", "b in Redis can't be read: cut off"]);
+    expect([broken.isKnown('a'), broken.isKnown('c')]).toEqual([true, false]);
+  });
+
+  it('are kept in mind up to a bound', () => {
+    const told: string[] = [];
+    const broken = makeBrokenRecords(({ what }) => told.push(what));
+    for (let each = 0; each <= 10_000; each += 1) broken.read(fail(String(each)));
+    expect([broken.isKnown('0'), broken.isKnown('1'), broken.isKnown('10000')]).toEqual([false, true, true]);
+  });
+
+  it('hide no bug', () => {
+    const broken = makeBrokenRecords(() => undefined);
+    const bug = () => {
+      throw new TypeError('a bug');
+    };
+    expect(() => broken.read(bug)).toThrow('a bug');
+  });
+});

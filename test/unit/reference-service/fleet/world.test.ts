@@ -1,0 +1,272 @@
+import { describe, expect, it } from 'vitest';
+import { taskStatusAt } from '../../../../src/reference-service/fleet/task-script.ts';
+import { collectorView } from '../../../../src/reference-service/fleet/views.ts';
+import { World } from '../../../../src/reference-service/fleet/world.ts';
+import { parseScenario, type ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
+import { aStandingClock } from '../../../support/reference-client.ts';
+
+const minuteMs = 60_000;
+const calmShares = {
+  dead: 0,
+  mac: 0,
+  container: 0,
+  ephemeral: 0,
+  hosted: 0,
+  unparsableVersion: 0,
+  aboveLatest: 0,
+};
+const noFailures = { failed: 0, timeout: 0, lost: 0, lostMac: 0 };
+
+function aWorld(scenario: ScenarioInput = {}) {
+  const clock = aStandingClock();
+  const world = new World({
+    clock,
+    scenario: parseScenario({
+      naturalFailures: noFailures,
+      ...scenario,
+      fleet: { size: 50, shares: calmShares, ...scenario.fleet },
+    }),
+  });
+  const [first] = world.upgradableTo('19.536-4');
+  if (first === undefined) throw new Error('the fleet has nothing to upgrade');
+  const { id } = first.facts;
+  const view = () => collectorView(first, clock.now());
+  const create = () => world.createTask({ collectorId: id, toVersion: undefined, by: 'api' });
+  const runTo = (instant: number) => clock.advance(instant - clock.now());
+  return { clock, world, id, before: first.life.version, view, create, runTo };
+}
+
+describe('an account (field-facts.md, Upgrades)', () => {
+  it('has at most 10,000 collectors', () => {
+    const events = [{ after: '1h', event: 'appears', newcomers: 5 }] as const;
+    const { clock, world, id } = aWorld({ fleet: { size: 10_000 }, events: [...events] });
+    const hosted = (name: string) => world.createCollector({ collectorType: 'Hosted', name });
+    expect(() => hosted('one too many')).toThrow(/at most 10000/);
+    world.remove(id);
+    hosted('one for one');
+    expect(() => hosted('one too many')).toThrow(/at most 10000/);
+    clock.advance(60 * minuteMs);
+    expect(world.collectors()).toHaveLength(10_000);
+  });
+});
+
+describe('a task that succeeds (collector-api.md §3)', () => {
+  it('goes from 0 over 1 and 6 to 2, and the collector shows the build after its restart', () => {
+    const { clock, world, view, create, runTo } = aWorld();
+    const { script, id } = create();
+    const status = () => taskStatusAt(script, clock.now());
+    expect(status()).toBe(0);
+    runTo(script.pendingAt);
+    expect(status()).toBe(1);
+    runTo(script.progressingAt);
+    expect(status()).toBe(6);
+    runTo(script.endsAt);
+    expect(status()).toBe(2);
+    expect(world.task(id)?.script.message).toBe('');
+    clock.advance(minuteMs);
+    expect(view()).toMatchObject({ collectorVersion: '19.536-4', alive: true });
+  });
+
+  it('falls silent around its restart and then sends a heartbeat each 15 s again', () => {
+    const { clock, view, create, runTo } = aWorld();
+    const { script } = create();
+    const [down, up] = script.life.slice(-2);
+    if (down === undefined || up === undefined) throw new Error('no restart in the script');
+    runTo(up.at - 1);
+    expect(view().lastSeenAlive).toBeLessThanOrEqual(down.at);
+    runTo(up.at);
+    expect(view().lastSeenAlive).toBe(up.at);
+    clock.advance(44_999);
+    expect(view().lastSeenAlive).toBe(up.at + 30_000);
+    expect(view().alive).toBe(true);
+  });
+
+  it('passes an intermediate build when many lie between (§9.4)', () => {
+    const { view, create, runTo, world } = aWorld({ durations: { incrementFromBuildsBehind: 2 } });
+    const { script, fromVersion } = create();
+    const builds = script.life.flatMap((event) => (event.kind === 'up' ? [event] : []));
+    if (world.builds.between(fromVersion, '19.536-4').length === 0) throw new Error('nothing lies between');
+    expect(builds).toHaveLength(2);
+    runTo(builds[0]?.at ?? 0);
+    expect(view().collectorVersion).toBe(builds[0]?.version);
+    expect(builds[0]?.version).not.toBe('19.536-4');
+  });
+});
+
+describe('durations (field-facts.md, Upgrades)', () => {
+  it('have a median of 4 to 6 minutes, 95 % within about 20, and are cut at 30', () => {
+    const { world } = aWorld({ fleet: { size: 3_000, shares: calmShares } });
+    const minutes = world
+      .upgradableTo('19.536-4')
+      .map(({ facts }) => world.createTask({ collectorId: facts.id, toVersion: '', by: 'api' }))
+      .map(({ script, requestedAt }) => (script.endsAt - requestedAt) / minuteMs)
+      .sort((a, b) => a - b);
+    expect(minutes[Math.floor(minutes.length * 0.5)]).toBeGreaterThan(4);
+    expect(minutes[Math.floor(minutes.length * 0.5)]).toBeLessThan(6);
+    expect(minutes[Math.floor(minutes.length * 0.95)]).toBeLessThan(21);
+    expect(minutes.at(-1)).toBeLessThanOrEqual(30);
+  });
+
+  it('are the same for a collector, build and attempt, whatever was created before', () => {
+    const scripts = (order: 'up' | 'down') => {
+      const { world, clock } = aWorld();
+      const ids = world.upgradableTo('19.536-4').map(({ facts }) => facts.id);
+      if (order === 'down') ids.reverse();
+      const drawn = ids.map((collectorId) =>
+        world.createTask({ collectorId, toVersion: undefined, by: 'api' }),
+      );
+      return drawn
+        .map(({ collectorId, script }) => [collectorId, script.endsAt - clock.now(), script.life.length])
+        .sort(([a = 0], [b = 0]) => a - b);
+    };
+    expect(scripts('up')).toEqual(scripts('down'));
+  });
+
+  it('longer than the task time-out end in a failure, though the collector is upgraded (§3)', () => {
+    const { clock, view, create } = aWorld({ durations: { median: '40m', p95: '41m', max: '60m' } });
+    const { script, requestedAt } = create();
+    expect(script).toMatchObject({ endsAt: requestedAt + 30 * minuteMs, endStatus: 3 });
+    clock.advance(65 * minuteMs);
+    expect(view().collectorVersion).toBe('19.536-4');
+  });
+});
+
+describe('failure rules of a scenario', () => {
+  it('failed: status 3 with the message, on the tries it names only', () => {
+    const { view, before, create, runTo } = aWorld({
+      failures: [{ attempts: [1], outcome: 'failed', message: 'download failed' }],
+    });
+    const first = create();
+    expect(first.script).toMatchObject({ endStatus: 3, message: 'download failed' });
+    runTo(first.script.endsAt);
+    expect(view()).toMatchObject({ collectorVersion: before, alive: true });
+    expect(create().script.endStatus).toBe(2);
+  });
+
+  it('timeout: no end until 30 minutes, then status 3 (§3)', () => {
+    const { create } = aWorld({ failures: [{ outcome: 'timeout' }] });
+    const { script, requestedAt } = create();
+    expect(script).toMatchObject({ endsAt: requestedAt + 30 * minuteMs, endStatus: 3, life: [] });
+    expect(script.message).toContain('timed out');
+  });
+
+  it('lost: status 2, alive for up to 30 minutes more, and never back', () => {
+    const { clock, view, create, runTo } = aWorld({ failures: [{ outcome: 'lost' }] });
+    const { script } = create();
+    expect(script.endStatus).toBe(2);
+    runTo(script.endsAt + 5 * minuteMs);
+    expect(view().alive).toBe(true);
+    expect(view().lastSeenAlive).toBeLessThan(script.endsAt);
+    clock.advance(31 * minuteMs);
+    expect(view().alive).toBe(false);
+  });
+
+  it('lostInUpgrade: the task times out and the collector stays away', () => {
+    const { clock, view, create } = aWorld({ failures: [{ outcome: 'lostInUpgrade' }] });
+    expect(create().script.endStatus).toBe(3);
+    clock.advance(120 * minuteMs);
+    expect(view().alive).toBe(false);
+  });
+
+  it('lateSuccess: the task times out, the collector is upgraded', () => {
+    const { clock, view, create } = aWorld({ failures: [{ outcome: 'lateSuccess' }] });
+    expect(create().script.endStatus).toBe(3);
+    clock.advance(45 * minuteMs);
+    expect(view()).toMatchObject({ collectorVersion: '19.536-4', alive: true });
+  });
+
+  it('otherBuild: status 2, and the collector runs another build', () => {
+    const { clock, view, create } = aWorld({ failures: [{ outcome: 'otherBuild', build: '19.525-63' }] });
+    expect(create().script.endStatus).toBe(2);
+    clock.advance(45 * minuteMs);
+    expect(view().collectorVersion).toBe('19.525-63');
+  });
+
+  it('createCode: the create is refused with the code', () => {
+    const { create } = aWorld({
+      failures: [{ attempts: [1], outcome: 'createCode', code: 'collector.not.alive' }],
+    });
+    expect(create).toThrow(expect.objectContaining({ status: 400, code: 'collector.not.alive' }));
+    expect(create().script.endStatus).toBe(2);
+  });
+
+  it.each([
+    ['share', { share: 0.2 }, (failed: number, all: number) => Math.abs(failed / all - 0.2) < 0.1],
+    ['count', { count: 3 }, (failed: number) => failed === 3],
+    ['osName', { osName: 'Windows*' }, (failed: number, all: number) => failed > 0 && failed < all],
+    ['version', { version: '19.999-*' }, (failed: number) => failed === 0],
+  ])('strike the collectors of their match: %s', (_what, match, holds) => {
+    const { world } = aWorld({
+      fleet: { size: 300, shares: calmShares },
+      failures: [{ match, outcome: 'failed', message: 'x' }],
+    });
+    const tasks = world
+      .upgradableTo('19.536-4')
+      .map(({ facts }) => world.createTask({ collectorId: facts.id, toVersion: undefined, by: 'api' }));
+    expect(holds(tasks.filter(({ script }) => script.message === 'x').length, tasks.length)).toBe(true);
+  });
+
+  it('are judged in order, the first that matches decides', () => {
+    const { create } = aWorld({ failures: [{ outcome: 'succeeded' }, { outcome: 'failed', message: 'x' }] });
+    expect(create().script.endStatus).toBe(2);
+  });
+});
+
+describe('what disturbs the world', () => {
+  it('a collector killed in its upgrade lets the task time out', () => {
+    const { clock, world, id, view, create, runTo } = aWorld();
+    const task = create();
+    runTo(task.script.progressingAt);
+    world.kill(id);
+    expect(task.script).toMatchObject({ endsAt: task.requestedAt + 30 * minuteMs, endStatus: 3 });
+    clock.advance(31 * minuteMs);
+    expect(view().alive).toBe(false);
+    world.revive(id);
+    expect(view()).toMatchObject({ alive: true, lastSeenAlive: clock.now() });
+  });
+
+  it('a task for a collector that just died is accepted and times out, never progressing', () => {
+    const { world, id, create, clock } = aWorld();
+    world.kill(id);
+    const { script } = create();
+    expect(script.endStatus).toBe(3);
+    clock.advance(29 * minuteMs);
+    expect(taskStatusAt(script, clock.now())).toBe(1);
+  });
+
+  it('a person clicks upgrade: ours is refused as collector.in.upgrading', () => {
+    const { world, id, create } = aWorld();
+    world.clickUpgrade(id);
+    expect(create).toThrow(expect.objectContaining({ code: 'collector.in.upgrading' }));
+  });
+
+  it('events of the scenario happen at their instants', () => {
+    const { clock, world, id, view } = aWorld({
+      events: [
+        { after: '10m', event: 'dies', match: { share: 1 } },
+        { after: '1h', event: 'appears', newcomers: 2 },
+        { after: '2h', event: 'returns' },
+        { after: '3h', event: 'vanishes', match: { ids: [100_000_001] } },
+      ],
+    });
+    clock.advance(45 * minuteMs);
+    world.now();
+    expect(view().alive).toBe(false);
+    clock.advance(15 * minuteMs);
+    expect(world.collectors()).toHaveLength(52);
+    clock.advance(60 * minuteMs);
+    expect(world.isInUpgrade(id)).toBe(false);
+    expect(view().alive).toBe(true);
+    clock.advance(60 * minuteMs);
+    expect(world.collectors()).toHaveLength(51);
+  });
+
+  it('an ephemeral collector is gone after 12 hours of inactivity (§3)', () => {
+    const { clock, world } = aWorld({ fleet: { size: 5, shares: { ...calmShares, ephemeral: 1 } } });
+    for (const { facts } of world.collectors()) world.kill(facts.id);
+    clock.advance(12 * 60 * minuteMs - 15_000);
+    expect(world.collectors()).toHaveLength(5);
+    clock.advance(15_000);
+    expect(world.collectors()).toHaveLength(0);
+  });
+});

@@ -1,0 +1,858 @@
+import fc from 'fast-check';
+import { DateTime } from 'luxon';
+import { describe, expect, it } from 'vitest';
+import {
+  assessCalendar,
+  type CalendarRules,
+  longestOpening,
+  needsCollectorZone,
+  openTimeFrom,
+} from '../../../../src/rollout/calendar/calendar.ts';
+import type { FreezeRule, Policy, WindowRule } from '../../../../src/rollout/model/policy.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+
+/** `fri 22:00-02:00`, `mon,tue 09:00-17:00 Asia/Tokyo`, `daily 00:00-24:00`; without a zone it is the collector's. */
+function aWindow(text: string): WindowRule {
+  const [days = '', times = '', timeZone = 'collector'] = text.split(' ');
+  const [fromMinute = Number.NaN, toMinute = Number.NaN] = times.split('-').map((time) => {
+    const [hours, minutes] = time.split(':').map(Number);
+    return (hours ?? Number.NaN) * 60 + (minutes ?? Number.NaN);
+  });
+  const names = days === 'daily' ? weekdays : days.split(',');
+  return { days: names.map((name) => weekdays.indexOf(name) + 1), fromMinute, toMinute, timeZone };
+}
+
+/** `2026-12-20T00:00/2027-01-04T00:00 holidays Europe/Berlin`; without a zone it is the collector's. */
+function aFreeze(text: string): FreezeRule {
+  const [times = '', reason = '', timeZone = 'collector'] = text.split(' ');
+  const [from = '', to = ''] = times.split('/');
+  return { from, to, reason, timeZone };
+}
+
+function aCalendar(
+  windows: readonly string[],
+  freezes: readonly string[] = [],
+  timeZone = 'UTC',
+): CalendarRules {
+  return { windows: windows.map(aWindow), freezes: freezes.map(aFreeze), timeZone };
+}
+
+const iso = (at: number | null) =>
+  at === null ? 'never' : new Date(at).toISOString().replace(':00.000Z', 'Z');
+
+function told(rules: CalendarRules, zone: string, at: number): string {
+  const { isOpen, until } = assessCalendar(rules, zone, at);
+  return `${isOpen ? 'open' : 'closed'} until ${iso(until)}`;
+}
+
+/** DESIGN §4's rule, by luxon: what does not exist is where the gap ends; of two, the first. */
+function instantByLuxon(local: string, zone: string): number {
+  const guess = DateTime.fromISO(local, { zone });
+  if (guess.toFormat("yyyy-MM-dd'T'HH:mm") === local)
+    return Math.min(...guess.getPossibleOffsets().map((possible) => possible.toMillis()));
+  // In a gap luxon goes on beyond it: the way back to the first minute with the new offset.
+  let at = guess;
+  while (at.minus({ minutes: 1 }).offset === guess.offset) at = at.minus({ minutes: 1 });
+  return at.toMillis();
+}
+
+/** The same answer the slow way: all windows and freezes near by as instants, and each of their edges tried. */
+function toldByLuxon(rules: CalendarRules, collectorZone: string, at: number): string {
+  const zoneOf = (rule: { timeZone: string }) => {
+    const zone = rule.timeZone === 'collector' ? collectorZone : rule.timeZone;
+    return zone !== '' && DateTime.fromMillis(at, { zone }).isValid ? zone : rules.timeZone;
+  };
+  const textOf = (date: DateTime, minute: number) =>
+    date
+      .plus({ days: Math.floor(minute / 1440) })
+      .set({ hour: Math.floor((minute % 1440) / 60), minute: minute % 60 })
+      .toFormat("yyyy-MM-dd'T'HH:mm");
+  const today = DateTime.fromMillis(at, { zone: 'UTC' }).startOf('day');
+  const windows = rules.windows.flatMap((rule) =>
+    Array.from({ length: 30 }, (_, index) => today.plus({ days: index - 4 }))
+      .filter(({ weekday }) => rule.days.includes(weekday))
+      .map((date) => {
+        const to = rule.toMinute > rule.fromMinute ? rule.toMinute : rule.toMinute + 1440;
+        return [
+          instantByLuxon(textOf(date, rule.fromMinute), zoneOf(rule)),
+          instantByLuxon(textOf(date, to), zoneOf(rule)),
+        ] as const;
+      }),
+  );
+  const freezes = rules.freezes.map(
+    (rule) => [instantByLuxon(rule.from, zoneOf(rule)), instantByLuxon(rule.to, zoneOf(rule))] as const,
+  );
+  const holds = (instant: number) => (span: readonly [number, number]) =>
+    span[0] <= instant && instant < span[1];
+  const isOpen = (instant: number) =>
+    (rules.windows.length === 0 || windows.some(holds(instant))) && !freezes.some(holds(instant));
+  const until = [...windows, ...freezes]
+    .flat()
+    .filter((edge) => edge > at && edge < at + 20 * dayMs)
+    .sort((a, b) => a - b)
+    .find((edge) => isOpen(edge) !== isOpen(at));
+  return `${isOpen(at) ? 'open' : 'closed'} until ${iso(until ?? null)}`;
+}
+
+interface Case {
+  readonly windows: readonly string[];
+  readonly freezes?: readonly string[];
+  readonly zone?: string;
+  /** What is to be told at which instants. */
+  readonly told: Readonly<Record<string, string>>;
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  'an evening window; it opens at `from` and is closed at `to`': {
+    windows: ['mon,tue,wed,thu,fri 20:00-23:00'],
+    zone: 'Europe/Berlin',
+    told: {
+      '2026-06-01T17:59:59.999Z': 'closed until 2026-06-01T18:00Z',
+      '2026-06-01T18:00Z': 'open until 2026-06-01T21:00Z',
+      '2026-06-01T20:59:59.999Z': 'open until 2026-06-01T21:00Z',
+      '2026-06-01T21:00Z': 'closed until 2026-06-02T18:00Z',
+      '2026-06-05T21:00Z': 'closed until 2026-06-08T18:00Z',
+      '2026-06-07T19:00Z': 'closed until 2026-06-08T18:00Z',
+    },
+  },
+  'past midnight: the days are those on which it opens': {
+    windows: ['fri 22:00-02:00'],
+    zone: 'UTC',
+    told: {
+      '2026-06-05T21:59Z': 'closed until 2026-06-05T22:00Z',
+      '2026-06-05T22:00Z': 'open until 2026-06-06T02:00Z',
+      '2026-06-06T01:59Z': 'open until 2026-06-06T02:00Z',
+      '2026-06-06T02:00Z': 'closed until 2026-06-12T22:00Z',
+      '2026-06-05T01:00Z': 'closed until 2026-06-05T22:00Z',
+      '2026-06-06T22:00Z': 'closed until 2026-06-12T22:00Z',
+    },
+  },
+  'Sunday night into Monday': {
+    windows: ['sun 23:00-04:00'],
+    zone: 'America/Los_Angeles',
+    told: {
+      '2026-06-08T05:59Z': 'closed until 2026-06-08T06:00Z',
+      '2026-06-08T10:59Z': 'open until 2026-06-08T11:00Z',
+      '2026-06-08T11:00Z': 'closed until 2026-06-15T06:00Z',
+    },
+  },
+  'from == to: a day long': {
+    windows: ['sat 06:00-06:00'],
+    zone: 'Asia/Tokyo',
+    told: {
+      '2026-06-05T20:59Z': 'closed until 2026-06-05T21:00Z',
+      '2026-06-05T21:00Z': 'open until 2026-06-06T21:00Z',
+      '2026-06-06T20:59Z': 'open until 2026-06-06T21:00Z',
+      '2026-06-06T21:00Z': 'closed until 2026-06-12T21:00Z',
+    },
+  },
+  'midnight to midnight, written 00:00-00:00': {
+    windows: ['wed 00:00-00:00'],
+    zone: 'Asia/Kolkata',
+    told: {
+      '2026-06-02T18:29Z': 'closed until 2026-06-02T18:30Z',
+      '2026-06-02T18:30Z': 'open until 2026-06-03T18:30Z',
+      '2026-06-03T18:30Z': 'closed until 2026-06-09T18:30Z',
+    },
+  },
+  'until 24:00': {
+    windows: ['wed 20:00-24:00'],
+    zone: 'Asia/Kolkata',
+    told: {
+      '2026-06-03T14:30Z': 'open until 2026-06-03T18:30Z',
+      '2026-06-03T18:30Z': 'closed until 2026-06-10T14:30Z',
+    },
+  },
+  'adjoining windows are one': {
+    windows: ['mon 20:00-24:00', 'tue 00:00-03:00', 'tue 03:00-05:00'],
+    zone: 'UTC',
+    told: {
+      '2026-06-01T20:00Z': 'open until 2026-06-02T05:00Z',
+      '2026-06-02T00:00Z': 'open until 2026-06-02T05:00Z',
+      '2026-06-02T03:00Z': 'open until 2026-06-02T05:00Z',
+      '2026-06-02T05:00Z': 'closed until 2026-06-08T20:00Z',
+    },
+  },
+  'overlapping windows are one, also when one holds the other': {
+    windows: ['mon 08:00-20:00', 'mon 10:00-12:00', 'mon 19:00-22:00'],
+    zone: 'UTC',
+    told: {
+      '2026-06-01T09:00Z': 'open until 2026-06-01T22:00Z',
+      '2026-06-01T13:00Z': 'open until 2026-06-01T22:00Z',
+      '2026-06-01T22:00Z': 'closed until 2026-06-08T08:00Z',
+    },
+  },
+  'a minute between two windows': {
+    windows: ['mon 08:00-09:00', 'mon 09:01-10:00'],
+    zone: 'UTC',
+    told: {
+      '2026-06-01T08:30Z': 'open until 2026-06-01T09:00Z',
+      '2026-06-01T09:00Z': 'closed until 2026-06-01T09:01Z',
+    },
+  },
+  'windows of several zones': {
+    windows: [
+      'mon 09:00-12:00 Asia/Tokyo',
+      'mon 04:00-06:00 Europe/Berlin',
+      'sun 20:00-22:00 America/Los_Angeles',
+    ],
+    zone: 'Foo/Bar',
+    told: {
+      '2026-06-01T00:00Z': 'open until 2026-06-01T05:00Z',
+      '2026-06-01T02:30Z': 'open until 2026-06-01T05:00Z',
+      '2026-06-01T05:00Z': 'closed until 2026-06-08T00:00Z',
+    },
+  },
+  'an hour that does not exist, in the middle of a window': {
+    windows: ['sat 22:00-05:00'],
+    zone: 'Europe/Berlin',
+    told: {
+      '2026-03-28T21:00Z': 'open until 2026-03-29T03:00Z',
+      '2026-03-28T20:59Z': 'closed until 2026-03-28T21:00Z',
+    },
+  },
+  'a window that opens in the gap opens at its end': {
+    windows: ['sun 02:30-04:00'],
+    zone: 'Europe/Berlin',
+    told: {
+      '2026-03-29T00:59Z': 'closed until 2026-03-29T01:00Z',
+      '2026-03-29T01:00Z': 'open until 2026-03-29T02:00Z',
+      '2026-03-29T02:00Z': 'closed until 2026-04-05T00:30Z',
+    },
+  },
+  'a window that closes in the gap closes at its beginning': {
+    windows: ['sun 01:00-02:30'],
+    zone: 'America/New_York',
+    told: {
+      '2026-03-08T06:00Z': 'open until 2026-03-08T07:00Z',
+      '2026-03-08T07:00Z': 'closed until 2026-03-15T05:00Z',
+    },
+  },
+  'a window inside the gap is not there': {
+    windows: ['sun 02:10-02:50'],
+    zone: 'America/Los_Angeles',
+    told: {
+      '2026-03-08T09:59Z': 'closed until 2026-03-15T09:10Z',
+      '2026-03-08T10:00Z': 'closed until 2026-03-15T09:10Z',
+      '2026-03-01T10:20Z': 'open until 2026-03-01T10:50Z',
+      '2026-03-01T10:50Z': 'closed until 2026-03-15T09:10Z',
+    },
+  },
+  'a window over the hour that occurs twice is an hour longer': {
+    windows: ['sat 22:00-05:00'],
+    zone: 'Europe/Berlin',
+    told: {
+      '2026-10-24T20:00Z': 'open until 2026-10-25T04:00Z',
+      '2026-10-25T01:30Z': 'open until 2026-10-25T04:00Z',
+    },
+  },
+  'a window that closes in the hour that occurs twice closes at the first': {
+    windows: ['sun 00:30-02:30'],
+    zone: 'Europe/Berlin',
+    told: {
+      '2026-10-25T00:29Z': 'open until 2026-10-25T00:30Z',
+      '2026-10-25T00:30Z': 'closed until 2026-10-31T23:30Z',
+      '2026-10-25T01:15Z': 'closed until 2026-10-31T23:30Z',
+    },
+  },
+  'a window that opens in the hour that occurs twice opens at the first': {
+    windows: ['sun 01:30-03:00'],
+    zone: 'America/New_York',
+    told: {
+      '2026-11-01T05:29Z': 'closed until 2026-11-01T05:30Z',
+      '2026-11-01T06:10Z': 'open until 2026-11-01T08:00Z',
+    },
+  },
+  'a window inside the hour that occurs twice is there once': {
+    windows: ['sun 01:15-01:45'],
+    zone: 'America/Los_Angeles',
+    told: {
+      '2026-11-01T08:15Z': 'open until 2026-11-01T08:45Z',
+      '2026-11-01T09:15Z': 'closed until 2026-11-08T09:15Z',
+    },
+  },
+  'the southern spring': {
+    windows: ['sun 02:30-04:00'],
+    zone: 'Australia/Sydney',
+    told: {
+      '2026-10-03T15:59Z': 'closed until 2026-10-03T16:00Z',
+      '2026-10-03T16:00Z': 'open until 2026-10-03T17:00Z',
+    },
+  },
+  'the southern autumn': {
+    windows: ['sat 23:00-02:15'],
+    zone: 'Australia/Sydney',
+    told: {
+      '2026-04-04T12:00Z': 'open until 2026-04-04T15:15Z',
+      '2026-04-04T16:05Z': 'closed until 2026-04-11T13:00Z',
+    },
+  },
+  'half an hour forward': {
+    windows: ['sun 02:15-03:00'],
+    zone: 'Australia/Lord_Howe',
+    told: {
+      '2026-10-03T15:29Z': 'closed until 2026-10-03T15:30Z',
+      '2026-10-03T15:30Z': 'open until 2026-10-03T16:00Z',
+    },
+  },
+  'half an hour back': {
+    windows: ['sun 01:00-01:45'],
+    zone: 'Australia/Lord_Howe',
+    told: {
+      '2026-04-04T14:30Z': 'open until 2026-04-04T14:45Z',
+      '2026-04-04T15:05Z': 'closed until 2026-04-11T14:30Z',
+    },
+  },
+  'a midnight that does not exist': {
+    windows: ['sun 00:00-02:00'],
+    zone: 'America/Sao_Paulo',
+    told: {
+      '2018-11-04T02:59Z': 'closed until 2018-11-04T03:00Z',
+      '2018-11-04T03:00Z': 'open until 2018-11-04T04:00Z',
+    },
+  },
+  'the hour before midnight twice: the window until 24:00 goes on': {
+    windows: ['sat 22:00-24:00'],
+    zone: 'America/Sao_Paulo',
+    told: {
+      '2019-02-17T00:00Z': 'open until 2019-02-17T03:00Z',
+      '2019-02-17T02:30Z': 'open until 2019-02-17T03:00Z',
+      '2019-02-17T03:00Z': 'closed until 2019-02-24T01:00Z',
+    },
+  },
+  'the hour before midnight twice: the next day begins after the second': {
+    windows: ['fri 00:00-03:00'],
+    zone: 'Africa/Cairo',
+    told: {
+      '2026-10-29T21:30Z': 'closed until 2026-10-29T22:00Z',
+      '2026-10-29T22:00Z': 'open until 2026-10-30T01:00Z',
+    },
+  },
+  'a midnight that does not exist, in Cairo': {
+    windows: ['thu 23:00-00:30'],
+    zone: 'Africa/Cairo',
+    told: {
+      '2026-04-23T21:00Z': 'open until 2026-04-23T22:00Z',
+      '2026-04-23T22:00Z': 'closed until 2026-04-30T20:00Z',
+    },
+  },
+  'a day that does not exist': {
+    windows: ['fri 08:00-16:00'],
+    zone: 'Pacific/Apia',
+    told: {
+      '2011-12-30T09:59Z': 'closed until 2012-01-05T18:00Z',
+      '2011-12-30T20:00Z': 'closed until 2012-01-05T18:00Z',
+      '2011-12-24T01:00Z': 'open until 2011-12-24T02:00Z',
+    },
+  },
+  'windows before and after a day that does not exist adjoin': {
+    windows: ['thu 20:00-24:00', 'sat 00:00-01:00'],
+    zone: 'Pacific/Apia',
+    told: {
+      '2011-12-30T06:00Z': 'open until 2011-12-30T11:00Z',
+      '2011-12-30T05:59Z': 'closed until 2011-12-30T06:00Z',
+    },
+  },
+  'from == to on the day with 23 hours, and on the one with 25': {
+    windows: ['sat,sun 12:00-12:00'],
+    zone: 'Europe/Berlin',
+    told: {
+      '2026-03-28T11:00Z': 'open until 2026-03-30T10:00Z',
+      '2026-10-24T10:00Z': 'open until 2026-10-26T11:00Z',
+    },
+  },
+  'always, written as a window': {
+    windows: ['daily 00:00-24:00'],
+    zone: 'America/New_York',
+    told: { '2026-03-08T06:59Z': 'open until never', '2026-11-01T05:30Z': 'open until never' },
+  },
+  'always, from noon to noon': {
+    windows: ['daily 12:00-12:00'],
+    zone: 'Australia/Lord_Howe',
+    told: { '2026-04-04T15:00Z': 'open until never' },
+  },
+  'no windows': { windows: [], told: { '2026-06-01T00:00Z': 'open until never' } },
+  'a freeze without windows': {
+    windows: [],
+    freezes: ['2026-06-10T00:00/2026-06-12T06:00 holidays'],
+    zone: 'Europe/Berlin',
+    told: {
+      '2026-06-09T21:59:59.999Z': 'open until 2026-06-09T22:00Z',
+      '2026-06-09T22:00Z': 'closed until 2026-06-12T04:00Z',
+      '2026-06-12T03:59:59.999Z': 'closed until 2026-06-12T04:00Z',
+      '2026-06-12T04:00Z': 'open until never',
+    },
+  },
+  'a freeze cuts the end of a window': {
+    windows: ['wed 20:00-02:00'],
+    freezes: ['2026-06-10T23:00/2026-06-12T00:00 audit'],
+    zone: 'UTC',
+    told: {
+      '2026-06-10T20:00Z': 'open until 2026-06-10T23:00Z',
+      '2026-06-10T23:00Z': 'closed until 2026-06-17T20:00Z',
+    },
+  },
+  'a freeze cuts the beginning of a window': {
+    windows: ['wed 20:00-02:00'],
+    freezes: ['2026-06-09T23:00/2026-06-10T21:30 audit'],
+    zone: 'UTC',
+    told: {
+      '2026-06-10T20:00Z': 'closed until 2026-06-10T21:30Z',
+      '2026-06-10T21:30Z': 'open until 2026-06-11T02:00Z',
+    },
+  },
+  'freezes cut a window into three; the one listed last comes first': {
+    windows: ['wed 08:00-20:00'],
+    freezes: ['2026-06-10T14:00/2026-06-10T15:00 b', '2026-06-10T10:00/2026-06-10T11:00 a'],
+    zone: 'UTC',
+    told: {
+      '2026-06-10T09:00Z': 'open until 2026-06-10T10:00Z',
+      '2026-06-10T10:30Z': 'closed until 2026-06-10T11:00Z',
+      '2026-06-10T11:00Z': 'open until 2026-06-10T14:00Z',
+      '2026-06-10T15:00Z': 'open until 2026-06-10T20:00Z',
+    },
+  },
+  'freezes that adjoin or overlap are one': {
+    windows: [],
+    freezes: [
+      '2026-06-10T00:00/2026-06-12T00:00 a',
+      '2026-06-11T00:00/2026-06-11T12:00 b',
+      '2026-06-12T00:00/2026-06-13T00:00 c',
+    ],
+    zone: 'UTC',
+    told: { '2026-06-11T18:00Z': 'closed until 2026-06-13T00:00Z' },
+  },
+  'a freeze that ends when the window opens': {
+    windows: ['wed 08:00-20:00'],
+    freezes: ['2026-06-09T00:00/2026-06-10T08:00 a', '2026-06-10T20:00/2026-06-11T00:00 b'],
+    zone: 'UTC',
+    told: {
+      '2026-06-10T07:00Z': 'closed until 2026-06-10T08:00Z',
+      '2026-06-10T08:00Z': 'open until 2026-06-10T20:00Z',
+    },
+  },
+  'a freeze that ends when the window closes leaves nothing of it': {
+    windows: ['wed 08:00-20:00'],
+    freezes: ['2026-06-10T19:00/2026-06-10T20:00 a'],
+    zone: 'UTC',
+    told: {
+      '2026-06-10T18:00Z': 'open until 2026-06-10T19:00Z',
+      '2026-06-10T19:30Z': 'closed until 2026-06-17T08:00Z',
+    },
+  },
+  'a freeze over several windows': {
+    windows: ['daily 22:00-02:00'],
+    freezes: ['2026-06-10T12:00/2026-06-15T23:00 a'],
+    zone: 'Asia/Tokyo',
+    told: {
+      '2026-06-10T00:00Z': 'closed until 2026-06-15T14:00Z',
+      '2026-06-15T14:00Z': 'open until 2026-06-15T17:00Z',
+    },
+  },
+  'a freeze from a time that does not exist, and until one that occurs twice': {
+    windows: [],
+    freezes: ['2026-03-29T02:30/2026-03-30T00:00 a', '2026-10-24T00:00/2026-10-25T02:30 b'],
+    zone: 'Europe/Berlin',
+    told: {
+      '2026-03-29T00:59Z': 'open until 2026-03-29T01:00Z',
+      '2026-10-25T00:29Z': 'closed until 2026-10-25T00:30Z',
+    },
+  },
+  'a freeze that is over before it begins holds nothing': {
+    windows: ['wed 08:00-20:00'],
+    freezes: ['2026-03-29T02:10/2026-03-29T02:50 a', '2026-06-10T12:00/2026-06-10T12:00 b'],
+    zone: 'Europe/Berlin',
+    told: { '2026-06-10T08:00Z': 'open until 2026-06-10T18:00Z' },
+  },
+  'a freeze in a zone of its own': {
+    windows: ['wed 08:00-20:00 Europe/Berlin'],
+    freezes: ['2026-06-10T00:00/2026-06-11T00:00 a Asia/Tokyo'],
+    zone: 'America/New_York',
+    told: {
+      '2026-06-10T06:00Z': 'closed until 2026-06-10T15:00Z',
+      '2026-06-10T15:00Z': 'open until 2026-06-10T18:00Z',
+    },
+  },
+};
+
+const rows = Object.entries(cases).flatMap(([title, { windows, freezes, zone, told: expected }]) =>
+  Object.entries(expected).map(([at, words]) => ({
+    title,
+    at,
+    words,
+    zone: zone ?? '',
+    rules: aCalendar(windows, freezes),
+  })),
+);
+
+describe('assessCalendar', () => {
+  it('is tried on enough cases', () => {
+    expect(rows.length).toBeGreaterThanOrEqual(70);
+  });
+
+  it.each(rows)('$title: at $at $words', ({ rules, zone, at, words }) => {
+    expect(told(rules, zone, Date.parse(at))).toBe(words);
+    expect(toldByLuxon(rules, zone, Date.parse(at)), 'what luxon says').toBe(words);
+  });
+
+  it.each(['', 'Foo/Bar', '+02:00', 'collector'])(
+    'uses the zone of the rules for a collector in "%s"',
+    (zone) => {
+      const rules = aCalendar(['mon 08:00-10:00'], ['2026-06-01T09:00/2026-06-02T00:00 a'], 'Asia/Tokyo');
+      expect(told(rules, zone, Date.parse('2026-05-31T23:00Z'))).toBe('open until 2026-06-01T00:00Z');
+    },
+  );
+
+  it('uses the zone of the rules for a window in an unknown zone, and UTC when that is unknown too', () => {
+    const at = Date.parse('2026-06-01T09:00Z');
+    expect(told(aCalendar(['mon 18:00-20:00 Foo/Bar'], [], 'Asia/Tokyo'), '', at)).toBe(
+      'open until 2026-06-01T11:00Z',
+    );
+    expect(told(aCalendar(['mon 08:00-10:00'], [], 'Foo/Bar'), '', at)).toBe('open until 2026-06-01T10:00Z');
+  });
+
+  it('takes no notice of the collector when the window names a zone', () => {
+    const at = Date.parse('2026-06-01T09:00Z');
+    const rules = aCalendar(['mon 18:00-20:00 Asia/Tokyo']);
+    expect(told(rules, 'America/New_York', at)).toBe('open until 2026-06-01T11:00Z');
+  });
+
+  it('says why it is closed, and nothing while it is open', () => {
+    const rules = aCalendar(
+      ['wed 08:00-20:00'],
+      [
+        '2026-06-10T00:00/2026-06-10T10:00 holidays',
+        '2026-06-10T09:00/2026-06-10T12:00 audit',
+        '2026-06-10T18:00/2026-06-10T19:00',
+      ],
+    );
+    const reasonAt = (time: string) => assessCalendar(rules, '', Date.parse(time)).reason;
+    expect(reasonAt('2026-06-09T10:00Z')).toBe('outside the window');
+    expect(reasonAt('2026-06-10T00:00Z')).toBe('frozen: holidays');
+    expect(reasonAt('2026-06-10T09:30Z')).toBe('frozen: holidays');
+    expect(reasonAt('2026-06-10T10:00Z')).toBe('frozen: audit');
+    expect(reasonAt('2026-06-10T12:00Z')).toBe('');
+    expect(reasonAt('2026-06-10T18:30Z')).toBe('frozen');
+    expect(reasonAt('2026-06-10T20:00Z')).toBe('outside the window');
+  });
+
+  it('looks 400 days ahead', () => {
+    const at = Date.parse('2026-01-01T00:00Z');
+    const dateAfter = (days: number, minutes = 0) =>
+      new Date(at + days * dayMs + minutes * minuteMs).toISOString().slice(0, 16);
+    const frozenFrom = (from: string) => aCalendar([], [`${from}/2030-01-01T00:00 a`]);
+    expect(told(frozenFrom(dateAfter(400)), '', at)).toBe(`open until ${dateAfter(400)}Z`);
+    expect(told(frozenFrom(dateAfter(400, 1)), '', at)).toBe('open until never');
+    const frozenUntil = (to: string, windows: string[] = []) =>
+      aCalendar(windows, [`2025-12-01T00:00/${to} a`]);
+    expect(told(frozenUntil(dateAfter(400)), '', at)).toBe(`closed until ${dateAfter(400)}Z`);
+    expect(told(frozenUntil(dateAfter(400, 1)), '', at)).toBe('closed until never');
+    expect(told(frozenUntil(dateAfter(390), ['mon 08:00-09:00']), '', at)).toBe(
+      'closed until 2027-02-01T08:00Z',
+    );
+    expect(told(frozenUntil(dateAfter(500), ['mon 08:00-09:00']), '', at)).toBe('closed until never');
+  });
+
+  it('is closed for ever when no day is left to open on', () => {
+    const rules = { ...aCalendar([]), windows: [{ ...aWindow('mon 08:00-09:00'), days: [] }] };
+    expect(told(rules, '', Date.parse('2026-01-01T00:00Z'))).toBe('closed until never');
+  });
+
+  it('stays open over days that several zones cover only together', () => {
+    const rules = aCalendar([
+      'daily 00:00-13:00 UTC',
+      'daily 12:00-22:00 Asia/Kolkata',
+      'daily 16:00-24:00 UTC',
+    ]);
+    expect(told(rules, '', Date.parse('2026-01-01T00:00Z'))).toBe('open until never');
+  });
+
+  it('stays cheap', () => {
+    const rules = aCalendar(
+      ['mon,tue,wed,thu 22:00-05:00'],
+      ['2026-12-20T00:00/2027-01-04T00:00 a Europe/Berlin'],
+    );
+    const zones = ['Europe/Berlin', 'Asia/Tokyo', 'America/New_York', 'Foo/Bar'];
+    const calls = 2_000;
+    const tookMs = cpuMsOf(() => {
+      for (let n = 0; n < calls; n += 1)
+        assessCalendar(rules, zones[n % zones.length] ?? '', Date.parse('2026-06-01T00:00Z') + n * minuteMs);
+    });
+    // Some 7 µs each; the bound leaves room for a slow machine, and none for a look-up in each call.
+    expect(tookMs / calls).toBeLessThan(0.25);
+  });
+});
+
+describe('needsCollectorZone', () => {
+  it('is true when a window or a freeze goes by the collector', () => {
+    expect(needsCollectorZone(aCalendar([]))).toBe(false);
+    expect(
+      needsCollectorZone(aCalendar(['mon 08:00-09:00 UTC'], ['2026-01-01T00:00/2026-01-02T00:00 a UTC'])),
+    ).toBe(false);
+    expect(needsCollectorZone(aCalendar(['mon 08:00-09:00 UTC', 'tue 08:00-09:00']))).toBe(true);
+    expect(
+      needsCollectorZone(aCalendar(['mon 08:00-09:00 UTC'], ['2026-01-01T00:00/2026-01-02T00:00 a'])),
+    ).toBe(true);
+  });
+
+  it('takes a policy', () => {
+    const calendarOf = (policy: Policy): CalendarRules => policy;
+    expect(calendarOf).toBeTypeOf('function');
+  });
+});
+
+describe('openTimeFrom', () => {
+  const rules = aCalendar(['mon,tue 20:00-23:00'], ['2026-06-01T21:00/2026-06-01T22:00 a']);
+  const from = Date.parse('2026-06-01T12:00Z');
+
+  it.each([
+    ['no work', 0, '2026-06-01T12:00Z'],
+    ['a minute', minuteMs, '2026-06-01T20:01Z'],
+    ['what fits before the freeze', hourMs, '2026-06-01T21:00Z'],
+    ['a minute more', 61 * minuteMs, '2026-06-01T22:01Z'],
+    ['the whole evening', 2 * hourMs, '2026-06-01T23:00Z'],
+    ['half of the next', 3.5 * hourMs, '2026-06-02T21:30Z'],
+    ['next week', 6 * hourMs, '2026-06-08T21:00Z'],
+  ])('%s', (_, workMs, expected) => {
+    expect(iso(openTimeFrom(rules, '', from, workMs))).toBe(expected);
+  });
+
+  it('begins in the middle of what is open', () => {
+    expect(iso(openTimeFrom(rules, '', Date.parse('2026-06-02T22:30Z'), hourMs))).toBe('2026-06-08T20:30Z');
+  });
+
+  it('just goes on without windows', () => {
+    expect(openTimeFrom(aCalendar([]), '', from, 12_345)).toBe(from + 12_345);
+  });
+
+  it('gives up after 400 days', () => {
+    expect(openTimeFrom(rules, '', from, 2_000 * hourMs)).toBeNull();
+    expect(openTimeFrom(aCalendar([]), '', from, 400 * dayMs)).toBe(from + 400 * dayMs);
+    expect(openTimeFrom(aCalendar([]), '', from, 400 * dayMs + 1)).toBeNull();
+    expect(openTimeFrom(aCalendar([], ['2026-01-01T00:00/2030-01-01T00:00 a']), '', from, 1)).toBeNull();
+  });
+});
+
+describe('longestOpening', () => {
+  const at = Date.parse('2026-06-01T12:00Z');
+
+  it.each([
+    ['the longest of several windows', ['mon 20:00-23:00', 'sat 20:00-02:00'], [], 6 * hourMs],
+    ['adjoining ones together', ['mon 20:00-24:00', 'tue 00:00-05:00'], [], 9 * hourMs],
+    ['an hour more in the night of the change', ['sat 22:00-05:00 Europe/Berlin'], [], 8 * hourMs],
+    ['none without end', [], [], null],
+    ['none without end, as a window', ['daily 00:00-24:00'], [], null],
+    ['none without end, from a freeze on', [], ['2026-05-01T00:00/2026-07-01T00:00 a'], null],
+    ['up to a freeze of years', [], ['2026-06-02T12:00/2029-01-01T00:00 a'], 24 * hourMs],
+    ['none at all', ['mon 20:00-23:00'], ['2026-05-01T00:00/2029-01-01T00:00 a'], 0],
+    [
+      'what comes after a long freeze',
+      ['mon 20:00-23:00'],
+      ['2026-05-01T00:00/2026-12-01T00:00 a'],
+      3 * hourMs,
+    ],
+    [
+      'what a freeze leaves of the next, if it is the last',
+      ['mon 20:00-23:00'],
+      ['2026-06-01T22:00/2029-01-01T00:00 a'],
+      2 * hourMs,
+    ],
+  ] as const)('%s', (_, windows, freezes, expected) => {
+    expect(longestOpening(aCalendar(windows, freezes), '', at)).toBe(expected);
+  });
+
+  it('counts what is left of the window that is open now', () => {
+    const rules = aCalendar(['mon 08:00-16:00'], ['2026-06-02T00:00/2029-01-01T00:00 a']);
+    expect(longestOpening(rules, '', at)).toBe(4 * hourMs);
+  });
+});
+
+/** Around these instants a clock changes, or nothing special happens. */
+const settings = [
+  ['Europe/Berlin', '2026-03-29T01:00Z'],
+  ['Europe/Berlin', '2026-10-25T01:00Z'],
+  ['America/New_York', '2026-03-08T07:00Z'],
+  ['America/New_York', '2026-11-01T06:00Z'],
+  ['Australia/Sydney', '2026-10-03T16:00Z'],
+  ['Australia/Sydney', '2026-04-04T16:00Z'],
+  ['Australia/Lord_Howe', '2026-10-03T15:30Z'],
+  ['Australia/Lord_Howe', '2026-04-04T15:00Z'],
+  ['America/Sao_Paulo', '2018-11-04T03:00Z'],
+  ['America/Sao_Paulo', '2019-02-17T02:00Z'],
+  ['Africa/Cairo', '2026-04-23T22:00Z'],
+  ['Africa/Cairo', '2026-10-29T21:00Z'],
+  ['Pacific/Apia', '2011-12-30T10:00Z'],
+  ['Asia/Kolkata', '2026-06-01T00:00Z'],
+] as const;
+
+const walkedMinutes = 4 * 1440;
+const walkedBeforeMinutes = 2 * 1440;
+
+/**
+ * What a clock showed last that it had not shown before, minute by minute: a clock set back stands still here until it
+ * is past where it had been. On such a clock the windows are plain comparisons.
+ */
+function walkOf(zone: string, begin: number): readonly { weekday: number; minute: number; text: string }[] {
+  const key = `${zone} ${begin}`;
+  const known = walks.get(key);
+  if (known !== undefined) return known;
+  let high = { weekday: 0, minute: 0, text: '' };
+  const walk = Array.from({ length: 1440 + walkedMinutes }, (_, index) => {
+    const at = begin + (index - 1440) * minuteMs;
+    // Written from the offset, since luxon's own formats take ten times as long.
+    const text = iso(at + DateTime.fromMillis(at, { zone }).offset * minuteMs).slice(0, 16);
+    if (text > high.text) {
+      const [hours, minutes] = text.slice(11).split(':').map(Number);
+      const weekday = new Date(`${text}Z`).getUTCDay() || 7;
+      high = { weekday, minute: (hours ?? 0) * 60 + (minutes ?? 0), text };
+    }
+    return high;
+  }).slice(1440);
+  walks.set(key, walk);
+  return walk;
+}
+const walks = new Map<string, readonly { weekday: number; minute: number; text: string }[]>();
+
+/** For each minute from `begin` on whether it is open, by the words of DESIGN §4 alone. */
+function openMinutes(rules: CalendarRules, collectorZone: string, begin: number): readonly boolean[] {
+  const walk = (timeZone: string) => walkOf(timeZone === 'collector' ? collectorZone : timeZone, begin);
+  return Array.from({ length: walkedMinutes }, (_, index) => {
+    const isFrozen = rules.freezes.some(({ from, to, timeZone }) => {
+      const text = walk(timeZone)[index]?.text ?? '';
+      return from <= text && text < to;
+    });
+    const isInWindow = rules.windows.some(({ days, fromMinute, toMinute, timeZone }) => {
+      const { weekday, minute } = walk(timeZone)[index] ?? { weekday: 0, minute: 0 };
+      const yesterday = weekday === 1 ? 7 : weekday - 1;
+      if (toMinute > fromMinute) return days.includes(weekday) && fromMinute <= minute && minute < toMinute;
+      return (
+        (days.includes(weekday) && minute >= fromMinute) || (days.includes(yesterday) && minute < toMinute)
+      );
+    });
+    return (rules.windows.length === 0 || isInWindow) && !isFrozen;
+  });
+}
+
+const zoneChoice = fc.constantFrom('collector', 'collector', 'UTC', 'Europe/Berlin', 'Asia/Tokyo');
+// Half of the times lie where clocks are changed.
+const minuteChoice = fc.oneof(
+  fc.integer({ min: 0, max: 1439 }),
+  fc.constantFrom(0, 15, 60, 90, 105, 120, 135, 150, 179, 180, 195, 1380, 1410, 1439),
+);
+const windowChoice = fc.record({
+  days: fc.subarray([1, 2, 3, 4, 5, 6, 7], { minLength: 1 }),
+  fromMinute: minuteChoice,
+  toMinute: fc.oneof({ weight: 9, arbitrary: minuteChoice }, { weight: 1, arbitrary: fc.constant(1440) }),
+  timeZone: zoneChoice,
+});
+
+const scene = fc
+  .record({
+    setting: fc.constantFrom(...settings),
+    windows: fc.array(windowChoice, { maxLength: 4 }),
+    freezes: fc.array(
+      fc.record({
+        startsAfter: fc.integer({ min: 0, max: walkedMinutes }),
+        lasts: fc.integer({ min: 1, max: 2 * 1440 }),
+        timeZone: zoneChoice,
+      }),
+      { maxLength: 2 },
+    ),
+  })
+  .map(({ setting: [zone, change], windows, freezes }) => {
+    const begin = Date.parse(change) - walkedBeforeMinutes * minuteMs;
+    const localOf = (minute: number) => new Date(begin + minute * minuteMs).toISOString().slice(0, 16);
+    const rules: CalendarRules = {
+      timeZone: 'UTC',
+      windows,
+      freezes: freezes.map(({ startsAfter, lasts, timeZone }) => ({
+        from: localOf(startsAfter),
+        to: localOf(startsAfter + lasts),
+        reason: 'a',
+        timeZone,
+      })),
+    };
+    return { zone, begin, rules };
+  });
+
+describe('the calendar, around changes of the clock (P7)', () => {
+  it('is open in exactly the minutes in which a clock that is read minute by minute says so', () => {
+    fc.assert(
+      fc.property(scene, ({ zone, begin, rules }) => {
+        const isOpen = openMinutes(rules, zone, begin);
+        const wrong: string[] = [];
+        const check = (at: number, expected: boolean | undefined) => {
+          if (assessCalendar(rules, zone, at).isOpen !== expected) wrong.push(new Date(at).toISOString());
+        };
+        for (let minute = 0; minute < walkedMinutes; minute += 1) {
+          const isEdge = minute > 0 && isOpen[minute] !== isOpen[minute - 1];
+          const at = begin + minute * minuteMs;
+          if (isEdge) check(at - 1, isOpen[minute - 1]);
+          if (isEdge || minute % 17 === 0) check(at, isOpen[minute]);
+        }
+        expect(wrong).toEqual([]);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it('tells the first instant at which that changes', () => {
+    fc.assert(
+      fc.property(
+        scene,
+        fc.array(fc.integer({ min: 0, max: walkedMinutes * minuteMs - 1 }), { minLength: 10, maxLength: 10 }),
+        ({ zone, begin, rules }, offsets) => {
+          const isOpen = openMinutes(rules, zone, begin);
+          for (const offsetMs of offsets) {
+            const minute = Math.floor(offsetMs / minuteMs);
+            const flip = isOpen.findIndex((state, index) => index > minute && state !== isOpen[minute]);
+            const { until } = assessCalendar(rules, zone, begin + offsetMs);
+            if (flip !== -1) expect(iso(until)).toBe(iso(begin + flip * minuteMs));
+            else
+              expect(until ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(
+                begin + walkedMinutes * minuteMs,
+              );
+          }
+        },
+      ),
+      { numRuns: 120 },
+    );
+  });
+
+  it('counts open time as adding up the open minutes does', () => {
+    fc.assert(
+      fc.property(scene, fc.nat({ max: 1440 }), fc.integer({ min: 1, max: 1440 }), (given, start, work) => {
+        const { zone, begin, rules } = given;
+        const isOpen = openMinutes(rules, zone, begin);
+        let left = work;
+        let minute = start;
+        for (; minute < walkedMinutes && left > 0; minute += 1) if (isOpen[minute]) left -= 1;
+        const then = openTimeFrom(rules, zone, begin + start * minuteMs, work * minuteMs);
+        if (left === 0) expect(iso(then)).toBe(iso(begin + minute * minuteMs));
+        else expect(then ?? Number.POSITIVE_INFINITY).toBeGreaterThan(begin + walkedMinutes * minuteMs);
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it('has no opening longer than the longest', () => {
+    fc.assert(
+      fc.property(scene, ({ zone, begin, rules }) => {
+        const longestMs = longestOpening(rules, zone, begin) ?? Number.POSITIVE_INFINITY;
+        let runMinutes = 0;
+        let longestRunMinutes = 0;
+        for (const state of openMinutes(rules, zone, begin)) {
+          runMinutes = state ? runMinutes + 1 : 0;
+          longestRunMinutes = Math.max(longestRunMinutes, runMinutes);
+        }
+        expect(longestRunMinutes * minuteMs).toBeLessThanOrEqual(longestMs);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

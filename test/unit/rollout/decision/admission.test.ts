@@ -1,0 +1,454 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { assessCalendar } from '../../../../src/rollout/calendar/calendar.ts';
+import { admit, earliest, expectedMs, judgeLane } from '../../../../src/rollout/decision/admission.ts';
+import type { Lane } from '../../../../src/rollout/model/plan-groups.ts';
+import type { Policy, WindowRule } from '../../../../src/rollout/model/policy.ts';
+import type {
+  Candidate,
+  HeldStratum,
+  LaneQueue,
+  RolloutView,
+} from '../../../../src/rollout/model/rollout.ts';
+import { aPolicy, aRollout, aView, someGroups, startedAt } from '../../../support/builders.ts';
+
+const minute = 60_000;
+const now = startedAt;
+/** Monday, 22:00 UTC: an hour after `startedAt`. */
+const closesAt = startedAt + 60 * minute;
+
+const everyDay = [1, 2, 3, 4, 5, 6, 7];
+const window = (fromHour: number, toHour: number, timeZone = 'UTC'): WindowRule => ({
+  days: everyDay,
+  fromMinute: fromHour * 60,
+  toMinute: toHour * 60,
+  timeZone,
+});
+
+function ones(...ids: readonly number[]): readonly Candidate[] {
+  return ids.map((collectorId) => ({ collectorId, order: collectorId }));
+}
+
+function aQueue(changes: Partial<LaneQueue> = {}): LaneQueue {
+  return { lane: 0, retries: [], pending: [], ...changes };
+}
+
+function aLane(changes: Partial<Lane> = {}): Lane {
+  return { stratum: 0, timeZone: '', domains: [], ...changes };
+}
+
+function held(stratum: number): HeldStratum {
+  return { stratum, label: `stratum-${stratum}`, reason: '3 of 3 failed', by: 'daemon', at: startedAt };
+}
+
+interface Given extends Partial<Omit<RolloutView, 'rollout'>> {
+  readonly anyTime?: true;
+  readonly policy?: Partial<Policy>;
+  readonly lanes?: readonly Lane[];
+  readonly caps?: readonly number[];
+  readonly heldStrata?: readonly HeldStratum[];
+}
+
+function view({ policy, lanes, caps, heldStrata, anyTime, ...changes }: Given): RolloutView {
+  return aView({
+    rollout: aRollout({
+      policy: aPolicy({ concurrency: 4, ...policy }),
+      heldStrata: heldStrata ?? [],
+      ...(anyTime && { anyTime }),
+    }),
+    groups: someGroups({
+      lanes: lanes ?? [aLane()],
+      domains: (caps ?? []).map((cap, index) => ({ label: `fields.cluster = ${index}`, cap })),
+    }),
+    ...changes,
+  });
+}
+
+const idsOf = (given: RolloutView, at = now) => admit(given, at).picks.map(({ collectorId }) => collectorId);
+
+describe('free slots (P2)', () => {
+  it('go to retries first, then to pending ones in plan order, whatever their lanes', () => {
+    const lanes = [aLane(), aLane({ stratum: 1 })];
+    const candidates = [
+      aQueue({ lane: 1, pending: ones(2, 5), retries: ones(9) }),
+      aQueue({ lane: 0, pending: ones(1, 4), retries: ones(7) }),
+    ];
+    expect(idsOf(view({ lanes, candidates }))).toEqual([7, 9, 1, 2]);
+  });
+
+  it('are never exceeded', () => {
+    const candidates = [aQueue({ pending: ones(1, 2, 3, 4, 5) })];
+    expect(idsOf(view({ candidates, slotsTaken: 3 }))).toEqual([1]);
+    expect(admit(view({ candidates, slotsTaken: 4 }), now)).toMatchObject({
+      picks: [],
+      holds: [{ reason: 'all 4 slots are taken', until: null }],
+    });
+    expect(idsOf(view({ candidates, slotsTaken: 5 }))).toEqual([]);
+  });
+
+  it('wait for the next retry where nobody else could start', () => {
+    const nextRetryAt = now + minute;
+    expect(admit(view({ nextRetryAt }), now)).toEqual({
+      picks: [],
+      holds: [{ reason: 'the next retry is not due yet', until: nextRetryAt }],
+      wakeAt: nextRetryAt,
+    });
+    expect(admit(view({ nextRetryAt, slotsTaken: 1 }), now)).toMatchObject({
+      holds: [],
+      wakeAt: nextRetryAt,
+    });
+  });
+
+  it('are woken for the next retry also while others start, or wait', () => {
+    const nextRetryAt = now + minute;
+    const candidates = [aQueue({ pending: ones(1) })];
+    expect(admit(view({ candidates, nextRetryAt }), now).wakeAt).toBe(nextRetryAt);
+    expect(admit(view({ candidates, nextRetryAt, slotsTaken: 4 }), now).wakeAt).toBe(nextRetryAt);
+  });
+});
+
+describe('caps (P2)', () => {
+  const lanes = [aLane({ domains: [0] }), aLane()];
+
+  it('bound the collectors of a domain at one instant, those taken counted in', () => {
+    const candidates = [aQueue({ pending: ones(1, 2, 3) })];
+    expect(idsOf(view({ lanes, caps: [2], candidates }))).toEqual([1, 2]);
+    expect(idsOf(view({ lanes, caps: [2], candidates, domainsTaken: new Map([[0, 1]]) }))).toEqual([1]);
+  });
+
+  it('let the others pass by', () => {
+    const candidates = [aQueue({ pending: ones(1, 2) }), aQueue({ lane: 1, pending: ones(3) })];
+    const given = view({ lanes, caps: [1], candidates, domainsTaken: new Map([[0, 1]]) });
+    expect(idsOf(given)).toEqual([3]);
+  });
+
+  it('all bind where several are shared', () => {
+    const shared = [aLane({ domains: [0, 1] }), aLane({ domains: [1] })];
+    const candidates = [aQueue({ pending: ones(1, 2) }), aQueue({ lane: 1, pending: ones(3, 4) })];
+    expect(idsOf(view({ lanes: shared, caps: [1, 2], candidates }))).toEqual([1, 3]);
+  });
+
+  it('are named when they alone stand in the way', () => {
+    const candidates = [aQueue({ pending: ones(1) })];
+    const given = view({ lanes, caps: [1], candidates, domainsTaken: new Map([[0, 1]]) });
+    expect(admit(given, now)).toEqual({
+      picks: [],
+      holds: [{ reason: 'fields.cluster = 0: 1 at a time are allowed, and on their way', until: null }],
+      wakeAt: null,
+    });
+  });
+});
+
+describe('windows (P7)', () => {
+  const candidates = [aQueue({ pending: ones(1) })];
+  const open = { windows: [window(20, 22)] };
+
+  it('let a create leave as long as its upgrade is expected to end before they close', () => {
+    const last = closesAt - 5 * minute;
+    expect(admit(view({ policy: open, candidates }), last).picks).toEqual([
+      { collectorId: 1, startBy: last },
+    ]);
+    const late = admit(view({ policy: open, candidates }), last + 1);
+    expect(late.picks).toEqual([]);
+    expect(late.holds).toEqual([
+      {
+        reason: 'the window closes sooner than an upgrade is expected to take (5m)',
+        until: closesAt + 22 * 60 * minute,
+      },
+    ]);
+    expect(late.wakeAt).toBe(closesAt + 22 * 60 * minute);
+  });
+
+  it('hold while they are closed, and say until when', () => {
+    const closed = admit(view({ policy: { windows: [window(22, 23)] }, candidates }), now);
+    expect(closed).toEqual({
+      picks: [],
+      holds: [{ reason: 'outside the window', until: closesAt }],
+      wakeAt: closesAt,
+    });
+  });
+
+  it('and freezes do not bind a rollback that a person lets start at any time', () => {
+    const freezes = [{ from: '2000-01-01T00:00', to: '2100-01-01T00:00', reason: '', timeZone: 'UTC' }];
+    const policy = { windows: [window(22, 23)], freezes };
+    expect(admit(view({ policy, candidates }), now).picks).toEqual([]);
+    expect(admit(view({ policy, candidates, anyTime: true }), now).picks).toEqual([
+      { collectorId: 1, startBy: null },
+    ]);
+  });
+
+  it('go by the zone of the lane', () => {
+    const lanes = [aLane({ timeZone: 'Asia/Tokyo' }), aLane({ timeZone: 'Etc/UTC' })];
+    const both = [aQueue({ pending: ones(1) }), aQueue({ lane: 1, pending: ones(2) })];
+    const given = view({ policy: { windows: [window(20, 22, 'collector')] }, lanes, candidates: both });
+    // 21:00 UTC is 06:00 in Tokyo.
+    const admission = admit(given, now);
+    expect(admission.picks.map(({ collectorId }) => collectorId)).toEqual([2]);
+    expect(admission.holds).toEqual([
+      { reason: 'outside the window in Asia/Tokyo', until: startedAt + 14 * 60 * minute },
+    ]);
+    expect(admission.wakeAt).toBe(startedAt + 14 * 60 * minute);
+  });
+
+  it('leave the last instant open where there are none', () => {
+    expect(admit(view({ candidates }), now).picks).toEqual([{ collectorId: 1, startBy: null }]);
+  });
+
+  it('are cut by freezes', () => {
+    const freezes = [
+      { from: '2026-03-02T21:30', to: '2026-03-03T00:00', reason: 'release night', timeZone: 'UTC' },
+    ];
+    const before = admit(view({ policy: { freezes }, candidates }), now);
+    expect(before.picks).toEqual([{ collectorId: 1, startBy: startedAt + 25 * minute }]);
+    const frozen = admit(view({ policy: { freezes }, candidates }), startedAt + 30 * minute);
+    expect(frozen.holds).toEqual([{ reason: 'frozen: release night', until: startedAt + 180 * minute }]);
+  });
+
+  it('reckon with what was learned of the stratum, from ten durations on', () => {
+    const learned = (count: number) => view({ durations: new Map([[0, { count, p95Ms: 20 * minute }]]) });
+    expect(expectedMs(learned(9), 0)).toBe(5 * minute);
+    expect(expectedMs(learned(10), 0)).toBe(20 * minute);
+    expect(expectedMs(learned(10), 1)).toBe(5 * minute);
+    const given = view({ policy: open, candidates, durations: learned(10).durations });
+    expect(admit(given, now).picks).toEqual([{ collectorId: 1, startBy: closesAt - 20 * minute }]);
+  });
+
+  it('reckon with no more than the limits of the policy: hours in which nobody could be polled are no upgrade', () => {
+    const durations = new Map([[0, { count: 10, p95Ms: 300 * minute }]]);
+    const { deadlineMs, verifyWithinMs } = view({}).rollout.policy.upgrade;
+    expect(expectedMs(view({ durations }), 0)).toBe(deadlineMs + verifyWithinMs);
+  });
+});
+
+describe('a held stratum', () => {
+  const lanes = [aLane({ stratum: 0 }), aLane({ stratum: 1 })];
+  const candidates = [aQueue({ pending: ones(1), retries: ones(8) }), aQueue({ lane: 1, pending: ones(2) })];
+
+  it('is passed over, retries too', () => {
+    expect(idsOf(view({ lanes, candidates, heldStrata: [held(0)] }))).toEqual([2]);
+  });
+
+  it('is named when it alone stands in the way', () => {
+    const given = view({ lanes, candidates, heldStrata: [held(0), held(1)] });
+    expect(admit(given, now)).toMatchObject({
+      picks: [],
+      holds: [
+        { reason: 'stratum stratum-0 is held: 3 of 3 failed', until: null },
+        { reason: 'stratum stratum-1 is held: 3 of 3 failed', until: null },
+      ],
+      wakeAt: null,
+    });
+  });
+
+  it('goes before a window and a cap: an operator must mend it', () => {
+    const given = view({
+      lanes: [aLane({ domains: [0] })],
+      caps: [0],
+      policy: { windows: [window(1, 2)] },
+      heldStrata: [held(0)],
+    });
+    expect(judgeLane(given, 0, now)).toMatchObject({ kind: 'blocked', by: 'stratum' });
+    expect(judgeLane({ ...given, rollout: { ...given.rollout, heldStrata: [] } }, 0, now)).toMatchObject({
+      by: 'window',
+    });
+  });
+});
+
+describe('reasons', () => {
+  it('are told once each, the earliest end first, at most five', () => {
+    const lanes = Array.from({ length: 8 }, (_, stratum) => aLane({ stratum }));
+    const zoned = aLane({ stratum: 9, timeZone: 'Etc/UTC' });
+    const candidates = [
+      ...lanes.map((_, lane) => aQueue({ lane, pending: ones(lane) })),
+      aQueue({ lane: 8, pending: ones(8) }),
+    ];
+    const given = view({
+      lanes: [...lanes, zoned],
+      candidates,
+      heldStrata: lanes.map((_, stratum) => held(stratum)),
+      policy: { windows: [window(22, 23, 'collector')] },
+    });
+    const { holds } = admit(given, now);
+    expect(holds.length).toBe(5);
+    expect(holds[0]).toEqual({ reason: 'outside the window in Etc/UTC', until: closesAt });
+    const same = view({
+      lanes: [aLane(), aLane({ domains: [] })],
+      candidates: candidates.slice(0, 2),
+      heldStrata: [held(0)],
+    });
+    expect(admit(same, now).holds.length).toBe(1);
+  });
+
+  it('know the first of several instants', () => {
+    expect(earliest([null, 3, 2, null])).toBe(2);
+    expect(earliest([null])).toBeNull();
+    expect(earliest([])).toBeNull();
+  });
+});
+
+describe('admission, whatever the lanes', () => {
+  const zones = ['', 'Etc/UTC', 'Asia/Tokyo', 'America/New_York'];
+  const given = fc
+    .record({
+      concurrency: fc.integer({ min: 1, max: 8 }),
+      slotsTaken: fc.integer({ min: 0, max: 9 }),
+      caps: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
+      taken: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 4, maxLength: 4 }),
+      lanes: fc.array(
+        fc.record({
+          stratum: fc.integer({ min: 0, max: 3 }),
+          zone: fc.constantFrom(...zones),
+          domains: fc.uniqueArray(fc.integer({ min: 0, max: 3 }), { maxLength: 3 }),
+          retries: fc.integer({ min: 0, max: 2 }),
+          pending: fc.integer({ min: 0, max: 3 }),
+        }),
+        { minLength: 1, maxLength: 7 },
+      ),
+      heldStrata: fc.uniqueArray(fc.integer({ min: 0, max: 3 }), { maxLength: 2 }),
+      windows: fc.option(
+        fc.record({ from: fc.integer({ min: 0, max: 23 }), to: fc.integer({ min: 0, max: 24 }) }),
+        {
+          nil: null,
+        },
+      ),
+      p95Ms: fc.integer({ min: minute, max: 180 * minute }),
+      nextRetryAt: fc.option(fc.integer({ min: now + 1, max: now + 100 * minute }), { nil: null }),
+      at: fc.integer({ min: 0, max: 24 * 60 }),
+    })
+    .map((made) => {
+      let collectorId = 0;
+      const take = (count: number, order: () => number) =>
+        Array.from({ length: count }, () => ({ collectorId: ++collectorId, order: order() }));
+      const lanes = made.lanes.map(({ stratum, zone, domains }) =>
+        aLane({ stratum, timeZone: zone, domains: domains.filter((domain) => domain < made.caps.length) }),
+      );
+      const candidates = made.lanes
+        .map(({ retries, pending }, lane) =>
+          aQueue({
+            lane,
+            retries: take(retries, () => now - collectorId),
+            pending: take(pending, () => (collectorId * 7) % 31),
+          }),
+        )
+        .filter(({ retries, pending }) => retries.length + pending.length > 0);
+      return {
+        at: now + made.at * minute,
+        view: view({
+          policy: {
+            concurrency: made.concurrency,
+            windows: made.windows === null ? [] : [window(made.windows.from, made.windows.to, 'collector')],
+          },
+          lanes,
+          caps: made.caps,
+          candidates,
+          slotsTaken: made.slotsTaken,
+          domainsTaken: new Map(made.caps.map((_, domain) => [domain, made.taken[domain] ?? 0])),
+          heldStrata: made.heldStrata.map(held),
+          durations: new Map([[0, { count: 50, p95Ms: made.p95Ms }]]),
+          nextRetryAt: made.nextRetryAt,
+        }),
+      };
+    });
+
+  const laneOf = (of: RolloutView, collectorId: number) =>
+    of.candidates.find(({ retries, pending }) =>
+      [...retries, ...pending].some((candidate) => candidate.collectorId === collectorId),
+    )?.lane ?? -1;
+
+  const room = (of: RolloutView, picked: readonly number[], domain: number) => {
+    const taken = picked.filter((id) => of.groups.lanes[laneOf(of, id)]?.domains.includes(domain)).length;
+    return (of.groups.domains[domain]?.cap ?? 0) - (of.domainsTaken.get(domain) ?? 0) - taken;
+  };
+
+  it('exceeds neither the slots nor any cap, and picks nobody twice (P2)', () => {
+    fc.assert(
+      fc.property(given, ({ view: of, at }) => {
+        const picked = idsOf(of, at);
+        expect(new Set(picked).size).toBe(picked.length);
+        if (picked.length > 0)
+          expect(of.slotsTaken + picked.length).toBeLessThanOrEqual(of.rollout.policy.concurrency);
+        for (const id of picked)
+          for (const domain of of.groups.lanes[laneOf(of, id)]?.domains ?? [])
+            expect(room(of, picked, domain)).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('never picks from a blocked lane, nor lets a create leave too late for its window (P7)', () => {
+    let windowed = 0;
+    fc.assert(
+      fc.property(given, ({ view: of, at }) => {
+        for (const { collectorId, startBy } of admit(of, at).picks) {
+          const lane = laneOf(of, collectorId);
+          expect(judgeLane(of, lane, at)).toEqual({ kind: 'free', startBy });
+          if (startBy === null) continue;
+          windowed += 1;
+          expect(at).toBeLessThanOrEqual(startBy);
+          const stratum = of.groups.lanes[lane]?.stratum ?? 0;
+          // At the last instant it may still start, and a moment later no more.
+          expect(judgeLane(of, lane, startBy).kind).toBe('free');
+          expect(judgeLane(of, lane, startBy + 1)).toMatchObject({ by: 'window' });
+          // The window is open until the upgrade has ended, and not a moment longer than that.
+          const endsBy = startBy + expectedMs(of, stratum);
+          const zone = of.groups.lanes[lane]?.timeZone ?? '';
+          expect(assessCalendar(of.rollout.policy, zone, at)).toMatchObject({ isOpen: true, until: endsBy });
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(windowed).toBeGreaterThan(100);
+  });
+
+  it('leaves a slot idle only if every candidate left has to wait', () => {
+    fc.assert(
+      fc.property(given, ({ view: of, at }) => {
+        const picked = idsOf(of, at);
+        if (of.slotsTaken + picked.length >= of.rollout.policy.concurrency) return;
+        for (const { lane, retries, pending } of of.candidates) {
+          const left = [...retries, ...pending].filter(({ collectorId }) => !picked.includes(collectorId));
+          if (left.length === 0) continue;
+          const isFull = of.groups.lanes[lane]?.domains.some((domain) => room(of, picked, domain) <= 0);
+          expect(judgeLane(of, lane, at).kind === 'blocked' || isFull).toBe(true);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('says why when it picks nobody, and wakes for whatever ends by itself', () => {
+    fc.assert(
+      fc.property(given, ({ view: of, at }) => {
+        const { picks, holds, wakeAt } = admit(of, at);
+        if (of.candidates.length > 0 && picks.length === 0) expect(holds.length).toBeGreaterThan(0);
+        for (const { reason, until } of holds) {
+          expect(reason.trim()).not.toBe('');
+          if (until !== null) expect(wakeAt).toBeLessThanOrEqual(until);
+        }
+        if (of.nextRetryAt !== null) expect(wakeAt).toBeLessThanOrEqual(of.nextRetryAt);
+        if (wakeAt !== null && of.nextRetryAt === null) expect(wakeAt).toBeGreaterThan(at);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('lets nobody overtake who could have started in its place', () => {
+    fc.assert(
+      fc.property(given, ({ view: of, at }) => {
+        const picked = idsOf(of, at);
+        const pendingPicked = of.candidates
+          .flatMap(({ pending }) => pending)
+          .filter(({ collectorId }) => picked.includes(collectorId));
+        for (const { lane, retries, pending } of of.candidates) {
+          if (judgeLane(of, lane, at).kind === 'blocked') continue;
+          if (of.groups.lanes[lane]?.domains.length !== 0) continue;
+          const isLeft = ({ collectorId }: Candidate) => !picked.includes(collectorId);
+          if (retries.some(isLeft)) expect(pendingPicked).toEqual([]);
+          for (const left of pending.filter(isLeft))
+            for (const other of pendingPicked) expect(other.order).toBeLessThanOrEqual(left.order);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,378 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../../../src/rollout/decision/decide.ts';
+import type { Action } from '../../../../src/rollout/decision/decision.ts';
+import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { afterAnswer, assessGate } from '../../../../src/rollout/decision/gate-probe.ts';
+import type { GateRule, WaveRule } from '../../../../src/rollout/model/policy.ts';
+import type {
+  Rollout,
+  RolloutView,
+  SoakCheck,
+  Wave,
+  WaveSummary,
+} from '../../../../src/rollout/model/rollout.ts';
+import {
+  aPolicy,
+  aPrometheusGate,
+  aRollout,
+  aStanding,
+  aSummary,
+  aView,
+  aWave,
+  aWaveRule,
+  aWebhookGate,
+  startedAt,
+} from '../../../support/builders.ts';
+
+const minute = 60_000;
+const soakMs = 40 * minute;
+const endsAt = startedAt + soakMs;
+
+const prometheus = aPrometheusGate();
+const webhook = aWebhookGate({ everyMs: 10 * minute });
+
+const check = (changes: Partial<SoakCheck> = {}): SoakCheck => ({
+  at: endsAt,
+  silent: 0,
+  misses: 0,
+  ...changes,
+});
+
+interface Soaking {
+  readonly rule?: Partial<WaveRule>;
+  readonly wave?: Partial<Wave>;
+  readonly summary?: WaveSummary;
+  readonly rollout?: Partial<Rollout>;
+}
+
+/** A canary of five that soaks from `startedAt` to `endsAt`, and a second wave behind it. */
+function soaking({ rule, wave, summary, rollout }: Soaking = {}): RolloutView {
+  const rules = [
+    aWaveRule({ name: 'canary', soakMs, maxFailures: { kind: 'count', count: 1 }, ...rule }),
+    aWaveRule(),
+  ];
+  const gates = rules[0]?.gates.map(() => aStanding()) ?? [];
+  return aView({
+    rollout: aRollout({
+      policy: aPolicy({ waves: rules }),
+      waves: [
+        aWave({ name: 'canary', size: 5, state: 'soaking', soakEndsAt: endsAt, gates, ...wave }),
+        aWave({ size: 20, state: 'waiting', openedAt: null }),
+      ],
+      ...rollout,
+    }),
+    waves: [summary ?? aSummary({ succeeded: 5 }), aSummary({ pending: 20 })],
+  });
+}
+
+const does = (view: RolloutView, now: number): readonly Action['do'][] =>
+  decide(view, now).actions.map((action) => action.do);
+
+const met = (askedAt: number, watchedSince = startedAt) =>
+  aStanding({ verdict: 'met', askedAt, watchedSince, since: askedAt, value: 0.998 });
+const passes = { do: 'passWave', wave: 0 };
+
+describe('the beginning of a soak', () => {
+  const open = (rule: Partial<WaveRule>, summary = aSummary({ succeeded: 5 })) =>
+    soaking({ rule, summary, wave: { state: 'open', soakEndsAt: null } });
+
+  it('counts from the last change of the wave', () => {
+    const summary = aSummary({ succeeded: 5 }, { lastChangeAt: startedAt + minute });
+    const { actions } = decide(open({}, summary), startedAt + 90 * minute);
+    expect(actions).toEqual([{ do: 'beginSoak', wave: 0, endsAt: endsAt + minute }]);
+  });
+
+  it('is passed over where there is neither a soak nor a gate', () => {
+    expect(decide(open({ soakMs: 0 }), startedAt).actions).toEqual([passes]);
+    expect(does(open({ soakMs: 0, gates: [prometheus] }), startedAt)).toEqual(['beginSoak']);
+    expect(does(open({ soakMs: 1 }), startedAt)).toEqual(['beginSoak']);
+  });
+
+  it('waits for everyone who is on the way, and for no deferred one', () => {
+    for (const state of ['pending', 'queued', 'starting', 'upgrading', 'verifying', 'retrying'] as const)
+      expect(does(open({}, aSummary({ succeeded: 4, [state]: 1 })), startedAt), state).toEqual([]);
+    expect(does(open({}, aSummary({ succeeded: 4, deferred: 1 })), startedAt)).toEqual(['beginSoak']);
+  });
+});
+
+describe('a soak', () => {
+  it('passes when its time is up and a look begun after that saw everyone well', () => {
+    const view = soaking({ wave: { soakCheck: check() } });
+    expect(does(view, endsAt - 1)).toEqual([]);
+    expect(decide(view, endsAt).actions).toEqual([passes]);
+  });
+
+  it('does not pass on a look that began a moment before its end', () => {
+    const view = soaking({ wave: { soakCheck: check({ at: endsAt - 1 }) } });
+    expect(does(view, endsAt)).toEqual(['checkSoak']);
+  });
+
+  it.each([{ silent: 1 }, { misses: 1 }])('does not pass on a look with %o, and says so', (changes) => {
+    const view = soaking({ wave: { soakCheck: check(changes) } });
+    const decision = decide(view, endsAt);
+    expect(decision.actions).toEqual([]);
+    expect(decision.holds[0]?.reason).toMatch(/1 are silent|brought no answer/);
+    expect(decision.wakeAt).toBe(endsAt + 30_000);
+    expect(does(view, endsAt + 30_000)).toEqual(['checkSoak']);
+  });
+
+  it('is looked at four times, so that a dying wave is noticed early', () => {
+    expect(does(soaking(), startedAt + 10 * minute - 1)).toEqual([]);
+    expect(decide(soaking(), startedAt).wakeAt).toBe(startedAt + 10 * minute);
+    expect(does(soaking(), startedAt + 10 * minute)).toEqual(['checkSoak']);
+    const once = soaking({ wave: { soakCheck: check({ at: startedAt + 11 * minute }) } });
+    expect(decide(once, startedAt + 12 * minute).wakeAt).toBe(startedAt + 21 * minute);
+  });
+
+  it('is looked at once a minute at most, and every quarter of an hour at least', () => {
+    const short = soaking({ rule: { soakMs: 2 * minute }, wave: { soakEndsAt: startedAt + 2 * minute } });
+    expect(decide(short, startedAt).wakeAt).toBe(startedAt + minute);
+    const long = soaking({
+      rule: { soakMs: 24 * 60 * minute },
+      wave: { soakEndsAt: startedAt + 24 * 60 * minute },
+    });
+    expect(decide(long, startedAt).wakeAt).toBe(startedAt + 15 * minute);
+  });
+
+  it('says until when', () => {
+    expect(decide(soaking(), startedAt).holds).toEqual([{ reason: 'wave canary soaks', until: endsAt }]);
+  });
+
+  it('begins anew for those that came late', () => {
+    const late = startedAt + 30 * minute;
+    const onTheWay = soaking({
+      summary: aSummary({ succeeded: 4, upgrading: 1 }),
+      wave: { soakCheck: check() },
+    });
+    expect(decide(onTheWay, endsAt)).toMatchObject({
+      actions: [],
+      holds: [{ reason: 'wave canary: 1 came late and are on their way' }],
+    });
+    const came = soaking({
+      summary: aSummary({ succeeded: 5 }, { lastChangeAt: late }),
+      wave: { soakCheck: check() },
+    });
+    expect(does(came, endsAt)).not.toContain('passWave');
+    expect(decide(came, late + soakMs).actions).toEqual([{ do: 'checkSoak', wave: 0 }]);
+  });
+
+  it('ends with `skip-soak`, still only after a look', () => {
+    const at = startedAt + minute;
+    const skipped = soaking({ wave: { soakSkippedAt: at } });
+    expect(does(skipped, at)).toEqual(['checkSoak']);
+    const seen = soaking({ wave: { soakSkippedAt: at, soakCheck: check({ at }) } });
+    expect(decide(seen, at).actions).toEqual([passes]);
+  });
+
+  it('looks at its collectors anew after a resume: what it saw before the pause is old', () => {
+    const paused = soaking({ wave: { soakCheck: check() }, rollout: { state: 'paused' } });
+    const at = endsAt + 24 * 60 * minute;
+    const rollout = evolveRollout(paused.rollout, { kind: 'resumed', at, reason: '', view: paused });
+    expect(does({ ...paused, rollout }, at)).toEqual(['checkSoak']);
+  });
+
+  it('needs no look where nobody was upgraded and an operator went on in spite of that', () => {
+    const nobody = soaking({ summary: aSummary({ withdrawn: 5 }), wave: { acceptedWithoutEvidence: true } });
+    expect(decide(nobody, endsAt - 1)).toMatchObject({ actions: [], wakeAt: endsAt });
+    expect(decide(nobody, endsAt).actions).toEqual([passes]);
+  });
+});
+
+describe('a gate', () => {
+  const gated = (gate: GateRule, standing = aStanding(), wave: Partial<Wave> = {}) =>
+    soaking({
+      rule: { gates: [gate] },
+      wave: { gates: [standing], soakCheck: check(), ...wave },
+    });
+
+  it('is asked from the beginning of the soak', () => {
+    expect(decide(gated(prometheus, aStanding(), { soakCheck: null }), startedAt).actions).toEqual([
+      { do: 'askGate', wave: 0, gate: 0 },
+    ]);
+  });
+
+  it('is asked again when its time has come, and not before', () => {
+    const view = gated(prometheus, met(startedAt), { soakCheck: null });
+    expect(decide(view, startedAt + minute - 1)).toMatchObject({ actions: [], wakeAt: startedAt + minute });
+    expect(does(view, startedAt + minute)).toEqual(['askGate']);
+  });
+
+  it('passes the wave with a fresh answer, and not with an old one (P14)', () => {
+    expect(decide(gated(prometheus, met(endsAt)), endsAt).actions).toEqual([passes]);
+    const old = gated(prometheus, met(endsAt - 3 * minute));
+    expect(does(old, endsAt)).toEqual(['askGate']);
+  });
+
+  it('keeps a wave from passing until it was asked (P14)', () => {
+    const decision = decide(gated(prometheus), endsAt);
+    expect(decision.actions).toEqual([{ do: 'askGate', wave: 0, gate: 0 }]);
+    expect(decision.holds).toEqual([{ reason: 'wave canary: prometheus was not asked yet', until: null }]);
+  });
+
+  it('that is missed breaks the rollout at once, also during the soak', () => {
+    const missed = aStanding({ verdict: 'missed', askedAt: startedAt, since: startedAt, value: 0.93 });
+    const { actions } = decide(gated(prometheus, missed, { soakCheck: null }), startedAt);
+    expect(actions).toEqual([
+      {
+        do: 'breach',
+        wave: 0,
+        reason: 'wave canary: prometheus 0.93, expected >= 0.99',
+        holdsBuild: true,
+      },
+    ]);
+  });
+
+  it.each([
+    ['says hold', aStanding({ verdict: 'hold', askedAt: endsAt, since: endsAt })],
+    [
+      'brings no answer four times',
+      aStanding({ verdict: 'error', askedAt: endsAt, since: endsAt, errorsInRow: 4 }),
+    ],
+  ])('that %s holds, and is no failure (P14)', (_words, standing) => {
+    expect(does(gated(webhook, standing), endsAt)).toEqual(['hold']);
+  });
+
+  it('of a webhook is asked only once the soak is over, and then once', () => {
+    expect(decide(gated(webhook), endsAt - 1)).toMatchObject({ actions: [], wakeAt: endsAt });
+    expect(does(gated(webhook), endsAt)).toEqual(['askGate']);
+    const waitsForLook = gated(webhook, met(endsAt), { soakCheck: check({ silent: 1 }) });
+    expect(does(waitsForLook, endsAt + 11 * minute)).toEqual(['checkSoak']);
+  });
+
+  it('of a webhook that answered before the wave was over is asked again', () => {
+    // The answer is fresh still, but speaks of a wave without the one that came late.
+    const late = soaking({
+      rule: { gates: [webhook] },
+      summary: aSummary({ succeeded: 4, failed: 1 }, { weight: 1, lastChangeAt: startedAt + minute }),
+      wave: { gates: [met(endsAt)], soakCheck: check({ at: endsAt + minute }) },
+    });
+    expect(does(late, endsAt + minute)).toEqual(['askGate']);
+  });
+
+  it('in a dry run decides nothing, but has to be seen once', () => {
+    const dry = { ...prometheus, dryRun: true };
+    expect(does(gated(dry), endsAt)).toEqual(['askGate']);
+    const missed = aStanding({ verdict: 'missed', askedAt: endsAt, since: endsAt, value: 0.1 });
+    expect(decide(gated(dry, missed), endsAt).actions).toEqual([passes]);
+  });
+
+  it('that keeps changing sides for half an hour after the soak holds (P14)', () => {
+    const flapping = (askedAt: number, watchedSince?: number) =>
+      gated({ ...prometheus, forMs: 5 * minute }, met(askedAt, watchedSince));
+    const patient = endsAt + 30 * minute;
+    expect(does(flapping(patient), patient)).not.toContain('hold');
+    expect(decide(flapping(patient + 1), patient + 1).actions).toEqual([
+      { do: 'hold', reason: expect.stringMatching(/undecided for too long$/) },
+    ]);
+    // Half an hour of asking: when nobody asked before, it counts from the first time on.
+    const late = flapping(patient + minute, endsAt + minute);
+    expect(does(late, patient + minute)).not.toContain('hold');
+    expect(does(flapping(patient + minute + 1, endsAt + minute), patient + minute + 1)).toEqual(['hold']);
+  });
+
+  it('is waited for three times as long as its expectation must be met', () => {
+    const slow = { ...prometheus, forMs: 60 * minute };
+    const at = endsAt + 180 * minute;
+    expect(does(gated(slow, met(at)), at)).not.toContain('hold');
+    expect(does(gated(slow, met(at + 1)), at + 1)).toEqual(['hold']);
+  });
+
+  it('that never was asked is asked, however long ago the soak ended (P11)', () => {
+    const at = endsAt + 2 * 60 * minute;
+    expect(does(gated(prometheus), at)).toEqual(['askGate']);
+  });
+
+  it('is asked anew after a resume, however long the hold took', () => {
+    const held = gated(webhook, aStanding({ verdict: 'hold', askedAt: endsAt, since: endsAt }));
+    const at = endsAt + 2 * 60 * minute;
+    const rollout = evolveRollout(held.rollout, { kind: 'resumed', at, reason: '', view: held });
+    expect(does({ ...held, rollout }, at)).toContain('askGate');
+    expect(does({ ...held, rollout }, at)).not.toContain('hold');
+  });
+
+  it('decides a rollout that nobody led for hours only after it was asked again (P11)', () => {
+    const wasMet = gated({ ...prometheus, forMs: 5 * minute }, met(startedAt));
+    const at = endsAt + 2 * 60 * minute;
+    expect(does(wasMet, at)).toContain('askGate');
+    expect(does(wasMet, at)).not.toContain('hold');
+  });
+
+  it('whose standing is missing keeps the wave from passing (P14)', () => {
+    const lacking = soaking({ rule: { gates: [prometheus] }, wave: { gates: [], soakCheck: check() } });
+    expect(does(lacking, endsAt)).not.toContain('passWave');
+  });
+});
+
+const verdicts = ['unasked', 'met', 'missed', 'hold', 'error'] as const;
+
+describe('waves in general', () => {
+  const standings = fc.record({
+    askedAt: fc.option(fc.integer({ min: startedAt, max: endsAt + 60 * minute }), { nil: null }),
+    verdict: fc.constantFrom(...verdicts),
+    since: fc.option(fc.integer({ min: startedAt, max: endsAt + 60 * minute }), { nil: null }),
+    value: fc.option(fc.double({ noNaN: true }), { nil: null }),
+    detail: fc.constant(''),
+    errorsInRow: fc.integer({ min: 0, max: 5 }),
+    watchedSince: fc.constantFrom(null, startedAt, endsAt),
+  });
+  const instants = fc.integer({ min: startedAt, max: endsAt + 60 * minute });
+  const offsets = fc.constantFrom(-30 * minute, -minute, -1, 0, 1, minute, 5 * minute, 20 * minute);
+
+  it('pass only with every gate freshly passed, and the soak looked at after its end (P3, P14)', () => {
+    let passed = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ gate: fc.constantFrom(prometheus, webhook), standing: standings }), {
+          maxLength: 2,
+        }),
+        fc.option(
+          fc.record({
+            at: offsets,
+            silent: fc.integer({ min: 0, max: 1 }),
+            misses: fc.integer({ min: 0, max: 1 }),
+          }),
+          { nil: null, freq: 10 },
+        ),
+        fc.option(instants, { nil: null, freq: 1 }),
+        offsets,
+        offsets,
+        fc.boolean(),
+        (gates, looked, skippedAt, changed, since, isMet) => {
+          const over = skippedAt ?? Math.max(endsAt, endsAt + changed);
+          const now = over + since;
+          const asked = gates.map(({ gate, standing }) =>
+            // Half of the runs show good gates, so that some waves pass.
+            ({ gate, standing: isMet ? afterAnswer(aStanding(), gate, answerFor(gate), now) : standing }),
+          );
+          const view = soaking({
+            rule: { gates: asked.map(({ gate }) => gate) },
+            summary: aSummary({ succeeded: 5 }, { lastChangeAt: startedAt + changed }),
+            wave: {
+              soakSkippedAt: skippedAt,
+              soakCheck: looked === null ? null : { ...looked, at: over + looked.at },
+              gates: asked.map(({ standing }) => standing),
+            },
+          });
+          if (!does(view, now).includes('passWave')) return;
+          passed += 1;
+          expect(now).toBeGreaterThanOrEqual(over);
+          expect(looked).toMatchObject({ silent: 0, misses: 0 });
+          expect(looked?.at).toBeGreaterThanOrEqual(0);
+          for (const { gate, standing } of asked) {
+            expect(assessGate(gate, standing, now).verdict).toBe('pass');
+            expect(now - (standing.askedAt ?? 0)).toBeLessThanOrEqual(2 * gate.everyMs + 30_000);
+            if (gate.kind === 'webhook') expect(standing.askedAt).toBeGreaterThanOrEqual(over);
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+    expect(passed).toBeGreaterThan(20);
+  });
+});
+
+const answerFor = (gate: GateRule) =>
+  gate.kind === 'webhook'
+    ? ({ kind: 'verdict', verdict: 'pass', detail: '' } as const)
+    : ({ kind: 'value', value: 1, detail: '' } as const);

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../../../src/rollout/decision/decide.ts';
+import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { judgeInventoryReading } from '../../../../src/rollout/decision/implausible-inventory.ts';
+import type { InventoryCount } from '../../../../src/rollout/model/assess-inventory.ts';
+import { doubtHoldAfterMs } from '../../../../src/rollout/model/assess-inventory.ts';
+import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
+import { aRollout, aView, aWave, startedAt as t } from '../../../support/builders.ts';
+
+const minutes = 60_000;
+const inventory = { at: t, size: 120, missing: 0 };
+
+function reading(rows: number, readAt = t + minutes): InventoryCount {
+  const missing = 120 - rows;
+  return { readAt, rows, size: rows, members: 120, missing, missingUnexplained: missing, transient: 0 };
+}
+
+/** The rollout after this reading. */
+function afterReading(rollout: Rollout, seen: InventoryCount, at = seen.readAt): Rollout {
+  const fact = judgeInventoryReading(rollout, seen, at);
+  return fact === undefined ? rollout : evolveRollout(rollout, fact);
+}
+
+const running = aRollout({ inventory, waves: [aWave({ size: 120 })] });
+const doubting = afterReading(running, reading(60));
+
+/** Held for the doubt itself, so that a person has read what resuming it means. */
+function afterHold(rollout: Rollout): Rollout {
+  const at = t + minutes + doubtHoldAfterMs;
+  const [action] = decide(aView({ rollout, braked: true }), at).actions;
+  if (action?.do !== 'hold') throw new Error('it is not held');
+  const { do: _do, ...words } = action;
+  return evolveRollout(rollout, { kind: 'held', at, ...words });
+}
+
+const candidates = [{ lane: 0, retries: [], pending: [{ collectorId: 1, order: 1 }] }];
+
+describe('a rollout that can not believe the inventory (P14)', () => {
+  it('starts nothing, lets no wave pass, says why and since when, and reads the inventory again', () => {
+    const { actions, holds, wakeAt } = decide(aView({ rollout: doubting, candidates }), t + 3 * minutes);
+    expect(actions.map((action) => action.do)).toEqual(['setBrake', 'checkInventory']);
+    expect(holds).toEqual([
+      {
+        reason:
+          'the inventory is not plausible: it lacks 60 of 120 collectors of the rollout; waiting for 2m, held after 30m',
+        until: null,
+      },
+    ]);
+    expect(wakeAt).toBe(t + minutes + doubtHoldAfterMs);
+  });
+
+  it('goes on with the next good reading, and keeps what it was judged by', () => {
+    const trusted = afterReading(doubting, reading(119, t + 2 * minutes));
+    expect(trusted.doubt).toBeUndefined();
+    expect(trusted.inventory).toEqual(inventory);
+    const view = aView({ rollout: trusted, candidates, braked: true });
+    const dos = decide(view, t + 2 * minutes).actions.map((action) => action.do);
+    expect(dos).toEqual(['liftBrake', 'admit']);
+  });
+
+  it('is not brought back by a reading that began before the last bad one', () => {
+    expect(judgeInventoryReading(doubting, reading(120, t + minutes - 1), t + 2 * minutes)).toBeUndefined();
+  });
+
+  it('is not made plausible by time alone, though more may be gone since an older reading', () => {
+    const few = afterReading(running, reading(115));
+    expect(few.doubt).toBeDefined();
+    const at = t + 12 * 60 * minutes;
+    expect(judgeInventoryReading(few, reading(115, at), at)).toBeUndefined();
+    expect(judgeInventoryReading(running, reading(115, at), at)?.kind).toBe('inventoryTrusted');
+  });
+
+  it('keeps since when while the figures change, and writes nothing while they stay', () => {
+    expect(judgeInventoryReading(doubting, reading(60, t + 2 * minutes), t + 2 * minutes)).toBeUndefined();
+    expect(afterReading(doubting, reading(0, t + 5 * minutes)).doubt).toMatchObject({
+      since: t + minutes,
+      why: { kind: 'empty', expected: 120 },
+    });
+  });
+
+  it('is held after half an hour, with what a person can do', () => {
+    const { actions } = decide(aView({ rollout: doubting, braked: true }), t + minutes + doubtHoldAfterMs);
+    expect(actions).toEqual([
+      {
+        do: 'hold',
+        reason: expect.stringMatching(/lacks 60 of 120 .* for 30m; check the access key.*or.*resume/),
+        forDoubt: true,
+      },
+    ]);
+  });
+
+  it('reads the inventory also while it is held, so that what is shown is true', () => {
+    const { actions, holds } = decide(aView({ rollout: { ...doubting, state: 'held' } }), t + 40 * minutes);
+    expect(actions).toEqual([{ do: 'checkInventory' }]);
+    // Not "held after 30m": it is held or paused already.
+    expect(holds[1]?.reason).toBe(
+      'the inventory is not plausible: it lacks 60 of 120 collectors of the rollout, for 39m; it is read again',
+    );
+  });
+
+  it('takes the inventory for the whole fleet when a person resumes after the hold', () => {
+    const at = t + minutes + doubtHoldAfterMs;
+    const held = afterHold(doubting);
+    expect(held.state).toBe('held');
+    const resumed = evolveRollout(held, { kind: 'resumed', at, reason: '', view: aView({ rollout: held }) });
+    expect(resumed).toMatchObject({ state: 'running', inventory: { size: 60, missing: 60 } });
+    expect(resumed.doubt).toBeUndefined();
+    expect(judgeInventoryReading(resumed, reading(59, at + 1), at + 1)).toBeUndefined();
+    expect(judgeInventoryReading(resumed, reading(30, at + 1), at + 1)?.kind).toBe('inventoryDoubted');
+  });
+
+  it('never takes an empty one for the fleet: it waits anew', () => {
+    const at = t + minutes + doubtHoldAfterMs;
+    const held = afterHold(afterReading(running, reading(0)));
+    const resumed = evolveRollout(held, { kind: 'resumed', at, reason: '', view: aView({ rollout: held }) });
+    expect(resumed.doubt).toMatchObject({ since: at, why: { kind: 'empty' } });
+    expect(resumed.inventory).toEqual(inventory);
+  });
+
+  it('that a person resumes sooner, after a pause, waits on', () => {
+    const paused = { ...doubting, state: 'paused' } as const;
+    const at = t + 5 * minutes;
+    const resumed = evolveRollout(paused, {
+      kind: 'resumed',
+      at,
+      reason: '',
+      view: aView({ rollout: paused }),
+    });
+    expect(resumed.doubt).toMatchObject({ since: at });
+  });
+
+  it.each(['paused', 'held'] as const)(
+    'that was %s for something else is never taken for the fleet by resuming: nobody was told what that means',
+    (state) => {
+      const stopped = { ...doubting, state, reason: 'by alice: lunch' };
+      const at = t + 8 * 60 * minutes;
+      const view = aView({ rollout: stopped });
+      const resumed = evolveRollout(stopped, { kind: 'resumed', at, reason: '', view });
+      expect(resumed).toMatchObject({ state: 'running', inventory, doubt: { since: at } });
+    },
+  );
+
+  it('that is rolled back after a pause waits as long as any: nobody was told what it leaves behind', () => {
+    const paused = { ...doubting, state: 'paused' } as const;
+    const at = t + 8 * 60 * minutes;
+    const rolling = evolveRollout(paused, { kind: 'rollbackAsked', at, reason: '' });
+    expect(rolling.doubt).toMatchObject({ since: at });
+    const held = evolveRollout(afterHold(doubting), { kind: 'rollbackAsked', at, reason: '' });
+    expect(held.doubt).toMatchObject({ since: t + minutes });
+  });
+
+  it('has no doubt any more once it is aborted: a rollback of it, later, judges anew', () => {
+    const aborted = evolveRollout(doubting, { kind: 'aborted', at: t + 2 * minutes, reason: '' });
+    expect(aborted.doubt).toBeUndefined();
+  });
+
+  it('says so while it rolls back, and plans the rollback again', () => {
+    const rollingBack = { ...afterReading(running, reading(0)), state: 'rollingBack' } as const;
+    const { actions, holds } = decide(aView({ rollout: rollingBack, waves: [] }), t + 2 * minutes);
+    expect(actions).toEqual([{ do: 'beginRollback' }]);
+    expect(holds[0]?.reason).toBe(
+      'the rollback waits: the inventory is not plausible: it is empty, 120 collectors are expected',
+    );
+  });
+
+  it('has nothing to doubt once it is over, or while it waits for approval', () => {
+    for (const state of ['aborted', 'awaitingApproval'] as const)
+      expect(judgeInventoryReading({ ...running, state }, reading(0), t)).toBeUndefined();
+  });
+});

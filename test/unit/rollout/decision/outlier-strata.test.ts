@@ -1,0 +1,333 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  findCulprits,
+  findStandOuts,
+  mayFindCulprits,
+  type StandOut,
+  type Trip,
+} from '../../../../src/rollout/decision/outlier-strata.ts';
+import type {
+  AcknowledgedStratum,
+  HeldStratum,
+  RolloutView,
+  StratumSummary,
+} from '../../../../src/rollout/model/rollout.ts';
+import {
+  aPolicy,
+  aRollout,
+  aStratumSummary,
+  aView,
+  someGroups,
+  startedAt,
+} from '../../../support/builders.ts';
+
+/** `[failed, succeeded]` of each stratum, all in one wave, of `size` members. */
+interface Given {
+  readonly tried: ReadonlyArray<readonly [failed: number, succeeded: number, active?: number]>;
+  readonly size?: number;
+  readonly held?: readonly number[];
+  readonly acknowledged?: readonly AcknowledgedStratum[];
+  readonly isolateStrata?: boolean;
+}
+
+function view({ tried, size = 20, held = [], acknowledged = [], isolateStrata = true }: Given): RolloutView {
+  const strata = tried.map(
+    ([failed, succeeded, active = 0], stratum): StratumSummary =>
+      aStratumSummary({ stratum, failed, weight: failed, succeeded, active }),
+  );
+  return withStrata(strata, { count: tried.length, size, held, acknowledged, isolateStrata });
+}
+
+function withStrata(
+  strata: readonly StratumSummary[],
+  {
+    count,
+    size = 20,
+    held = [],
+    acknowledged = [],
+    isolateStrata = true,
+  }: Omit<Given, 'tried'> & { readonly count: number },
+): RolloutView {
+  const heldStrata = held.map(
+    (stratum): HeldStratum => ({ stratum, label: `s${stratum}`, reason: 'why', by: 'daemon', at: startedAt }),
+  );
+  return aView({
+    rollout: aRollout({
+      policy: aPolicy({ isolateStrata }),
+      heldStrata,
+      acknowledgedStrata: acknowledged,
+    }),
+    groups: someGroups({
+      strata: Array.from({ length: count }, (_, stratum) => ({ label: `s${stratum}`, sizes: [size] })),
+    }),
+    strata,
+  });
+}
+
+const indexes = (found: readonly StandOut[] | undefined) => found?.map(({ stratum }) => stratum);
+const well = (count: number, succeeded = 10) => Array.from({ length: count }, () => [0, succeeded] as const);
+/** A wave with some of each stratum trips, and is within bounds once these are set aside. */
+const canary = (...strata: readonly number[]): Trip => ({
+  triesEachStratum: true,
+  isWithinBoundsWithout: (aside) => strata.every((stratum) => aside.has(stratum)),
+});
+/** The same for a wave that takes whoever comes. */
+const anyWave = (...strata: readonly number[]): Trip => ({ ...canary(...strata), triesEachStratum: false });
+
+describe('a stratum that stands out while all is within bounds', () => {
+  it('is found with its figures', () => {
+    expect(findStandOuts(view({ tried: [[3, 1], ...well(7)] }))).toEqual([
+      { stratum: 0, label: 's0', reason: '3 of 4 failed, 0 of 70 elsewhere' },
+    ]);
+  });
+
+  it('is not found for one failure, however well the rest is', () => {
+    expect(findStandOuts(view({ tried: [[1, 0], ...well(9, 2_000)], size: 3_000 }))).toEqual([]);
+    expect(indexes(findStandOuts(view({ tried: [[2, 0], ...well(9, 2_000)], size: 3_000 })))).toEqual([0]);
+  });
+
+  it('is not found while chance explains it', () => {
+    // Two of two, half a failure in 36 reckoned with elsewhere: 0.0193 %; in 41: 0.0149 %. A sixth of 0.1 % is allowed.
+    expect(findStandOuts(view({ tried: [[2, 0], ...well(5, 7)] }))).toEqual([]);
+    expect(indexes(findStandOuts(view({ tried: [[2, 0], ...well(5, 8)] })))).toEqual([0]);
+    expect(findStandOuts(view({ tried: [[2, 1], ...well(5, 8)] }))).toEqual([]);
+  });
+
+  it('has to stand out more the more strata were looked at', () => {
+    expect(findStandOuts(view({ tried: [[2, 0], ...well(5, 8), ...well(2, 0)] }))).toEqual([]);
+  });
+
+  it('is not found when most fail: then it is the build', () => {
+    expect(findStandOuts(view({ tried: Array.from({ length: 8 }, () => [5, 5] as const) }))).toEqual([]);
+    expect(findStandOuts(view({ tried: [[9, 1], [8, 2], [7, 3], [8, 2], ...well(2)] }))).toEqual([]);
+  });
+
+  it('is not found in a plan of one stratum, nor where the policy does not want it', () => {
+    expect(findStandOuts(view({ tried: [[5, 5]] }))).toEqual([]);
+    expect(findStandOuts(view({ tried: [[9, 1], ...well(9, 100)], isolateStrata: false }))).toEqual([]);
+    expect(indexes(findStandOuts(view({ tried: [[9, 1], ...well(9, 100)] })))).toEqual([0]);
+  });
+
+  it('is not found when it is held already', () => {
+    expect(findStandOuts(view({ tried: [[9, 1], ...well(9)], held: [0] }))).toEqual([]);
+  });
+
+  it('is at most half of the plan, and a fifth of the strata tried', () => {
+    const groups = (size: number) =>
+      someGroups({
+        strata: [{ label: 's0', sizes: [size] }, ...well(5).map(() => ({ label: 's', sizes: [16] }))],
+      });
+    const bad = view({ tried: [[9, 1], ...well(5, 16)] });
+    expect(indexes(findStandOuts({ ...bad, groups: groups(80) }))).toEqual([0]);
+    expect(findStandOuts({ ...bad, groups: groups(81) })).toEqual([]);
+    const two = [
+      [9, 1],
+      [9, 1],
+    ] as const;
+    expect(indexes(findStandOuts(view({ tried: [...two, ...well(8, 20)] })))).toEqual([0, 1]);
+    expect(findStandOuts(view({ tried: [...two, ...well(7, 20)] }))).toEqual([]);
+  });
+
+  it('counts those that are held towards these shares', () => {
+    expect(findStandOuts(view({ tried: [[9, 1], [9, 1], ...well(8, 20)], held: [1] }))).toHaveLength(1);
+    expect(findStandOuts(view({ tried: [[9, 1], [9, 1], ...well(7, 20)], held: [1] }))).toEqual([]);
+  });
+
+  it('is judged over all waves', () => {
+    const strata = [
+      aStratumSummary({ stratum: 0, wave: 0, failed: 1 }),
+      aStratumSummary({ stratum: 0, wave: 1, failed: 1 }),
+      ...[1, 2, 3, 4].map((stratum) => aStratumSummary({ stratum, wave: 1, succeeded: 10 })),
+    ];
+    expect(findStandOuts(withStrata(strata, { count: 5 }))).toEqual([
+      { stratum: 0, label: 's0', reason: '2 of 2 failed, 0 of 40 elsewhere' },
+    ]);
+  });
+});
+
+describe('failures that an operator has seen', () => {
+  it('speak against their stratum no more', () => {
+    const seen = { tried: [[3, 1], ...well(7)] } satisfies Given;
+    expect(findStandOuts(view({ ...seen, acknowledged: [{ stratum: 0, failed: 3 }] }))).toEqual([]);
+    // One is new, and one alone proves nothing while all is within bounds.
+    expect(findStandOuts(view({ ...seen, acknowledged: [{ stratum: 0, failed: 2 }] }))).toEqual([]);
+    expect(
+      findStandOuts(view({ tried: [[5, 0], ...well(7)], acknowledged: [{ stratum: 0, failed: 3 }] })),
+    ).toEqual([{ stratum: 0, label: 's0', reason: '2 of 2 failed, 0 of 70 elsewhere' }]);
+  });
+
+  it('leave no credit behind when they are retried and succeed', () => {
+    const retried = view({ tried: [[0, 3], ...well(7)], acknowledged: [{ stratum: 0, failed: 3 }] });
+    expect(findStandOuts(retried)).toEqual([]);
+    const partly = view({ tried: [[2, 3], ...well(7)], acknowledged: [{ stratum: 0, failed: 3 }] });
+    expect(findStandOuts(partly)).toEqual([]);
+    const other = view({ tried: [[2, 0], [0, 8], ...well(4, 8)], acknowledged: [{ stratum: 1, failed: 3 }] });
+    expect(findStandOuts(other)).toMatchObject([{ reason: '2 of 2 failed, 0 of 40 elsewhere' }]);
+  });
+});
+
+describe('strata that explain why a wave trips that tries each stratum', () => {
+  it('are found on one failure when four have ended well elsewhere, and nobody runs', () => {
+    expect(findCulprits(view({ tried: [[1, 0], ...well(4, 1)] }), canary(0))).toEqual([
+      { stratum: 0, label: 's0', reason: '1 of 1 failed, 0 of 4 elsewhere' },
+    ]);
+    expect(findCulprits(view({ tried: [[1, 0], ...well(3, 1), [0, 0]] }), canary(0))).toBeUndefined();
+    expect(findCulprits(view({ tried: [[1, 0], ...well(4, 1), [0, 0, 1]] }), canary(0))).toBeUndefined();
+    expect(findCulprits(view({ tried: [[1, 0], ...well(3, 1), [1, 3]] }), canary(0))).toBeUndefined();
+  });
+
+  it('need four that ended well for each of them', () => {
+    const tried = (good: number) => [[1, 0], [1, 0], ...well(8, 0), ...well(good, 1)] as const;
+    expect(indexes(findCulprits(view({ tried: tried(8) }), canary(0, 1)))).toEqual([0, 1]);
+    expect(findCulprits(view({ tried: tried(7) }), canary(0, 1))).toBeUndefined();
+  });
+
+  it('are found while others run when chance in one of twenty does not explain it', () => {
+    expect(indexes(findCulprits(view({ tried: [[1, 0], ...well(10, 1), [0, 0, 1]] }), canary(0)))).toEqual([
+      0,
+    ]);
+    expect(findCulprits(view({ tried: [[1, 0], ...well(8, 1), [0, 0, 1]] }), canary(0))).toBeUndefined();
+  });
+});
+
+describe('strata that explain why another wave trips', () => {
+  it('are not found for one failure: one is in some stratum always', () => {
+    expect(
+      findCulprits(view({ tried: [[1, 0], ...well(9, 1_000)], size: 2_000 }), anyWave(0)),
+    ).toBeUndefined();
+    expect(indexes(findCulprits(view({ tried: [[2, 0], ...well(9, 20)] }), anyWave(0)))).toEqual([0]);
+  });
+
+  it('have to stand out more the more strata were looked at', () => {
+    // Two of two, half a failure in 13 reckoned with elsewhere: 0.15 %, against 5 % of 5 strata, and of 40.
+    expect(indexes(findCulprits(view({ tried: [[2, 0], ...well(4, 3)] }), anyWave(0)))).toEqual([0]);
+    expect(
+      findCulprits(view({ tried: [[2, 0], ...well(4, 3), ...well(35, 0)] }), anyWave(0)),
+    ).toBeUndefined();
+  });
+});
+
+describe('strata that explain why any wave trips', () => {
+  it('are the fewest that are enough', () => {
+    const tried = [[4, 0], [3, 1], ...well(10, 20)] as const;
+    for (const trip of [canary, anyWave]) {
+      expect(indexes(findCulprits(view({ tried }), trip(0)))).toEqual([0]);
+      expect(indexes(findCulprits(view({ tried }), trip(0, 1)))).toEqual([0, 1]);
+    }
+  });
+
+  it('are not found when setting them aside would not be enough', () => {
+    expect(findCulprits(view({ tried: [[4, 0], ...well(10, 20)] }), canary(5))).toBeUndefined();
+  });
+
+  it('are not found when they are no exception', () => {
+    const three = [[4, 0], [4, 0], [4, 0], ...well(9, 20)] as const;
+    expect(findCulprits(view({ tried: three }), canary(0, 1, 2))).toBeUndefined();
+    const everywhere = [[4, 6], ...Array.from({ length: 9 }, () => [3, 7] as const)] as const;
+    expect(findCulprits(view({ tried: everywhere }), canary(0))).toBeUndefined();
+  });
+});
+
+describe('strata that may yet explain it', () => {
+  const running = (count: number) => Array.from({ length: count }, () => [0, 0, 1] as const);
+
+  it('are waited for while the rest runs', () => {
+    expect(mayFindCulprits(view({ tried: [[1, 0], ...running(4)] }), canary(0))).toBe(true);
+  });
+
+  it('are not waited for when nothing runs, or nothing that runs could change it', () => {
+    expect(mayFindCulprits(view({ tried: [[1, 0], ...running(3), [0, 0]] }), canary(0))).toBe(false);
+    expect(mayFindCulprits(view({ tried: [[1, 0], ...well(9, 1)] }), canary(0))).toBe(false);
+    expect(mayFindCulprits(view({ tried: [[1, 0], ...running(9)] }), anyWave(0))).toBe(false);
+  });
+
+  it('are not made harmless by what still runs of them in another wave', () => {
+    const strata = [
+      aStratumSummary({ stratum: 0, wave: 0, failed: 2 }),
+      aStratumSummary({ stratum: 0, wave: 1, active: 40 }),
+      ...[1, 2, 3, 4].map((stratum) => aStratumSummary({ stratum, wave: 1, active: 4 })),
+    ];
+    // Two of two, none of sixteen elsewhere if those end well.
+    expect(mayFindCulprits(withStrata(strata, { count: 5 }), anyWave(0))).toBe(true);
+  });
+});
+
+describe('isolation in general', () => {
+  const given = fc.record({
+    tried: fc.array(
+      fc.tuple(
+        fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 8 })),
+        fc.integer({ min: 0, max: 30 }),
+        fc.integer({ min: 0, max: 4 }),
+      ),
+      { minLength: 2, maxLength: 16 },
+    ),
+    held: fc.uniqueArray(fc.integer({ min: 0, max: 15 }), { maxLength: 2 }),
+    acknowledged: fc.uniqueArray(
+      fc.record({ stratum: fc.integer({ min: 0, max: 15 }), failed: fc.integer({ min: 1, max: 4 }) }),
+      {
+        maxLength: 2,
+        selector: ({ stratum }) => stratum,
+      },
+    ),
+  });
+
+  it('names only strata with figures that stand out, few of them, none of them held, never when most fail', () => {
+    let found = 0;
+    fc.assert(
+      fc.property(given, fc.boolean(), fc.boolean(), (made, isTripped, triesEachStratum) => {
+        const held = made.held.filter((stratum) => stratum < made.tried.length);
+        const of = view({ ...made, held, size: 40 });
+        const culprits = isTripped
+          ? (findCulprits(of, { triesEachStratum, isWithinBoundsWithout: (aside) => aside.size >= 1 }) ?? [])
+          : findStandOuts(of);
+        const rates = of.strata.map(({ stratum, failed, succeeded }) => {
+          const known = made.acknowledged.find((each) => each.stratum === stratum)?.failed ?? 0;
+          const fresh = Math.max(0, failed - known);
+          return { stratum, failed: fresh, tried: fresh + succeeded };
+        });
+        const wasTried =
+          rates.filter(({ tried, stratum }) => tried > 0 && !held.includes(stratum)).length + held.length;
+        if (culprits.length > 0) {
+          found += 1;
+          expect(culprits.length + held.length).toBeLessThanOrEqual(Math.max(1, Math.floor(wasTried / 5)));
+          expect((culprits.length + held.length) * 2).toBeLessThanOrEqual(made.tried.length);
+        }
+        const rest = rates.filter(
+          ({ stratum }) => !held.includes(stratum) && !indexes(culprits)?.includes(stratum),
+        );
+        const restShare =
+          rest.reduce((sum, { failed }) => sum + failed, 0) /
+          Math.max(
+            1,
+            rest.reduce((sum, { tried }) => sum + tried, 0),
+          );
+        for (const { stratum, reason } of culprits) {
+          expect(held).not.toContain(stratum);
+          const { failed, tried } = rates.find((each) => each.stratum === stratum) ?? { failed: 0, tried: 0 };
+          expect(failed).toBeGreaterThanOrEqual(isTripped && triesEachStratum ? 1 : 2);
+          expect(failed / tried).toBeGreaterThan(restShare);
+          expect(reason).toMatch(new RegExp(`^${failed} of ${tried} failed, \\d+ of \\d+ elsewhere$`));
+          expect(restShare).toBeLessThan(0.5);
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(found).toBeGreaterThan(100);
+  });
+
+  it('finds nothing more in the very same figures once it was done', () => {
+    fc.assert(
+      fc.property(given, ({ tried, acknowledged }) => {
+        const of = view({ tried, acknowledged, size: 40 });
+        const first = findStandOuts(of);
+        if (first.length === 0) return;
+        const heldStrata = first.map((each): HeldStratum => ({ ...each, by: 'daemon', at: startedAt }));
+        const then = findStandOuts({ ...of, rollout: { ...of.rollout, heldStrata } });
+        for (const { stratum } of then) expect(indexes(first)).not.toContain(stratum);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

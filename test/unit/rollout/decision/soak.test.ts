@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { assessSoak } from '../../../../src/rollout/decision/soak.ts';
+import { oldBuild, startedAt, targetBuild } from '../../../support/builders.ts';
+
+const minute = 60_000;
+const serviceAt = startedAt;
+
+type Seen = Parameters<typeof assessSoak>[1];
+
+const seen = (changes: Partial<Seen> = {}): Seen => ({
+  build: targetBuild,
+  alive: true,
+  lastSeenAlive: serviceAt,
+  ...changes,
+});
+const beatAgo = (ageMs: number) =>
+  assessSoak(targetBuild, seen({ lastSeenAlive: serviceAt - ageMs }), serviceAt);
+
+describe('an upgraded collector while its wave soaks', () => {
+  it('is well when it is on the build and heard from', () => {
+    expect(assessSoak(targetBuild, seen(), serviceAt)).toEqual({ kind: 'well' });
+  });
+
+  it('has regressed when it left the build, whatever else', () => {
+    for (const changes of [{}, { alive: false }, { lastSeenAlive: null }]) {
+      expect(assessSoak(targetBuild, seen({ build: oldBuild, ...changes }), serviceAt)).toEqual({
+        kind: 'regressed',
+        lost: false,
+        reason: `left the build while its wave soaked: it shows ${oldBuild}`,
+      });
+    }
+    expect(assessSoak(targetBuild, seen({ build: '' }), serviceAt)).toMatchObject({
+      reason: 'left the build while its wave soaked: it shows none',
+    });
+  });
+
+  it('is lost when the service says that it is dead', () => {
+    expect(assessSoak(targetBuild, seen({ alive: false }), null)).toEqual({
+      kind: 'regressed',
+      lost: true,
+      reason: 'died while its wave soaked',
+    });
+  });
+
+  it('is silent after three missed heartbeats, and lost after five minutes, though it is shown as alive', () => {
+    expect(beatAgo(45_000).kind).toBe('well');
+    expect(beatAgo(45_001).kind).toBe('silent');
+    expect(beatAgo(5 * minute).kind).toBe('silent');
+    expect(beatAgo(5 * minute + 1)).toEqual({
+      kind: 'regressed',
+      lost: true,
+      reason: 'died while its wave soaked: silent for 5m',
+    });
+  });
+
+  it('has shown nothing where the answer tells no time that proves anything: it is polled again (P14)', () => {
+    for (const ageMs of [0, 20 * minute, -20 * minute]) {
+      expect(assessSoak(targetBuild, seen({ lastSeenAlive: serviceAt - ageMs }), null).kind).toBe('silent');
+    }
+  });
+
+  it('is believed to be alive where the service tells no heartbeat', () => {
+    expect(assessSoak(targetBuild, seen({ lastSeenAlive: undefined }), serviceAt).kind).toBe('well');
+  });
+
+  it('is never counted as a failure while it is alive, on the build, and heard from within five minutes', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -minute, max: 60 * minute }),
+        fc.boolean(),
+        fc.boolean(),
+        (ageMs, alive, isOn) => {
+          const verdict = assessSoak(
+            targetBuild,
+            seen({ build: isOn ? targetBuild : oldBuild, alive, lastSeenAlive: serviceAt - ageMs }),
+            serviceAt,
+          );
+          expect(verdict.kind === 'regressed').toBe(!alive || !isOn || ageMs > 5 * minute);
+          if (verdict.kind === 'regressed') expect(verdict.lost).toBe(isOn);
+        },
+      ),
+    );
+  });
+});

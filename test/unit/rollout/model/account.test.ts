@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { accountWords, compareMarks, judgeAccount, withMark } from '../../../../src/rollout/model/account.ts';
+
+const same = { name: 'web-1', nameShown: 'web-1' };
+const renamed = { name: 'web-1', nameShown: 'db-7' };
+const gone = { name: 'web-1', nameShown: undefined };
+
+function times<T>(count: number, of: T): readonly T[] {
+  return Array.from({ length: count }, () => of);
+}
+
+describe('the marks of a rollout', () => {
+  const mark = { origin: 'https://api.example.com', accessIdHash: 'a1' };
+
+  it('name an account by origin and access id, both of them', () => {
+    expect(compareMarks([mark], { ...mark })).toBe('own');
+    expect(compareMarks([mark], { ...mark, accessIdHash: 'b2' })).toBe('other');
+    expect(compareMarks([mark], { ...mark, origin: 'https://api.eu.example.com' })).toBe('other');
+  });
+
+  it('are missing in a rollout of an earlier version', () => {
+    expect(compareMarks(undefined, mark)).toBe('untied');
+  });
+
+  it('keep the newest eight keys of an account, so that old and new daemons both know it', () => {
+    const marks = Array.from({ length: 9 }, (_, index) => ({ ...mark, accessIdHash: String(index) }));
+    const all = marks.reduce<ReturnType<typeof withMark>>((kept, each) => withMark(kept, each), []);
+    expect(all.map(({ accessIdHash }) => accessIdHash)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+  });
+});
+
+describe('whether a rollout of another access id belongs to this account (P5)', () => {
+  it.each([
+    ['all ids have their names', times(8, same), 'own'],
+    ['three of three have', times(3, same), 'own'],
+    ['one of eight was deleted meanwhile', [...times(7, same), gone], 'own'],
+    ['all ids have other names', times(8, renamed), 'another'],
+    ['no id is known', times(8, gone), 'another'],
+    ['one has another name', [...times(7, same), renamed], 'unclear'],
+    ['half are gone', [...times(4, same), ...times(4, gone)], 'unclear'],
+    ['two collectors are too few, also when both match (P14)', times(2, same), 'unclear'],
+    ['there is none to compare (P14)', [], 'unclear'],
+  ] as const)('%s', (_title, sample, kind) => {
+    expect(judgeAccount(sample, 'other').kind).toBe(kind);
+  });
+
+  it.each([
+    ['one match is enough for one of an earlier version', [same], 'own'],
+    ['another name is not', [renamed], 'another'],
+    ['nobody to compare is not', [], 'unclear'],
+  ] as const)('%s', (_title, sample, kind) => {
+    expect(judgeAccount(sample, 'untied').kind).toBe(kind);
+  });
+
+  it('is said with figures, and with what to do', () => {
+    const standing = judgeAccount([...times(2, renamed), ...times(6, gone)], 'other');
+    if (standing.kind === 'own') throw new Error('it is another');
+    expect(accountWords(standing)).toBe(
+      'it belongs to another account: of 8 of its collectors the service shows 0 under the same id and name, and 2 with another name. Set service.baseUrl and the access key back to that account, or abort it',
+    );
+  });
+});

@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readServiceTime, unknownServiceClock } from '../../../../src/rollout/model/service-clock.ts';
+
+const seconds = 1_000;
+const minutes = 60 * seconds;
+const t = Date.UTC(2026, 2, 2, 12);
+
+interface Answer {
+  /** When it is there, by our clock, since the beginning. */
+  readonly at: number;
+  /** How far its `Date` is off what the service's clock says. */
+  readonly off?: number;
+  readonly tookMs?: number;
+}
+
+/** What is taken for the service's time of each answer: its `Date`, or null. */
+function judge(
+  answers: readonly Answer[],
+  { speed = 1, ahead = 0 }: { readonly speed?: number; readonly ahead?: number } = {},
+): readonly (number | null)[] {
+  let clock = unknownServiceClock;
+  return answers.map(({ at, off = 0, tookMs = 40 }) => {
+    const serviceAt = t + ahead + (at - tookMs / 2) * speed + off;
+    const dateAt = Math.floor(serviceAt / seconds) * seconds;
+    const judged = readServiceTime(clock, { sentAt: t + at - tookMs, answeredAt: t + at, dateAt });
+    clock = judged.clock;
+    if (judged.serviceAt !== null) expect(judged.serviceAt).toBe(dateAt);
+    return judged.serviceAt;
+  });
+}
+
+const isKnown = (times: readonly (number | null)[]): readonly boolean[] => times.map((at) => at !== null);
+const every = (spacingMs: number, count: number, from = 0): readonly Answer[] =>
+  Array.from({ length: count }, (_, index) => ({ at: from + index * spacingMs }));
+
+describe('the time that an answer of the service tells', () => {
+  it('is its Date, from the first answer on, where the two clocks are about alike', () => {
+    expect(isKnown(judge(every(15 * minutes, 5)))).not.toContain(false);
+    expect(isKnown(judge(every(10 * seconds, 5), { ahead: -90 * seconds }))).not.toContain(false);
+  });
+
+  it.each([6 * minutes, -6 * minutes, 11 * seconds + seconds, -14 * seconds, 400 * 24 * 60 * minutes])(
+    'is none for one answer whose Date jumps by %i ms, and again its Date right after (P10)',
+    (off) => {
+      const answers = [
+        ...every(5 * seconds, 4),
+        { at: 20 * seconds, off },
+        ...every(5 * seconds, 4, 25 * seconds),
+      ];
+      expect(isKnown(judge(answers))).toEqual([true, true, true, true, false, true, true, true, true]);
+    },
+  );
+
+  it('is never that of a backend whose clock is wrong, however often it answers in turn with the others', () => {
+    const answers = every(3 * seconds, 200).map((answer, index) =>
+      index % 3 === 2 ? { ...answer, off: 6 * minutes } : answer,
+    );
+    expect(isKnown(judge(answers))).toEqual(answers.map(({ off }) => off === undefined));
+  });
+
+  it('is never that of a cache that gives the same Date for ever', () => {
+    const answers = every(5 * seconds, 10).concat(
+      every(5 * seconds, 100, 50 * seconds).map(({ at }) => ({ at, off: -(at - 30 * seconds) })),
+    );
+    expect(isKnown(judge(answers)).slice(10)).not.toContain(true);
+  });
+
+  it.each([6 * minutes, -6 * minutes])(
+    'is taken anew when the clock was set by %i ms: after 30 s of answers in a row, and not before',
+    (off) => {
+      const answers = [
+        ...every(5 * seconds, 4),
+        ...every(5 * seconds, 12, 20 * seconds).map((a) => ({ ...a, off })),
+      ];
+      const known = isKnown(judge(answers));
+      expect(known.slice(4, 10)).not.toContain(true);
+      expect(known.slice(10)).not.toContain(false);
+    },
+  );
+
+  it('is none at first where the clocks differ by more than 2 minutes, and known after 30 s', () => {
+    const known = isKnown(judge(every(5 * seconds, 10), { ahead: 3 * 60 * minutes }));
+    expect(known.slice(0, 6)).not.toContain(true);
+    expect(known.slice(6)).not.toContain(false);
+  });
+
+  it('allows for a request that was long on its way', () => {
+    const slow = { at: 50 * seconds, tookMs: 28 * seconds };
+    expect(isKnown(judge([...every(5 * seconds, 4), slow, { at: 55 * seconds }]))).not.toContain(false);
+  });
+
+  it.each([20, 100, 300])(
+    'is known within 2 s of a service that is played %i times as fast, hours ahead, and stays so over pauses',
+    (speed) => {
+      const answers = [
+        ...every(60, 40),
+        ...every(20 * seconds, 5, 10 * seconds),
+        ...every(60, 5, 5 * minutes),
+      ];
+      const known = isKnown(judge(answers, { speed, ahead: 5 * 60 * minutes }));
+      expect(known.slice(34)).not.toContain(false);
+    },
+  );
+
+  it('is none for a jump of a service that is played 20 times as fast, either', () => {
+    const answers = [
+      ...every(100, 50),
+      { at: 5_100, off: 6 * minutes },
+      { at: 5_200, off: -6 * minutes },
+      { at: 5_300 },
+    ];
+    const known = isKnown(judge(answers, { speed: 20, ahead: 60 * minutes }));
+    expect(known.slice(30)).toEqual([...Array.from({ length: 20 }, () => true), false, false, true]);
+  });
+
+  it('never lies more than a few seconds off, whatever single answers claim, at any speed', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(1, 20, 100, 300),
+        fc.array(
+          fc.record({
+            gap: fc.integer({ min: 20, max: 20 * seconds }),
+            off: fc.oneof(
+              { weight: 4, arbitrary: fc.constant(0) },
+              { weight: 1, arbitrary: fc.integer({ min: -60 * minutes, max: 60 * minutes }) },
+            ),
+          }),
+          { minLength: 20, maxLength: 80 },
+        ),
+        (speed, steps) => {
+          let at = 0;
+          let doubtful = 0;
+          const answers = steps.map(({ gap, off }, index) => {
+            at += gap;
+            // Never more than two in a row, and none while the clock is learned.
+            doubtful = off === 0 || index < 10 ? 0 : doubtful + 1;
+            return { at, tookMs: 10, off: doubtful > 0 && doubtful <= 2 ? off : 0 };
+          });
+          const times = judge([...every(60, 40, -5 * seconds), ...answers], { speed }).slice(40);
+          for (const [index, { off }] of answers.entries()) {
+            if (off === 0) expect(times[index]).not.toBeNull();
+            else if (times[index] !== null) expect(Math.abs(off)).toBeLessThan(30 * seconds + speed * 300);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

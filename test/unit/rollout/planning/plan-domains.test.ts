@@ -1,0 +1,308 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { CapRule, Policy, WaveRule } from '../../../../src/rollout/model/policy.ts';
+import { makePlan, type Plan } from '../../../../src/rollout/planning/plan.ts';
+import { aFleet, aPolicy, aWaveRule, targetBuild } from '../../../support/builders.ts';
+import { fleetOf, idsByWave, type Kin, someKin } from '../../../support/planned-fleet.ts';
+
+const count = (members: number): WaveRule['size'] => ({ kind: 'count', count: members });
+const perStratum = (members: number): WaveRule['size'] => ({ kind: 'perStratum', count: members });
+const perCluster: CapRule = { key: 'fields.cluster', cap: 1 };
+const perHost: CapRule = { key: 'hostName', cap: 4 };
+
+function capped(caps: readonly CapRule[], ...sizes: ReadonlyArray<WaveRule['size']>): Policy {
+  const waves = [...sizes.map((size, index) => aWaveRule({ name: `wave ${index}`, size })), aWaveRule()];
+  return aPolicy({ spreadBy: ['osName'], maxInFlightPer: caps, waves });
+}
+
+/** So many collectors alike. */
+function kin(members: number, changes: Partial<Kin>): Kin[] {
+  return Array.from({ length: members }, () => ({ osName: 'Linux', cluster: '', host: '', ...changes }));
+}
+
+/** Members of each domain in each wave. */
+function domainWaves({ waves, groups }: Plan): number[][] {
+  return groups.domains.map((_, domain) =>
+    waves.map(({ members }) => members.filter(({ domains }) => domains.includes(domain)).length),
+  );
+}
+
+const plan = (policy: Policy, fleet: readonly Kin[], seed = 'seed') =>
+  makePlan(policy, targetBuild, fleetOf(fleet), seed);
+const seeds = Array.from({ length: 40 }, (_, index) => `r-${index}`);
+
+describe('the domains of a plan', () => {
+  it('are the values that two or more collectors share, by rule, the largest first', () => {
+    const fleet = [
+      ...kin(2, { cluster: 'c1', host: 'h1' }),
+      ...kin(3, { cluster: 'c2' }),
+      ...kin(1, { cluster: 'alone', host: 'h2' }),
+      ...kin(2, {}),
+    ];
+    const { groups, waves } = plan(capped([perCluster, perHost]), fleet);
+    expect(groups.domains).toEqual([
+      { label: 'fields.cluster = c2', cap: 1 },
+      { label: 'fields.cluster = c1', cap: 1 },
+      { label: 'hostName = h1', cap: 4 },
+    ]);
+    const domainsOf = new Map(
+      waves.flatMap(({ members }) => members.map(({ collector, domains }) => [collector.id, domains])),
+    );
+    expect([1, 2, 3, 4, 5, 6, 7, 8].map((id) => domainsOf.get(id))).toEqual([
+      [1, 2],
+      [1, 2],
+      [0],
+      [0],
+      [0],
+      [],
+      [],
+      [],
+    ]);
+  });
+});
+
+describe('the choice of members', () => {
+  it('takes those whose domains have the fewest in the wave', () => {
+    const fleet = ['c1', 'c2', 'c3'].flatMap((cluster, index) => kin(5 + 10 * index, { cluster }));
+    for (const seed of seeds) {
+      const waves = domainWaves(plan(capped([perCluster], count(3), count(6)), fleet, seed));
+      expect(waves.map(([canary, early]) => [canary, early])).toEqual([
+        [1, 2],
+        [1, 2],
+        [1, 2],
+      ]);
+    }
+  });
+
+  it('does so over all strata of the wave', () => {
+    const fleet = ['c1', 'c2', 'c3'].flatMap((cluster) =>
+      ['Linux', 'Windows', 'AIX'].flatMap((osName) => kin(4, { cluster, osName })),
+    );
+    for (const seed of seeds) {
+      const waves = domainWaves(plan(capped([perCluster], perStratum(1)), fleet, seed));
+      expect(waves.map(([canary]) => canary)).toEqual([1, 1, 1]);
+    }
+  });
+
+  it('reckons with the caps: a domain of which four may run at once counts a fourth', () => {
+    const fleet = [...kin(20, { cluster: 'c1' }), ...kin(20, { host: 'h1' })];
+    const waves = domainWaves(plan(capped([perCluster, perHost], count(10)), fleet));
+    expect(waves).toEqual([
+      [2, 18],
+      [8, 12],
+    ]);
+  });
+
+  it('leaves those in no domain their share, in every stratum', () => {
+    const clusters = Array.from({ length: 10 }, (_, index) => `c${index}`);
+    const strata = ['Linux', 'Windows', 'AIX', 'Solaris'];
+    const fleet = strata.flatMap((osName) => [
+      ...clusters.flatMap((cluster) => kin(5, { osName, cluster })),
+      ...kin(50, { osName }),
+    ]);
+    const [early] = plan(capped([perCluster], count(160)), fleet).waves;
+    for (const osName of strata) {
+      const members = early?.members.filter(({ collector }) => collector.osName === osName) ?? [];
+      expect(members.length).toBe(40);
+      const free = members.filter(({ domains }) => domains.length === 0).length;
+      expect(free).toBeGreaterThanOrEqual(15);
+      expect(free).toBeLessThanOrEqual(25);
+    }
+  });
+
+  it('reckons that share by the turns that a domain takes', () => {
+    const hosts = Array.from({ length: 5 }, (_, index) => `h${index}`);
+    const fleet = [...hosts.flatMap((host) => kin(20, { host })), ...kin(100, {})];
+    const [early] = plan(capped([perHost], count(60)), fleet).waves;
+    const free = early?.members.filter(({ domains }) => domains.length === 0).length;
+    expect(free).toBeGreaterThanOrEqual(25);
+    expect(free).toBeLessThanOrEqual(35);
+  });
+
+  it('never takes the last of a domain before the last wave, and leaves its seat empty', () => {
+    const waves = idsByWave(plan(capped([perCluster], count(5), count(5)), kin(3, { cluster: 'c1' })));
+    expect(waves.map(({ length }) => length)).toEqual([2, 0, 1]);
+  });
+
+  it('gives no seat to a stratum whose members must all wait for the last wave', () => {
+    const fleet = [
+      ...kin(1, { osName: 'AIX', cluster: 'c1' }),
+      ...kin(1, { osName: 'Windows', cluster: 'c1' }),
+      ...kin(4, {}),
+    ];
+    for (const seed of seeds) {
+      const sizes = idsByWave(plan(capped([perCluster], count(6), count(1)), fleet, seed)).map(
+        ({ length }) => length,
+      );
+      expect(sizes).toEqual([5, 0, 1]);
+    }
+    const late = capped([perCluster], perStratum(1), count(2));
+    for (const seed of seeds) expect(idsByWave(plan(late, fleet, seed))[1]?.length).toBe(2);
+  });
+
+  it('lets the strata with the fewest choose first', () => {
+    const fleet = [
+      ...kin(1, { osName: 'Linux', cluster: 'c1' }),
+      ...kin(1, { osName: 'Linux', cluster: 'c2' }),
+      ...kin(1, { osName: 'Linux', cluster: 'c2' }),
+      ...kin(1, { osName: 'AIX', cluster: 'c1' }),
+    ];
+    for (const seed of seeds) {
+      const { groups } = plan(capped([perCluster], perStratum(1)), fleet, seed);
+      expect(groups.strata.map(({ sizes }) => sizes[0])).toEqual([1, 1]);
+    }
+  });
+
+  it('gives each stratum its first seat before any has its second', () => {
+    const fleet = ['Linux', 'Windows'].flatMap((osName) =>
+      ['c1', 'c2'].flatMap((cluster) => kin(1, { osName, cluster })),
+    );
+    for (const seed of seeds) {
+      const { groups } = plan(capped([perCluster], perStratum(2)), fleet, seed);
+      expect(groups.strata.map(({ sizes }) => sizes[0])).toEqual([1, 1]);
+    }
+  });
+
+  it('keeps every domain out of the waves before the last one at least in part', () => {
+    const size = fc.oneof(fc.nat(150).map(count), fc.integer({ min: 1, max: 30 }).map(perStratum));
+    fc.assert(
+      fc.property(someKin, fc.array(size, { minLength: 1, maxLength: 3 }), (fleet, sizes) => {
+        const made = plan(capped([perCluster, perHost], ...sizes), fleet);
+        for (const waves of domainWaves(made)) {
+          expect(waves.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(1);
+          expect(waves.at(-1)).toBeGreaterThan(0);
+        }
+      }),
+    );
+  });
+
+  it('leaves a seat per stratum empty only where the last of a domain would have to take it', () => {
+    fc.assert(
+      fc.property(someKin, fc.integer({ min: 1, max: 10 }), (fleet, members) => {
+        const made = plan(capped([perCluster], perStratum(members)), fleet);
+        const unplanned = domainWaves(made).map(([, last]) => last);
+        for (const [stratum, { sizes }] of made.groups.strata.entries()) {
+          const [first = 0, last = 0] = sizes;
+          if (first === Math.min(members, first + last)) continue;
+          const left = made.waves[1]?.members.filter((member) => member.stratum === stratum) ?? [];
+          for (const { domains } of left) expect(domains.map((domain) => unplanned[domain])).toContain(1);
+        }
+      }),
+    );
+  });
+});
+
+describe('the order within a wave', () => {
+  it('spreads the members of a domain evenly, and starts a long chain early', () => {
+    const made = plan(capped([perCluster]), [
+      ...kin(80, {}),
+      ...kin(16, { cluster: 'long' }),
+      ...kin(4, { cluster: 'c2' }),
+    ]);
+    const placesOf = (cluster: string) =>
+      (made.waves[0]?.members ?? []).flatMap(({ collector, order }) =>
+        collector.fields['cluster'] === cluster ? [order] : [],
+      );
+    expect(placesOf('long')[0]).toBeLessThanOrEqual(5);
+    for (const [index, place] of placesOf('long').entries()) {
+      expect(Math.abs(place - (index + 0.5) * 6.25)).toBeLessThanOrEqual(3);
+    }
+    for (const [index, place] of placesOf('c2').entries()) {
+      expect(Math.abs(place - (index + 0.5) * 25)).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('follows the tightest of the domains of a collector', () => {
+    const fleet = [...kin(6, { cluster: 'c1', host: 'h1' }), ...kin(6, { host: 'h1' }), ...kin(48, {})];
+    const made = plan(capped([perCluster, perHost]), fleet);
+    const places = (made.waves[0]?.members ?? []).flatMap(({ collector, order }) =>
+      collector.fields['cluster'] === 'c1' ? [order] : [],
+    );
+    for (const [index, place] of places.entries()) {
+      expect(Math.abs(place - (index + 0.5) * 10)).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('spreads over the wave whoever is alone in it with a domain', () => {
+    const clusters = Array.from({ length: 20 }, (_, index) => kin(2, { cluster: `c${index}` }));
+    const [canary] = plan(capped([perCluster], count(40)), [...clusters.flat(), ...kin(40, {})]).waves;
+    const inDomain = canary?.members.map(({ domains }) => domains.length > 0) ?? [];
+    expect(inDomain.filter(Boolean).length).toBeGreaterThan(15);
+    expect(inDomain.slice(0, 8)).toContain(true);
+    expect(inDomain.slice(-8)).toContain(true);
+  });
+
+  it('mixes the strata', () => {
+    const fleet = [...kin(30, {}), ...kin(30, { osName: 'Windows' })];
+    const rest = plan(capped([], count(2)), fleet).waves[1]?.members ?? [];
+    const linux = rest.slice(0, 20).filter(({ stratum }) => stratum === 0).length;
+    expect(linux).toBeGreaterThan(4);
+    expect(linux).toBeLessThan(16);
+  });
+
+  it('goes by hash where two would sit in the same place', () => {
+    const clusters = Array.from({ length: 20 }, (_, index) => kin(2, { cluster: `c${index}` }));
+    const [wave] = plan(capped([perCluster]), clusters.flat()).waves;
+    const turns = wave?.members.map(({ collector }) => collector.fields['cluster']) ?? [];
+    expect(new Set(turns.slice(0, 20)).size).toBe(20);
+    expect(turns.slice(20)).not.toEqual(turns.slice(0, 20));
+  });
+
+  it('keeps every member of a chain within a place for each chain of where it belongs', () => {
+    fc.assert(
+      fc.property(someKin, fc.nat(40), fc.string(), (fleet, canary, seed) => {
+        const made = plan(capped([perCluster], count(canary)), fleet, seed);
+        for (const { members } of made.waves) {
+          for (const domain of made.groups.domains.keys()) {
+            const places = members.flatMap(({ domains }, place) => (domains.includes(domain) ? [place] : []));
+            if (places.length < 2) continue;
+            for (const [index, place] of places.entries()) {
+              const belongs = ((index + 0.5) / places.length) * members.length;
+              expect(Math.abs(place + 0.5 - belongs)).toBeLessThanOrEqual(made.groups.domains.length + 1);
+            }
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe('the lanes of a plan', () => {
+  const zones = ['Europe/Berlin', 'Asia/Tokyo'];
+  const fleet = aFleet(40, (id) => ({
+    osName: id % 3 === 0 ? 'Windows' : 'Linux',
+    timeZone: zones[id % 2] ?? '',
+    fields: id % 5 < 2 ? { cluster: `c${id % 5}` } : {},
+  }));
+  const freeze = { from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: 'holidays' };
+  const window = { days: [1], fromMinute: 0, toMinute: 60 };
+
+  it('are one for those who start, or wait, for the same reasons', () => {
+    const { waves, groups } = makePlan(capped([perCluster], count(9)), targetBuild, fleet, 'seed');
+    const members = waves.flatMap((wave) => wave.members);
+    for (const { lane, stratum, domains } of members) {
+      expect(groups.lanes[lane]).toEqual({ stratum, domains, timeZone: '' });
+    }
+    expect(new Set(members.map(({ lane }) => lane)).size).toBe(groups.lanes.length);
+    expect(groups.lanes.length).toBe(6);
+    expect(new Set(groups.lanes.map((lane) => JSON.stringify(lane))).size).toBe(6);
+  });
+
+  it('tell time zones apart where windows or freezes go by those of collectors', () => {
+    const zonesOf = (changes: Partial<Policy>) => {
+      const { waves, groups } = makePlan({ ...capped([]), ...changes }, targetBuild, fleet, 'seed');
+      const members = waves.flatMap((wave) => wave.members);
+      return {
+        lanes: groups.lanes.length,
+        own: members.every(({ collector, lane }) => groups.lanes[lane]?.timeZone === collector.timeZone),
+        none: groups.lanes.every(({ timeZone }) => timeZone === ''),
+      };
+    };
+    const alike = { lanes: 2, own: false, none: true };
+    const apart = { lanes: 4, own: true, none: false };
+    expect(zonesOf({})).toEqual(alike);
+    expect(zonesOf({ windows: [{ ...window, timeZone: 'Europe/Paris' }] })).toEqual(alike);
+    expect(zonesOf({ windows: [{ ...window, timeZone: 'collector' }] })).toEqual(apart);
+    expect(zonesOf({ freezes: [{ ...freeze, timeZone: 'collector' }] })).toEqual(apart);
+  });
+});

@@ -1,0 +1,326 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FleetCollector, FleetSnapshot } from '../../../../src/rollout/model/collector.ts';
+import type { Policy, WaveRule } from '../../../../src/rollout/model/policy.ts';
+import type { Rollout, WaveState } from '../../../../src/rollout/model/rollout.ts';
+import type { FrozenRollout } from '../../../../src/rollout/planning/freeze-plan.ts';
+import { freezePlan } from '../../../../src/rollout/planning/freeze-plan.ts';
+import { makePlan, type PlanOptions } from '../../../../src/rollout/planning/plan.ts';
+import { planJoiners } from '../../../../src/rollout/planning/plan-joiners.ts';
+import {
+  aCollector,
+  aFleet,
+  aPolicy,
+  aWaveRule,
+  oldBuild,
+  startedAt,
+  targetBuild,
+} from '../../../support/builders.ts';
+import { fleetOf, someKin } from '../../../support/planned-fleet.ts';
+
+const policy = aPolicy({
+  spreadBy: ['osName'],
+  maxInFlightPer: [{ key: 'fields.cluster', cap: 2 }],
+  waves: [
+    aWaveRule({ name: 'canary', size: { kind: 'perStratum', count: 1 } }),
+    aWaveRule({ name: 'early', size: { kind: 'count', count: 3 } }),
+    aWaveRule(),
+  ],
+});
+
+function freeze(fleet: FleetSnapshot): FrozenRollout {
+  const origin = { id: 'r', policy, startedBy: 'schedule', createdAt: startedAt, fleet };
+  return freezePlan(makePlan(policy, targetBuild, fleet, 'r'), origin);
+}
+
+/** Ten of Linux: 1 to 3 in cluster c1, 4 alone in c4. */
+const fleet = aFleet(10, (id) => ({
+  fields: id <= 3 ? { cluster: 'c1' } : id === 4 ? { cluster: 'c4' } : {},
+}));
+const frozen = freeze(fleet);
+const known = new Set(frozen.upgrades.map(({ collectorId }) => collectorId));
+
+function joined(
+  newcomers: ReadonlyArray<Partial<FleetCollector>>,
+  {
+    rollout = frozen.rollout,
+    options = {},
+    present = policy,
+  }: { rollout?: Rollout; options?: PlanOptions; present?: Policy } = {},
+): FrozenRollout | null {
+  const added = newcomers.map((changes, index) => aCollector({ id: 11 + index, ...changes }));
+  const collectors = [...fleet.collectors, ...added];
+  const now = { ...fleet, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
+  return planJoiners(rollout, frozen.groups, present, now, known, options);
+}
+
+function withWaves(...states: readonly WaveState[]): Rollout {
+  const waves = frozen.rollout.waves.map((wave, index) => ({ ...wave, state: states[index] ?? 'waiting' }));
+  return { ...frozen.rollout, waves };
+}
+
+describe('late joiners', () => {
+  it.each<[string, readonly WaveState[], number]>([
+    ['the last one when none has begun', ['waiting', 'waiting', 'waiting'], 2],
+    ['the last one when none has been approved', ['awaitingApproval', 'waiting', 'waiting'], 2],
+    ['the open one', ['open', 'waiting', 'waiting'], 0],
+    ['the one before one that soaks, which is put off by nobody', ['passed', 'soaking', 'waiting'], 0],
+    ['the last one while the first one soaks', ['soaking', 'waiting', 'waiting'], 2],
+    ['the last one while it soaks itself', ['passed', 'passed', 'soaking'], 2],
+    ['the one that has passed while the next waits', ['passed', 'awaitingApproval', 'waiting'], 0],
+    ['the one before a held one', ['passed', 'held', 'waiting'], 0],
+    ['the last of those that have passed', ['passed', 'passed', 'open'], 2],
+  ])('enter %s', (_, states, wave) => {
+    // The first of its stratum, for which a canary of one per stratum has a seat.
+    const result = joined([{ osName: 'AIX' }], { rollout: withWaves(...states) });
+    expect(result?.upgrades.map((each) => each.wave)).toEqual([wave]);
+    expect(result?.rollout.waves.map((each) => each.joined)).toEqual(
+      [0, 1, 2].map((each) => (each === wave ? 1 : 0)),
+    );
+    expect(result?.rollout.waves.map((each) => each.size)).toEqual([1, 3, 6]);
+    expect(result?.groups.strata.map(({ sizes }) => sizes)).toEqual([
+      [1, 3, 6],
+      [0, 1, 2].map((each) => (each === wave ? 1 : 0)),
+    ]);
+  });
+
+  it('come after all others, by hash and not by id', () => {
+    const result = joined(Array.from({ length: 30 }, () => ({})));
+    expect(result?.upgrades.map(({ order }) => order)).toEqual(
+      Array.from({ length: 30 }, (_, index) => index + 11),
+    );
+    const ids = result?.upgrades.map(({ collectorId }) => collectorId) ?? [];
+    expect(ids).not.toEqual(ids.toSorted((a, b) => a - b));
+    expect(ids.length).toBe(30);
+  });
+
+  it('come after joiners before them', () => {
+    const rollout = {
+      ...frozen.rollout,
+      waves: frozen.rollout.waves.map((wave) => ({ ...wave, joined: 2 })),
+    };
+    const result = joined([{}], { rollout });
+    expect(result?.upgrades[0]?.order).toBe(17);
+    expect(result?.rollout.waves[2]?.joined).toBe(3);
+  });
+
+  it('are records like any other, and change the versions of rollout and groups', () => {
+    const result = joined([{ build: '19.400-1', name: 'new-1' }]);
+    expect(result?.upgrades).toEqual([
+      {
+        ...frozen.upgrades[0],
+        collectorId: 11,
+        collectorName: 'new-1',
+        wave: 2,
+        order: 11,
+        fromBuild: '19.400-1',
+        lane: result?.groups.lanes.findIndex(({ domains }) => domains.length === 0),
+        domains: [],
+      },
+    ]);
+    expect(result?.rollout).toMatchObject({ groupsRev: 2, rev: 2, planHash: frozen.rollout.planHash });
+  });
+
+  it('belong to the groups that are there, and add those that are not behind them', () => {
+    const result = joined([
+      { id: 11, fields: { cluster: 'c1' } },
+      { id: 12, fields: { cluster: 'c5' } },
+      { id: 13, fields: { cluster: 'c5' } },
+      { id: 14, osName: 'AIX' },
+    ]);
+    const byId = new Map(result?.upgrades.map((each) => [each.collectorId, each]));
+    expect(frozen.groups.domains.length).toBe(1);
+    expect(result?.groups.domains).toEqual([
+      ...frozen.groups.domains,
+      { label: 'fields.cluster = c5', cap: 2 },
+    ]);
+    expect([11, 12, 13, 14].map((id) => byId.get(id)?.domains)).toEqual([[0], [1], [1], []]);
+    expect(result?.groups.strata).toEqual([
+      { label: 'Linux', sizes: [1, 3, 9] },
+      { label: 'AIX', sizes: [0, 0, 1] },
+    ]);
+    expect(byId.get(14)?.stratum).toBe(1);
+    expect(result?.groups.lanes.slice(0, 2)).toEqual(frozen.groups.lanes);
+    expect(result?.groups.lanes.length).toBe(4);
+    for (const { lane, stratum, domains } of result?.upgrades ?? []) {
+      expect(result?.groups.lanes[lane]).toEqual({ stratum, domains, timeZone: '' });
+    }
+    expect(byId.get(11)?.lane).toBe(frozen.upgrades.find(({ collectorId }) => collectorId === 1)?.lane);
+  });
+
+  it('are left to the next rollout when they share the value of one that was planned alone with it (P2)', () => {
+    const result = joined([{ id: 11, fields: { cluster: 'c4' } }, { id: 12 }]);
+    expect(result?.upgrades.map(({ collectorId }) => collectorId)).toEqual([12]);
+    expect(joined([{ fields: { cluster: 'c4' } }])).toBeNull();
+  });
+
+  it('make a wave wait for the chain that they form under a cap', () => {
+    const chains = (joiners: number) =>
+      joined(Array.from({ length: joiners }, () => ({ fields: { cluster: 'c9' } })))?.rollout.waves.map(
+        ({ chain }) => chain,
+      );
+    expect(frozen.rollout.waves.map(({ chain }) => chain)).toEqual([1, 1, 1]);
+    expect(chains(2)).toEqual([1, 1, 1]);
+    expect(chains(5)).toEqual([1, 1, 3]);
+  });
+
+  it('leave the groups they were given as they were', () => {
+    const before = structuredClone(frozen.groups);
+    joined([{ osName: 'AIX', fields: { cluster: 'c9' } }]);
+    expect(frozen.groups).toEqual(before);
+  });
+
+  it('are judged like any other', () => {
+    const options = {
+      heldCollectors: new Set([11]),
+      claimed: new Set([12]),
+      failedBefore: new Set([13]),
+      only: new Set([11, 12, 13, 14, 15]),
+    };
+    expect(joined([{}, {}, {}, { alive: false }, { build: targetBuild }, {}], { options })).toBeNull();
+    expect(joined([{}, {}, {}, {}], { options })?.upgrades.map((each) => each.collectorId)).toEqual([14]);
+  });
+
+  it('are those alone whom both the frozen policy and the present one select (P5)', () => {
+    const newcomers = [{ name: 'web-1' }, { name: 'db-1' }, { name: 'cache-1' }];
+    const excluding = (name: string) => ({ include: {}, exclude: [{ name: [name] }] });
+    const frozenOne = { ...policy, select: excluding('db-*') };
+    const present = { ...policy, select: excluding('cache-*') };
+    const rollout = { ...frozen.rollout, policy: frozenOne };
+    const taken = joined(newcomers, { rollout, present })?.upgrades;
+    expect(taken?.map(({ collectorName }) => collectorName)).toEqual(['web-1']);
+  });
+
+  it('are none where nobody is new', () => {
+    expect(joined([])).toBeNull();
+  });
+
+  it('are none for a rollback', () => {
+    expect(joined([{}], { rollout: { ...frozen.rollout, kind: 'rollback' } })).toBeNull();
+  });
+
+  it('keep every index, and the sums of strata and waves, in whatever company they come (P9)', () => {
+    fc.assert(
+      fc.property(someKin, someKin, fc.nat(3), (first, second, begun) => {
+        const before = freeze(fleetOf(first));
+        const states = before.rollout.waves.map((wave, index) => ({
+          ...wave,
+          state: index < begun ? ('passed' as const) : ('waiting' as const),
+        }));
+        const now = fleetOf([...first, ...second]);
+        const ids = new Set(before.upgrades.map(({ collectorId }) => collectorId));
+        const after = planJoiners({ ...before.rollout, waves: states }, before.groups, policy, now, ids);
+        const clusters = new Map(now.collectors.map(({ id, fields }) => [id, fields['cluster']]));
+        const isLeft = (id: number) => {
+          const cluster = clusters.get(id) ?? '';
+          const isCapped = before.groups.domains.some(({ label }) => label === `fields.cluster = ${cluster}`);
+          return cluster !== '' && !isCapped && [...ids].some((each) => clusters.get(each) === cluster);
+        };
+        const newcomers = [...clusters.keys()].filter((id) => !ids.has(id) && !isLeft(id));
+        if (newcomers.length === 0) {
+          expect(after).toBeNull();
+          return;
+        }
+        const { groups, rollout, upgrades } = after ?? before;
+        expect(upgrades.map(({ collectorId }) => collectorId).toSorted((a, b) => a - b)).toEqual(newcomers);
+        expect(groups.lanes.slice(0, before.groups.lanes.length)).toEqual(before.groups.lanes);
+        expect(groups.domains.slice(0, before.groups.domains.length)).toEqual(before.groups.domains);
+        const labels = groups.strata.map(({ label }) => label);
+        expect(labels.slice(0, before.groups.strata.length)).toEqual(
+          before.groups.strata.map(({ label }) => label),
+        );
+        expect(new Set(labels).size).toBe(labels.length);
+        for (const [wave, { size, joined: added }] of rollout.waves.entries()) {
+          const inStrata = groups.strata.reduce((sum, { sizes }) => sum + (sizes[wave] ?? 0), 0);
+          expect(inStrata).toBe(size + added);
+        }
+        for (const { lane, stratum, domains, fromBuild } of upgrades) {
+          expect(groups.lanes[lane]).toEqual({ stratum, domains, timeZone: '' });
+          expect(fromBuild).toBe(oldBuild);
+        }
+        const orders = [...before.upgrades, ...upgrades].map(({ order }) => order);
+        expect(orders).toEqual(orders.map((_, index) => index + 1));
+      }),
+    );
+  });
+});
+
+describe('the seats of late joiners', () => {
+  /** Twelve of Linux in two waves, the first of which is open. */
+  function grown(
+    rule: Partial<WaveRule>,
+    newcomers: ReadonlyArray<Partial<FleetCollector>>,
+    { state = 'open', joined: before = 0 }: { state?: WaveState; joined?: number } = {},
+  ): FrozenRollout | null {
+    const rules = aPolicy({
+      spreadBy: ['osName'],
+      maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }],
+      waves: [aWaveRule({ name: 'canary', ...rule }), aWaveRule()],
+    });
+    const old = aFleet(12);
+    const origin = { id: 'r', policy: rules, startedBy: 'schedule', createdAt: startedAt, fleet: old };
+    const { rollout, groups, upgrades } = freezePlan(makePlan(rules, targetBuild, old, 'r'), origin);
+    const waves = rollout.waves.map((wave, index) =>
+      index === 0 ? { ...wave, state, joined: before } : wave,
+    );
+    const added = newcomers.map((changes, index) => aCollector({ id: 13 + index, ...changes }));
+    const collectors = [...old.collectors, ...added];
+    const now = { ...old, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
+    const ids = new Set(upgrades.map(({ collectorId }) => collectorId));
+    return planJoiners({ ...rollout, waves }, groups, rules, now, ids);
+  }
+  /** How many took a seat in each wave. */
+  function seated(...of: Parameters<typeof grown>): readonly number[] {
+    const waves = grown(...of)?.upgrades.map(({ wave }) => wave) ?? [];
+    return [0, 1].map((index) => waves.filter((wave) => wave === index).length);
+  }
+  const many = Array.from({ length: 988 }, () => ({}));
+
+  it('are none in a canary of a count: a fleet that returns does not flood it', () => {
+    expect(seated({ size: { kind: 'count', count: 2 } }, many)).toEqual([0, 988]);
+    expect(seated({ size: { kind: 'count', count: 2 } }, many, { state: 'passed' })).toEqual([0, 988]);
+  });
+
+  it('are those that a count had nobody for when it was planned', () => {
+    expect(seated({ size: { kind: 'count', count: 20 } }, many)).toEqual([8, 980]);
+  });
+
+  it('are a percent of the plan that has grown, rounded up as in a plan', () => {
+    expect(seated({ size: { kind: 'percent', percent: 10 } }, many)).toEqual([98, 890]);
+    expect(seated({ size: { kind: 'percent', percent: 10 } }, many, { joined: 90 })).toEqual([17, 971]);
+    // Two of twelve, and two of twenty.
+    const eight = many.slice(0, 8);
+    expect(seated({ size: { kind: 'percent', percent: 10 } }, eight)).toEqual([0, 8]);
+    expect(seated({ size: { kind: 'percent', percent: 10 } }, many.slice(0, 9))).toEqual([1, 8]);
+  });
+
+  it('are so many of each stratum, also of one that is new', () => {
+    const size = { kind: 'perStratum', count: 2 } as const;
+    const mixed = [...many.slice(0, 5), ...many.slice(0, 3).map(() => ({ osName: 'AIX' }))];
+    expect(seated({ size }, mixed)).toEqual([2, 6]);
+  });
+
+  it('go to strata that have none before the others', () => {
+    const mixed = [...many.slice(0, 50), { osName: 'AIX' }, { osName: 'Solaris' }];
+    const size = { kind: 'percent', percent: 4 } as const;
+    // Three of sixty-four, of which one is taken.
+    const strata = grown({ size }, mixed)?.groups.strata ?? [];
+    expect(Object.fromEntries(strata.map(({ label, sizes }) => [label, sizes]))).toEqual({
+      Linux: [1, 61],
+      AIX: [1, 0],
+      Solaris: [1, 0],
+    });
+  });
+
+  it('are for those that match, where the wave asks for it', () => {
+    const size = { kind: 'percent', percent: 100 } as const;
+    const match = { osName: ['AIX'] };
+    expect(seated({ size, match }, [{}, {}, { osName: 'AIX' }])).toEqual([1, 2]);
+  });
+
+  it('are never for a whole cap domain', () => {
+    const size = { kind: 'percent', percent: 100 } as const;
+    const pair = [{ fields: { cluster: 'c1' } }, { fields: { cluster: 'c1' } }];
+    expect(seated({ size }, [...pair, { fields: { cluster: 'c2' } }])).toEqual([2, 1]);
+  });
+});

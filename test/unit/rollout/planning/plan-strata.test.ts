@@ -1,0 +1,258 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { WaveRule } from '../../../../src/rollout/model/policy.ts';
+import { coverage } from '../../../../src/rollout/planning/coverage.ts';
+import { makePlan, type Plan } from '../../../../src/rollout/planning/plan.ts';
+import { shareSeats } from '../../../../src/rollout/planning/take-seats.ts';
+import { aFleet, aPolicy, aWaveRule, oldBuild, targetBuild } from '../../../support/builders.ts';
+import { fleetOf, idsByWave, someKin } from '../../../support/planned-fleet.ts';
+
+const count = (members: number): WaveRule['size'] => ({ kind: 'count', count: members });
+const percent = (share: number): WaveRule['size'] => ({ kind: 'percent', percent: share });
+const perStratum = (members: number): WaveRule['size'] => ({ kind: 'perStratum', count: members });
+const byOs = (...sizes: ReadonlyArray<WaveRule['size']>) =>
+  aPolicy({
+    spreadBy: ['osName'],
+    waves: [...sizes.map((size, index) => aWaveRule({ name: `wave ${index}`, size })), aWaveRule()],
+  });
+
+/** Six of Linux, three of Windows, one of AIX, in this order of ids. */
+const mixed = fleetOf(
+  ['Linux', 'Linux', 'Linux', 'Linux', 'Linux', 'Linux', 'Windows', 'Windows', 'Windows', 'AIX'].map(
+    (osName) => ({ osName, cluster: '', host: '' }),
+  ),
+);
+const sizesOf = ({ groups }: Plan) => groups.strata.map(({ label, sizes }) => [label, ...sizes]);
+
+describe('the strata of a plan', () => {
+  it('are named by the values of spreadBy, the largest first, then by name', () => {
+    const kinds = [
+      { osName: 'Windows' },
+      { osName: 'AIX', osArch: '' },
+      { osName: 'Linux' },
+      { osName: 'Linux' },
+      { osName: 'AIX', osArch: '' },
+    ];
+    const fleet = aFleet(5, (id) => kinds[id - 1] ?? {});
+    const policy = aPolicy({ spreadBy: ['osName', 'osArch', 'collectorVersion'] });
+    expect(sizesOf(makePlan(policy, targetBuild, fleet, 'seed'))).toEqual([
+      [`AIX / (none) / ${oldBuild}`, 2],
+      [`Linux / amd64 / ${oldBuild}`, 2],
+      [`Windows / amd64 / ${oldBuild}`, 1],
+    ]);
+  });
+
+  it('are one without spreadBy', () => {
+    expect(sizesOf(makePlan(aPolicy(), targetBuild, aFleet(3), 'seed'))).toEqual([['all', 3]]);
+  });
+
+  it('count their members in each wave, and each member knows its own', () => {
+    const plan = makePlan(byOs(perStratum(1)), targetBuild, mixed, 'seed');
+    expect(sizesOf(plan)).toEqual([
+      ['Linux', 1, 5],
+      ['Windows', 1, 2],
+      ['AIX', 1, 0],
+    ]);
+    for (const { collector, stratum } of plan.waves.flatMap(({ members }) => members)) {
+      expect(plan.groups.strata[stratum]?.label).toBe(collector.osName);
+    }
+  });
+});
+
+describe('the seats of a wave', () => {
+  const all = (left: readonly number[], covered: readonly number[] = []) =>
+    left.map((each, index) => ({ left: each, covered: covered.includes(index) }));
+
+  it('go to each stratum that no earlier wave covers, the largest first', () => {
+    expect(shareSeats(2, all([6, 3, 1]))).toEqual([1, 1, 0]);
+    expect(shareSeats(2, all([6, 3, 1, 1], [0, 1]))).toEqual([0, 0, 1, 1]);
+  });
+
+  it('then to each of the others', () => {
+    expect(shareSeats(3, all([6, 3, 1], [0, 1]))).toEqual([1, 1, 1]);
+    expect(shareSeats(2, all([6, 3, 1], [0, 1]))).toEqual([1, 0, 1]);
+  });
+
+  it('then by what is left of each, by the largest remainder', () => {
+    expect(shareSeats(6, all([7, 4, 1]))).toEqual([3, 2, 1]);
+    expect(shareSeats(5, all([7, 4, 1]))).toEqual([2, 2, 1]);
+    expect(shareSeats(4, all([4, 4]))).toEqual([2, 2]);
+    expect(shareSeats(3, all([4, 4]))).toEqual([2, 1]);
+  });
+
+  it('are never more than are left', () => {
+    expect(shareSeats(50, all([6, 0, 1]))).toEqual([6, 0, 1]);
+    expect(shareSeats(5, [])).toEqual([]);
+  });
+
+  it('are all given, to as many strata as possible, and within one of the exact share', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ left: fc.nat(40), covered: fc.boolean() }), { maxLength: 12 }),
+        fc.nat(200),
+        (claims, seats) => {
+          const given = shareSeats(seats, claims);
+          const left = claims.reduce((sum, each) => sum + each.left, 0);
+          const free = Math.min(seats, left);
+          expect(given.reduce((sum, each) => sum + each, 0)).toBe(free);
+          const open = claims.filter((each) => each.left > 0);
+          expect(given.filter((each) => each > 0).length).toBe(Math.min(free, open.length));
+          const uncovered = given.filter((each, index) => each > 0 && claims[index]?.covered === false);
+          expect(uncovered.length).toBe(Math.min(free, open.filter((each) => !each.covered).length));
+          const rest = free - Math.min(free, open.length);
+          for (const [index, claim] of claims.entries()) {
+            const share = (given[index] ?? 0) - Math.min(1, given[index] ?? 0);
+            expect(given[index]).toBeLessThanOrEqual(claim.left);
+            if (rest === 0 || claim.left === 0) continue;
+            expect(Math.abs(share - (rest * (claim.left - 1)) / (left - open.length))).toBeLessThan(1);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('the waves of a plan', () => {
+  it('take N of each stratum, or all that it has', () => {
+    expect(sizesOf(makePlan(byOs(perStratum(2), perStratum(2)), targetBuild, mixed, 'seed'))).toEqual([
+      ['Linux', 2, 2, 2],
+      ['Windows', 2, 1, 0],
+      ['AIX', 1, 0, 0],
+    ]);
+  });
+
+  it('cover with counts and shares what the waves before did not', () => {
+    expect(sizesOf(makePlan(byOs(count(2), count(2)), targetBuild, mixed, 'seed'))).toEqual([
+      ['Linux', 1, 1, 4],
+      ['Windows', 1, 0, 2],
+      ['AIX', 0, 1, 0],
+    ]);
+    expect(sizesOf(makePlan(byOs(percent(15), percent(15)), targetBuild, mixed, 'seed'))).toEqual([
+      ['Linux', 1, 1, 4],
+      ['Windows', 1, 0, 2],
+      ['AIX', 0, 1, 0],
+    ]);
+  });
+
+  it('take only those who match, up to their size, and the share is one of the whole plan', () => {
+    const matching = (size: WaveRule['size']) =>
+      aPolicy({
+        spreadBy: ['osName'],
+        waves: [aWaveRule({ name: 'windows', size, match: { osName: ['win*', 'AIX'] } }), aWaveRule()],
+      });
+    const sizes = (size: WaveRule['size']) => sizesOf(makePlan(matching(size), targetBuild, mixed, 'seed'));
+    expect(sizes(percent(100))).toEqual([
+      ['Linux', 0, 6],
+      ['Windows', 3, 0],
+      ['AIX', 1, 0],
+    ]);
+    expect(sizes(percent(30))).toEqual([
+      ['Linux', 0, 6],
+      ['Windows', 2, 1],
+      ['AIX', 1, 0],
+    ]);
+    expect(sizes(perStratum(1))).toEqual([
+      ['Linux', 0, 6],
+      ['Windows', 1, 2],
+      ['AIX', 1, 0],
+    ]);
+  });
+
+  it('leave to the last one whoever is left, whatever its size says', () => {
+    const policy = aPolicy({ waves: [aWaveRule({ size: count(1) }), aWaveRule({ size: count(1) })] });
+    expect(idsByWave(makePlan(policy, targetBuild, mixed, 'seed')).map(({ length }) => length)).toEqual([
+      1, 9,
+    ]);
+  });
+
+  it('choose within a stratum by hash alone, so that each is chosen about as often', () => {
+    const chosen = new Map<number, number>();
+    for (let seed = 0; seed < 600; seed += 1) {
+      for (const id of idsByWave(makePlan(byOs(perStratum(1)), targetBuild, mixed, `r-${seed}`))[0] ?? []) {
+        chosen.set(id, (chosen.get(id) ?? 0) + 1);
+      }
+    }
+    for (const id of [1, 2, 3, 4, 5, 6]) expect(chosen.get(id)).toBeGreaterThan(60);
+    for (const id of [7, 8, 9]) expect(chosen.get(id)).toBeGreaterThan(140);
+    expect(chosen.get(10)).toBe(600);
+  });
+});
+
+describe('every plan', () => {
+  const anySize = fc.oneof(
+    fc.nat(30).map(count),
+    fc.integer({ min: 1, max: 100 }).map(percent),
+    fc.integer({ min: 1, max: 4 }).map(perStratum),
+  );
+
+  it('is the same for the same fleet in any order, with each collector in one wave (P9)', () => {
+    fc.assert(
+      fc.property(someKin, fc.array(anySize, { maxLength: 3 }), fc.string(), (kin, sizes, seed) => {
+        const policy = { ...byOs(...sizes), maxInFlightPer: [{ key: 'fields.cluster', cap: 2 }] as const };
+        const fleet = fleetOf(kin);
+        const plan = makePlan(policy, targetBuild, fleet, seed);
+        const turned = { ...fleet, collectors: fleet.collectors.toReversed() };
+        expect({ ...makePlan(policy, targetBuild, turned, seed), leftOut: [] }).toEqual({
+          ...plan,
+          leftOut: [],
+        });
+        const ids = idsByWave(plan).flat();
+        expect(ids.toSorted((a, b) => a - b)).toEqual(fleet.collectors.map(({ id }) => id));
+        expect(plan.waves.flatMap(({ members }) => members.map(({ order }) => order))).toEqual(
+          ids.map((_, index) => index + 1),
+        );
+      }),
+    );
+  });
+
+  it('has waves of their sizes, and N of each stratum while there are so many', () => {
+    fc.assert(
+      fc.property(someKin, anySize, anySize, (kin, first, second) => {
+        const plan = makePlan(byOs(first, second), targetBuild, fleetOf(kin), 'seed');
+        const left = plan.groups.strata.map(({ sizes }) => sizes.reduce((sum, size) => sum + size, 0));
+        for (const [wave, size] of [first, second].entries()) {
+          const room = left.reduce((sum, each) => sum + each, 0);
+          const taken = plan.groups.strata.map(({ sizes }) => sizes[wave] ?? 0);
+          const total = taken.reduce((sum, each) => sum + each, 0);
+          if (size.kind === 'perStratum')
+            expect(taken).toEqual(left.map((each) => Math.min(size.count, each)));
+          if (size.kind === 'count') expect(total).toBe(Math.min(size.count, room));
+          if (size.kind === 'percent')
+            expect(total).toBe(Math.min(Math.ceil((size.percent * kin.length) / 100), room));
+          for (const [stratum, members] of taken.entries()) left[stratum] = (left[stratum] ?? 0) - members;
+        }
+      }),
+    );
+  });
+});
+
+describe('the coverage of a plan', () => {
+  it('counts the strata of each wave, those covered so far, and names the ones left to the last', () => {
+    const strata = [
+      { label: 'Linux', sizes: [1, 0, 8] },
+      { label: 'Windows', sizes: [0, 2, 1] },
+      { label: 'Solaris', sizes: [0, 0, 2] },
+      { label: 'AIX', sizes: [1, 0, 0] },
+    ];
+    expect(coverage({ strata })).toEqual({
+      total: 4,
+      waves: [
+        { strata: 2, soFar: 2 },
+        { strata: 1, soFar: 3 },
+        { strata: 3, soFar: 4 },
+      ],
+      uncovered: { count: 1, labels: ['Solaris'] },
+    });
+  });
+
+  it('names twenty uncovered strata at most, and counts all', () => {
+    const strata = Array.from({ length: 25 }, (_, index) => ({ label: `s${index}`, sizes: [0, 1] }));
+    const { uncovered } = coverage({ strata });
+    expect(uncovered.count).toBe(25);
+    expect(uncovered.labels).toEqual(strata.slice(0, 20).map(({ label }) => label));
+  });
+
+  it('is empty for nobody', () => {
+    expect(coverage({ strata: [] })).toEqual({ total: 0, waves: [], uncovered: { count: 0, labels: [] } });
+  });
+});

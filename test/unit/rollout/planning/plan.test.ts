@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareBuildVersions } from '../../../../src/base/build-version.ts';
+import type { Selector } from '../../../../src/rollout/model/policy.ts';
+import { failuresAllowed, formatAmount, membersOf } from '../../../../src/rollout/model/policy.ts';
+import { countLeftOut } from '../../../../src/rollout/planning/freeze-plan.ts';
+import { makePlan, type Plan } from '../../../../src/rollout/planning/plan.ts';
+import { compileMatch } from '../../../../src/rollout/planning/selector.ts';
+import { aCollector, aFleet, aPolicy, aTarget, aWaveRule, targetBuild } from '../../../support/builders.ts';
+
+const threeWaves = aPolicy({
+  waves: [
+    aWaveRule({ name: 'canary', size: { kind: 'count', count: 3 } }),
+    aWaveRule({ name: 'early', size: { kind: 'percent', percent: 10 } }),
+    aWaveRule(),
+  ],
+});
+
+describe('selection', () => {
+  const rows: ReadonlyArray<[string, Selector, Parameters<typeof aCollector>[0], boolean]> = [
+    ['a name by glob', { name: ['prod-*'] }, { name: 'prod-web-1' }, true],
+    ['a glob in any case', { name: ['PROD-*'] }, { name: 'prod-web-1' }, true],
+    ['a whole name, not a part', { name: ['prod'] }, { name: 'prod-web-1' }, false],
+    ['a glob with signs of regular expressions', { name: ['a.b+c'] }, { name: 'aXb+c' }, false],
+    ['a regular expression', { name: ['/^prod-(web|db)-\\d+$/'] }, { name: 'prod-db-7' }, true],
+    ['a category across slashes', { category: ['prod/*'] }, { category: 'prod/web/nginx' }, true],
+    ['an absent category', { category: ['prod/*'] }, { category: '' }, false],
+    ['one of several ids', { id: [4, 5] }, { id: 5 }, true],
+    ['another id', { id: [4, 5] }, { id: 6 }, false],
+    ['a range of builds', { version: ['>=19.361-1 <19.500-1'] }, { build: '19.441-2' }, true],
+    ['a build as three integers, not text', { version: ['<19.227-11'] }, { build: '19.227-4' }, true],
+    ['a build beyond the range', { version: ['>=19.361-1 <19.500-1'] }, { build: '19.500-1' }, false],
+    ['an unreadable build', { version: ['<19.500-1'] }, { build: 'unknown' }, false],
+    ['a field', { fields: { team: ['core*'] } }, { fields: { team: 'core-infra' } }, true],
+    ['an absent field', { fields: { team: ['*a*'] } }, {}, false],
+    ['ephemeral ones', { ephemeral: true }, { ephemeral: true }, true],
+    ['every key at once', { name: ['*'], osName: ['Linux'], ephemeral: false }, { osName: 'Windows' }, false],
+  ];
+  it.each(rows)('matches %s', (_, selector, collector, expected) => {
+    expect(compileMatch(selector)(aCollector(collector))).toBe(expected);
+  });
+});
+
+describe('the size of a wave', () => {
+  it('rounds shares of the plan up, and is never 0', () => {
+    expect(membersOf({ kind: 'percent', percent: 1 }, 30)).toBe(1);
+    expect(membersOf({ kind: 'percent', percent: 10 }, 31)).toBe(4);
+    expect(membersOf({ kind: 'percent', percent: 0.07 }, 10_000)).toBe(7);
+    expect(membersOf({ kind: 'count', count: 50 }, 10)).toBe(10);
+  });
+  it('rounds its allowed failures down', () => {
+    expect(failuresAllowed({ kind: 'percent', percent: 5 }, 10)).toBe(0);
+    expect(failuresAllowed({ kind: 'percent', percent: 1 }, 100)).toBe(1);
+    expect(failuresAllowed({ kind: 'percent', percent: 0.57 }, 10_000)).toBe(57);
+  });
+  it('is written as in the config', () => {
+    expect(formatAmount({ kind: 'count', count: 5 })).toBe('5');
+    expect(formatAmount({ kind: 'percent', percent: 2 })).toBe('2%');
+    expect(formatAmount({ kind: 'perStratum', count: 1 })).toBe('1 per stratum');
+  });
+});
+
+const idsOf = (plan: Plan): number[] =>
+  plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.id));
+
+describe('the plan (P5)', () => {
+  it('leaves out with a reason whoever it does not take; the first reason counts', () => {
+    const changes: ReadonlyArray<Parameters<typeof aCollector>[0]> = [
+      { name: 'other', osName: 'Mac OS X' },
+      { osName: 'Mac OS X' },
+      {},
+      { build: targetBuild },
+      { build: '19.999-9' },
+      {},
+      {},
+      {},
+      { alive: false },
+      {},
+      {},
+    ];
+    const asked = new Set([1, 2, 4, 5, 6, 7, 8, 9, 10, 11]);
+    const fleet = aFleet(11, (id) => ({ name: 'prod-1', ...changes[id - 1] }));
+    const upgradable = { ...fleet, upgradableIds: new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 11]) };
+    const policy = aPolicy({ select: { include: { name: ['prod-*'] }, exclude: [{ osName: ['Mac*'] }] } });
+    const plan = makePlan(policy, targetBuild, upgradable, 'seed', {
+      only: asked,
+      heldCollectors: new Set([4, 6]),
+      claimed: new Set([6, 7]),
+      failedBefore: new Set([7, 8]),
+    });
+    expect(plan.leftOut.map(({ collector, reason }) => [collector.id, reason])).toEqual([
+      [1, 'notSelected'],
+      [2, 'excluded'],
+      [3, 'notAsked'],
+      [4, 'atTarget'],
+      [5, 'newer'],
+      [6, 'held'],
+      [7, 'claimed'],
+      [8, 'failedBefore'],
+      [9, 'notAlive'],
+      [10, 'notOffered'],
+    ]);
+    expect(idsOf(plan)).toEqual([11]);
+    expect(countLeftOut(plan.leftOut)).toMatchObject({
+      'not asked for': 1,
+      'held by an operator': 1,
+      'is in the rollout of another policy': 1,
+    });
+  });
+
+  it('takes nobody when nobody is asked for', () => {
+    expect(idsOf(makePlan(aPolicy(), targetBuild, aFleet(3), 'seed', { only: new Set() }))).toEqual([]);
+  });
+
+  it('downgrades only where that is allowed', () => {
+    const fleet = aFleet(3, () => ({ build: '19.999-9' }));
+    const policy = aPolicy({ target: aTarget({ version: targetBuild, allowDowngrade: true }) });
+    expect(makePlan(policy, targetBuild, fleet, 'seed').waves[0]?.members.length).toBe(3);
+  });
+
+  it('cuts waves by count and share, and gives the last one the rest', () => {
+    const plan = makePlan(threeWaves, targetBuild, aFleet(101), 'seed');
+    expect(plan.waves.map(({ members }) => members.length)).toEqual([3, 11, 87]);
+  });
+
+  it('spreads members by hash: repeatable, another order for another rollout, and not by name', () => {
+    const ids = (seed: string) => idsOf(makePlan(threeWaves, targetBuild, aFleet(200), seed));
+    expect(ids('a')).toEqual(ids('a'));
+    expect(ids('a')).not.toEqual(ids('b'));
+    expect(ids('a')).not.toEqual([...ids('a')].sort((x, y) => x - y));
+  });
+
+  it('accounts for every collector exactly once (P9)', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 300 }),
+        fc.integer({ min: 0, max: 50 }),
+        fc.integer({ min: 1, max: 100 }),
+        (size, count, percent) => {
+          const waves = [
+            aWaveRule({ name: 'a', size: { kind: 'count', count } }),
+            aWaveRule({ name: 'b', size: { kind: 'percent', percent } }),
+            aWaveRule({ name: 'c' }),
+          ];
+          const fleet = aFleet(size, (id) => ({ alive: id % 7 !== 0 }));
+          const plan = makePlan(aPolicy({ waves }), targetBuild, fleet, 'seed');
+          const all = [...idsOf(plan), ...plan.leftOut.map(({ collector }) => collector.id)];
+          expect(all.sort((a, b) => a - b)).toEqual(fleet.collectors.map(({ id }) => id));
+        },
+      ),
+    );
+  });
+
+  it('is named by target, waves and members, in whatever order the inventory comes', () => {
+    const fleet = aFleet(40);
+    const hash = (policy = threeWaves, changed = fleet, build = targetBuild, seed = 'seed') =>
+      makePlan(policy, build, changed, seed).hash;
+    expect(hash()).toMatch(/^[0-9a-f]{8}$/);
+    expect(hash(threeWaves, { ...fleet, collectors: fleet.collectors.toReversed() })).toBe(hash());
+    expect(hash(threeWaves, aFleet(39))).not.toBe(hash());
+    expect(hash(threeWaves, fleet, '19.537-1')).not.toBe(hash());
+    expect(hash(threeWaves, fleet, targetBuild, 'other')).not.toBe(hash());
+    expect(hash(aPolicy())).not.toBe(hash());
+    const renamed = threeWaves.waves.map((rule) => ({ ...rule, name: `${rule.name}!` }));
+    expect(hash({ ...threeWaves, waves: renamed })).not.toBe(hash());
+  });
+});
+
+describe('builds', () => {
+  it('are ordered as integer triples', () => {
+    expect(compareBuildVersions('19.227-4', '19.227-11')).toBeLessThan(0);
+    expect(compareBuildVersions('19.61-1', '19.525-63')).toBeLessThan(0);
+    expect(compareBuildVersions('19.525', '19.525-0')).toBe(0);
+    expect(compareBuildVersions('', '19.525-63')).toBeUndefined();
+  });
+});
+
+describe('percents of a count', () => {
+  it('are the ones that a person reckons, for every hundredth of a percent', () => {
+    for (const count of [7, 100, 999, 10_000, 100_000]) {
+      for (let hundredths = 1; hundredths <= 10_000; hundredths += 1) {
+        const amount = { kind: 'percent', percent: hundredths / 100 } as const;
+        const product = BigInt(count) * BigInt(hundredths);
+        const floor = Number(product / 10_000n);
+        const ceil = Number((product + 9_999n) / 10_000n);
+        if (failuresAllowed(amount, count) !== floor || membersOf(amount, count) !== Math.max(1, ceil))
+          expect.fail(`${amount.percent} % of ${count}`);
+      }
+    }
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { chooseTarget, isOffered } from '../../../../src/rollout/planning/target.ts';
+import { aTarget, startedAt, targetBuild } from '../../../support/builders.ts';
+
+const builds = [
+  { version: '19.999-1', latest: false },
+  { version: targetBuild, latest: true },
+];
+const dayMs = 86_400_000;
+const patient = aTarget({ minimumAgeMs: 3 * dayMs });
+const seenAt = (since: number, at: number) => ({ firstSeen: new Map([[targetBuild, since]]), at });
+
+describe('the target (P6)', () => {
+  it('is the build marked latest, not the highest number', () => {
+    expect(chooseTarget(aTarget(), builds)).toEqual({ kind: 'chosen', build: targetBuild });
+  });
+
+  it('is the named build where it is offered, as the service writes it', () => {
+    const offered = [...builds, { version: '19.525', latest: false }];
+    expect(chooseTarget(aTarget({ version: '19.999-1' }), builds)).toEqual({
+      kind: 'chosen',
+      build: '19.999-1',
+    });
+    expect(chooseTarget(aTarget({ version: '19.525-0' }), offered)).toEqual({
+      kind: 'chosen',
+      build: '19.525',
+    });
+  });
+
+  it('is none where there is nothing to choose', () => {
+    expect(chooseTarget(aTarget({ version: '19.1-1' }), builds)).toEqual({
+      kind: 'none',
+      reason: 'the service does not offer build 19.1-1',
+    });
+    expect(chooseTarget(aTarget(), [{ version: targetBuild, latest: false }])).toEqual({
+      kind: 'none',
+      reason: 'the service marks no build as the latest',
+    });
+  });
+});
+
+describe('the age of a latest build', () => {
+  it('keeps it back until it is old enough, and says when that is', () => {
+    const notBefore = startedAt + 3 * dayMs;
+    expect(chooseTarget(patient, builds, seenAt(startedAt, notBefore - 1))).toEqual({
+      kind: 'none',
+      reason:
+        'build 19.536-4 is known since 2026-03-02T21:00:00.000Z, and will be 3d old at 2026-03-05T21:00:00.000Z',
+      notBefore,
+    });
+    expect(chooseTarget(patient, builds, seenAt(startedAt, notBefore)).kind).toBe('chosen');
+  });
+
+  it('begins with this look for a build that was never seen', () => {
+    const seen = { firstSeen: new Map([['19.999-1', 0]]), at: startedAt };
+    expect(chooseTarget(patient, builds, seen)).toMatchObject({ notBefore: startedAt + 3 * dayMs });
+    expect(chooseTarget(aTarget(), builds, seen).kind).toBe('chosen');
+  });
+
+  it('is not asked of a named build, nor where nobody keeps it', () => {
+    const named = aTarget({ version: targetBuild, minimumAgeMs: 3 * dayMs });
+    expect(chooseTarget(named, builds, seenAt(startedAt, startedAt)).kind).toBe('chosen');
+    expect(chooseTarget(patient, builds).kind).toBe('chosen');
+  });
+});
+
+describe('a held build', () => {
+  const held = new Map([[targetBuild, 'tripped the canary of production']]);
+
+  it('is never the target, latest or named, until it is released', () => {
+    const reason =
+      'build 19.536-4 is held: tripped the canary of production; upwave release 19.536-4 lets it through';
+    expect(chooseTarget(aTarget(), builds, undefined, held)).toEqual({ kind: 'none', reason });
+    const named = aTarget({ version: targetBuild });
+    expect(chooseTarget(named, builds, undefined, held)).toEqual({ kind: 'none', reason });
+  });
+
+  it('says so before it speaks of age, since no time heals it', () => {
+    const choice = chooseTarget(patient, builds, seenAt(startedAt, startedAt), held);
+    expect(choice).not.toHaveProperty('notBefore');
+  });
+
+  it("stands in nobody else's way", () => {
+    expect(chooseTarget(aTarget({ version: '19.999-1' }), builds, undefined, held).kind).toBe('chosen');
+  });
+});
+
+describe('an offered build', () => {
+  it('is known by its numbers', () => {
+    expect(isOffered('19.525-0', [{ version: '19.525' }])).toBe(true);
+    expect(isOffered('19.525-1', [{ version: '19.525' }])).toBe(false);
+  });
+});

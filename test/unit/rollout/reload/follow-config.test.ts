@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { assessCalendar } from '../../../../src/rollout/calendar/calendar.ts';
+import { decide } from '../../../../src/rollout/decision/decide.ts';
+import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { collectorZone, type Policy } from '../../../../src/rollout/model/policy.ts';
+import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
+import { rollbackPolicy } from '../../../../src/rollout/planning/freeze-rollback.ts';
+import {
+  followConfig,
+  withPresentBrakes,
+  withPresentCaps,
+} from '../../../../src/rollout/reload/follow-config.ts';
+import { comparePolicies, differenceWords } from '../../../../src/rollout/reload/policy-difference.ts';
+import {
+  aPolicy,
+  aPrometheusGate,
+  aRollout,
+  aSummary,
+  aTarget,
+  aView,
+  aWave,
+  aWaveRule,
+  startedAt as t,
+} from '../../../support/builders.ts';
+
+const count = (amount: number) => ({ kind: 'count', count: amount }) as const;
+const window = { days: [1, 2, 3, 4], fromMinute: 22 * 60, toMinute: 5 * 60, timeZone: 'UTC' };
+const freeze = { from: '2026-03-02T00:00', to: '2026-03-04T00:00', reason: 'audit', timeZone: 'UTC' };
+const word = { generation: 2, isTakenUp: false };
+
+function follow(rollout: Rollout, config: Policy, changes: Partial<typeof word> = {}) {
+  return followConfig(rollout, { config, word: { ...word, ...changes }, at: t });
+}
+
+describe('the present config of a rollout on its way', () => {
+  const frozen = aPolicy({
+    waves: [
+      aWaveRule({ name: 'canary', maxFailures: count(3) }),
+      aWaveRule({ name: 'rest', size: count(9) }),
+    ],
+    maxInFlightPer: [{ key: 'fields.cluster', cap: 4 }],
+  });
+  const brakes = {
+    windows: [window],
+    freezes: [freeze],
+    concurrency: 2,
+    isolateStrata: false,
+    lostWeight: 5,
+    defer: { upToMs: 60_000 },
+  } as const;
+  const config = aPolicy({
+    ...brakes,
+    select: { include: { name: ['web-*'] }, exclude: [] },
+    target: aTarget({ version: '19.600-1' }),
+    spreadBy: ['osName'],
+    waves: [
+      aWaveRule({ name: 'canary', size: count(5), maxFailures: count(0), soakMs: 1 }),
+      aWaveRule({ name: 'more' }),
+    ],
+    maxInFlightPer: [
+      { key: 'fields.cluster', cap: 1 },
+      { key: 'category', cap: 1 },
+    ],
+  });
+
+  it('sets windows, freezes, slots, caps, failure limits and defer, and nothing of plan and target (P5, P6)', () => {
+    const { policy, followed, waiting } = withPresentBrakes(aRollout({ policy: frozen }), config);
+    expect(policy).toEqual({
+      ...frozen,
+      ...brakes,
+      waves: [{ ...frozen.waves[0], maxFailures: count(0) }, frozen.waves[1]],
+      maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }],
+    });
+    expect(differenceWords(followed)).toBe(
+      'concurrency 10 → 2, isolateStrata true → false, lostWeight 3 → 5, windows none → Mon Tue Wed Thu 22:00–05:00 UTC, ' +
+        'freezes none → 2026-03-02T00:00–2026-03-04T00:00 UTC (audit), maxInFlightPer.fields.cluster 4 → 1, ' +
+        'waves.canary.maxFailures 3 → 0, defer.upTo 12h → 1m',
+    );
+    expect(waiting.map(({ key }) => key)).toEqual(
+      expect.arrayContaining([
+        ...['select.include', 'target.version', 'spreadBy', 'waves', 'maxInFlightPer.category'],
+        ...['waves.canary.size', 'waves.canary.soak', 'waves.rest.size', 'waves.more.size'],
+      ]),
+    );
+    // What it follows is followed wholly: the next beat finds nothing to do.
+    expect(follow(aRollout({ policy }), config)).toBeUndefined();
+  });
+
+  it('is compared without the address of a gate, which may be a secret (P12)', () => {
+    const gated = (url: string) =>
+      aPolicy({ waves: [aWaveRule({ name: 'all', gates: [aPrometheusGate({ name: 'ok', url })] })] });
+    const differences = comparePolicies(gated('https://p/?token=one'), gated('https://p/?token=two'));
+    expect(differences).toEqual([
+      { key: 'waves.all.gates', from: 'ok (prometheus)', to: 'ok (prometheus)', takesEffect: 'nextRollout' },
+    ]);
+  });
+
+  it('reaches a rollback through the policy of a rollback', () => {
+    const before = aPolicy({ waves: [aWaveRule({ maxFailures: count(1) })] });
+    const rollback = aRollout({ kind: 'rollback', policy: rollbackPolicy(before) });
+    const { policy } = withPresentBrakes(
+      rollback,
+      aPolicy({ waves: [aWaveRule({ maxFailures: count(7) })] }),
+    );
+    expect(policy.waves.at(-1)?.maxFailures).toEqual(count(7));
+  });
+
+  it('is not followed when a newer one is followed already, unless the older one was taken up since (P7)', () => {
+    const frozenNow = aRollout({
+      policy: aPolicy({ freezes: [freeze] }),
+      config: { generation: 3, changes: 1 },
+    });
+    expect(follow(frozenNow, aPolicy())).toBeUndefined();
+    expect(follow(frozenNow, aPolicy(), { generation: 3 })?.policy.freezes).toEqual([]);
+    expect(follow(frozenNow, aPolicy(), { isTakenUp: true })?.policy.freezes).toEqual([]);
+  });
+
+  it('is not followed by what is over, or can not be read', () => {
+    expect(follow(aRollout({ state: 'aborted' }), aPolicy({ concurrency: 1 }))).toBeUndefined();
+    expect(follow(aRollout({ brokenText: '{' }), aPolicy({ concurrency: 1 }))).toBeUndefined();
+    expect(follow(aRollout({ state: 'held' }), aPolicy({ concurrency: 1 }))).toBeDefined();
+  });
+
+  it('counts its changes, so that a turn given before one counts no more', () => {
+    const change = (rollout: Rollout, concurrency: number): Rollout => {
+      const fact = follow(rollout, aPolicy({ concurrency }));
+      return fact === undefined ? rollout : evolveRollout(rollout, fact);
+    };
+    const once = change(aRollout(), 1);
+    expect(once).toMatchObject({ config: { generation: 2, changes: 1 }, rev: 2, policy: { concurrency: 1 } });
+    expect(change(once, 5).config).toEqual({ generation: 2, changes: 2 });
+  });
+
+  describe('with rules by the zones of collectors, which the plan did not ask for', () => {
+    const unzoned = aRollout({ policy: aPolicy({ windows: [window] }) });
+
+    it('freezes it while the freeze holds anywhere on Earth (P7)', () => {
+      const byZone = { ...freeze, timeZone: collectorZone };
+      const { policy, waiting } = withPresentBrakes(unzoned, aPolicy({ windows: [], freezes: [byZone] }));
+      const isOpenAt = (text: string) => assessCalendar(policy, '', Date.parse(text)).isOpen;
+      expect(isOpenAt('2026-03-01T09:59Z')).toBe(true);
+      // It is 2 March in Kiritimati, and still 3 March on Baker Island.
+      expect(isOpenAt('2026-03-01T10:00Z')).toBe(false);
+      expect(isOpenAt('2026-03-04T11:59Z')).toBe(false);
+      expect(isOpenAt('2026-03-04T12:00Z')).toBe(true);
+      expect(waiting.map(({ key }) => key)).toEqual(['freezes']);
+    });
+
+    it('keeps the windows of the plan, and says that the new ones wait', () => {
+      const byZone = { ...window, timeZone: collectorZone };
+      const { policy, followed, waiting } = withPresentBrakes(unzoned, aPolicy({ windows: [byZone] }));
+      expect(policy.windows).toEqual([window]);
+      expect(followed).toEqual([]);
+      expect(waiting.map(({ key }) => key)).toEqual(['windows']);
+    });
+  });
+
+  it('caps the domains of the plan', () => {
+    const groups = {
+      strata: [],
+      lanes: [],
+      domains: [
+        { label: 'fields.cluster = db-7', cap: 4 },
+        { label: 'category = prod', cap: 2 },
+      ],
+    };
+    expect(
+      withPresentCaps(groups, aPolicy({ maxInFlightPer: [{ key: 'fields.cluster', cap: 1 }] })).domains,
+    ).toEqual([
+      { label: 'fields.cluster = db-7', cap: 1 },
+      { label: 'category = prod', cap: 2 },
+    ]);
+  });
+
+  it('holds the rollout where it allows fewer failures than there are', () => {
+    const rollout = aRollout({
+      policy: aPolicy({ waves: [aWaveRule({ maxFailures: count(3) })] }),
+      waves: [aWave({ state: 'open', openedAt: t })],
+    });
+    const waves = [aSummary({ pending: 5, failed: 2, succeeded: 3 }, { weight: 2 })];
+    const does = (of: Rollout) => decide(aView({ rollout: of, waves }), t).actions.map((action) => action.do);
+    expect(does(rollout)).not.toContain('breach');
+    const fact = follow(rollout, aPolicy({ waves: [aWaveRule({ maxFailures: count(1) })] }));
+    expect(fact).toBeDefined();
+    expect(fact === undefined ? [] : does(evolveRollout(rollout, fact))).toEqual(['breach']);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { configWords, judgeConfig, type LivingDaemon } from '../../../../src/rollout/reload/newest-config.ts';
+
+function config(hash: string, generation: number, policy = 'production') {
+  return { policy, hash, generation };
+}
+
+function daemon(...configs: ReadonlyArray<ReturnType<typeof config>>): LivingDaemon {
+  return { followsSchedule: true, account: 'a', configs };
+}
+
+const first = config('aaaa', 1);
+const second = config('bbbb', 2);
+
+describe('which config of a policy counts (P5)', () => {
+  it('is the only one', () => {
+    expect(judgeConfig(first, [])).toEqual({ kind: 'agreed', others: 0 });
+    expect(judgeConfig(first, [daemon(first), daemon(first)])).toEqual({ kind: 'agreed', others: 0 });
+  });
+
+  it('is the newest among those of living daemons', () => {
+    expect(judgeConfig(first, [daemon(first), daemon(second)])).toEqual({ kind: 'outdated', others: 1 });
+    expect(judgeConfig(second, [daemon(first), daemon(first)])).toEqual({ kind: 'newest', others: 2 });
+  });
+
+  it('is the older one again when the last daemon with the newer one is gone: it was rolled back', () => {
+    expect(judgeConfig(first, [daemon(first)])).toEqual({ kind: 'agreed', others: 0 });
+  });
+
+  it('is judged for each policy by itself: one that only this daemon has is served by it', () => {
+    expect(judgeConfig(first, [daemon(config('cccc', 9, 'staging'))])).toEqual({ kind: 'agreed', others: 0 });
+    expect(judgeConfig(first, [daemon()])).toEqual({ kind: 'agreed', others: 0 });
+  });
+
+  it('is not taken over by a run that never scans again', () => {
+    const once = { ...daemon(second), followsSchedule: false };
+    expect(judgeConfig(first, [once])).toEqual({ kind: 'newest', others: 1 });
+    // The other way round it is outdated as any.
+    expect(judgeConfig(first, [once, daemon(config('cccc', 3))])).toEqual({ kind: 'outdated', others: 1 });
+  });
+
+  it('is never none: of any set of daemons that follow schedules, one is not outdated', () => {
+    const all = [config('aaaa', 3), config('bbbb', 1), config('cccc', 2)];
+    const outdated = all.filter(
+      (own) =>
+        judgeConfig(
+          own,
+          all.filter((each) => each !== own).map((each) => daemon(each)),
+        ).kind === 'outdated',
+    );
+    expect(outdated).toHaveLength(2);
+  });
+
+  it('is said with what to do', () => {
+    expect(configWords('production', { kind: 'outdated', others: 2 })).toBe(
+      '2 daemons have a newer config of production. This daemon leaves scans and plans of the policy to the newest config. Give it the new config, then run upwave reload, or restart it',
+    );
+    // Not "the newest": `run --once` beside it may have a newer one.
+    expect(configWords('production', { kind: 'newest', others: 1 })).toBe(
+      '1 daemon has another config of production. This daemon scans the policy. Give all daemons the same config',
+    );
+    expect(configWords('production', { kind: 'agreed', others: 0 })).toBeUndefined();
+  });
+});

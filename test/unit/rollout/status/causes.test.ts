@@ -1,0 +1,219 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { causeLines } from '../../../../src/cli/rollouts/cause-lines.ts';
+import type { Upgrade, UpgradeProgress } from '../../../../src/rollout/model/upgrade.ts';
+import { type CauseUpgrades, causesReadMax, groupCauses } from '../../../../src/rollout/status/causes.ts';
+import { describeRollout } from '../../../../src/rollout/status/status.ts';
+import {
+  anApiStanding,
+  anUpgrade,
+  aRollout,
+  aSummary,
+  aView,
+  someGroups,
+  startedAt,
+} from '../../../support/builders.ts';
+
+const labels = ['Windows Server 2019', 'Windows Server 2022', 'AIX', 'Solaris'];
+const groups = someGroups({ strata: labels.map((label) => ({ label: `${label} / amd64`, sizes: [5] })) });
+let lastId = 0;
+
+function of(progress: UpgradeProgress, stratum = 0, collectorName = `svr-${++lastId}`): Upgrade {
+  return anUpgrade(progress, { collectorId: lastId, collectorName, stratum });
+}
+
+const failed = (reason: string, stratum = 0, name?: string): Upgrade =>
+  of(
+    { state: 'failed', endedAt: startedAt, reason, weight: 1, lost: false, failureClass: 'permanent' },
+    stratum,
+    name,
+  );
+
+const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+const groupsOf = (upgrades: CauseUpgrades, counts: Parameters<typeof aSummary>[0]) =>
+  groupCauses({ waves: [aSummary(counts)], groups }, upgrades);
+
+describe('the causes of what is not well', () => {
+  it('takes failures alike for one, whatever their stratum', () => {
+    const stopped = 'service did not start';
+    const upgrades = [...times(14, () => failed(stopped)), ...times(4, () => failed(stopped, 1))];
+    const [group, ...rest] = groupsOf({ failed: upgrades }, { failed: 18 });
+    expect(rest).toEqual([]);
+    expect(group).toEqual({
+      of: 'failed',
+      total: 18,
+      causes: [
+        {
+          kind: 'failed',
+          failureClass: 'permanent',
+          text: stopped,
+          count: 18,
+          strata: [
+            { label: 'Windows Server 2019 / amd64', count: 14 },
+            { label: 'Windows Server 2022 / amd64', count: 4 },
+          ],
+          otherStrata: { count: 0, strata: 0 },
+          names: upgrades.slice(0, 3).map(({ collectorName }) => collectorName),
+        },
+      ],
+      others: { count: 0, causes: 0, unread: 0 },
+    });
+  });
+
+  it.each([
+    [
+      'a path',
+      'cannot write /opt/a/lib.so: no space',
+      'cannot write /srv/b.so: no space',
+      'cannot write … no space',
+    ],
+    [
+      'a Windows path',
+      String.raw`cannot open C:\app\x.dll`,
+      String.raw`cannot open D:\y.dll`,
+      'cannot open …',
+    ],
+    ['a number', 'process 4711 uses the file', 'process 12 uses the file', 'process … uses the file'],
+    ['a host name', 'no route to a.example.com.', 'no route to b.example.org.', 'no route to …'],
+    ['the name of the collector', 'alpha did not restart', 'beta did not restart', '… did not restart'],
+  ])('takes messages that differ in %s for one', (_what, first, second, text) => {
+    const upgrades = [failed(first, 0, 'alpha'), failed(second, 0, 'beta')];
+    expect(groupsOf({ failed: upgrades }, { failed: 2 })[0]?.causes).toMatchObject([{ text, count: 2 }]);
+  });
+
+  it('keeps apart what differs in words, kind or class, and shows a message that never differs as it is', () => {
+    const timedOut = of({
+      state: 'timedOut',
+      endedAt: startedAt,
+      reason: 'disk full',
+      weight: 1,
+      lost: false,
+      failureClass: 'timedOut',
+    });
+    const upgrades = [failed('disk 1 full'), failed('disk 1 full'), failed('disk gone'), timedOut];
+    const causes = groupsOf({ failed: upgrades }, { failed: 3, timedOut: 1 })[0]?.causes;
+    expect(causes?.map(({ kind, text, count }) => [kind, text, count])).toEqual([
+      ['failed', 'disk 1 full', 2],
+      ['failed', 'disk gone', 1],
+      ['timedOut', 'disk full', 1],
+    ]);
+  });
+
+  it('tells why upgrades are retried, deferred or withdrawn, too', () => {
+    const word = { dueAt: startedAt, reason: 'the network is down' };
+    const upgrades = {
+      retrying: [of({ state: 'retrying', ...word })],
+      deferred: [of({ state: 'deferred', condition: 'notAlive', since: startedAt, ...word })],
+      withdrawn: [
+        of({ state: 'withdrawn', endedAt: startedAt, reason: 'held by alice', weight: 0, lost: false }),
+      ],
+    };
+    const found = groupsOf(upgrades, { retrying: 1, deferred: 1, withdrawn: 1 });
+    expect(found.map(({ of: name, causes }) => [name, causes[0]?.kind, causes[0]?.text])).toEqual([
+      ['retrying', 'retrying', 'the network is down'],
+      ['deferred', 'notAlive', 'the network is down'],
+      ['withdrawn', 'withdrawn', 'held by alice'],
+    ]);
+  });
+
+  it('is bounded in number and size, and adds up what is beyond the bound', () => {
+    const upgrades = 'abcdefgh'.split('').map((letter) => failed(`${letter} ${'x'.repeat(100_000)}`));
+    const [group] = groupsOf({ failed: upgrades }, { failed: 1_000 });
+    expect(group?.causes).toHaveLength(5);
+    expect(group?.causes.every(({ text }) => text.length <= 160)).toBe(true);
+    expect(group?.others).toEqual({ count: 995, causes: 3, unread: 992 });
+  });
+
+  it('always adds up to the counts of the status, whatever was read (P9)', () => {
+    const word = fc.constantFrom(
+      'disk full',
+      'no route to a.b',
+      'no route to c.d',
+      'exit 1',
+      'exit 2',
+      '',
+      '/x y',
+    );
+    const progress = fc.oneof(
+      word.map((reason) => failed(reason)),
+      word.map((reason) => of({ state: 'retrying', dueAt: startedAt, reason })),
+      word.map((reason) => of({ state: 'withdrawn', endedAt: startedAt, reason, weight: 0, lost: false })),
+      word.map((reason) =>
+        of({ state: 'deferred', condition: 'inUpgrade', since: 0, dueAt: startedAt, reason }),
+      ),
+    );
+    const upgrade = fc
+      .tuple(progress, fc.nat({ max: 5 }))
+      .map(([each, stratum]): Upgrade => ({ ...each, stratum }));
+    const list = fc.array(upgrade, { maxLength: 40 });
+    const count = fc.nat({ max: 60 });
+    const counts = fc.record({
+      failed: count,
+      timedOut: count,
+      unconfirmed: count,
+      retrying: count,
+      deferred: count,
+      withdrawn: count,
+    });
+    const read = fc.record({ failed: list, retrying: list, deferred: list, withdrawn: list });
+    const kind = fc.constantFrom('upgrade', 'rollback');
+    fc.assert(
+      fc.property(counts, read, kind, (summary, upgrades, rolloutKind) => {
+        const view = aView({ rollout: aRollout({ kind: rolloutKind }), waves: [aSummary(summary)], groups });
+        const status = describeRollout(view, startedAt, anApiStanding(), upgrades);
+        const totals = { failed: 0, retrying: 0, deferred: 0, withdrawn: 0 };
+        for (const { of: name, total, causes, others } of status.causes) {
+          totals[name] = total;
+          expect(causes.reduce((sum, cause) => sum + cause.count, others.count)).toBe(total);
+          expect(others.count).toBeGreaterThanOrEqual(Math.max(others.causes, others.unread));
+          for (const { count: each, strata, otherStrata } of causes)
+            expect(strata.reduce((sum, stratum) => sum + stratum.count, otherStrata.count)).toBe(each);
+        }
+        const { failed: plain, timedOut, unconfirmed, retrying, deferred, withdrawn } = status.counts;
+        expect(totals).toEqual({ failed: plain + timedOut + unconfirmed, retrying, deferred, withdrawn });
+      }),
+    );
+  });
+});
+
+describe('the lines of the causes', () => {
+  const strata = { total: 4, held: [], uncovered: { count: 0, labels: [] } };
+  const linesOf = (upgrades: CauseUpgrades, counts: Parameters<typeof aSummary>[0]) =>
+    causeLines({ id: 'night-1', causes: groupsOf(upgrades, counts), strata });
+
+  it('say how many, why, where and who, and how many others there are', () => {
+    lastId = 0;
+    const many = [
+      ...times(14, () => failed('service did not start')),
+      ...times(4, () => failed('service did not start', 1)),
+    ];
+    const few = 'abcdefghi'.split('').map((letter) => failed(letter, 2));
+    const lines = linesOf({ failed: [...many, ...few] }, { failed: 34 });
+    expect(lines[0]).toBe('failed    18: service did not start (Windows Server 2019 / amd64 ×14, Windows');
+    expect(lines[1]).toBe('            Server 2022 ×4; svr-1, svr-2, svr-3, …)');
+    expect(lines[2]).toBe('          1: a (AIX / amd64 ×1; svr-19)');
+    expect(lines.slice(-2)).toEqual([
+      '          and 12 others (at least 5 causes)',
+      '          each with its time: upwave events night-1',
+    ]);
+  });
+
+  it('fit 80 columns, whatever machines are called and services say', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 300 }),
+        fc.string({ minLength: 1, maxLength: 100 }),
+        (reason, name) => {
+          const lines = linesOf({ failed: [failed(reason, 0, name)] }, { failed: causesReadMax });
+          expect(lines.filter((line) => line.length > 80)).toEqual([]);
+        },
+      ),
+    );
+  });
+
+  it('are none while all is well', () => {
+    expect(linesOf({}, { succeeded: 3 })).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
+import type { Policy } from '../../../../src/rollout/model/policy.ts';
+import { endStates } from '../../../../src/rollout/model/upgrade.ts';
+import {
+  explainUnplanned,
+  type PastRecord,
+  type UnplannedContext,
+} from '../../../../src/rollout/status/explain-unplanned.ts';
+import { aCollector, anUpgrade, aPolicy, startedAt as t } from '../../../support/builders.ts';
+
+const target = '19.455-2';
+const chosen = { kind: 'chosen', build: target } as const;
+const aPast = (rollout: Partial<PastRecord['rollout']>, upgrade?: PastRecord['upgrade']): PastRecord => ({
+  rollout: {
+    id: 'production-1',
+    kind: 'upgrade',
+    state: 'finishedWithFailures',
+    targetBuild: target,
+    ...rollout,
+  },
+  upgrade,
+});
+const ended = (state: (typeof endStates)[number], reason = 'why') =>
+  anUpgrade({ state, endedAt: t, reason, weight: 1, lost: false });
+const explain = (
+  context: Partial<UnplannedContext> = {},
+  collector: Partial<FleetCollector> = {},
+  policy: Partial<Policy> = {},
+) =>
+  explainUnplanned(
+    aPolicy({ name: 'production', ...policy }),
+    aCollector({ build: '19.441-2', ...collector }),
+    {
+      target: chosen,
+      past: [],
+      held: undefined,
+      ...context,
+    },
+  );
+
+describe('why a policy does not plan a collector', () => {
+  it('names the rule that excludes it, with its place', () => {
+    const select = {
+      include: {},
+      exclude: [{ osName: ['Mac*'] }, { name: ['db-primary-*'], ephemeral: false }],
+    };
+    expect(explain({}, { name: 'db-primary-7' }, { select })).toEqual({
+      kind: 'excluded',
+      reason: 'excluded by select.exclude[1] {name: "db-primary-*", ephemeral: false}',
+      until: null,
+      rule: { path: 'select.exclude[1]', rule: select.exclude[1] },
+    });
+  });
+
+  it('names the key that does not select it, also among fields', () => {
+    const of = (include: Policy['select']['include']) =>
+      explain({}, { fields: { team: 'core' } }, { select: { include, exclude: [] } });
+    expect(of({ name: ['*'], osName: ['Windows*', 'AIX'] })).toMatchObject({
+      kind: 'notSelected',
+      reason: 'not selected by select.include.osName {osName: ["Windows*", "AIX"]}',
+    });
+    expect(of({ fields: { team: ['core'], tier: ['a'] } })).toMatchObject({
+      rule: { path: 'select.include.fields.tier', rule: { fields: { tier: ['a'] } } },
+    });
+    // A rule that an earlier version took, and that is refused today, takes nobody (P5).
+    expect(explain({}, {}, { select: { include: {}, exclude: [{ name: ['/(/'] }] } })).toMatchObject({
+      kind: 'excluded',
+      reason: 'excluded by select.exclude[0] {name: "/(/"}',
+    });
+  });
+
+  it('takes the target of the policy, not the build that a rollback went back to', () => {
+    const past = [
+      aPast(
+        { id: 'production-2', kind: 'rollback', state: 'succeeded', targetBuild: '19.441-2' },
+        ended('succeeded'),
+      ),
+      aPast({ state: 'rolledBack' }, ended('rolledBack')),
+    ];
+    expect(explain({ past })).toEqual({
+      kind: 'rolledBack',
+      reason: `production-1 to ${target} was rolled back; start it with \`upwave start production\``,
+      until: null,
+      rule: null,
+    });
+    // A newer build is started by the schedule.
+    expect(explain({ past, target: { kind: 'chosen', build: '19.500-1' } }).kind).toBe('eligible');
+    expect(explain({ past }, { build: target }).kind).toBe('atTarget');
+  });
+
+  it('says of a quarantined build that it is held, and what to start after its release', () => {
+    const reason = `build ${target} is held: too many failures; upwave release ${target} lets it through`;
+    const past = [aPast({ state: 'aborted' })];
+    expect(explain({ past, target: { kind: 'none', reason, notBefore: 7 } })).toMatchObject({
+      kind: 'noTarget',
+      reason: `${reason}; production-1 to ${target} was aborted; start it with \`upwave start production\``,
+      until: 7,
+    });
+    expect(explain({ target: { kind: 'none', reason } }).reason).toBe(reason);
+  });
+
+  it('names who holds it, before what stops the policy', () => {
+    const held = { by: 'ann', reason: 'broken disk' };
+    expect(explain({ held, past: [aPast({ state: 'aborted' })] })).toMatchObject({
+      kind: 'held',
+      reason: 'held by ann: broken disk',
+    });
+  });
+
+  it('says where it failed on the same build, and how it is tried again', () => {
+    const past = [aPast({ id: 'production-3' }), aPast({}, ended('timedOut', 'no end within 35m'))];
+    expect(explain({ past })).toMatchObject({
+      kind: 'failedBefore',
+      reason: 'timed out in production-1: no end within 35m; `upwave retry production-1` tries it again',
+    });
+    expect(explain({ past: [aPast({ targetBuild: '19.450-1' }, ended('failed'))] }).kind).toBe('eligible');
+  });
+
+  it('says what passes by itself, and what is not known', () => {
+    expect(explain({}, { alive: false })).toMatchObject({ kind: 'notAlive', reason: 'not alive' });
+    expect(explain({ target: null }).kind).toBe('unknown');
+    for (const state of endStates.filter((each) => each === 'withdrawn'))
+      expect(explain({ past: [aPast({}, ended(state))] }).kind).toBe('eligible');
+  });
+});

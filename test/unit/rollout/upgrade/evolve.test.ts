@@ -1,0 +1,812 @@
+import { describe, expect, it } from 'vitest';
+import { type EndState, endStates, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
+import type { CollectorSighting, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
+import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
+import { freshForMs, nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
+import {
+  aContext,
+  anUpgrade,
+  anUpgradingOne,
+  aPolicy,
+  oldBuild,
+  startedAt,
+  targetBuild,
+} from '../../../support/builders.ts';
+import { lossless } from '../../../support/lossless.ts';
+
+const minutes = 60_000;
+const t = startedAt;
+
+function seen(changes: Partial<CollectorSighting> = {}, at = t): UpgradeFact {
+  const sighting = { build: oldBuild, alive: true, lastSeenAlive: t, serviceAt: at, upgradable: null };
+  return { kind: 'collectorSeen', at, ...sighting, ...changes };
+}
+
+/** On its old build, heard from right now, and on offer: the service would start an upgrade of it. */
+function offered(at: number): UpgradeFact {
+  return seen({ upgradable: true, lastSeenAlive: at }, at);
+}
+
+function apply(upgrade: Upgrade, ...facts: readonly UpgradeFact[]): Upgrade {
+  return facts.reduce((current, fact) => evolve(current, fact, aContext()), upgrade);
+}
+
+const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
+const starting = anUpgrade({ state: 'starting', sentAt: t, dueAt: t, startBy: null });
+const createFailed = (failure: ServiceFailure): UpgradeFact => ({
+  kind: 'createFailed',
+  at: t + 1_000,
+  failure,
+});
+const refused = (code: string): UpgradeFact => createFailed({ kind: 'refused', code, detail: 'no' });
+const taskSeen = (status: number, message = '', at = t + 5 * minutes): UpgradeFact => ({
+  kind: 'taskSeen',
+  at,
+  status,
+  message,
+  serviceAt: at,
+});
+
+describe('an upgrade on its good way', () => {
+  it('goes pending, queued, starting, upgrading, verifying, succeeded', () => {
+    const states: string[] = [];
+    let upgrade = anUpgrade({ state: 'pending' });
+    const facts: UpgradeFact[] = [
+      { kind: 'admitted', at: t, startBy: null },
+      { kind: 'createSent', at: t },
+      { kind: 'created', at: t + 100, taskId: '77' },
+      taskSeen(0),
+      taskSeen(1),
+      taskSeen(6),
+      taskSeen(2),
+      seen({ build: targetBuild, lastSeenAlive: t + 5 * minutes + 15_000 }, t + 6 * minutes),
+    ];
+    for (const fact of facts) {
+      upgrade = apply(upgrade, fact);
+      states.push(upgrade.state);
+    }
+    expect(states).toEqual([
+      'queued',
+      'starting',
+      'upgrading',
+      'upgrading',
+      'upgrading',
+      'upgrading',
+      'verifying',
+      'succeeded',
+    ]);
+    expect(upgrade.attempts).toBe(1);
+  });
+
+  it('counts every saved change, so that a stale one can be told', () => {
+    expect(apply(queued, { kind: 'createSent', at: t }).rev).toBe(queued.rev + 1);
+  });
+
+  it('takes a status nobody told us about for one on its way (P13)', () => {
+    for (const status of [4, 5, 7, -1, 99])
+      expect(apply(anUpgradingOne(), taskSeen(status)).state).toBe('upgrading');
+  });
+
+  it('ignores facts that do not fit its state', () => {
+    const ended = apply(
+      anUpgradingOne(),
+      taskSeen(2),
+      seen({ build: targetBuild, lastSeenAlive: t + 10 * minutes }),
+    );
+    for (const fact of [
+      taskSeen(3),
+      refused('collector.not.alive'),
+      seen({}),
+      { kind: 'admitted', at: t, startBy: null } as const,
+    ]) {
+      expect(evolve(ended, fact, aContext())).toBe(ended);
+    }
+  });
+});
+
+describe('success is seen, not told (P10)', () => {
+  const verifying = apply(anUpgradingOne(), taskSeen(2));
+  const at = t + 6 * minutes;
+
+  it('needs the build', () => {
+    expect(apply(verifying, seen({ build: oldBuild, lastSeenAlive: at }, at)).state).toBe('verifying');
+  });
+
+  it('needs a heartbeat newer than the end of the task', () => {
+    const before = t + 5 * minutes - 1;
+    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before }, at)).state).toBe('verifying');
+    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before + 2 }, at)).state).toBe(
+      'succeeded',
+    );
+  });
+
+  it('takes any new heartbeat between two looks where the service tells no time', () => {
+    const blind = apply(anUpgradingOne(), {
+      kind: 'taskSeen',
+      at: t + 5 * minutes,
+      status: 2,
+      message: '',
+      serviceAt: null,
+    });
+    const once = apply(blind, seen({ build: targetBuild, lastSeenAlive: t }, at));
+    expect(once.state).toBe('verifying');
+    expect(apply(once, seen({ build: targetBuild, lastSeenAlive: t }, at + minutes)).state).toBe('verifying');
+    expect(apply(once, seen({ build: targetBuild, lastSeenAlive: t + 15_000 }, at + minutes)).state).toBe(
+      'succeeded',
+    );
+  });
+
+  it('gives it its time anew when the first look comes after it, and the service tells no time', () => {
+    const ended = { kind: 'taskSeen', at: t, status: 2, message: '', serviceAt: null } as const;
+    const blind = apply(anUpgradingOne(), ended);
+    const late = t + 11 * minutes;
+    const shows = (lastSeenAlive: number | null, at: number, alive = true) =>
+      seen({ build: targetBuild, serviceAt: null, lastSeenAlive, alive }, at);
+    const once = apply(blind, shows(late - 2_000, late));
+    expect(once).toMatchObject({ state: 'verifying', verifyBy: late + 10 * minutes, dueAt: late + 30_000 });
+    expect(apply(once, shows(late + 28_000, late + 30_000)).state).toBe('succeeded');
+    expect(apply(once, shows(late - 2_000, late + 10 * minutes))).toMatchObject({ lost: true });
+    expect(apply(blind, shows(late - 2_000, late, false))).toMatchObject({ lost: true });
+    expect(apply(blind, shows(null, late))).toMatchObject({ lost: true });
+  });
+
+  it('takes an intermediate build on the way for no failure', () => {
+    const between = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: at }, at));
+    expect(apply(between, seen({ build: targetBuild, lastSeenAlive: at + 1 }, at + minutes)).state).toBe(
+      'succeeded',
+    );
+  });
+
+  it('is unconfirmed, and weighs `lostWeight`, when the collector did not come back in time', () => {
+    const late = t + 15 * minutes;
+    const lost = apply(verifying, seen({ build: targetBuild, lastSeenAlive: t }, late));
+    expect(lost).toMatchObject({ state: 'unconfirmed', weight: 3 });
+  });
+
+  it('is unconfirmed, and weighs 1, when it came back on another build', () => {
+    const late = t + 15 * minutes;
+    const other = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: late }, late));
+    expect(other).toMatchObject({ state: 'unconfirmed', weight: 1 });
+  });
+
+  it('concludes nothing without a look, however late it is', () => {
+    const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
+    const unseen = apply(verifying, { kind: 'lookFailed', at: t + 60 * minutes, of: 'collector', failure });
+    expect(unseen.state).toBe('verifying');
+  });
+});
+
+describe('a create that failed', () => {
+  it('is repeated without spending an attempt when nothing was done (connect error, 429)', () => {
+    for (const failure of [
+      { kind: 'unavailable', sent: false, detail: '' },
+      { kind: 'throttled', detail: '' },
+    ] satisfies ServiceFailure[]) {
+      const next = apply(starting, createFailed(failure));
+      expect(next).toMatchObject({ state: 'queued', attempts: 0 });
+    }
+  });
+
+  it('stays in doubt, with its slot, when it may have been acted on', () => {
+    const next = apply(starting, createFailed({ kind: 'unavailable', sent: true, detail: '' }));
+    expect(next.state).toBe('starting');
+    expect(nextStep(next, t + minutes)).toEqual({
+      do: 'lookAtCollector',
+      why: 'settle',
+      askUpgradable: true,
+    });
+  });
+
+  it('defers a collector that is not alive, and one upgraded by someone else', () => {
+    expect(apply(starting, refused('collector.not.alive'))).toMatchObject({
+      state: 'deferred',
+      condition: 'notAlive',
+    });
+    expect(apply(starting, refused('collector.in.upgrading'))).toMatchObject({
+      state: 'deferred',
+      condition: 'inUpgrade',
+    });
+  });
+
+  it('adopts what runs when an earlier create of ours got no answer', () => {
+    const doubtful = { ...starting, doubts: 1 };
+    expect(apply(doubtful, refused('collector.in.upgrading'))).toMatchObject({
+      state: 'upgrading',
+      taskId: null,
+    });
+  });
+
+  it('fails a hosted collector for good', () => {
+    expect(apply(starting, refused('collector.type.invalid'))).toMatchObject({ state: 'failed', weight: 1 });
+  });
+
+  it('puts the collector back when all share the cause', () => {
+    const next = apply(starting, createFailed({ kind: 'misconfigured', detail: '403' }));
+    expect(next).toMatchObject({ state: 'pending', attempts: 0 });
+  });
+});
+
+describe('a create in doubt (P1)', () => {
+  it('is done when the collector shows the build', () => {
+    expect(apply(starting, seen({ build: targetBuild }, t + minutes)).state).toBe('verifying');
+  });
+
+  it('is adopted when the service would not start another', () => {
+    expect(apply(starting, seen({ upgradable: false }, t + minutes))).toMatchObject({
+      state: 'upgrading',
+      taskId: null,
+    });
+  });
+
+  it('is sent again only when the service would start one, and the first can no longer arrive', () => {
+    expect(apply(starting, offered(t + 34_000)).state).toBe('starting');
+    expect(apply(starting, offered(t + 36_000)).state).toBe('queued');
+  });
+
+  it('is not sent again while the collector may be restarting from it, and only after another look', () => {
+    const later = t + 5 * minutes;
+    const silent = { upgradable: true, serviceAt: later, lastSeenAlive: later - 21_000 };
+    expect(apply(starting, seen(silent, later)).state).toBe('starting');
+    expect(apply(starting, seen({ upgradable: true, alive: false }, later)).state).toBe('starting');
+    const requeued = apply(starting, offered(later));
+    expect(requeued).toMatchObject({ state: 'queued', freshAt: 0, dueAt: later + 30_000 });
+    expect(nextStep(requeued, later + 30_000)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+  });
+
+  it('is not sent again on an answer without a time: the collector may be restarting, and nothing shows it', () => {
+    const timeless = (at: number) => seen({ upgradable: true, serviceAt: null, lastSeenAlive: at }, at);
+    expect(apply(starting, timeless(t + 5 * minutes)).state).toBe('starting');
+    expect(apply(starting, timeless(t + 35 * minutes)).state).toBe('queued');
+  });
+
+  it('is sent again when the service always shows late heartbeats: by its deadline no restart is left', () => {
+    const late = (at: number) => seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - 30_000 }, at);
+    expect(apply(starting, late(t + 35 * minutes - 1)).state).toBe('starting');
+    expect(apply(starting, late(t + 35 * minutes))).toMatchObject({ state: 'queued', freshAt: 0 });
+  });
+
+  it('learns its task when the answer comes after someone else had adopted it', () => {
+    const adopted = apply(starting, seen({ upgradable: false }, t + minutes));
+    expect(apply(adopted, { kind: 'created', at: t + minutes, taskId: '9' })).toMatchObject({
+      state: 'upgrading',
+      taskId: '9',
+    });
+  });
+
+  it('gives up a collector whose creates never do anything', () => {
+    let upgrade: Upgrade = starting;
+    for (let n = 0; n < 10; n += 1) {
+      upgrade = apply(upgrade, offered(t + (n + 1) * minutes));
+      if (upgrade.state === 'queued') upgrade = apply(upgrade, { kind: 'createSent', at: t });
+    }
+    expect(upgrade.state).toBe('failed');
+  });
+
+  describe('that was adopted', () => {
+    const adopted = apply(starting, seen({ upgradable: false }, t + minutes));
+    const [soon, later] = [t + 5 * minutes, t + 6 * minutes];
+    const offeredAgain = (at: number, heardAgoMs: number) =>
+      seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - heardAgoMs }, at);
+
+    it('is over without the build when a second look shows no restart either', () => {
+      const once = apply(adopted, offeredAgain(soon, 5_000));
+      expect(once).toMatchObject({ state: 'upgrading', attempts: 0, dueAt: soon + 30_000 });
+      expect(apply(once, offeredAgain(later, 5_000))).toMatchObject({ state: 'retrying', attempts: 1 });
+    });
+
+    it('spends no attempt while the collector may be restarting from it', () => {
+      const once = apply(adopted, offeredAgain(soon, 15_000));
+      const restarting = apply(once, offeredAgain(soon + 30_000, 45_000));
+      expect(restarting).toMatchObject({ state: 'upgrading', attempts: 0 });
+      expect(apply(restarting, seen({ build: targetBuild }, later))).toMatchObject({
+        state: 'verifying',
+        attempts: 0,
+      });
+    });
+
+    it('is over by its deadline, however late the heartbeats always are', () => {
+      const deadlineAt = t + 35 * minutes;
+      expect(apply(adopted, offeredAgain(deadlineAt - 1, 30_000)).state).toBe('upgrading');
+      expect(apply(adopted, offeredAgain(deadlineAt, 30_000)).state).toBe('retrying');
+    });
+  });
+});
+
+describe('a collector that another rollout upgrades', () => {
+  it('is deferred before its create, and not once that has left (P1)', () => {
+    const claimed: UpgradeFact = {
+      kind: 'claimed',
+      at: t,
+      reason: 'the collector is being upgraded by other-1',
+    };
+    expect(apply(queued, claimed)).toMatchObject({
+      state: 'deferred',
+      condition: 'inUpgrade',
+      reason: 'the collector is being upgraded by other-1',
+    });
+    expect(apply(starting, claimed)).toBe(starting);
+  });
+});
+
+describe('a task that failed', () => {
+  const failed = (message: string, upgrade: Upgrade = anUpgradingOne()) =>
+    apply(upgrade, taskSeen(3, message), seen({}, t + 5 * minutes));
+
+  it('is a success that came late when the collector shows the build and is alive', () => {
+    const verifying = apply(
+      anUpgradingOne(),
+      taskSeen(3, 'timed out'),
+      seen({ build: targetBuild }, t + 5 * minutes),
+    );
+    expect(verifying).toMatchObject({ state: 'verifying', late: true });
+  });
+
+  it('is retried after a growing wait when its cause passes', () => {
+    expect(failed('download failed')).toMatchObject({ state: 'retrying', dueAt: t + 7 * minutes });
+    const second = failed('download failed', { ...anUpgradingOne(), attempts: 2 });
+    expect(second).toMatchObject({ state: 'retrying', dueAt: t + 11 * minutes });
+  });
+
+  it('waits long when its cause passes slowly', () => {
+    expect(failed('disk is out of space')).toMatchObject({ state: 'retrying', dueAt: t + 65 * minutes });
+  });
+
+  it('spreads retries by the jitter', () => {
+    const fact = seen({}, t + 5 * minutes);
+    const context = aContext({ jitter: 1 });
+    const retry = evolve(apply(anUpgradingOne(), taskSeen(3, 'download failed')), fact, context);
+    expect(retry).toMatchObject({ dueAt: t + 5 * minutes + 144_000 });
+  });
+
+  it('fails at once when its cause is permanent, and after the last attempt', () => {
+    expect(failed('permission denied').state).toBe('failed');
+    expect(failed('download failed', { ...anUpgradingOne(), attempts: 3 })).toMatchObject({
+      state: 'failed',
+      reason: 'attempt 3 of 3: download failed',
+    });
+  });
+
+  it('is retried once when nobody knows why', () => {
+    const once = failed('');
+    expect(once.state).toBe('retrying');
+    expect(failed('', { ...anUpgradingOne(), unexplained: once.unexplained, attempts: 2 }).state).toBe(
+      'failed',
+    );
+  });
+
+  it('looks at the collector before a second create, since it may have been upgraded all the same (P1)', () => {
+    const admitted = apply(failed('timed out'), {
+      kind: 'admitted',
+      at: t + 8 * minutes,
+      startBy: null,
+    });
+    expect(nextStep(admitted, t + 8 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+    expect(apply(admitted, seen({ build: targetBuild }, t + 8 * minutes)).state).toBe('verifying');
+    expect(
+      nextStep(apply(admitted, seen({ lastSeenAlive: t + 8 * minutes }, t + 8 * minutes)), t + 8 * minutes),
+    ).toEqual({ do: 'start' });
+  });
+});
+
+describe('a task without an end', () => {
+  it('is looked at once more at its deadline, and then timed out', () => {
+    const atDeadline = apply(anUpgradingOne(), taskSeen(6, '', t + 35 * minutes));
+    expect(atDeadline.state).toBe('upgrading');
+    expect(nextStep(atDeadline, t + 35 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'judge' });
+    expect(apply(atDeadline, seen({}, t + 35 * minutes))).toMatchObject({ state: 'timedOut', weight: 1 });
+    expect(apply(atDeadline, seen({ build: targetBuild }, t + 35 * minutes)).state).toBe('verifying');
+  });
+
+  it('is looked for again when the service does not know it, until the deadline', () => {
+    const failure: ServiceFailure = { kind: 'notFound', detail: '' };
+    const missing = apply(anUpgradingOne(), { kind: 'lookFailed', at: t + minutes, of: 'task', failure });
+    expect(apply(missing, seen({}, t + minutes))).toMatchObject({ state: 'upgrading', ending: null });
+    expect(apply(missing, seen({}, t + 36 * minutes)).state).toBe('timedOut');
+    expect(apply(missing, seen({ build: targetBuild }, t + minutes)).state).toBe('verifying');
+  });
+});
+
+describe('a deferred collector', () => {
+  const deferred = apply(starting, refused('collector.not.alive'));
+
+  it('returns without a spent attempt when its condition holds', () => {
+    expect(apply(deferred, seen({ alive: true, lastSeenAlive: t + minutes }, t + minutes))).toMatchObject({
+      state: 'retrying',
+      attempts: 0,
+    });
+  });
+
+  it('is withdrawn, not failed, when it was waited for long enough', () => {
+    const at = t + 13 * 60 * minutes;
+    expect(apply(deferred, seen({ alive: false }, at))).toMatchObject({ state: 'withdrawn', weight: 0 });
+  });
+});
+
+describe('a collector that is deferred again and again', () => {
+  const upToMs = aPolicy().defer.upToMs;
+
+  /** Alive and on offer whenever it is looked at, and refused whenever a create comes. */
+  function* rounds(code: string) {
+    let upgrade = anUpgrade({ state: 'pending' });
+    let at = t;
+    for (let creates = 1; creates < 2_000; creates += 1) {
+      upgrade = apply(
+        upgrade,
+        { kind: 'admitted', at, startBy: null },
+        offered(at),
+        { kind: 'createSent', at },
+        { kind: 'createFailed', at, failure: { kind: 'refused', code, detail: '' } },
+      );
+      yield { upgrade, at, creates };
+      if (upgrade.state !== 'deferred') return;
+      at = upgrade.dueAt;
+      upgrade = apply(upgrade, offered(at));
+    }
+  }
+
+  it.each(['collector.not.alive', 'collector.in.upgrading'])(
+    'is waited for as long in all as the policy says, and asked less and less often: %s',
+    (code) => {
+      const last = lossless([...rounds(code)].at(-1));
+      expect(last.upgrade).toMatchObject({ state: 'withdrawn', weight: 0, attempts: 0 });
+      expect(last.upgrade).toHaveProperty('reason', expect.stringMatching(/, for 12h$/));
+      expect(last.at - t).toBeGreaterThanOrEqual(upToMs);
+      expect(last.at - t).toBeLessThan(upToMs + 60 * minutes);
+      expect(last.creates).toBeLessThan(50);
+    },
+  );
+
+  it('does not count the time in which it only waited for its turn', () => {
+    const waited = apply(starting, refused('collector.not.alive'), offered(t + 10 * 60 * minutes));
+    const weeks = t + 14 * 24 * 60 * minutes;
+    const again = apply(
+      waited,
+      { kind: 'admitted', at: weeks, startBy: null },
+      seen({ alive: false }, weeks),
+    );
+    expect(again).toMatchObject({ state: 'deferred' });
+    expect(apply(again, seen({ alive: false }, weeks + 60 * minutes)).state).toBe('deferred');
+    expect(apply(again, seen({ alive: false }, weeks + 2 * 60 * minutes + 1_000)).state).toBe('withdrawn');
+  });
+
+  it('is given all the time again once it was upgrading, or was brought back', () => {
+    const at = t + 10 * 60 * minutes;
+    const waited = apply(starting, refused('collector.not.alive'), offered(at));
+    expect(waited).toHaveProperty('deferredMs');
+    const upgrading = apply(
+      waited,
+      { kind: 'admitted', at, startBy: null },
+      { kind: 'createSent', at },
+      { kind: 'created', at, taskId: '7' },
+    );
+    expect(upgrading).not.toHaveProperty('deferredMs');
+    const gone = apply(waited, { kind: 'withdrawn', at, reason: 'gone' });
+    expect(apply(gone, { kind: 'rejoined', at, reason: 'is back' })).not.toHaveProperty('deferredMs');
+  });
+});
+
+describe('nextStep', () => {
+  it('waits for the instant that is due', () => {
+    expect(nextStep(anUpgradingOne(), t)).toEqual({ do: 'wait', until: t + 150_000 });
+  });
+
+  it('looks before the first create when the plan was read more than a minute ago (P1)', () => {
+    expect(nextStep(queued, t + freshForMs)).toEqual({ do: 'start' });
+    expect(nextStep(queued, t + freshForMs + 1)).toMatchObject({ why: 'recheck' });
+  });
+
+  it('looks before a create when the reading seems to come from the future: a clock was set (P1)', () => {
+    const soon = (ms: number) => anUpgrade({ state: 'queued', dueAt: t, freshAt: t + ms, startBy: null });
+    expect(nextStep(soon(freshForMs), t)).toEqual({ do: 'start' });
+    expect(nextStep(soon(freshForMs + 1), t)).toMatchObject({ why: 'recheck' });
+  });
+
+  it('leaves what waits for the reconciler alone', () => {
+    expect(nextStep(anUpgrade({ state: 'pending' }), t)).toEqual({ do: 'rest' });
+    expect(nextStep(anUpgrade({ state: 'retrying', dueAt: t, reason: '' }), t + 1)).toEqual({ do: 'rest' });
+  });
+
+  it('spaces looks by the age of the task, and never misses its deadline', () => {
+    const policy = aPolicy();
+    let upgrade = anUpgradingOne();
+    const dues: number[] = [];
+    for (let look = 0; look < 60 && upgrade.state === 'upgrading' && upgrade.ending === null; look += 1) {
+      dues.push(upgrade.dueAt);
+      upgrade = apply(upgrade, taskSeen(6, '', upgrade.dueAt));
+    }
+    expect(dues.at(-1)).toBe(t + policy.upgrade.deadlineMs);
+    expect(dues.length).toBeLessThan(25);
+    expect(dues.every((due, index) => index === 0 || due > (dues[index - 1] ?? 0))).toBe(true);
+  });
+});
+
+describe('a collector whose record may be one of before a lost create (P1)', () => {
+  const rejoinedAt = t + 10_000;
+  const now = rejoinedAt + 1_000;
+
+  it('is looked at before its create, and looked for on the list: it shows no upgrade until it restarts', () => {
+    expect(nextStep(queued, now)).toEqual({ do: 'start' });
+    expect(nextStep(queued, now, rejoinedAt)).toEqual({
+      do: 'lookAtCollector',
+      why: 'recheck',
+      askUpgradable: true,
+    });
+    expect(nextStep(apply(queued, offered(now)), now, rejoinedAt)).toEqual({ do: 'start' });
+  });
+
+  it('waits while the service would start no upgrade of it, and gives its slot back', () => {
+    const deferred = apply(queued, seen({ upgradable: false, lastSeenAlive: now }, now));
+    expect(deferred).toMatchObject({ state: 'deferred', condition: 'inUpgrade', attempts: 0 });
+    const later = now + 5 * minutes;
+    expect(apply(deferred, seen({ build: targetBuild, lastSeenAlive: later }, later)).state).toBe(
+      'verifying',
+    );
+  });
+
+  it('waits for longer than a heartbeat once an upgrade is over: it shows its old build until it restarts', () => {
+    const deferred = apply(queued, seen({ upgradable: false, lastSeenAlive: now }, now));
+    const later = now + 5 * minutes;
+    expect(apply(deferred, offered(later))).toMatchObject({ state: 'retrying', dueAt: later + 30_000 });
+  });
+
+  it('that goes back to an older build may be left out of the list all the same, and is not held up by that', () => {
+    const back = { ...queued, fromBuild: targetBuild, toBuild: oldBuild };
+    expect(nextStep(back, now, rejoinedAt)).toMatchObject({ why: 'recheck', askUpgradable: true });
+    const seenOn = { build: targetBuild, lastSeenAlive: now };
+    const unlisted = apply(back, seen({ ...seenOn, upgradable: false }, now));
+    expect(nextStep(unlisted, now, rejoinedAt)).toEqual({ do: 'start' });
+    const listed = apply(back, seen({ ...seenOn, upgradable: true, offeredAt: now + 1 }, now));
+    expect(nextStep(listed, now, rejoinedAt)).toEqual({ do: 'wait', until: now + 18_000 });
+  });
+
+  it('is looked at alone when it was seen long ago, and since', () => {
+    const later = now + 10 * minutes;
+    expect(nextStep(apply(queued, offered(now)), later, rejoinedAt)).toMatchObject({
+      why: 'recheck',
+      askUpgradable: false,
+    });
+  });
+});
+
+describe('a collector that is silent before its create (P1)', () => {
+  const beatAgo = (ageMs: number) => seen({ lastSeenAlive: t + minutes - ageMs }, t + minutes);
+  const stale = anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null });
+
+  it('goes on when its heartbeat is at most one beat old', () => {
+    expect(nextStep(apply(stale, beatAgo(15_000)), t + minutes)).toEqual({ do: 'start' });
+  });
+
+  it('is looked at again when it has missed one: it may be restarting', () => {
+    const later = apply(stale, beatAgo(30_000));
+    expect(later.state).toBe('queued');
+    expect(nextStep(later, t + 2 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+  });
+
+  it('goes on when it comes late again and again with ever newer heartbeats: the service lags', () => {
+    let upgrade: Upgrade = stale;
+    let at = t;
+    for (let looks = 0; looks < 20 && nextStep(upgrade, at).do !== 'start'; looks += 1) {
+      at = 'dueAt' in upgrade ? upgrade.dueAt : at;
+      const beatAt = Math.floor((at - 25_000) / 15_000) * 15_000;
+      upgrade = apply(upgrade, seen({ lastSeenAlive: beatAt, serviceAt: at }, at));
+    }
+    expect(nextStep(upgrade, at)).toEqual({ do: 'start' });
+    expect(at - t).toBeGreaterThan(30_000);
+    expect(at - t).toBeLessThan(5 * minutes);
+    expect(upgrade).not.toHaveProperty('late');
+  });
+
+  it('goes on without a time of the service only after several newer heartbeats', () => {
+    const timeless = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: null }, t);
+    expect(apply(stale, timeless(0), timeless(0), timeless(1), timeless(2))).toMatchObject({ freshAt: 0 });
+    expect(apply(stale, timeless(0), timeless(1), timeless(2), timeless(3))).toMatchObject({ freshAt: t });
+    // A service that tells no heartbeats either has nothing to wait for.
+    expect(apply(stale, seen({ lastSeenAlive: null, serviceAt: null }, t))).toMatchObject({ freshAt: t });
+  });
+
+  it('does not go on without newer heartbeats, nor on looks that failed, and begins anew after one in time', () => {
+    const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
+    const failed: UpgradeFact = { kind: 'lookFailed', at: t, of: 'collector', failure };
+    const lateBeat = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: t + beat + 30_000 }, t);
+    const same = apply(stale, ...Array.from({ length: 10 }, () => lateBeat(0)));
+    expect(same).toMatchObject({ freshAt: 0, late: { looks: 1 } });
+    const thrice = apply(stale, failed, lateBeat(0), failed, lateBeat(1), lateBeat(2), failed);
+    expect(thrice).toMatchObject({ freshAt: 0, late: { looks: 3 } });
+    expect(apply(thrice, lateBeat(3))).toMatchObject({ freshAt: t });
+    expect(apply(thrice, seen({ lastSeenAlive: t }, t))).not.toHaveProperty('late');
+  });
+
+  it('is deferred when it has missed several, and returns when it is heard again', () => {
+    const deferred = apply(stale, beatAgo(60_000));
+    expect(deferred).toMatchObject({ state: 'deferred', condition: 'notAlive' });
+    expect(apply(deferred, seen({ lastSeenAlive: t + minutes }, t + 5 * minutes)).state).toBe('deferred');
+    expect(apply(deferred, seen({ lastSeenAlive: t + 5 * minutes }, t + 5 * minutes)).state).toBe('retrying');
+  });
+
+  it('needs no look when the plan heard from it a moment ago, and one when it did not', () => {
+    const admitted = (fitAt: number) =>
+      apply(anUpgrade({ state: 'pending' }, { fitAt }), { kind: 'admitted', at: t + 1_000, startBy: null });
+    expect(nextStep(admitted(t), t + 1_000)).toEqual({ do: 'start' });
+    expect(nextStep(admitted(0), t + 1_000)).toMatchObject({ why: 'recheck' });
+  });
+});
+
+describe('a window that closes (P7)', () => {
+  const startBy = t + 5 * minutes;
+  const inTime = apply(anUpgrade({ state: 'pending' }), { kind: 'admitted', at: t, startBy });
+
+  it('lets a create leave at its last instant, and gives the slot back after it', () => {
+    const stale = apply(inTime, seen({ lastSeenAlive: startBy }, startBy));
+    expect(nextStep(stale, startBy)).toEqual({ do: 'start' });
+    expect(nextStep(stale, startBy + 1)).toEqual({
+      do: 'giveBack',
+      reason: 'the window closes too soon to start it',
+    });
+  });
+
+  it('gives back before it looks, and an upgrade without a last instant never', () => {
+    expect(nextStep(anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: t }), t + 1)).toMatchObject({
+      do: 'giveBack',
+    });
+    expect(
+      nextStep(anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null }), t + 1),
+    ).toMatchObject({
+      do: 'lookAtCollector',
+    });
+  });
+
+  it('is kept in mind whatever delays the create', () => {
+    const starting = apply(inTime, { kind: 'createSent', at: t });
+    const unsent: ServiceFailure = { kind: 'unavailable', sent: false, detail: '' };
+    const inDoubt: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
+    const lookFailed: UpgradeFact = { kind: 'lookFailed', at: t, of: 'collector', failure: unsent };
+    const kept: ReadonlyArray<readonly [string, Upgrade]> = [
+      ['admitted', inTime],
+      ['looked at', apply(inTime, seen({ lastSeenAlive: t }, t))],
+      ['late heartbeat', apply(inTime, seen({ lastSeenAlive: t - 30_000 }, t))],
+      ['look failed', apply(inTime, lookFailed)],
+      ['sent', starting],
+      ['not sent', apply(starting, { kind: 'createNotSent', at: t })],
+      ['refused for now', apply(starting, createFailed(unsent))],
+      ['in doubt', apply(starting, createFailed(inDoubt))],
+      ['in doubt, look failed', apply(starting, createFailed(inDoubt), lookFailed)],
+      ['settled: never arrived', apply(starting, seen({ upgradable: true }, t + minutes))],
+    ];
+    for (const [words, upgrade] of kept) expect(upgrade, words).toMatchObject({ startBy });
+  });
+
+  it('puts one that is given back at its place in the plan, or among the retries', () => {
+    const putBack: UpgradeFact = { kind: 'putBack', at: startBy + 1, reason: 'the window closes' };
+    expect(apply(inTime, putBack)).toMatchObject({
+      state: 'pending',
+      reason: 'the window closes',
+      attempts: 0,
+    });
+    expect(apply({ ...inTime, attempts: 1 }, putBack)).toMatchObject({
+      state: 'retrying',
+      dueAt: startBy + 1,
+    });
+  });
+});
+
+describe('a collector that goes bad while its wave soaks', () => {
+  const succeeded = anUpgrade({ state: 'succeeded', endedAt: t, reason: 'ok', weight: 0, lost: false });
+  const at = t + 30 * minutes;
+
+  it('is unconfirmed; dead, it weighs as one that did not come back', () => {
+    expect(apply(succeeded, { kind: 'regressed', at, reason: 'died', lost: true })).toMatchObject({
+      state: 'unconfirmed',
+      endedAt: at,
+      reason: 'died',
+      weight: 3,
+      lost: true,
+      failureClass: 'unconfirmed',
+    });
+    expect(apply(succeeded, { kind: 'regressed', at, reason: 'left the build', lost: false })).toMatchObject({
+      state: 'unconfirmed',
+      weight: 1,
+      lost: false,
+      failureClass: 'unconfirmed',
+    });
+  });
+});
+
+describe('a failed one that an operator wants tried again', () => {
+  const spent = anUpgrade(
+    { state: 'failed', endedAt: t, reason: 'no', weight: 1, lost: false, failureClass: 'retry' },
+    { attempts: 3, misses: 4 },
+  );
+  const asked: UpgradeFact = { kind: 'retryAsked', at: t + minutes, reason: 'by ann' };
+
+  it('is due at once, counts as no failure, and is looked at before its create (P1)', () => {
+    const retrying = apply(spent, asked);
+    expect(retrying).toMatchObject({ state: 'retrying', dueAt: t + minutes, reason: 'by ann', misses: 0 });
+    expect(retrying).not.toHaveProperty('weight');
+    const queued = apply(retrying, { kind: 'admitted', at: t + minutes, startBy: null });
+    expect(nextStep(queued, t + minutes)).toMatchObject({ why: 'recheck' });
+  });
+
+  it('gets one attempt more than the policy gives, and no second one', () => {
+    const running = apply(
+      spent,
+      asked,
+      { kind: 'admitted', at: t + minutes, startBy: null },
+      seen({ lastSeenAlive: t + minutes }, t + minutes),
+      { kind: 'createSent', at: t + minutes },
+      { kind: 'created', at: t + minutes, taskId: '78' },
+    );
+    expect(running).toMatchObject({ state: 'upgrading', attempts: 4 });
+    const failed = apply(running, taskSeen(3, 'download failed'), seen({}, t + 6 * minutes));
+    expect(failed).toMatchObject({ state: 'failed', weight: 1 });
+  });
+
+  it('may have timed out, or not come back', () => {
+    for (const state of ['timedOut', 'unconfirmed'] as const)
+      expect(apply(anUpgrade({ state, endedAt: t, reason: '', weight: 3, lost: true }), asked).state).toBe(
+        'retrying',
+      );
+  });
+});
+
+describe('a withdrawn one that is eligible again', () => {
+  it('waits at its old place, and is looked at before its create (P1)', () => {
+    const withdrawn = anUpgrade(
+      { state: 'withdrawn', endedAt: t, reason: 'gone', weight: 0, lost: false },
+      { order: 7 },
+    );
+    const pending = apply(withdrawn, { kind: 'rejoined', at: t + 1, reason: 'is back' });
+    expect(pending).toMatchObject({ state: 'pending', reason: 'is back', order: 7, fitAt: 0 });
+    const queued = apply(pending, { kind: 'admitted', at: t + 2, startBy: null });
+    expect(nextStep(queued, t + 2)).toMatchObject({ why: 'recheck' });
+  });
+});
+
+describe('facts and states that do not belong together', () => {
+  const ended = (state: EndState) => anUpgrade({ state, endedAt: t, reason: 'why', weight: 0, lost: false });
+  const upgrades: readonly Upgrade[] = [
+    anUpgrade({ state: 'pending' }),
+    queued,
+    starting,
+    anUpgradingOne(),
+    apply(anUpgradingOne(), taskSeen(2)),
+    anUpgrade({ state: 'retrying', dueAt: t, reason: 'why' }),
+    anUpgrade({ state: 'deferred', condition: 'notAlive', since: t, dueAt: t, reason: 'why' }),
+    ...endStates.map(ended),
+  ];
+  const at = t + minutes;
+  const rows: ReadonlyArray<readonly [UpgradeFact, readonly string[]]> = [
+    [{ kind: 'admitted', at, startBy: null }, ['pending', 'retrying']],
+    [{ kind: 'putBack', at, reason: 'r' }, ['queued']],
+    [{ kind: 'createSent', at }, ['queued']],
+    [{ kind: 'createNotSent', at }, ['starting']],
+    [{ kind: 'withdrawn', at, reason: 'r' }, ['pending', 'queued', 'retrying', 'deferred']],
+    [{ kind: 'regressed', at, reason: 'r', lost: true }, ['succeeded']],
+    [{ kind: 'retryAsked', at, reason: 'r' }, ['failed', 'timedOut', 'unconfirmed']],
+    [{ kind: 'rejoined', at, reason: 'r' }, ['withdrawn']],
+    [{ kind: 'rolledBack', at, reason: 'r' }, ['succeeded', 'failed', 'timedOut', 'unconfirmed']],
+  ];
+
+  it.each(rows)('%o changes only those it is about, each once', (fact, states) => {
+    for (const upgrade of upgrades) {
+      const after = evolve(upgrade, fact, aContext());
+      expect(after !== upgrade, upgrade.state).toBe(states.includes(upgrade.state));
+      if (after === upgrade) continue;
+      expect(after.rev).toBe(upgrade.rev + 1);
+      expect(evolve(after, fact, aContext())).toBe(after);
+      const { collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains } = upgrade;
+      expect(after).toMatchObject({ collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains });
+    }
+  });
+
+  it('counts a collector that was taken back as no failure any more', () => {
+    const fact: UpgradeFact = { kind: 'rolledBack', at, reason: 'taken back' };
+    const lost = anUpgrade({ state: 'unconfirmed', endedAt: t, reason: '', weight: 3, lost: true });
+    expect(apply(lost, fact)).toMatchObject({
+      state: 'rolledBack',
+      weight: 0,
+      lost: false,
+      reason: 'taken back',
+    });
+  });
+});

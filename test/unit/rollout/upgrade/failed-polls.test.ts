@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { holdsSlot, isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
+import { isQuestionable } from '../../../../src/rollout/upgrade/failed-polls.ts';
+import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
+import {
+  aContext,
+  anUpgrade,
+  anUpgradingOne,
+  aPolicy,
+  oldBuild,
+  startedAt as t,
+} from '../../../support/builders.ts';
+
+const minutes = 60_000;
+const hours = 60 * minutes;
+
+const refused: ServiceFailure = { kind: 'refused', code: 'who.knows', status: 410, detail: 'gone' };
+const unavailable: ServiceFailure = { kind: 'unavailable', sent: true, detail: 'HTTP 500' };
+const throttled: ServiceFailure = { kind: 'throttled', detail: '429' };
+const misconfigured: ServiceFailure = { kind: 'misconfigured', detail: '403' };
+
+const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null });
+const starting = anUpgrade({ state: 'starting', sentAt: t, dueAt: t, startBy: null });
+const adopted = anUpgradingOne({ taskId: null, dueAt: t });
+const failing = anUpgradingOne({ ending: { kind: 'failed', message: 'no', seenDelayMs: 0 }, dueAt: t });
+const verifying = anUpgrade({
+  state: 'verifying',
+  taskId: '7',
+  startedAt: t,
+  verifyBy: t + 10 * minutes,
+  dueAt: t,
+  endedServiceAt: t,
+  baselineHeartbeatAt: null,
+  late: false,
+});
+const deferred = anUpgrade({
+  state: 'deferred',
+  condition: 'notAlive',
+  since: t,
+  dueAt: t,
+  reason: 'the collector is not alive',
+});
+
+interface Answers {
+  readonly failure: ServiceFailure;
+  readonly of?: 'task' | 'collector';
+  readonly othersAnswered?: boolean;
+}
+
+/** Looks when it is due, until it ends, waits for its turn, or two weeks are over. */
+function lookOn(from: Upgrade, answersAt: (at: number) => Answers) {
+  let upgrade = from;
+  let at = t;
+  while (at < t + 14 * 24 * hours && !isEnd(upgrade.state)) {
+    const { of = 'collector', ...answers } = answersAt(at);
+    upgrade = evolve(upgrade, { kind: 'lookFailed', at, of, ...answers }, aContext());
+    if ('dueAt' in upgrade) at = Math.max(at, upgrade.dueAt);
+    if (from.state !== 'deferred' && upgrade.state === 'deferred') break;
+  }
+  return { upgrade, afterMs: at - t };
+}
+
+describe('an upgrade whose looks are always refused (P9)', () => {
+  it.each([
+    ['in doubt', starting, 'timedOut', 35 * minutes],
+    ['adopted', adopted, 'timedOut', 35 * minutes],
+    ['of a task that failed', failing, 'timedOut', 35 * minutes],
+    ['verifying', verifying, 'unconfirmed', 10 * minutes],
+    ['deferred', deferred, 'withdrawn', 12 * hours],
+  ] as const)('ends when its time is up: %s', (_what, from, state, withinMs) => {
+    const { upgrade, afterMs } = lookOn(from, () => ({ failure: refused }));
+    expect(upgrade).toMatchObject({ state, lost: false, weight: state === 'withdrawn' ? 0 : 1 });
+    expect(upgrade).toHaveProperty('reason', expect.stringContaining('who.knows: gone'));
+    expect(afterMs).toBeGreaterThanOrEqual(withinMs);
+    expect(afterMs).toBeLessThan(withinMs + 2 * minutes);
+  });
+
+  it('gives its slot back when it only waits for its create', () => {
+    const { upgrade, afterMs } = lookOn(queued, () => ({ failure: refused }));
+    expect(upgrade).toMatchObject({ state: 'deferred', condition: 'notAlive' });
+    expect(afterMs).toBeLessThan(5 * minutes);
+  });
+
+  it('has its collector looked at when it is the task that nobody can look at', () => {
+    const asked = lookOn(anUpgradingOne({ dueAt: t }), (at) => ({
+      failure: refused,
+      of: at < t + 35 * minutes ? 'task' : 'collector',
+    }));
+    expect(asked.upgrade.state).toBe('timedOut');
+    const last = evolve(
+      anUpgradingOne(),
+      { kind: 'lookFailed', at: t + 35 * minutes, of: 'task', failure: refused },
+      aContext(),
+    );
+    expect(last).toMatchObject({ state: 'upgrading', ending: { kind: 'deadline' } });
+  });
+});
+
+describe('an upgrade whose looks bring no answer', () => {
+  const alone = { failure: unavailable, othersAnswered: true };
+  const withAll = { failure: unavailable, othersAnswered: false };
+
+  it.each([
+    ['in doubt', starting],
+    ['adopted', adopted],
+    ['verifying', verifying],
+    ['deferred', deferred],
+  ] as const)(
+    'ends a day after its time, when the service answers others all the while: %s',
+    (_what, from) => {
+      const { upgrade, afterMs } = lookOn(from, () => alone);
+      expect(isEnd(upgrade.state)).toBe(true);
+      expect(afterMs).toBeGreaterThan(24 * hours);
+      expect(afterMs).toBeLessThan(37 * hours);
+    },
+  );
+
+  it('gives its slot back when it only waits for its create, and the service answers others', () => {
+    expect(lookOn(queued, () => alone).upgrade.state).toBe('deferred');
+    expect(holdsSlot(lookOn(queued, () => withAll).upgrade.state)).toBe(true);
+  });
+
+  it.each([
+    ['that is down for two weeks', () => withAll],
+    ['that answers others only now and then', (at: number) => (at % (5 * hours) < hours ? withAll : alone)],
+    ['that throttles', () => ({ failure: throttled })],
+    ['that wants another key', () => ({ failure: misconfigured })],
+  ] as const)('is never ended by a service %s (P13)', (_what, answersAt) => {
+    for (const from of [starting, adopted, verifying, deferred])
+      expect(isEnd(lookOn(from, answersAt).upgrade.state), from.state).toBe(false);
+  });
+
+  it('is not saved by a pause in between that says nothing about it', () => {
+    const { upgrade } = lookOn(starting, (at) => (at % (5 * hours) < hours ? { failure: throttled } : alone));
+    expect(upgrade.state).toBe('timedOut');
+  });
+
+  it('counts anew once it was answered', () => {
+    const late = t + 36 * minutes;
+    const unheard = evolve(adopted, { kind: 'lookFailed', at: late, of: 'collector', ...alone }, aContext());
+    expect(unheard).toMatchObject({ state: 'upgrading', unheardSince: late });
+    const seen = evolve(
+      verifying,
+      {
+        kind: 'collectorSeen',
+        at: t,
+        build: oldBuild,
+        alive: true,
+        lastSeenAlive: t,
+        serviceAt: t,
+        upgradable: null,
+      },
+      aContext(),
+    );
+    expect(seen).not.toHaveProperty('unheardSince');
+  });
+});
+
+describe('whether a look without an answer is questionable', () => {
+  const is = (upgrade: Upgrade, failure: ServiceFailure, at: number) =>
+    isQuestionable(upgrade, failure, at, aPolicy());
+
+  it('is asked once its time is up, and only where there was no answer', () => {
+    expect(is(adopted, unavailable, t + 35 * minutes - 1)).toBe(false);
+    expect(is(adopted, unavailable, t + 35 * minutes)).toBe(true);
+    expect(is({ ...queued, misses: 2 }, unavailable, t)).toBe(false);
+    expect(is({ ...queued, misses: 3 }, unavailable, t)).toBe(true);
+    for (const failure of [refused, throttled, misconfigured])
+      expect(is(adopted, failure, t + 35 * minutes)).toBe(false);
+    expect(is(anUpgrade({ state: 'retrying', dueAt: t, reason: '' }), unavailable, t)).toBe(false);
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
+import { freezePlan } from '../../../../src/rollout/planning/freeze-plan.ts';
+import { makePlan } from '../../../../src/rollout/planning/plan.ts';
+import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
+import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
+import type { CollectorSighting, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
+import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
+import {
+  aContext,
+  aFleet,
+  anUpgrade,
+  aPolicy,
+  aView,
+  oldBuild,
+  startedAt as t,
+  targetBuild,
+} from '../../../support/builders.ts';
+
+// The service's clock is an hour ahead of ours, and its plan's list was read two seconds after the inventory.
+const ahead = 3_600_000;
+const offeredAt = t + ahead + 2_000;
+const heartbeatMs = 18_000;
+
+const pending = anUpgrade({ state: 'pending' }, { fitAt: t, offeredAt });
+const admit = (upgrade: Upgrade, at: number) =>
+  evolve(upgrade, { kind: 'admitted', at, startBy: null }, aContext());
+
+/** @param heardAt the heartbeat, by our clock */
+function look(
+  upgrade: Upgrade,
+  at: number,
+  heardAt: number,
+  changes: Partial<CollectorSighting> = {},
+): Upgrade {
+  const fact: UpgradeFact = {
+    kind: 'collectorSeen',
+    at,
+    build: oldBuild,
+    alive: true,
+    lastSeenAlive: heardAt + ahead,
+    serviceAt: at + ahead,
+    upgradable: null,
+    ...changes,
+  };
+  return evolve(upgrade, fact, aContext());
+}
+
+const create = { do: 'start' };
+const recheck = (askUpgradable: boolean) => ({ do: 'lookAtCollector', why: 'recheck', askUpgradable });
+
+describe('a create right after its plan (P1)', () => {
+  it('waits for a heartbeat newer than the offer: an upgrade that nobody remembers may just have ended', () => {
+    const queued = admit(pending, t + 3_000);
+    expect(nextStep(queued, t + 3_000)).toEqual({ do: 'wait', until: t + heartbeatMs });
+    const at = t + heartbeatMs;
+    expect(nextStep(queued, at, t)).toEqual(recheck(false));
+    expect(nextStep(look(queued, at, t + 2_001), at, t)).toEqual(create);
+  });
+
+  it('is none when the collector comes back with the build', () => {
+    const at = t + heartbeatMs;
+    expect(look(admit(pending, t), at, at, { build: targetBuild }).state).toBe('verifying');
+  });
+
+  it('waits on while the last heartbeat is one from before, and for its return when it falls silent', () => {
+    const at = t + heartbeatMs;
+    const still = look(admit(pending, t), at, t + 2_000);
+    expect(nextStep(still, at)).toEqual({ do: 'wait', until: at + heartbeatMs });
+    expect(nextStep(still, at + heartbeatMs)).toEqual(recheck(false));
+    const late = look(still, at + heartbeatMs, t + 2_000);
+    expect(late).toMatchObject({ state: 'queued', heardAfter: offeredAt });
+    expect(look(late, t + 50_000, t + 2_000)).toMatchObject({ state: 'deferred', condition: 'notAlive' });
+  });
+
+  it('does not wait for ever on a service whose heartbeats lag: each is newer, so it is not restarting', () => {
+    let upgrade = admit(pending, t);
+    let looks = 0;
+    for (let at = t + heartbeatMs; nextStep(upgrade, at).do !== 'start' && looks < 20; looks += 1) {
+      // Never more than a moment late for our eyes, and always from before the offer.
+      upgrade = look(upgrade, at, t - 10_000 + looks, { serviceAt: t + ahead });
+      at = 'dueAt' in upgrade ? upgrade.dueAt : at;
+    }
+    expect(looks).toBe(4);
+  });
+
+  it('needs no further look than it always did once the plan is old', () => {
+    const at = t + 600_000;
+    const queued = admit(pending, at);
+    expect(nextStep(queued, at)).toEqual(recheck(false));
+    expect(nextStep(look(queued, at, at - 5_000), at)).toEqual(create);
+  });
+
+  it('waits no longer than for a heartbeat when our clock was set back since the plan', () => {
+    const at = t - 7_200_000;
+    expect(nextStep(admit(pending, at), at)).toEqual({ do: 'wait', until: at + heartbeatMs });
+  });
+
+  it('leaves as before where the service tells no time, or no heartbeat', () => {
+    const { offeredAt: _, ...untold } = pending;
+    expect(nextStep(admit(untold, t), t)).toEqual(create);
+    const at = t + heartbeatMs;
+    expect(nextStep(look(admit(pending, t), at, 0, { lastSeenAlive: null }), at)).toEqual(create);
+  });
+
+  it('keeps waiting for that heartbeat over a look without an answer', () => {
+    const failure = { kind: 'unavailable', sent: true, detail: 'HTTP 503' } as const;
+    const at = t + heartbeatMs;
+    const missed = evolve(
+      admit(pending, t),
+      { kind: 'lookFailed', at, of: 'collector', failure },
+      aContext(),
+    );
+    expect(missed).toMatchObject({ state: 'queued', heardAfter: offeredAt, misses: 1 });
+  });
+
+  it('says so to who asks why it has not started', () => {
+    const queued = admit(pending, t);
+    expect(explainUpgrade(aView(), queued, t + 1)).toEqual({
+      reason: 'has a slot, and starts when a new heartbeat shows that it is not restarting',
+      until: t + heartbeatMs,
+    });
+  });
+});
+
+describe('a create whose record may be one of before a lost create (P1)', () => {
+  const rejoinedAt = t + 300_000;
+  const at = rejoinedAt + 1_000;
+  const isOffered = { upgradable: true, offeredAt: at + ahead };
+
+  it('wants a heartbeat newer than the offer that was read since, and asks for no other', () => {
+    const seen = look(admit(pending, at), at, at - 3_000, isOffered);
+    expect(nextStep(seen, at, rejoinedAt)).toEqual({ do: 'wait', until: at + heartbeatMs });
+    const later = at + heartbeatMs;
+    expect(nextStep(seen, later, rejoinedAt)).toEqual(recheck(false));
+    expect(nextStep(look(seen, later, at + 1), later, rejoinedAt)).toEqual(create);
+  });
+
+  it('leaves at once when the offer is older than the heartbeat', () => {
+    const early = { upgradable: true, offeredAt: at + ahead - 10_000 };
+    expect(nextStep(look(admit(pending, at), at, at - 3_000, early), at, rejoinedAt)).toEqual(create);
+  });
+
+  it('begins again after another loss', () => {
+    const seen = look(admit(pending, at), at, at - 3_000, isOffered);
+    expect(nextStep(seen, at + heartbeatMs, at + 1)).toEqual(recheck(true));
+  });
+});
+
+describe('a plan', () => {
+  const fleet = { ...aFleet(3), offeredAt };
+  const policy = aPolicy();
+  const plan = makePlan(policy, targetBuild, fleet, 'production-20260302-1');
+  const origin = { id: 'production-20260302-1', startedBy: 'schedule', createdAt: t, fleet, policy };
+
+  it('remembers by the clock of the service when that would have started its upgrades', () => {
+    const { upgrades } = freezePlan(plan, origin);
+    expect(upgrades.map((upgrade) => upgrade.offeredAt)).toEqual([offeredAt, offeredAt, offeredAt]);
+    const [untold] = freezePlan(plan, { ...origin, fleet: { ...fleet, offeredAt: null } }).upgrades;
+    expect(untold).not.toHaveProperty('offeredAt');
+  });
+});

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeUpgrade, encodeUpgrade } from '../../../../src/redis/schema/stored-upgrade.ts';
+import {
+  firstTaskLookAt,
+  firstVerifyLookAt,
+  longRetryAt,
+  nextAgainAt,
+  nextDeferredLookAt,
+  nextHeartbeatAt,
+  nextRareTaskLookAt,
+  nextTaskLookAt,
+  nextVerifyLookAt,
+  retryAt,
+} from '../../../../src/rollout/upgrade/poll-schedule.ts';
+import { anUpgrade, aPolicy, startedAt } from '../../../support/builders.ts';
+
+describe('the instants at which an upgrade is polled', () => {
+  it('are whole milliseconds, whatever the durations of the policy', () => {
+    const ms = fc.integer({ min: 1, max: 100_000_000 });
+    fc.assert(
+      fc.property(
+        ms,
+        ms,
+        ms,
+        ms,
+        fc.double({ min: -1, max: 1, noNaN: true }),
+        (expectMs, deadlineMs, verifyWithinMs, ageMs, jitter) => {
+          const policy = aPolicy({ upgrade: { expectMs, deadlineMs, verifyWithinMs } });
+          const at = startedAt + ageMs;
+          const times = { startedAt, deadlineAt: startedAt + deadlineMs };
+          const due = [
+            firstTaskLookAt(at, policy),
+            nextTaskLookAt({ ...times, at }, policy),
+            nextRareTaskLookAt({ ...times, lookedAt: at }, policy),
+            firstVerifyLookAt(at, policy),
+            nextVerifyLookAt({ verifyBy: at + verifyWithinMs, at }, policy),
+            nextHeartbeatAt(at, policy),
+            nextDeferredLookAt({ since: startedAt, at }, policy),
+            nextAgainAt(at, 3, policy),
+            retryAt(at, 2, jitter, policy),
+            longRetryAt(at, jitter, policy),
+          ];
+          expect(due.filter((each) => !Number.isInteger(each) || each < startedAt)).toEqual([]);
+        },
+      ),
+    );
+  });
+
+  it('are so in records of earlier versions, too', () => {
+    const upgrade = anUpgrade({ state: 'retrying', dueAt: startedAt + 0.4, reason: 'no space left' });
+    const stored = `${encodeUpgrade(upgrade)},"write":"1"}`;
+    expect(decodeUpgrade(stored, upgrade.rolloutId, upgrade.collectorId)).toMatchObject({
+      dueAt: startedAt + 1,
+    });
+  });
+});

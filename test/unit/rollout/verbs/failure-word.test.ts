@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { Upgrade, UpgradeFailureClass } from '../../../../src/rollout/model/upgrade.ts';
+import { describeFailed, makeFailureTest } from '../../../../src/rollout/verbs/failure-word.ts';
+import { anUpgrade, startedAt } from '../../../support/builders.ts';
+
+const aFailed = (
+  state: 'failed' | 'timedOut' | 'unconfirmed',
+  failureClass: UpgradeFailureClass,
+  reason: string,
+): Upgrade => anUpgrade({ state, failureClass, reason, endedAt: startedAt, weight: 1, lost: false });
+
+const disabled = aFailed('failed', 'permanent', 'upgrades are disabled; do not retry');
+const noSpace = aFailed('failed', 'retry', 'attempt 3 of 3: no space left on device');
+const slow = aFailed('failed', 'retry', 'attempt 3 of 3: time-out while checking privileges');
+const timedOut = aFailed('timedOut', 'timedOut', 'no end within 35m');
+const lost = aFailed('unconfirmed', 'unconfirmed', 'not alive again within 10m');
+const failed = [disabled, noSpace, slow, timedOut, lost];
+
+describe('the word given with `retry --class`', () => {
+  it.each<[string, readonly Upgrade[]]>([
+    ['permanent', [disabled]],
+    // The name of a class means the class alone, whatever reasons say.
+    ['retry', [noSpace, slow]],
+    ['timedOut', [timedOut]],
+    ['timed out', [timedOut]],
+    ['Timed-Out', [timedOut]],
+    // As it is called in texts: the state, and the cause.
+    ['timeout', [slow, timedOut]],
+    ['time-out', [slow, timedOut]],
+    ['failed', [disabled, noSpace, slow]],
+    ['unconfirmed', [lost]],
+    ['No space left', [noSpace]],
+    ['no end within 35m', [timedOut]],
+    ['later', []],
+  ])('%j means what is shown so', (word, meant) => {
+    expect(failed.filter(makeFailureTest(word))).toEqual(meant);
+  });
+
+  it('means no upgrade that has not failed', () => {
+    const withdrawn = { ...disabled, state: 'withdrawn' } as Upgrade;
+    const retrying = anUpgrade({ state: 'retrying', dueAt: startedAt, reason: 'no space left' });
+    expect([withdrawn, retrying].filter(makeFailureTest('disabled'))).toEqual([]);
+    expect([withdrawn, retrying].filter(makeFailureTest('no space'))).toEqual([]);
+  });
+});
+
+it('what failed is counted by class and by reason, the most frequent first', () => {
+  expect(describeFailed([disabled, noSpace, noSpace])).toBe(
+    '2 retry, 1 permanent; by reason: 2 "attempt 3 of 3: no space left on device", 1 "upgrades are disabled; do not retry"',
+  );
+  const many = Array.from({ length: 7 }, (_each, at) => aFailed('failed', 'permanent', `cause ${at}`));
+  expect(describeFailed(many)).toMatch(
+    /^7 permanent; by reason: 1 "cause 0", .*"cause 4", and 2 more reasons$/,
+  );
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isRolloutEnd,
+  type RolloutState,
+  type RolloutView,
+  rolloutStates,
+  type WaveState,
+} from '../../../../src/rollout/model/rollout.ts';
+import { describeRollout } from '../../../../src/rollout/status/status.ts';
+import { legalVerbs } from '../../../../src/rollout/verbs/legal-verbs.ts';
+import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
+import { asShown } from '../../../support/as-shown.ts';
+import {
+  anApiStanding,
+  aPolicy,
+  aRollout,
+  aSummary,
+  aView,
+  aWave,
+  aWaveRule,
+  startedAt,
+} from '../../../support/builders.ts';
+
+const waveStates: readonly WaveState[] = ['waiting', 'awaitingApproval', 'open', 'soaking', 'passed', 'held'];
+const words = { by: 'alice', reason: '', at: startedAt };
+
+interface Case {
+  readonly state: RolloutState;
+  readonly wave: WaveState;
+  readonly approvedAt: number | null;
+  readonly kind: 'upgrade' | 'rollback';
+  readonly failed: number;
+  readonly retrying: number;
+  readonly buildHeld: boolean;
+}
+
+function viewOf({ state, wave, approvedAt, kind, failed, retrying, buildHeld }: Case): RolloutView {
+  const rules = [aWaveRule({ name: 'canary' }), aWaveRule({ approval: true })];
+  const waves = [aWave({ name: 'canary', state: 'passed' }), aWave({ state: wave, approvedAt })];
+  const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: startedAt };
+  return aView({
+    rollout: aRollout({
+      state,
+      kind,
+      rollbackOf: kind === 'rollback' ? 'production-20260301-1' : null,
+      policy: aPolicy({ waves: rules }),
+      waves,
+      endedAt: isRolloutEnd(state) ? startedAt : null,
+    }),
+    waves: [
+      aSummary({ succeeded: 10 }),
+      aSummary({ pending: 10 - failed - retrying, unconfirmed: failed, retrying }),
+    ],
+    buildHold: buildHeld ? buildHold : null,
+  });
+}
+
+function legal(view: RolloutView) {
+  return legalVerbs(describeRollout(view, startedAt, anApiStanding()));
+}
+
+const ordinary: Case = {
+  state: 'running',
+  wave: 'open',
+  approvedAt: null,
+  kind: 'upgrade',
+  failed: 0,
+  retrying: 0,
+  buildHeld: false,
+};
+
+const cases: readonly Case[] = rolloutStates.flatMap((state) =>
+  waveStates.flatMap((wave) =>
+    [null, startedAt].flatMap((approvedAt) =>
+      (['upgrade', 'rollback'] as const).flatMap((kind) =>
+        [0, 2].flatMap((failed) =>
+          [0, 1].flatMap((retrying) =>
+            [false, true].map((buildHeld) => ({
+              state,
+              wave,
+              approvedAt,
+              kind,
+              failed,
+              retrying,
+              buildHeld,
+            })),
+          ),
+        ),
+      ),
+    ),
+  ),
+);
+
+describe('legalVerbs', () => {
+  it.each([
+    ['running', ['pause', 'abort', 'rollback']],
+    ['paused', ['resume', 'abort', 'rollback']],
+    ['held', ['resume', 'abort', 'rollback']],
+    ['awaitingApproval', ['approve', 'abort']],
+    ['rollingBack', []],
+    ['rolledBack', []],
+    ['succeeded', ['rollback']],
+    ['aborted', ['rollback']],
+  ] as const)('in the state %s: %j', (state, verbs) => {
+    expect(legal(viewOf({ ...ordinary, state }))).toEqual(verbs);
+  });
+
+  it('offers retry once something has failed, also when it is over with failures', () => {
+    expect(legal(viewOf({ ...ordinary, failed: 1 }))).toContain('retry');
+    expect(legal(viewOf({ ...ordinary, failed: 1, state: 'finishedWithFailures' }))).toContain('retry');
+    expect(legal(viewOf({ ...ordinary, failed: 1, state: 'aborted' }))).not.toContain('retry');
+    expect(legal(viewOf(ordinary))).not.toContain('retry');
+    expect(legal(viewOf({ ...ordinary, retrying: 1 }))).not.toContain('retry');
+  });
+
+  it('offers to approve a wave until it is approved', () => {
+    expect(legal(viewOf({ ...ordinary, wave: 'awaitingApproval' }))).toContain('approve');
+    const approved = viewOf({ ...ordinary, wave: 'awaitingApproval', approvedAt: startedAt });
+    expect(legal(approved)).not.toContain('approve');
+  });
+
+  it('offers to skip a soak while a wave soaks, also in a paused rollout', () => {
+    expect(legal(viewOf({ ...ordinary, wave: 'soaking' }))).toContain('skipSoak');
+    expect(legal(viewOf({ ...ordinary, wave: 'soaking', state: 'paused' }))).toContain('skipSoak');
+    expect(legal(viewOf(ordinary))).not.toContain('skipSoak');
+    expect(legal(viewOf({ ...ordinary, wave: 'soaking', state: 'aborted' }))).not.toContain('skipSoak');
+  });
+
+  it('offers no resume while the build is held, and no rollback of a rollback', () => {
+    expect(legal(viewOf({ ...ordinary, state: 'held', buildHeld: true }))).not.toContain('resume');
+    expect(legal(viewOf({ ...ordinary, kind: 'rollback' }))).not.toContain('rollback');
+  });
+
+  it('agrees with the judgement of every verb in every situation', () => {
+    for (const each of cases) {
+      const view = viewOf(each);
+      const offered = legal(view);
+      for (const verb of rolloutVerbs) {
+        const judged = judgeVerb(view, asShown(view, verb), words).kind;
+        const where = `${verb} in ${JSON.stringify(each)}`;
+        // A retry changes the collectors that failed, and not always the rollout.
+        const isRetry = verb === 'retry' && judged === 'unchanged' && each.failed > 0;
+        const changes = judged === 'change' || isRetry;
+        // To end the soak of what is over is accepted, but there is no use in offering it.
+        const isUseless = verb === 'skipSoak' && !offered.includes('abort');
+        expect(offered.includes(verb), where).toBe(changes && !isUseless);
+      }
+    }
+  });
+});

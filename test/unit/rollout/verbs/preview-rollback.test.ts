@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { makeApplyVerb } from '../../../../src/orchestrator/operations/apply-verb.ts';
+import { showRollback } from '../../../../src/orchestrator/operations/preview-rollback.ts';
+import type { Policy } from '../../../../src/rollout/model/policy.ts';
+import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
+import {
+  isAsShown,
+  previewRollback,
+  type ShownRollback,
+} from '../../../../src/rollout/verbs/preview-rollback.ts';
+import {
+  aFleetService,
+  anUpgrade,
+  aPolicy,
+  aRollout,
+  aView,
+  aWaveRule,
+  oldBuild,
+  someGroups,
+  startedAt,
+} from '../../../support/builders.ts';
+import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
+import { quietParts } from '../../../support/quiet-parts.ts';
+
+const other = '19.456-3';
+const succeeded = { state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false } as const;
+const canary = aWaveRule({
+  name: 'first',
+  size: { kind: 'perStratum', count: 1 },
+  soakMs: 1_800_000,
+  maxFailures: { kind: 'count', count: 0 },
+});
+
+/** So many upgraded collectors in two strata, the second a third of them. */
+const upgraded = (size: number) =>
+  Array.from({ length: size }, (_, index) =>
+    anUpgrade(succeeded, {
+      collectorId: index + 1,
+      stratum: index % 3 === 0 ? 1 : 0,
+      fromBuild: index % 3 === 0 ? other : oldBuild,
+    }),
+  );
+
+describe('the preview of a rollback', () => {
+  const preview = (policy: Partial<Policy>) =>
+    previewRollback(
+      aView({ rollout: aRollout({ policy: aPolicy(policy) }) }),
+      { takenBack: upgraded(9), left: [] },
+      startedAt,
+    );
+
+  it('counts the collectors and the builds that they go back to, and shows the limits', () => {
+    const caps = [{ key: 'osName', cap: 2 }] as const;
+    expect(preview({ waves: [canary, aWaveRule()], concurrency: 5, maxInFlightPer: caps })).toMatchObject({
+      collectors: 9,
+      builds: [
+        { build: oldBuild, count: 6 },
+        { build: other, count: 3 },
+      ],
+      waves: [
+        { name: 'canary', size: 2, soakMs: 1_800_000, maxFailures: '0' },
+        { name: 'rest', size: 7, soakMs: 0, maxFailures: '2%' },
+      ],
+      concurrency: 5,
+      caps,
+      window: null,
+      mayGrowBy: 5,
+    });
+  });
+
+  it('does not guess the size of a canary that has to match', () => {
+    const waves = [{ ...canary, match: { osName: ['Linux'] } }, aWaveRule()];
+    expect(preview({ waves }).waves.map(({ size }) => size)).toEqual([null, null]);
+  });
+});
+
+describe('a rollback that is confirmed', () => {
+  const left = [{ reason: 'not offered', count: 3, names: [] }];
+  const of = (changes: { collectors?: number; mayGrowBy?: number }) => ({
+    ...previewRollback(aView(), { takenBack: [], left }, startedAt),
+    collectors: 40,
+    mayGrowBy: 0,
+    ...changes,
+  });
+  const shown = { collectors: 40, leftBehind: 3 };
+
+  it('is the one that was shown while no more go back, and no more stay', () => {
+    expect(isAsShown(shown, of({}))).toBe(true);
+    expect(isAsShown(shown, of({ collectors: 30 }))).toBe(true);
+    expect(isAsShown(shown, of({ collectors: 41 }))).toBe(false);
+    expect(isAsShown({ ...shown, leftBehind: 2 }, of({}))).toBe(false);
+  });
+
+  it('is still the one where the running rollout upgraded its slots meanwhile', () => {
+    expect(isAsShown(shown, of({ collectors: 50, mayGrowBy: 10 }))).toBe(true);
+    expect(isAsShown(shown, of({ collectors: 51, mayGrowBy: 10 }))).toBe(false);
+  });
+});
+
+describe('the rollback verb (P15)', () => {
+  const id = 'production-20260302-1';
+
+  const setUp = async (rollout: Partial<Rollout> = {}) => {
+    const store = makeMemoryRolloutStore(() => startedAt);
+    const upgrades = upgraded(9);
+    await store.freeze({
+      rollout: aRollout({ id, state: 'paused', ...rollout }),
+      upgrades,
+      groups: someGroups(),
+      events: [],
+    });
+    const offers = [{ version: oldBuild, latest: true }];
+    const register = makeMemoryFleetRegister();
+    const parts = {
+      ...quietParts,
+      store,
+      register,
+      fleet: aFleetService({ listBuilds: async () => ({ ok: true, value: offers }) }),
+    };
+    return {
+      register,
+      preview: () => showRollback(parts, id),
+      ask: (shown?: ShownRollback) =>
+        makeApplyVerb(parts)({
+          rolloutId: id,
+          verb: 'rollback',
+          by: 'ann',
+          reason: '',
+          ...(shown && { shown }),
+        }),
+      load: () => store.loadRollout(id),
+    };
+  };
+
+  it('shows who goes back, who stays, and why', async () => {
+    const { preview } = await setUp();
+    expect(await preview()).toMatchObject({
+      kind: 'shown',
+      preview: {
+        collectors: 6,
+        leftBehind: [{ reason: 'the service no longer offers the build they had', count: 3 }],
+      },
+    });
+  });
+
+  it('leaves out whom an operator holds', async () => {
+    const { preview, register } = await setUp();
+    await register.holdCollector({ collectorId: 2, name: 'web-2', by: 'ann', reason: 'disk', at: startedAt });
+    expect(await preview()).toMatchObject({
+      preview: { collectors: 5, leftBehind: [{ count: 3 }, { reason: 'an operator holds them', count: 1 }] },
+    });
+  });
+
+  it('is refused with the numbers of now where it names none, or others', async () => {
+    const { ask, load } = await setUp();
+    for (const shown of [undefined, { collectors: 2, leftBehind: 3 }, { collectors: 6, leftBehind: 0 }])
+      expect(await ask(shown)).toMatchObject({
+        kind: 'refused',
+        reason: expect.stringContaining('6 go back, 3 stay'),
+      });
+    expect((await load())?.state).toBe('paused');
+  });
+
+  it('begins where it names those that were shown, and repeated changes nothing', async () => {
+    const { ask, load } = await setUp();
+    expect(await ask({ collectors: 6, leftBehind: 3 })).toMatchObject({ kind: 'change' });
+    expect(await load()).toMatchObject({ state: 'rollingBack', leftBehind: [{ count: 3 }] });
+    expect(await ask()).toEqual({ kind: 'unchanged' });
+  });
+});

@@ -1,0 +1,372 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { findStratum } from '../../../../src/rollout/model/plan-groups.ts';
+import {
+  isRolloutEnd,
+  type Rollout,
+  type RolloutState,
+  type RolloutView,
+  rolloutStates,
+  type WaveState,
+} from '../../../../src/rollout/model/rollout.ts';
+import { describeRollout } from '../../../../src/rollout/status/status.ts';
+import { legalVerbs } from '../../../../src/rollout/verbs/legal-verbs.ts';
+import {
+  judgeVerb,
+  type RolloutVerb,
+  rolloutVerbs,
+  type VerbJudgement,
+} from '../../../../src/rollout/verbs/verbs.ts';
+import { asShown } from '../../../support/as-shown.ts';
+import {
+  anApiStanding,
+  aPolicy,
+  aRollout,
+  aSummary,
+  aView,
+  aWave,
+  aWaveRule,
+  someGroups,
+  startedAt,
+} from '../../../support/builders.ts';
+
+const at = startedAt + 3_600_000;
+const words = { by: 'ann', reason: 'storage team asked', at };
+
+function view(rollout: Partial<Rollout> = {}, changes: Partial<RolloutView> = {}): RolloutView {
+  return aView({
+    rollout: aRollout({
+      endedAt: rollout.state !== undefined && isRolloutEnd(rollout.state) ? startedAt : null,
+      ...rollout,
+    }),
+    ...changes,
+  });
+}
+
+const failedOnes = { waves: [aSummary({ succeeded: 8, failed: 2 }, { weight: 2 })] };
+const judge = (of: RolloutView, verb: RolloutVerb) => judgeVerb(of, asShown(of, verb), words);
+
+type Kind = VerbJudgement['kind'];
+
+describe('the verbs of an operator', () => {
+  /** What each does in each state; what is not named is refused. */
+  const table: Readonly<Record<RolloutVerb, Partial<Record<RolloutState, Kind>>>> = {
+    pause: { running: 'change', paused: 'unchanged' },
+    resume: { paused: 'change', held: 'change', running: 'unchanged' },
+    approve: { awaitingApproval: 'change' },
+    skipSoak: {
+      running: 'change',
+      paused: 'change',
+      held: 'change',
+      planned: 'change',
+      awaitingApproval: 'change',
+    },
+    abort: {
+      planned: 'change',
+      awaitingApproval: 'change',
+      running: 'change',
+      held: 'change',
+      paused: 'change',
+      aborted: 'unchanged',
+    },
+    rollback: {
+      planned: 'change',
+      running: 'change',
+      held: 'change',
+      paused: 'change',
+      succeeded: 'change',
+      finishedWithFailures: 'change',
+      aborted: 'change',
+      superseded: 'change',
+      rollingBack: 'unchanged',
+      rolledBack: 'unchanged',
+    },
+    retry: {
+      finishedWithFailures: 'change',
+      running: 'unchanged',
+      held: 'unchanged',
+      paused: 'unchanged',
+      planned: 'unchanged',
+    },
+  };
+  const soaking = { waves: [aWave({ state: 'soaking', soakEndsAt: at })] };
+
+  describe.each(rolloutVerbs)('%s', (verb) => {
+    it.each(rolloutStates)('of a rollout that is %s', (state) => {
+      const judgement = judge(view({ state, ...soaking }, failedOnes), verb);
+      expect(judgement.kind).toBe(table[verb][state] ?? 'refused');
+      if (judgement.kind === 'refused') expect(judgement.reason.trim()).not.toBe('');
+    });
+  });
+
+  it('keep who asked, why and when', () => {
+    expect(judge(view(), 'pause')).toEqual({
+      kind: 'change',
+      fact: { kind: 'paused', at, reason: 'by ann: storage team asked' },
+    });
+    expect(judgeVerb(view(), { verb: 'pause' }, { ...words, reason: '' })).toMatchObject({
+      fact: { reason: 'by ann' },
+    });
+  });
+
+  it('do not say of a rollout that it is over when it is not', () => {
+    for (const verb of rolloutVerbs) {
+      for (const state of rolloutStates) {
+        if (isRolloutEnd(state)) continue;
+        const judgement = judge(view({ state, ...soaking }), verb);
+        if (judgement.kind === 'refused')
+          expect(judgement.reason, `${verb} ${state}`).not.toMatch(/it is over/);
+      }
+    }
+  });
+});
+
+describe('pause', () => {
+  it('says of a held one that it stands already', () => {
+    expect(judge(view({ state: 'held' }), 'pause')).toMatchObject({
+      reason: expect.stringMatching(/^it is held already/),
+    });
+  });
+});
+
+describe('resume', () => {
+  const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at };
+
+  it('is refused while the build is held, and says what to do first', () => {
+    expect(judge(view({ state: 'held' }, { buildHold }), 'resume')).toEqual({
+      kind: 'refused',
+      reason: 'build 19.536-4 is held (breaks logs); release 19.536-4 first',
+    });
+  });
+
+  it('ends the hold that was shown, and no later one (P15)', () => {
+    const begin = (of: Rollout, reason: string) => evolveRollout(of, { kind: 'held', at, reason });
+    const first = view(begin(aRollout({ rev: 16 }), 'canary: failures 3'));
+    const asked = asShown(first, 'resume');
+    expect(asked).toEqual({ verb: 'resume', hold: 17 });
+    const trusted = { at, size: 10, missing: 0 };
+    const later = evolveRollout(first.rollout, { kind: 'inventoryTrusted', at, inventory: trusted });
+    expect(judgeVerb(view(later), asked, words).kind).toBe('change');
+    const resumed = evolveRollout(later, { kind: 'resumed', at, reason: '', view: first });
+    expect(resumed).not.toHaveProperty('hold');
+    expect(judgeVerb(view(resumed), asked, words).kind).toBe('unchanged');
+    const second = view(begin(resumed, 'the build is gone'));
+    expect(judgeVerb(second, asked, words)).toEqual({
+      kind: 'refused',
+      reason: 'it is held by hold 20 now, not 17: the build is gone',
+    });
+    expect(judge(second, 'resume').kind).toBe('change');
+  });
+
+  it('ends a hold of an earlier version, which has no number', () => {
+    expect(judge(view({ state: 'held', rev: 5 }), 'resume').kind).toBe('change');
+  });
+
+  it('does not take a plan that waits for approval for a held one', () => {
+    expect(judge(view({ state: 'awaitingApproval' }), 'resume')).toMatchObject({
+      reason: 'it waits for approval: approve it',
+    });
+  });
+});
+
+describe('skip-soak', () => {
+  it('is refused while nothing soaks', () => {
+    expect(judge(view(), 'skipSoak')).toEqual({ kind: 'refused', reason: 'no wave of it soaks now' });
+  });
+
+  it('changes nothing the second time', () => {
+    const skipped = { waves: [aWave({ state: 'soaking', soakEndsAt: at, soakSkippedAt: startedAt })] };
+    expect(judge(view(skipped), 'skipSoak').kind).toBe('unchanged');
+  });
+
+  it('means the wave that soaks, and no other (P15)', () => {
+    const second = {
+      waves: [
+        aWave({ name: 'canary', state: 'passed' }),
+        aWave({ name: 'rest', state: 'soaking', soakEndsAt: at }),
+      ],
+    };
+    expect(judgeVerb(view(second), { verb: 'skipSoak', wave: 'rest' }, words)).toMatchObject({
+      fact: { kind: 'soakSkipped', wave: 1, at },
+    });
+    const first = { verb: 'skipSoak', wave: 'canary' } as const;
+    expect(judgeVerb(view(second), first, words)).toEqual({
+      kind: 'refused',
+      reason: 'wave rest soaks now, not canary',
+    });
+  });
+});
+
+describe('retry', () => {
+  it('is refused when nothing has failed', () => {
+    expect(judge(view({ state: 'finishedWithFailures' }), 'retry').kind).toBe('refused');
+  });
+
+  it('is refused when more have failed than were shown (P15)', () => {
+    const of = view({ state: 'running' }, failedOnes);
+    expect(judgeVerb(of, { verb: 'retry', failed: 1 }, words)).toEqual({
+      kind: 'refused',
+      reason: '2 of it have failed by now, not 1',
+    });
+  });
+
+  it('can be repeated after a crash between its records and the rollout', () => {
+    const halfway = { waves: [aSummary({ succeeded: 8, retrying: 2 })] };
+    expect(judge(view({ state: 'finishedWithFailures' }, halfway), 'retry').kind).toBe('change');
+  });
+
+  it('opens a rollout again that had finished with failures', () => {
+    const over = view({ state: 'finishedWithFailures' }, failedOnes);
+    const judgement = judge(over, 'retry');
+    if (judgement.kind !== 'change') throw new Error('retry was refused');
+    expect(evolveRollout(over.rollout, judgement.fact)).toMatchObject({ state: 'running', endedAt: null });
+  });
+});
+
+describe('verbs in general', () => {
+  const waves = fc.tuple(
+    fc.integer({ min: 0, max: 2 }),
+    fc.constantFrom<WaveState>('waiting', 'awaitingApproval', 'open', 'soaking', 'held'),
+  );
+  const views = fc
+    .record({
+      state: fc.constantFrom(...rolloutStates),
+      kind: fc.constantFrom('upgrade' as const, 'rollback' as const),
+      at: waves,
+      isApproved: fc.boolean(),
+      wantsApproval: fc.boolean(),
+      isSkipped: fc.boolean(),
+      failed: fc.integer({ min: 0, max: 2 }),
+      isBuildHeld: fc.boolean(),
+      rollbackId: fc.constantFrom(null, 'production-20260302-2'),
+      isOver: fc.boolean(),
+    })
+    .map(
+      ({
+        state,
+        kind,
+        at: [passed, current],
+        isApproved,
+        wantsApproval,
+        isSkipped,
+        failed,
+        isBuildHeld,
+        rollbackId,
+        isOver,
+      }) => {
+        // A rollout whose plan waits has no wave that has got anywhere.
+        const isPlan = state === 'awaitingApproval' || state === 'planned';
+        // Only a wave whose rule asks for it waits for approval.
+        const now = current === 'awaitingApproval' && !wantsApproval ? 'waiting' : current;
+        const stateOf = (wave: number): WaveState =>
+          isPlan || wave > passed ? 'waiting' : wave < passed ? 'passed' : now;
+        const rules = ['canary', 'early', 'rest'].map((name) => aWaveRule({ name, approval: wantsApproval }));
+        return view(
+          {
+            state,
+            kind,
+            rollbackOf: kind === 'rollback' ? 'production-20260302-0' : null,
+            rollbackId: state === 'rollingBack' || state === 'rolledBack' ? rollbackId : null,
+            endedAt: isRolloutEnd(state) && isOver ? startedAt : null,
+            policy: aPolicy({ waves: rules, approval: state === 'awaitingApproval' || wantsApproval }),
+            waves: rules.map(({ name }, wave) =>
+              aWave({
+                name,
+                state: stateOf(wave),
+                soakEndsAt: stateOf(wave) === 'soaking' ? at : null,
+                soakSkippedAt: isSkipped && stateOf(wave) === 'soaking' ? startedAt : null,
+                approvedAt: isApproved && !isPlan && wave <= passed ? startedAt : null,
+              }),
+            ),
+          },
+          {
+            waves: [
+              aSummary({ succeeded: 5, failed: isPlan ? 0 : failed }, { weight: failed }),
+              aSummary({ pending: 5 }),
+              aSummary({ pending: 5 }),
+            ],
+            buildHold: isBuildHeld ? { build: '19.536-4', by: 'ann', reason: '', at } : null,
+          },
+        );
+      },
+    );
+
+  it('repeated change nothing more, in any state', () => {
+    let changes = 0;
+    fc.assert(
+      fc.property(views, fc.constantFrom(...rolloutVerbs), (of, verb) => {
+        const asked = asShown(of, verb);
+        const judgement = judgeVerb(of, asked, words);
+        if (judgement.kind !== 'change') return;
+        changes += 1;
+        const rollout = evolveRollout(of.rollout, judgement.fact);
+        expect(rollout.rev).toBe(of.rollout.rev + 1);
+        expect(judgeVerb({ ...of, rollout }, asked, words).kind).toBe('unchanged');
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(changes).toBeGreaterThan(200);
+  });
+
+  it('that are refused say why', () => {
+    fc.assert(
+      fc.property(views, fc.constantFrom(...rolloutVerbs), (of, verb) => {
+        const judgement = judge(of, verb);
+        if (judgement.kind === 'refused') expect(judgement.reason.length).toBeGreaterThan(5);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('leave a rollout that is over alone, but for rollback and retry', () => {
+    fc.assert(
+      fc.property(views, fc.constantFrom(...rolloutVerbs), (of, verb) => {
+        if (!isRolloutEnd(of.rollout.state) || verb === 'rollback' || verb === 'retry') return;
+        expect(judge(of, verb).kind).not.toBe('change');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('are offered by the status when they would change something, and only then', () => {
+    fc.assert(
+      fc.property(views, (of) => {
+        const status = describeRollout(of, at, anApiStanding());
+        const offered = legalVerbs(status);
+        for (const verb of rolloutVerbs) {
+          // Whether a soak was skipped is not in the status; the records of failed ones are changed one by one.
+          if (verb === 'skipSoak' && of.rollout.waves.some(({ soakSkippedAt }) => soakSkippedAt !== null))
+            continue;
+          const { kind } = judgeVerb(of, asShown(status, verb), words);
+          const changes = kind === 'change' || (verb === 'retry' && kind === 'unchanged');
+          expect(offered.includes(verb), `${verb} ${of.rollout.state}`).toBe(changes);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('a stratum named by an operator', () => {
+  const groups = someGroups({
+    strata: [
+      { label: 'Linux / amd64', sizes: [5] },
+      { label: 'Windows / amd64', sizes: [5] },
+    ],
+  });
+
+  it('is found whatever the case and the blanks', () => {
+    expect(findStratum(groups.strata, 'windows/AMD64')).toEqual({
+      kind: 'found',
+      stratum: 1,
+      label: 'Windows / amd64',
+    });
+    expect(findStratum(groups.strata, ' Linux  /amd64 ')).toMatchObject({ stratum: 0 });
+  });
+
+  it('is not found by a part of its name', () => {
+    expect(findStratum(groups.strata, 'linux')).toEqual({ kind: 'none' });
+    expect(findStratum(groups.strata, '')).toEqual({ kind: 'none' });
+  });
+});
