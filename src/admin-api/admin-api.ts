@@ -23,7 +23,7 @@ export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts
   /** How many connections may be open; without it, as many as there are descriptors. */
   readonly connections?: ConnectionLimits;
   /** Told of errors that are bugs of ours; the asker learns only that there was one. */
-  readonly tellError: (error: unknown) => void;
+  readonly reportError: (error: unknown) => void;
 }
 
 export interface RunningAdminApi {
@@ -57,7 +57,7 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
       }),
     ],
     around: async (request, next) => withSecurityHeaders(access(request) ?? (await next())),
-    answerFailure: (failure) => answerFailure(failure, parts.tellError),
+    answerFailure: (failure) => answerFailure(failure, parts.reportError),
   });
   return { url: server.url, close: () => server.close() };
 }
@@ -77,7 +77,7 @@ function withSecurityHeaders(answer: HttpAnswer): HttpAnswer {
   return { ...answer, headers: { ...securityHeaders, ...answer.headers } };
 }
 
-function answerFailure(failure: RequestFailure, tellError: (error: unknown) => void): HttpAnswer {
+function answerFailure(failure: RequestFailure, reportError: (error: unknown) => void): HttpAnswer {
   switch (failure.kind) {
     case 'unknownRoute':
       return faultAnswer('notFound', 'there is nothing at this path');
@@ -98,7 +98,7 @@ function answerFailure(failure: RequestFailure, tellError: (error: unknown) => v
     case 'handlerError': {
       const { error } = failure;
       if (error instanceof AdminFault) return faultAnswer(error.kind, error.message);
-      tellError(error);
+      reportError(error);
       return faultAnswer('internal', 'an error of ours; the log of the daemon has it');
     }
     default:

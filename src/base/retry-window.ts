@@ -25,15 +25,15 @@ export function makeRetryWindow(parts: {
   let openedAt: EpochMs | undefined;
   let waitMs = firstWaitMs;
   let isOver = false;
-  let isTold = false;
+  let isReported = false;
   return {
     failed: (reason) => {
       openedAt ??= parts.now();
       const leftMs = openedAt + parts.withinMs - parts.now();
       isOver ||= leftMs <= 0;
       if (isOver) return undefined;
-      if (!isTold) parts.onOpen(reason);
-      isTold = true;
+      if (!isReported) parts.onOpen(reason);
+      isReported = true;
       const wait = Math.min(waitMs, leftMs);
       waitMs = Math.min(2 * waitMs, waitMaxMs);
       return wait;

@@ -1,7 +1,7 @@
 import type { DurationMs } from '../base/time.ts';
 import { sleepForReal, withEitherSignal } from '../base/waiting.ts';
 import { type ApiBudget, PausedTooLong } from '../orchestrator/ports/api-budget.ts';
-import { standstillReasons } from '../rollout/status/api-budget-status.ts';
+import { outageReasons } from '../rollout/status/api-budget-status.ts';
 
 // A little more than 1/R apart, as in the shared budget, so that no second holds more than R requests.
 const marginShare = 0.04;
@@ -10,7 +10,7 @@ const marginShare = 0.04;
 const pauseMaxMs: DurationMs = 90_000;
 
 // Shorter ones are over before a person wonders.
-const toldFromMs: DurationMs = 2_000;
+const reportedFromMs: DurationMs = 2_000;
 
 /** Hears of a wait for a pause of the service that a person notices; once a pause. */
 export type OnPauseWait = (wait: { readonly waitMs: DurationMs; readonly reason: string }) => void;
@@ -23,7 +23,7 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
   const spacingMs = (1_000 / requestsPerSecond) * (1 + marginShare);
   let nextAt = 0;
   // Set by a pause, until someone who waits for it has told it.
-  let untold: string | undefined;
+  let unreported: string | undefined;
   let last: Promise<void> = Promise.resolve();
   return {
     take: async (_budgetClass, signal) => {
@@ -39,8 +39,9 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
         giveBack();
         throw new PausedTooLong(`The service asked for a pause of ${Math.ceil(pauseMs / 60_000)} minutes.`);
       }
-      if (untold !== undefined && pauseMs > toldFromMs) onPauseWait?.({ waitMs: pauseMs, reason: untold });
-      untold = undefined;
+      if (unreported !== undefined && pauseMs > reportedFromMs)
+        onPauseWait?.({ waitMs: pauseMs, reason: unreported });
+      unreported = undefined;
       await sleepForReal(Math.max(0, nextAt - performance.now()), signal);
       if (signal?.aborted === true) {
         giveBack();
@@ -51,7 +52,7 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
     },
     pause: async ({ forMs, single }) => {
       nextAt = Math.max(nextAt, performance.now() + forMs);
-      untold = standstillReasons[single ? 'signInThrottled' : 'rateLimited'];
+      unreported = outageReasons[single ? 'signInThrottled' : 'rateLimited'];
     },
     // A command tries a few times, tells, and ends: nobody else waits behind it.
     serviceDown: async () => undefined,

@@ -1,18 +1,18 @@
 import type { DurationMs } from '../base/time.ts';
 import { sleepForReal } from '../base/waiting.ts';
-import type { Errands } from '../orchestrator/ports/leader.ts';
+import type { BackgroundTasks } from '../orchestrator/ports/leader.ts';
 
 // What came to nothing is asked for again by the next decision, a second later: not as often as that.
 const restMsDefault: DurationMs = 5_000;
 
-/** Runs errands in the background of this process. */
-export interface RunningErrands extends Errands {
+/** Runs backgroundTasks in the background of this process. */
+export interface RunningErrands extends BackgroundTasks {
   /** Cuts what is on its way, and waits for its end. */
   close(): Promise<void>;
 }
 
-/** @param onError told of what an errand threw: a bug, or Redis away; it is asked for again */
-export function makeErrands(
+/** @param onError told of what an backgroundTask threw: a bug, or Redis away; it is asked for again */
+export function makeBackgroundTasks(
   onError: (key: string, error: unknown) => void,
   restMs: DurationMs = restMsDefault,
 ): RunningErrands {

@@ -16,7 +16,7 @@ import { makeStoreMemory } from '../orchestrator/recovery/data-loss.ts';
 import { followConfigs, makeConfigs } from '../orchestrator/scan/configs.ts';
 import { type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
 import type { ScanResult } from '../orchestrator/scan/scan-book.ts';
-import { makeSightings } from '../orchestrator/watch/sightings.ts';
+import { makeObservations } from '../orchestrator/watch/observations.ts';
 import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../queue/queue-names.ts';
 import { makeRedisApiBudget } from '../redis/api-budget/api-budget.ts';
@@ -26,14 +26,14 @@ import type { RedisConfig } from '../redis/connection/config.ts';
 import { isRedisSilence } from '../redis/connection/outage.ts';
 import { makeRedisPulse } from '../redis/connection/pulse.ts';
 import { makeRedisConfigRegister } from '../redis/coordination/config-register.ts';
-import { bornKey, makeRedisStoreBirth } from '../redis/coordination/store-instance.ts';
-import { makeRedisBell } from '../redis/coordination/wake-ups.ts';
+import { bornKey, makeRedisStoreInstance } from '../redis/coordination/store-instance.ts';
+import { makeRedisWakeUps } from '../redis/coordination/wake-ups.ts';
 import { policyKeys } from '../redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../redis/schema/unreadable-records.ts';
-import { standstillLeftMs } from '../rollout/status/api-budget-status.ts';
+import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 import { makeReadAccountMark } from './account-mark.ts';
 import { makeStoppableBudget } from './api-budgets.ts';
-import { makeErrands } from './background-tasks.ts';
+import { makeBackgroundTasks } from './background-tasks.ts';
 import { connectionLimits } from './connection-limits.ts';
 import { type DaemonSink, makeDaemonSink } from './event-sink.ts';
 import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
@@ -44,7 +44,7 @@ import { makeQueueComplaints } from './queue-errors.ts';
 import { accountReadiness, configReadiness, redisReadiness, serviceReadiness } from './readiness.ts';
 import { forbiddenWords, makeRedisConnections } from './redis-connections.ts';
 import { makeRedisPorts } from './redis-ports.ts';
-import { tellAtStart } from './report-at-start.ts';
+import { reportAtStart } from './report-at-start.ts';
 import { ourRequestsPerSecond, serviceSocketsMax } from './service-settings.ts';
 import { describeEnd, endInTime } from './shutdown.ts';
 
@@ -117,9 +117,9 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const accessId = config.service.accessId.reveal();
   const { historyMs } = config;
   const kept = { keyPrefix, historyMs, broken, clock, accessId, requestsPerSecond, rollouts };
-  const { readApiStanding: readApiStandingAtStart, ...ports } = makeRedisPorts(redis.worker, kept);
-  const { readApiStanding, ...handlerPorts } = makeRedisPorts(redis.handler, kept);
-  const bell = makeRedisBell({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
+  const { readApiBudgetStatus: readApiStandingAtStart, ...ports } = makeRedisPorts(redis.worker, kept);
+  const { readApiBudgetStatus, ...handlerPorts } = makeRedisPorts(redis.handler, kept);
+  const wakeUps = makeRedisWakeUps({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
   const budget = makeRedisApiBudget({
     commands: redis.worker.commands,
     keyPrefix,
@@ -127,7 +127,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     requestsPerSecond,
     concurrentRequests: config.service.concurrentRequests,
     permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
-    onStanding: (standing) => access.setStanding(standing),
+    onStatus: (standing) => access.setStanding(standing),
     faults: redis.faults,
     onStarved: (lateMs) =>
       sink.note({
@@ -152,9 +152,11 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   });
   const fleet = fleetCounts.watch(access.fleet);
   const answerWithinMs = config.service.requestTimeoutMs + answerMarginMs;
-  const birth = makeRedisStoreBirth({ commands: redis.worker.commands, keyPrefix });
+  const birth = makeRedisStoreInstance({ commands: redis.worker.commands, keyPrefix });
   const memory = makeStoreMemory({ ...ports, birth, sink, clock, policies });
-  const errands = makeErrands((errand, error) => sink.note({ event: 'errand.failed', errand, error }));
+  const backgroundTasks = makeBackgroundTasks((backgroundTask, error) =>
+    sink.note({ event: 'backgroundTask.failed', backgroundTask, error }),
+  );
   const readMark = makeReadAccountMark({
     commands: redis.worker.commands,
     keyPrefix,
@@ -164,10 +166,10 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     ...ports,
     clock,
     sink,
-    bell,
+    wakeUps,
     sleep: sleepForReal,
     fleet,
-    errands,
+    backgroundTasks,
     readMark,
   });
   const register = makeRedisConfigRegister({
@@ -184,7 +186,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     configs,
     clock,
     sink,
-    bell,
+    wakeUps,
     sleep: sleepForReal,
     random: Math.random,
     answerWithinMs,
@@ -209,11 +211,13 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         metrics.setPolicies(policies);
         loops
           ?.follow(live.schedules())
-          .catch((error: unknown) => sink.note({ event: 'errand.failed', errand: 'schedules', error }));
+          .catch((error: unknown) =>
+            sink.note({ event: 'backgroundTask.failed', backgroundTask: 'schedules', error }),
+          );
       },
     },
   });
-  const made = makeOperations({ ...shared, ...handlerPorts, rollouts, readApiStanding });
+  const made = makeOperations({ ...shared, ...handlerPorts, rollouts, readApiBudgetStatus });
   const operations: Operations = {
     ...made,
     reload: reloading.reload,
@@ -238,13 +242,13 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     const [statuses, queueJobs, api, entries] = await Promise.all([
       operations.listRollouts(),
       queue.countJobs(),
-      readApiStanding(),
+      readApiBudgetStatus(),
       handlerPorts.scans.read(),
     ]);
     return {
       statuses,
       queueJobs,
-      standstillMs: standstillLeftMs(api, clock.now()),
+      outageMs: outageLeftMs(api, clock.now()),
       scans: entries.filter(({ policy }) => policies.includes(policy)),
       fleet: fleetCounts.read(),
     };
@@ -252,7 +256,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   const readiness = async (): Promise<Readiness> => {
     const redisNow = await redisReadiness(redis, keyPrefix);
     if (redisNow.ok) await accounts.forgetEnded();
-    const service = await serviceReadiness(access, redisNow.ok ? readApiStanding : null);
+    const service = await serviceReadiness(access, redisNow.ok ? readApiBudgetStatus : null);
     return {
       redis: redisNow,
       service,
@@ -269,14 +273,14 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   let adminApi: RunningAdminApi | undefined;
   let loops: Loops | undefined;
   const ring = makeRingSignal();
-  const stopListening = bell.onRing(ring.ring);
+  const stopListening = wakeUps.onWakeUp(ring.ring);
 
   const startWork = async (): Promise<void> => {
-    await budget.learnStanding();
-    await tellAtStart({
+    await budget.learnStatus();
+    await reportAtStart({
       ...shared,
       commands: redis.worker.commands,
-      readApiStanding: readApiStandingAtStart,
+      readApiBudgetStatus: readApiStandingAtStart,
       onError: (error) => {
         if (!stopping.signal.aborted) logger.write('warn', { event: 'start.incomplete', error });
       },
@@ -297,14 +301,14 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       names,
       queue,
       onQueueError,
-      errands,
+      backgroundTasks,
       requestsPerSecond,
-      nextRing: ring.next,
+      nextWakeUp: ring.next,
       schedules: live.schedules(),
       followConfigs: followBrakes,
       followsSchedule: parts.followsSchedule,
       scanNow,
-      sightings: makeSightings(),
+      observations: makeObservations(),
       configRegister: register,
       isWaitedFor: () => isWaitedFor({ ...ports, policies, accounts, configs }),
     };
@@ -322,7 +326,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   };
   const endWork = async (): Promise<void> => {
     await working;
-    await Promise.all([loops?.close(), errands.close()]);
+    await Promise.all([loops?.close(), backgroundTasks.close()]);
     await access.close();
     await budget.close();
     await queue.close();
@@ -338,7 +342,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     };
     const end = await endInTime({ work: endWork(), redisAnswers, cutRedis });
     await adminApi?.close();
-    bell.close();
+    wakeUps.close();
     if (end.kind === 'done') await redis.close();
     sink.note({ event: 'daemon.stopped', detail: describeEnd(end) });
   };
@@ -369,7 +373,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
         isUnavailable: isRedisSilence,
         metrics,
         version: parts.version,
-        tellError: (error) => logger.write('error', { event: 'http.failed', error }),
+        reportError: (error) => logger.write('error', { event: 'http.failed', error }),
       });
       begin(`listening on ${adminApi.url}`);
       return { url: adminApi.url };

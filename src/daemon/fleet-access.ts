@@ -6,7 +6,7 @@ import { withRetriedReads } from '../collector-api/wire/retry-reads.ts';
 import { makeServiceClient } from '../collector-api/wire/service-client.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { ApiBudget, KeyMemory, ServiceStanding } from '../orchestrator/ports/api-budget.ts';
+import type { ApiBudget, KeyMemory, ServiceStatus } from '../orchestrator/ports/api-budget.ts';
 import type { EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
 import { clientSettings } from './service-settings.ts';
@@ -32,7 +32,7 @@ export interface FleetAccess {
   /** What the daemons of this key, or else our last request, found; true before the first one. */
   readiness(): { readonly ok: boolean; readonly reason: string };
   /** Takes the daemons' common word, tells log and metrics, and shows it in the readiness. */
-  setStanding(standing: ServiceStanding): void;
+  setStanding(standing: ServiceStatus): void;
   close(): Promise<void>;
 }
 

@@ -2,11 +2,11 @@ import type { DurationMs } from '../base/time.ts';
 import { makeGateProbe } from '../gates/make-gate-probe.ts';
 import { type LeadParts, lead } from '../orchestrator/lead/lead.ts';
 import type { ConfigRegister } from '../orchestrator/ports/config-register.ts';
-import { keepLooking, type StoreMemory } from '../orchestrator/recovery/data-loss.ts';
+import { keepPolling, type StoreMemory } from '../orchestrator/recovery/data-loss.ts';
 import { type Configs, keepBeating } from '../orchestrator/scan/configs.ts';
 import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../orchestrator/step/run-step.ts';
-import type { Sightings } from '../orchestrator/watch/sightings.ts';
+import type { Observations } from '../orchestrator/watch/observations.ts';
 import type { BullStepQueue } from '../queue/bullmq-step-queue.ts';
 import type { QueueNames } from '../queue/queue-names.ts';
 import { type RunningScanSchedule, type ScanSchedule, startScanSchedule } from '../queue/scan-schedule.ts';
@@ -20,7 +20,7 @@ export interface LoopsParts extends Omit<LeadParts, 'lease' | 'gates' | 'queue'>
   readonly keyPrefix: string;
   readonly names: QueueNames;
   readonly onQueueError: (error: Error) => void;
-  readonly sightings: Sightings;
+  readonly observations: Observations;
   readonly memory: StoreMemory;
   readonly configs: Configs;
   readonly configRegister: ConfigRegister;
@@ -71,13 +71,13 @@ export function startLoops(parts: LoopsParts, stopping: AbortSignal): Loops {
   });
   const leading = lead({ ...parts, lease, gates: makeGateProbe() }, stopping);
   const schedule = parts.followsSchedule ? followSchedules(parts) : undefined;
-  const lookForWork = async () => schedule?.tickAll(new Date(parts.clock.now()));
+  const discoverWork = async () => schedule?.tickAll(new Date(parts.clock.now()));
   const beating = keepBeating(
     parts.configs,
     { ...parts, register: parts.configRegister, afterBeat: parts.followConfigs },
     stopping,
   );
-  const looking = keepLooking(parts.memory, { ...parts, lookForWork }, stopping);
+  const looking = keepPolling(parts.memory, { ...parts, discoverWork }, stopping);
   return {
     tickAll: async (at) => schedule?.tickAll(at),
     follow: async (schedules) => schedule?.follow(schedules, new Date(parts.clock.now())),

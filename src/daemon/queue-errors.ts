@@ -17,15 +17,15 @@ export interface QueueComplaintsParts {
  */
 export function makeQueueComplaints(parts: QueueComplaintsParts): (error: Error) => void {
   const { logger, clock, learnRefusal } = parts;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
     if (learnRefusal(error) || error.name !== 'ReplyError') {
       logger.write('debug', { event: 'queue.failed', error });
       return;
     }
     const now = clock.now();
-    if (now - toldAt < tellEveryMs) return;
-    toldAt = now;
+    if (now - reportedAt < tellEveryMs) return;
+    reportedAt = now;
     logger.write('error', { event: 'queue.refused', error });
   };
 }

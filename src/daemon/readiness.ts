@@ -1,8 +1,8 @@
 import type { ReadinessCheck } from '../admin-api/handlers/readiness.ts';
 import type { EpochMs } from '../base/time.ts';
-import type { ReloadStanding } from '../orchestrator/operations/reload.ts';
+import type { ReloadStatus } from '../orchestrator/operations/reload.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
-import type { ReadApiStanding } from '../orchestrator/ports/api-budget.ts';
+import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { Configs } from '../orchestrator/scan/configs.ts';
 import { readRestoring } from '../redis/schema/restoring.ts';
 import { configWords } from '../rollout/reload/newest-config.ts';
@@ -12,17 +12,17 @@ import { forbiddenWords, type RedisConnections } from './redis-connections.ts';
 
 /**
  * Whether the service answers, and whether all wait for it: also what daemons before this one found.
- * @param readStanding null while Redis can't be asked
+ * @param readStatus null while Redis can't be asked
  */
 export async function serviceReadiness(
   access: Pick<FleetAccess, 'readiness'>,
-  readStanding: ReadApiStanding | null,
+  readStatus: ReadApiBudgetStatus | null,
 ): Promise<ReadinessCheck> {
   const ours = access.readiness();
-  if (readStanding === null) return ours;
+  if (readStatus === null) return ours;
   let standstill: Standstill | null;
   try {
-    ({ standstill } = await readStanding());
+    ({ standstill } = await readStatus());
   } catch {
     // Its own check says what is wrong with Redis.
     return ours;
@@ -81,7 +81,7 @@ function sinceOf({ unreachableSince }: RedisConnections): { readonly since?: Epo
  */
 export function configReadiness(
   configs: Pick<Configs, 'standings'>,
-  { at, problem }: ReloadStanding,
+  { at, problem }: ReloadStatus,
 ): ReadinessCheck {
   if (problem !== undefined) {
     const reason = `the config file has mistakes, so this daemon works by the config that it read before: ${problem}`;

@@ -14,7 +14,7 @@ export interface RedisConnections {
   readonly worker: RedisConnection;
   /** For HTTP handlers: a quick error is better than a late answer. */
   readonly handler: RedisConnection;
-  /** The bell's own: a subscriber can do nothing else. */
+  /** The wakeUps's own: a subscriber can do nothing else. */
   readonly subscriber: RedisConnection;
   /** BullMQ's own: it makes blocking ones from it. */
   readonly queue: RedisConnection;
@@ -48,7 +48,7 @@ export function makeRedisConnections(
   let unreachable: string | null = null;
   let unreachableSince: EpochMs | null = null;
   const place = describeRedis(config);
-  const onPassing = (error: Error) => {
+  const onTransient = (error: Error) => {
     writes.learn(error);
   };
   const onRightsRefused = (error: Error) => {
@@ -70,7 +70,7 @@ export function makeRedisConnections(
     onRejoined: () => {
       rejoinedAt = performance.now();
     },
-    onPassing,
+    onTransient,
     onRightsRefused,
   });
   const writes = makeWriteWatch({
@@ -81,7 +81,7 @@ export function makeRedisConnections(
   });
   const handler = makeRedisConnection(config, 'handler', { onRightsRefused });
   const subscriber = makeRedisConnection(config, 'worker', { onRightsRefused });
-  const queue = makeRedisConnection(config, 'worker', { onPassing, onRightsRefused });
+  const queue = makeRedisConnection(config, 'worker', { onTransient, onRightsRefused });
   const rights = makeRightsWatch({
     commands: worker.commands,
     subscriber,

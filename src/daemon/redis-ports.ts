@@ -1,5 +1,5 @@
 import type { Clock, DurationMs } from '../base/time.ts';
-import { makeReadApiStanding } from '../redis/api-budget/read-status.ts';
+import { makeReadApiBudgetStatus } from '../redis/api-budget/read-status.ts';
 import type { RedisConnection } from '../redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../redis/coordination/fleet-register.ts';
 import { makeRedisScanBook } from '../redis/coordination/scan-book.ts';
@@ -27,6 +27,6 @@ export function makeRedisPorts({ commands }: RedisConnection, parts: RedisPortsP
     store: makeRedisRolloutStore({ ...kept, policies: rollouts }),
     register: makeRedisFleetRegister(kept),
     scans: makeRedisScanBook({ commands, keyPrefix, broken, now: clock.now }),
-    readApiStanding: makeReadApiStanding({ commands, keyPrefix, accessId, requestsPerSecond, clock }),
+    readApiBudgetStatus: makeReadApiBudgetStatus({ commands, keyPrefix, accessId, requestsPerSecond, clock }),
   };
 }

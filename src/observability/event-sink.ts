@@ -60,12 +60,12 @@ export interface EventSinkParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Other projections, e.g. notifications. A failure of one is logged and touches nothing else. */
-  readonly alsoTell?: readonly ((event: RolloutEvent) => void)[];
+  readonly alsoReport?: readonly ((event: RolloutEvent) => void)[];
 }
 
 /** Projects what happens to log, metrics and whatever else listens. Never throws: a full disk stops no upgrade. */
 export function makeEventSink(parts: EventSinkParts): EventSink {
-  const { logger, metrics, alsoTell = [] } = parts;
+  const { logger, metrics, alsoReport = [] } = parts;
   const project = (projection: () => void) => {
     try {
       projection();
@@ -77,7 +77,7 @@ export function makeEventSink(parts: EventSinkParts): EventSink {
     tell: (event) => {
       project(() => logEvent(logger, event));
       project(() => countEvent(metrics, event));
-      for (const tell of alsoTell) project(() => tell(event));
+      for (const tell of alsoReport) project(() => tell(event));
     },
     note: (note) => {
       project(() => {
@@ -187,8 +187,8 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
     }
     case 'reconcile.failed':
       return { level: 'error', fields: { event, rollout: note.rollout, error: note.error } };
-    case 'errand.failed':
-      return { level: 'error', fields: { event, reason: note.errand, error: note.error } };
+    case 'backgroundTask.failed':
+      return { level: 'error', fields: { event, reason: note.backgroundTask, error: note.error } };
     case 'daemon.starved': {
       const reason = `This process gets to its work late: ${note.reason}. Give it more CPU, or a shorter way to Redis and the service.`;
       return { level: 'warn', fields: { event, reason } };

@@ -1,7 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import { toPrintable } from '../base/safe-text.ts';
 import type { DurationMs } from '../base/time.ts';
-import { lastGoodLook } from '../orchestrator/operations/list-policies.ts';
+import { lastGoodScan } from '../orchestrator/operations/list-policies.ts';
 import type { ScanEntry } from '../orchestrator/scan/scan-book.ts';
 import { rolloutStates } from '../rollout/model/rollout.ts';
 import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
@@ -14,7 +14,7 @@ export interface SharedState {
   /** Jobs by the queue's own states. */
   readonly queueJobs: Readonly<Record<string, number>>;
   /** What is left of a pause of the API budget, or until a service that is down is tried; 0: nobody waits for that. */
-  readonly standstillMs: DurationMs;
+  readonly outageMs: DurationMs;
   /** Looks for work of the policies of the config. */
   readonly scans: readonly ScanEntry[];
   /** Collectors of the last inventory, grouped. */
@@ -206,7 +206,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
           if (value !== null) gateValue.set({ policy, wave: wave.name, gate: name }, value);
       }
     }
-    standstill.set(state.standstillMs / 1_000);
+    standstill.set(state.outageMs / 1_000);
     for (const count of boundVersions(state.fleet)) {
       // A collector says itself what it runs.
       fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);
@@ -237,7 +237,7 @@ function makeScanGauges(
   return (scans) => {
     for (const { policy, outcome, at } of scans) last.set({ policy, result: outcome }, at / 1_000);
     for (const policy of new Set(scans.map((scan) => scan.policy))) {
-      const good = lastGoodLook(scans.filter((scan) => scan.policy === policy));
+      const good = lastGoodScan(scans.filter((scan) => scan.policy === policy));
       if (good !== undefined) overdue.set({ policy }, good.overdueAt / 1_000);
     }
   };

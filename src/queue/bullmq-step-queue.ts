@@ -81,7 +81,7 @@ export function makeStepQueue(
       // A job that is locked is not removed: another worker has just begun it.
       if (removed > 0) await deliver(rolloutId, [collectorId], Math.max(0, at - Date.now()));
     },
-    hasten: async (rolloutId, collectorIds) => {
+    bringForward: async (rolloutId, collectorIds) => {
       for (let from = 0; from < collectorIds.length; from += hastenedAtOnce) {
         const some = collectorIds.slice(from, from + hastenedAtOnce);
         const gone = await Promise.all(some.map((id) => isGone(stepJobId(rolloutId, id))));

@@ -8,7 +8,7 @@ import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/coll
 import { freezePlan } from '../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../src/rollout/planning/plan.ts';
 import { describeRollout } from '../../src/rollout/status/status.ts';
-import { anApiStanding } from '../support/builders.ts';
+import { anApiBudgetStatus } from '../support/builders.ts';
 import { answerParent, startChild } from './child-process.ts';
 import { benchPolicy } from './policy.ts';
 import { quantile } from './quantile.ts';
@@ -68,7 +68,7 @@ async function measurePlanning({ collectors, redisUrl }: PlanningBrief): Promise
     const from = performance.now();
     const now = Date.now();
     const view = await loadRolloutSummary({ store, register }, id, now);
-    if (view !== undefined) planned = describeRollout(view, now, anApiStanding()).counts.pending;
+    if (view !== undefined) planned = describeRollout(view, now, anApiBudgetStatus()).counts.pending;
     looks.push(performance.now() - from);
   }
   await connection.close();

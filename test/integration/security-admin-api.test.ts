@@ -46,7 +46,7 @@ describe('the admin API against strangers', () => {
     api = await startFakeAdminApi(operations, {
       token: given.token,
       ...(given.connections && { connections: given.connections }),
-      tellError: (error) => void told.push(error),
+      reportError: (error) => void told.push(error),
     });
     return { operations, told, url: api.url, v1: `${api.url}/api/v1` };
   };

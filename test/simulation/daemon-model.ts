@@ -3,17 +3,17 @@ import { makeOperations } from '../../src/orchestrator/operations/make-operation
 import type { RolloutOperations } from '../../src/orchestrator/operations/operations.ts';
 import { makeReload, type ReloadResult } from '../../src/orchestrator/operations/reload.ts';
 import type { EventSink } from '../../src/orchestrator/ports/event-sink.ts';
-import type { Errands } from '../../src/orchestrator/ports/leader.ts';
-import type { Bell } from '../../src/orchestrator/ports/wake-ups.ts';
+import type { BackgroundTasks } from '../../src/orchestrator/ports/leader.ts';
+import type { WakeUps } from '../../src/orchestrator/ports/wake-ups.ts';
 import { makeAccounts } from '../../src/orchestrator/records/accounts.ts';
 import { followConfigs, makeConfigs } from '../../src/orchestrator/scan/configs.ts';
 import { type ScanOrigin, scan } from '../../src/orchestrator/scan/scan.ts';
 import type { ScanResult } from '../../src/orchestrator/scan/scan-book.ts';
 import { runStep, type StepOutcome, type StepParts } from '../../src/orchestrator/step/run-step.ts';
-import { makeSightings } from '../../src/orchestrator/watch/sightings.ts';
+import { makeObservations } from '../../src/orchestrator/watch/observations.ts';
 import { watch } from '../../src/orchestrator/watch/watch-fleet.ts';
 import { isWatched } from '../../src/rollout/upgrade/inventory-rows.ts';
-import { anApiStanding } from '../support/builders.ts';
+import { anApiBudgetStatus } from '../support/builders.ts';
 import { makeMemoryScanBook } from '../support/memory-scan-book.ts';
 import { makeChances } from './chances.ts';
 import { makeFleetPort } from './fleet-port.ts';
@@ -45,9 +45,9 @@ export interface DaemonModel {
   reload(config: number): Promise<ReloadResult>;
   /** Leads from now on, under this fence, until the lease is another's. */
   lead(fence: number, isStillLeader: () => boolean): Promise<void>;
-  /** The bell was rung. */
+  /** The wakeUps was rung. */
   hear(): void;
-  errandsOut(): number;
+  backgroundTasksOut(): number;
 }
 
 /** As in the daemon's composition: request time-out and a little for the way. */
@@ -57,8 +57,8 @@ const againMs = 5_000;
 
 // A leader looks every second even without news. Looks that would find the same again are skipped: those between, where
 // nothing can have been lost, and where a job was lost, those before its step is overdue.
-const lookMinMs = 1_000;
-const lookMaxMs = 600_000;
+const pollMinMs = 1_000;
+const pollMaxMs = 600_000;
 const lookWhileLostMs = 3_000;
 
 export const requestsPerSecond = 1_000;
@@ -66,11 +66,11 @@ export const requestsPerSecond = 1_000;
 export function makeDaemonModel(
   night: Night,
   process: ProcessModel,
-  parts: { readonly bell: Bell; readonly jobs: JobModel },
+  parts: { readonly wakeUps: WakeUps; readonly jobs: JobModel },
 ): DaemonModel {
   const { scheduler, setup, verdicts } = night;
   const rollouts = [...(night.configs[process.host.config] ?? [])];
-  const { bell, jobs } = parts;
+  const { wakeUps, jobs } = parts;
   const chances = makeChances(setup.seed, `daemon/${process.name}`);
   const port = makeStorePort(night, process);
   const { fleet: fleetPort, createFor } = makeFleetPort(night, process);
@@ -98,25 +98,25 @@ export function makeDaemonModel(
   let rung = false;
   // More than one for a moment, when a stalled leader leads again.
   const sleepers = new Set<() => void>();
-  let errandsOut = 0;
+  let backgroundTasksOut = 0;
   const running = new Set<string>();
-  const errands: Errands = {
+  const backgroundTasks: BackgroundTasks = {
     run: async (key, work) => {
       if (running.has(key)) return;
       running.add(key);
       // The watch goes on as long as there is something to watch, which keeps no night from its rest.
       const weight = key === 'watch' ? 0 : 1;
-      errandsOut += weight;
+      backgroundTasksOut += weight;
       void (async () => {
         await process.wait(1);
         try {
           if ((await work(never)) === 'again') await process.wait(againMs);
         } catch (error) {
-          failed(`errand ${key}`, error);
+          failed(`backgroundTask ${key}`, error);
           await process.wait(againMs);
         }
         running.delete(key);
-        errandsOut -= weight;
+        backgroundTasksOut -= weight;
       })();
     },
   };
@@ -127,8 +127,8 @@ export function makeDaemonModel(
     fleet: fleetPort,
     clock,
     sink,
-    bell,
-    errands,
+    wakeUps,
+    backgroundTasks,
     sleep: (forMs: number) => process.wait(forMs),
     readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
   });
@@ -143,30 +143,30 @@ export function makeDaemonModel(
     forecast: () => [],
     clock,
     sink,
-    bell,
+    wakeUps,
     sleep: (forMs: number) => process.wait(forMs),
     answerWithinMs,
     random: chances.next,
     policies: rollouts.map(({ name }) => name),
     rollouts,
-    readApiStanding: async () => anApiStanding({ requestsPerSecondMax: requestsPerSecond }),
+    readApiBudgetStatus: async () => anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }),
   });
-  const sightings = makeSightings();
+  const observations = makeObservations();
   const startedAt = scheduler.now();
   const rejoinedAt = () =>
     night.plant === 'storeTrustedBlindly' ? 0 : Math.max(startedAt, night.rejoinedAt());
   const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
   const leadParts = {
     ...partsOf('lead'),
-    sightings,
+    observations,
     trustedSince,
     queue: jobs.queueOf(process),
-    errands,
+    backgroundTasks,
     gates: night.gates.probeOf(process, night.isTroubled),
   };
   const watchParts = {
     ...partsOf('watch'),
-    sightings,
+    observations,
     trustedSince,
     queue: leadParts.queue,
     requestsPerSecond,
@@ -216,14 +216,14 @@ export function makeDaemonModel(
         const at = await reconcile(leadParts, rolloutId, fence, isFirst ? 0 : overdueMs).catch(
           (error: unknown) => {
             failed(`reconcile ${rolloutId}`, error);
-            return clock.now() + lookMinMs;
+            return clock.now() + pollMinMs;
           },
         );
         wakeAt = Math.min(wakeAt, at ?? Number.POSITIVE_INFINITY);
       }
     } catch (error) {
       failed('reconcile', error);
-      return clock.now() + lookMinMs;
+      return clock.now() + pollMinMs;
     }
     return wakeAt;
   };
@@ -271,12 +271,12 @@ export function makeDaemonModel(
     lead: async (fence, isStillLeader) => {
       if (begun !== undefined) await begun;
       let isFirst = true;
-      let lookMs = lookMinMs;
+      let lookMs = pollMinMs;
       while (isStillLeader()) {
         rung = false;
         // With nobody to watch, it would ask the store, and go to sleep.
         if (isAnyWatched(night))
-          await errands.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
+          await backgroundTasks.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
         const wakeAt = await reconcileAll(fence, isFirst);
         isFirst = false;
         if (rung) {
@@ -285,14 +285,14 @@ export function makeDaemonModel(
         }
         const lostMs = Math.max(lookWhileLostMs, jobs.lostDueAt() + overdueMs - clock.now());
         await waitFor(Math.min(lookMs, lostMs, Math.max(5, wakeAt - clock.now())));
-        lookMs = rung ? lookMinMs : Math.min(lookMaxMs, lookMs * 2);
+        lookMs = rung ? pollMinMs : Math.min(pollMaxMs, lookMs * 2);
       }
     },
     hear: () => {
       rung = true;
       for (const awake of [...sleepers]) awake();
     },
-    errandsOut: () => (process.isAlive() ? errandsOut : 0),
+    backgroundTasksOut: () => (process.isAlive() ? backgroundTasksOut : 0),
   };
 }
 

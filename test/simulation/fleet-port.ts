@@ -75,9 +75,9 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
   };
   /** A collector that the service will not show, nor its tasks, as long as it lives. */
   const isHidden = (collectorId: number): boolean => {
-    if (setup.faults.looksRefused === 0) return false;
-    const hits = makeChances(setup.seed, `hidden/${collectorId}`).hit(setup.faults.looksRefused);
-    if (hits) night.struck('looksRefused');
+    if (setup.faults.pollsRefused === 0) return false;
+    const hits = makeChances(setup.seed, `hidden/${collectorId}`).hit(setup.faults.pollsRefused);
+    if (hits) night.struck('pollsRefused');
     return hits;
   };
   const isOffered = (build: string) => service.builds().some(({ version }) => isSameBuild(version, build));
@@ -130,7 +130,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
         return ok(found === undefined ? undefined : shown(found));
       }),
     createTask: async () => unavailable('creates belong to a rollout'),
-    lookAtTask: (taskId) =>
+    pollTask: (taskId) =>
       read(({ serviceAt }) => {
         const task = service.tasks.get(taskId);
         if (task === undefined || gateway.isDenied(task.collectorId))
@@ -140,9 +140,9 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
           return ok({ status: scheduler.now() - task.createdAt < 5_000 ? 1 : 6, message: '', serviceAt });
         return ok({ status: task.succeeds ? 2 : 3, message: task.message, serviceAt });
       }),
-    lookAtCollector: ({ collectorId, upgradableTo }) =>
+    pollCollector: ({ collectorId, upgradableTo }) =>
       read(({ serviceAt }) => {
-        if (gateway.looksFail()) return unavailable('HTTP 502');
+        if (gateway.pollsFail()) return unavailable('HTTP 502');
         const collector = service.collectors.get(collectorId);
         if (collector === undefined || collector.deletedAt !== null || gateway.isDenied(collectorId))
           return { ok: false, failure: { kind: 'notFound', detail: 'no such collector' } };

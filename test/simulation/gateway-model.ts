@@ -5,7 +5,7 @@ import type { CollectorModel } from './service-model.ts';
 import type { FaultKind, Setup } from './setup.ts';
 
 /** What a gateway does for a while, beside passing on what the service says. */
-export const spellKinds = ['listsEmpty', 'listsPartial', 'listsShrink', 'massNotFound', 'looksFail'] as const;
+export const spellKinds = ['listsEmpty', 'listsPartial', 'listsShrink', 'massNotFound', 'pollsFail'] as const;
 export type SpellKind = (typeof spellKinds)[number];
 
 /**
@@ -19,7 +19,7 @@ export interface GatewayModel {
   /** Whether a collector, or its task, is answered with 404 although it is there. */
   isDenied(collectorId: number): boolean;
   /** Looks at single collectors bring no answer, while lists do. */
-  looksFail(): boolean;
+  pollsFail(): boolean;
   /** The service's clock, as the `Date` of this answer tells it. @param chances one for each daemon */
   date(chances: Chances): number;
 }
@@ -124,7 +124,7 @@ export function makeGatewayModel(
     },
     isDenied: (collectorId) =>
       current().some((spell) => spell.kind === 'massNotFound' && isHidden(spell, collectorId)),
-    looksFail: () => current().some(({ kind }) => kind === 'looksFail'),
+    pollsFail: () => current().some(({ kind }) => kind === 'pollsFail'),
     date: (of) => {
       const now = scheduler.now();
       const { dateJumps } = setup.faults;

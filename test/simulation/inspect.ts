@@ -2,7 +2,7 @@ import { loadRolloutSummary } from '../../src/orchestrator/records/read-records.
 import { holdsSlot, upgradeStates } from '../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../src/rollout/status/explain.ts';
 import { describeRollout } from '../../src/rollout/status/status.ts';
-import { anApiStanding } from '../support/builders.ts';
+import { anApiBudgetStatus } from '../support/builders.ts';
 import { requestsPerSecond } from './daemon-model.ts';
 import type { Night } from './night.ts';
 import type { SeenRollout } from './seen-rollouts.ts';
@@ -35,7 +35,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
     () => `${id}: ${view.slotsTaken} slots are counted, ${slots} are taken`,
   );
   try {
-    const status = describeRollout(view, now, anApiStanding({ requestsPerSecondMax: requestsPerSecond }));
+    const status = describeRollout(view, now, anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }));
     for (const { reason } of status.holds)
       verdicts.check('words', reason.trim() !== '', () => `${id}: a hold has no words`);
     for (const upgrade of [...of.upgrades.values()].slice(0, explainedMax)) {
@@ -59,7 +59,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
 export async function noteEstimate(night: Night, of: SeenRollout): Promise<void> {
   const view = await loadRolloutSummary(night, of.rollout.id, night.scheduler.now());
   if (view === undefined || of.rollout.state !== 'running') return;
-  const api = anApiStanding({ requestsPerSecondMax: requestsPerSecond });
+  const api = anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond });
   const { eta } = describeRollout(view, night.scheduler.now(), api);
   of.estimatedEnd = eta?.kind === 'at' ? eta.at : null;
 }

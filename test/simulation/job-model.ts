@@ -128,7 +128,7 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
         await night.point(process);
         await deliver(rolloutId, ids, false);
       },
-      hasten: async (rolloutId, ids) => {
+      bringForward: async (rolloutId, ids) => {
         await night.point(process);
         await deliver(rolloutId, ids, true);
       },

@@ -25,7 +25,7 @@ export function judgeEnding(
   const who = `${after.collectorId} of ${after.rolloutId}`;
   if (after.state === 'withdrawn' && isGoneReason(reason ?? ''))
     verdicts.check('P14', collector.deletedAt !== null, () => `${who}, which exists, ended: ${reason}`);
-  if (isLost(after) && !isLost(before) && setup.faults.looksRefused === 0) {
+  if (isLost(after) && !isLost(before) && setup.faults.pollsRefused === 0) {
     const upForMs = collector.downSince === null ? now - collector.upSince : 0;
     // One that came back at the last moment may have been looked at before that.
     const isUp = upForMs > slackMs && collector.deletedAt === null;

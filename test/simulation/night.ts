@@ -69,7 +69,7 @@ export interface Night {
   /** After this time the store is as it was before it, and all connections to it are made anew. */
   takeStoreBack(afterMs: number): void;
   /** Counts the stores that there were: another one means that calls on their way are lost. */
-  storeBirths(): number;
+  storeInstances(): number;
   /** Since when a daemon's connection is one to the store that is there now, in true time. */
   rejoinedAt(): number;
   /** What the daemons remember of a store that was emptied. */

@@ -306,8 +306,8 @@ export function plantInFleet(
   if (bug === 'toldNotSeen') {
     return {
       ...fleet,
-      lookAtCollector: async (look, signal) => {
-        const answer = await fleet.lookAtCollector(look, signal);
+      pollCollector: async (look, signal) => {
+        const answer = await fleet.pollCollector(look, signal);
         if (!answer.ok || look.upgradableTo !== null || !look.urgent) return answer;
         const soon = (answer.value.serviceAt ?? 0) + 1;
         return { ok: true, value: { ...answer.value, alive: true, lastSeenAlive: soon } };
@@ -352,8 +352,8 @@ function believingNotFound(fleet: FleetService): FleetService {
   const gone = new Set<number>();
   return {
     ...fleet,
-    lookAtCollector: async (look, signal) => {
-      const answer = await fleet.lookAtCollector(look, signal);
+    pollCollector: async (look, signal) => {
+      const answer = await fleet.pollCollector(look, signal);
       if (answer.ok) gone.delete(look.collectorId);
       else if (answer.failure.kind === 'notFound') gone.add(look.collectorId);
       return answer;

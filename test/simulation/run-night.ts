@@ -123,7 +123,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const emptied = makeChances(setup.seed, 'emptied stores');
   /** By policy: what kept its rollout from going on when it was lost. */
   const stoodStill = new Map<string, Standstill>();
-  let storeBirths = 0;
+  let storeInstances = 0;
   let timesEmptied = 0;
   let rejoinedAt = startsAt;
   let emptiedAt = startsAt;
@@ -199,13 +199,13 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
         : giveWay();
     },
     emptyStore: () => {
-      const standstills = [...seen.all.values()].map(({ rollout }) => rollout);
-      for (const rollout of standstills.filter(({ kind }) => kind === 'upgrade')) {
+      const outages = [...seen.all.values()].map(({ rollout }) => rollout);
+      for (const rollout of outages.filter(({ kind }) => kind === 'upgrade')) {
         const standstill = standstillOf(rollout);
         if (standstill === undefined) stoodStill.delete(rollout.policy.name);
         else stoodStill.set(rollout.policy.name, standstill);
       }
-      storeBirths += 1;
+      storeInstances += 1;
       timesEmptied += 1;
       emptiedAt = scheduler.now();
       store.forget();
@@ -227,10 +227,10 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
       const spokenAt = orders.moment();
       const left = judge.createsLeft();
       const putBack = [store.keep(), seen.keep()];
-      const births = storeBirths;
+      const births = storeInstances;
       scheduler.at(keptAt + afterMs, () => {
         // What a person was answered meanwhile would be undone, and nobody could know of it.
-        if (orders.moment() !== spokenAt || storeBirths !== births) return;
+        if (orders.moment() !== spokenAt || storeInstances !== births) return;
         // What is worth losing is a create.
         if (judge.createsLeft() === left) {
           if (isTroubled()) night.takeStoreBack(afterMs);
@@ -240,13 +240,13 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
         for (const each of putBack) each();
         jobs.loseSince(keptAt);
         judge.forgotten();
-        storeBirths += 1;
+        storeInstances += 1;
         rejoinedAt = scheduler.now();
         isChanged = true;
-        bell.ring();
+        wakeUps.ring();
       });
     },
-    storeBirths: () => storeBirths,
+    storeInstances: () => storeInstances,
     rejoinedAt: () => rejoinedAt,
     memory: {
       look: async () => `store ${timesEmptied}`,
@@ -271,7 +271,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const daemons: DaemonModel[] = [];
   const alive = () => daemons.filter(({ process }) => process.isAlive());
   const jobs = makeJobModel(night, alive);
-  const bell = {
+  const wakeUps = {
     ring: () => {
       for (const daemon of alive()) {
         // One that did not hear it finds the same at its next look.
@@ -327,7 +327,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     trace(process.name, () => `starts on ${host.name} with config ${config} of ${account}`);
     running.set(host, process);
     configModel.appears(config);
-    daemons.push(makeDaemonModel(night, process, { bell, jobs }));
+    daemons.push(makeDaemonModel(night, process, { wakeUps, jobs }));
     forgetBrakes();
     night.beatSoon();
     if (leader === undefined || !leader.process.isAlive()) elect();
@@ -411,7 +411,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
       !isRolloutEnd(of.rollout.state);
     const isAlone = (rolloutId: string) => isWaitedFor(seen.all.get(rolloutId));
     if (isTroubled() || !isChanged || jobs.open(isAlone) > 0) return false;
-    if (alive().some((daemon) => daemon.errandsOut() > 0)) return false;
+    if (alive().some((daemon) => daemon.backgroundTasksOut() > 0)) return false;
     isChanged = false;
     return [...seen.all.values()].every((of) => isWaitedFor(of) || isResting(of, seen.all));
   };

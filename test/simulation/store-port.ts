@@ -181,11 +181,11 @@ function makeCall(night: Night, process: ProcessModel, of = 'store'): Call {
     const before = night.point(process);
     if (before !== undefined) await before;
     if (night.strikes('storeFails', chances)) throw new InjectedFault(`${name}: the store is away`);
-    const births = night.storeBirths();
+    const births = night.storeInstances();
     const result = await work();
     const after = night.point(process);
     if (after !== undefined) await after;
-    if (births !== night.storeBirths()) throw new InjectedFault(`${name}: the connection was lost`);
+    if (births !== night.storeInstances()) throw new InjectedFault(`${name}: the connection was lost`);
     if (night.strikes('storeAnswerLost', chances)) throw new InjectedFault(`${name}: the answer was lost`);
     return result;
   };

@@ -3,7 +3,7 @@ import type { RolloutView } from '../../src/rollout/model/rollout.ts';
 import { describeRollout, type RolloutStatus } from '../../src/rollout/status/status.ts';
 import { askedNow } from '../../src/rollout/verbs/legal-verbs.ts';
 import type { AskedVerb, RolloutVerb } from '../../src/rollout/verbs/verbs.ts';
-import { anApiStanding, startedAt } from './builders.ts';
+import { anApiBudgetStatus, startedAt } from './builders.ts';
 
 /** What a verb names where there is nothing that it could be for. */
 export const namingNothing: Readonly<Record<RolloutVerb, AskedVerb>> = {
@@ -18,7 +18,7 @@ export const namingNothing: Readonly<Record<RolloutVerb, AskedVerb>> = {
 
 /** A verb as a person asks for it who has just seen this view, or status. */
 export function asShown(seen: RolloutView | RolloutStatus, verb: RolloutVerb): AskedVerb {
-  const status = 'rollout' in seen ? describeRollout(seen, startedAt, anApiStanding()) : seen;
+  const status = 'rollout' in seen ? describeRollout(seen, startedAt, anApiBudgetStatus()) : seen;
   return askedNow(status, verb) ?? namingNothing[verb];
 }
 

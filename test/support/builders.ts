@@ -5,7 +5,7 @@ import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/coll
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { GateRule, Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';
 import type {
-  GateStanding,
+  GateAnswers,
   Rollout,
   RolloutView,
   StratumSummary,
@@ -18,7 +18,7 @@ import type {
   UpgradeProgress,
   UpgradeState,
 } from '../../src/rollout/model/upgrade.ts';
-import type { ApiStanding, Standstill } from '../../src/rollout/status/api-budget-status.ts';
+import type { ApiBudgetStatus, Standstill } from '../../src/rollout/status/api-budget-status.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade/upgrade-changes.ts';
 
 type PrometheusGateRule = Extract<GateRule, { kind: 'prometheus' }>;
@@ -67,7 +67,7 @@ export function aWebhookGate(changes: Partial<WebhookGateRule> = {}): WebhookGat
   };
 }
 
-export function anApiStanding(changes: Partial<ApiStanding> = {}): ApiStanding {
+export function anApiBudgetStatus(changes: Partial<ApiBudgetStatus> = {}): ApiBudgetStatus {
   return { requestsPerSecond: 3.4, requestsPerSecondMax: 4, rateLimited: 0, standstill: null, ...changes };
 }
 
@@ -96,8 +96,8 @@ export function aFleetService(answers: Partial<FleetService> = {}): FleetService
     readInventory: unreadable,
     findCollector: unreadable,
     createTask: unreadable,
-    lookAtTask: unreadable,
-    lookAtCollector: unreadable,
+    pollTask: unreadable,
+    pollCollector: unreadable,
     ...answers,
   };
 }
@@ -189,12 +189,12 @@ export function anUpgrade(progress: UpgradeProgress, changes: Partial<UpgradeIde
     lane: 0,
     stratum: 0,
     domains: [],
-    fitAt: startedAt,
+    eligibleAt: startedAt,
     rev: 1,
     attempts: 0,
-    doubts: 0,
+    createsInDoubt: 0,
     unexplained: 0,
-    misses: 0,
+    failedPolls: 0,
     firstStartedAt: null,
     ...changes,
     ...progress,
@@ -209,7 +209,7 @@ export function anUpgradingOne(
       state: 'upgrading',
       taskId: '77',
       startedAt,
-      lookedAt: startedAt,
+      polledAt: startedAt,
       deadlineAt: startedAt + 35 * 60_000,
       dueAt: startedAt + 150_000,
       ending: null,
@@ -220,7 +220,7 @@ export function anUpgradingOne(
 }
 
 /** How a gate stands that was never asked. */
-export function aStanding(changes: Partial<GateStanding> = {}): GateStanding {
+export function aStatus(changes: Partial<GateAnswers> = {}): GateAnswers {
   return {
     askedAt: null,
     watchedSince: null,

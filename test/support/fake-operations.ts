@@ -1,4 +1,4 @@
-import type { PolicyStandings } from '../../src/orchestrator/operations/list-policies.ts';
+import type { PolicyStatuses } from '../../src/orchestrator/operations/list-policies.ts';
 import type {
   ExplainResult,
   Explanation,
@@ -24,7 +24,7 @@ import type { RolloutStatus, WaveStatus } from '../../src/rollout/status/status.
 import { headlineOf } from '../../src/rollout/status/status.ts';
 import type { RollbackPreview } from '../../src/rollout/verbs/preview-rollback.ts';
 import type { RolloutVerb } from '../../src/rollout/verbs/verbs.ts';
-import { anApiStanding, startedAt } from './builders.ts';
+import { anApiBudgetStatus, startedAt } from './builders.ts';
 
 export const countsOf = (counts: Partial<Record<UpgradeState, number>>): Record<UpgradeState, number> => ({
   ...emptyCounts(),
@@ -84,7 +84,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     concurrency: 50,
     lostWeight: 3,
     eta: { kind: 'at', at: startedAt + 3_600_000, plusMinusMs: 600_000, requests: 24 },
-    api: anApiStanding(),
+    api: anApiBudgetStatus(),
     window: null,
     buildHold: null,
     strata: { total: 1, held: [], uncovered: { count: 0, labels: [] } },
@@ -171,7 +171,7 @@ export interface FakeOperations extends Operations {
   readonly starts: readonly StartRequest[];
   readonly holdRequests: ReadonlyArray<{ readonly did: 'hold' | 'release' } & HoldRequest>;
   /** From now on policies stand like this. */
-  standAt(policies: PolicyStandings): void;
+  standAt(policies: PolicyStatuses): void;
   /** From now on every call fails like this. */
   breakWith(error: Error): void;
   /** From now on no call is answered. */
@@ -184,7 +184,7 @@ export function makeFakeOperations(data: {
   readonly upgrades?: readonly Upgrade[];
   readonly events?: readonly RolloutEvent[];
   readonly held?: HeldThings;
-  readonly policies?: PolicyStandings;
+  readonly policies?: PolicyStatuses;
   readonly audit?: readonly AuditEntry[];
   /** What a hold or a release of this subject answers; others are unknown. */
   /** What a start would begin; no policy is known, where left out. */

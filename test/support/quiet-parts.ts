@@ -4,10 +4,10 @@ import { startedAt } from './builders.ts';
 export const quietParts = {
   clock: { now: () => startedAt },
   sink: { tell: () => undefined, note: () => undefined },
-  bell: { ring: () => undefined },
+  wakeUps: { ring: () => undefined },
   sleep: async () => undefined,
   answerWithinMs: 35_000,
   random: () => 0.5,
   policies: ['production'],
-  sightings: { note: () => undefined, find: () => undefined },
+  observations: { note: () => undefined, find: () => undefined },
 };

@@ -8,11 +8,11 @@ import {
 } from '../../src/reference-service/server/start-reference-service.ts';
 
 /** A clock that stands until it is told to go on. */
-export interface StandingClock extends Clock {
+export interface StatusClock extends Clock {
   advance(durationMs: number): void;
 }
 
-export function aStandingClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): StandingClock {
+export function aStatusClock(now: EpochMs = Date.UTC(2026, 10, 21, 12)): StatusClock {
   let instant = now;
   return {
     now: () => instant,
@@ -74,7 +74,7 @@ function parsed(text: string): ReturnType<typeof JSON.parse> {
 
 export interface ReferenceSetup {
   readonly service: ReferenceService;
-  readonly clock: StandingClock;
+  readonly clock: StatusClock;
   readonly send: (path: string, options?: RawRequest) => Promise<RawAnswer>;
   readonly create: (body: unknown) => Promise<RawAnswer>;
   close(): Promise<void>;
@@ -85,7 +85,7 @@ export async function aReferenceService(
   scenario: ScenarioInput = {},
   parts: Partial<ReferenceServiceParts> = {},
 ): Promise<ReferenceSetup> {
-  const clock = aStandingClock();
+  const clock = aStatusClock();
   const limits = { requestsPerSecond: null, signInsPerMinute: null, ...scenario.limits };
   const service = await startReferenceService({
     credentials: [credentials],

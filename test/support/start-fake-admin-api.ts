@@ -15,7 +15,7 @@ export function startFakeAdminApi(
     readiness: async () => ({ redis: { ok: true, reason: 'answers' } }),
     version: '0.1.0',
     clock: { now: () => startedAt },
-    tellError: () => {},
+    reportError: () => {},
     ...parts,
   });
 }

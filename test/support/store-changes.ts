@@ -75,7 +75,7 @@ export function anyProgress(state: UpgradeState, instant: number): UpgradeProgre
     case 'starting':
       return { state, dueAt: instant, sentAt: instant, startBy: null };
     case 'upgrading':
-      return { state, taskId: '7', startedAt: 0, lookedAt: 0, deadlineAt: 9, dueAt: instant, ending: null };
+      return { state, taskId: '7', startedAt: 0, polledAt: 0, deadlineAt: 9, dueAt: instant, ending: null };
     case 'verifying':
       return {
         state,

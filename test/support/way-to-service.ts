@@ -43,9 +43,9 @@ export async function startWayToService(
           cookies.add(/=([^;]+)/.exec(cookie)?.[1] ?? '');
         }
         const { date, ...others } = answer.headers;
-        const isTold = date !== undefined && tellsTime();
+        const isReported = date !== undefined && tellsTime();
         outgoing.sendDate = false;
-        outgoing.writeHead(answer.statusCode ?? 502, isTold ? { ...others, date } : others);
+        outgoing.writeHead(answer.statusCode ?? 502, isReported ? { ...others, date } : others);
         answer.pipe(outgoing);
       });
       onward.on('error', () => outgoing.destroy());

@@ -200,7 +200,7 @@ async function exposeEverything(): Promise<Exposed> {
     sharedState: async () => ({
       statuses: [aRolloutStatus({ policy, waves: [aWaveStatus({ gates: [met] })] })],
       queueJobs: { waiting: 1, delayed: 2 },
-      standstillMs: 0,
+      outageMs: 0,
       scans: (['started', 'busy', 'nothing', 'failed'] as const).map((outcome) =>
         aScanEntry({ policy, outcome }),
       ),

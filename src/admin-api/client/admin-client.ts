@@ -12,7 +12,7 @@ import {
 } from '../../contract/admin/holds.ts';
 import {
   listPolicies,
-  type PolicyStandingsBody,
+  type PolicyStatusesBody,
   previewStart,
   type StartPreviewBody,
   startPolicy,
@@ -61,7 +61,7 @@ export interface AdminClient {
     signal?: AbortSignal,
   ): Promise<{ readonly rollouts: readonly RolloutStatus[]; readonly next: string | null }>;
   /** When each policy looked for work last, and what came of it. */
-  listPolicies(signal?: AbortSignal): Promise<PolicyStandingsBody>;
+  listPolicies(signal?: AbortSignal): Promise<PolicyStatusesBody>;
   rolloutStatus(rolloutId: string, signal?: AbortSignal): Promise<RolloutStatus>;
   /** A page in plan order; `total` counts all pages. */
   listUpgrades(

@@ -7,12 +7,12 @@ export const pagePolicies = `
     return make('span', { class: 'late' }, words + '. ');
   }
 
-  function policyRow({ policy, lastLook, nextLookAt, config }) {
-    const failed = lastLook !== null && lastLook.outcome === 'failed';
+  function policyRow({ policy, lastPoll, nextPollAt, config }) {
+    const failed = lastPoll !== null && lastPoll.outcome === 'failed';
     return make('tr', {}, make('th', { scope: 'row' }, named(policy)),
-      make('td', {}, lastLook === null ? '–' : clock(lastLook.at)),
-      make('td', {}, configNote(config), failed ? badge('failed') : null, lastLook === null ? 'none yet' : (failed ? ' ' : '') + lastLook.reason),
-      make('td', {}, nextLookAt === null ? '–' : clock(nextLookAt)),
+      make('td', {}, lastPoll === null ? '–' : clock(lastPoll.at)),
+      make('td', {}, configNote(config), failed ? badge('failed') : null, lastPoll === null ? 'none yet' : (failed ? ' ' : '') + lastPoll.reason),
+      make('td', {}, nextPollAt === null ? '–' : clock(nextPollAt)),
       make('td', {}, make('button', { type: 'button', 'data-key': 'start/' + policy, 'aria-label': 'start ' + policy,
         onclick: () => askStart(policy) }, 'start …')));
   }

@@ -11,7 +11,7 @@ import type { ConsoleOutput } from '../shell/console-output.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
 import { openReadWindow } from '../shell/read-window.ts';
-import { makeServiceTeller, noAnswerWords } from '../shell/service-notes.ts';
+import { makeServiceReporter, noAnswerWords } from '../shell/service-notes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
 
 /** What a command needs to speak to the service. */
@@ -31,7 +31,7 @@ export async function withManagement<T>(
   const config = openConfig(at.config);
   at.output.hide?.(echoedSecretsOf(config));
   const access = makeManagementAccess(config.service, {
-    ...makeServiceTeller(at.output),
+    ...makeServiceReporter(at.output),
     readWindow: openReadWindow(at.output),
   });
   const orFail = <V>(answer: Answer<V>): V => {

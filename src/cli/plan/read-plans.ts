@@ -12,7 +12,7 @@ import { CommandFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { openReadWindow } from '../shell/read-window.ts';
-import { makeServiceTeller, noAnswerWords } from '../shell/service-notes.ts';
+import { makeServiceReporter, noAnswerWords } from '../shell/service-notes.ts';
 
 /** What a rollout of a policy would do now. */
 export interface PolicyPlan {
@@ -30,7 +30,7 @@ export async function readPlans(
   { stop, output }: { readonly stop: AbortSignal; readonly output: Pick<ConsoleOutput, 'err' | 'hide'> },
 ): Promise<readonly PolicyPlan[]> {
   output.hide?.(echoedSecretsOf(config));
-  const { onMoved, onPauseWait } = makeServiceTeller(output);
+  const { onMoved, onPauseWait } = makeServiceReporter(output);
   const access = makeFleetAccess({
     service: config.service,
     budget: makeLocalApiBudget(ourRequestsPerSecond(config.service), onPauseWait),

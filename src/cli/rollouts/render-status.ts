@@ -15,7 +15,7 @@ import { commandFor, quoteArgument } from './command-for.ts';
 import { etaWords } from './eta-words.ts';
 import { leftBehindWords } from './left-behind-words.ts';
 import { renderWaves } from './render-waves.ts';
-import { standstillWords, windowWords } from './waiting-words.ts';
+import { outageWords, windowWords } from './waiting-words.ts';
 
 const barWidth = 23;
 
@@ -205,7 +205,7 @@ function rollbackLines(status: RolloutStatus): readonly string[] {
 
 function standstillLines({ api }: RolloutStatus, now: EpochMs): readonly string[] {
   const standstill = api?.standstill ?? null;
-  return standstill === null ? [] : [line('waits', standstillWords(standstill, now))];
+  return standstill === null ? [] : [line('waits', outageWords(standstill, now))];
 }
 
 function waitLines(status: RolloutStatus, now: EpochMs): readonly string[] {

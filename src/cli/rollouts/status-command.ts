@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { sleepForReal } from '../../base/waiting.ts';
-import type { PolicyStandings } from '../../orchestrator/operations/list-policies.ts';
+import type { PolicyStatuses } from '../../orchestrator/operations/list-policies.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
@@ -20,7 +20,7 @@ export interface StatusOptions extends DaemonTarget {
 /** What is shown at once. */
 interface Shown {
   readonly rollouts: readonly RolloutStatus[];
-  readonly standings: PolicyStandings;
+  readonly standings: PolicyStatuses;
 }
 
 /** `upwave status [rollout]`: what is on its way, or the latest of each policy where nothing is. */
@@ -77,7 +77,7 @@ function showOnce(
   if (exitCode === exitCodes.heldOrNeedsAPerson || standings.orphans.length > 0)
     return exitCodes.heldOrNeedsAPerson;
   if (standings.notReady !== undefined) return exitCodes.unreachable;
-  const isLookFailed = standings.policies.some(({ lastLook }) => lastLook?.outcome === 'failed');
+  const isLookFailed = standings.policies.some(({ lastPoll }) => lastPoll?.outcome === 'failed');
   if (isLookFailed) return exitCodes.unreachable;
   return exitCode;
 }

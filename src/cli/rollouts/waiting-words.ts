@@ -20,7 +20,7 @@ function openWords({ isOpen, until, reason, timeZone }: WindowStatus, now: Epoch
 }
 
 /** Why nobody gets on with the service, since when, and until when. */
-export function standstillWords(standstill: Standstill, now: EpochMs): string {
+export function outageWords(standstill: Standstill, now: EpochMs): string {
   const { kind, reason, detail, since, until } = standstill;
   const began = since === null ? '' : ` since ${showInstant(since, now)}`;
   const what = detail === null ? '' : ` (${toPrintable(detail.replace(/\.$/, ''))})`;

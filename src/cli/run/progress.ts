@@ -4,7 +4,7 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import { endStates, stateWords } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
 import { shortEtaWords } from '../rollouts/eta-words.ts';
-import { standstillWords } from '../rollouts/waiting-words.ts';
+import { outageWords } from '../rollouts/waiting-words.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
@@ -96,7 +96,7 @@ function stageWords({ state }: Pick<WaveStatus, 'state'>): string {
 
 /** Why an open wave stands still: the service, or what has an end: a closed window, as a rule. */
 function holdWords({ holds, api }: RolloutStatus, now: EpochMs): readonly string[] {
-  if (api !== null && api.standstill !== null) return [standstillWords(api.standstill, now)];
+  if (api !== null && api.standstill !== null) return [outageWords(api.standstill, now)];
   const hold = holds.find(({ until }) => until !== null);
   if (hold === undefined || hold.until === null) return [];
   return [`${toPrintable(hold.reason)}, until ${showInstant(hold.until, now)}`];

@@ -16,7 +16,7 @@ export interface ServiceTeller {
   readonly onUnusable: (rows: number) => void;
 }
 
-export function makeServiceTeller({ err }: Pick<ConsoleOutput, 'err'>): ServiceTeller {
+export function makeServiceReporter({ err }: Pick<ConsoleOutput, 'err'>): ServiceTeller {
   const told = new Set<string>();
   return {
     onMoved: (baseUrl) => {

@@ -17,7 +17,7 @@ import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
 import type { Answer, FleetService, InventoryPage } from '../../orchestrator/ports/fleet-service.ts';
 import { sendWithinMs } from '../../orchestrator/records/change-rollout.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
-import type { CollectorSighting } from '../../rollout/upgrade/facts.ts';
+import type { CollectorObservation } from '../../rollout/upgrade/facts.ts';
 import { askByName } from '../wire/collector-name.ts';
 import { readWholeList } from '../wire/paging.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
@@ -185,7 +185,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       return { ok: true, value: { taskId } };
     },
 
-    async lookAtTask(upgradeTaskId, signal) {
+    async pollTask(upgradeTaskId, signal) {
       const params = { upgradeTaskId };
       const answer = await client.call(getUpgradeTask, { params }, { budgetClass: 'look', signal });
       if (!answer.ok) return answer;
@@ -200,7 +200,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
       };
     },
 
-    async lookAtCollector({ collectorId, upgradableTo, urgent, listedSince }, signal) {
+    async pollCollector({ collectorId, upgradableTo, urgent, listedSince }, signal) {
       const budgetClass = urgent ? 'verify' : 'look';
       const answer = await client.call(
         seeCollector,
@@ -324,7 +324,7 @@ function installedOf(rows: ReadonlyArray<InventoryRow | null>): readonly FleetCo
   return collectors;
 }
 
-function offered({ offeredAt }: Upgradable): Pick<CollectorSighting, 'upgradable' | 'offeredAt'> {
+function offered({ offeredAt }: Upgradable): Pick<CollectorObservation, 'upgradable' | 'offeredAt'> {
   return { upgradable: true, ...(offeredAt === null ? {} : { offeredAt }) };
 }
 

@@ -20,7 +20,7 @@ import {
   type Tagged,
   withoutServiceFields,
 } from './change-resource.ts';
-import type { PatientClient } from './retrying-client.ts';
+import type { RetryingClient } from './retrying-client.ts';
 
 export type CollectorFilter = 'installed' | 'hosted' | 'dead' | 'alive';
 
@@ -57,7 +57,7 @@ export interface CollectorClient {
   deleteOffline(aliveBeforeDays?: number, signal?: AbortSignal): Promise<Answer<unknown>>;
 }
 
-export function makeCollectorClient(client: PatientClient): CollectorClient {
+export function makeCollectorClient(client: RetryingClient): CollectorClient {
   const days = (aliveBeforeDays: number | undefined) =>
     aliveBeforeDays === undefined ? {} : { aliveBeforeDays };
 

@@ -1,5 +1,5 @@
 import { type CollectorClient, makeCollectorClient } from './collector-client.ts';
-import { makePatientClient, type PatientClientParts } from './retrying-client.ts';
+import { makeRetryingClient, type RetryingClientParts } from './retrying-client.ts';
 import { makeSearchJobClient, type SearchJobClient } from './search-job-client.ts';
 import { makeSourceClient, type SourceClient } from './source-client.ts';
 import { makeUpgradeClient, type UpgradeClient } from './upgrade-client.ts';
@@ -16,8 +16,8 @@ export interface ManagementClient {
   readonly searchJobs: SearchJobClient;
 }
 
-export function makeManagementClient(parts: PatientClientParts): ManagementClient {
-  const client = makePatientClient(parts);
+export function makeManagementClient(parts: RetryingClientParts): ManagementClient {
+  const client = makeRetryingClient(parts);
   return {
     collectors: makeCollectorClient(client),
     sources: makeSourceClient(client),

@@ -4,11 +4,11 @@ import type { ListPage, Operation } from '../../contract/operation.ts';
 import type { CallInput } from '../../http/client.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import { type PageOf, readWholeList } from '../wire/paging.ts';
-import { passesUntouched, repeatWhilePassing } from '../wire/repeat-while-transient.ts';
+import { passesUntouched, repeatWhileTransient } from '../wire/repeat-while-transient.ts';
 import type { ServedAnswer, ServiceCall } from '../wire/service-call.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
 
-export interface PatientClientParts {
+export interface RetryingClientParts {
   readonly client: ServiceClient;
   readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
   /** Rows a page; the service's own default where left out. */
@@ -28,7 +28,7 @@ type Call = <Params, Query, Body, Result>(
 ) => Promise<ServedAnswer<Result>>;
 
 /** Speaks to the service for a person who waits: first in the budget, and not put off by what passes. */
-export interface PatientClient {
+export interface RetryingClient {
   /** Repeats a read that failed in passing; a write only when the service has certainly not acted on it. */
   readonly call: Call;
   /** As `call`, without repeating. */
@@ -46,8 +46,8 @@ export interface PatientClient {
 const attemptsMaxDefault = 3;
 const backoffMsDefault = 1_000;
 
-export function makePatientClient(parts: PatientClientParts): PatientClient {
-  const patience = {
+export function makeRetryingClient(parts: RetryingClientParts): RetryingClient {
+  const retryBounds = {
     attemptsMax: parts.attemptsMax ?? attemptsMaxDefault,
     backoffMs: parts.backoffMs ?? backoffMsDefault,
     sleep: parts.sleep,
@@ -64,14 +64,14 @@ export function makePatientClient(parts: PatientClientParts): PatientClient {
   return {
     callOnce,
     call: (operation, input, call) =>
-      repeatWhilePassing(
+      repeatWhileTransient(
         () => callOnce(operation, input, call),
-        { ...patience, signal: call.signal },
+        { ...retryBounds, signal: call.signal },
         operation.method === 'GET' ? undefined : passesUntouched,
       ),
     readAll: async (readPage, signal) => {
       const list = await readWholeList({
-        ...patience,
+        ...retryBounds,
         signal,
         readPage: async (page) => pageOf(await readPage(page)),
         idOf: ({ id }) => id,

@@ -5,7 +5,7 @@ import {
 } from '../../contract/collector-management/search-jobs.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServedAnswer } from '../wire/service-call.ts';
-import type { PatientClient } from './retrying-client.ts';
+import type { RetryingClient } from './retrying-client.ts';
 
 export interface SearchJobResultsRequest {
   readonly searchJobId: string;
@@ -25,7 +25,7 @@ export interface SearchJobClient {
   listResults(request: SearchJobResultsRequest, signal?: AbortSignal): Promise<Answer<unknown>>;
 }
 
-export function makeSearchJobClient(client: PatientClient): SearchJobClient {
+export function makeSearchJobClient(client: RetryingClient): SearchJobClient {
   return {
     create: async (body, signal) => bodyOf(await client.call(createSearchJob, { body }, { signal })),
 

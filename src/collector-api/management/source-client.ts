@@ -19,7 +19,7 @@ import {
   type Tagged,
   withoutServiceFields,
 } from './change-resource.ts';
-import type { PatientClient } from './retrying-client.ts';
+import type { RetryingClient } from './retrying-client.ts';
 
 /** Which source: its own id is unique only within its collector. */
 export interface SourcePlace {
@@ -65,7 +65,7 @@ export interface SourceClient {
   delete(place: SourcePlace, signal?: AbortSignal): Promise<Answer<null>>;
 }
 
-export function makeSourceClient(client: PatientClient): SourceClient {
+export function makeSourceClient(client: RetryingClient): SourceClient {
   async function get(params: SourcePlace, signal?: AbortSignal): Promise<Answer<Tagged<KeptSource>>> {
     const answer = await client.call(readSource, { params }, { signal });
     if (!answer.ok) return answer;

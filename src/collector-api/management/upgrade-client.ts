@@ -11,7 +11,7 @@ import type {
 } from '../../contract/collector-management/upgrades.ts';
 import { createUpgradeTask, getUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
-import type { PatientClient } from './retrying-client.ts';
+import type { RetryingClient } from './retrying-client.ts';
 
 /**
  * The service's upgrade operations one by one (collector-api.md §4.3), for scripts and people. Rollouts go through the
@@ -26,7 +26,7 @@ export interface UpgradeClient {
   createTask(task: CreateUpgrade, signal?: AbortSignal): Promise<Answer<CreatedUpgrade>>;
 }
 
-export function makeUpgradeClient(client: PatientClient): UpgradeClient {
+export function makeUpgradeClient(client: RetryingClient): UpgradeClient {
   return {
     listUpgradable: (toVersion, signal) =>
       client.readAll((page) => {

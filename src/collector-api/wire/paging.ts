@@ -1,14 +1,14 @@
 import { invariant } from '../../base/assert.ts';
 import type { ListPage } from '../../contract/operation.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
-import { type Patience, repeatWhilePassing } from './repeat-while-transient.ts';
+import { type RetryBounds, repeatWhileTransient } from './repeat-while-transient.ts';
 
 export interface PageOf {
   readonly offset: number;
   readonly limit: number;
 }
 
-export interface PagedList<Row> extends Patience {
+export interface PagedList<Row> extends RetryBounds {
   readonly readPage: (page: PageOf) => Promise<Answer<ListPage<Row>>>;
   readonly idOf: (row: Row) => number;
   /** At least 2. */
@@ -58,7 +58,7 @@ export async function readWholeList<Row>(list: PagedList<Row>): Promise<Answer<W
   let emptyAt: number | undefined;
 
   for (let request = 0; request < requestsMax; request += 1) {
-    const answer = await repeatWhilePassing(() => list.readPage({ offset, limit: pageSize }), list);
+    const answer = await repeatWhileTransient(() => list.readPage({ offset, limit: pageSize }), list);
     if (!answer.ok) return answer;
     const page = answer.value;
     const { length } = page.rows;

@@ -2,7 +2,7 @@ import type { DurationMs } from '../../base/time.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
-export interface Patience {
+export interface RetryBounds {
   /** How often it is tried when it fails in passing. */
   readonly attemptsMax: number;
   readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
@@ -12,21 +12,22 @@ export interface Patience {
 }
 
 /** Tries again what failed in passing. A throttled try waits in the budget, which is paused. */
-export async function repeatWhilePassing<T>(
+export async function repeatWhileTransient<T>(
   attempt: () => Promise<Answer<T>>,
-  patience: Patience,
+  retryBounds: RetryBounds,
   mayRepeat: (failure: ServiceFailure) => boolean = passes,
 ): Promise<Answer<T>> {
   for (let tried = 1; ; tried += 1) {
     const answer = await attempt();
-    if (answer.ok || tried >= patience.attemptsMax || !mayRepeat(answer.failure)) return answer;
+    if (answer.ok || tried >= retryBounds.attemptsMax || !mayRepeat(answer.failure)) return answer;
     if (answer.failure.kind !== 'unavailable') continue;
     try {
-      await patience.sleep(patience.backoffMs * 2 ** (tried - 1), patience.signal);
+      await retryBounds.sleep(retryBounds.backoffMs * 2 ** (tried - 1), retryBounds.signal);
     } catch (error) {
-      if (patience.signal?.aborted !== true) throw error;
+      if (retryBounds.signal?.aborted !== true) throw error;
     }
-    if (patience.signal?.aborted === true) return { ok: false, failure: { kind: 'cancelled', sent: false } };
+    if (retryBounds.signal?.aborted === true)
+      return { ok: false, failure: { kind: 'cancelled', sent: false } };
   }
 }
 

@@ -12,12 +12,12 @@ const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
 const PolicyStandingBody = z
   .object({
     policy: z.string(),
-    lastLook: z
+    lastPoll: z
       .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
       .nullable()
       .meta({ description: 'Its last look for work; null before the first one.' }),
     lastGoodAt: Instant.nullable().meta({ description: 'Its last look for work that did not fail.' }),
-    nextLookAt: Instant.nullable().meta({ description: 'When it looks next by its schedule.' }),
+    nextPollAt: Instant.nullable().meta({ description: 'When it looks next by its schedule.' }),
     config: z
       .object({ kind: z.enum(['agreed', 'newest', 'outdated']), others: z.number().int().min(0) })
       .meta({
@@ -25,9 +25,9 @@ const PolicyStandingBody = z
           'How the config of this daemon stands to those of the others. `outdated`: so many others have a newer config of the policy, and only they scan and plan it.',
       }),
   })
-  .meta({ id: 'PolicyStanding', description: "How a policy's looks for work went." });
+  .meta({ id: 'PolicyStatus', description: "How a policy's looks for work went." });
 
-export const PolicyStandingsBody = z
+export const PolicyStatusesBody = z
   .object({
     notReady: z
       .string()
@@ -48,15 +48,15 @@ export const PolicyStandingsBody = z
         description: 'Rollouts on their way that stand still, since their policy is not in the config.',
       }),
   })
-  .meta({ id: 'PolicyStandings' });
-export type PolicyStandingsBody = z.infer<typeof PolicyStandingsBody>;
+  .meta({ id: 'PolicyStatuses' });
+export type PolicyStatusesBody = z.infer<typeof PolicyStatusesBody>;
 
 export const listPolicies = defineOperation({
   name: 'listPolicies',
   summary: 'List the policies with their last and next scan',
   method: 'GET',
   path: '/policies',
-  answer: { status: 200, body: PolicyStandingsBody },
+  answer: { status: 200, body: PolicyStatusesBody },
   errors: ['unavailable'],
   idempotent: true,
   source: 'DESIGN §5: when each policy looked for work last, what came of it, and when it looks next',

@@ -217,7 +217,10 @@ const ApiStandingBody = z
     rateLimited: Count.meta({ description: '429s in the last hour; those that came at once are one.' }),
     standstill: StandstillBody.nullable(),
   })
-  .meta({ id: 'ApiStanding', description: 'How the API budget stands, over all daemons on its access key.' });
+  .meta({
+    id: 'ApiBudgetStatus',
+    description: 'How the API budget stands, over all daemons on its access key.',
+  });
 
 const HeadlineBody = z
   .object({

@@ -12,8 +12,8 @@ export interface LeadParts extends ReconcileParts, WatchParts {
   readonly lease: LeaderLease;
   /** Whether another daemon that lives should lead for a while; never, where left out. */
   readonly isWaitedFor?: () => Promise<boolean>;
-  /** Ends early when the bell rings: `sleep` returns as soon as this signal fires. */
-  readonly nextRing: () => AbortSignal;
+  /** Ends early when the wakeUps rings: `sleep` returns as soon as this signal fires. */
+  readonly nextWakeUp: () => AbortSignal;
 }
 
 // Even without any news: the look that repairs whatever was lost.
@@ -31,7 +31,7 @@ const turnMs: DurationMs = 10_000;
 const restMs: DurationMs = 2_500;
 
 /**
- * The leader's loop: while the lease is ours, every active rollout is reconciled when the bell rings, when it asked
+ * The leader's loop: while the lease is ours, every active rollout is reconciled when the wakeUps rings, when it asked
  * to be woken, and every second. It ends when the signal is aborted, and then gives the lease back.
  */
 export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void> {
@@ -39,7 +39,7 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
   let deliveredAt = 0;
   let turnBeganAt = 0;
   while (!signal.aborted) {
-    const ring = parts.nextRing();
+    const ring = parts.nextWakeUp();
     const fence = await holdLease(parts);
     if ((fence !== undefined) !== leading) {
       leading = fence !== undefined;
@@ -64,8 +64,8 @@ export async function lead(parts: LeadParts, signal: AbortSignal): Promise<void>
     const isFirst = deliveredAt === 0;
     const isDeliveryDue = Math.abs(now - deliveredAt) >= deliverEveryMs;
     if (isDeliveryDue) deliveredAt = now;
-    await parts.errands.run('watch', (stopping) => watch(parts, () => leading, stopping));
-    await parts.errands.run('pack', (stopping) => packHistory(parts, () => leading, stopping));
+    await parts.backgroundTasks.run('watch', (stopping) => watch(parts, () => leading, stopping));
+    await parts.backgroundTasks.run('pack', (stopping) => packHistory(parts, () => leading, stopping));
     const wakeAt = await reconcileAll(
       parts,
       fence,

@@ -11,7 +11,7 @@ import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from '../recor
 import { listSoaking } from '../records/read-records.ts';
 import { judgeInventory, refusalOf } from '../watch/judge-inventory.ts';
 
-export interface SoakLookParts extends ChangeRolloutParts, ChangeUpgradeParts {
+export interface SoakPollParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
 }
 
@@ -49,8 +49,8 @@ const pollsMaxInDoubt = 20;
  * page. So each collector that the inventory lacks or shows as dead is polled by its id. Those that died, left the build or are gone without an explanation become
  * failures of the wave; then the reading itself is noted, so that the soak may end after it (P14).
  */
-export async function lookAfterSoak(
-  parts: SoakLookParts,
+export async function pollSoakingCollectors(
+  parts: SoakPollParts,
   view: RolloutView,
   wave: number,
   signal: AbortSignal,
@@ -85,8 +85,8 @@ export async function lookAfterSoak(
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
     const standing = current.rollout.waves[wave];
     if (current.rollout.state !== 'running' || standing?.state !== 'soaking') return undefined;
-    const misses = unseen === undefined ? 0 : (standing.soakCheck?.misses ?? 0) + 1;
-    return { kind: 'soakLooked', at: parts.clock.now(), wave, check: { at, silent, misses } };
+    const failedPolls = unseen === undefined ? 0 : (standing.soakCheck?.failedPolls ?? 0) + 1;
+    return { kind: 'soakPolled', at: parts.clock.now(), wave, check: { at, silent, failedPolls } };
   });
   return 'done';
 }
@@ -101,13 +101,13 @@ function factOfGone({ ephemeral }: Upgrade, isHeld: boolean, at: EpochMs): Upgra
   return { kind: 'regressed', at, lost: false, reason };
 }
 
-async function heldCollectors({ register }: SoakLookParts): Promise<ReadonlySet<number>> {
+async function heldCollectors({ register }: SoakPollParts): Promise<ReadonlySet<number>> {
   const { collectors } = await register.holds();
   return new Set(collectors.map(({ collectorId }) => collectorId));
 }
 
 async function readSoak(
-  parts: SoakLookParts,
+  parts: SoakPollParts,
   rollout: Rollout,
   upgrades: readonly Upgrade[],
   signal: AbortSignal,
@@ -137,7 +137,7 @@ async function readSoak(
       break;
     }
     const { collectorId } = upgrade;
-    const answer = await parts.fleet.lookAtCollector(
+    const answer = await parts.fleet.pollCollector(
       { collectorId, upgradableTo: null, urgent: false },
       signal,
     );
@@ -159,7 +159,7 @@ async function readSoak(
 
 /** @returns why it could not be read, in words */
 async function readRows(
-  parts: SoakLookParts,
+  parts: SoakPollParts,
   rollout: Rollout,
   signal: AbortSignal,
 ): Promise<Inventory | string> {
@@ -179,7 +179,7 @@ async function readRows(
 }
 
 async function readRowsOrNone(
-  parts: SoakLookParts,
+  parts: SoakPollParts,
   rollout: Rollout,
   signal: AbortSignal,
 ): Promise<Inventory> {

@@ -9,7 +9,7 @@ import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import type { CollectorHold } from '../ports/fleet-register.ts';
-import type { Errands, Fence } from '../ports/leader.ts';
+import type { BackgroundTasks, Fence } from '../ports/leader.ts';
 import type { StepQueue } from '../ports/wake-ups.ts';
 import {
   type ChangeRolloutParts,
@@ -20,16 +20,16 @@ import { changeOf, recordFacts } from '../records/change-upgrade.ts';
 import { describeRebuiltUpgrade } from '../records/describe-change.ts';
 import { loadRolloutView } from '../records/read-records.ts';
 import { checkInventory } from '../watch/judge-inventory.ts';
-import type { Sightings } from '../watch/sightings.ts';
+import type { Observations } from '../watch/observations.ts';
 import { type AskGateParts, askGate } from './ask-gate.ts';
-import { lookAfterSoak, type SoakLookParts } from './poll-soak.ts';
+import { pollSoakingCollectors, type SoakPollParts } from './poll-soak.ts';
 import { beginRollback, endRollback, type RollbackParts } from './roll-back.ts';
 import { abandonRunning, withdrawWaiting } from './withdraw-upgrades.ts';
 
-export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakLookParts, RollbackParts {
+export interface ReconcileParts extends ChangeRolloutParts, AskGateParts, SoakPollParts, RollbackParts {
   readonly queue: StepQueue;
-  readonly errands: Errands;
-  readonly sightings: Sightings;
+  readonly backgroundTasks: BackgroundTasks;
+  readonly observations: Observations;
   /** Since when records come from the Redis that is there now; always, where left out. */
   readonly trustedSince?: () => EpochMs;
 }
@@ -102,9 +102,11 @@ const executors: Executors = {
   openWave: (pass, { wave }) => save(pass, { kind: 'waveOpened', at: nowOf(pass), wave }),
   beginSoak: (pass, { wave, endsAt }) => save(pass, { kind: 'soakBegun', at: nowOf(pass), wave, endsAt }),
   checkSoak: (pass, { wave }) =>
-    errand(pass, `soak/${wave}`, ({ parts, view }, signal) => lookAfterSoak(parts, view, wave, signal)),
+    backgroundTask(pass, `soak/${wave}`, ({ parts, view }, signal) =>
+      pollSoakingCollectors(parts, view, wave, signal),
+    ),
   askGate: (pass, { wave, gate }) =>
-    errand(pass, `gate/${wave}/${gate}`, ({ parts, view }, signal) =>
+    backgroundTask(pass, `gate/${wave}/${gate}`, ({ parts, view }, signal) =>
       askGate(parts, view, { wave, gate }, signal),
     ),
   passWave: (pass, { wave }) => save(pass, { kind: 'wavePassed', at: nowOf(pass), wave }),
@@ -118,7 +120,7 @@ const executors: Executors = {
     return save(pass, { kind: 'strataHeld', at, strata: held, reason });
   },
   checkInventory: (pass) =>
-    errand(pass, 'inventory', ({ parts, view }, signal) => checkInventory(parts, view, signal)),
+    backgroundTask(pass, 'inventory', ({ parts, view }, signal) => checkInventory(parts, view, signal)),
   lowerAcknowledged: (pass) => save(pass, { kind: 'acknowledgedLowered', at: nowOf(pass), view: pass.view }),
   setBrake: (pass) => save(pass, { kind: 'brakeSet', at: nowOf(pass) }),
   liftBrake: (pass) => save(pass, { kind: 'brakeLifted', at: nowOf(pass) }),
@@ -126,22 +128,22 @@ const executors: Executors = {
   close: (pass) => save(pass, { kind: 'closed', at: nowOf(pass) }),
   admit,
   deliver: async ({ parts, view }, { collectorIds }) => {
-    await parts.queue.hasten(view.rollout.id, collectorIds);
+    await parts.queue.bringForward(view.rollout.id, collectorIds);
     return 'unchanged';
   },
   mend,
   withdrawWaiting: (pass, { reason }) =>
-    errand(pass, 'withdraw', ({ parts, view, fence }, signal) =>
+    backgroundTask(pass, 'withdraw', ({ parts, view, fence }, signal) =>
       withdrawWaiting(parts, view.rollout, { reason, fence }, signal),
     ),
   abandon: (pass, { reason }) =>
-    errand(pass, 'abandon', ({ parts, view, fence }, signal) =>
+    backgroundTask(pass, 'abandon', ({ parts, view, fence }, signal) =>
       abandonRunning(parts, view.rollout, { reason, fence }, signal),
     ),
   beginRollback: (pass) =>
-    errand(pass, 'rollback', ({ parts, view }, signal) => beginRollback(parts, view, signal)),
+    backgroundTask(pass, 'rollback', ({ parts, view }, signal) => beginRollback(parts, view, signal)),
   endRollback: (pass, { reason }) =>
-    errand(pass, 'rolledBack', ({ parts, view, fence }, signal) =>
+    backgroundTask(pass, 'rolledBack', ({ parts, view, fence }, signal) =>
       endRollback(parts, view, { reason, fence }, signal),
     ),
 };
@@ -150,13 +152,13 @@ const executors: Executors = {
  * Begins work that asks the service or a gate, or changes many records, and may take longer than the leader can wait.
  * What comes of it is saved by itself; when it gets lost, the next decision asks for it again.
  */
-async function errand(
+async function backgroundTask(
   pass: Pass,
   name: string,
   work: (pass: Pass, signal: AbortSignal) => Promise<'done' | 'again'>,
 ): Promise<Did> {
   const { parts, view } = pass;
-  await parts.errands.run(`${view.rollout.id}/${name}`, (signal) => work(pass, signal));
+  await parts.backgroundTasks.run(`${view.rollout.id}/${name}`, (signal) => work(pass, signal));
   return 'unchanged';
 }
 
@@ -218,7 +220,8 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   const changes = upgrades
     .map((before) => {
       // One whose plan is of before a lost create may be running: the list tells, and a row does not (P1).
-      const seen = before.fitAt < trustedSince ? undefined : parts.sightings.find(before.collectorId, at);
+      const seen =
+        before.eligibleAt < trustedSince ? undefined : parts.observations.find(before.collectorId, at);
       const fact: UpgradeFact = {
         kind: 'admitted',
         at,

@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { total } from '../../rollout/decision/failure-limits.ts';
 import { describeImplausible } from '../../rollout/decision/implausible-inventory.ts';
-import { isDoubtOverdue } from '../../rollout/model/assess-inventory.ts';
+import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { type LeftBehind, leftBehind, notBrought } from '../../rollout/model/left-behind.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
@@ -101,7 +101,7 @@ export async function beginRollback(
   // Another rollback has the policy's place: the inventory is not read again at once.
   if ((await store.freeze({ ...frozen, events: [event] })) === 'busy') return 'again';
   parts.sink.tell(event);
-  parts.bell.ring();
+  parts.wakeUps.ring();
   return 'done';
 }
 
@@ -172,7 +172,7 @@ async function findUpgraded(
   const verdict = await judgeInventory(parts, rollout, of.inventory);
   if (verdict.kind === 'implausible') {
     const doubt = (await parts.store.loadRollout(rollout.id))?.doubt;
-    const isOver = doubt !== undefined && isDoubtOverdue(doubt, parts.clock.now());
+    const isOver = doubt !== undefined && isImplausibleTooLong(doubt, parts.clock.now());
     if (verdict.why.kind === 'empty' || !isOver)
       return { kind: 'inconclusive', reason: describeImplausible(verdict.why) };
   }

@@ -2,7 +2,7 @@ import { nearestNames, parseCollectorId } from '../../base/names.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { standstillWaitMaxMs } from '../ports/api-budget.ts';
+import { outageWaitMaxMs } from '../ports/api-budget.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { OperationsParts } from './operations-parts.ts';
@@ -16,7 +16,7 @@ type PlanParts = Pick<OperationsParts, 'policies'> & {
 type NameParts = Pick<OperationsParts, 'policies'> & {
   readonly store: Pick<RolloutStore, 'currentRollouts' | 'listUpgrades'>;
 };
-type AskParts = Pick<OperationsParts, 'readApiStanding' | 'clock'> & {
+type AskParts = Pick<OperationsParts, 'readApiBudgetStatus' | 'clock'> & {
   readonly fleet: Pick<FleetService, 'findCollector'>;
 };
 
@@ -67,7 +67,7 @@ export type Asked =
 
 /** Asks the service for a collector; not while it is known that no request leaves before a person has given up. */
 export async function askForCollector(parts: AskParts, idOrName: string): Promise<Asked> {
-  const { standstill } = await parts.readApiStanding();
+  const { standstill } = await parts.readApiBudgetStatus();
   if (await isSilent(parts))
     return { kind: 'unavailable', reason: `it has to be asked for, and ${standstill?.reason ?? ''}` };
   const answer = await parts.fleet.findCollector(idOrName);
@@ -78,7 +78,7 @@ export async function askForCollector(parts: AskParts, idOrName: string): Promis
 }
 
 /** True while it is known that no request leaves before a person has given up. */
-export async function isSilent(parts: Pick<AskParts, 'readApiStanding' | 'clock'>): Promise<boolean> {
-  const { standstill } = await parts.readApiStanding();
-  return (standstill?.until ?? 0) > parts.clock.now() + standstillWaitMaxMs;
+export async function isSilent(parts: Pick<AskParts, 'readApiBudgetStatus' | 'clock'>): Promise<boolean> {
+  const { standstill } = await parts.readApiBudgetStatus();
+  return (standstill?.until ?? 0) > parts.clock.now() + outageWaitMaxMs;
 }

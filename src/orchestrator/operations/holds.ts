@@ -260,7 +260,7 @@ async function withdraw(parts: OperationsParts, collectorId: number, reason: str
 async function audit(parts: OperationsParts, entry: HoldEntry): Promise<void> {
   await parts.register.audit(entry);
   parts.sink.note(entry);
-  parts.bell.ring();
+  parts.wakeUps.ring();
 }
 
 /** One word about all of them: done when any changed. */

@@ -1,26 +1,26 @@
 import type { EpochMs } from '../../base/time.ts';
 import { isRolloutEnd, type RolloutState } from '../../rollout/model/rollout.ts';
-import type { ConfigStanding } from '../../rollout/reload/newest-config.ts';
+import type { ConfigStatus } from '../../rollout/reload/newest-config.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import type { Configs } from '../scan/configs.ts';
 import type { ScanBook, ScanEntry, ScanForecast, ScanOutcome } from '../scan/scan-book.ts';
 
 /** How a policy's looks for work went. */
-export interface PolicyStanding {
+export interface PolicyStatus {
   readonly policy: string;
   /** null before the first one. */
-  readonly lastLook: { readonly at: EpochMs; readonly outcome: ScanOutcome; readonly reason: string } | null;
+  readonly lastPoll: { readonly at: EpochMs; readonly outcome: ScanOutcome; readonly reason: string } | null;
   /** The last one that did not fail. */
   readonly lastGoodAt: EpochMs | null;
   /** By its schedule. */
-  readonly nextLookAt: EpochMs | null;
+  readonly nextPollAt: EpochMs | null;
   /** How the config of the daemon that was asked stands to those of the others. */
-  readonly config: ConfigStanding;
+  readonly config: ConfigStatus;
 }
 
-export interface PolicyStandings {
+export interface PolicyStatuses {
   /** Those of the config, in its order. */
-  readonly policies: readonly PolicyStanding[];
+  readonly policies: readonly PolicyStatus[];
   readonly orphans: readonly OrphanedRollout[];
   /** Why Redis lets the daemon that answers do no work; absent while it does. */
   readonly notReady?: string;
@@ -35,7 +35,7 @@ export interface ListPoliciesParts extends FindOrphansParts {
 }
 
 /** Tells for each policy when it looked for work last, what came of it, and when it looks next; and what stands still without one. */
-export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStandings> {
+export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStatuses> {
   const [entries, orphans] = await Promise.all([parts.scans.read(), findOrphans(parts)]);
   return {
     orphans,
@@ -44,9 +44,9 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStan
       const last = latest(own);
       return {
         policy,
-        lastLook: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
-        lastGoodAt: lastGoodLook(own)?.at ?? null,
-        nextLookAt: parts.forecast(policy, 1)[0] ?? null,
+        lastPoll: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
+        lastGoodAt: lastGoodScan(own)?.at ?? null,
+        nextPollAt: parts.forecast(policy, 1)[0] ?? null,
         config: parts.configs?.standings().get(policy) ?? { kind: 'agreed', others: 0 },
       };
     }),
@@ -54,7 +54,7 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStan
 }
 
 /** The latest that did not fail, of the entries of one policy. */
-export function lastGoodLook(entries: readonly ScanEntry[]): ScanEntry | undefined {
+export function lastGoodScan(entries: readonly ScanEntry[]): ScanEntry | undefined {
   return latest(entries.filter(({ outcome }) => outcome !== 'failed'));
 }
 

@@ -1,7 +1,7 @@
 import { total } from '../../rollout/decision/failure-limits.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
-import type { ApiStanding } from '../../rollout/status/api-budget-status.ts';
+import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
 import {
   type CauseGroupName,
   type CauseUpgrades,
@@ -21,28 +21,34 @@ import { showRollback } from './preview-rollback.ts';
 
 /** Makes what an operator can see and do, from store and register: it works on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): RolloutOperations {
-  const { store, clock, readApiStanding } = parts;
+  const { store, clock, readApiBudgetStatus } = parts;
   const applyVerb = makeApplyVerb(parts);
-  const describe = async (rolloutId: string, api: ApiStanding): Promise<RolloutStatus | undefined> => {
+  const describe = async (rolloutId: string, api: ApiBudgetStatus): Promise<RolloutStatus | undefined> => {
     const now = clock.now();
     const view = await loadRolloutSummary(parts, rolloutId, now);
     if (view === undefined) return undefined;
     return describeRollout(view, now, api, await loadCauses(parts, view));
   };
   const rolloutStatus = async (rolloutId: string): Promise<RolloutStatus | undefined> =>
-    describe(rolloutId, await readApiStanding());
-  const describeAll = async (rollouts: readonly Rollout[], api: ApiStanding) => {
+    describe(rolloutId, await readApiBudgetStatus());
+  const describeAll = async (rollouts: readonly Rollout[], api: ApiBudgetStatus) => {
     const statuses = await Promise.all(rollouts.map(({ id }) => describe(id, api)));
     return statuses.filter((status) => status !== undefined);
   };
   return {
     rolloutStatus,
     listRollouts: async () => {
-      const [rollouts, api] = await Promise.all([store.currentRollouts(parts.policies), readApiStanding()]);
+      const [rollouts, api] = await Promise.all([
+        store.currentRollouts(parts.policies),
+        readApiBudgetStatus(),
+      ]);
       return describeAll(rollouts, api);
     },
     pageRollouts: async (page) => {
-      const [found, api] = await Promise.all([store.pageRollouts(parts.policies, page), readApiStanding()]);
+      const [found, api] = await Promise.all([
+        store.pageRollouts(parts.policies, page),
+        readApiBudgetStatus(),
+      ]);
       if (found === undefined) return undefined;
       return { rollouts: await describeAll(found.rollouts, api), next: found.next };
     },

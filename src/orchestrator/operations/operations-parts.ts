@@ -1,5 +1,5 @@
 import type { Policy } from '../../rollout/model/policy.ts';
-import type { ReadApiStanding } from '../ports/api-budget.ts';
+import type { ReadApiBudgetStatus } from '../ports/api-budget.ts';
 import type { ApplyVerbParts } from './apply-verb.ts';
 import type { ListPoliciesParts } from './list-policies.ts';
 
@@ -8,5 +8,5 @@ export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
   readonly store: ApplyVerbParts['store'];
   /** The policies of the config. */
   readonly rollouts: readonly Policy[];
-  readonly readApiStanding: ReadApiStanding;
+  readonly readApiBudgetStatus: ReadApiBudgetStatus;
 }

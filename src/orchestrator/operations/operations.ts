@@ -12,7 +12,7 @@ import type { RollbackPreview } from '../../rollout/verbs/preview-rollback.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import type { AuditEntry, CollectorHold } from '../ports/fleet-register.ts';
 import type { RolloutsPage, UpgradePage } from '../ports/rollout-store.ts';
-import type { PolicyStandings } from './list-policies.ts';
+import type { PolicyStatuses } from './list-policies.ts';
 import type { ReloadRequest, ReloadResult } from './reload.ts';
 import type { StartPreviewResult, StartRequest, StartResult } from './start-policy.ts';
 
@@ -135,7 +135,7 @@ export interface RolloutOperations {
   pageRollouts(page: RolloutsPage): Promise<RolloutStatusPage | undefined>;
   rolloutStatus(rolloutId: string): Promise<RolloutStatus | undefined>;
   /** When each policy looked for work last, and what came of it. */
-  listPolicies(): Promise<PolicyStandings>;
+  listPolicies(): Promise<PolicyStatuses>;
   /** A page of the rollout's collectors in plan order. */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
   /** The latest events, newest first. */

@@ -55,7 +55,7 @@ export type ReloadResult =
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** How the last reading of the config went. */
-export interface ReloadStanding {
+export interface ReloadStatus {
   readonly at: EpochMs;
   /** What is wrong with the file; undefined: nothing. */
   readonly problem?: string;
@@ -71,9 +71,9 @@ export interface ReloadParts extends Omit<FollowConfigsParts, 'register'> {
 /** Reads the config anew, all of it or nothing of it. One reload at a time. */
 export function makeReload(parts: ReloadParts): {
   readonly reload: (request: ReloadRequest) => Promise<ReloadResult>;
-  readonly standing: () => ReloadStanding;
+  readonly standing: () => ReloadStatus;
 } {
-  let standing: ReloadStanding = { at: parts.clock.now() };
+  let standing: ReloadStatus = { at: parts.clock.now() };
   let last: Promise<unknown> = Promise.resolve();
   const reloadOnce = async ({ by, reason }: ReloadRequest): Promise<ReloadResult> => {
     const read = parts.source.read();

@@ -1,4 +1,4 @@
-import type { AccountMark, AccountStanding } from '../../rollout/model/account.ts';
+import type { AccountMark, AccountStatus } from '../../rollout/model/account.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 
 /** Whose rollouts are whose (P5): the account of this daemon's config, and how each rollout stands to it. */
@@ -6,9 +6,9 @@ export interface Accounts {
   /** The mark of this daemon's account, for a rollout that it begins. */
   mark(): Promise<AccountMark>;
   /** What is known by now; where that is to be found out, a background task begins to. */
-  standingOf(rollout: Rollout): Promise<AccountStanding>;
+  standingOf(rollout: Rollout): Promise<AccountStatus>;
   /** The same, after the service was asked where that is needed. */
-  settle(rollout: Rollout, signal?: AbortSignal): Promise<AccountStanding>;
+  settle(rollout: Rollout, signal?: AbortSignal): Promise<AccountStatus>;
   /** Rollouts on their way that this daemon leaves alone until a person acts. */
   foreign(): readonly ForeignRollout[];
   /** Forgets those of them that are over by now, whoever ended them. */

@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import type { ApiStanding } from '../../rollout/status/api-budget-status.ts';
+import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
 
 /** Who goes first when requests wait for the budget (DESIGN §3, The API budget). */
 export type BudgetClass = 'operator' | 'verify' | 'create' | 'look' | 'page';
@@ -32,16 +32,16 @@ export interface ApiBudget {
  * How the budget stands, as all its daemons made it; costs no request, and changes nothing.
  * @throws when it can't be read
  */
-export type ReadApiStanding = () => Promise<ApiStanding>;
+export type ReadApiBudgetStatus = () => Promise<ApiBudgetStatus>;
 
 /** Whether the service answers, as far as the daemons of one access key know. */
-export type ServiceStanding = { readonly isUp: true } | { readonly isUp: false; readonly reason: string };
+export type ServiceStatus = { readonly isUp: true } | { readonly isUp: false; readonly reason: string };
 
 /**
  * No request waits longer than this while all stand still: it occupies a worker, a person, or the scan, and its owner
  * decides anew what to do.
  */
-export const standstillWaitMaxMs: DurationMs = 30_000;
+export const outageWaitMaxMs: DurationMs = 30_000;
 
 /** Thrown instead of a grant: nothing was sent. */
 export class PausedTooLong extends Error {

@@ -84,8 +84,8 @@ export type DaemonNote =
       readonly error: unknown;
     }
   | { readonly event: 'reconcile.failed'; readonly rollout: string; readonly error: unknown }
-  /** `errand`: which, by its key; it is asked for again. */
-  | { readonly event: 'errand.failed'; readonly errand: string; readonly error: unknown }
+  /** `backgroundTask`: which, by its key; it is asked for again. */
+  | { readonly event: 'backgroundTask.failed'; readonly backgroundTask: string; readonly error: unknown }
   /** The service did not answer what was asked for a rollout as a whole; it is asked again. */
   | { readonly event: 'look.failed'; readonly rollout: string; readonly reason: string }
   /** This process gets to its work late again and again: too little CPU, or a slow Redis. Told now and then. */

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { FleetCollector, FleetInventory, FleetSnapshot } from '../../rollout/model/collector.ts';
-import type { CollectorSighting } from '../../rollout/upgrade/facts.ts';
+import type { CollectorObservation } from '../../rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 export interface Build {
@@ -47,12 +47,12 @@ export interface FleetService {
     beforeSend: () => Promise<boolean>,
     signal?: AbortSignal,
   ): Promise<Answer<{ readonly taskId: string }>>;
-  lookAtTask(taskId: string, signal?: AbortSignal): Promise<Answer<TaskSighting>>;
+  pollTask(taskId: string, signal?: AbortSignal): Promise<Answer<TaskSighting>>;
   /**
    * `upgradableTo`: also ask whether the service would start an upgrade of it to this build now. With `listedSince`, that
    * it would have at any instant since will do.
    */
-  lookAtCollector(
+  pollCollector(
     look: {
       readonly collectorId: number;
       readonly upgradableTo: string | null;
@@ -60,7 +60,7 @@ export interface FleetService {
       readonly listedSince?: EpochMs;
     },
     signal?: AbortSignal,
-  ): Promise<Answer<CollectorSighting>>;
+  ): Promise<Answer<CollectorObservation>>;
 }
 
 /** An answer of the service, or why there was none: failures are data here, the core decides what they mean. */

@@ -17,7 +17,7 @@ export interface StoreMarks {
 }
 
 /** Tells a store from another that took its place, empty. */
-export interface StoreBirth {
+export interface StoreInstance {
   /** The marks of this store, made where it has none. */
   identify(policies: readonly string[]): Promise<StoreMarks>;
   /**

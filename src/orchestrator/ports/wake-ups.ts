@@ -1,5 +1,5 @@
 /** Wakes the reconcilers of all daemons soon; may be lost. */
-export interface Bell {
+export interface WakeUps {
   ring(): void;
 }
 
@@ -11,5 +11,5 @@ export interface StepQueue {
    * For steps that are due by now: a job that waits for a later instant runs now; one that is missing, or in no list
    * from which it could be taken, is made anew; any other is left alone.
    */
-  hasten(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
+  bringForward(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
 }

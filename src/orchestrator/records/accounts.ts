@@ -1,7 +1,7 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import {
   type AccountMark,
-  type AccountStanding,
+  type AccountStatus,
   accountWords,
   compareMarks,
   judgeAccount,
@@ -14,20 +14,20 @@ import { inHashOrder } from '../../rollout/planning/group-collectors.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
-import type { Errands } from '../ports/leader.ts';
+import type { BackgroundTasks } from '../ports/leader.ts';
 import { type ChangeRolloutParts, changeRollout } from './change-rollout.ts';
 
 export interface AccountsParts extends Omit<ChangeRolloutParts, 'accounts'> {
   /** Origin and hashed access id of the config; read anew each time, since Redis may have been emptied. */
   readonly readMark: () => Promise<AccountMark>;
   readonly fleet: Pick<FleetService, 'findCollector'>;
-  readonly errands: Errands;
+  readonly backgroundTasks: BackgroundTasks;
   readonly clock: Clock;
 }
 
 interface Judged {
   readonly policy: string;
-  readonly standing: AccountStanding;
+  readonly standing: AccountStatus;
   /** When it is judged anew. */
   readonly againAt: EpochMs;
 }
@@ -36,7 +36,7 @@ interface Judged {
 const membersReadMax = 500;
 
 // A service that gave no answer is asked again soon; one that showed other collectors may have been a gateway's mistake.
-const againAfterMs: Readonly<Record<AccountStanding['kind'], DurationMs>> = {
+const againAfterMs: Readonly<Record<AccountStatus['kind'], DurationMs>> = {
   own: Number.POSITIVE_INFINITY,
   unknown: 5_000,
   another: 60_000,
@@ -68,13 +68,13 @@ export function makeAccounts(parts: AccountsParts): Accounts {
     return 'own';
   };
   const isDue = (rolloutId: string): boolean => (judged.get(rolloutId)?.againAt ?? 0) <= clock.now();
-  const known = ({ id }: Rollout): AccountStanding => judged.get(id)?.standing ?? notCompared;
+  const known = ({ id }: Rollout): AccountStatus => judged.get(id)?.standing ?? notCompared;
 
   const judge = async (
     rollout: Rollout,
     tie: 'other' | 'untied',
     signal?: AbortSignal,
-  ): Promise<AccountStanding> => {
+  ): Promise<AccountStatus> => {
     const standing = await compareWithService(parts, rollout, tie, signal);
     const before = judged.get(rollout.id)?.standing.kind;
     const againAt = clock.now() + againAfterMs[standing.kind];
@@ -89,7 +89,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
         reason: accountWords(standing),
       });
     }
-    parts.bell.ring();
+    parts.wakeUps.ring();
     return standing;
   };
 
@@ -103,8 +103,8 @@ export function makeAccounts(parts: AccountsParts): Accounts {
       // Nothing is done for one that is over, unless an operator opens it again, and then it is settled, and tied.
       if (isOver) return tie === 'untied' ? { kind: 'own' } : notCompared;
       if (isDue(rollout.id)) {
-        await parts.errands.run(`account/${rollout.id}`, async (signal) => {
-          // An errand that was asked for twice finds the second time that it is done.
+        await parts.backgroundTasks.run(`account/${rollout.id}`, async (signal) => {
+          // An backgroundTask that was asked for twice finds the second time that it is done.
           if (isDue(rollout.id)) await judge(rollout, tie, signal);
           return 'done';
         });
@@ -130,7 +130,7 @@ export function makeAccounts(parts: AccountsParts): Accounts {
   };
 }
 
-const notCompared: AccountStanding = { kind: 'unknown', reason: '' };
+const notCompared: AccountStatus = { kind: 'unknown', reason: '' };
 
 /** Asks the service for some collectors of the plan. */
 async function compareWithService(
@@ -138,7 +138,7 @@ async function compareWithService(
   { id }: Rollout,
   tie: 'other' | 'untied',
   signal?: AbortSignal,
-): Promise<AccountStanding> {
+): Promise<AccountStatus> {
   const members = await store.listUpgrades(id, { offset: 0, limit: membersReadMax });
   // A withdrawn one may have left the fleet.
   const present = members.filter(({ state }) => state !== 'withdrawn');

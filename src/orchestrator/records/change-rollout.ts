@@ -5,14 +5,14 @@ import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { Fence } from '../ports/leader.ts';
 import type { SaveResult } from '../ports/rollout-store.ts';
-import type { Bell } from '../ports/wake-ups.ts';
+import type { WakeUps } from '../ports/wake-ups.ts';
 import { describeRolloutChange } from './describe-change.ts';
 import { loadRolloutSummary, type ViewParts } from './read-records.ts';
 
 export interface ChangeRolloutParts extends ViewParts {
   readonly clock: Clock;
   readonly sink: EventSink;
-  readonly bell: Bell;
+  readonly wakeUps: WakeUps;
   readonly sleep: Sleep;
 }
 
@@ -88,7 +88,7 @@ export async function saveRolloutFact(
   const result = await parts.store.saveRollout(change, fence);
   if (result === 'saved') {
     for (const event of events) parts.sink.tell(event);
-    parts.bell.ring();
+    parts.wakeUps.ring();
   }
   return result;
 }
@@ -121,7 +121,7 @@ const liftingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
 // next decision judges, which lifts the brake again.
 const stoppingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
   'brakeSet',
-  'inventoryDoubted',
+  'inventoryImplausible',
   'policyChanged',
 ]);
 

@@ -15,7 +15,7 @@ export interface ChangeUpgradeParts {
   readonly random: () => number;
 }
 
-type RecordParts = ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'bell'>;
+type RecordParts = ChangeUpgradeParts & Pick<ChangeRolloutParts, 'store' | 'sink' | 'wakeUps'>;
 
 /** What was learned of one collector's upgrade, as it was when that was learned. */
 export interface UpgradeNews {
@@ -113,20 +113,20 @@ function isAsItWas({ collectorId, rev }: Upgrade, fresh: ReadonlyMap<number, Upg
   return fresh.get(collectorId)?.rev === rev;
 }
 
-function tellOf({ sink, bell }: RecordParts, changes: readonly UpgradeChange[]): void {
+function tellOf({ sink, wakeUps }: RecordParts, changes: readonly UpgradeChange[]): void {
   for (const { events } of changes) for (const event of events) sink.tell(event);
   const isNews = ({ before, after, events }: UpgradeChange) =>
     holdsSlot(before.state) !== holdsSlot(after.state) || events.length > 0;
-  if (changes.some(isNews)) bell.ring();
+  if (changes.some(isNews)) wakeUps.ring();
 }
 
 function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boolean {
   switch (fact.kind) {
     case 'collectorSeen':
     case 'taskSeen':
-    case 'lookFailed':
+    case 'pollFailed':
     case 'buildsSeen':
-    case 'stirred':
+    case 'changeHinted':
     case 'quiet':
       return false;
     case 'createFailed':

@@ -78,7 +78,7 @@ function seenDelayOf(before: Upgrade, after: Upgrade, fact: UpgradeFact): { seen
   if (before.ending?.kind === 'failed') return { seenDelayMs: before.ending.seenDelayMs };
   const isSuccessSeen = fact.kind === 'taskSeen' && after.state === 'verifying';
   // A collector that was quiet had not begun the restart that ends a success.
-  const lastSeenAt = Math.max(before.lookedAt, before.quietAt ?? 0);
+  const lastSeenAt = Math.max(before.polledAt, before.quietAt ?? 0);
   return isSuccessSeen ? { seenDelayMs: fact.at - lastSeenAt } : {};
 }
 
@@ -152,7 +152,7 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
       return { event: 'rollout.policyChanged' };
     case 'windowsLifted':
       return { event: 'rollout.windowsLifted' };
-    case 'inventoryDoubted':
+    case 'inventoryImplausible':
       // Other figures of the same trouble are no news.
       return before.doubt === undefined
         ? { event: 'inventory.doubted', reason: describeImplausible(fact.doubt.why) }
@@ -169,7 +169,7 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
     case 'rolledBack':
     case 'finished':
       return { event: `rollout.${after.state}` };
-    case 'soakLooked':
+    case 'soakPolled':
     case 'acknowledgedLowered':
     case 'leftBehindForeseen':
     case 'rollbackNamed':

@@ -6,7 +6,7 @@ import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
-import type { StoreBirth, StoreMarks } from '../ports/store-instance.ts';
+import type { StoreInstance, StoreMarks } from '../ports/store-instance.ts';
 import { type Loss, lossWords } from './describe-loss.ts';
 
 /** What a daemon knows of the store, for when the store itself knows nothing any more (P11). */
@@ -23,7 +23,7 @@ export interface StoreMemory {
 export interface StoreMemoryParts {
   readonly store: RolloutStore;
   readonly register: FleetRegister;
-  readonly birth: StoreBirth;
+  readonly birth: StoreInstance;
   readonly sink: EventSink;
   readonly clock: Clock;
   readonly policies: readonly string[];
@@ -47,7 +47,7 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
   const lost = new Map<string, { readonly id: string; readonly standstill: Standstill }>();
   let looking: Promise<unknown> = Promise.resolve();
 
-  async function lookOnce(): Promise<string> {
+  async function pollOnce(): Promise<string> {
     // First what there is, then whose it is: a store that was emptied in between is another one by then.
     const rollouts = await readRollouts();
     const holds = await register.holds();
@@ -109,7 +109,7 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
   return {
     look: () => {
       // One after the other: each must see what there is when it is asked for.
-      const look = looking.then(lookOnce);
+      const look = looking.then(pollOnce);
       looking = look.catch(() => undefined);
       return look;
     },
@@ -140,29 +140,29 @@ function nameOf({ whole, holds, policies }: StoreMarks): string {
 const lookEveryMs: DurationMs = 1_000;
 
 // By then each daemon has put back what it knows, and a create that was just leaving has arrived.
-const settledAfterLooks = 2;
+const settledAfterScans = 2;
 
 /**
  * Keeps a memory fresh until the signal is aborted. Redis may keep a look waiting for as long as it is away.
- * @param lookForWork what runs is planned anew soon after a loss, not at the next tick of a schedule (P11)
+ * @param discoverWork what runs is planned anew soon after a loss, not at the next tick of a schedule (P11)
  */
-export async function keepLooking(
+export async function keepPolling(
   memory: StoreMemory,
   {
     sink,
     sleep,
-    lookForWork,
-  }: { readonly sink: EventSink; readonly sleep: Sleep; readonly lookForWork: () => Promise<void> },
+    discoverWork,
+  }: { readonly sink: EventSink; readonly sleep: Sleep; readonly discoverWork: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<void> {
   let name: string | undefined;
-  let looksSince = Number.POSITIVE_INFINITY;
+  let scansSince = Number.POSITIVE_INFINITY;
   while (!signal.aborted) {
     try {
       const seen = await memory.look();
-      looksSince = name === undefined || seen === name ? looksSince + 1 : 0;
+      scansSince = name === undefined || seen === name ? scansSince + 1 : 0;
       name = seen;
-      if (looksSince === settledAfterLooks) await lookForWork();
+      if (scansSince === settledAfterScans) await discoverWork();
     } catch (error) {
       // At the end the connection goes before a look that waits for it does.
       if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });

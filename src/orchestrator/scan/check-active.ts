@@ -7,10 +7,10 @@ import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { Build } from '../ports/fleet-service.ts';
 import { changeRollout, holdRollout } from '../records/change-rollout.ts';
-import { type TakeInParts, takeIn, takesIn } from './late-joiners.ts';
+import { type AddLateJoinersParts, acceptsLateJoiners, addLateJoiners } from './late-joiners.ts';
 import type { PlanMemory } from './read-plan.ts';
 
-export interface CheckActiveParts extends TakeInParts {
+export interface CheckActiveParts extends AddLateJoinersParts {
   /** Every rollout is ours, where left out. */
   readonly accounts?: Accounts;
 }
@@ -44,8 +44,8 @@ export async function checkActive(
     await holdRollout(parts, rolloutId, `build ${rollout.targetBuild} is no longer offered by the service`);
     return undefined;
   }
-  if (!takesIn(rollout)) return undefined;
-  const why = await takeIn(parts, policy, rollout, memory, signal);
+  if (!acceptsLateJoiners(rollout)) return undefined;
+  const why = await addLateJoiners(parts, policy, rollout, memory, signal);
   return why === undefined ? undefined : unread('the fleet, for late joiners', why);
 }
 

@@ -2,7 +2,7 @@ import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { type ConfigWord, followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
-import { type ConfigStanding, configWords, judgeConfig } from '../../rollout/reload/newest-config.ts';
+import { type ConfigStatus, configWords, judgeConfig } from '../../rollout/reload/newest-config.ts';
 import type { PolicyDifference } from '../../rollout/reload/policy-difference.ts';
 import type { ConfigRegister, LivingDaemons, NamedConfig } from '../ports/config-register.ts';
 import type { EventSink } from '../ports/event-sink.ts';
@@ -11,9 +11,9 @@ import { type ChangeRolloutParts, stopRollout } from '../records/change-rollout.
 /** Whether this daemon has the newest config of each policy: only then may it scan and plan the policy (P5). */
 export interface Configs {
   /** As it is at this instant. */
-  check(policy: string): Promise<ConfigStanding>;
+  check(policy: string): Promise<ConfigStatus>;
   /** As it was at the last check or beat; nothing where all agreed. */
-  standings(): ReadonlyMap<string, ConfigStanding>;
+  standings(): ReadonlyMap<string, ConfigStatus>;
   /**
    * What this daemon's config may say about the brakes of a rollout that is on its way, by the last check or beat; undefined
    * where another daemon has a newer config, where this one scans only once beside others, or where that beat is too old to
@@ -45,7 +45,7 @@ const wordHoldsMs: DurationMs = 5_000;
 /** Judges the config of this daemon by what living daemons say, and tells when that has changed. */
 export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts): Configs {
   let living: LivingDaemons = { own: [], account: '', others: [] };
-  let standings: ReadonlyMap<string, ConfigStanding> = new Map();
+  let standings: ReadonlyMap<string, ConfigStatus> = new Map();
   let hashes: ReadonlyMap<string, string> = new Map();
   let askedAt: EpochMs = 0;
   /** Since when this daemon has its config of a policy. */
@@ -102,7 +102,7 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
   };
 }
 
-const agreed: ConfigStanding = { kind: 'agreed', others: 0 };
+const agreed: ConfigStatus = { kind: 'agreed', others: 0 };
 
 const eventOf = { agreed: 'agreed', newest: 'differs', outdated: 'outdated' } as const;
 

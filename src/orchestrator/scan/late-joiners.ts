@@ -15,7 +15,7 @@ import { judgeInventory, refusalOf } from '../watch/judge-inventory.ts';
 import type { Configs } from './configs.ts';
 import type { PlanMemory } from './read-plan.ts';
 
-export interface TakeInParts extends ChangeRolloutParts, ChangeUpgradeParts {
+export interface AddLateJoinersParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
   /** This daemon has the newest config, where left out. */
   readonly configs?: Pick<Configs, 'check' | 'word'>;
@@ -25,8 +25,8 @@ export interface TakeInParts extends ChangeRolloutParts, ChangeUpgradeParts {
  * Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners).
  * @returns why nothing could be learned from the fleet, in words, where it could not
  */
-export async function takeIn(
-  parts: TakeInParts,
+export async function addLateJoiners(
+  parts: AddLateJoinersParts,
   policy: Policy,
   before: Rollout,
   memory: PlanMemory,
@@ -42,7 +42,7 @@ export async function takeIn(
   // Reading a fleet takes long, and the rollout goes on meanwhile.
   const rollout = await parts.store.loadRollout(id);
   const groups = await parts.store.loadGroups(id);
-  if (rollout === undefined || groups === undefined || !takesIn(rollout)) return undefined;
+  if (rollout === undefined || groups === undefined || !acceptsLateJoiners(rollout)) return undefined;
   // A daemon with a newer config may have come meanwhile: who joins is its word.
   if ((await parts.configs?.check(policy.name))?.kind === 'outdated') return undefined;
   const known = await loadKnown(parts, id, fleet.value);
@@ -58,7 +58,7 @@ export async function takeIn(
 }
 
 /** Whether a rollout takes anybody in now; a plan that waits for approval is made anew when it is approved. */
-export function takesIn({ state, brokenText }: Rollout): boolean {
+export function acceptsLateJoiners({ state, brokenText }: Rollout): boolean {
   if (brokenText !== undefined) return false;
   return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
 }
@@ -72,7 +72,7 @@ interface KnownCollectors {
 }
 
 async function loadKnown(
-  parts: TakeInParts,
+  parts: AddLateJoinersParts,
   rolloutId: string,
   fleet: FleetSnapshot,
 ): Promise<KnownCollectors> {
@@ -84,7 +84,7 @@ async function loadKnown(
 
 /** @returns false when the rollout has moved on meanwhile; the next tick finds them again */
 async function join(
-  parts: TakeInParts,
+  parts: AddLateJoinersParts,
   policy: Policy,
   expectedRev: number,
   joined: FrozenRollout,
@@ -100,13 +100,13 @@ async function join(
   } as const;
   if ((await parts.store.join({ ...joined, events: [event] }, expectedRev, null)) !== 'saved') return false;
   parts.sink.tell(event);
-  parts.bell.ring();
+  parts.wakeUps.ring();
   return true;
 }
 
 /** Saved only into the rollout as it was judged: one that has ended would never start them (P9). */
 async function bringBack(
-  parts: TakeInParts,
+  parts: AddLateJoinersParts,
   policy: Policy,
   of: {
     readonly rollout: Rollout;
@@ -131,6 +131,6 @@ async function bringBack(
     rev += 1;
     for (const { after, events } of some)
       if (saved.has(after.collectorId)) for (const event of events) parts.sink.tell(event);
-    parts.bell.ring();
+    parts.wakeUps.ring();
   }
 }

@@ -33,7 +33,7 @@ export async function scan(
   signal?: AbortSignal,
 ): Promise<ScanResult> {
   const before = recallFleet(await parts.scans.read(), policy.name);
-  const { fleet = before, ...result } = await lookForWork(parts, policy, { origin, before }, signal);
+  const { fleet = before, ...result } = await discoverWork(parts, policy, { origin, before }, signal);
   // Told once, when it began; what the policy's last scan came to, the daemon with the newest config writes down.
   if (result.kind === 'outdated') return result;
   parts.sink.note(
@@ -103,7 +103,7 @@ interface ReadyPlan {
 /** With what the next scan remembers of the fleet, where this one has read it. */
 type FoundWork = ScanResult & { readonly fleet?: FleetMemory };
 
-async function lookForWork(
+async function discoverWork(
   parts: ScanParts,
   policy: Policy,
   of: { readonly origin: ScanOrigin; readonly before: FleetMemory | undefined },
@@ -265,7 +265,7 @@ async function begin(
   if ((await parts.store.freeze({ ...frozen, events: [event] })) === 'busy')
     return { kind: 'busy', rolloutId: id };
   parts.sink.tell(event);
-  parts.bell.ring();
+  parts.wakeUps.ring();
   return { kind: 'started', rolloutId: id, planned };
 }
 

@@ -4,10 +4,10 @@ import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
-import { type FailedLook, isQuestionable } from '../../rollout/upgrade/failed-polls.ts';
+import { type FailedPoll, isQuestionable } from '../../rollout/upgrade/failed-polls.ts';
 import {
   classifyCreateFailure,
-  classifyLookFailure,
+  classifyPollFailure,
   describeHold,
   type ServiceFailure,
 } from '../../rollout/upgrade/failure-classes.ts';
@@ -17,7 +17,7 @@ import type { FleetService } from '../ports/fleet-service.ts';
 import { type ChangeRolloutParts, holdRollout, sendWithinMs } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf, recordFact } from '../records/change-upgrade.ts';
 import { isGone } from '../watch/judge-inventory.ts';
-import type { Sightings } from '../watch/sightings.ts';
+import type { Observations } from '../watch/observations.ts';
 
 export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   readonly fleet: FleetService;
@@ -27,7 +27,7 @@ export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
    */
   readonly trustedSince?: () => EpochMs;
   /** Rows of the inventory of the last minute; none, where left out. */
-  readonly sightings?: Sightings;
+  readonly observations?: Observations;
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
 }
@@ -38,7 +38,7 @@ export type StepOutcome = { readonly job: 'comeBack'; readonly at: EpochMs } | {
 // Most runs make one call; a look that clears the way for a create makes two.
 const callsPerRunMax = 4;
 
-// Until a record that can't be read is mended, by a person or by the leader, there is nothing to be done for it.
+// Until a record that can't be read is repaired, by a person or by the leader, there is nothing to be done for it.
 const unreadableAgainMs: DurationMs = 10_000;
 
 // A daemon of its account may run beside us, and take it then; where none does, nobody takes it for hours.
@@ -113,13 +113,13 @@ const executors: Executors = {
   wait: async (_run, upgrade) => upgrade,
   giveBack: (run, upgrade, { reason }) => putBack(run, upgrade, reason),
   start,
-  lookAtTask: async (run, upgrade, { taskId }) => {
-    const answer = await run.parts.fleet.lookAtTask(taskId, run.signal);
+  pollTask: async (run, upgrade, { taskId }) => {
+    const answer = await run.parts.fleet.pollTask(taskId, run.signal);
     const at = run.parts.clock.now();
-    if (!answer.ok) return lookFailed(run, upgrade, 'task', answer.failure);
+    if (!answer.ok) return pollFailed(run, upgrade, 'task', answer.failure);
     return record(run, upgrade, { kind: 'taskSeen', at, ...answer.value });
   },
-  lookAtCollector: async (run, upgrade, step) => {
+  pollCollector: async (run, upgrade, step) => {
     const look = {
       collectorId: upgrade.collectorId,
       upgradableTo: step.askUpgradable ? upgrade.toBuild : null,
@@ -129,9 +129,9 @@ const executors: Executors = {
         ? { listedSince: (run.parts.trustedSince?.() ?? 0) + run.parts.answerWithinMs }
         : {}),
     };
-    const answer = await run.parts.fleet.lookAtCollector(look, run.signal);
+    const answer = await run.parts.fleet.pollCollector(look, run.signal);
     const at = run.parts.clock.now();
-    if (!answer.ok) return lookFailed(run, upgrade, 'collector', answer.failure);
+    if (!answer.ok) return pollFailed(run, upgrade, 'collector', answer.failure);
     return record(run, upgrade, { kind: 'collectorSeen', at, ...answer.value });
   },
   askBuilds,
@@ -241,7 +241,7 @@ function putBack(run: Run, upgrade: Upgrade, reason: string): Promise<Upgrade> {
 async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   const builds = await parts.fleet.listBuilds(signal);
-  if (!builds.ok) return lookFailed(run, upgrade, 'builds', builds.failure);
+  if (!builds.ok) return pollFailed(run, upgrade, 'builds', builds.failure);
   const stillOffered = isOffered(upgrade.toBuild, builds.value);
   // First: killed after this, the next run asks again, and nothing starts meanwhile (P6).
   if (!stillOffered) {
@@ -250,10 +250,10 @@ async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   return record(run, upgrade, { kind: 'buildsSeen', at: parts.clock.now(), stillOffered });
 }
 
-async function lookFailed(
+async function pollFailed(
   run: Run,
   upgrade: Upgrade,
-  of: FailedLook['of'],
+  of: FailedPoll['of'],
   failure: ServiceFailure,
 ): Promise<Upgrade> {
   if (failure.kind === 'cancelled') return upgrade;
@@ -261,13 +261,13 @@ async function lookFailed(
   if (of === 'collector' && failure.kind === 'notFound') {
     const gone = await isGone(run.parts, run.rollout, upgrade.collectorId, run.signal);
     if (run.signal.aborted) return upgrade;
-    return record(run, upgrade, { kind: 'lookFailed', at: clock.now(), of, failure, isGone: gone });
+    return record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of, failure, isGone: gone });
   }
   const asked = isQuestionable(upgrade, failure, clock.now(), run.rollout.policy)
     ? { othersAnswered: (await fleet.listBuilds(run.signal)).ok }
     : {};
-  const next = await record(run, upgrade, { kind: 'lookFailed', at: clock.now(), of, failure, ...asked });
-  if (classifyLookFailure(failure) === 'hold') {
+  const next = await record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of, failure, ...asked });
+  if (classifyPollFailure(failure) === 'hold') {
     await holdRollout(run.parts, run.rollout.id, describeHold(failure));
   }
   return next;

@@ -16,12 +16,12 @@ import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
-import type { Sightings } from './sightings.ts';
+import type { Observations } from './observations.ts';
 
 export interface JudgeInventoryParts extends ChangeRolloutParts {
   readonly fleet: Pick<FleetService, 'readInventory'>;
   /** Rows of the last minute; none, where left out. */
-  readonly sightings?: Sightings;
+  readonly observations?: Observations;
 }
 
 /**
@@ -56,10 +56,10 @@ export async function isGone(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (rollout.doubt !== undefined && isInventoryChecked(rollout)) return false;
-  if (parts.sightings?.find(collectorId, parts.clock.now()) !== undefined) return false;
+  if (parts.observations?.find(collectorId, parts.clock.now()) !== undefined) return false;
   const reading = await parts.fleet.readInventory(null, signal);
   if (!reading.ok) return false;
-  parts.sightings?.note(reading.value, reading.value.readAt);
+  parts.observations?.note(reading.value, reading.value.readAt);
   const verdict = await judgeInventory(parts, rollout, reading.value);
   return verdict.kind === 'plausible' && !reading.value.collectors.some(({ id }) => id === collectorId);
 }

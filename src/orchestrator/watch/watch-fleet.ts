@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import type { CollectorSighting, UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import type { CollectorObservation, UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import {
   isWatched,
@@ -16,7 +16,7 @@ import type { StepQueue } from '../ports/wake-ups.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from '../records/change-upgrade.ts';
 import { judgeInventory } from './judge-inventory.ts';
-import type { Sightings } from './sightings.ts';
+import type { Observations } from './observations.ts';
 
 export interface WatchParts extends ChangeUpgradeParts, ChangeRolloutParts {
   readonly fleet: FleetService;
@@ -24,7 +24,7 @@ export interface WatchParts extends ChangeUpgradeParts, ChangeRolloutParts {
   readonly policies: readonly string[];
   /** All daemons on the access key together. */
   readonly requestsPerSecond: number;
-  readonly sightings: Sightings;
+  readonly observations: Observations;
   /** Since when records come from the Redis that is there now; always, where left out. */
   readonly trustedSince?: () => EpochMs;
 }
@@ -65,7 +65,7 @@ export async function watch(
   isLeading: () => boolean,
   signal: AbortSignal,
 ): Promise<'done'> {
-  let misses = 0;
+  let failedPolls = 0;
   let pagesRead = 0;
   while (!signal.aborted && isLeading()) {
     const beganAt = parts.clock.now();
@@ -84,18 +84,18 @@ export async function watch(
     pagesRead = Math.max(pages, answer.ok ? 0 : pagesRead);
     if (signal.aborted) break;
     if (answer.ok) {
-      misses = 0;
+      failedPolls = 0;
       // Rows that are there tell what they tell; whether those that are not mean anything is judged by the whole.
       for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
     } else {
-      misses = Math.min(missesMax, misses + 1);
+      failedPolls = Math.min(missesMax, failedPolls + 1);
       // Told once: that single looks have taken over costs requests, and no more.
-      if (misses === 1) {
+      if (failedPolls === 1) {
         const reason = `the inventory, for what stirs: ${describeFailure(answer.failure)}`;
         parts.sink.note({ event: 'look.failed', rollout: '', reason });
       }
     }
-    const waitMs = periodMs * 2 ** misses - (parts.clock.now() - beganAt);
+    const waitMs = periodMs * 2 ** failedPolls - (parts.clock.now() - beganAt);
     await parts.sleep(Math.max(waitMs, periodMs / 4), signal);
   }
   await parts.sleep(idleMs, signal);
@@ -135,7 +135,7 @@ async function readPage(
   const news = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeNews[] }>();
   const at = parts.clock.now();
   const trustedSince = parts.trustedSince?.();
-  parts.sightings.note({ collectors, serviceAt }, at);
+  parts.observations.note({ collectors, serviceAt }, at);
   for (const { id, build, alive, lastSeenAlive } of collectors) {
     const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
     for (const { rollout, upgrade } of byCollector.get(id) ?? []) {
@@ -152,14 +152,14 @@ async function readPage(
 
 function factOf(
   verdict: RowVerdict,
-  row: Omit<CollectorSighting, 'upgradable'>,
+  row: Omit<CollectorObservation, 'upgradable'>,
   { at, until }: { readonly at: EpochMs; readonly until: EpochMs },
 ): UpgradeFact | undefined {
   switch (verdict) {
     case 'news':
       return { kind: 'collectorSeen', at, ...row, upgradable: null };
-    case 'stirred':
-      return { kind: 'stirred', at };
+    case 'changeHinted':
+      return { kind: 'changeHinted', at };
     case 'quiet':
       return { kind: 'quiet', at, until };
     case 'nothing':
@@ -177,5 +177,5 @@ async function write(parts: WatchParts, rollout: Rollout, rows: readonly Upgrade
   const sooner = changed.map(({ collectorId }) => collectorId).filter((id) => !quiet.has(id));
   // Their jobs wait for the instants that were due before. A crash before this line leaves the steps overdue, and the
   // reconciler hastens them.
-  if (sooner.length > 0) await parts.queue.hasten(rollout.id, sooner);
+  if (sooner.length > 0) await parts.queue.bringForward(rollout.id, sooner);
 }

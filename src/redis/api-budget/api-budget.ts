@@ -2,8 +2,8 @@ import type { DurationMs } from '../../base/time.ts';
 import {
   type ApiBudget,
   type BudgetGrant,
+  outageWaitMaxMs,
   PausedTooLong,
-  standstillWaitMaxMs,
 } from '../../orchestrator/ports/api-budget.ts';
 import {
   type ApiBudgetLedger,
@@ -28,7 +28,7 @@ export function makeRedisApiBudget(parts: RedisApiBudgetParts): RedisApiBudget {
 
 export interface ApiBudgetDispatcher extends ApiBudget {
   /** Learns, without a request, whether another daemon found the service down. Never throws. */
-  learnStanding(): Promise<void>;
+  learnStatus(): Promise<void>;
   /** Refuses who waits, gives back what is held. */
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface ApiBudgetDispatcher extends ApiBudget {
 export interface ApiBudgetDispatcherParts {
   readonly ledger: ApiBudgetLedger;
   /** How long a request waits at most while all stand still, before it is refused with `PausedTooLong`. */
-  readonly standstillWaitMaxMs?: DurationMs;
+  readonly outageWaitMaxMs?: DurationMs;
   /** Told when places come too late again and again, and by how much: this process gets to nothing in time. */
   readonly onStarved?: (lateMs: DurationMs) => void;
 }
@@ -61,7 +61,7 @@ interface Waiter {
  * which of its waiting requests gets it.
  */
 export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBudgetDispatcher {
-  const { ledger, standstillWaitMaxMs: waitMaxMs = standstillWaitMaxMs } = parts;
+  const { ledger, outageWaitMaxMs: waitMaxMs = outageWaitMaxMs } = parts;
   const line = makeWaitingLine<Waiter>();
   const slack = makeSlotSlack({ lateMaxMs, onStarved: parts.onStarved });
   let pausedUntil = 0;
@@ -213,7 +213,7 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBud
     serviceDown: (reason) => pause({ kind: 'down', reason }, 0),
     serviceUp: () => ledger.serviceUp(),
     succeeded: () => ledger.succeeded(),
-    learnStanding: () => ledger.learnStanding(),
+    learnStatus: () => ledger.learnStatus(),
 
     close: async () => {
       closed = true;

@@ -27,17 +27,17 @@ export function makeRedisKeyMemory(parts: KeyMemoryParts): KeyMemory {
   const { commands, now } = parts;
   const { worked: key } = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   const print = hashHex(`${parts.accessId}:${parts.accessKey}`, 32);
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return {
     hasWorked: async () => (await commands.get(key)) === print,
     worked: async () => {
-      if (now() - toldAt < againAfterMs) return;
-      toldAt = now();
+      if (now() - reportedAt < againAfterMs) return;
+      reportedAt = now();
       try {
         await commands.set(key, print, 'EX', keptForS);
       } catch {
         // Must not cost the answer that proved it: what a Redis that refuses means, whoever stores the answer tells.
-        toldAt = Number.NEGATIVE_INFINITY;
+        reportedAt = Number.NEGATIVE_INFINITY;
       }
     },
   };

@@ -1,6 +1,6 @@
 import { hashHex } from '../../base/hash.ts';
 import type { DurationMs } from '../../base/time.ts';
-import type { ServiceStanding } from '../../orchestrator/ports/api-budget.ts';
+import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 import { makeWriteMarks, runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RedisFaults, untoldFaults } from '../connection/faults.ts';
@@ -8,7 +8,7 @@ import { isRedisOutage } from '../connection/outage.ts';
 import { pauseScript, reserveScript, serviceUpScript, succeededScript } from './scripts.ts';
 import { makeRedisTime } from './server-time.ts';
 import { slackMaxMs } from './slot-slack.ts';
-import { makeStandingWatch, serviceIsDown } from './status-watch.ts';
+import { makeStatusWatch, serviceIsDown } from './status-watch.ts';
 
 export interface ApiBudgetLedgerParts {
   readonly commands: RedisCommands;
@@ -23,7 +23,7 @@ export interface ApiBudgetLedgerParts {
   /** The growth of pauses that no `Retry-After` sets. */
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
   /** Told when this daemon learns that the service is down, or answers again; whichever daemon found it. */
-  readonly onStanding?: (standing: ServiceStanding) => void;
+  readonly onStatus?: (standing: ServiceStatus) => void;
   /** Told of what no waiting for Redis mends. */
   readonly faults?: RedisFaults;
 }
@@ -69,7 +69,7 @@ export interface ApiBudgetLedger {
   succeeded(): Promise<void>;
   serviceUp(): Promise<void>;
   /** Learns, without a request, whether another daemon found the service down. Never throws. */
-  learnStanding(): Promise<void>;
+  learnStatus(): Promise<void>;
   /** Gives back all that is held. */
   close(): Promise<void>;
 }
@@ -128,10 +128,10 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
   const nextPermit = makeWriteMarks();
   const held = new Set<string>();
   let returned: string[] = [];
-  let tellSuccess = false;
-  const standing = makeStandingWatch({
+  let reportSuccess = false;
+  const standing = makeStatusWatch({
     readDown: async () => (await commands.hget(keys.state, 'down')) ?? '',
-    onStanding: parts.onStanding,
+    onStatus: parts.onStatus,
     onFailed: (error) => faults.met(faultName, error),
   });
 
@@ -165,7 +165,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     const standstill = down === '' ? 'The service asked for a pause.' : serviceIsDown(down);
     if (kind === 'full') {
       const retryInMs = Math.min(Math.max(spacingMs, fullRetryMs.min), fullRetryMs.max);
-      return { kind, retryInMs, standstill: tellSuccess ? standstill : null };
+      return { kind, retryInMs, standstill: reportSuccess ? standstill : null };
     }
     if (kind === 'paused') return { kind, retryInMs: Math.min(waitMs + 1, pausedRetryMaxMs), standstill };
     // Spread, so that of several daemons not always the same one asks first.
@@ -189,7 +189,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
         const reply = await runScript(commands, reserveScript, { keys: [keys.state, keys.permits], args });
         const [nowUs, kind, waitUs, tell, down = '', ...slotsUs] = reply as readonly string[];
         redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: Number(nowUs) / 1_000 });
-        tellSuccess = tell === '1';
+        reportSuccess = tell === '1';
         standing.learn(down);
         faults.over(faultName);
         if (kind !== 'granted') return judge(kind, Number(waitUs) / 1_000, down);
@@ -198,7 +198,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
           held.add(permit);
           return { permit, at: redisTime.toMonotonic(Number(us) / 1_000) };
         });
-        return { kind, slots, single: tellSuccess, isProbe: down !== '' };
+        return { kind, slots, single: reportSuccess, isProbe: down !== '' };
       } catch (error) {
         // Of an outage the connection tells why.
         faults.met(faultName, error);
@@ -221,15 +221,15 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
         keys: [keys.state],
         args: [JSON.stringify(ask)],
       });
-      tellSuccess = true;
+      reportSuccess = true;
       if (pause.kind === 'down') standing.learn(pause.reason);
       return Number(lastsMs);
     },
 
     succeeded: async () => {
       // Nearly every request succeeds, and nearly never does that change anything.
-      if (!tellSuccess) return;
-      tellSuccess = false;
+      if (!reportSuccess) return;
+      reportSuccess = false;
       const counts = await runScript(commands, succeededScript, { keys: [keys.state], args: [] });
       if (counts === '1') standing.learn('');
     },
@@ -239,7 +239,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       if (counts === '1') standing.learn('');
     },
 
-    learnStanding: () => standing.look(),
+    learnStatus: () => standing.look(),
 
     close: async () => {
       standing.close();

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/time.ts';
-import type { ReadApiStanding } from '../../orchestrator/ports/api-budget.ts';
-import { type Standstill, standstillReasons } from '../../rollout/status/api-budget-status.ts';
+import type { ReadApiBudgetStatus } from '../../orchestrator/ports/api-budget.ts';
+import { outageReasons, type Standstill } from '../../rollout/status/api-budget-status.ts';
 import { runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { apiBudgetKeys } from './ledger.ts';
@@ -17,7 +17,7 @@ export interface ApiStandingParts {
 }
 
 /** Makes the reading of a budget: one call of Redis, which need not be of a daemon that asks for places in it. */
-export function makeReadApiStanding(parts: ApiStandingParts): ReadApiStanding {
+export function makeReadApiBudgetStatus(parts: ApiStandingParts): ReadApiBudgetStatus {
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   return async () => {
     const reply = await runScript(parts.commands, standingScript, { keys: [keys.state], args: [] });
@@ -50,5 +50,5 @@ function standstillOf(
   if (pausedFor === '') return null;
   // A daemon newer than this one may know of more kinds (P13).
   const kind = kinds[pausedFor] ?? 'rateLimited';
-  return { kind, reason: standstillReasons[kind], detail: down === '' ? null : down, since, until };
+  return { kind, reason: outageReasons[kind], detail: down === '' ? null : down, since, until };
 }

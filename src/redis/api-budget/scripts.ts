@@ -77,12 +77,12 @@ local ask = cjson.decode(ARGV[1])
 for at = 2, 1 + ask.given do redis.call('ZREM', KEYS[2], ARGV[at]) end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '(' .. whole(now / 1000))
 local state = read()
-local tellSuccess = (state.isSingle or state.growthMs > 0) and '1' or '0'
+local reportSuccess = (state.isSingle or state.growthMs > 0) and '1' or '0'
 if state.pausedUntilUs > now then
-  return { whole(now), 'paused', whole(state.pausedUntilUs - now), tellSuccess, state.down }
+  return { whole(now), 'paused', whole(state.pausedUntilUs - now), reportSuccess, state.down }
 end
 local free = (state.isSingle and 1 or ask.permits) - redis.call('ZCARD', KEYS[2])
-if free <= 0 then return { whole(now), 'full', '0', tellSuccess, state.down } end
+if free <= 0 then return { whole(now), 'full', '0', reportSuccess, state.down } end
 
 local spacing = ask.spacingUs * (1 + ask.marginShare + extraNow(state, ask.halfLifeMs))
 local slot = state.nextUs
@@ -90,7 +90,7 @@ local slot = state.nextUs
 if slot - now > ask.horizonUs + ask.moreHorizonUs + ask.slackMaxUs + 4 * spacing then slot = now + spacing end
 -- A slot missed by little may still be used; what was missed by more is gone, or it would leave in a burst.
 slot = math.max(slot, now - ask.missedMaxUs)
-local answer = { whole(now), 'granted', '0', tellSuccess, state.down }
+local answer = { whole(now), 'granted', '0', reportSuccess, state.down }
 local headSize = #answer
 for at = 2 + ask.given, math.min(#ARGV, 1 + ask.given + free) do
   local horizon = #answer == headSize and ask.horizonUs or ask.moreHorizonUs
@@ -99,7 +99,7 @@ for at = 2 + ask.given, math.min(#ARGV, 1 + ask.given + free) do
   answer[#answer + 1] = whole(slot)
   slot = slot + spacing
 end
-if #answer == headSize then return { whole(now), 'far', whole(slot - now), tellSuccess, state.down } end
+if #answer == headSize then return { whole(now), 'far', whole(slot - now), reportSuccess, state.down } end
 redis.call('HSET', KEYS[1], 'nextUs', whole(slot + ask.slackUs), 'granted', withMore('granted', minuteUs, #answer - headSize))
 keep(KEYS[1])
 keep(KEYS[2])

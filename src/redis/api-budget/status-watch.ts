@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import type { ServiceStanding } from '../../orchestrator/ports/api-budget.ts';
+import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 
 /** Keeps one daemon's word about the service true, whichever daemon found out. */
 export interface StandingWatch {
@@ -13,7 +13,7 @@ export interface StandingWatch {
 export interface StandingWatchParts {
   /** As `learn` takes it. */
   readonly readDown: () => Promise<string>;
-  readonly onStanding: ((standing: ServiceStanding) => void) | undefined;
+  readonly onStatus: ((standing: ServiceStatus) => void) | undefined;
   /** Told when it could not be read; the next look repeats it. */
   readonly onFailed: (error: unknown) => void;
   readonly everyMs?: DurationMs;
@@ -22,8 +22,8 @@ export interface StandingWatchParts {
 // A daemon that asks for nothing learns by this that another one found the service up again.
 const lookEveryMs: DurationMs = 5_000;
 
-export function makeStandingWatch(parts: StandingWatchParts): StandingWatch {
-  const { readDown, onStanding, onFailed, everyMs = lookEveryMs } = parts;
+export function makeStatusWatch(parts: StandingWatchParts): StandingWatch {
+  const { readDown, onStatus, onFailed, everyMs = lookEveryMs } = parts;
   let isUp = true;
   let timer: NodeJS.Timeout | undefined;
 
@@ -40,7 +40,7 @@ export function makeStandingWatch(parts: StandingWatchParts): StandingWatch {
     isUp = down === '';
     clearInterval(timer);
     timer = isUp ? undefined : setInterval(() => void look(), everyMs).unref();
-    onStanding?.(isUp ? { isUp } : { isUp: false, reason: down });
+    onStatus?.(isUp ? { isUp } : { isUp: false, reason: down });
   }
 
   return { learn, look, close: () => clearInterval(timer) };

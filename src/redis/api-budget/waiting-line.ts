@@ -29,7 +29,7 @@ export function makeWaitingLine<T>(): WaitingLine<T> {
     page: looks,
   };
   const urgentFirst = [queues.operator, queues.verify, queues.create];
-  let turnsSinceLook = 0;
+  let turnsSincePoll = 0;
 
   return {
     get size() {
@@ -43,13 +43,13 @@ export function makeWaitingLine<T>(): WaitingLine<T> {
     },
     all: () => [...urgentFirst, looks].flatMap((queue) => [...queue]),
     takeNext: () => {
-      const isLooksTurn = turnsSinceLook >= turnsBeforeLook;
+      const isLooksTurn = turnsSincePoll >= turnsBeforeLook;
       const order = isLooksTurn ? [looks, ...urgentFirst] : [...urgentFirst, looks];
       for (const queue of order) {
         const [waiter] = queue;
         if (waiter === undefined) continue;
         queue.delete(waiter);
-        turnsSinceLook = queue === looks ? 0 : turnsSinceLook + 1;
+        turnsSincePoll = queue === looks ? 0 : turnsSincePoll + 1;
         return waiter;
       }
       return undefined;

@@ -6,7 +6,7 @@
 export function encodeRestored(text: string): string {
   const record = parse(text);
   if (typeof record !== 'object' || record === null) return text;
-  const freshness = ['fitAt', 'freshAt'].filter((name) => Object.hasOwn(record, name));
+  const freshness = ['eligibleAt', 'freshAt'].filter((name) => Object.hasOwn(record, name));
   // In their places: the mark of the last write stays at the end, where scripts look for it.
   return JSON.stringify({ ...record, ...Object.fromEntries(freshness.map((name) => [name, 0])) });
 }

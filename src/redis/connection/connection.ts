@@ -5,7 +5,7 @@ import type { DurationMs } from '../../base/time.ts';
 import { followDuplicates, settleConnects, settleDisconnects } from './client-patches.ts';
 import { type RedisConfig, redactRedisText } from './config.ts';
 import { isRightsRefusal, quietInfo } from './rights-refusal.ts';
-import { makePassingErrors, type PassingErrors } from './transient-errors.ts';
+import { makeTransientErrors, type TransientErrors } from './transient-errors.ts';
 
 /** The commands of one Redis, Sentinel master or Cluster. */
 export type RedisCommands = RedisCommander<{ type: 'default'; mapping: 'resp2' }>;
@@ -35,7 +35,7 @@ export interface ReachabilityNotes {
    */
   onRejoined?(): void;
   /** Told each time: commands wait while this server, or its cluster, passes its trouble by itself, e.g. as a replica. */
-  onPassing?(error: Error): void;
+  onTransient?(error: Error): void;
   /** Told each time Redis refuses a command, a key or a channel to our user, to whichever library asked. */
   onRightsRefused?(error: Error): void;
 }
@@ -70,7 +70,7 @@ export function makeRedisConnection(
   kind: ConnectionKind,
   notes?: Partial<ReachabilityNotes>,
 ): RedisConnection {
-  const passing = makePassingErrors((error) => notes?.onPassing?.(error));
+  const passing = makeTransientErrors((error) => notes?.onTransient?.(error));
   // The library asks it of every error that Redis answers, also of clients that were duplicated from ours.
   const reconnectOnError = (error: Error) => {
     if (isRightsRefusal(error)) notes?.onRightsRefused?.(error);
@@ -107,7 +107,7 @@ export function makeRedisConnection(
   };
 }
 
-function connect(config: RedisConfig, kind: ConnectionKind, passing: PassingErrors): Redis | Cluster {
+function connect(config: RedisConfig, kind: ConnectionKind, passing: TransientErrors): Redis | Cluster {
   const common = optionsFor(kind, passing);
   const retries = { retryStrategy: passing.retryStrategy };
   const enableOfflineQueue = kind === 'worker';
@@ -158,7 +158,7 @@ function tlsOf({ ca }: RedisConfig): ConnectionOptions {
   };
 }
 
-function optionsFor(kind: ConnectionKind, { reconnectOnError }: PassingErrors) {
+function optionsFor(kind: ConnectionKind, { reconnectOnError }: TransientErrors) {
   const shared = {
     reconnectOnError,
     socketTimeout: silentMaxMs,

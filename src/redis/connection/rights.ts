@@ -90,7 +90,7 @@ export interface RedisRightsParts {
 export async function checkRedisRights(parts: RedisRightsParts): Promise<RefusedRights> {
   const { commands, subscriber, keyPrefix } = parts;
   const key = `${keyPrefix}:{leader}:tried:rights`;
-  const channel = `${keyPrefix}:bell`;
+  const channel = `${keyPrefix}:wakeUps`;
   const refused = new Set<string>();
   const tried = async (ask: Promise<unknown>, name: string): Promise<void> => {
     try {

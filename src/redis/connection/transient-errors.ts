@@ -1,7 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 
 /** How one connection deals with errors that pass by themselves. */
-export interface PassingErrors {
+export interface TransientErrors {
   /** As ioredis asks: 2 reconnects, and sends the failed command again. */
   reconnectOnError(error: Error): 2 | false;
   /** @returns how long to wait before the next attempt to connect */
@@ -23,21 +23,21 @@ const forgetAfterMs: DurationMs = 10_000;
 const ownCloseWithinMs: DurationMs = 1_000;
 
 /**
- * @param onPassing told of each: our commands wait, and nobody else would notice
+ * @param onTransient told of each: our commands wait, and nobody else would notice
  */
-export function makePassingErrors(onPassing: ((error: Error) => void) | undefined): PassingErrors {
+export function makeTransientErrors(onTransient: ((error: Error) => void) | undefined): TransientErrors {
   let metAt = Number.NEGATIVE_INFINITY;
   let inARow = 0;
   let isCounted = true;
   return {
     reconnectOnError: (error) => {
-      if (clusterIsDown.test(error.message)) onPassing?.(error);
+      if (clusterIsDown.test(error.message)) onTransient?.(error);
       if (!passingErrors.test(error.message)) return false;
       const now = performance.now();
       if (now - metAt > forgetAfterMs) inARow = 0;
       metAt = now;
       isCounted = false;
-      onPassing?.(error);
+      onTransient?.(error);
       return 2;
     },
     /**

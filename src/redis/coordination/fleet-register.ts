@@ -66,7 +66,7 @@ const clocksDifferMs: DurationMs = 3_600_000;
  * Notes builds on offer, and forgets those that have not been on offer for long. The first word on a build stands,
  * unless it lies in the future of Redis's own clock: then it came from a clock that was ahead, and would keep the build
  * too young for as long. A smaller instant alone is no reason, since it may come from a clock that is behind.
- * KEYS: hash of first sightings, sorted set of last ones. ARGV: the instant, the one before which a last sighting is
+ * KEYS: hash of first observations, sorted set of last ones. ARGV: the instant, the one before which a last sighting is
  * forgotten, then the builds. Answers when each was seen first.
  */
 const seeBuildsScript = makeScript(`

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
-import type { StoreBirth } from '../../orchestrator/ports/store-instance.ts';
+import type { StoreInstance } from '../../orchestrator/ports/store-instance.ts';
 import { makeScript, runScript } from '../connection/commands.ts';
 import type { RedisCommands, RedisConnection } from '../connection/connection.ts';
 import { numberKeptMs } from '../rollout-store/freeze-plan.ts';
@@ -41,10 +41,10 @@ return 1
 const restoredStart = 'restored:';
 
 /** Marks that a Redis gets once and keeps for good: another one, or none, means that what lay beside it is gone, too. */
-export function makeRedisStoreBirth(redis: {
+export function makeRedisStoreInstance(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
-}): StoreBirth {
+}): StoreInstance {
   const { commands, keyPrefix } = redis;
   const identifyPlace = async (key: string): Promise<string> =>
     String(await runScript(commands, identifyScript, { keys: [key], args: [randomUUID()] }));

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
-import type { Bell } from '../../orchestrator/ports/wake-ups.ts';
+import type { WakeUps } from '../../orchestrator/ports/wake-ups.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 
-export interface RedisBell extends Bell {
+export interface RedisBell extends WakeUps {
   /** Called soon after any daemon rang. @returns a function that ends it */
-  onRing(listener: () => void): () => void;
+  onWakeUp(listener: () => void): () => void;
   close(): void;
 }
 
@@ -13,17 +13,17 @@ export interface RedisBell extends Bell {
 const quietMs: DurationMs = 5;
 
 /**
- * A bell over Redis publish and subscribe. Rings within a few milliseconds are one; a ring while Redis is away reaches
+ * A wakeUps over Redis publish and subscribe. Rings within a few milliseconds are one; a ring while Redis is away reaches
  * this daemon only. Both are fine: the loops look anyway, only later.
- * @param parts.subscriber a connection of the bell's own; its owner closes it
+ * @param parts.subscriber a connection of the wakeUps's own; its owner closes it
  */
-export function makeRedisBell(parts: {
+export function makeRedisWakeUps(parts: {
   readonly publisher: RedisConnection;
   readonly subscriber: RedisConnection;
   readonly keyPrefix: string;
 }): RedisBell {
   const { publisher, subscriber } = parts;
-  const channel = `${parts.keyPrefix}:bell`;
+  const channel = `${parts.keyPrefix}:wakeUps`;
   const self = randomUUID();
   const listeners = new Set<() => void>();
   let quiet: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ export function makeRedisBell(parts: {
       if (quiet === undefined) ringNow();
       else rangMeanwhile = true;
     },
-    onRing: (listener) => {
+    onWakeUp: (listener) => {
       listeners.add(listener);
       return () => {
         listeners.delete(listener);
@@ -74,5 +74,5 @@ export function makeRedisBell(parts: {
 }
 
 function noop(): void {
-  // A bell may be lost.
+  // A wakeUps may be lost.
 }

@@ -51,7 +51,7 @@ interface Snapshot {
  * all the others, at one instant: nobody can change a record that can't be read, so that stays so until they are
  * replaced, all at once. It reads the whole plan, for which Redis stands still 0.5 s for 100,000 collectors.
  */
-export async function mendUpgrades(
+export async function repairUpgrades(
   commands: RedisCommands,
   rollout: StoredRollout,
   call: MendCall,
@@ -63,13 +63,13 @@ export async function mendUpgrades(
   const found = new Set(snapshot.broken.map(({ collectorId }) => collectorId));
   for (const collectorId of call.collectorIds)
     if (!found.has(collectorId)) broken.forget(upgradeName(id, collectorId));
-  const mended: Array<{ readonly from: Broken; readonly to: Rebuilt }> = [];
+  const repaired: Array<{ readonly from: Broken; readonly to: Rebuilt }> = [];
   for (const from of snapshot.broken) {
     const remains = await findRemains(commands, { keys, groups, snapshot }, from);
     if (remains === undefined) broken.leave(upgradeName(id, from.collectorId));
-    else mended.push({ from, to: call.rebuild(remains, groups) });
+    else repaired.push({ from, to: call.rebuild(remains, groups) });
   }
-  if (mended.length === 0) return [];
+  if (repaired.length === 0) return [];
   const isDone = await runScript(commands, mendScript, {
     keys: [
       keys.rollout,
@@ -84,8 +84,8 @@ export async function mendUpgrades(
       call.fenceKey,
     ],
     args: [
-      JSON.stringify({ write: call.write, fence: call.fence, ...countsOf(snapshot, mended) }),
-      ...mended.flatMap(({ from, to: { upgrade, event } }) => [
+      JSON.stringify({ write: call.write, fence: call.fence, ...countsOf(snapshot, repaired) }),
+      ...repaired.flatMap(({ from, to: { upgrade, event } }) => [
         JSON.stringify({ id: String(upgrade.collectorId), sha1: from.sha1, ...indexOf(upgrade) }),
         encodeUpgrade(upgrade),
         JSON.stringify(event),
@@ -93,8 +93,8 @@ export async function mendUpgrades(
     ],
   });
   if (isDone !== 1) return [];
-  for (const { from } of mended) broken.forget(upgradeName(id, from.collectorId));
-  return mended.map(({ to }) => to);
+  for (const { from } of repaired) broken.forget(upgradeName(id, from.collectorId));
+  return repaired.map(({ to }) => to);
 }
 
 async function takeSnapshot(
@@ -220,12 +220,12 @@ function mayRunIn({ unexplained }: Snapshot, wave: number): boolean {
 /** What the broken ones were counted as, taken away, and what takes their place. */
 function countsOf(
   { unexplained }: Snapshot,
-  mended: ReadonlyArray<{ readonly to: Rebuilt }>,
+  repaired: ReadonlyArray<{ readonly to: Rebuilt }>,
 ): { readonly counts: readonly string[]; readonly changed: readonly string[] } {
   const counts = new Map<string, number>();
   for (const [field, amount] of unexplained) counts.set(field, -amount);
   const changed: string[] = [];
-  for (const [field, amount] of countPlan(mended.map(({ to: { upgrade } }) => upgrade))) {
+  for (const [field, amount] of countPlan(repaired.map(({ to: { upgrade } }) => upgrade))) {
     if (field.endsWith(':changedAt')) changed.push(field, String(amount));
     else counts.set(field, (counts.get(field) ?? 0) + amount);
   }

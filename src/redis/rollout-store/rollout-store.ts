@@ -35,7 +35,7 @@ import {
 } from './kept-rollouts.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { unpackRecords } from './packed-records.ts';
-import { mendUpgrades } from './repair-upgrades.ts';
+import { repairUpgrades } from './repair-upgrades.ts';
 import { freshIntentsScript, saveRolloutScript, transitionScript } from './transition-scripts.ts';
 import { encodeChange } from './upgrade-index.ts';
 import { decodeView, type ViewReply, viewScript } from './view.ts';
@@ -244,7 +244,7 @@ export function makeRedisRolloutStore(redis: {
     mend: ({ rolloutId, collectorIds }, rebuild, fence) => {
       const { fence: fenceKey } = ofPolicy(parseRolloutId(rolloutId).policy);
       const call = { collectorIds, rebuild, fence, fenceKey, write: nextMark() };
-      return mendUpgrades(commands, readable(rolloutId), call);
+      return repairUpgrades(commands, readable(rolloutId), call);
     },
 
     saveIntent: async (change, rolloutRev) => {

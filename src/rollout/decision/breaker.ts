@@ -1,7 +1,7 @@
 import type { RolloutView } from '../model/rollout.ts';
 import type { Action } from './decision.ts';
 import { assessed, assessedAt, hasBegun, heldStrataOf } from './failure-limits.ts';
-import { findCulprits, findStandOuts, mayFindCulprits } from './outlier-strata.ts';
+import { findOutlierCauses, findOutliers, mayFindCulprits } from './outlier-strata.ts';
 
 /** What the failures so far ask for; undefined: nothing. */
 export type Alarm =
@@ -16,14 +16,14 @@ export type Alarm =
 export function raiseAlarm(view: RolloutView): Alarm | undefined {
   const tripped = findTripped(view);
   if (tripped === undefined) {
-    const strata = findStandOuts(view);
+    const strata = findOutliers(view);
     return strata.length === 0 ? undefined : { kind: 'act', action: { do: 'isolate', strata } };
   }
   const trip = {
     triesEachStratum: view.rollout.policy.waves[tripped.wave]?.size.kind === 'perStratum',
     isWithinBoundsWithout: (strata: ReadonlySet<number>) => isWithinBounds(view, strata),
   };
-  const culprits = findCulprits(view, trip);
+  const culprits = findOutlierCauses(view, trip);
   if (culprits !== undefined) return { kind: 'act', action: { do: 'isolate', strata: culprits } };
   if (mayFindCulprits(view, trip)) {
     const reason = `${tripped.reason}: nothing starts until those on their way show whether the rest is well`;

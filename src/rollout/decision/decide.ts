@@ -1,6 +1,10 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { doubtHoldAfterMs, type InventoryDoubt, isDoubtOverdue } from '../model/assess-inventory.ts';
+import {
+  type ImplausibleInventory,
+  implausibleHoldAfterMs,
+  isImplausibleTooLong,
+} from '../model/assess-inventory.ts';
 import {
   type BuildHold,
   type HeldFor,
@@ -16,7 +20,12 @@ import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { assessedAt, total } from './failure-limits.ts';
 import { decideForeign } from './foreign-rollout.ts';
-import { doubtBesideHold, doubtHeldWords, doubtHold, rollbackDoubtWords } from './implausible-inventory.ts';
+import {
+  implausibleBesideHold,
+  implausibleBlocker,
+  implausibleHeldWords,
+  rollbackImplausibleWords,
+} from './implausible-inventory.ts';
 import { decideUnreadable } from './unreadable-upgrades.ts';
 import { decideWave } from './wave-progress.ts';
 
@@ -83,10 +92,10 @@ function decideRunning(view: RolloutView, deliver: readonly Action[], now: Epoch
     const { doubt } = view.rollout;
     // One on its way may have been deleted, which is seen only once the inventory can be believed again.
     const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
-    const holds = [{ reason, until: null }, ...(doubt === undefined ? [] : [doubtHold(doubt, now)])];
+    const holds = [{ reason, until: null }, ...(doubt === undefined ? [] : [implausibleBlocker(doubt, now)])];
     return { actions: [...brake, ...check, ...deliver], holds, wakeAt: null };
   }
-  if (view.rollout.doubt !== undefined) return decideDoubted(view, view.rollout.doubt, { deliver, now });
+  if (view.rollout.doubt !== undefined) return decideImplausible(view, view.rollout.doubt, { deliver, now });
   const progress = decideWave(view, now);
   // Before the hold of the build: its own breach is what that came from, and what follows is the policy's word.
   if (progress.stops && (view.buildHold === null || isBreach(progress.actions))) {
@@ -142,25 +151,25 @@ function rests(view: RolloutView, deliver: readonly Action[], now: EpochMs): Dec
   if (rollout.doubt === undefined) return { actions, holds: [hold], wakeAt: null };
   return {
     actions: [...actions, { do: 'checkInventory' }],
-    holds: [hold, doubtBesideHold(rollout.doubt, now)],
+    holds: [hold, implausibleBesideHold(rollout.doubt, now)],
     wakeAt: null,
   };
 }
 
 /** Who is there at all is not known: nothing starts and no wave moves on, until it is, or a person says so (P14). */
-function decideDoubted(
+function decideImplausible(
   view: RolloutView,
-  doubt: InventoryDoubt,
+  doubt: ImplausibleInventory,
   { deliver, now }: { readonly deliver: readonly Action[]; readonly now: EpochMs },
 ): Decision {
-  if (isDoubtOverdue(doubt, now))
-    return stop({ do: 'hold', reason: doubtHeldWords(doubt), forDoubt: true }, now);
-  const hold = doubtHold(doubt, now);
+  if (isImplausibleTooLong(doubt, now))
+    return stop({ do: 'hold', reason: implausibleHeldWords(doubt), forDoubt: true }, now);
+  const hold = implausibleBlocker(doubt, now);
   const brake: Action[] = view.braked ? [] : [{ do: 'setBrake', reason: hold.reason }];
   return {
     actions: [...brake, { do: 'checkInventory' }, ...deliver],
     holds: [hold],
-    wakeAt: doubt.since + doubtHoldAfterMs,
+    wakeAt: doubt.since + implausibleHoldAfterMs,
   };
 }
 
@@ -194,7 +203,7 @@ function decideRollingBack(view: RolloutView, deliver: readonly Action[]): Decis
   if (open > 0) return waits(`${open} upgrades are watched to their end before the rollback`);
   if (rollback === null) {
     const reason =
-      rollout.doubt === undefined ? 'the rollback is being planned' : rollbackDoubtWords(rollout.doubt);
+      rollout.doubt === undefined ? 'the rollback is being planned' : rollbackImplausibleWords(rollout.doubt);
     return waits(reason, { do: 'beginRollback' });
   }
   if (rollback.endedAt === null) return waits(`rollback ${rollback.id} is ${rollback.state}`);

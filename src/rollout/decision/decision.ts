@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { HeldFor } from '../model/rollout.ts';
 import type { Pick } from './admission.ts';
 import type { Hold } from './blocker.ts';
-import type { StandOut } from './outlier-strata.ts';
+import type { OutlierStratum } from './outlier-strata.ts';
 
 /** What the reconciler shall do, as data; `orchestrator/lead/reconcile.ts` carries it out. */
 export type Action =
@@ -20,7 +20,7 @@ export type Action =
   /** Too many failures, or a gate that was missed: what follows is the policy's `onBreach`. */
   | { readonly do: 'breach'; readonly wave: number; readonly reason: string; readonly holdsBuild: boolean }
   /** These strata alone are held, and the rest goes on. */
-  | { readonly do: 'isolate'; readonly strata: readonly StandOut[] }
+  | { readonly do: 'isolate'; readonly strata: readonly OutlierStratum[] }
   /** Failures were retried, or set aside: fewer are acknowledged from now on. */
   | { readonly do: 'lowerAcknowledged' }
   /** The inventory can't be believed: it is read again, until it can. */

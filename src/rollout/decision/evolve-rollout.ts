@@ -2,11 +2,11 @@ import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { type AccountMark, withMark } from '../model/account.ts';
 import type { InventoryBaseline } from '../model/assess-inventory.ts';
-import { type DoubtedReading, isDoubtOverdue } from '../model/assess-inventory.ts';
+import { type ImplausibleReading, isImplausibleTooLong } from '../model/assess-inventory.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import type { Policy } from '../model/policy.ts';
 import type {
-  GateStanding,
+  GateAnswers,
   HeldFor,
   HeldStratum,
   Rollout,
@@ -16,7 +16,7 @@ import type {
 } from '../model/rollout.ts';
 import { acknowledge, lowerAcknowledged } from './acknowledged-failures.ts';
 import { assessed } from './failure-limits.ts';
-import { freshStanding } from './gate-probe.ts';
+import { freshStatus } from './gate-probe.ts';
 
 /** What happened to a rollout as a whole. Only `evolveRollout` turns these into state. */
 export type RolloutFact = { readonly at: EpochMs } & (
@@ -25,13 +25,13 @@ export type RolloutFact = { readonly at: EpochMs } & (
   | { readonly kind: 'waveApproved'; readonly wave: number; readonly reason: string }
   | { readonly kind: 'waveOpened'; readonly wave: number }
   | { readonly kind: 'soakBegun'; readonly wave: number; readonly endsAt: EpochMs }
-  | { readonly kind: 'soakLooked'; readonly wave: number; readonly check: SoakCheck }
+  | { readonly kind: 'soakPolled'; readonly wave: number; readonly check: SoakCheck }
   | { readonly kind: 'soakSkipped'; readonly wave: number; readonly reason: string }
   | {
       readonly kind: 'gateAnswered';
       readonly wave: number;
       readonly gate: number;
-      readonly standing: GateStanding;
+      readonly standing: GateAnswers;
     }
   | { readonly kind: 'wavePassed'; readonly wave: number }
   | { readonly kind: 'strataHeld'; readonly strata: readonly HeldStratum[]; readonly reason: string }
@@ -78,7 +78,7 @@ export type RolloutFact = { readonly at: EpochMs } & (
   /** It was found to belong to this account too, under another access id or address than before. */
   | { readonly kind: 'accountTied'; readonly mark: AccountMark; readonly reason: string }
   /** A reading of the inventory can't be believed. */
-  | { readonly kind: 'inventoryDoubted'; readonly doubt: DoubtedReading }
+  | { readonly kind: 'inventoryImplausible'; readonly doubt: ImplausibleReading }
   /** A good reading: it ends the doubt, if there is one. */
   | { readonly kind: 'inventoryTrusted'; readonly inventory: InventoryBaseline }
   /** The config changed, and this rollout follows its brakes: the policy is the frozen one with the new brakes. */
@@ -127,7 +127,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'open', openedAt: fact.at }) };
     case 'soakBegun':
       return { ...next, waves: withWave(rollout, fact.wave, { state: 'soaking', soakEndsAt: fact.endsAt }) };
-    case 'soakLooked':
+    case 'soakPolled':
       return { ...next, waves: withWave(rollout, fact.wave, { soakCheck: fact.check }) };
     case 'soakSkipped':
       return { ...next, waves: withWave(rollout, fact.wave, { soakSkippedAt: fact.at }) };
@@ -191,7 +191,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, endedAt: fact.at };
     case 'accountTied':
       return { ...next, accountMarks: withMark(rollout.accountMarks, fact.mark) };
-    case 'inventoryDoubted':
+    case 'inventoryImplausible':
       return { ...next, doubt: { since: fact.at, ...rollout.doubt, ...fact.doubt } };
     case 'inventoryTrusted':
       return { ...withoutDoubt(next), inventory: fact.inventory };
@@ -231,7 +231,7 @@ function resume(next: Rollout, reason: string, view: RolloutView): Rollout {
 /** What was observed and asked before a hold is no evidence after it. */
 function soakAnew(wave: Wave): Wave {
   if (wave.state !== 'soaking') return wave;
-  return { ...wave, soakCheck: null, gates: wave.gates.map(() => freshStanding()) };
+  return { ...wave, soakCheck: null, gates: wave.gates.map(() => freshStatus()) };
 }
 
 /**
@@ -251,7 +251,7 @@ function resumeDoubt(next: Rollout, at: EpochMs): Rollout {
 /** A doubt that lasted through a pause was no time to wait for a rollback, which goes on without those that it can't see. */
 function withFairTime(next: Rollout, at: EpochMs): Rollout {
   const { doubt } = next;
-  if (doubt === undefined || doubt.isHeld === true || !isDoubtOverdue(doubt, at)) return next;
+  if (doubt === undefined || doubt.isHeld === true || !isImplausibleTooLong(doubt, at)) return next;
   return { ...next, doubt: { ...doubt, since: at } };
 }
 

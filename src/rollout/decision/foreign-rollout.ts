@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import { type AccountStanding, accountWords, needsPerson } from '../model/account.ts';
+import { type AccountStatus, accountWords, needsPerson } from '../model/account.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd } from '../model/upgrade.ts';
 import type { Decision } from './decision.ts';
@@ -12,7 +12,7 @@ import { total } from './failure-limits.ts';
  */
 export function decideForeign(
   view: RolloutView,
-  account: Exclude<AccountStanding, { kind: 'own' }>,
+  account: Exclude<AccountStatus, { kind: 'own' }>,
   now: EpochMs,
 ): Decision {
   const words = { reason: accountWords(account), until: null };

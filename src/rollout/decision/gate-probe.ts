@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { Expectation, GateRule } from '../model/policy.ts';
-import type { GateStanding } from '../model/rollout.ts';
+import type { GateAnswers } from '../model/rollout.ts';
 
 /** What a gate answered, as the core needs it. */
 export type GateAnswerLike =
@@ -23,7 +23,7 @@ export interface GateAssessment {
 const errorsMax = 4;
 
 /** How a gate stands before it was asked; also after a hold, since what it said before is no evidence any more. */
-export function freshStanding(): GateStanding {
+export function freshStatus(): GateAnswers {
   return {
     askedAt: null,
     watchedSince: null,
@@ -41,11 +41,11 @@ export function freshStanding(): GateStanding {
  * @param at when the answer came
  */
 export function afterAnswer(
-  standing: GateStanding,
+  standing: GateAnswers,
   gate: GateRule,
   answer: GateAnswerLike,
   at: EpochMs,
-): GateStanding {
+): GateAnswers {
   const heard = hear(gate, answer);
   const wasWatched = standing.askedAt !== null && isFresh(gate, standing.askedAt, at);
   const watchedSince = wasWatched ? (standing.watchedSince ?? at) : at;
@@ -60,7 +60,7 @@ export function afterAnswer(
 }
 
 /** What a gate's standing means for its wave (DESIGN §4, Gate). One in `dryRun` always passes. */
-export function assessGate(gate: GateRule, standing: GateStanding, now: EpochMs): GateAssessment {
+export function assessGate(gate: GateRule, standing: GateAnswers, now: EpochMs): GateAssessment {
   const { verdict, words } = judge(gate, standing, now);
   const askAt = nextAsk(gate, standing.askedAt, now);
   return gate.dryRun ? { verdict: 'pass', words: `${words} (dry run)`, askAt } : { verdict, words, askAt };
@@ -69,7 +69,7 @@ export function assessGate(gate: GateRule, standing: GateStanding, now: EpochMs)
 /** True when a gate has been asked without a break for longer than this since an instant, up to now. */
 export function isWatchedLongerThan(
   gate: GateRule,
-  { askedAt, watchedSince }: GateStanding,
+  { askedAt, watchedSince }: GateAnswers,
   times: { readonly since: EpochMs; readonly now: EpochMs; readonly forMs: DurationMs },
 ): boolean {
   if (askedAt === null || watchedSince === null || !isFresh(gate, askedAt, times.now)) return false;
@@ -109,8 +109,8 @@ export function writeExpectation({ operator, value }: Expectation): string {
   return `${operator} ${value}`;
 }
 
-type Heard = Pick<GateStanding, 'value' | 'detail'> & {
-  readonly verdict: Exclude<GateStanding['verdict'], 'unasked'>;
+type Heard = Pick<GateAnswers, 'value' | 'detail'> & {
+  readonly verdict: Exclude<GateAnswers['verdict'], 'unasked'>;
 };
 
 function hear(gate: GateRule, answer: GateAnswerLike): Heard {
@@ -129,7 +129,7 @@ function hear(gate: GateRule, answer: GateAnswerLike): Heard {
 type Judgement = Pick<GateAssessment, 'verdict' | 'words'>;
 
 // Evaluated in order, the first match wins: silence goes before everything, since an older answer proves nothing.
-function judge(gate: GateRule, standing: GateStanding, now: EpochMs): Judgement {
+function judge(gate: GateRule, standing: GateAnswers, now: EpochMs): Judgement {
   const { verdict, detail, errorsInRow } = standing;
   const times = errorsInRow === 1 ? 'once' : `${errorsInRow} times`;
   const silence = `gave no answer ${times}: ${detail}`;
@@ -154,7 +154,7 @@ function judge(gate: GateRule, standing: GateStanding, now: EpochMs): Judgement 
 /** Whether what is met, or missed, has been so for long enough. */
 function judgeCount(
   gate: GateRule,
-  standing: GateStanding,
+  standing: GateAnswers,
   { silence, now }: { readonly silence: string; readonly now: EpochMs },
 ): Judgement {
   const { verdict, errorsInRow, askedAt, since } = standing;
@@ -176,7 +176,7 @@ function judgeCount(
   return { verdict: verdict === 'met' ? 'pass' : 'fail', words: `${words}${length}` };
 }
 
-function showAnswer(gate: GateRule, { verdict, value }: GateStanding): string {
+function showAnswer(gate: GateRule, { verdict, value }: GateAnswers): string {
   if (gate.kind === 'webhook') return `${gate.name} says pass`;
   const shown = value === null ? 'no value' : writeGateValue(gate.expect, value);
   const expected = writeExpectation(gate.expect);

@@ -4,11 +4,11 @@ import { formatDuration } from '../../base/time.ts';
 import {
   afterGoodReading,
   assessInventory,
-  doubtHoldAfterMs,
   type Implausible,
+  type ImplausibleInventory,
   type InventoryCount,
-  type InventoryDoubt,
   type InventoryVerdict,
+  implausibleHoldAfterMs,
 } from '../model/assess-inventory.ts';
 import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
 import type { Hold } from './blocker.ts';
@@ -45,7 +45,7 @@ export function judgeInventoryReading(
     const isSame = doubt !== undefined && doubt.size === size && doubt.missing === missing;
     return isSame
       ? undefined
-      : { kind: 'inventoryDoubted', at, doubt: { readAt, why: verdict.why, size, missing } };
+      : { kind: 'inventoryImplausible', at, doubt: { readAt, why: verdict.why, size, missing } };
   }
   const next = afterGoodReading(inventory, seen);
   return doubt === undefined && next === inventory
@@ -65,7 +65,7 @@ export function recheckInventoryMs({ policy, doubt }: Rollout, now: EpochMs): Du
 }
 
 /** Why the rollout waits, for `status`; it ends by itself with the next good reading. */
-export function doubtHold(doubt: InventoryDoubt, now: EpochMs): Hold {
+export function implausibleBlocker(doubt: ImplausibleInventory, now: EpochMs): Hold {
   return {
     reason: `${describeImplausible(doubt.why)}; waiting for ${lastsWords(doubt, now)}, held after ${holdAfterWords}`,
     until: null,
@@ -73,17 +73,17 @@ export function doubtHold(doubt: InventoryDoubt, now: EpochMs): Hold {
 }
 
 /** The same for one that is held or paused already. */
-export function doubtBesideHold(doubt: InventoryDoubt, now: EpochMs): Hold {
+export function implausibleBesideHold(doubt: ImplausibleInventory, now: EpochMs): Hold {
   const reason = `${describeImplausible(doubt.why)}, for ${lastsWords(doubt, now)}; it is read again`;
   return { reason, until: null };
 }
 
-function lastsWords({ since }: InventoryDoubt, now: EpochMs): string {
+function lastsWords({ since }: ImplausibleInventory, now: EpochMs): string {
   return formatDuration(Math.max(0, Math.round((now - since) / 1_000) * 1_000));
 }
 
 /** The reason of the hold that follows, with what a person can do. */
-export function doubtHeldWords({ why }: InventoryDoubt): string {
+export function implausibleHeldWords({ why }: ImplausibleInventory): string {
   const check = 'check the access key, its role and the base URL';
   const way =
     why.kind === 'empty'
@@ -93,13 +93,13 @@ export function doubtHeldWords({ why }: InventoryDoubt): string {
 }
 
 /** Why a rollback is not planned yet: it can't be held, so it goes on with the collectors that it can see. */
-export function rollbackDoubtWords({ why }: InventoryDoubt): string {
+export function rollbackImplausibleWords({ why }: ImplausibleInventory): string {
   const after =
     why.kind === 'empty' ? '' : `; after ${holdAfterWords} it goes on without the missing collectors`;
   return `the rollback waits: ${describeImplausible(why)}${after}`;
 }
 
-const holdAfterWords = formatDuration(doubtHoldAfterMs);
+const holdAfterWords = formatDuration(implausibleHoldAfterMs);
 
 /** What is wrong with a reading, in words. */
 export function describeImplausible(why: Implausible): string {

@@ -1,7 +1,7 @@
 import type { RolloutView, StratumSummary } from '../model/rollout.ts';
 
 /** A stratum whose failures stand out from the rest, with the figures (DESIGN §4, Strata). */
-export interface StandOut {
+export interface OutlierStratum {
   readonly stratum: number;
   readonly label: string;
   /** `3 of 4 failed, 1 of 80 elsewhere`. */
@@ -37,7 +37,7 @@ const membersShareMax = 0.5;
 const strataShareMax = 0.2;
 
 /** Strata to hold while the rollout goes on well: their failures can hardly be chance. */
-export function findStandOuts(view: RolloutView): readonly StandOut[] {
+export function findOutliers(view: RolloutView): readonly OutlierStratum[] {
   const tallies = tallyStrata(view, view.strata);
   const chanceMax = chanceAtAnyTime / Math.max(1, tallies.length);
   const found: Tally[] = [];
@@ -65,7 +65,7 @@ export interface Trip {
  * them the failures would be within bounds.
  * @returns undefined when no few strata explain it: then it is the build
  */
-export function findCulprits(view: RolloutView, trip: Trip): readonly StandOut[] | undefined {
+export function findOutlierCauses(view: RolloutView, trip: Trip): readonly OutlierStratum[] | undefined {
   return findCulpritsIn(view, tallyStrata(view, view.strata), trip);
 }
 
@@ -85,7 +85,7 @@ function findCulpritsIn(
   view: RolloutView,
   tallies: readonly Tally[],
   trip: Trip,
-): readonly StandOut[] | undefined {
+): readonly OutlierStratum[] | undefined {
   const chanceMax = trip.triesEachStratum
     ? chanceWhenTripped
     : chanceWhenTripped / Math.max(1, tallies.length);
@@ -198,7 +198,7 @@ function chanceOfAtLeast(failed: number, tried: number, chance: number): number 
   return Math.max(0, 1 - below);
 }
 
-function describe(view: RolloutView, culprit: Tally, rest: Rest): StandOut {
+function describe(view: RolloutView, culprit: Tally, rest: Rest): OutlierStratum {
   const label = view.groups.strata[culprit.stratum]?.label ?? '';
   const { failed, tried, stratum } = culprit;
   return {

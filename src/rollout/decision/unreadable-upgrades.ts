@@ -67,13 +67,13 @@ export function rebuildUpgrade(remains: Remains, rollout: Rollout, groups: PlanG
     lane,
     stratum: groups.lanes[lane]?.stratum ?? 0,
     domains,
-    fitAt: 0,
+    eligibleAt: 0,
     // No count of changes comes near: whoever still has the old record in hand is refused.
     rev: at,
     attempts: remains.mayRun ? policy.retry.maxAttempts - 1 : 0,
-    doubts: 0,
+    createsInDoubt: 0,
     unexplained: 0,
-    misses: 0,
+    failedPolls: 0,
     firstStartedAt: null,
     state: 'pending',
   };

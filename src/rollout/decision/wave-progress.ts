@@ -116,7 +116,7 @@ function watchSoak(
   const isLooked = rule.soakMs > 0 && assessment.soaking > 0;
   const check = wave.soakCheck;
   const isOver = now >= endsAt;
-  const isSeenWell = check !== null && check.at >= endsAt && check.silent === 0 && check.misses === 0;
+  const isSeenWell = check !== null && check.at >= endsAt && check.silent === 0 && check.failedPolls === 0;
   if (isOver && (!isLooked || isSeenWell)) return acts();
   const holds = [isOver ? lookWords(wave) : { reason: soakWords(wave), until: endsAt }];
   if (!isLooked) return { actions: [], holds, wakeAt: endsAt, stops: false };
@@ -127,7 +127,7 @@ function watchSoak(
 
 function lookWords(wave: Wave): Hold {
   const check = wave.soakCheck;
-  if (check !== null && check.misses > 0)
+  if (check !== null && check.failedPolls > 0)
     return { reason: `wave ${wave.name}: the look after the soak brought no answer`, until: null };
   if (check !== null && check.silent > 0)
     return { reason: `wave ${wave.name}: ${check.silent} are silent after the soak`, until: null };

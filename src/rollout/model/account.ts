@@ -9,7 +9,7 @@ export interface AccountMark {
 }
 
 /** How a rollout stands to the account of this daemon. Only `own` lets the daemon do anything for the rollout (P5). */
-export type AccountStanding =
+export type AccountStatus =
   | { readonly kind: 'own' }
   /** Not compared yet, or the service did not answer; `reason` is empty or says why. */
   | { readonly kind: 'unknown'; readonly reason: string }
@@ -74,7 +74,7 @@ export function withMark(
 export function judgeAccount(
   sample: readonly SampledCollector[],
   tie: 'other' | 'untied',
-): Exclude<AccountStanding, { kind: 'unknown' }> {
+): Exclude<AccountStatus, { kind: 'unknown' }> {
   const matched = sample.filter(({ name, nameShown }) => nameShown === name).length;
   const renamed = sample.filter(
     ({ name, nameShown }) => nameShown !== undefined && nameShown !== name,
@@ -88,13 +88,13 @@ export function judgeAccount(
 
 /** True where nothing may be done for the rollout until a person has acted. */
 export function needsPerson(
-  standing: AccountStanding,
-): standing is Extract<AccountStanding, { kind: 'another' | 'unclear' }> {
+  standing: AccountStatus,
+): standing is Extract<AccountStatus, { kind: 'another' | 'unclear' }> {
   return standing.kind === 'another' || standing.kind === 'unclear';
 }
 
 /** Why this daemon leaves a rollout alone, and what to do about it. */
-export function accountWords(standing: Exclude<AccountStanding, { kind: 'own' }>): string {
+export function accountWords(standing: Exclude<AccountStatus, { kind: 'own' }>): string {
   switch (standing.kind) {
     case 'unknown': {
       const why = standing.reason === '' ? '' : ` (${standing.reason})`;

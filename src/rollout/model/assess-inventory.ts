@@ -40,7 +40,7 @@ export type InventoryVerdict =
   | { readonly kind: 'implausible'; readonly why: Implausible };
 
 /** A reading that is not believed. */
-export interface DoubtedReading {
+export interface ImplausibleReading {
   /** When the last such reading began. */
   readonly readAt: EpochMs;
   readonly why: Implausible;
@@ -50,18 +50,18 @@ export interface DoubtedReading {
 }
 
 /** Why nothing that the inventory says is believed for now, and since when. */
-export interface InventoryDoubt extends DoubtedReading {
+export interface ImplausibleInventory extends ImplausibleReading {
   readonly since: EpochMs;
   /** The rollout is held for it: its reason says what it means to resume. */
   readonly isHeld?: true;
 }
 
 /** After so long a rollout that can't believe the inventory is held: a person has to look after it (P14). */
-export const doubtHoldAfterMs: DurationMs = 30 * 60_000;
+export const implausibleHoldAfterMs: DurationMs = 30 * 60_000;
 
 /** True once an operator has to say what is true. */
-export function isDoubtOverdue({ since }: InventoryDoubt, now: EpochMs): boolean {
-  return now - since >= doubtHoldAfterMs;
+export function isImplausibleTooLong({ since }: ImplausibleInventory, now: EpochMs): boolean {
+  return now - since >= implausibleHoldAfterMs;
 }
 
 // A person deletes a few collectors at once; a lost role, another tenant or a broken page takes many away.

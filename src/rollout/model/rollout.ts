@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { AccountMark, AccountStanding } from './account.ts';
-import type { InventoryBaseline, InventoryDoubt } from './assess-inventory.ts';
+import type { AccountMark, AccountStatus } from './account.ts';
+import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
@@ -56,7 +56,7 @@ export interface Rollout {
   /** What later readings of the inventory are judged by; absent in records of earlier versions until one was good. */
   readonly inventory?: InventoryBaseline;
   /** While the inventory can't be believed. Nothing starts, and no collector is taken for gone (P14). */
-  readonly doubt?: InventoryDoubt;
+  readonly doubt?: ImplausibleInventory;
   readonly state: RolloutState;
   /** Why it is in this state, for a person. */
   readonly reason: string;
@@ -155,7 +155,7 @@ export interface Wave {
   /** The last look at its upgraded collectors during the soak. */
   readonly soakCheck: SoakCheck | null;
   /** How each gate of its rule stands, in their order. */
-  readonly gates: readonly GateStanding[];
+  readonly gates: readonly GateAnswers[];
   /** Weighted failures that an operator has acknowledged, those of held strata included: they no longer count. */
   readonly acknowledgedWeight: number;
   /** An operator resumed although the wave had brought no evidence, and waited for none. */
@@ -169,11 +169,11 @@ export interface SoakCheck {
   /** Collectors that had missed heartbeats, but not for long enough to be counted as dead. */
   readonly silent: number;
   /** Looks in a row that brought no answer. */
-  readonly misses: number;
+  readonly failedPolls: number;
 }
 
 /** What a gate has answered so far. */
-export interface GateStanding {
+export interface GateAnswers {
   readonly askedAt: EpochMs | null;
   /** Since when it has been asked without a break. */
   readonly watchedSince: EpochMs | null;
@@ -280,7 +280,7 @@ export interface RolloutView {
   /** Set while the target build is held, over all policies. */
   readonly buildHold: BuildHold | null;
   /** Whether it belongs to the account of the daemon that looks; absent: it does. */
-  readonly account?: AccountStanding;
+  readonly account?: AccountStatus;
   /** The rollback of this rollout, once there is one. */
   readonly rollback: Pick<Rollout, 'id' | 'state' | 'reason' | 'endedAt'> | null;
 }

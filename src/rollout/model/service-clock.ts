@@ -9,7 +9,7 @@ export interface ServiceClock {
   /** null until answers agree on one. */
   readonly line: ClockLine | null;
   /** The last answers in a row that did not lie on it. */
-  readonly doubted: DoubtedReadings;
+  readonly doubted: ImplausibleReadings;
 }
 
 /** One answer: when its request left and when it was there, by our clock, and the whole second of its `Date`. */
@@ -27,7 +27,7 @@ interface ClockLine {
   readonly last: TimeReading;
 }
 
-interface DoubtedReadings {
+interface ImplausibleReadings {
   /** The first of those in a row that lie on one line of rate 1, and how many they are. */
   readonly even: { readonly first: TimeReading; readonly count: number } | null;
   /** A few of the last ones, apart from each other. */
@@ -125,7 +125,7 @@ function rateOf(first: TimeReading, last: TimeReading): number | null {
   return rate >= fastRateMin && rate <= fastRateMax ? rate : null;
 }
 
-function doubt({ even, spaced }: DoubtedReadings, reading: TimeReading): DoubtedReadings {
+function doubt({ even, spaced }: ImplausibleReadings, reading: TimeReading): ImplausibleReadings {
   const isEven = even !== null && isOnLine({ rate: 1, first: even.first, last: even.first }, reading);
   const previous = spaced.at(-1);
   const isApart = previous === undefined || reading.answeredAt - previous.answeredAt >= spacedByMs;
@@ -142,7 +142,7 @@ function withoutMiddle(spaced: readonly TimeReading[]): readonly TimeReading[] {
   return first === undefined || lineThrough(spaced) === 'crooked' ? spaced.slice(1) : [first, ...others];
 }
 
-function confirm({ even, spaced }: DoubtedReadings, reading: TimeReading): ClockLine | null {
+function confirm({ even, spaced }: ImplausibleReadings, reading: TimeReading): ClockLine | null {
   if (
     even !== null &&
     even.count >= evenCountMin &&

@@ -32,7 +32,7 @@ export interface UpgradeIdentity {
   readonly stratum: number;
   readonly domains: readonly number[];
   /** When the plan's reading showed it fit for this upgrade; 0 when it was not heard from then, or the list not asked. */
-  readonly fitAt: EpochMs;
+  readonly eligibleAt: EpochMs;
   /** The service's clock when the plan's reading showed that it would start this upgrade; absent where it did not tell. */
   readonly offeredAt?: EpochMs;
   /** It comes and goes by itself: the service deletes it after 12 h without a heartbeat (collector-api.md §3). Absent: it does not. */
@@ -42,13 +42,13 @@ export interface UpgradeIdentity {
   /** Tasks created so far. */
   readonly attempts: number;
   /** Creates whose answer never came. */
-  readonly doubts: number;
+  readonly createsInDoubt: number;
   /** Failures without an explanation: the second one is permanent. */
   readonly unexplained: number;
   /** Looks in a row that brought no answer; the wait before the next grows with it. */
-  readonly misses: number;
+  readonly failedPolls: number;
   /** Since when the service answers others and not about this one, after its time was up; absent while it does. */
-  readonly unheardSince?: EpochMs;
+  readonly unansweredSince?: EpochMs;
   /** How long it has been deferred in all since it was last upgrading; absent while it was not. */
   readonly deferredMs?: DurationMs;
   /** How often the rollout's brakes had changed when it was given its turn; absent: never. */
@@ -79,7 +79,7 @@ export type UpgradeProgress =
        * now, into a build that it does not show yet: only a heartbeat newer than this clears the way for a create (P1).
        * Absent once there was one.
        */
-      readonly heardAfter?: EpochMs;
+      readonly heartbeatAfter?: EpochMs;
       /** The last instant at which its create may leave, so that it is expected to end before the window closes (P7). */
       readonly startBy: EpochMs | null;
       /** Looks in a row that showed a late heartbeat, each a newer one; absent when the last was not late. */
@@ -138,7 +138,7 @@ export interface UpgradingProgress {
   readonly taskId: string | null;
   readonly startedAt: EpochMs;
   /** When it was last seen on its way; its end came after that. */
-  readonly lookedAt: EpochMs;
+  readonly polledAt: EpochMs;
   /** When the inventory last showed nothing new of it, so that its look could wait. */
   readonly quietAt?: EpochMs;
   readonly deadlineAt: EpochMs;

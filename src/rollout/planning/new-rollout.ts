@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import { freshStanding } from '../decision/gate-probe.ts';
+import { freshStatus } from '../decision/gate-probe.ts';
 import type { AccountMark } from '../model/account.ts';
 import { countSteady } from '../model/assess-inventory.ts';
 import type { FleetSnapshot } from '../model/collector.ts';
@@ -83,7 +83,7 @@ export function unopenedWave({ name, gates }: WaveRule, { size, chain }: Pick<Wa
     approvedAt: null,
     soakSkippedAt: null,
     soakCheck: null,
-    gates: gates.map(() => freshStanding()),
+    gates: gates.map(() => freshStatus()),
     acknowledgedWeight: 0,
     acceptedWithoutEvidence: false,
   };

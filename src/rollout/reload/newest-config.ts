@@ -18,7 +18,7 @@ export interface PolicyConfig {
 }
 
 /** How the config of a daemon stands to those of the other living ones, for one policy. */
-export interface ConfigStanding {
+export interface ConfigStatus {
   /** `outdated`: others have a newer one, and scans of the policy are theirs. `newest`: others have another one, newer only where they follow no schedule. */
   readonly kind: 'agreed' | 'newest' | 'outdated';
   /** How many others those are. */
@@ -30,7 +30,7 @@ export interface ConfigStanding {
  * counts again once the last daemon with the other one is gone, and a policy that only one daemon has is always served.
  * A daemon without schedules makes nobody outdated: when it has scanned, nobody else would look after the policy.
  */
-export function judgeConfig(own: PolicyConfig, others: readonly LivingDaemon[]): ConfigStanding {
+export function judgeConfig(own: PolicyConfig, others: readonly LivingDaemon[]): ConfigStatus {
   const differing = others.flatMap(({ followsSchedule, configs }) => {
     const config = configs.find(({ policy }) => policy === own.policy);
     return config === undefined || config.hash === own.hash ? [] : [{ followsSchedule, config }];
@@ -45,7 +45,7 @@ export function judgeConfig(own: PolicyConfig, others: readonly LivingDaemon[]):
 }
 
 /** What a person should know of it; undefined where all agree. */
-export function configWords(policy: string, standing: ConfigStanding): string | undefined {
+export function configWords(policy: string, standing: ConfigStatus): string | undefined {
   switch (standing.kind) {
     case 'agreed':
       return undefined;

@@ -1,7 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 
 /** How the budget of one access key stands, over all daemons on it (P8). */
-export interface ApiStanding {
+export interface ApiBudgetStatus {
   /** Requests that got their place, over the last minute. */
   readonly requestsPerSecond: number;
   readonly requestsPerSecondMax: number;
@@ -24,13 +24,13 @@ export interface Standstill {
   readonly until: EpochMs | null;
 }
 
-export const standstillReasons: Readonly<Record<Standstill['kind'], string>> = {
+export const outageReasons: Readonly<Record<Standstill['kind'], string>> = {
   rateLimited: 'the service asked for a pause',
   signInThrottled: 'the service throttles sign-ins',
   serviceDown: 'the service does not answer',
 };
 
 /** What is left of a pause, or until a service that is down is tried; 0: nobody waits for that. */
-export function standstillLeftMs({ standstill }: ApiStanding, now: EpochMs): DurationMs {
+export function outageLeftMs({ standstill }: ApiBudgetStatus, now: EpochMs): DurationMs {
   return Math.max(0, (standstill?.until ?? now) - now);
 }

@@ -6,7 +6,7 @@ import { soakEndsAtOf } from '../decision/soak.ts';
 import { deferredUntil } from '../decision/wave-blockers.ts';
 import { isRolloutEnd, type RolloutView, type Wave } from '../model/rollout.ts';
 import { isEnd, type UpgradeState } from '../model/upgrade.ts';
-import type { ApiStanding } from './api-budget-status.ts';
+import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
 
 /** When a rollout is expected to end, as far as that can be known (P16). */
@@ -45,13 +45,16 @@ export const etaUnknownWords = {
 export type EtaUnknownReason = keyof typeof etaUnknownWords;
 
 /** The one place that says when a rollout ends; null for one that has ended. */
-export function etaOf(view: RolloutView, now: EpochMs, api: ApiStanding): Eta | null {
+export function etaOf(view: RolloutView, now: EpochMs, api: ApiBudgetStatus): Eta | null {
   if (view.rollout.endedAt !== null) return null;
   const reason = unknownReasonOf(view, api);
   return reason === undefined ? estimateEta(view, now, api) : unknown(reason);
 }
 
-function unknownReasonOf({ rollout, account }: RolloutView, api: ApiStanding): EtaUnknownReason | undefined {
+function unknownReasonOf(
+  { rollout, account }: RolloutView,
+  api: ApiBudgetStatus,
+): EtaUnknownReason | undefined {
   const { state, doubt } = rollout;
   if (isRolloutEnd(state)) return 'ending';
   if (account !== undefined && account.kind !== 'own') return 'account';
@@ -60,7 +63,7 @@ function unknownReasonOf({ rollout, account }: RolloutView, api: ApiStanding): E
   return doubt === undefined ? undefined : 'inventory';
 }
 
-function estimateEta(view: RolloutView, now: EpochMs, api: ApiStanding): Eta {
+function estimateEta(view: RolloutView, now: EpochMs, api: ApiBudgetStatus): Eta {
   const { rollout, learned } = view;
   // Upgrades in flight are not seen to end before a pause is over, either.
   const from = Math.max(now, api.standstill?.until ?? now);

@@ -30,7 +30,7 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
           reason: `the service refused its upgrade, and the collector is polled for the cause: ${upgrade.refused.reason}`,
           until: upgrade.dueAt,
         };
-      if (upgrade.heardAfter !== undefined)
+      if (upgrade.heartbeatAfter !== undefined)
         return {
           reason: 'has a slot, and starts when a new heartbeat shows that it is not restarting',
           until: upgrade.dueAt,
@@ -64,7 +64,7 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
   const held = heldStratumOf(view, upgrade);
   if (held !== undefined) return { reason: `its stratum ${held.label} is held: ${held.reason}`, until: null };
   const { actions, holds } = decide(view, now);
-  if (rollout.state !== 'running') return { reason: standstillWords(rollout), until: null };
+  if (rollout.state !== 'running') return { reason: outageWords(rollout), until: null };
   const wave = rollout.waves[upgrade.wave];
   if (wave !== undefined && !hasBegun(wave)) {
     const words = waveWaits(view, upgrade.wave) ?? 'its turn';
@@ -91,7 +91,7 @@ function asRetry(hold: Hold, { dueAt, reason }: Extract<Upgrade, { state: 'retry
 }
 
 /** Why nobody starts while the rollout does not run. */
-function standstillWords({ state, reason }: RolloutView['rollout']): string {
+function outageWords({ state, reason }: RolloutView['rollout']): string {
   switch (state) {
     case 'awaitingApproval':
       return 'the plan waits for approval';

@@ -6,7 +6,7 @@ import { assessed, emptyCounts } from '../decision/failure-limits.ts';
 import { assessGate } from '../decision/gate-probe.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { waveWaits } from '../decision/wave-blockers.ts';
-import type { AccountStanding } from '../model/account.ts';
+import type { AccountStatus } from '../model/account.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import {
   type BuildHold,
@@ -21,7 +21,7 @@ import {
 } from '../model/rollout.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { coverage } from '../planning/coverage.ts';
-import type { ApiStanding } from './api-budget-status.ts';
+import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
 import { type Eta, etaOf, type WaitsFor, waitsForOf } from './eta.ts';
 
@@ -69,7 +69,7 @@ export interface RolloutStatus {
   /** null once it has ended. */
   readonly eta: Eta | null;
   /** The budget that all rollouts share; null for one that has ended. */
-  readonly api: ApiStanding | null;
+  readonly api: ApiBudgetStatus | null;
   /** By the policy's own time zone; null where upgrades may start at any time. */
   readonly window: WindowStatus | null;
   /** Set while the target build is held, over all policies. */
@@ -77,7 +77,7 @@ export interface RolloutStatus {
   readonly strata: StrataStatus;
   readonly waves: readonly WaveStatus[];
   /** Whether it belongs to the account of the daemon that was asked: only `own` is worked on. */
-  readonly account: AccountStanding['kind'];
+  readonly account: AccountStatus['kind'];
   /** What a running rollout waits for while nothing of it is in flight; null else. */
   readonly waitsFor: WaitsFor | null;
   /** Why nothing more starts right now; empty when something can. */
@@ -148,7 +148,7 @@ export interface WaveStatus {
 export function describeRollout(
   view: RolloutView,
   now: EpochMs,
-  api: ApiStanding,
+  api: ApiBudgetStatus,
   upgrades: CauseUpgrades = {},
 ): RolloutStatus {
   const { rollout } = view;

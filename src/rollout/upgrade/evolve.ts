@@ -2,12 +2,12 @@ import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { isEnd, isFailed, isNotStarted, isOnBuild, type Upgrade } from '../model/upgrade.ts';
 import { noteAttempts } from './attempts.ts';
-import { afterCollectorSeen, showsFit } from './collector-sightings.ts';
+import { afterCollectorSeen, showsEligible } from './collector-observations.ts';
 import type { UpgradeFact } from './facts.ts';
-import { afterLookFailed } from './failed-polls.ts';
+import { afterPollFailed } from './failed-polls.ts';
 import { classifyCreateFailure, describeFailure, refusalOf, type ServiceFailure } from './failure-classes.ts';
-import { afterQuiet, afterStirred } from './inventory-rows.ts';
-import { firstTaskLookAt, nextAgainAt, nextHeartbeatAt, nextTaskLookAt } from './poll-schedule.ts';
+import { afterChangeHinted, afterQuiet } from './inventory-rows.ts';
+import { firstTaskPollAt, nextAgainAt, nextHeartbeatAt, nextTaskPollAt } from './poll-schedule.ts';
 import {
   adopt,
   again,
@@ -76,12 +76,12 @@ function change(upgrade: Upgrade, fact: UpgradeFact, context: EvolveContext): Up
       return afterTaskSeen(upgrade, fact, context);
     case 'collectorSeen':
       return afterCollectorSeen(upgrade, fact, fact.at, context);
-    case 'stirred':
-      return afterStirred(upgrade, fact.at);
+    case 'changeHinted':
+      return afterChangeHinted(upgrade, fact.at);
     case 'quiet':
       return afterQuiet(upgrade, fact, context.policy);
-    case 'lookFailed':
-      return afterLookFailed(upgrade, fact, fact.at, context);
+    case 'pollFailed':
+      return afterPollFailed(upgrade, fact, fact.at, context);
     case 'withdrawn':
       return isNotStarted(upgrade) ? end(upgrade, 'withdrawn', fact.at, fact.reason) : upgrade;
     case 'abandoned':
@@ -102,12 +102,12 @@ function change(upgrade: Upgrade, fact: UpgradeFact, context: EvolveContext): Up
         : upgrade;
     case 'retryAsked':
       return isFailed(upgrade.state)
-        ? to(upgrade, { state: 'retrying', dueAt: fact.at, reason: fact.reason }, { misses: 0 })
+        ? to(upgrade, { state: 'retrying', dueAt: fact.at, reason: fact.reason }, { failedPolls: 0 })
         : upgrade;
     case 'rejoined':
       if (upgrade.state !== 'withdrawn') return upgrade;
       // Whatever the plan's reading showed of it is old by now.
-      return to({ ...upgrade, fitAt: 0 }, { state: 'pending', reason: fact.reason }, { misses: 0 });
+      return to({ ...upgrade, eligibleAt: 0 }, { state: 'pending', reason: fact.reason }, { failedPolls: 0 });
     case 'rolledBack':
       return upgrade.state === 'succeeded' || isFailed(upgrade.state)
         ? end(upgrade, 'rolledBack', fact.at, fact.reason)
@@ -122,20 +122,24 @@ function afterAdmitted(
   { at, startBy, seen, changes }: Extract<UpgradeFact, { kind: 'admitted' }>,
   { policy }: EvolveContext,
 ): Upgrade {
-  const { offeredAt, fitAt } = upgrade;
-  const isUntouched = upgrade.state === 'pending' && upgrade.doubts === 0;
+  const { offeredAt, eligibleAt } = upgrade;
+  const isUntouched = upgrade.state === 'pending' && upgrade.createsInDoubt === 0;
   const turn = changes === undefined ? {} : { turnChanges: changes };
-  if (isUntouched && seen !== undefined && showsFit(upgrade, seen, offeredAt))
+  if (isUntouched && seen !== undefined && showsEligible(upgrade, seen, offeredAt))
     return to(upgrade, { state: 'queued', dueAt: at, freshAt: seen.at, startBy }, turn);
   // A retry's collector has been through something since it was last looked at, so it is looked at anew (P1).
   if (upgrade.state === 'retrying' || offeredAt === undefined) {
-    const freshAt = upgrade.state === 'retrying' ? 0 : fitAt;
+    const freshAt = upgrade.state === 'retrying' ? 0 : eligibleAt;
     return to(upgrade, { state: 'queued', dueAt: at, freshAt, startBy }, turn);
   }
   // Of one that is admitted right after its plan was made a newer heartbeat is not to be seen yet.
-  const heardAt = nextHeartbeatAt(fitAt, policy);
+  const heardAt = nextHeartbeatAt(eligibleAt, policy);
   const dueAt = heardAt > at ? Math.min(heardAt, nextHeartbeatAt(at, policy)) : at;
-  return to(upgrade, { state: 'queued', dueAt, freshAt: fitAt, heardAfter: offeredAt, startBy }, turn);
+  return to(
+    upgrade,
+    { state: 'queued', dueAt, freshAt: eligibleAt, heartbeatAfter: offeredAt, startBy },
+    turn,
+  );
 }
 
 function afterCreated(upgrade: Upgrade, taskId: string, at: EpochMs, context: EvolveContext): Upgrade {
@@ -151,12 +155,12 @@ function afterCreated(upgrade: Upgrade, taskId: string, at: EpochMs, context: Ev
       state: 'upgrading',
       taskId,
       startedAt: at,
-      lookedAt: at,
+      polledAt: at,
       deadlineAt: at + policy.upgrade.deadlineMs,
-      dueAt: firstTaskLookAt(at, policy),
+      dueAt: firstTaskPollAt(at, policy),
       ending: null,
     },
-    { attempts: upgrade.attempts + 1, misses: 0, firstStartedAt: upgrade.firstStartedAt ?? at },
+    { attempts: upgrade.attempts + 1, failedPolls: 0, firstStartedAt: upgrade.firstStartedAt ?? at },
   );
 }
 
@@ -175,12 +179,12 @@ function afterCreateFailed(
         upgrade,
         {
           state: 'queued',
-          dueAt: nextAgainAt(at, upgrade.misses, context.policy),
+          dueAt: nextAgainAt(at, upgrade.failedPolls, context.policy),
           // It waits, maybe again and again: by then the collector has to be looked at anew (P1).
           freshAt: 0,
           startBy: upgrade.startBy,
         },
-        { misses: upgrade.misses + 1 },
+        { failedPolls: upgrade.failedPolls + 1 },
       );
     case 'look':
       return again(upgrade, at, context);
@@ -198,7 +202,7 @@ function afterCreateFailed(
       return defer(upgrade, 'notAlive', at, 'the collector is not alive', context);
     case 'adopt':
       // An earlier create of ours got no answer: the running upgrade is most likely ours, and keeps its slot (P2).
-      if (upgrade.doubts > 0) return adopt(upgrade, at, context);
+      if (upgrade.createsInDoubt > 0) return adopt(upgrade, at, context);
       return defer(upgrade, 'inUpgrade', at, 'the collector is being upgraded by someone else', context);
     case 'permanent':
       return fail(upgrade, 'permanent', at, reason);
@@ -217,16 +221,16 @@ function afterTaskSeen(
   const { at } = fact;
   if (fact.status === 2) return verify(upgrade, { at, serviceAt: fact.serviceAt, late: false }, context);
   if (fact.status === 3) {
-    const ending = { kind: 'failed', message: fact.message, seenDelayMs: at - upgrade.lookedAt } as const;
-    return to(upgrade, { ...progress(upgrade), dueAt: at, ending }, { misses: 0 });
+    const ending = { kind: 'failed', message: fact.message, seenDelayMs: at - upgrade.polledAt } as const;
+    return to(upgrade, { ...progress(upgrade), dueAt: at, ending }, { failedPolls: 0 });
   }
   // 0, 1, 6, and every value nobody has told us about (P13): still on its way.
   if (at >= upgrade.deadlineAt) {
-    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'deadline' } }, { misses: 0 });
+    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'deadline' } }, { failedPolls: 0 });
   }
   return to(
     upgrade,
-    { ...progress(upgrade), lookedAt: at, dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
-    { misses: 0 },
+    { ...progress(upgrade), polledAt: at, dueAt: nextTaskPollAt({ ...upgrade, at }, context.policy) },
+    { failedPolls: 0 },
   );
 }

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { FailedLook } from './failed-polls.ts';
+import type { FailedPoll } from './failed-polls.ts';
 import type { ServiceFailure } from './failure-classes.ts';
 
 /**
@@ -13,7 +13,7 @@ export type UpgradeFact = { readonly at: EpochMs } & (
       /** How often the rollout's brakes have changed: a turn counts until they change again. */
       readonly changes?: number;
       /** What a page of the inventory showed of it a moment ago, where one was read. */
-      readonly seen?: RowSighting | undefined;
+      readonly seen?: RowObservation | undefined;
     }
   /** It could not start now (brake, hold): its slot goes back. */
   | { readonly kind: 'putBack'; readonly reason: string }
@@ -33,12 +33,12 @@ export type UpgradeFact = { readonly at: EpochMs } & (
       readonly message: string;
       readonly serviceAt: EpochMs | null;
     }
-  | ({ readonly kind: 'collectorSeen' } & CollectorSighting)
+  | ({ readonly kind: 'collectorSeen' } & CollectorObservation)
   /** A row of the inventory hints that its task may be over: it is looked at now. The row itself ends nothing (P10). */
-  | { readonly kind: 'stirred' }
+  | { readonly kind: 'changeHinted' }
   /** A row shows that nothing has changed, and the next one will be there soon: a look due before `until` waits until then. */
   | { readonly kind: 'quiet'; readonly until: EpochMs }
-  | ({ readonly kind: 'lookFailed' } & FailedLook)
+  | ({ readonly kind: 'pollFailed' } & FailedPoll)
   | { readonly kind: 'withdrawn'; readonly reason: string }
   /** Nobody can watch it to its end: it is in another account, and its rollout was ended. */
   | { readonly kind: 'abandoned'; readonly reason: string }
@@ -55,10 +55,12 @@ export type UpgradeFact = { readonly at: EpochMs } & (
 );
 
 /** A collector's row of the inventory, and when it was read. */
-export type RowSighting = Omit<CollectorSighting, 'upgradable' | 'offeredAt'> & { readonly at: EpochMs };
+export type RowObservation = Omit<CollectorObservation, 'upgradable' | 'offeredAt'> & {
+  readonly at: EpochMs;
+};
 
 /** What a look at a collector showed. */
-export interface CollectorSighting {
+export interface CollectorObservation {
   readonly build: string;
   readonly alive: boolean;
   readonly lastSeenAlive: EpochMs | null;

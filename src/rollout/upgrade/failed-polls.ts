@@ -3,11 +3,11 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Upgrade } from '../model/upgrade.ts';
-import { classifyLookFailure, describeFailure, type ServiceFailure } from './failure-classes.ts';
+import { classifyPollFailure, describeFailure, type ServiceFailure } from './failure-classes.ts';
 import { again, defer, type EvolveContext, end, fail, type In, progress, to } from './upgrade-changes.ts';
 
 /** What a look that brought nothing means. */
-export interface FailedLook {
+export interface FailedPoll {
   readonly of: 'task' | 'collector' | 'builds';
   readonly failure: ServiceFailure;
   /** Whether the service answered another question right after; absent where that changes nothing. */
@@ -21,7 +21,7 @@ type Looked = In<'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred'>
 // A collector that waits for its create has no deadline of its own; after so many looks in a row it gives its slot back.
 const queuedMissesMax = 3;
 
-// One that alone gets no answer is given a day beyond its time: whoever looks after the service has it mended by then.
+// One that alone gets no answer is given a day beyond its time: whoever looks after the service has it repaired by then.
 const unheardForMs: DurationMs = 86_400_000;
 
 /**
@@ -29,32 +29,32 @@ const unheardForMs: DurationMs = 86_400_000;
  * One that is refused ends when the time is up in which it was to show something. One without any answer ends a day
  * after that, and only when the service answered others all the while: one that is down says nothing about anybody (P13).
  */
-export function afterLookFailed(
+export function afterPollFailed(
   upgrade: Upgrade,
-  look: FailedLook,
+  look: FailedPoll,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
   if (!isLookedAt(upgrade)) return upgrade;
   const { of, failure } = look;
-  const isUnknown = classifyLookFailure(failure) === 'gone' && of !== 'builds';
+  const isUnknown = classifyPollFailure(failure) === 'gone' && of !== 'builds';
   if (isUnknown && of === 'collector' && look.isGone === true)
     return end(upgrade, 'withdrawn', at, 'the collector is gone from the service');
   if (isUnknown && of === 'task') {
     if (upgrade.state !== 'upgrading') return upgrade;
-    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'missing' } }, { misses: 0 });
+    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'missing' } }, { failedPolls: 0 });
   }
   if (!isTimeUp(upgrade, at, context.policy)) return again(upgrade, at, context);
   if (failure.kind === 'refused') return giveUp(upgrade, look, at, context);
   if (failure.kind !== 'unavailable' && !isUnknown)
-    return keepUnheard(again(upgrade, at, context), upgrade.unheardSince);
+    return keepUnheard(again(upgrade, at, context), upgrade.unansweredSince);
   // A 404 that the inventory does not bear out is an answer, though it says nothing.
   if (look.othersAnswered !== true && !isUnknown) return again(upgrade, at, context);
-  const unheardSince = upgrade.unheardSince ?? at;
+  const unansweredSince = upgrade.unansweredSince ?? at;
   // A slot in `queued` is given back at once: nothing runs, and who is deferred is looked at again.
-  if (upgrade.state === 'queued' || at - unheardSince >= unheardForMs)
+  if (upgrade.state === 'queued' || at - unansweredSince >= unheardForMs)
     return giveUp(upgrade, look, at, context);
-  return keepUnheard(again(upgrade, at, context), unheardSince);
+  return keepUnheard(again(upgrade, at, context), unansweredSince);
 }
 
 /** True when it matters whether the service answers others, while it gives no answer about this one. */
@@ -67,8 +67,8 @@ export function isQuestionable(
   return failure.kind === 'unavailable' && isLookedAt(upgrade) && isTimeUp(upgrade, at, policy);
 }
 
-function keepUnheard(upgrade: Upgrade, unheardSince: EpochMs | undefined): Upgrade {
-  return unheardSince === undefined ? upgrade : { ...upgrade, unheardSince };
+function keepUnheard(upgrade: Upgrade, unansweredSince: EpochMs | undefined): Upgrade {
+  return unansweredSince === undefined ? upgrade : { ...upgrade, unansweredSince };
 }
 
 function isLookedAt(upgrade: Upgrade): upgrade is Looked {
@@ -79,7 +79,7 @@ function isLookedAt(upgrade: Upgrade): upgrade is Looked {
 function isTimeUp(upgrade: Looked, at: EpochMs, policy: Policy): boolean {
   switch (upgrade.state) {
     case 'queued':
-      return upgrade.misses >= queuedMissesMax;
+      return upgrade.failedPolls >= queuedMissesMax;
     case 'starting':
       return at >= upgrade.sentAt + policy.upgrade.deadlineMs;
     case 'upgrading':
@@ -93,7 +93,7 @@ function isTimeUp(upgrade: Looked, at: EpochMs, policy: Policy): boolean {
   }
 }
 
-function giveUp(upgrade: Looked, look: FailedLook, at: EpochMs, context: EvolveContext): Upgrade {
+function giveUp(upgrade: Looked, look: FailedPoll, at: EpochMs, context: EvolveContext): Upgrade {
   const { deadlineMs, verifyWithinMs } = context.policy.upgrade;
   const words = describeFailure(look.failure);
   switch (upgrade.state) {
@@ -102,7 +102,11 @@ function giveUp(upgrade: Looked, look: FailedLook, at: EpochMs, context: EvolveC
     case 'upgrading':
       // The collector may still tell what its task does not.
       if (look.of === 'task')
-        return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'deadline' } }, { misses: 0 });
+        return to(
+          upgrade,
+          { ...progress(upgrade), dueAt: at, ending: { kind: 'deadline' } },
+          { failedPolls: 0 },
+        );
       return fail(upgrade, 'timedOut', at, `no end seen within ${formatDuration(deadlineMs)}: ${words}`);
     case 'starting':
       return fail(upgrade, 'timedOut', at, `no end seen within ${formatDuration(deadlineMs)}: ${words}`);

@@ -69,7 +69,7 @@ export function refusalOf(failure: ServiceFailure): Refusal['of'] | undefined {
 }
 
 /** What a failed look means. A refusal we do not know is no news about the collector: look again (P13). */
-export function classifyLookFailure(failure: ServiceFailure): 'again' | 'hold' | 'gone' {
+export function classifyPollFailure(failure: ServiceFailure): 'again' | 'hold' | 'gone' {
   if (failure.kind === 'misconfigured') return 'hold';
   if (failure.kind === 'notFound') return 'gone';
   return 'again';

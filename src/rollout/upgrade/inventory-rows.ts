@@ -3,9 +3,9 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
 import type { Policy } from '../model/policy.ts';
 import { dueAtOf, type Upgrade } from '../model/upgrade.ts';
-import { isHeardAgain, isReturned, showsFit } from './collector-sightings.ts';
-import type { CollectorSighting } from './facts.ts';
-import { nextRareTaskLookAt } from './poll-schedule.ts';
+import { isHeardAgain, isReturned, showsEligible } from './collector-observations.ts';
+import type { CollectorObservation } from './facts.ts';
+import { nextRareTaskPollAt } from './poll-schedule.ts';
 import { type In, progress, to, verification } from './upgrade-changes.ts';
 
 /** How much there is to watch in one rollout. */
@@ -18,10 +18,10 @@ export interface WatchedRollout {
 }
 
 /**
- * What a row of the inventory tells of an upgrade: `news` is as good as a look at the collector, `stirred` asks for a
+ * What a row of the inventory tells of an upgrade: `news` is as good as a look at the collector, `changeHinted` asks for a
  * look at the task, `quiet` lets the next look wait, `nothing` changes nothing.
  */
-export type RowVerdict = 'news' | 'stirred' | 'quiet' | 'nothing';
+export type RowVerdict = 'news' | 'changeHinted' | 'quiet' | 'nothing';
 
 /** A page of the inventory shows this many collectors for one request (collector-api.md §4.1). */
 export const collectorsPerPage = 1_000;
@@ -37,12 +37,12 @@ const stretchMax = 3;
 const pageShareMax = 1 / 4;
 
 // A look comes with almost every page while a restart lasts (a minute at most), then less and less often.
-const lookShareOfPeriod = 0.9;
-const lookShareOfSilence = 0.3;
+const pollShareOfPeriod = 0.9;
+const pollShareOfSilence = 0.3;
 const silenceExpectMs: DurationMs = 5 * 60_000;
 
 // The build is there, so the end is near: three times as often as looks are without a page.
-const lookShareOfAge = 0.05;
+const pollShareOfAge = 0.05;
 
 // A service that refuses a collector as not alive, and shows it alive, is not asked again with every page.
 const deferredShare = 1 / 5;
@@ -72,7 +72,7 @@ export function readingPeriod(
 /** True for an upgrade whose looks a page can take over, so that it counts for how often pages are read. */
 export function isWatched(upgrade: Upgrade): boolean {
   if (upgrade.state === 'verifying') return true;
-  if (upgrade.state === 'queued') return upgrade.heardAfter !== undefined;
+  if (upgrade.state === 'queued') return upgrade.heartbeatAfter !== undefined;
   return upgrade.state === 'upgrading' && upgrade.taskId !== null && upgrade.ending === null;
 }
 
@@ -91,11 +91,11 @@ export interface RowContext {
  */
 export function judgeRow(
   upgrade: Upgrade,
-  row: Omit<CollectorSighting, 'upgradable'>,
+  row: Omit<CollectorObservation, 'upgradable'>,
   { at, periodMs, policy, trustedSince = 0 }: RowContext,
 ): RowVerdict {
   // Its look is on the way, or is repeated soon after one that failed: a write now would only make that one stale.
-  if ((dueAtOf(upgrade) ?? at) <= at || upgrade.misses > 0) return 'nothing';
+  if ((dueAtOf(upgrade) ?? at) <= at || upgrade.failedPolls > 0) return 'nothing';
   const seen = { ...row, upgradable: null };
   switch (upgrade.state) {
     case 'verifying':
@@ -108,8 +108,8 @@ export function judgeRow(
       return judgeTaskRow(upgrade, row, { at, periodMs, expectMs: policy.upgrade.expectMs });
     case 'queued':
       // One whose record may be of before a lost create is looked for on the list, which a row does not tell (P1).
-      if (upgrade.heardAfter === undefined || upgrade.freshAt < trustedSince) return 'nothing';
-      if (isSameBuild(row.build, upgrade.toBuild) || showsFit(upgrade, row, upgrade.heardAfter))
+      if (upgrade.heartbeatAfter === undefined || upgrade.freshAt < trustedSince) return 'nothing';
+      if (isSameBuild(row.build, upgrade.toBuild) || showsEligible(upgrade, row, upgrade.heartbeatAfter))
         return 'news';
       // With its next heartbeat the next page shows it fit; one that falls silent is looked at.
       return assessHeartbeat(row.lastSeenAlive, row.serviceAt) === 'heard' ? 'quiet' : 'nothing';
@@ -125,7 +125,7 @@ export function judgeRow(
 /** A restart, or the build itself, shows that the task is near its end; an intermediate build shows nothing (collector-api.md §9). */
 function judgeTaskRow(
   upgrade: In<'upgrading'>,
-  row: Omit<CollectorSighting, 'upgradable'>,
+  row: Omit<CollectorObservation, 'upgradable'>,
   { at, periodMs, expectMs }: { at: EpochMs; periodMs: DurationMs; expectMs: DurationMs },
 ): RowVerdict {
   const isAtTarget = isSameBuild(row.build, upgrade.toBuild);
@@ -133,21 +133,23 @@ function judgeTaskRow(
   const isSilent = !row.alive || heartbeat === 'late' || heartbeat === 'silent';
   if (!isAtTarget && !isSilent) return 'quiet';
   const spacingMs = isAtTarget
-    ? (upgrade.lookedAt - upgrade.startedAt) * lookShareOfAge
-    : silenceMs(row, at - upgrade.startedAt) * lookShareOfSilence * (expectMs / silenceExpectMs);
-  return at - upgrade.lookedAt >= Math.max(periodMs * lookShareOfPeriod, spacingMs) ? 'stirred' : 'quiet';
+    ? (upgrade.polledAt - upgrade.startedAt) * pollShareOfAge
+    : silenceMs(row, at - upgrade.startedAt) * pollShareOfSilence * (expectMs / silenceExpectMs);
+  return at - upgrade.polledAt >= Math.max(periodMs * pollShareOfPeriod, spacingMs)
+    ? 'changeHinted'
+    : 'quiet';
 }
 
 /** By the service's clock; where that is not told, it may have been silent since the task began. */
 function silenceMs(
-  { lastSeenAlive, serviceAt }: Omit<CollectorSighting, 'upgradable'>,
+  { lastSeenAlive, serviceAt }: Omit<CollectorObservation, 'upgradable'>,
   ageMs: DurationMs,
 ): DurationMs {
   return lastSeenAlive === null || serviceAt === null ? ageMs : serviceAt - lastSeenAlive;
 }
 
 /** A row of the inventory hints that the task may be over: its look is due now. Nothing else changes (P10). */
-export function afterStirred(upgrade: Upgrade, at: EpochMs): Upgrade {
+export function afterChangeHinted(upgrade: Upgrade, at: EpochMs): Upgrade {
   if (upgrade.state !== 'upgrading' || upgrade.ending !== null || upgrade.dueAt <= at) return upgrade;
   return to(upgrade, { ...progress(upgrade), dueAt: at });
 }
@@ -163,7 +165,7 @@ export function afterQuiet(
   policy: Policy,
 ): Upgrade {
   if (upgrade.state === 'upgrading' && upgrade.ending === null && upgrade.taskId !== null) {
-    const dueAt = putOff(upgrade.dueAt, at, Math.min(until, nextRareTaskLookAt(upgrade, policy)));
+    const dueAt = putOff(upgrade.dueAt, at, Math.min(until, nextRareTaskPollAt(upgrade, policy)));
     return dueAt === upgrade.dueAt ? upgrade : to(upgrade, { ...progress(upgrade), dueAt, quietAt: at });
   }
   if (upgrade.state === 'verifying') {
@@ -172,9 +174,9 @@ export function afterQuiet(
   }
   if (upgrade.state === 'queued') {
     const dueAt = putOff(upgrade.dueAt, at, until);
-    const { freshAt, heardAfter, startBy } = upgrade;
-    if (dueAt === upgrade.dueAt || heardAfter === undefined) return upgrade;
-    return to(upgrade, { state: 'queued', dueAt, freshAt, heardAfter, startBy });
+    const { freshAt, heartbeatAfter, startBy } = upgrade;
+    if (dueAt === upgrade.dueAt || heartbeatAfter === undefined) return upgrade;
+    return to(upgrade, { state: 'queued', dueAt, freshAt, heartbeatAfter, startBy });
   }
   return upgrade;
 }

@@ -11,12 +11,12 @@ export type Step =
   | { readonly do: 'start' }
   /** Its window closes too soon by now: its slot goes back (P7). */
   | { readonly do: 'giveBack'; readonly reason: string }
-  | { readonly do: 'lookAtTask'; readonly taskId: string }
-  | { readonly do: 'lookAtCollector'; readonly why: LookReason; readonly askUpgradable: boolean }
+  | { readonly do: 'pollTask'; readonly taskId: string }
+  | { readonly do: 'pollCollector'; readonly why: PollReason; readonly askUpgradable: boolean }
   /** Its build was refused, and it runs another one: is the build still on offer? */
   | { readonly do: 'askBuilds' };
 
-export type LookReason = 'recheck' | 'refused' | 'settle' | 'watchBuild' | 'judge' | 'verify' | 'deferred';
+export type PollReason = 'recheck' | 'refused' | 'settle' | 'watchBuild' | 'judge' | 'verify' | 'deferred';
 
 // Within a minute a collector that was on offer and heard from cannot have gone through a whole upgrade by someone else,
 // so what was read so recently needs no second look before a create (P1: no task for a build it already runs).
@@ -36,25 +36,25 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
       // Before its window is judged: what was refused is known by now, and is not asked again later.
       if (upgrade.refused !== undefined) {
         if (upgrade.refused.isObserved) return { do: 'askBuilds' };
-        return { do: 'lookAtCollector', why: 'refused', askUpgradable: false };
+        return { do: 'pollCollector', why: 'refused', askUpgradable: false };
       }
       if (upgrade.startBy !== null && now > upgrade.startBy) {
         return { do: 'giveBack', reason: 'the window closes too soon to start it' };
       }
-      if (isFresh(upgrade, now) && upgrade.freshAt >= trustedSince && upgrade.heardAfter === undefined)
+      if (isFresh(upgrade, now) && upgrade.freshAt >= trustedSince && upgrade.heartbeatAfter === undefined)
         return { do: 'start' };
-      return { do: 'lookAtCollector', why: 'recheck', askUpgradable: upgrade.freshAt < trustedSince };
+      return { do: 'pollCollector', why: 'recheck', askUpgradable: upgrade.freshAt < trustedSince };
     case 'starting':
-      return { do: 'lookAtCollector', why: 'settle', askUpgradable: true };
+      return { do: 'pollCollector', why: 'settle', askUpgradable: true };
     case 'upgrading':
-      if (upgrade.ending !== null) return { do: 'lookAtCollector', why: 'judge', askUpgradable: false };
-      if (upgrade.taskId === null) return { do: 'lookAtCollector', why: 'watchBuild', askUpgradable: true };
-      return { do: 'lookAtTask', taskId: upgrade.taskId };
+      if (upgrade.ending !== null) return { do: 'pollCollector', why: 'judge', askUpgradable: false };
+      if (upgrade.taskId === null) return { do: 'pollCollector', why: 'watchBuild', askUpgradable: true };
+      return { do: 'pollTask', taskId: upgrade.taskId };
     case 'verifying':
-      return { do: 'lookAtCollector', why: 'verify', askUpgradable: false };
+      return { do: 'pollCollector', why: 'verify', askUpgradable: false };
     case 'deferred':
       return {
-        do: 'lookAtCollector',
+        do: 'pollCollector',
         why: 'deferred',
         askUpgradable: upgrade.condition === 'inUpgrade',
       };

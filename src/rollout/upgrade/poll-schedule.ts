@@ -31,24 +31,24 @@ interface TaskTimes {
 }
 
 /** When to look at a task for the first time after its create. */
-export function firstTaskLookAt(createdAt: EpochMs, policy: Policy): EpochMs {
+export function firstTaskPollAt(createdAt: EpochMs, policy: Policy): EpochMs {
   return after(createdAt, policy.upgrade.expectMs * firstLookShare);
 }
 
 /** When to look at a task again; never later than its deadline, so that its end is not overlooked. */
-export function nextTaskLookAt(times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
+export function nextTaskPollAt(times: TaskTimes & { at: EpochMs }, policy: Policy): EpochMs {
   const ageMs = Math.max(times.at - times.startedAt, policy.upgrade.expectMs * firstLookShare);
   return noLaterThanItsEnds(after(times.at, ageMs * laterLookShare), times, policy);
 }
 
 /** When to look at a task that is watched by pages, whatever they show: rarely, and where its time runs out. */
-export function nextRareTaskLookAt(times: TaskTimes & { lookedAt: EpochMs }, policy: Policy): EpochMs {
-  const { startedAt, lookedAt } = times;
+export function nextRareTaskPollAt(times: TaskTimes & { polledAt: EpochMs }, policy: Policy): EpochMs {
+  const { startedAt, polledAt } = times;
   const ageMs = Math.max(
     policy.upgrade.expectMs * firstRareLookShare,
-    (lookedAt - startedAt) * rareLookGrowth,
+    (polledAt - startedAt) * rareLookGrowth,
   );
-  return noLaterThanItsEnds(after(startedAt, ageMs), { ...times, at: lookedAt }, policy);
+  return noLaterThanItsEnds(after(startedAt, ageMs), { ...times, at: polledAt }, policy);
 }
 
 /** The service's own time-out and our deadline are both looked at when they come. */
@@ -59,12 +59,12 @@ function noLaterThanItsEnds(nextAt: EpochMs, times: TaskTimes & { at: EpochMs },
 }
 
 /** When to look whether an upgraded collector is back, for the first time after its task's end. */
-export function firstVerifyLookAt(endedAt: EpochMs, policy: Policy): EpochMs {
+export function firstVerifyPollAt(endedAt: EpochMs, policy: Policy): EpochMs {
   return after(endedAt, policy.upgrade.verifyWithinMs * firstVerifyShare);
 }
 
 /** When to look at it again; a last look is due exactly when its time is up. */
-export function nextVerifyLookAt(times: { verifyBy: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
+export function nextVerifyPollAt(times: { verifyBy: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
   const nextAt = after(times.at, policy.upgrade.verifyWithinMs * laterVerifyShare);
   return times.at >= times.verifyBy ? nextAt : Math.min(nextAt, times.verifyBy);
 }
@@ -75,15 +75,15 @@ export function nextHeartbeatAt(since: EpochMs, policy: Policy): EpochMs {
 }
 
 /** When to look at a deferred collector again: soon at first, then less and less often. */
-export function nextDeferredLookAt(times: { since: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
+export function nextDeferredPollAt(times: { since: EpochMs; at: EpochMs }, policy: Policy): EpochMs {
   const waitMs = Math.max(policy.upgrade.expectMs * 0.5, (times.at - times.since) * 0.2);
   return after(times.at, Math.min(waitMs, deferredLookMaxMs));
 }
 
 /** When to repeat a call that brought no answer: 5 s, 10 s … 1 m where an upgrade takes 5 m, and in proportion. */
-export function nextAgainAt(at: EpochMs, misses: number, policy: Policy): EpochMs {
+export function nextAgainAt(at: EpochMs, failedPolls: number, policy: Policy): EpochMs {
   const expectMs = policy.upgrade.expectMs;
-  return after(at, Math.min((expectMs / 60) * 2 ** Math.min(misses, 20), expectMs / 5));
+  return after(at, Math.min((expectMs / 60) * 2 ** Math.min(failedPolls, 20), expectMs / 5));
 }
 
 /**

@@ -12,11 +12,11 @@ import {
 } from '../model/upgrade.ts';
 import { classifyTaskMessage } from './failure-classes.ts';
 import {
-  firstTaskLookAt,
-  firstVerifyLookAt,
+  firstTaskPollAt,
+  firstVerifyPollAt,
   longRetryAt,
   nextAgainAt,
-  nextDeferredLookAt,
+  nextDeferredPollAt,
   retryAt,
 } from './poll-schedule.ts';
 
@@ -34,7 +34,13 @@ export type In<State extends Upgrade['state']> = Extract<Upgrade, { state: State
 type Changes = Partial<
   Pick<
     Upgrade,
-    'attempts' | 'doubts' | 'unexplained' | 'misses' | 'deferredMs' | 'turnChanges' | 'firstStartedAt'
+    | 'attempts'
+    | 'createsInDoubt'
+    | 'unexplained'
+    | 'failedPolls'
+    | 'deferredMs'
+    | 'turnChanges'
+    | 'firstStartedAt'
   >
 >;
 
@@ -51,12 +57,12 @@ export function verify(
       taskId: running?.taskId ?? null,
       startedAt: running?.startedAt ?? ended.at,
       verifyBy: ended.at + context.policy.upgrade.verifyWithinMs,
-      dueAt: firstVerifyLookAt(ended.at, context.policy),
+      dueAt: firstVerifyPollAt(ended.at, context.policy),
       endedServiceAt: ended.serviceAt,
       baselineHeartbeatAt: null,
       late: ended.late,
     },
-    { misses: 0, firstStartedAt: upgrade.firstStartedAt ?? ended.at },
+    { failedPolls: 0, firstStartedAt: upgrade.firstStartedAt ?? ended.at },
   );
 }
 
@@ -67,12 +73,12 @@ export function adopt(upgrade: Upgrade, startedAt: EpochMs, context: EvolveConte
       state: 'upgrading',
       taskId: null,
       startedAt,
-      lookedAt: startedAt,
+      polledAt: startedAt,
       deadlineAt: startedAt + context.policy.upgrade.deadlineMs,
-      dueAt: firstTaskLookAt(startedAt, context.policy),
+      dueAt: firstTaskPollAt(startedAt, context.policy),
       ending: null,
     },
-    { misses: 0, firstStartedAt: upgrade.firstStartedAt ?? startedAt },
+    { failedPolls: 0, firstStartedAt: upgrade.firstStartedAt ?? startedAt },
   );
 }
 
@@ -88,8 +94,8 @@ export function defer(
   const { deferredMs } = upgrade;
   if (deferredMs !== undefined && deferredMs >= upToMs) return waitedInVain(upgrade, reason, at, context);
   const since = at - (deferredMs ?? 0);
-  const dueAt = nextDeferredLookAt({ since, at }, context.policy);
-  return to(upgrade, { state: 'deferred', condition, since, dueAt, reason }, { misses: 0 });
+  const dueAt = nextDeferredPollAt({ since, at }, context.policy);
+  return to(upgrade, { state: 'deferred', condition, since, dueAt, reason }, { failedPolls: 0 });
 }
 
 export function waitedInVain(upgrade: Upgrade, reason: string, at: EpochMs, context: EvolveContext): Upgrade {
@@ -137,7 +143,7 @@ export function retryOrFail(
   if (upgrade.attempts >= maxAttempts) {
     return fail(upgrade, 'retry', at, `attempt ${upgrade.attempts} of ${maxAttempts}: ${words}`);
   }
-  return to(upgrade, { state: 'retrying', dueAt, reason: words }, { misses: 0 });
+  return to(upgrade, { state: 'retrying', dueAt, reason: words }, { failedPolls: 0 });
 }
 
 export function timeOut(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): Upgrade {
@@ -150,36 +156,36 @@ export function again(
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  const dueAt = nextAgainAt(at, upgrade.misses, context.policy);
-  const misses = { misses: upgrade.misses + 1 };
+  const dueAt = nextAgainAt(at, upgrade.failedPolls, context.policy);
+  const failedPolls = { failedPolls: upgrade.failedPolls + 1 };
   switch (upgrade.state) {
     case 'queued': {
-      const { freshAt, heardAfter, startBy, late, refused } = upgrade;
+      const { freshAt, heartbeatAfter, startBy, late, refused } = upgrade;
       return to(
         upgrade,
         {
           state: 'queued',
           dueAt,
           freshAt,
-          ...(heardAfter === undefined ? {} : { heardAfter }),
+          ...(heartbeatAfter === undefined ? {} : { heartbeatAfter }),
           startBy,
           ...(late === undefined ? {} : { late }),
           ...(refused === undefined ? {} : { refused }),
         },
-        misses,
+        failedPolls,
       );
     }
     case 'starting': {
       const { sentAt, startBy } = upgrade;
-      return to(upgrade, { state: 'starting', sentAt, dueAt, startBy }, misses);
+      return to(upgrade, { state: 'starting', sentAt, dueAt, startBy }, failedPolls);
     }
     case 'upgrading':
-      return to(upgrade, { ...progress(upgrade), dueAt }, misses);
+      return to(upgrade, { ...progress(upgrade), dueAt }, failedPolls);
     case 'verifying':
-      return to(upgrade, { ...verification(upgrade), dueAt }, misses);
+      return to(upgrade, { ...verification(upgrade), dueAt }, failedPolls);
     case 'deferred': {
       const { condition, since, reason } = upgrade;
-      return to(upgrade, { state: 'deferred', condition, since, reason, dueAt }, misses);
+      return to(upgrade, { state: 'deferred', condition, since, reason, dueAt }, failedPolls);
     }
     default:
       return assertNever(upgrade);
@@ -236,14 +242,14 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
     lane: upgrade.lane,
     stratum: upgrade.stratum,
     domains: upgrade.domains,
-    fitAt: upgrade.fitAt,
+    eligibleAt: upgrade.eligibleAt,
     ...(upgrade.offeredAt === undefined ? {} : { offeredAt: upgrade.offeredAt }),
     ...(upgrade.ephemeral === true ? { ephemeral: true as const } : {}),
     rev: upgrade.rev + 1,
     attempts: changes.attempts ?? upgrade.attempts,
-    doubts: changes.doubts ?? upgrade.doubts,
+    createsInDoubt: changes.createsInDoubt ?? upgrade.createsInDoubt,
     unexplained: changes.unexplained ?? upgrade.unexplained,
-    misses: changes.misses ?? upgrade.misses,
+    failedPolls: changes.failedPolls ?? upgrade.failedPolls,
     ...(isBefore && deferredMs !== undefined ? { deferredMs } : {}),
     ...(hasTurn && turnChanges !== undefined ? { turnChanges } : {}),
     firstStartedAt: changes.firstStartedAt ?? upgrade.firstStartedAt,
@@ -252,9 +258,9 @@ export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {
 }
 
 export function progress(upgrade: In<'upgrading'>): UpgradingProgress {
-  const { state, taskId, startedAt, lookedAt, quietAt, deadlineAt, dueAt, ending } = upgrade;
+  const { state, taskId, startedAt, polledAt, quietAt, deadlineAt, dueAt, ending } = upgrade;
   const quiet = quietAt === undefined ? {} : { quietAt };
-  return { state, taskId, startedAt, lookedAt, ...quiet, deadlineAt, dueAt, ending };
+  return { state, taskId, startedAt, polledAt, ...quiet, deadlineAt, dueAt, ending };
 }
 
 export function verification(upgrade: In<'verifying'>): VerifyingProgress {

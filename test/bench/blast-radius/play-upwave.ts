@@ -4,7 +4,7 @@ import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { RolloutStore } from '../../../src/orchestrator/ports/rollout-store.ts';
 import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
 import { runStep } from '../../../src/orchestrator/step/run-step.ts';
-import { makeSightings } from '../../../src/orchestrator/watch/sightings.ts';
+import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
 import type { HeldStratum } from '../../../src/rollout/model/rollout.ts';
 import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../src/rollout/planning/plan.ts';
@@ -68,7 +68,7 @@ export async function playUpwave(
     register,
     clock,
     sink: strictSink,
-    bell: { ring: () => (isRung = true) },
+    wakeUps: { ring: () => (isRung = true) },
     sleep: async (forMs: DurationMs) => {
       now += forMs;
     },
@@ -76,11 +76,11 @@ export async function playUpwave(
     random: chance,
     fleet: service.fleet,
     gates: { ask: async () => ({ kind: 'error', detail: 'no gate is asked here' }) as const },
-    queue: { deliver, hasten: deliver },
+    queue: { deliver, bringForward: deliver },
     policies: [policy.name],
     // No page is read: nobody watches.
-    sightings: makeSightings(),
-    errands: {
+    observations: makeObservations(),
+    backgroundTasks: {
       run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
         await work(never);
       },
@@ -93,16 +93,16 @@ export async function playUpwave(
   await store.freeze({ ...freezePlan(plan, origin), events: [] });
 
   let wakeAt: EpochMs = now;
-  let lookedAt: EpochMs = Number.NEGATIVE_INFINITY;
+  let polledAt: EpochMs = Number.NEGATIVE_INFINITY;
   for (let round = 0; ; round += 1) {
     if (round > roundsMax) throw new Error(`seed ${seed}: no rest after ${roundsMax} rounds`);
-    const lookAt = isRung ? Math.min(wakeAt, lookedAt + breathMs) : wakeAt;
+    const lookAt = isRung ? Math.min(wakeAt, polledAt + breathMs) : wakeAt;
     const [collectorId, jobAt] = firstDue(jobs);
     if (lookAt <= now || lookAt <= jobAt) {
       if (lookAt === Number.POSITIVE_INFINITY) break;
       now = Math.max(now, lookAt);
       isRung = false;
-      lookedAt = now;
+      polledAt = now;
       wakeAt = (await reconcile(parts, id, 1, Number.POSITIVE_INFINITY)) ?? Number.POSITIVE_INFINITY;
       const rollout = await store.loadRollout(id);
       if (rollout === undefined || rollout.endedAt !== null) break;

@@ -84,7 +84,7 @@ export function makeVirtualService(given: {
       running.push(task.endsAt);
       return ok({ taskId: String(tasks.length) });
     },
-    lookAtTask: async (taskId) => {
+    pollTask: async (taskId) => {
       const now = clock.now();
       const task = tasks[Number(taskId) - 1];
       if (task === undefined) return failed({ kind: 'notFound', detail: 'no such task' });
@@ -94,7 +94,7 @@ export function makeVirtualService(given: {
       if (ends.kind === 'failed') return ok({ status: 3, message: ends.message, serviceAt: now });
       return ok({ status: 2, message: '', serviceAt: now });
     },
-    lookAtCollector: async ({ collectorId, upgradableTo }) => {
+    pollCollector: async ({ collectorId, upgradableTo }) => {
       const now = clock.now();
       const collector = collectors.get(collectorId);
       if (collector === undefined) return failed({ kind: 'notFound', detail: 'no such collector' });

@@ -45,7 +45,7 @@ function someOperations() {
           state: 'upgrading',
           taskId: '99',
           startedAt,
-          lookedAt: startedAt,
+          polledAt: startedAt,
           deadlineAt: startedAt + 1,
           dueAt: startedAt + 30_000,
           ending: null,
@@ -148,7 +148,7 @@ describe('startAdminApi', () => {
       }),
       version: '0.1.0',
       clock: { now: () => now },
-      tellError: (error) => void told.push(error),
+      reportError: (error) => void told.push(error),
       ...parts,
     });
     return { url: api.url, v1: `${api.url}/api/v1` };
@@ -217,7 +217,7 @@ describe('startAdminApi', () => {
           sharedState: async () => ({
             statuses: [aRolloutStatus()],
             queueJobs: { active: 1 },
-            standstillMs: 0,
+            outageMs: 0,
             scans: [aScanEntry()],
             fleet: [],
           }),

@@ -33,8 +33,8 @@ describe('a rollout with a record that cannot be read, of a collector that is ju
     });
     const collectorId = running?.collectorId ?? 0;
     await commands.hset(records, String(collectorId), '{"state":');
-    const isTold = () => daemon.log.some(({ event }) => event === 'record.broken');
-    await until('it to be told', isTold);
+    const isReported = () => daemon.log.some(({ event }) => event === 'record.broken');
+    await until('it to be told', isReported);
     const explained = await daemon.operations.explain(String(collectorId));
     expect(explained).toMatchObject({
       kind: 'explained',
@@ -91,8 +91,8 @@ describe("a rollout whose own record can't be read any more, while it is on its 
 
   it('starts nothing, is told by all that tells, and is aborted by the command (P1, P4, P9, P10)', async () => {
     const { night, daemon, rolloutId, upwave, end } = await aBrokenNight(2);
-    const isTold = () => daemon.log.some(({ event }) => event === 'record.broken');
-    await until('it to be told', isTold);
+    const isReported = () => daemon.log.some(({ event }) => event === 'record.broken');
+    await until('it to be told', isReported);
     const isAtRest = async () => (await daemon.operations.rolloutStatus(rolloutId))?.inFlight === 0;
     await until('those that run to end, and no other to begin', isAtRest);
     const creates = [...createsOf(night.record()).values()].length;
@@ -126,7 +126,7 @@ describe("a rollout whose own record can't be read any more, while it is on its 
     expect(ended).toMatchObject({ state: 'aborted', recordUnreadable: false, inFlight: 0 });
     expect([...createsOf(night.record()).values()].length).toBe(creates);
     expect(upgrades.filter(({ state }) => state === 'succeeded').length).toBe(creates);
-    for (const event of ['reconcile.failed', 'step.failed', 'scan.failed', 'errand.failed'])
+    for (const event of ['reconcile.failed', 'step.failed', 'scan.failed', 'backgroundTask.failed'])
       expect(daemon.told(event)).toEqual([]);
     expect(daemon.told('record.broken').length).toBe(1);
     // The next one is begun by an operator, as after any abort.

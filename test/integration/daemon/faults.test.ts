@@ -70,7 +70,7 @@ describe.concurrent('a service that fails', () => {
     const { status, upgrades, broken } = await end();
     expect(night.record().faults['cutOff']).toBeGreaterThan(0);
     expect(status.state).toBe('succeeded');
-    expect(upgrades.some(({ doubts }) => doubts > 0)).toBe(true);
+    expect(upgrades.some(({ createsInDoubt }) => createsInDoubt > 0)).toBe(true);
     // One whose answer came too late, and was found by looking, has none to his name.
     expect(upgrades.filter(({ attempts }) => attempts > 1)).toEqual([]);
     expect(broken).toEqual([]);

@@ -142,7 +142,7 @@ describe.concurrent('an access key that is refused', () => {
     const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
     expect(result).toMatchObject({ kind: 'failed', cause: 'misconfigured' });
     expect((await daemon.operations.listPolicies()).policies).toMatchObject([
-      { policy: nightPolicy, lastLook: { outcome: 'failed' }, lastGoodAt: null },
+      { policy: nightPolicy, lastPoll: { outcome: 'failed' }, lastGoodAt: null },
     ]);
     await until('a leader to tell it', async () =>
       (await daemon.get('/metrics')).text.includes(

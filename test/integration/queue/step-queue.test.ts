@@ -27,7 +27,7 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
     const { queue } = aQueue();
     await queue.deliver(rolloutId, [1, 2]);
     await queue.deliver(rolloutId, [1, 2]);
-    await queue.hasten(rolloutId, [1, 2]);
+    await queue.bringForward(rolloutId, [1, 2]);
     expect((await queue.countJobs())['waiting']).toBe(2);
   });
 
@@ -39,9 +39,9 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
       await client.zadd(key('delayed'), (Date.now() + 60_000) * 4_096, stepJobId(rolloutId, id));
     }
     expect(await queue.countJobs()).toMatchObject({ waiting: 1, delayed: 2 });
-    await queue.hasten(rolloutId, [1, 3]);
+    await queue.bringForward(rolloutId, [1, 3]);
     expect(await queue.countJobs()).toMatchObject({ waiting: 2, delayed: 1 });
-    await Promise.all([queue.hasten(rolloutId, [2]), queue.hasten(rolloutId, [2])]);
+    await Promise.all([queue.bringForward(rolloutId, [2]), queue.bringForward(rolloutId, [2])]);
     expect(await queue.countJobs()).toMatchObject({ waiting: 3, delayed: 0 });
   });
 
@@ -49,7 +49,7 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
     const { client, queue, key } = aQueue();
     await queue.deliver(rolloutId, [1]);
     await client.del(key('wait'), key(stepJobId(rolloutId, 1)));
-    await queue.hasten(rolloutId, [1]);
+    await queue.bringForward(rolloutId, [1]);
     expect((await queue.countJobs())['waiting']).toBe(1);
   });
 
@@ -58,7 +58,7 @@ describe('the step queue: any job may be lost, and the next look repairs it (P11
     await queue.deliver(rolloutId, [1, 2]);
     await client.lrem(key('wait'), 0, stepJobId(rolloutId, 1));
     expect(await client.exists(key(stepJobId(rolloutId, 1)))).toBe(1);
-    await queue.hasten(rolloutId, [1, 2]);
+    await queue.bringForward(rolloutId, [1, 2]);
     expect((await queue.countJobs())['waiting']).toBe(2);
   });
 });

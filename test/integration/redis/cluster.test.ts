@@ -10,7 +10,7 @@ import { takeBackup } from '../../../src/redis/backup/take-backup.ts';
 import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisLeaderLease } from '../../../src/redis/coordination/leader-lease.ts';
-import { makeRedisBell } from '../../../src/redis/coordination/wake-ups.ts';
+import { makeRedisWakeUps } from '../../../src/redis/coordination/wake-ups.ts';
 import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
 import { anUpgrade, aPolicy, aRollout, someGroups, startedAt } from '../../support/builders.ts';
 import { makeRedisProcess, redisServerCommand } from '../../support/redis-process.ts';
@@ -92,7 +92,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     expect(await register.releaseBuild('19.536-4')).toBe('released');
   });
 
-  it('gives the lease, the budget and the bell their slots too', async () => {
+  it('gives the lease, the budget and the wakeUps their slots too', async () => {
     const { commands } = connection;
     const lease = makeRedisLeaderLease({ commands, keyPrefix });
     expect(await lease.hold()).toBeGreaterThan(0);
@@ -102,10 +102,10 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     await budget.pause({ forMs: 1, single: true });
     await budget.succeeded();
     await budget.close();
-    const ringing = makeRedisBell({ publisher: connection, subscriber, keyPrefix });
-    const listening = makeRedisBell({ publisher: connection, subscriber, keyPrefix });
+    const ringing = makeRedisWakeUps({ publisher: connection, subscriber, keyPrefix });
+    const listening = makeRedisWakeUps({ publisher: connection, subscriber, keyPrefix });
     let rings = 0;
-    listening.onRing(() => {
+    listening.onWakeUp(() => {
       rings += 1;
     });
     await expect
@@ -143,7 +143,9 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
   }) => {
     const told: string[] = [];
     const config = { cluster: [{ host: '127.0.0.1', port }], keyPrefix };
-    const waiting = makeRedisConnection(config, 'worker', { onPassing: ({ message }) => told.push(message) });
+    const waiting = makeRedisConnection(config, 'worker', {
+      onTransient: ({ message }) => told.push(message),
+    });
     onTestFinished(() => waiting.close());
     await waiting.commands.ping();
     await loseSlot();
@@ -151,7 +153,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     const asked = waiting.commands.set('kept', 'yes').then((ok) => {
       answer = ok;
     });
-    // The library's own patience is 16 refusals.
+    // The library's own retryBounds is 16 refusals.
     await until('many refusals', () => told.length > 20);
     expect(answer).toBe('none yet');
     expect(told.every((words) => words.startsWith('CLUSTERDOWN'))).toBe(true);
@@ -215,7 +217,7 @@ describe.skipIf(redisServerCommand === undefined)('a connection to a Redis Clust
     const { client, commands, close } = makeRedisConnection(
       { cluster: [{ host: '127.0.0.1', port: lower.port }], keyPrefix },
       'worker',
-      { onPassing: ({ message }) => told.push(message) },
+      { onTransient: ({ message }) => told.push(message) },
     );
     await Promise.all(both.map(([key]) => commands.get(key)));
     await lower.ask('CLUSTER DELSLOTS 0');

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { serviceReadiness } from '../../../src/daemon/readiness.ts';
 import type { Standstill } from '../../../src/rollout/status/api-budget-status.ts';
-import { anApiStanding, aStandstill } from '../../support/builders.ts';
+import { anApiBudgetStatus, aStandstill } from '../../support/builders.ts';
 
 const saying = (reason: string, ok = true) => ({ readiness: () => ({ ok, reason }) });
 const standing = (changes: Partial<Standstill>) => async () =>
-  anApiStanding({ standstill: aStandstill(changes) });
+  anApiBudgetStatus({ standstill: aStandstill(changes) });
 
 describe('the readiness of the service', () => {
   it('is what this daemon knows, while nobody waits or Redis does not say', async () => {
     const ours = { ok: true, reason: 'answers' };
-    expect(await serviceReadiness(saying('answers'), async () => anApiStanding())).toEqual(ours);
+    expect(await serviceReadiness(saying('answers'), async () => anApiBudgetStatus())).toEqual(ours);
     expect(await serviceReadiness(saying('answers'), null)).toEqual(ours);
     const failing = () => Promise.reject(new Error('no connection'));
     expect(await serviceReadiness(saying('answers'), failing)).toEqual(ours);

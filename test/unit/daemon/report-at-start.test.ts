@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { tellAtStart } from '../../../src/daemon/report-at-start.ts';
+import { reportAtStart } from '../../../src/daemon/report-at-start.ts';
 import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { RedisCommands } from '../../../src/redis/connection/connection.ts';
 import type { Standstill } from '../../../src/rollout/status/api-budget-status.ts';
-import { anApiStanding, aPolicy, aRollout, aStandstill, startedAt } from '../../support/builders.ts';
+import { anApiBudgetStatus, aPolicy, aRollout, aStandstill, startedAt } from '../../support/builders.ts';
 import { makeMemoryScanBook } from '../../support/memory-scan-book.ts';
 
 const refused = new Error("NOPERM this user has no permissions to run the 'info' command");
@@ -15,12 +15,12 @@ async function told(of: { readonly info: () => Promise<string>; readonly standst
   const scans = makeMemoryScanBook();
   await scans.note({ policy: 'first', outcome: 'started', at: 0, reason: '', overdueAt: 0 });
   const rollout = aRollout({ id: 'first-20260302-1', policy: aPolicy({ name: 'first' }) });
-  await tellAtStart({
+  await reportAtStart({
     // Nothing else of it is asked here.
     commands: { info: of.info } as unknown as RedisCommands,
-    readApiStanding: async () => {
+    readApiBudgetStatus: async () => {
       if (of.standstill === undefined) throw refused;
-      return anApiStanding({ standstill: of.standstill });
+      return anApiBudgetStatus({ standstill: of.standstill });
     },
     store: { activeRolloutIds: async () => [rollout.id], loadRollout: async () => rollout },
     configs: { beat: async () => undefined },

@@ -8,7 +8,7 @@ import { rolloutStates } from '../../../src/rollout/model/rollout.ts';
 import { upgradeStates } from '../../../src/rollout/model/upgrade.ts';
 import { aRolloutEvent } from '../../support/fake-operations.ts';
 
-function aSink(broken: { logger?: boolean; alsoTell?: boolean } = {}) {
+function aSink(broken: { logger?: boolean; alsoReport?: boolean } = {}) {
   const written: { level: LogLevel; fields: LogFields }[] = [];
   const told: RolloutEvent[] = [];
   const logger: Logger = {
@@ -21,9 +21,9 @@ function aSink(broken: { logger?: boolean; alsoTell?: boolean } = {}) {
   const sink = makeEventSink({
     logger,
     metrics,
-    alsoTell: [
+    alsoReport: [
       (event) => {
-        if (broken.alsoTell === true) throw new Error('the webhook is broken');
+        if (broken.alsoReport === true) throw new Error('the webhook is broken');
         told.push(event);
       },
     ],
@@ -137,7 +137,7 @@ describe('makeEventSink', () => {
       { event: 'inventory.incomplete', reason: '1 collector has no id that can be read' },
       { event: 'step.failed', rollout: 'r', collectorId: 7, error: new Error('a bug') },
       { event: 'reconcile.failed', rollout: 'r', error: 'a bug' },
-      { event: 'errand.failed', errand: 'r/soak/0', error: 'a bug' },
+      { event: 'backgroundTask.failed', backgroundTask: 'r/soak/0', error: 'a bug' },
       { event: 'look.failed', rollout: 'r', reason: 'the service does not answer' },
       { event: 'daemon.starved', reason: 'a create could not leave in time' },
       { event: 'daemon.started', detail: '0.1.0' },
@@ -168,7 +168,7 @@ describe('makeEventSink', () => {
       'warn inventory.incomplete',
       'error step.failed',
       'error reconcile.failed',
-      'error errand.failed',
+      'error backgroundTask.failed',
       'warn look.failed',
       'warn daemon.starved',
       'info daemon.started',
@@ -216,7 +216,7 @@ describe('makeEventSink', () => {
     expect(() => withoutLog.sink.note({ event: 'leader.acquired' })).not.toThrow();
     expect(withoutLog.told).toHaveLength(1);
     expect(await withoutLog.count('upwave_leader')).toBe(1);
-    const withoutWebhook = aSink({ alsoTell: true });
+    const withoutWebhook = aSink({ alsoReport: true });
     expect(() => withoutWebhook.sink.tell(aRolloutEvent())).not.toThrow();
     expect(withoutWebhook.written.map(({ fields }) => fields.event)).toEqual([
       'upgrade.succeeded',

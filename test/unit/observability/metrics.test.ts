@@ -10,7 +10,7 @@ import { aRolloutStatus, aWaveStatus, countsOf } from '../../support/fake-operat
 const aSharedState = (changes: Partial<SharedState> = {}): SharedState => ({
   statuses: [aRolloutStatus()],
   queueJobs: { waiting: 0, active: 3, delayed: 40 },
-  standstillMs: 0,
+  outageMs: 0,
   scans: [aScanEntry()],
   fleet: [
     { version: '19.441-2', alive: true, collectors: 9 },
@@ -105,7 +105,7 @@ describe('makeMetrics', () => {
   });
 
   it('tells how long all still wait for the service', async () => {
-    const standing = { sharedState: async () => aSharedState({ standstillMs: 3_599_500 }) };
+    const standing = { sharedState: async () => aSharedState({ outageMs: 3_599_500 }) };
     expect(await series(someMetrics(standing), 'api_standstill_seconds')).toBe(3_599.5);
     expect(await series(someMetrics(), 'api_standstill_seconds')).toBe(0);
   });
@@ -393,20 +393,20 @@ describe('makeMetrics', () => {
   it('gives times in seconds, and no time of arrival where none is known', async () => {
     const known = someMetrics();
     expect(await series(known, 'rollout_eta_timestamp_seconds')).toBe(startedAt / 1_000 + 3_600);
-    const toldOf = (eta: Eta) => {
+    const reportedOf = (eta: Eta) => {
       const sharedState = async () => aSharedState({ statuses: [aRolloutStatus({ eta })] });
       return series(someMetrics({ sharedState }), 'rollout_eta_timestamp_seconds');
     };
     const figures = { plusMinusMs: 1, requests: 1 };
-    expect(await toldOf({ kind: 'unknown', reason: 'held' })).toBeUndefined();
+    expect(await reportedOf({ kind: 'unknown', reason: 'held' })).toBeUndefined();
     const afterApproval = {
       kind: 'afterApproval',
       approvalAt: startedAt,
       durationMs: 1,
       ...figures,
     } as const;
-    expect(await toldOf(afterApproval)).toBeUndefined();
-    expect(await toldOf({ kind: 'atTheLatest', at: startedAt })).toBe(startedAt / 1_000);
+    expect(await reportedOf(afterApproval)).toBeUndefined();
+    expect(await reportedOf({ kind: 'atTheLatest', at: startedAt })).toBe(startedAt / 1_000);
     known.upgradeEnded({ policy: 'production', outcome: 'succeeded', durationMs: 300_000 });
     expect(await series(known, 'upgrade_duration_seconds_sum', { policy: 'production' })).toBe(300);
   });

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunningAdminApi } from '../../../../src/admin-api/admin-api.ts';
-import type { PolicyStandings } from '../../../../src/orchestrator/operations/list-policies.ts';
+import type { PolicyStatuses } from '../../../../src/orchestrator/operations/list-policies.ts';
 import type { HeldThings } from '../../../../src/orchestrator/operations/operations.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
-import { anApiStanding, aStandstill, startedAt } from '../../../support/builders.ts';
+import { anApiBudgetStatus, aStandstill, startedAt } from '../../../support/builders.ts';
 import {
   aRolloutEvent,
   aRolloutStatus,
@@ -25,7 +25,7 @@ const gate = {
 describe('the page', () => {
   let api: RunningAdminApi | undefined;
 
-  const open = async (rollouts: readonly RolloutStatus[], held?: HeldThings, policies?: PolicyStandings) => {
+  const open = async (rollouts: readonly RolloutStatus[], held?: HeldThings, policies?: PolicyStatuses) => {
     const operations = makeFakeOperations({
       rollouts,
       events: [aRolloutEvent({ collectorName: 'web-<b>7</b>\u202e' })],
@@ -80,7 +80,7 @@ describe('the page', () => {
       since: startedAt,
     });
     const quiet = aRolloutStatus({ id: 'quiet-20260302-1', api: null });
-    const down = aRolloutStatus({ api: anApiStanding({ rateLimited: 3, standstill }) });
+    const down = aRolloutStatus({ api: anApiBudgetStatus({ rateLimited: 3, standstill }) });
     const { card } = await open([down, quiet]);
     expect(card.textContent).toContain('3.4 of 4 requests/s, 429s 3');
     expect(card.textContent).toMatch(
@@ -129,9 +129,9 @@ describe('the page', () => {
       policies: [
         {
           policy: 'production',
-          lastLook: null,
+          lastPoll: null,
           lastGoodAt: null,
-          nextLookAt: null,
+          nextPollAt: null,
           config: { kind: 'agreed', others: 0 },
         },
       ],
@@ -153,9 +153,9 @@ describe('the page', () => {
       policies: [
         {
           policy: 'night',
-          lastLook: failed,
+          lastPoll: failed,
           lastGoodAt: null,
-          nextLookAt: null,
+          nextPollAt: null,
           config: { kind: 'agreed', others: 0 },
         },
       ],

@@ -380,7 +380,7 @@ describe('the commands that speak to a daemon', () => {
     const night = {
       policy: 'night',
       lastGoodAt: null,
-      nextLookAt: null,
+      nextPollAt: null,
       config: { kind: 'agreed', others: 0 } as const,
     };
     const failed = { at: Date.now() - 60_000, outcome: 'failed', reason: 'the key is\u202e wrong' } as const;
@@ -388,7 +388,7 @@ describe('the commands that speak to a daemon', () => {
 
     it('tells a failed one, also where there is no rollout yet, and ends with 4', async () => {
       const { upwave, operations } = await setUp(aRolloutStatus({ state: 'succeeded', endedAt: startedAt }));
-      operations.standAt({ policies: [{ ...night, lastLook: failed }], orphans: [] });
+      operations.standAt({ policies: [{ ...night, lastPoll: failed }], orphans: [] });
       const named = await upwave('status', 'night');
       expect(named.out).toMatch(
         new RegExp(
@@ -398,14 +398,14 @@ describe('the commands that speak to a daemon', () => {
       expect(named.code).toBe(exitCodes.unreachable);
       expect(JSON.parse((await upwave('status', '--json')).out)).toMatchObject({
         rollouts: [{ id: running }],
-        policies: [{ policy: 'night', lastLook: { outcome: 'failed' } }],
+        policies: [{ policy: 'night', lastPoll: { outcome: 'failed' } }],
       });
     });
 
     it('tells a rollout whose policy is gone, asked for or not, and ends with 3', async () => {
       const { upwave, operations } = await setUp();
       const orphans = [{ id: 'first-20260302-1', policy: 'first', state: 'running' }] as const;
-      operations.standAt({ policies: [{ ...night, lastLook: nothing }], orphans });
+      operations.standAt({ policies: [{ ...night, lastPoll: nothing }], orphans });
       const all = await upwave('status');
       expect(all.out).toMatch(
         /\norphaned {2}first-20260302-1 is running, and stands still: no policy .* called first;/,
@@ -423,8 +423,8 @@ describe('the commands that speak to a daemon', () => {
         policies: [
           {
             ...night,
-            lastLook: nothing,
-            nextLookAt: Date.now(),
+            lastPoll: nothing,
+            nextPollAt: Date.now(),
             config: { kind: 'agreed', others: 0 } as const,
           },
         ],

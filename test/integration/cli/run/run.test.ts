@@ -274,7 +274,7 @@ describe.concurrent('upwave run --once', () => {
     // One Redis: the daemon knows of it, and of the look.
     expect(await policies()).toMatchObject({
       rollouts: [{ id, state: 'awaitingApproval' }],
-      policies: [{ policy: 'night', lastLook: { outcome: 'started' } }],
+      policies: [{ policy: 'night', lastPoll: { outcome: 'started' } }],
     });
   });
 });

@@ -242,7 +242,7 @@ describe('the fleet service', () => {
       const { fleet, server, seen } = await aCollectorApi((_request, response) =>
         sendText(response, 200, '{"upgrade": {"id": 9223372036854775807, "status": 5, "new": {}}}', { date }),
       );
-      expect(await fleet.lookAtTask('9223372036854775807')).toEqual({
+      expect(await fleet.pollTask('9223372036854775807')).toEqual({
         ok: true,
         value: { status: 5, message: '', serviceAt: dateMs },
       });
@@ -261,7 +261,7 @@ describe('the fleet service', () => {
             ? sendJson(response, 202, { id: 5, link: null })
             : sendJson(response, 200, { upgrade: { id: 1, status: 3, ...odd } }),
       );
-      expect(await fleet.lookAtTask('1')).toMatchObject({ value: { status: 3, message: '' } });
+      expect(await fleet.pollTask('1')).toMatchObject({ value: { status: 3, message: '' } });
       expect(await fleet.listBuilds()).toMatchObject({ value: [{ version: '19.1-1', latest: false }] });
       expect(await fleet.createTask(target, send)).toEqual({ ok: true, value: { taskId: '5' } });
     });
@@ -276,7 +276,7 @@ describe('the fleet service', () => {
       });
       const times = async () => {
         clock.set(clock.now() + 15_000);
-        const task = await fleet.lookAtTask('t');
+        const task = await fleet.pollTask('t');
         const inventory = await fleet.readInventory(null);
         if (!task.ok || !inventory.ok) throw new Error('no answer');
         return [task.value.serviceAt, inventory.value.serviceAt];
@@ -295,7 +295,7 @@ describe('the fleet service', () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { upgrade: { id: '1', status: 2 } }, { date: 'yesterday' }),
       );
-      expect(await fleet.lookAtTask('1')).toMatchObject({ value: { serviceAt: null } });
+      expect(await fleet.pollTask('1')).toMatchObject({ value: { serviceAt: null } });
     });
 
     it('takes a 404 as gone, but not the 404 page of a gateway', async () => {
@@ -304,18 +304,18 @@ describe('the fleet service', () => {
         isPage ? sendText(response, 404, '<html>') : sendJson(response, 404, { code: 'notfound' }),
       );
       const look = { collectorId: 4, upgradableTo: null, urgent: false };
-      expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
-      expect(await fleet.lookAtCollector(look)).toMatchObject({ failure: { kind: 'notFound' } });
+      expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+      expect(await fleet.pollCollector(look)).toMatchObject({ failure: { kind: 'notFound' } });
       expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
       isPage = true;
-      expect(await fleet.lookAtCollector(look)).toMatchObject({ failure: { kind: 'unavailable' } });
+      expect(await fleet.pollCollector(look)).toMatchObject({ failure: { kind: 'unavailable' } });
     });
 
     it('takes the code for an unknown collector as gone, whatever its status', async () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, 400, { code: 'collectors.collector.invalid' }),
       );
-      const answer = await fleet.lookAtCollector({ collectorId: 4, upgradableTo: null, urgent: false });
+      const answer = await fleet.pollCollector({ collectorId: 4, upgradableTo: null, urgent: false });
       expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
     });
 
@@ -323,7 +323,7 @@ describe('the fleet service', () => {
       const { fleet, budget } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { collector: { id: 4, name: 'c4', hostName: null, odd: [1] } }, { date }),
       );
-      const answer = await fleet.lookAtCollector({ collectorId: 4, upgradableTo: null, urgent: true });
+      const answer = await fleet.pollCollector({ collectorId: 4, upgradableTo: null, urgent: true });
       expect(answer).toEqual({
         ok: true,
         value: { build: '', alive: false, lastSeenAlive: null, serviceAt: dateMs, upgradable: null },
@@ -340,7 +340,7 @@ describe('the fleet service', () => {
       const { fleet, server } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { collector: collector(1, { alive: false }) }),
       );
-      expect(await fleet.lookAtCollector(look(1))).toMatchObject({ value: { upgradable: false } });
+      expect(await fleet.pollCollector(look(1))).toMatchObject({ value: { upgradable: false } });
       expect(server.requests).toHaveLength(1);
     });
 
@@ -348,7 +348,7 @@ describe('the fleet service', () => {
       const { fleet, server } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, { collector: collector(1, { collectorVersion: '19.500-1' }) }),
       );
-      expect(await fleet.lookAtCollector(look(1))).toMatchObject({
+      expect(await fleet.pollCollector(look(1))).toMatchObject({
         value: { build: '19.500-1', upgradable: false },
       });
       expect(server.requests).toHaveLength(1);
@@ -360,7 +360,7 @@ describe('the fleet service', () => {
           ? sendJson(response, 400, { errors: [{ code: 'collector.version.invalid', message: 'no' }] })
           : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
       );
-      expect(await fleet.lookAtCollector(look(1))).toMatchObject({
+      expect(await fleet.pollCollector(look(1))).toMatchObject({
         value: { build: collector(1).collectorVersion, upgradable: false },
       });
     });
@@ -375,10 +375,10 @@ describe('the fleet service', () => {
         held.push(() => sendJson(response, 200, { collectors: [collector(2)] }));
         return undefined;
       });
-      await fleet.lookAtCollector({ ...look(1), upgradableTo: null });
-      const first = fleet.lookAtCollector(look(1));
+      await fleet.pollCollector({ ...look(1), upgradableTo: null });
+      const first = fleet.pollCollector(look(1));
       await expect.poll(() => held.length).toBe(1);
-      const later = [1, 2, 3, 4].map((id) => fleet.lookAtCollector(look(id)));
+      const later = [1, 2, 3, 4].map((id) => fleet.pollCollector(look(id)));
       // All of them have their collector, and ask for the list next.
       await expect.poll(() => seen.filter(({ operation }) => operation === 'getCollector').length).toBe(6);
       held[0]?.();
@@ -413,13 +413,13 @@ describe('the fleet service', () => {
             : sendJson(response, 200, { collector: collector(Number(request.path.split('/').at(-1))) }),
         { pageSize: 2 },
       );
-      const answers = [await fleet.lookAtCollector(look(2)), await fleet.lookAtCollector(look(3))];
+      const answers = [await fleet.pollCollector(look(2)), await fleet.pollCollector(look(3))];
       const told = answers.map((answer) => answer.ok && [answer.value.upgradable, answer.value.offeredAt]);
       expect(told).toEqual([
         [true, Date.parse('2026-11-21T12:00:10Z')],
         [false, undefined],
       ]);
-      const again = await fleet.lookAtCollector({ ...look(2), listedSince: 0 });
+      const again = await fleet.pollCollector({ ...look(2), listedSince: 0 });
       expect(again.ok && again.value.offeredAt).toBe(Date.parse('2026-11-21T12:00:10Z'));
     });
 
@@ -431,7 +431,7 @@ describe('the fleet service', () => {
       );
       const listsFor = async (of: ReturnType<typeof look> & { readonly listedSince?: number }) => {
         const before = server.requests.filter(isList).length;
-        const answer = await fleet.lookAtCollector(of);
+        const answer = await fleet.pollCollector(of);
         return [answer.ok && answer.value.upgradable, server.requests.filter(isList).length - before];
       };
       const at = clock.now();
@@ -449,7 +449,7 @@ describe('the fleet service', () => {
           ? sendText(response, 503, '<html>')
           : sendJson(response, 200, { collector: collector(1) }, { 'set-cookie': 's=1' }),
       );
-      expect(await fleet.lookAtCollector(look(1))).toMatchObject({ failure: { kind: 'unavailable' } });
+      expect(await fleet.pollCollector(look(1))).toMatchObject({ failure: { kind: 'unavailable' } });
     });
 
     it('lets one asker give up without ending the reading of the others', async () => {
@@ -465,7 +465,7 @@ describe('the fleet service', () => {
         return undefined;
       });
       const giveUp = new AbortController();
-      const [gone, stays] = [fleet.lookAtCollector(look(1), giveUp.signal), fleet.lookAtCollector(look(1))];
+      const [gone, stays] = [fleet.pollCollector(look(1), giveUp.signal), fleet.pollCollector(look(1))];
       await expect.poll(() => held.length).toBeGreaterThan(0);
       giveUp.abort();
       expect(await gone).toMatchObject({ failure: { kind: 'cancelled' } });
@@ -602,12 +602,12 @@ describe('the fleet service', () => {
       expect(plain.ok && plain.value.upgradableIds).toEqual(new Set([1, 2]));
       expect(await fleet.findCollector('2')).toMatchObject({ ok: true, value: { id: 2, name: 'c2' } });
       const look = { collectorId: 2, upgradableTo: null, urgent: false };
-      expect(await fleet.lookAtCollector(look)).toMatchObject({
+      expect(await fleet.pollCollector(look)).toMatchObject({
         value: { build: '19.1-1', alive: name !== 'alive', lastSeenAlive: null },
       });
     });
 
-    it('leaves rows without an id or a name out of plans, tells how many, and misses none behind them', async () => {
+    it('leaves rows without an id or a name out of plans, tells how many, and failedPolls none behind them', async () => {
       const rows: unknown[] = Array.from({ length: 25 }, (_, index) => collector(index + 1));
       rows[3] = { name: 'no id' };
       rows[9] = { id: 'ten', name: 'c10' };
@@ -709,8 +709,8 @@ describe('the fleet service', () => {
 
     it.each<[string, (fleet: CollectorApiSetup['fleet']) => Promise<unknown>]>([
       ['a build on offer', (fleet) => fleet.listBuilds()],
-      ['a message', (fleet) => fleet.lookAtTask('t')],
-      ['a sighting', (fleet) => fleet.lookAtCollector({ collectorId: 1, upgradableTo: null, urgent: false })],
+      ['a message', (fleet) => fleet.pollTask('t')],
+      ['a sighting', (fleet) => fleet.pollCollector({ collectorId: 1, upgradableTo: null, urgent: false })],
       ['an inventory', (fleet) => fleet.readInventory(null)],
       ['a found collector', (fleet) => fleet.findCollector('1')],
     ])('of %s hold no secret, and are bounded (P12)', async (_what, ask) => {
@@ -774,10 +774,10 @@ describe('the fleet service', () => {
     });
     const count = server.requests.length;
     server.follow(() => {});
-    const open = fleet.lookAtTask('1');
+    const open = fleet.pollTask('1');
     await expect.poll(() => server.requests.length).toBe(count + 1);
     await fleet.close();
     expect(await open).toEqual({ ok: false, failure: { kind: 'cancelled', sent: true } });
-    expect(await fleet.lookAtTask('1')).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
+    expect(await fleet.pollTask('1')).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
   });
 });

@@ -18,16 +18,16 @@ describe('a service that is down', () => {
     ['no answer', () => undefined],
   ])('is told to the budget after so many times %s in a row, with the reason', async (_what, script) => {
     const { fleet, budget } = await aCollectorApi(script, { requestTimeoutMs: 40 });
-    for (let time = 1; time < unansweredMax; time += 1) await fleet.lookAtTask('1');
+    for (let time = 1; time < unansweredMax; time += 1) await fleet.pollTask('1');
     expect(budget.standings).toEqual([]);
-    await fleet.lookAtTask('1');
+    await fleet.pollTask('1');
     expect(budget.standings).toEqual([expect.stringContaining('getUpgradeTask')]);
   });
 
   it('is told of when no connection can be made', async () => {
     const { fleet, budget } = await aCollectorApi(() => undefined, { baseUrl: 'http://127.0.0.1:1/api' });
     for (let time = 0; time < unansweredMax; time += 1) {
-      expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
+      expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
     }
     expect(budget.standings).toEqual([expect.stringContaining('no connection')]);
   });
@@ -40,11 +40,11 @@ describe('a service that is down', () => {
   ])('is not down when %s comes in between', async (_what, status, body) => {
     let answer: Script = (_request, response) => sendText(response, 502, '<html>');
     const { fleet, budget } = await aCollectorApi((request, response) => answer(request, response));
-    for (let time = 1; time < unansweredMax; time += 1) await fleet.lookAtTask('1');
+    for (let time = 1; time < unansweredMax; time += 1) await fleet.pollTask('1');
     answer = (_request, response) => sendJson(response, status, body);
-    await fleet.lookAtTask('1');
+    await fleet.pollTask('1');
     answer = (_request, response) => sendText(response, 502, '<html>');
-    for (let time = 1; time < unansweredMax; time += 1) await fleet.lookAtTask('1');
+    for (let time = 1; time < unansweredMax; time += 1) await fleet.pollTask('1');
     expect(budget.standings).toEqual([]);
   });
 
@@ -56,9 +56,9 @@ describe('a service that is down', () => {
       waiting.push(() => sendText(response, 502, '<html>'));
       return undefined;
     });
-    await fleet.lookAtTask('1');
+    await fleet.pollTask('1');
     isDown = true;
-    const looks = Array.from({ length: 9 }, () => fleet.lookAtTask('1'));
+    const looks = Array.from({ length: 9 }, () => fleet.pollTask('1'));
     await expect.poll(() => waiting.length).toBe(9);
     for (const answer of waiting) answer();
     await Promise.all(looks);
@@ -70,11 +70,11 @@ describe('a service that is down', () => {
     const { fleet, budget } = await aCollectorApi((_request, response) =>
       status === 502 ? sendText(response, 502, '<html>') : sendJson(response, status, { code: 'x' }),
     );
-    for (let time = 0; time < unansweredMax + 2; time += 1) await fleet.lookAtTask('1');
+    for (let time = 0; time < unansweredMax + 2; time += 1) await fleet.pollTask('1');
     expect(budget.standings).toHaveLength(3);
     status = 400;
-    await fleet.lookAtTask('1');
-    await fleet.lookAtTask('1');
+    await fleet.pollTask('1');
+    await fleet.pollTask('1');
     expect(budget.standings.slice(3)).toEqual(['up']);
   });
 
@@ -82,10 +82,10 @@ describe('a service that is down', () => {
     let status = 502;
     const { fleet, budget } = await aCollectorApi((_request, response) => sendJson(response, status, task));
     budget.markProbe(true);
-    await fleet.lookAtTask('1');
+    await fleet.pollTask('1');
     expect(budget.standings).toHaveLength(1);
     status = 200;
-    await fleet.lookAtTask('1');
+    await fleet.pollTask('1');
     expect(budget.standings.slice(1)).toEqual(['up']);
   });
 

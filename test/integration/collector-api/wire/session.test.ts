@@ -35,7 +35,7 @@ describe('the session with the service', () => {
         release.push(() => sendJson(response, 200, task, { 'set-cookie': 'session=abc' }));
         return undefined;
       });
-      const looks = Array.from({ length: 10 }, (_, index) => fleet.lookAtTask(String(index)));
+      const looks = Array.from({ length: 10 }, (_, index) => fleet.pollTask(String(index)));
       await expect.poll(() => server.requests.length).toBe(1);
       expect(budget.held()).toBe(1);
       release.forEach((answer) => {
@@ -48,8 +48,8 @@ describe('the session with the service', () => {
 
     it('does not wait for a cookie from a service that sets none', async () => {
       const { fleet, server } = await aCollectorApi((_request, response) => sendJson(response, 200, task));
-      await fleet.lookAtTask('1');
-      await Promise.all([fleet.lookAtTask('2'), fleet.lookAtTask('3')]);
+      await fleet.pollTask('1');
+      await Promise.all([fleet.pollTask('2'), fleet.pollTask('3')]);
       expect(server.requests).toHaveLength(3);
     });
 
@@ -57,11 +57,7 @@ describe('the session with the service', () => {
       const { fleet, server } = await aCollectorApi((_request, response) =>
         sendText(response, 502, '<html>'),
       );
-      const answers = await Promise.all([
-        fleet.lookAtTask('1'),
-        fleet.lookAtTask('2'),
-        fleet.lookAtTask('3'),
-      ]);
+      const answers = await Promise.all([fleet.pollTask('1'), fleet.pollTask('2'), fleet.pollTask('3')]);
       expect(server.requests).toHaveLength(1);
       expect(answers.map((answer) => !answer.ok && 'sent' in answer.failure && answer.failure.sent)).toEqual([
         true,
@@ -75,13 +71,13 @@ describe('the session with the service', () => {
       const { fleet, server, clock } = await aCollectorApi((_request, response) =>
         sendJson(response, 200, task, { 'set-cookie': setCookie }),
       );
-      await fleet.lookAtTask('1');
+      await fleet.pollTask('1');
       clock.set(clock.now() + 61_000);
       setCookie = 'session=two; Expires=Wed, 01 Jan 2098 00:00:00 GMT';
-      await fleet.lookAtTask('2');
+      await fleet.pollTask('2');
       setCookie = 'session=; Max-Age=0';
-      await fleet.lookAtTask('3');
-      await fleet.lookAtTask('4');
+      await fleet.pollTask('3');
+      await fleet.pollTask('4');
       expect(server.requests.map(({ headers }) => headers.cookie)).toEqual([
         undefined,
         undefined,
@@ -109,13 +105,13 @@ describe('the session with the service', () => {
           ? sendJson(response, 200, task, { 'set-cookie': 'session=abc' })
           : sendText(response, status, '<html>Unauthorized</html>'),
       );
-      await fleet.lookAtTask('1');
+      await fleet.pollTask('1');
       status = 401;
-      expect(await fleet.lookAtTask('2')).toMatchObject({
+      expect(await fleet.pollTask('2')).toMatchObject({
         failure: { kind: 'signInThrottled', retryAfterMs: 75_000 },
       });
-      expect(await fleet.lookAtTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
-      expect(await fleet.lookAtTask('2')).toMatchObject({ failure: { kind: 'misconfigured' } });
+      expect(await fleet.pollTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
+      expect(await fleet.pollTask('2')).toMatchObject({ failure: { kind: 'misconfigured' } });
       expect(budget.pauses).toEqual(Array(3).fill({ forMs: 75_000, single: true }));
       expect(throttled[0]).toEqual({ reason: '401', pauseMs: 75_000 });
       // The cookie that was refused is not sent again.
@@ -127,10 +123,10 @@ describe('the session with the service', () => {
       ]);
       const told = budget.successes();
       status = 200;
-      expect((await fleet.lookAtTask('2')).ok).toBe(true);
+      expect((await fleet.pollTask('2')).ok).toBe(true);
       expect(budget.successes()).toBe(told + 1);
       status = 401;
-      expect(await fleet.lookAtTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
+      expect(await fleet.pollTask('2')).toMatchObject({ failure: { kind: 'signInThrottled' } });
     });
 
     it('counts once for all requests that were on their way together', async () => {
@@ -141,9 +137,9 @@ describe('the session with the service', () => {
         waiting.push(() => sendJson(response, 401, unauthorized));
         return undefined;
       });
-      await fleet.lookAtTask('1');
+      await fleet.pollTask('1');
       status = 401;
-      const looks = Array.from({ length: 8 }, () => fleet.lookAtTask('2'));
+      const looks = Array.from({ length: 8 }, () => fleet.pollTask('2'));
       await expect.poll(() => waiting.length).toBe(8);
       waiting.forEach((answer) => {
         answer();
@@ -194,7 +190,7 @@ describe('the session with the service', () => {
   describe('a 429', () => {
     it('at the sign-in sends all who waited for it home, instead of pausing for each in turn', async () => {
       const { fleet, server } = await aCollectorApi((_request, response) => sendText(response, 429, ''));
-      const answers = await Promise.all(['1', '2', '3', '4'].map((id) => fleet.lookAtTask(id)));
+      const answers = await Promise.all(['1', '2', '3', '4'].map((id) => fleet.pollTask(id)));
       expect(answers.map((answer) => !answer.ok && answer.failure.kind)).toEqual(Array(4).fill('throttled'));
       expect(server.requests).toHaveLength(1);
     });
@@ -384,10 +380,10 @@ describe('the session with the service', () => {
         const { fleet, cure, other } = await astray((_request, response) => void response.destroy());
         cure();
         for (let time = 1; time <= unansweredHereMax; time += 1) {
-          expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'unavailable' } });
+          expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'unavailable' } });
         }
         const before = other.requests.length;
-        expect((await fleet.lookAtTask('1')).ok).toBe(true);
+        expect((await fleet.pollTask('1')).ok).toBe(true);
         expect((await fleet.listBuilds()).ok).toBe(true);
         expect(other.requests).toHaveLength(before);
       });
@@ -401,7 +397,7 @@ describe('the session with the service', () => {
           const { fleet, cure, other, budget } = await astray(there);
           cure();
           const before = other.requests.length;
-          expect((await fleet.lookAtTask('1')).ok).toBe(true);
+          expect((await fleet.pollTask('1')).ok).toBe(true);
           expect((await fleet.listBuilds()).ok).toBe(true);
           expect(other.requests).toHaveLength(before + 1);
           expect(budget.held()).toBe(0);
@@ -411,7 +407,7 @@ describe('the session with the service', () => {
       it('is believed when it says 404, and the configured address still sends us there', async () => {
         const { fleet, seen } = await astray(gone);
         const before = seen();
-        expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+        expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
         expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
         expect(seen()).toEqual({ here: before.here + 2, there: before.there + 2 });
       });
@@ -419,9 +415,9 @@ describe('the session with the service', () => {
       it('is not believed while nobody had the time to ask the configured address', async () => {
         const { fleet, server } = await astray(gone);
         server.follow((_request, response) => sendText(response, 429, ''));
-        expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'throttled' } });
+        expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'throttled' } });
         server.follow((_request, response) => void response.destroy());
-        expect(await fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+        expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
       });
 
       it('does not get a create sent twice by itself (P1)', async () => {
@@ -446,14 +442,14 @@ describe('the session with the service', () => {
         const { fleet, server, other, seen } = await astray(dead);
         server.follow(dead);
         const before = seen();
-        for (let time = 1; time <= 3 * unansweredHereMax; time += 1) await fleet.lookAtTask('1');
+        for (let time = 1; time <= 3 * unansweredHereMax; time += 1) await fleet.pollTask('1');
         expect(seen()).toEqual({
           here: before.here + unansweredHereMax,
           there: before.there + 2 * unansweredHereMax,
         });
         other.follow((_request, response) => sendJson(response, 200, task));
-        for (let time = 1; time <= unansweredHereMax; time += 1) await fleet.lookAtTask('1');
-        expect((await fleet.lookAtTask('1')).ok).toBe(true);
+        for (let time = 1; time <= unansweredHereMax; time += 1) await fleet.pollTask('1');
+        expect((await fleet.pollTask('1')).ok).toBe(true);
       });
     });
 
@@ -469,10 +465,10 @@ describe('the session with the service', () => {
         ? sendJson(response, 200, task, { 'set-cookie': `a=${'x'.repeat(3_500)}` })
         : sendText(response, 431, '<html>'),
     );
-    expect((await fleet.lookAtTask('1')).ok).toBe(true);
+    expect((await fleet.pollTask('1')).ok).toBe(true);
     const create = fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
     expect(await create).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
-    expect((await fleet.lookAtTask('1')).ok).toBe(true);
+    expect((await fleet.pollTask('1')).ok).toBe(true);
     expect(server.requests.map(({ headers }) => headers.cookie?.length)).toEqual([
       undefined,
       3_502,
@@ -495,9 +491,9 @@ describe('the session with the service', () => {
         { 'set-cookie': 'session=cookie-secret' },
       ),
     );
-    await fleet.lookAtTask('1');
+    await fleet.pollTask('1');
     for (status of [400, 403, 404, 415, 418, 500]) {
-      const text = JSON.stringify(await fleet.lookAtTask('1'));
+      const text = JSON.stringify(await fleet.pollTask('1'));
       expect(text).toContain('"ok":false');
       for (const secret of [accessKey, basic.slice(6), 'cookie-secret']) expect(text).not.toContain(secret);
     }

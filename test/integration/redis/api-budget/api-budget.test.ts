@@ -3,7 +3,7 @@ import {
   type BudgetClass,
   type BudgetGrant,
   PausedTooLong,
-  type ServiceStanding,
+  type ServiceStatus,
 } from '../../../../src/orchestrator/ports/api-budget.ts';
 import {
   makeApiBudgetDispatcher,
@@ -290,7 +290,7 @@ describe('the length of a pause', () => {
 
   it('is waited out up to a bound', async () => {
     const { keyPrefix } = redis.config();
-    const budget = aBudget(keyPrefix, { standstillWaitMaxMs: 30 });
+    const budget = aBudget(keyPrefix, { outageWaitMaxMs: 30 });
     await budget.pause({ forMs: 3_600_000, single: false });
     await expect(budget.take('create')).rejects.toThrow(PausedTooLong);
   });
@@ -300,7 +300,7 @@ describe('a busy budget', () => {
   it('lets everyone wait for his turn, however long it takes', async () => {
     const { keyPrefix } = redis.config();
     // Asking again takes longer than that.
-    const daemon = aHeardBudget(keyPrefix, { concurrentRequests: 1, standstillWaitMaxMs: 1 });
+    const daemon = aHeardBudget(keyPrefix, { concurrentRequests: 1, outageWaitMaxMs: 1 });
     const first = await daemon.budget.take('look');
     const second = daemon.budget.take('look');
     await untilRefused([daemon]);
@@ -317,9 +317,9 @@ describe('a service that is down', () => {
   const pauseGrowth = { firstMs: 10, maxMs: 35 };
 
   function aWatchedBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {}) {
-    const told: ServiceStanding[] = [];
-    const onStanding = (standing: ServiceStanding) => told.push(standing);
-    return { ...aHeardBudget(keyPrefix, { pauseGrowth, onStanding, ...parts }), told };
+    const told: ServiceStatus[] = [];
+    const onStatus = (standing: ServiceStatus) => told.push(standing);
+    return { ...aHeardBudget(keyPrefix, { pauseGrowth, onStatus, ...parts }), told };
   }
 
   it('is tried by one request at a time over all daemons, until it answers; each daemon tells it once', async () => {
@@ -350,10 +350,7 @@ describe('a service that is down', () => {
 
   it('keeps nobody longer than a bound, also while one request tries, and says why', async () => {
     const { keyPrefix } = redis.config();
-    const [trying, other] = [
-      aBudget(keyPrefix, { pauseGrowth }),
-      aBudget(keyPrefix, { standstillWaitMaxMs: 1 }),
-    ];
+    const [trying, other] = [aBudget(keyPrefix, { pauseGrowth }), aBudget(keyPrefix, { outageWaitMaxMs: 1 })];
     await trying.serviceDown(reason);
     const probe = await trying.take('look');
     await expect(other.take('create')).rejects.toThrow(

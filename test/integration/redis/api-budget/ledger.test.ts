@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ServiceStanding } from '../../../../src/orchestrator/ports/api-budget.ts';
+import type { ServiceStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
 import {
   type ApiBudgetLedger,
   type ApiBudgetLedgerParts,
@@ -160,8 +160,8 @@ describe('a service that is down', () => {
 
   function aWatchedLedger() {
     const shared = aSharedBudget({ pauseGrowth: { firstMs: 10 * minute, maxMs: 10 * minute } });
-    const told: ServiceStanding[] = [];
-    const ledger = shared.aLedger({ onStanding: (standing) => told.push(standing) });
+    const told: ServiceStatus[] = [];
+    const ledger = shared.aLedger({ onStatus: (standing) => told.push(standing) });
     return { ...shared, ledger, told };
   }
 

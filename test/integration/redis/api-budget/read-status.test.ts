@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ReadApiStanding } from '../../../../src/orchestrator/ports/api-budget.ts';
+import type { ReadApiBudgetStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
 import { makeRedisApiBudget, type RedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
 import { apiBudgetKeys } from '../../../../src/redis/api-budget/ledger.ts';
-import { makeReadApiStanding } from '../../../../src/redis/api-budget/read-status.ts';
+import { makeReadApiBudgetStatus } from '../../../../src/redis/api-budget/read-status.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -15,7 +15,7 @@ afterEach(async () => {
 
 interface Setup {
   readonly budget: RedisApiBudget;
-  readonly readStanding: ReadApiStanding;
+  readonly readStatus: ReadApiBudgetStatus;
   /** The state as it is in Redis, to be written into. */
   readonly key: string;
 }
@@ -30,8 +30,8 @@ function aBudget(parts: { readonly firstMs?: number } = {}): Setup {
   const shared = { commands, keyPrefix, accessId, requestsPerSecond: 400 };
   const budget = makeRedisApiBudget({ ...shared, pauseGrowth: { firstMs, maxMs: firstMs } });
   budgets.push(budget);
-  const readStanding = makeReadApiStanding({ ...shared, clock: { now: () => now } });
-  return { budget, readStanding, key: apiBudgetKeys(keyPrefix, accessId).state };
+  const readStatus = makeReadApiBudgetStatus({ ...shared, clock: { now: () => now } });
+  return { budget, readStatus, key: apiBudgetKeys(keyPrefix, accessId).state };
 }
 
 async function take(budget: RedisApiBudget, count: number): Promise<void> {
@@ -40,8 +40,8 @@ async function take(budget: RedisApiBudget, count: number): Promise<void> {
 
 describe('the standing of the API budget', () => {
   it('is all clear before the first request', async () => {
-    const { readStanding } = aBudget();
-    expect(await readStanding()).toEqual({
+    const { readStatus } = aBudget();
+    expect(await readStatus()).toEqual({
       requestsPerSecond: 0,
       requestsPerSecondMax: 400,
       rateLimited: 0,
@@ -50,30 +50,30 @@ describe('the standing of the API budget', () => {
   });
 
   it('tells the requests a second over the last minute, of all daemons', async () => {
-    const { budget, readStanding } = aBudget();
+    const { budget, readStatus } = aBudget();
     await take(budget, 30);
-    const { requestsPerSecond } = await readStanding();
+    const { requestsPerSecond } = await readStatus();
     // Slots that were reserved and missed are among them.
     expect(requestsPerSecond).toBeGreaterThanOrEqual(0.4);
     expect(requestsPerSecond).toBeLessThan(5);
   });
 
   it('counts of the minute before only what still reaches into the last one', async () => {
-    const { readStanding, key } = aBudget();
+    const { readStatus, key } = aBudget();
     const minute = Math.floor(Date.now() / 60_000);
     await redis.connect().commands.hset(key, { granted: `${minute - 1} 240 7` });
-    const { requestsPerSecond } = await readStanding();
+    const { requestsPerSecond } = await readStatus();
     expect(requestsPerSecond).toBeGreaterThanOrEqual(0);
     expect(requestsPerSecond).toBeLessThanOrEqual(4);
     await redis.connect().commands.hset(key, { granted: `${minute - 3} 240 7` });
-    expect((await readStanding()).requestsPerSecond).toBe(0);
+    expect((await readStatus()).requestsPerSecond).toBe(0);
   });
 
   it('tells of a pause that the service asked for, until when, and counts its 429s (P8)', async () => {
-    const { budget, readStanding } = aBudget();
+    const { budget, readStatus } = aBudget();
     await budget.pause({ forMs: 3_600_000, single: false });
     await budget.pause({ forMs: 1_000, single: false });
-    const { rateLimited, standstill } = await readStanding();
+    const { rateLimited, standstill } = await readStatus();
     expect(rateLimited).toBe(1);
     expect(standstill).toMatchObject({
       kind: 'rateLimited',
@@ -85,27 +85,27 @@ describe('the standing of the API budget', () => {
   });
 
   it('tells of a throttled sign-in, also while one request tries it', async () => {
-    const { budget, readStanding, key } = aBudget();
+    const { budget, readStatus, key } = aBudget();
     await budget.pause({ forMs: 60_000, single: true });
-    const { rateLimited, standstill } = await readStanding();
+    const { rateLimited, standstill } = await readStatus();
     expect(rateLimited).toBe(0);
     expect(standstill).toMatchObject({ kind: 'signInThrottled', reason: 'the service throttles sign-ins' });
     expect(standstill?.until).toBeGreaterThan(now);
     await redis.connect().commands.hdel(key, 'pausedUntilUs');
-    expect((await readStanding()).standstill).toMatchObject({ kind: 'signInThrottled', until: null });
+    expect((await readStatus()).standstill).toMatchObject({ kind: 'signInThrottled', until: null });
     await budget.succeeded();
-    expect((await readStanding()).standstill).toBeNull();
+    expect((await readStatus()).standstill).toBeNull();
   });
 
   it('tells of a service that is down: since when, why, and when it is tried next', async () => {
-    const { budget, readStanding, key } = aBudget({ firstMs: 60_000 });
+    const { budget, readStatus, key } = aBudget({ firstMs: 60_000 });
     await budget.serviceDown('ECONNREFUSED');
     const { commands } = redis.connect();
     const { downAtUs } = await commands.hgetall(key);
     await commands.hset(key, { downAtUs: String(Number(downAtUs) - 600_000_000) });
     // Found again by the request that tried it: it is down since the first time.
     await budget.serviceDown('ECONNREFUSED');
-    const { standstill } = await readStanding();
+    const { standstill } = await readStatus();
     expect(standstill).toMatchObject({
       kind: 'serviceDown',
       reason: 'the service does not answer',
@@ -115,15 +115,15 @@ describe('the standing of the API budget', () => {
     expect(now - (standstill?.since ?? 0)).toBeLessThan(660_000);
     expect(standstill?.until).toBeGreaterThan(now);
     await commands.hdel(key, 'pausedUntilUs');
-    expect((await readStanding()).standstill).toMatchObject({ kind: 'serviceDown', until: null });
+    expect((await readStatus()).standstill).toMatchObject({ kind: 'serviceDown', until: null });
     await budget.serviceUp();
-    expect((await readStanding()).standstill).toBeNull();
+    expect((await readStatus()).standstill).toBeNull();
   });
 });
 
 describe('a pause whose beginning lies ahead', () => {
   it('is none: the clock of Redis was set back', async () => {
-    const { budget, readStanding, key } = aBudget();
+    const { budget, readStatus, key } = aBudget();
     await budget.pause({ forMs: 1_000, single: false });
     const { commands } = redis.connect();
     const { pausedAtUs, pausedUntilUs } = await commands.hgetall(key);
@@ -133,6 +133,6 @@ describe('a pause whose beginning lies ahead', () => {
       pausedAtUs: String(Number(pausedAtUs) + aheadUs),
       pausedUntilUs: String(Number(pausedUntilUs) + aheadUs),
     });
-    expect((await readStanding()).standstill).toBeNull();
+    expect((await readStatus()).standstill).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ServiceStanding } from '../../../../src/orchestrator/ports/api-budget.ts';
+import type { ServiceStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
 import { makeRedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
 import { aCollectorApi, accessId } from '../../../support/collector-api-setup.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -55,15 +55,15 @@ describe('two daemons on one access key', () => {
     onTestFinished(() => service.server.close());
     const { keyPrefix } = redis.config();
     const daemon = async () => {
-      const told: ServiceStanding[] = [];
+      const told: ServiceStatus[] = [];
       const budget = makeRedisApiBudget({
         commands: redis.connect().commands,
         keyPrefix,
         accessId,
         requestsPerSecond: 400,
         pauseGrowth: { firstMs: pauseMs, maxMs: 2 * pauseMs },
-        standstillWaitMaxMs: 10_000,
-        onStanding: (standing) => told.push(standing),
+        outageWaitMaxMs: 10_000,
+        onStatus: (standing) => told.push(standing),
       });
       onTestFinished(() => budget.close());
       const api = await aCollectorApi(() => undefined, {
@@ -74,35 +74,35 @@ describe('two daemons on one access key', () => {
       return { fleet: api.fleet, told, throttled: api.throttled };
     };
     const daemons = [await daemon(), await daemon()] as const;
-    const lookAll = (count: number) =>
-      Promise.all(daemons.flatMap(({ fleet }) => Array.from({ length: count }, () => fleet.lookAtTask('1'))));
+    const pollAll = (count: number) =>
+      Promise.all(daemons.flatMap(({ fleet }) => Array.from({ length: count }, () => fleet.pollTask('1'))));
     // Everyone has signed in.
-    await lookAll(2);
+    await pollAll(2);
     service.takeOpenMax();
-    return { service, daemons, lookAll };
+    return { service, daemons, pollAll };
   }
 
   it('try a service that is down with one request at a time, and all go on when it answers', async () => {
-    const { service, daemons, lookAll } = await twoDaemons();
+    const { service, daemons, pollAll } = await twoDaemons();
     service.follow((_request, response) => sendText(response, 502, '<html>'));
-    await lookAll(10);
+    await pollAll(10);
     for (const { told } of daemons) expect(told).toMatchObject([{ isUp: false }]);
     service.takeOpenMax();
     const before = service.server.requests.length;
-    await lookAll(3);
+    await pollAll(3);
     expect(service.server.requests.length - before).toBe(6);
     expect(service.takeOpenMax()).toBe(1);
     service.follow((_request, response) => sendJson(response, 200, task));
-    const answers = await lookAll(20);
+    const answers = await pollAll(20);
     expect(answers.every(({ ok }) => ok)).toBe(true);
     expect(service.takeOpenMax()).toBeGreaterThan(2);
     for (const { told } of daemons) expect(told).toMatchObject([{ isUp: false }, { isUp: true }]);
   });
 
   it('after a 401 try one request at a time, until one is accepted', async () => {
-    const { service, daemons, lookAll } = await twoDaemons();
+    const { service, daemons, pollAll } = await twoDaemons();
     service.follow((_request, response) => sendJson(response, 401, { code: 'unauthorized' }));
-    await daemons[0].fleet.lookAtTask('1');
+    await daemons[0].fleet.pollTask('1');
     service.takeOpenMax();
     const openAtEachTry: number[] = [];
     service.follow((_request, response) => {
@@ -111,7 +111,7 @@ describe('two daemons on one access key', () => {
         ? sendJson(response, 200, task, { 'set-cookie': 'session=new' })
         : sendJson(response, 401, {});
     });
-    const answers = await lookAll(5);
+    const answers = await pollAll(5);
     // Those after the one that was accepted are all at once.
     expect(openAtEachTry.slice(0, 2)).toEqual([1, 1]);
     expect(answers.filter(({ ok }) => ok).length).toBeGreaterThan(3);
@@ -120,16 +120,16 @@ describe('two daemons on one access key', () => {
 
   it('pause together at a 429, and take it for no outage', async () => {
     const pauseMs = 100;
-    const { service, daemons, lookAll } = await twoDaemons({ pauseMs });
+    const { service, daemons, pollAll } = await twoDaemons({ pauseMs });
     let refusedAt = 0;
     service.follow((_request, response) => {
       refusedAt = performance.now();
       sendText(response, 429, '');
     });
-    expect(await daemons[0].fleet.lookAtTask('1')).toMatchObject({ failure: { kind: 'throttled' } });
+    expect(await daemons[0].fleet.pollTask('1')).toMatchObject({ failure: { kind: 'throttled' } });
     service.follow((_request, response) => sendJson(response, 200, task));
     const before = service.cameAt.length;
-    expect((await lookAll(3)).every(({ ok }) => ok)).toBe(true);
+    expect((await pollAll(3)).every(({ ok }) => ok)).toBe(true);
     const pauses = service.cameAt.slice(before).map((at) => at - refusedAt);
     expect(pauses).toHaveLength(6);
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(pauseMs - clockSlackMs);

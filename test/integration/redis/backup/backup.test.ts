@@ -8,7 +8,7 @@ import { takeBackup } from '../../../../src/redis/backup/take-backup.ts';
 import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisLeaderLease } from '../../../../src/redis/coordination/leader-lease.ts';
-import { makeRedisStoreBirth } from '../../../../src/redis/coordination/store-instance.ts';
+import { makeRedisStoreInstance } from '../../../../src/redis/coordination/store-instance.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { readRestoring } from '../../../../src/redis/schema/restoring.ts';
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
@@ -65,7 +65,7 @@ async function snapshot() {
 }
 
 function withoutFreshness(text: string): string {
-  return text.replaceAll(/"(fitAt|freshAt)":\d+/g, '"$1":"…"');
+  return text.replaceAll(/"(eligibleAt|freshAt)":\d+/g, '"$1":"…"');
 }
 
 function pairs(values: readonly string[]): ReadonlyArray<readonly [string, string]> {
@@ -116,7 +116,7 @@ describe('a backup', () => {
     expect(await snapshot()).toEqual(before);
     expect(await store.activeRolloutIds(['production', 'staging'])).toEqual([idOf(2), idOf(1, 'staging')]);
     expect((await register.readAudit(5)).length).toBe(1);
-    const birth = makeRedisStoreBirth({ commands: connection.commands, keyPrefix });
+    const birth = makeRedisStoreInstance({ commands: connection.commands, keyPrefix });
     expect((await birth.identify([])).isRestored).toBe(true);
   });
 
@@ -400,7 +400,7 @@ describe('restoring', () => {
     await wipe();
     await restore(JSON.parse(JSON.stringify(parts)) as readonly BackupPart[]);
     const restored = await store.loadUpgrade(upgrade.rolloutId, upgrade.collectorId);
-    expect(restored).toEqual({ ...upgrade, fitAt: 0 });
+    expect(restored).toEqual({ ...upgrade, eligibleAt: 0 });
   });
 
   it('takes no reading of before for fresh, so that each collector is looked at before a create (P1)', async () => {
@@ -412,8 +412,8 @@ describe('restoring', () => {
     await wipe();
     await restore(parts);
     expect(await store.listUpgrades(idOf(1), { offset: 0, limit: 5 })).toMatchObject([
-      { state: 'queued', fitAt: 0, freshAt: 0, dueAt: startedAt },
-      { state: 'pending', fitAt: 0 },
+      { state: 'queued', eligibleAt: 0, freshAt: 0, dueAt: startedAt },
+      { state: 'pending', eligibleAt: 0 },
     ]);
     const queued = await store.loadUpgrade(idOf(1), 1);
     if (queued === undefined) throw new Error('it is restored');

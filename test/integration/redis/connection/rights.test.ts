@@ -43,7 +43,7 @@ async function readiness(daemon: NightDaemon) {
 
 const smallNight = { scenario: { fleet: { size: 12 } }, rollout: { waves: [{ name: 'all' }] } };
 
-const isTold = ({ event, level }: { event: string; level: string }) =>
+const isReported = ({ event, level }: { event: string; level: string }) =>
   event.startsWith('redis.') || event === 'queue.refused' || level === 'error';
 
 describe
@@ -72,7 +72,7 @@ describe
       const ofConnections = ['hello', 'client', 'ping', 'auth', 'select', 'quit', 'acl', 'unsubscribe'];
       expect(sent.filter((name) => ![...triedCommands, ...ofConnections].includes(name ?? ''))).toEqual([]);
 
-      expect(daemon.log.filter(isTold).map(({ event }) => event)).toEqual(['redis.reachable']);
+      expect(daemon.log.filter(isReported).map(({ event }) => event)).toEqual(['redis.reachable']);
       expect((await reader.commands.keys('*')).filter((key) => !key.startsWith('upwave:'))).toEqual([]);
       expect(await reader.commands.acl('LOG')).toEqual([]);
     });
@@ -103,7 +103,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
       const rolloutId = await scan(daemon);
       expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
       expect((await daemon.get('/metrics')).text).not.toContain('upwave_redis_right_refused{');
-      expect(daemon.log.filter(isTold).map(({ event }) => event)).toEqual([
+      expect(daemon.log.filter(isReported).map(({ event }) => event)).toEqual([
         'redis.reachable',
         'redis.forbidden',
         'redis.allowed',
@@ -135,7 +135,7 @@ describe.skipIf(redisServerCommand === undefined).concurrent('a Redis user with 
     const daemon = await night.startDaemon();
     const rolloutId = await scan(daemon);
     expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
-    const told = daemon.log.filter(isTold);
+    const told = daemon.log.filter(isReported);
     expect(told.map(({ event }) => event)).toEqual(['redis.reachable', 'redis.risk']);
     expect(told[1]?.['reason']).toBe(
       "Redis refuses its user &upwave:* +info: daemons hear of each other a second late; Redis's memory policy and append-only file can't be checked. Grant it: ACL SETUSER <user> &upwave:* +info.",

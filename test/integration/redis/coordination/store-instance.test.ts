@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
-import { makeRedisStoreBirth, markRestored } from '../../../../src/redis/coordination/store-instance.ts';
+import { makeRedisStoreInstance, markRestored } from '../../../../src/redis/coordination/store-instance.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
@@ -23,7 +23,7 @@ describe.each([
   let keyPrefix: string;
   const make = () => {
     const { commands } = connection;
-    return makeRedisStoreBirth({
+    return makeRedisStoreInstance({
       commands: isEchoed ? echoingCommands(commands).commands : commands,
       keyPrefix,
     });

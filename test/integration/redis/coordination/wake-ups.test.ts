@@ -1,53 +1,56 @@
 import { describe, expect, it } from 'vitest';
-import { makeRedisBell, type RedisBell } from '../../../../src/redis/coordination/wake-ups.ts';
+import { makeRedisWakeUps, type RedisBell } from '../../../../src/redis/coordination/wake-ups.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
 
-async function aBell(keyPrefix: string): Promise<{ bell: RedisBell; rings: () => number; stop: () => void }> {
+async function aWakeUps(
+  keyPrefix: string,
+): Promise<{ wakeUps: RedisBell; rings: () => number; stop: () => void }> {
   const subscriber = redis.connect();
   const publisher = redis.connect();
   await Promise.all([subscriber.commands.ping(), publisher.commands.ping()]);
-  const subscribers = async () => Number((await publisher.client.pubsub('NUMSUB', `${keyPrefix}:bell`))[1]);
+  const subscribers = async () =>
+    Number((await publisher.client.pubsub('NUMSUB', `${keyPrefix}:wakeUps`))[1]);
   const before = await subscribers();
-  const bell = makeRedisBell({ publisher, subscriber, keyPrefix });
+  const wakeUps = makeRedisWakeUps({ publisher, subscriber, keyPrefix });
   let count = 0;
-  const stop = bell.onRing(() => {
+  const stop = wakeUps.onWakeUp(() => {
     count += 1;
   });
   await expect.poll(subscribers).toBe(before + 1);
-  return { bell, rings: () => count, stop };
+  return { wakeUps, rings: () => count, stop };
 }
 
-describe('the bell', () => {
+describe('the wakeUps', () => {
   it('is heard at once in its own daemon, once, and soon in the others', async () => {
     const { keyPrefix } = redis.config();
-    const here = await aBell(keyPrefix);
-    const there = await aBell(keyPrefix);
-    here.bell.ring();
+    const here = await aWakeUps(keyPrefix);
+    const there = await aWakeUps(keyPrefix);
+    here.wakeUps.ring();
     expect(here.rings()).toBe(1);
     await expect.poll(there.rings).toBe(1);
-    there.bell.ring();
+    there.wakeUps.ring();
     await expect.poll(here.rings).toBe(2);
     expect(there.rings()).toBe(2);
   });
 
   it('makes many rings at once into a few, the last one included', async () => {
     const { keyPrefix } = redis.config();
-    const here = await aBell(keyPrefix);
-    const there = await aBell(keyPrefix);
-    for (let count = 0; count < 1_000; count += 1) here.bell.ring();
+    const here = await aWakeUps(keyPrefix);
+    const there = await aWakeUps(keyPrefix);
+    for (let count = 0; count < 1_000; count += 1) here.wakeUps.ring();
     await expect.poll(there.rings).toBe(2);
     expect(here.rings()).toBe(2);
   });
 
   it('is not heard by a listener that left, nor with another key prefix', async () => {
     const { keyPrefix } = redis.config();
-    const here = await aBell(keyPrefix);
-    const elsewhere = await aBell(redis.config().keyPrefix);
-    const there = await aBell(keyPrefix);
+    const here = await aWakeUps(keyPrefix);
+    const elsewhere = await aWakeUps(redis.config().keyPrefix);
+    const there = await aWakeUps(keyPrefix);
     here.stop();
-    here.bell.ring();
+    here.wakeUps.ring();
     await expect.poll(there.rings).toBe(1);
     expect(here.rings()).toBe(0);
     expect(elsewhere.rings()).toBe(0);

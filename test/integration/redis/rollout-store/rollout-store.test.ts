@@ -301,7 +301,7 @@ describe('saving an upgrade', () => {
   it('refuses one that was made from an older record', async () => {
     const change = admitted(await load(1));
     expect(await store.saveUpgrade(change, null)).toBe('saved');
-    const rival = { ...change, after: { ...change.after, misses: 4 } };
+    const rival = { ...change, after: { ...change.after, failedPolls: 4 } };
     expect(await store.saveUpgrade(rival, null)).toBe('stale');
     expect(await load(1)).toEqual(change.after);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
 import type { FleetRegister } from '../../../../src/orchestrator/ports/fleet-register.ts';
-import type { Errands } from '../../../../src/orchestrator/ports/leader.ts';
+import type { BackgroundTasks } from '../../../../src/orchestrator/ports/leader.ts';
 import type { RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { changeRollout } from '../../../../src/orchestrator/records/change-rollout.ts';
 import { checkActive } from '../../../../src/orchestrator/scan/check-active.ts';
@@ -24,7 +24,7 @@ import { namingNothing } from '../../../support/as-shown.ts';
 import {
   aFleet,
   aFleetService,
-  anApiStanding,
+  anApiBudgetStatus,
   anUpgrade,
   anUpgradingOne,
   aPolicy,
@@ -57,7 +57,7 @@ function aHouse() {
 }
 
 /** Background tasks that are over when the pass is. */
-const runAtOnce: Errands = {
+const runAtOnce: BackgroundTasks = {
   run: async (_key, work) => {
     await work(new AbortController().signal);
   },
@@ -78,9 +78,9 @@ function partsWith(house: { readonly store: RolloutStore; readonly register: Fle
     memory: { look: async () => 'born', refusal: () => undefined },
     queue: {
       deliver: async () => undefined,
-      hasten: async () => undefined,
+      bringForward: async () => undefined,
     },
-    errands: runAtOnce,
+    backgroundTasks: runAtOnce,
     gates: { ask: async () => ({ kind: 'error', detail: '' }) as const },
   };
 }
@@ -216,26 +216,29 @@ describe('records on their way that cannot be read for a long while', () => {
     return { ...house, upgrades, breakAll, mend, counted };
   }
 
-  it.each(Object.entries(bytes))('are mended, and everything adds up again: %s (P9)', async (_name, text) => {
-    const { breakAll, mend, counted } = await aStore();
-    await breakAll([0, 1, 2, 3, 4, 5, 6], text);
-    await mend();
-    const { all, fields, expected } = await counted();
-    expect(new Map(fields)).toEqual(new Map(expected));
-    const withdrawn = 'withdrawn: its record in Redis could not be read';
-    expect(all.filter(({ wave }) => wave === 0).map(inShort)).toEqual([
-      `0 ${withdrawn}`,
-      // One of them may be running, and nobody knows which.
-      '1 upgrading',
-      '2 upgrading',
-      '3 upgrading',
-      '4 upgrading',
-      `5 ${withdrawn}`,
-      '6 upgrading',
-      '7 succeeded: ',
-      '8 failed: ',
-    ]);
-  });
+  it.each(Object.entries(bytes))(
+    'are repaired, and everything adds up again: %s (P9)',
+    async (_name, text) => {
+      const { breakAll, mend, counted } = await aStore();
+      await breakAll([0, 1, 2, 3, 4, 5, 6], text);
+      await mend();
+      const { all, fields, expected } = await counted();
+      expect(new Map(fields)).toEqual(new Map(expected));
+      const withdrawn = 'withdrawn: its record in Redis could not be read';
+      expect(all.filter(({ wave }) => wave === 0).map(inShort)).toEqual([
+        `0 ${withdrawn}`,
+        // One of them may be running, and nobody knows which.
+        '1 upgrading',
+        '2 upgrading',
+        '3 upgrading',
+        '4 upgrading',
+        `5 ${withdrawn}`,
+        '6 upgrading',
+        '7 succeeded: ',
+        '8 failed: ',
+      ]);
+    },
+  );
 
   it('are withdrawn where nothing can be running, and their slot is free; else they keep it (P1, P2)', async () => {
     const { store, breakAll, mend, counted } = await aStore();
@@ -277,7 +280,7 @@ describe('records on their way that cannot be read for a long while', () => {
     );
   });
 
-  it('are not overwritten once somebody has mended them by hand', async () => {
+  it('are not overwritten once somebody has repaired them by hand', async () => {
     const { store, commands, keys, breakAll, mend } = await aStore();
     const text = (await commands.hget(keys.records, '3')) ?? '';
     await breakAll([3]);
@@ -333,7 +336,7 @@ describe('groups of a plan that cannot be read', () => {
       ...parts,
       policies: ['production', 'other'],
       rollouts: [aPolicy()],
-      readApiStanding: async () => anApiStanding(),
+      readApiBudgetStatus: async () => anApiBudgetStatus(),
     });
     const found = await operations.listRollouts();
     expect(found.map((status) => [status.id, status.state])).toEqual([
@@ -387,7 +390,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
       ...parts,
       policies: names,
       rollouts: [policy],
-      readApiStanding: async () => anApiStanding(),
+      readApiBudgetStatus: async () => anApiBudgetStatus(),
     });
     const pass = () => reconcile(parts, id, 1, 1_000);
     /** The one that is just upgraded comes to its end. */
@@ -493,7 +496,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(await commands.hget(keys.rollout, 'json')).toBe('{"id":"produ');
   });
 
-  it('goes on where it stood once somebody has mended it by hand, or restored it (P11)', async () => {
+  it('goes on where it stood once somebody has repaired it by hand, or restored it (P11)', async () => {
     const { commands, keys, good, pass, store } = await aBrokenRollout();
     await pass();
     await commands.hset(keys.rollout, 'json', good);

@@ -4,14 +4,14 @@ import { parse } from 'yaml';
 import { isAlive } from '../../../../src/reference-service/fleet/simulated-collector.ts';
 import { World } from '../../../../src/reference-service/fleet/world.ts';
 import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
-import { aStandingClock } from '../../../support/reference-client.ts';
+import { aStatusClock } from '../../../support/reference-client.ts';
 
 const folder = new URL('../../../../config/scenarios/', import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
 
 function load(name: string) {
   const scenario = parseScenario(parse(readFileSync(new URL(name, folder), 'utf8')));
-  const clock = aStandingClock();
+  const clock = aStatusClock();
   const world = new World({ scenario, clock });
   const upgradable = world.upgradableTo(world.targetVersion(undefined));
   return { world, clock, upgradable };

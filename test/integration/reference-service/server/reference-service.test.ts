@@ -4,7 +4,7 @@ import type { ScenarioInput } from '../../../../src/reference-service/scenario/s
 import type { ReferenceServiceParts } from '../../../../src/reference-service/server/start-reference-service.ts';
 import {
   aReferenceService,
-  aStandingClock,
+  aStatusClock,
   basic,
   type ReferenceSetup,
 } from '../../../support/reference-client.ts';
@@ -84,7 +84,7 @@ describe('base address and answers', () => {
   });
 
   it('states its own time in the Date header, also when it runs faster', async () => {
-    const realClock = aStandingClock(Date.UTC(2026, 0, 1));
+    const realClock = aStatusClock(Date.UTC(2026, 0, 1));
     const clock = { now: () => realClock.now() + 3_600_000 };
     const { send } = await aService({}, { realClock, clock });
     expect((await send('/v1/collectors')).headers['date']).toBe('Thu, 01 Jan 2026 01:00:00 GMT');
@@ -530,7 +530,7 @@ describe('§8 limits', () => {
   });
 
   it('counts real seconds, and speed times as many fit into one', async () => {
-    const realClock = aStandingClock();
+    const realClock = aStatusClock();
     const { send } = await aService({ limits: { requestsPerSecond: 4 } }, { realClock, speed: 2 });
     for (let sent = 0; sent < 8; sent++) expect((await send('/v1/collectors')).status).toBe(200);
     expect((await send('/v1/collectors')).status).toBe(429);

@@ -7,20 +7,20 @@ import { startReferenceService } from '../../../../src/reference-service/server/
 import { StateFileError } from '../../../../src/reference-service/server/state-file.ts';
 import {
   aReferenceService,
-  aStandingClock,
+  aStatusClock,
   type ReferenceSetup,
-  type StandingClock,
+  type StatusClock,
 } from '../../../support/reference-client.ts';
 
 const minuteMs = 60_000;
 let folder: string;
 let file: string;
-let clock: StandingClock;
+let clock: StatusClock;
 let open: ReferenceSetup | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'upwave-state-'));
   file = join(folder, 'state.json');
-  clock = aStandingClock();
+  clock = aStatusClock();
 });
 afterEach(async () => {
   await open?.close();
@@ -196,7 +196,7 @@ describe('--state', () => {
   });
 
   it('lets its time go on at its speed while it is away', async () => {
-    const realClock = aStandingClock();
+    const realClock = aStatusClock();
     const begin = () =>
       startReferenceService({
         credentials: [{ accessId: 'a', accessKey: 'b' }],

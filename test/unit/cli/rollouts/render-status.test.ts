@@ -6,11 +6,11 @@ import type { Standstill } from '../../../../src/rollout/status/api-budget-statu
 import type { RolloutStatus, WindowStatus } from '../../../../src/rollout/status/status.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import {
-  anApiStanding,
+  anApiBudgetStatus,
   aPolicy,
   aRollout,
-  aStanding,
   aStandstill,
+  aStatus,
   aSummary,
   aView,
   aWave,
@@ -59,14 +59,14 @@ describe('the status of a rollout', () => {
   });
 
   it('shows the use of the API budget, of a rollout that has not ended', () => {
-    const api = anApiStanding({ requestsPerSecondMax: 2.1999, rateLimited: 3 });
+    const api = anApiBudgetStatus({ requestsPerSecondMax: 2.1999, rateLimited: 3 });
     expect(startingWith('api', shown({ api }))).toEqual(['api       3.4/2.2 req/s   429s 3']);
     expect(startingWith('api', shown({ api: null }))).toEqual([]);
   });
 
   describe('while all wait for the service', () => {
     const waitsOf = (changes: Partial<Standstill>) =>
-      startingWith('waits', shown({ api: anApiStanding({ standstill: aStandstill(changes) }) }));
+      startingWith('waits', shown({ api: anApiBudgetStatus({ standstill: aStandstill(changes) }) }));
 
     it('says which pause it asked for, until when', () => {
       expect(waitsOf({ until: startedAt + 10 * minute })).toEqual([
@@ -480,10 +480,10 @@ describe('the status of a rollout', () => {
     const rule = aWaveRule({ soakMs: hour, gates: [gate] });
     const rollout = aRollout({
       policy: aPolicy({ waves: [rule] }),
-      waves: [aWave({ state: 'soaking', soakEndsAt: startedAt + hour, gates: [aStanding()] })],
+      waves: [aWave({ state: 'soaking', soakEndsAt: startedAt + hour, gates: [aStatus()] })],
     });
     const view = aView({ rollout, waves: [aSummary({ succeeded: 10 })], groups: someGroups() });
-    const lines = linesOf(describeRollout(view, startedAt, anApiStanding()), [rule]);
+    const lines = linesOf(describeRollout(view, startedAt, anApiBudgetStatus()), [rule]);
     expect(lines).toContain(
       'gate      failures 0 of 0 allowed in rest (2% of 10)   soak 1h to go   pager was not asked yet',
     );

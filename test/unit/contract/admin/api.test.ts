@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { z } from 'zod';
 import { CollectorExplanationBody } from '../../../../src/contract/admin/collector-explanation.ts';
 import { AuditEntryBody, HeldThingsBody, HoldAnswerBody } from '../../../../src/contract/admin/holds.ts';
-import { PolicyStandingsBody } from '../../../../src/contract/admin/policies.ts';
+import { PolicyStatusesBody } from '../../../../src/contract/admin/policies.ts';
 import {
   type FailureClassName,
   failureClassNames,
@@ -15,7 +15,7 @@ import {
   upgradeStateNames,
   type WaveStateName,
 } from '../../../../src/contract/admin/rollout-status.ts';
-import type { PolicyStandings } from '../../../../src/orchestrator/operations/list-policies.ts';
+import type { PolicyStatuses } from '../../../../src/orchestrator/operations/list-policies.ts';
 import type {
   ExplainResult,
   HeldThings,
@@ -91,32 +91,32 @@ describe('the contract of our own API', () => {
   });
 
   it('tells of looks for work exactly what operations answer', () => {
-    expectTypeOf<Agree<PolicyStandingsBody, PolicyStandings>>().toEqualTypeOf<true>();
-    expectTypeOf<Agree<keyof PolicyStandingsBody, keyof PolicyStandings>>().toEqualTypeOf<true>();
-    type Standing = keyof PolicyStandings['policies'][number];
-    expectTypeOf<Agree<keyof PolicyStandingsBody['policies'][number], Standing>>().toEqualTypeOf<true>();
-    type Orphan = keyof PolicyStandings['orphans'][number];
-    expectTypeOf<Agree<keyof PolicyStandingsBody['orphans'][number], Orphan>>().toEqualTypeOf<true>();
-    const standings: PolicyStandings = {
+    expectTypeOf<Agree<PolicyStatusesBody, PolicyStatuses>>().toEqualTypeOf<true>();
+    expectTypeOf<Agree<keyof PolicyStatusesBody, keyof PolicyStatuses>>().toEqualTypeOf<true>();
+    type Standing = keyof PolicyStatuses['policies'][number];
+    expectTypeOf<Agree<keyof PolicyStatusesBody['policies'][number], Standing>>().toEqualTypeOf<true>();
+    type Orphan = keyof PolicyStatuses['orphans'][number];
+    expectTypeOf<Agree<keyof PolicyStatusesBody['orphans'][number], Orphan>>().toEqualTypeOf<true>();
+    const standings: PolicyStatuses = {
       orphans: [{ id: 'first-20260302-1', policy: 'first', state: 'running' }],
       policies: [
         {
           policy: 'new',
-          lastLook: null,
+          lastPoll: null,
           lastGoodAt: null,
-          nextLookAt: null,
+          nextPollAt: null,
           config: { kind: 'agreed', others: 0 },
         },
         {
           policy: 'old',
-          lastLook: { at: startedAt, outcome: 'failed', reason: 'the key is wrong' },
+          lastPoll: { at: startedAt, outcome: 'failed', reason: 'the key is wrong' },
           lastGoodAt: startedAt - 1,
-          nextLookAt: startedAt + 1,
+          nextPollAt: startedAt + 1,
           config: { kind: 'agreed', others: 0 },
         },
       ],
     };
-    expect(PolicyStandingsBody.parse(standings)).toEqual(standings);
+    expect(PolicyStatusesBody.parse(standings)).toEqual(standings);
   });
 
   it('names the same states, in the same order', () => {

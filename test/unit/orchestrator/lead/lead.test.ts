@@ -13,7 +13,7 @@ async function looks(
   let now = 1_000_000_000;
   const parts: Pick<
     LeadParts,
-    'store' | 'lease' | 'clock' | 'sink' | 'errands' | 'policies' | 'sleep' | 'nextRing'
+    'store' | 'lease' | 'clock' | 'sink' | 'backgroundTasks' | 'policies' | 'sleep' | 'nextWakeUp'
   > = {
     // Nothing else of it is asked here.
     store: {
@@ -26,13 +26,13 @@ async function looks(
     lease: { hold: async () => 1, giveWay: async () => undefined, release: async () => undefined },
     clock: { now: () => now },
     sink: { tell: () => undefined, note: () => undefined },
-    errands: { run: async () => undefined },
+    backgroundTasks: { run: async () => undefined },
     policies: ['production'],
     sleep: async () => {
       now = tick(now, delivered.length);
       if (delivered.length === count) stop.abort();
     },
-    nextRing: () => new AbortController().signal,
+    nextWakeUp: () => new AbortController().signal,
   };
   await lead(parts as LeadParts, stop.signal);
   return delivered;
@@ -46,7 +46,15 @@ async function turns(count: number, isWaitedFor: () => Promise<boolean>): Promis
   let now = beganAt;
   const parts: Pick<
     LeadParts,
-    'store' | 'lease' | 'clock' | 'sink' | 'errands' | 'policies' | 'sleep' | 'nextRing' | 'isWaitedFor'
+    | 'store'
+    | 'lease'
+    | 'clock'
+    | 'sink'
+    | 'backgroundTasks'
+    | 'policies'
+    | 'sleep'
+    | 'nextWakeUp'
+    | 'isWaitedFor'
   > = {
     // Nothing else of it is asked here.
     store: { activeRolloutIds: async () => [] } as Pick<
@@ -62,13 +70,13 @@ async function turns(count: number, isWaitedFor: () => Promise<boolean>): Promis
     },
     clock: { now: () => now },
     sink: { tell: () => undefined, note: () => undefined },
-    errands: { run: async () => undefined },
+    backgroundTasks: { run: async () => undefined },
     policies: ['production'],
     sleep: async () => {
       now += 1_000;
       if (now - beganAt >= count * 1_000) stop.abort();
     },
-    nextRing: () => new AbortController().signal,
+    nextWakeUp: () => new AbortController().signal,
     isWaitedFor,
   };
   await lead(parts as LeadParts, stop.signal);

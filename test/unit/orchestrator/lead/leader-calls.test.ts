@@ -30,9 +30,9 @@ function makeHouse() {
     store: counted.store,
     register: makeMemoryFleetRegister(),
     fleet: aFleetService({}),
-    queue: { deliver: async () => undefined, hasten: async () => undefined },
+    queue: { deliver: async () => undefined, bringForward: async () => undefined },
     // Each is over when the pass is.
-    errands: {
+    backgroundTasks: {
       run: async (_key: string, work: (signal: AbortSignal) => Promise<'done' | 'again'>) => {
         await work(stopping.signal);
       },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lookAfterSoak } from '../../../../src/orchestrator/lead/poll-soak.ts';
+import { pollSoakingCollectors } from '../../../../src/orchestrator/lead/poll-soak.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import {
@@ -65,7 +65,7 @@ async function aSoak(
       .map((id) => aCollector({ id, build: targetBuild, ephemeral: ephemeral.has(id), ...rowOf(id) }));
     return { ok: true, value: { readAt: t, serviceAt: t, collectors } };
   };
-  const lookAtCollector: FleetService['lookAtCollector'] = async ({ collectorId }) => {
+  const pollCollector: FleetService['pollCollector'] = async ({ collectorId }) => {
     asked.push(`collector ${collectorId}`);
     const how = byId(collectorId);
     if (how === 'unknown') return unknown;
@@ -79,12 +79,12 @@ async function aSoak(
     };
     return { ok: true, value };
   };
-  const parts = { ...quietParts, store, register, fleet: aFleetService({ readInventory, lookAtCollector }) };
+  const parts = { ...quietParts, store, register, fleet: aFleetService({ readInventory, pollCollector }) };
   const signal = new AbortController().signal;
   return {
     asked,
     register,
-    look: () => lookAfterSoak(parts, aView({ rollout }), 0, signal),
+    look: () => pollSoakingCollectors(parts, aView({ rollout }), 0, signal),
     check: async () => (await store.loadRollout(rollout.id))?.waves[0]?.soakCheck,
     doubt: async () => (await store.loadRollout(rollout.id))?.doubt?.why.kind,
     load: async (id: number) => store.loadUpgrade(rollout.id, id),
@@ -96,14 +96,14 @@ describe('the poll of a wave that soaks (P14)', () => {
     const { look, check, asked } = await aSoak(10, {});
     await look();
     expect(asked).toEqual(['inventory']);
-    expect(await check()).toMatchObject({ silent: 0, misses: 0 });
+    expect(await check()).toMatchObject({ silent: 0, failedPolls: 0 });
   });
 
   it('polls by its id each canary that the inventory lacks', async () => {
     const { look, check, asked } = await aSoak(3, { listed: (id) => id > 3 });
     await look();
     expect(asked).toEqual(['inventory', 'collector 1', 'collector 2', 'collector 3']);
-    expect(await check()).toMatchObject({ misses: 0 });
+    expect(await check()).toMatchObject({ failedPolls: 0 });
   });
 
   it.each([
@@ -157,14 +157,14 @@ describe('the poll of a wave that soaks (P14)', () => {
   it('is inconclusive while one gives no answer', async () => {
     const { look, check, load } = await aSoak(3, { listed: (id) => id > 3, byId: () => 'silent' });
     await look();
-    expect(await check()).toMatchObject({ misses: 1 });
+    expect(await check()).toMatchObject({ failedPolls: 1 });
     expect(await load(1)).toMatchObject({ state: 'succeeded' });
   });
 
   it('believes no 404 while the inventory is empty, and the rollout waits', async () => {
     const { look, check, load, doubt } = await aSoak(3, { listed: () => false, byId: () => 'unknown' });
     await look();
-    expect(await check()).toMatchObject({ misses: 1 });
+    expect(await check()).toMatchObject({ failedPolls: 1 });
     expect(await load(1)).toMatchObject({ state: 'succeeded' });
     expect(await doubt()).toBe('empty');
   });
@@ -173,7 +173,7 @@ describe('the poll of a wave that soaks (P14)', () => {
     const { look, check, load, asked } = await aSoak(1, { byId: () => 'unknown' });
     await look();
     expect(asked).toEqual(['collector 1', 'inventory']);
-    expect(await check()).toMatchObject({ misses: 1 });
+    expect(await check()).toMatchObject({ failedPolls: 1 });
     expect(await load(1)).toMatchObject({ state: 'succeeded' });
   });
 
@@ -181,7 +181,7 @@ describe('the poll of a wave that soaks (P14)', () => {
     const { look, check, asked, doubt } = await aSoak(100, { listed: (id) => id > 60 });
     await look();
     expect(asked.filter((what) => what !== 'inventory')).toHaveLength(20);
-    expect(await check()).toMatchObject({ misses: 1 });
+    expect(await check()).toMatchObject({ failedPolls: 1 });
     expect(await doubt()).toBe('manyGone');
   });
 
@@ -190,7 +190,7 @@ describe('the poll of a wave that soaks (P14)', () => {
     const { look, check, asked, doubt } = await aSoak(1_400, service, new Set(), 1_500);
     await look();
     expect(asked.filter((what) => what !== 'inventory')).toHaveLength(25);
-    expect(await check()).toMatchObject({ misses: 0 });
+    expect(await check()).toMatchObject({ failedPolls: 0 });
     expect(await doubt()).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lookAfterSoak } from '../../../../src/orchestrator/lead/poll-soak.ts';
+import { pollSoakingCollectors } from '../../../../src/orchestrator/lead/poll-soak.ts';
 import { isOnBuild } from '../../../../src/rollout/model/upgrade.ts';
 import {
   aFleetService,
@@ -32,7 +32,7 @@ async function aSoak(alive: boolean) {
   await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
   const polled: number[] = [];
   const fleet = aFleetService({
-    lookAtCollector: async ({ collectorId }) => {
+    pollCollector: async ({ collectorId }) => {
       polled.push(collectorId);
       const value = { build: targetBuild, alive, lastSeenAlive: t, serviceAt: t, upgradable: null };
       return { ok: true, value };
@@ -40,7 +40,7 @@ async function aSoak(alive: boolean) {
   });
   const parts = { ...quietParts, store, register: makeMemoryFleetRegister(), fleet };
   const view = aView({ rollout, waves: [aSummary({ withdrawn: 2 }, { onBuild: 1 })] });
-  await lookAfterSoak(parts, view, 0, new AbortController().signal);
+  await pollSoakingCollectors(parts, view, 0, new AbortController().signal);
   return { polled, upgrade: await store.loadUpgrade(rollout.id, 1) };
 }
 

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { AdminClientFault } from '../../../../src/admin-api/client/admin-client-fault.ts';
 import { listRollouts } from '../../../../src/cli/rollouts/choose-rollout.ts';
 import { makeOperations } from '../../../../src/orchestrator/operations/make-operations.ts';
-import { aFleetService, anApiStanding, aRollout, someGroups, startedAt } from '../../../support/builders.ts';
+import {
+  aFleetService,
+  anApiBudgetStatus,
+  aRollout,
+  someGroups,
+  startedAt,
+} from '../../../support/builders.ts';
 import { countingStore } from '../../../support/counting-store.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
@@ -27,7 +33,7 @@ async function withKept(count: number) {
     rollouts: [],
     scans: makeMemoryScanBook(),
     forecast: () => [],
-    readApiStanding: async () => anApiStanding(),
+    readApiBudgetStatus: async () => anApiBudgetStatus(),
   });
   return { counted, operations };
 }

@@ -7,7 +7,7 @@ import {
   aCollector,
   aFleet,
   aFleetService,
-  anApiStanding,
+  anApiBudgetStatus,
   anUpgrade,
   aPolicy,
   aRollout,
@@ -38,7 +38,7 @@ const fleet: Partial<FleetService> = {
 };
 
 let store: ReturnType<typeof makeMemoryRolloutStore>;
-const explain = (text: string, api = anApiStanding(), answers = fleet) =>
+const explain = (text: string, api = anApiBudgetStatus(), answers = fleet) =>
   explainCollector(
     {
       ...quietParts,
@@ -48,7 +48,7 @@ const explain = (text: string, api = anApiStanding(), answers = fleet) =>
       rollouts: [policy],
       scans: makeMemoryScanBook(),
       forecast: () => [],
-      readApiStanding: async () => api,
+      readApiBudgetStatus: async () => api,
     },
     text,
   );
@@ -140,7 +140,7 @@ describe('a collector of a rollout on its way', () => {
     );
     await freeze({}, upgrade);
     // Nobody asks the service about it.
-    expect(await explain('svr-12', anApiStanding(), {})).toMatchObject({
+    expect(await explain('svr-12', anApiBudgetStatus(), {})).toMatchObject({
       explanations: [
         {
           kind: 'planned',
@@ -167,6 +167,6 @@ describe('a name that no collector has', () => {
 
   it('is not looked up in the inventory while nothing can be asked', async () => {
     const standstill = aStandstill({ until: t + 30_001 });
-    expect(await explain('svr-2', anApiStanding({ standstill }))).toMatchObject({ kind: 'unavailable' });
+    expect(await explain('svr-2', anApiBudgetStatus({ standstill }))).toMatchObject({ kind: 'unavailable' });
   });
 });

@@ -4,18 +4,18 @@ import {
   findPlannedCollector,
 } from '../../../../src/orchestrator/operations/find-collector.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import type { ApiStanding } from '../../../../src/rollout/status/api-budget-status.ts';
-import { anApiStanding, anUpgrade, aStandstill, startedAt } from '../../../support/builders.ts';
+import type { ApiBudgetStatus } from '../../../../src/rollout/status/api-budget-status.ts';
+import { anApiBudgetStatus, anUpgrade, aStandstill, startedAt } from '../../../support/builders.ts';
 
 // Its record is broken: no page has it.
 const unreadable = 'web-7';
 
 function someParts({
   upgrades = [],
-  api = anApiStanding(),
+  api = anApiBudgetStatus(),
 }: {
   upgrades?: readonly Upgrade[];
-  api?: ApiStanding;
+  api?: ApiBudgetStatus;
 }) {
   const asked: string[] = [];
   const parts = {
@@ -33,7 +33,7 @@ function someParts({
     },
     policies: ['other', 'production'],
     clock: { now: () => startedAt },
-    readApiStanding: async () => api,
+    readApiBudgetStatus: async () => api,
     fleet: {
       findCollector: async (text: string) => {
         asked.push(text);
@@ -68,7 +68,7 @@ describe('a collector that a person names', () => {
   });
 
   it('is not asked for while no request leaves before he has given up', async () => {
-    const until = (at: number) => ({ api: anApiStanding({ standstill: aStandstill({ until: at }) }) });
+    const until = (at: number) => ({ api: anApiBudgetStatus({ standstill: aStandstill({ until: at }) }) });
     const long = someParts(until(startedAt + 30_001));
     expect(await askForCollector(long.parts, 'web-1')).toEqual({
       kind: 'unavailable',

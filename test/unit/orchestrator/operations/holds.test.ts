@@ -5,7 +5,7 @@ import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { holdNoteWords } from '../../../../src/rollout/verbs/hold-notes.ts';
 import {
   aFleetService,
-  anApiStanding,
+  anApiBudgetStatus,
   anUpgrade,
   aPolicy,
   aRollout,
@@ -31,7 +31,7 @@ const parts = (findCollector = nobody) => ({
   rollouts: [],
   scans: makeMemoryScanBook(),
   forecast: () => [],
-  readApiStanding: async () => anApiStanding(),
+  readApiBudgetStatus: async () => anApiBudgetStatus(),
 });
 const freeze = async (changes: Partial<Rollout> = {}, names: readonly string[] = ['web-1']) => {
   const rollout = aRollout({ policy: aPolicy({ spreadBy: ['osName', 'osArch'] }), ...changes });

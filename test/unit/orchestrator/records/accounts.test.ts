@@ -52,7 +52,7 @@ async function setUp(
         return { ok: true, value: name === undefined ? undefined : aCollector({ id: Number(id), name }) };
       },
     }),
-    errands: {
+    backgroundTasks: {
       run: async (_key, work) => {
         background.push(work(new AbortController().signal));
       },

@@ -45,7 +45,7 @@ describe('a fact about a record that somebody else has changed meanwhile', () =>
     expect(await stored()).toMatchObject({ state: 'upgrading', rev: starting.rev + 1 });
     // On the record as it is now, the very same look says that the adopted one seems to be over.
     await recordFact(parts, rollout, await stored(), seen);
-    expect(await stored()).toMatchObject({ state: 'upgrading', misses: 1 });
+    expect(await stored()).toMatchObject({ state: 'upgrading', failedPolls: 1 });
   });
 
   it('is dropped when it answers an earlier create than the one that was sent since (P1)', async () => {

@@ -28,7 +28,7 @@ async function makeParts() {
     register: makeMemoryFleetRegister(),
     clock: { now: () => t },
     sink: { tell: () => undefined, note: () => undefined },
-    bell: { ring: () => undefined },
+    wakeUps: { ring: () => undefined },
     sleep: async () => undefined,
   };
 }

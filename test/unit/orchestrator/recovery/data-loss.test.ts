@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DaemonNote } from '../../../../src/orchestrator/ports/event-sink.ts';
-import type { StoreBirth } from '../../../../src/orchestrator/ports/store-instance.ts';
+import type { StoreInstance } from '../../../../src/orchestrator/ports/store-instance.ts';
 import {
-  keepLooking,
+  keepPolling,
   makeStoreMemory,
   type StoreMemory,
 } from '../../../../src/orchestrator/recovery/data-loss.ts';
 import { aPolicy, aRollout, someGroups, startedAt, targetBuild } from '../../../support/builders.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 
-type PutBack = Parameters<StoreBirth['putBack']>[0];
+type PutBack = Parameters<StoreInstance['putBack']>[0];
 const word = { by: 'ann', reason: 'never touch', at: startedAt };
 
 /** What is there at the moment. */
@@ -26,7 +26,7 @@ function aWorld() {
   const partMarks = new Map<string, string>();
   const notes: DaemonNote[] = [];
   const back: PutBack[] = [];
-  const birth: StoreBirth = {
+  const birth: StoreInstance = {
     identify: async (policies) => ({
       whole: born,
       isRestored: born.startsWith('restored'),
@@ -282,11 +282,11 @@ describe('a daemon that keeps looking', () => {
       },
       refusal: () => undefined,
     };
-    const lookForWork = async () => {
+    const discoverWork = async () => {
       at.push(looks);
     };
     const sink = { tell: () => undefined, note: () => undefined };
-    await keepLooking(memory, { sink, sleep: async () => undefined, lookForWork }, stopping.signal);
+    await keepPolling(memory, { sink, sleep: async () => undefined, discoverWork }, stopping.signal);
     return at;
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import { type Configs, followConfigs, makeConfigs } from '../../../../src/orchestrator/scan/configs.ts';
 import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
-import type { AccountStanding } from '../../../../src/rollout/model/account.ts';
+import type { AccountStatus } from '../../../../src/rollout/model/account.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
 import type { LivingDaemon, PolicyConfig } from '../../../../src/rollout/reload/newest-config.ts';
@@ -52,8 +52,8 @@ async function setUp() {
         return { ok: true, value: { taskId: `task-${collectorId}` } };
       },
     }),
-    queue: { deliver: async () => undefined, hasten: async () => undefined },
-    errands: { run: async () => undefined },
+    queue: { deliver: async () => undefined, bringForward: async () => undefined },
+    backgroundTasks: { run: async () => undefined },
     gates: { ask: async () => ({ ok: false, detail: '' }) },
   };
   /** What lives beside it is the test's to say. */
@@ -70,7 +70,7 @@ async function setUp() {
     configs: Configs,
     policy: Policy,
     by = 'daemon',
-    account: AccountStanding = { kind: 'own' },
+    account: AccountStatus = { kind: 'own' },
   ) => {
     const accounts = { standingOf: async () => account };
     return followConfigs({ ...parts, accounts, configs, rollouts: [policy] }, by);
@@ -79,7 +79,7 @@ async function setUp() {
     configs: Configs,
     policy: Policy,
     by = 'daemon',
-    account: AccountStanding = { kind: 'own' },
+    account: AccountStatus = { kind: 'own' },
   ) => {
     await configs.beat();
     return follow(configs, policy, by, account);

@@ -60,16 +60,16 @@ describe('a look for work', () => {
     expect((await listPolicies(parts)).policies).toEqual([
       {
         policy: 'production',
-        lastLook: null,
+        lastPoll: null,
         lastGoodAt: null,
-        nextLookAt: startedAt + 15 * minute,
+        nextPollAt: startedAt + 15 * minute,
         config: { kind: 'agreed', others: 0 },
       },
     ]);
     await look();
     expect((await listPolicies(parts)).policies).toMatchObject([
       {
-        lastLook: { at: startedAt, outcome: 'failed', reason: expect.stringContaining('the key is wrong') },
+        lastPoll: { at: startedAt, outcome: 'failed', reason: expect.stringContaining('the key is wrong') },
         lastGoodAt: null,
       },
     ]);
@@ -77,7 +77,7 @@ describe('a look for work', () => {
     heal();
     await look();
     expect((await listPolicies(parts)).policies).toMatchObject([
-      { lastLook: { at: startedAt + minute, outcome: 'nothing' }, lastGoodAt: startedAt + minute },
+      { lastPoll: { at: startedAt + minute, outcome: 'nothing' }, lastGoodAt: startedAt + minute },
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { runStep, type StepOutcome } from '../../../../src/orchestrator/step/run-step.ts';
-import { makeSightings } from '../../../../src/orchestrator/watch/sightings.ts';
+import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
 import {
@@ -33,8 +33,8 @@ async function aPoll(first: Upgrade, listed: Listed | 'unread') {
   const clock = { at: t, now: () => clock.at };
   let readings = 0;
   const fleet: FleetService = aFleetService({
-    lookAtCollector: unknown,
-    lookAtTask: unknown,
+    pollCollector: unknown,
+    pollTask: unknown,
     ...(listed === 'unread'
       ? {}
       : {
@@ -48,8 +48,8 @@ async function aPoll(first: Upgrade, listed: Listed | 'unread') {
           },
         }),
   });
-  const sightings = makeSightings();
-  const parts = { ...quietParts, store, register: makeMemoryFleetRegister(), clock, fleet, sightings };
+  const observations = makeObservations();
+  const parts = { ...quietParts, store, register: makeMemoryFleetRegister(), clock, fleet, observations };
   const of = { rolloutId: rollout.id, collectorId: 1 };
   return {
     clock,
@@ -115,7 +115,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     clock.at = t + 10_000;
     const { upgrade } = await poll();
     expect(upgrade).toMatchObject({ state: 'upgrading', taskId: '77', ending: { kind: 'missing' } });
-    expect(upgrade && nextStep(upgrade, t + day)).toMatchObject({ do: 'lookAtCollector', why: 'judge' });
+    expect(upgrade && nextStep(upgrade, t + day)).toMatchObject({ do: 'pollCollector', why: 'judge' });
   });
 
   it('ends after a day beyond its time, so that a rollout can be ended', async () => {

@@ -3,7 +3,7 @@ import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
 import type { DaemonNote, EventSink } from '../../../../src/orchestrator/ports/event-sink.ts';
 import type { Answer, FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
-import { makeSightings, type Sightings } from '../../../../src/orchestrator/watch/sightings.ts';
+import { makeObservations, type Observations } from '../../../../src/orchestrator/watch/observations.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
@@ -32,8 +32,8 @@ const nothing: FleetService = {
   readInventory: unasked,
   findCollector: unasked,
   createTask: unasked,
-  lookAtTask: unasked,
-  lookAtCollector: unasked,
+  pollTask: unasked,
+  pollCollector: unasked,
 };
 
 /** One upgrade of one rollout, by a clock that the test moves. */
@@ -44,11 +44,11 @@ async function aJob(
   {
     trustedSince = () => 0,
     note,
-    sightings = quietParts.sightings,
+    observations = quietParts.observations,
   }: {
     readonly trustedSince?: () => number;
     readonly note?: EventSink['note'];
-    readonly sightings?: Sightings;
+    readonly observations?: Observations;
   } = {},
 ) {
   const store = makeMemoryRolloutStore();
@@ -79,10 +79,10 @@ async function aJob(
     reconcile(
       {
         ...parts,
-        queue: { deliver: async () => undefined, hasten: unasked },
-        errands: { run: unasked },
+        queue: { deliver: async () => undefined, bringForward: unasked },
+        backgroundTasks: { run: unasked },
         gates: { ask: unasked },
-        sightings,
+        observations,
       },
       rollout.id,
       1,
@@ -112,8 +112,8 @@ describe('an aborted rollout (P9)', () => {
   ])('ends, although looks at %s are always in vain', async (_what, failure, upgrade) => {
     const rollout = aRollout({ state: 'aborted' });
     const job = await aJob(rollout, upgrade, {
-      lookAtCollector: failing(failure),
-      lookAtTask: failing(failure),
+      pollCollector: failing(failure),
+      pollTask: failing(failure),
       listBuilds: async () => ({ ok: true, value: [] }),
     });
     await job.runOn();
@@ -123,7 +123,7 @@ describe('an aborted rollout (P9)', () => {
 
   it('does not end what a service that is down says nothing about (P13)', async () => {
     const down = failing(unavailable);
-    const fleet = { lookAtCollector: down, lookAtTask: down, listBuilds: down };
+    const fleet = { pollCollector: down, pollTask: down, listBuilds: down };
     const job = await aJob(aRollout({ state: 'aborted' }), anUpgradingOne({ dueAt: t }), fleet);
     await job.runOn();
     expect(await job.stored()).toMatchObject({ state: 'upgrading' });
@@ -138,7 +138,7 @@ describe('a record from before Redis was away', () => {
       aRollout(),
       queued,
       {
-        lookAtCollector: async ({ collectorId }) => {
+        pollCollector: async ({ collectorId }) => {
           looked.push(collectorId);
           return failing({ kind: 'unavailable', sent: true, detail: '' })();
         },
@@ -166,7 +166,7 @@ describe('a create that waits for its place in the API budget', () => {
         sent.push(job.clock.at);
         return { ok: true, value: { taskId: '7' } };
       },
-      lookAtCollector: async () => {
+      pollCollector: async () => {
         looked.push(job.clock.at);
         return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
       },
@@ -197,7 +197,7 @@ describe('a create that waits for its place in the API budget', () => {
           expect(await beforeSend()).toBe(true);
           return { ok: false, failure: { kind: 'cancelled', sent: false } };
         },
-        lookAtCollector: async () => ({
+        pollCollector: async () => ({
           ok: false,
           failure: { kind: 'unavailable', sent: true, detail: '' },
         }),
@@ -274,7 +274,7 @@ describe('a step whose record may be older than a create that Redis has forgotte
     const looks: unknown[] = [];
     const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
     const fleet: Partial<FleetService> = {
-      lookAtCollector: async (look) => {
+      pollCollector: async (look) => {
         looks.push(look);
         return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
       },
@@ -291,16 +291,16 @@ describe('a step whose record may be older than a create that Redis has forgotte
 describe('a collector whose row was read a moment before it was admitted', () => {
   const firstCall = async (trustedSince: number) => {
     const calls: string[] = [];
-    const sightings = makeSightings();
-    const pending = anUpgrade({ state: 'pending' }, { fitAt: t, offeredAt: t - 10_000 });
-    sightings.note({ collectors: [aCollector({ id: pending.collectorId })], serviceAt: t }, t + 2);
+    const observations = makeObservations();
+    const pending = anUpgrade({ state: 'pending' }, { eligibleAt: t, offeredAt: t - 10_000 });
+    observations.note({ collectors: [aCollector({ id: pending.collectorId })], serviceAt: t }, t + 2);
     const unanswered = (call: string) => async (): Promise<Answer<never>> => {
       calls.push(call);
       return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
     };
-    const fleet = { lookAtCollector: unanswered('look'), createTask: unanswered('create') };
+    const fleet = { pollCollector: unanswered('look'), createTask: unanswered('create') };
     const rollout = aRollout({ waves: [aWave({ state: 'open', size: 1 })] });
-    const job = await aJob(rollout, pending, fleet, { trustedSince: () => trustedSince, sightings });
+    const job = await aJob(rollout, pending, fleet, { trustedSince: () => trustedSince, observations });
     job.clock.at = t + 2;
     await job.lead();
     await job.run();
@@ -318,7 +318,7 @@ describe('a collector whose row was read a moment before it was admitted', () =>
 describe('a step that has stored what it saw', () => {
   it('knows from that when to come back, and reads its record once', async () => {
     const job = await aJob(aRollout(), anUpgradingOne({ dueAt: t }), {
-      lookAtTask: async () => ({ ok: true, value: { status: 6, message: '', serviceAt: t } }),
+      pollTask: async () => ({ ok: true, value: { status: 6, message: '', serviceAt: t } }),
     });
     const reads = vi.spyOn(job.store, 'loadUpgrades');
     const outcome = await job.run();
@@ -338,7 +338,7 @@ describe('a create that is refused since a person upgraded the collector by hand
     expect(await beforeSend()).toBe(true);
     return { ok: false, failure: { kind: 'refused', code: 'collector.version.invalid', detail: 'no' } };
   };
-  const showing = (build: string): FleetService['lookAtCollector'] => {
+  const showing = (build: string): FleetService['pollCollector'] => {
     const value = { build, alive: true, lastSeenAlive: t, serviceAt: t, upgradable: null };
     return async () => ({ ok: true, value });
   };
@@ -347,7 +347,7 @@ describe('a create that is refused since a person upgraded the collector by hand
   };
 
   it('is withdrawn, and the builds on offer are not even asked for', async () => {
-    const fleet = { createTask: refusing, lookAtCollector: showing(queued.toBuild) };
+    const fleet = { createTask: refusing, pollCollector: showing(queued.toBuild) };
     const job = await aJob(aRollout(), queued, fleet);
     expect(await job.run()).toEqual({ job: 'end' });
     expect(await job.stored()).toMatchObject({ state: 'withdrawn', reason: 'runs the build already' });
@@ -361,7 +361,7 @@ describe('a create that is refused since a person upgraded the collector by hand
         creates += 1;
         return refusing(...call);
       },
-      lookAtCollector: async (...call) => {
+      pollCollector: async (...call) => {
         if (isKilled) throw new Error('killed');
         return showing(queued.toBuild)(...call);
       },
@@ -377,7 +377,7 @@ describe('a create that is refused since a person upgraded the collector by hand
   });
 
   it('holds the rollout before it gives its slot back when the build is no longer on offer (P6)', async () => {
-    const fleet = { createTask: refusing, lookAtCollector: showing('19.441-2') };
+    const fleet = { createTask: refusing, pollCollector: showing('19.441-2') };
     const rollout = aRollout();
     const job = await aJob(rollout, queued, { ...fleet, listBuilds: offering('19.999-9') });
     const saves: string[] = [];
@@ -395,7 +395,7 @@ describe('a create that is refused since a person upgraded the collector by hand
   });
 
   it('fails the collector for good when it runs another build, and the target is on offer', async () => {
-    const fleet = { createTask: refusing, lookAtCollector: showing('19.441-2') };
+    const fleet = { createTask: refusing, pollCollector: showing('19.441-2') };
     const job = await aJob(aRollout(), queued, { ...fleet, listBuilds: offering(queued.toBuild) });
     await job.run();
     expect(await job.stored()).toMatchObject({ state: 'failed', failureClass: 'permanent' });

@@ -5,7 +5,7 @@ import type {
   FleetService,
   InventoryPage,
 } from '../../../../src/orchestrator/ports/fleet-service.ts';
-import { makeSightings } from '../../../../src/orchestrator/watch/sightings.ts';
+import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import { type WatchParts, watch } from '../../../../src/orchestrator/watch/watch-fleet.ts';
 import type { FleetCollector } from '../../../../src/rollout/model/collector.ts';
 import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
@@ -35,7 +35,7 @@ function aWatch(
 ) {
   const store = makeMemoryRolloutStore();
   const readings: number[] = [];
-  const hastened: string[] = [];
+  const broughtForward: string[] = [];
   const told: RolloutEvent['event'][] = [];
   const notes: DaemonNote[] = [];
   const rests: number[] = [];
@@ -58,7 +58,7 @@ function aWatch(
     }
     return { ok: true, value: { readAt: now, serviceAt: now, collectors: [1, 2, 3, 4].map(rowOf) } };
   };
-  const sightings = makeSightings();
+  const observations = makeObservations();
   const parts: WatchParts = {
     store,
     register: makeMemoryFleetRegister(),
@@ -66,19 +66,19 @@ function aWatch(
     fleet: { readInventory } as FleetService,
     queue: {
       deliver: async () => {},
-      hasten: async (rolloutId, ids) => {
-        hastened.push(...ids.map((id) => `${rolloutId}/${id}`));
+      bringForward: async (rolloutId, ids) => {
+        broughtForward.push(...ids.map((id) => `${rolloutId}/${id}`));
       },
     },
     policies: ['production', 'second'],
-    sightings,
+    observations,
     requestsPerSecond: 4,
     clock: { now: () => now },
     sleep: async (forMs) => {
       rests.push(forMs);
       now += forMs;
     },
-    bell: { ring: () => {} },
+    wakeUps: { ring: () => {} },
     sink: { tell: ({ event }) => told.push(event), note: (note) => notes.push(note) },
     answerWithinMs: 35_000,
     random: () => 0.5,
@@ -86,7 +86,7 @@ function aWatch(
   return {
     store,
     readings,
-    hastened,
+    broughtForward,
     told,
     notes,
     rests,
@@ -134,8 +134,8 @@ describe('watching by pages of the inventory', () => {
     await world.run(1);
     const at = world.readings[0] ?? 0;
     expect(await world.load(1)).toMatchObject({ state: 'upgrading', dueAt: at + 40 * seconds, quietAt: at });
-    expect(await world.load(3)).toMatchObject({ state: 'upgrading', dueAt: at, lookedAt: t });
-    expect(world.hastened).toEqual([`${first}/3`]);
+    expect(await world.load(3)).toMatchObject({ state: 'upgrading', dueAt: at, polledAt: t });
+    expect(world.broughtForward).toEqual([`${first}/3`]);
     expect(world.told).toEqual([]);
   });
 
@@ -161,15 +161,15 @@ describe('watching by pages of the inventory', () => {
     expect((await world.load(1))?.state).toBe('succeeded');
     expect((await world.load(2))?.state).toBe('retrying');
     // So that their jobs, which wait for later, end.
-    expect(world.hastened).toEqual([`${first}/1`, `${first}/2`]);
+    expect(world.broughtForward).toEqual([`${first}/1`, `${first}/2`]);
     expect(world.told).toEqual(['upgrade.succeeded', 'upgrade.retrying']);
   });
 
   it('drops what a row tells when the record has changed since the page was asked for', async () => {
     const world = aWatch(() => ({ build: targetBuild }));
     await world.has(first, four());
-    const lookedAt = world.now();
-    const changed = anUpgradingOne({ dueAt: lookedAt + 90 * seconds, lookedAt });
+    const polledAt = world.now();
+    const changed = anUpgradingOne({ dueAt: polledAt + 90 * seconds, polledAt });
     world.during(async () => {
       const before = await world.load(1);
       if (before === undefined || before.rev > 1) return;
@@ -177,7 +177,7 @@ describe('watching by pages of the inventory', () => {
       await world.store.saveUpgrade({ before, after, events: [] }, null);
     });
     await world.run(1);
-    expect(await world.load(1)).toMatchObject({ rev: 2, dueAt: lookedAt + 90 * seconds, lookedAt });
+    expect(await world.load(1)).toMatchObject({ rev: 2, dueAt: polledAt + 90 * seconds, polledAt });
   });
 
   it('reads in one go for all rollouts, at the pace of the most hurried', async () => {

@@ -13,7 +13,7 @@ function aLedger(reservationAt: (now: number) => Reservation): ApiBudgetLedger {
     pause: async () => 0,
     succeeded: async () => undefined,
     serviceUp: async () => undefined,
-    learnStanding: async () => undefined,
+    learnStatus: async () => undefined,
     close: async () => undefined,
   };
 }
@@ -40,7 +40,7 @@ describe('the dispatcher of the API budget', () => {
       const leftMs = since + endsInMs - now;
       return leftMs <= 0 ? slotAt(now) : { ...halt, retryInMs: Math.min(leftMs, 5_000) };
     });
-    const budget = makeApiBudgetDispatcher({ ledger, standstillWaitMaxMs: 300 });
+    const budget = makeApiBudgetDispatcher({ ledger, outageWaitMaxMs: 300 });
     const come = (who: string) => {
       const tell = (what: 'granted' | 'refused') => told.push([who, what, performance.now() - since]);
       void budget.take('look').then(
@@ -83,7 +83,7 @@ describe('the dispatcher of the API budget', () => {
       ...aLedger((now) => slotAt(now)),
       reserve: () => new Promise<Reservation>((resolve) => (answer = resolve)),
     };
-    const budget = makeApiBudgetDispatcher({ ledger, standstillWaitMaxMs: 5_000 });
+    const budget = makeApiBudgetDispatcher({ ledger, outageWaitMaxMs: 5_000 });
     const come = (who: string) =>
       void budget.take('create').then(
         () => told.push(`${who} granted`),
@@ -145,7 +145,7 @@ describe('the dispatcher of the API budget', () => {
       for (let call = 0; call < 20; call += 1) void budget.take('look').then(() => (granted += 1));
       await vi.advanceTimersByTimeAsync(60_000);
       expect(granted).toBe(20);
-      // Three misses show that it is no stall, and from then on nothing is reserved in vain.
+      // Three failedPolls show that it is no stall, and from then on nothing is reserved in vain.
       expect(slacksMs).toHaveLength(23);
       expect(slacksMs.slice(3).every((slackMs) => slackMs + 20 >= lateMs)).toBe(true);
       expect(told).toEqual([lateMs]);

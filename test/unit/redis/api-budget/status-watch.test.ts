@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ServiceStanding } from '../../../../src/orchestrator/ports/api-budget.ts';
-import { makeStandingWatch } from '../../../../src/redis/api-budget/status-watch.ts';
+import type { ServiceStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
+import { makeStatusWatch } from '../../../../src/redis/api-budget/status-watch.ts';
 
 describe('the watch over the service', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
 
   function aWatch(readDown: () => Promise<string>) {
-    const told: ServiceStanding[] = [];
+    const told: ServiceStatus[] = [];
     const failures: unknown[] = [];
-    const watch = makeStandingWatch({
+    const watch = makeStatusWatch({
       readDown,
-      onStanding: (standing) => told.push(standing),
+      onStatus: (standing) => told.push(standing),
       onFailed: (error) => failures.push(error),
       everyMs: 50,
     });

@@ -13,20 +13,20 @@ describe('the waiting line', () => {
         classes.forEach((each, place) => {
           line.add(each, { budgetClass: each, place });
         });
-        let turnsWithoutLook = 0;
-        let lastLook = -1;
+        let turnsWithoutPoll = 0;
+        let lastPoll = -1;
         for (let size = classes.length; size > 0; size -= 1) {
-          const looksWait = line.size > 0 && classes.some((each, place) => isLook(each) && place > lastLook);
+          const looksWait = line.size > 0 && classes.some((each, place) => isLook(each) && place > lastPoll);
           const next = line.takeNext();
           if (next === undefined) throw new Error('the line lost someone');
           if (isLook(next.budgetClass)) {
-            expect(next.place).toBeGreaterThan(lastLook);
-            lastLook = next.place;
-            turnsWithoutLook = 0;
+            expect(next.place).toBeGreaterThan(lastPoll);
+            lastPoll = next.place;
+            turnsWithoutPoll = 0;
           } else if (looksWait) {
-            turnsWithoutLook += 1;
+            turnsWithoutPoll += 1;
           }
-          expect(turnsWithoutLook).toBeLessThanOrEqual(3);
+          expect(turnsWithoutPoll).toBeLessThanOrEqual(3);
         }
         expect(line.takeNext()).toBeUndefined();
       }),

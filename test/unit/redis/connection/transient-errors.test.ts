@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { makePassingErrors } from '../../../../src/redis/connection/transient-errors.ts';
+import { makeTransientErrors } from '../../../../src/redis/connection/transient-errors.ts';
 
 const readOnly = new Error("READONLY You can't write against a read only replica.");
 
@@ -13,7 +13,7 @@ describe('errors of Redis that pass by themselves', () => {
 
   it('send the command again on a new connection, and are told; others are neither', () => {
     const told: Error[] = [];
-    const passing = makePassingErrors((error) => told.push(error));
+    const passing = makeTransientErrors((error) => told.push(error));
     expect(passing.reconnectOnError(readOnly)).toBe(2);
     expect(
       passing.reconnectOnError(new Error("OOM command not allowed when used memory > 'maxmemory'.")),
@@ -23,7 +23,7 @@ describe('errors of Redis that pass by themselves', () => {
 
   it('of a cluster that is not whole are told, and need no new connection', () => {
     const told: Error[] = [];
-    const passing = makePassingErrors((error) => told.push(error));
+    const passing = makeTransientErrors((error) => told.push(error));
     const down = new Error('CLUSTERDOWN The cluster is down');
     expect(passing.reconnectOnError(down)).toBe(false);
     expect(told).toEqual([down]);
@@ -31,7 +31,7 @@ describe('errors of Redis that pass by themselves', () => {
   });
 
   it('wait longer each time, up to 2 s, although each connection is taken', () => {
-    const passing = makePassingErrors(undefined);
+    const passing = makeTransientErrors(undefined);
     const waits = Array.from({ length: 25 }, () => {
       // Several commands meet the same error on one connection.
       passing.reconnectOnError(readOnly);
@@ -45,7 +45,7 @@ describe('errors of Redis that pass by themselves', () => {
   });
 
   it('are forgotten after ten seconds without any', () => {
-    const passing = makePassingErrors(undefined);
+    const passing = makeTransientErrors(undefined);
     for (let turn = 0; turn < 10; turn += 1) {
       passing.reconnectOnError(readOnly);
       passing.retryStrategy(1);
@@ -55,7 +55,7 @@ describe('errors of Redis that pass by themselves', () => {
   });
 
   it('know that the close after them is our own, and a later one is not', () => {
-    const passing = makePassingErrors(undefined);
+    const passing = makeTransientErrors(undefined);
     expect(passing.isOwnClose()).toBe(false);
     passing.reconnectOnError(readOnly);
     expect(passing.isOwnClose()).toBe(true);

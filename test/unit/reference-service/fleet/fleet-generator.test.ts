@@ -5,10 +5,10 @@ import { isAlive } from '../../../../src/reference-service/fleet/simulated-colle
 import { collectorView } from '../../../../src/reference-service/fleet/views.ts';
 import { World } from '../../../../src/reference-service/fleet/world.ts';
 import { parseScenario, type ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
-import { aStandingClock } from '../../../support/reference-client.ts';
+import { aStatusClock } from '../../../support/reference-client.ts';
 
 function aFleet(fleet: ScenarioInput['fleet']) {
-  const clock = aStandingClock();
+  const clock = aStatusClock();
   const world = new World({ scenario: parseScenario({ fleet }), clock });
   return { clock, collectors: world.collectors(), latest: world.builds.latest(clock.now()) ?? '' };
 }

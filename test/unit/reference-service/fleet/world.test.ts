@@ -3,7 +3,7 @@ import { taskStatusAt } from '../../../../src/reference-service/fleet/task-scrip
 import { collectorView } from '../../../../src/reference-service/fleet/views.ts';
 import { World } from '../../../../src/reference-service/fleet/world.ts';
 import { parseScenario, type ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
-import { aStandingClock } from '../../../support/reference-client.ts';
+import { aStatusClock } from '../../../support/reference-client.ts';
 
 const minuteMs = 60_000;
 const calmShares = {
@@ -18,7 +18,7 @@ const calmShares = {
 const noFailures = { failed: 0, timeout: 0, lost: 0, lostMac: 0 };
 
 function aWorld(scenario: ScenarioInput = {}) {
-  const clock = aStandingClock();
+  const clock = aStatusClock();
   const world = new World({
     clock,
     scenario: parseScenario({

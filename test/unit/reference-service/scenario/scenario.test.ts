@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseScenario, ScenarioError } from '../../../../src/reference-service/scenario/scenario.ts';
 import { makeScaledClock } from '../../../../src/reference-service/server/start-reference-service.ts';
-import { aStandingClock } from '../../../support/reference-client.ts';
+import { aStatusClock } from '../../../support/reference-client.ts';
 
 describe('parseScenario', () => {
   it('fills every default, for nothing at all too', () => {
@@ -45,7 +45,7 @@ describe('parseScenario', () => {
 
 describe('makeScaledClock', () => {
   it('runs so many times as fast from its anchor on', () => {
-    const realClock = aStandingClock(1_000);
+    const realClock = aStatusClock(1_000);
     const clock = makeScaledClock({ realClock, speed: 100, anchor: 5_000_000 });
     expect(clock.now()).toBe(5_000_000);
     realClock.advance(250);

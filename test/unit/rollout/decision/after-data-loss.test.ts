@@ -9,7 +9,7 @@ import { aRollout, aWave, targetBuild } from '../../../support/builders.ts';
 
 describe('standstillOf', () => {
   /** Of a rollout that was in this state; a new state has to be thought of here. */
-  const standstills: Readonly<Record<RolloutState, Standstill | undefined>> = {
+  const outages: Readonly<Record<RolloutState, Standstill | undefined>> = {
     planned: undefined,
     awaitingApproval: { words: 'waited for approval', build: null },
     running: undefined,
@@ -24,7 +24,7 @@ describe('standstillOf', () => {
   };
 
   it.each(rolloutStates)('knows what stopped a lost rollout that was %s (P4)', (state) => {
-    expect(standstillOf(aRollout({ state, reason: 'it leaks' }))).toEqual(standstills[state]);
+    expect(standstillOf(aRollout({ state, reason: 'it leaks' }))).toEqual(outages[state]);
   });
 
   it('takes a wave or a stratum that waited for a person as one, too: a new plan would make canaries of it', () => {

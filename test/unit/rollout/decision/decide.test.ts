@@ -110,7 +110,7 @@ describe('order (P3)', () => {
           size: 5,
           state: 'soaking',
           soakEndsAt: now,
-          soakCheck: { at: now, silent: 0, misses: 0 },
+          soakCheck: { at: now, silent: 0, failedPolls: 0 },
         }),
         aWave({ size: 20, state: 'waiting' }),
       ],

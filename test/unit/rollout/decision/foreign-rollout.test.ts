@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import type { AccountStanding } from '../../../../src/rollout/model/account.ts';
+import type { AccountStatus } from '../../../../src/rollout/model/account.ts';
 import type { RolloutState } from '../../../../src/rollout/model/rollout.ts';
 import type { UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
@@ -10,7 +10,7 @@ import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts'
 import { asShown } from '../../../support/as-shown.ts';
 import {
   aContext,
-  anApiStanding,
+  anApiBudgetStatus,
   anUpgrade,
   anUpgradingOne,
   aRollout,
@@ -19,13 +19,13 @@ import {
   startedAt,
 } from '../../../support/builders.ts';
 
-const another: AccountStanding = { kind: 'another', compared: 8, matched: 0, renamed: 0 };
-const unknown: AccountStanding = { kind: 'unknown', reason: '' };
+const another: AccountStatus = { kind: 'another', compared: 8, matched: 0, renamed: 0 };
+const unknown: AccountStatus = { kind: 'unknown', reason: '' };
 const now = startedAt + 60_000;
 
 /** A view in which there would be a lot to do. */
 function aForeignView(
-  account: AccountStanding,
+  account: AccountStatus,
   state: RolloutState = 'running',
   counts: Partial<Record<UpgradeState, number>> = { pending: 6, upgrading: 4 },
 ) {
@@ -83,7 +83,7 @@ describe('a rollout of another account (P5)', () => {
       (verb) => judgeVerb(view, asShown(view, verb), words).kind === 'change',
     );
     expect(taken).toEqual(['pause', 'abort']);
-    const status = describeRollout(view, now, anApiStanding());
+    const status = describeRollout(view, now, anApiBudgetStatus());
     expect(legalVerbs(status)).toEqual(['pause', 'abort']);
     expect(status).toMatchObject({ account: 'another', eta: { kind: 'unknown', reason: 'account' } });
   });
@@ -95,7 +95,7 @@ describe('a rollout of another account (P5)', () => {
       kind: 'change',
       fact: { kind: 'aborted' },
     });
-    expect(legalVerbs(describeRollout(view, now, anApiStanding()))).toContain('abort');
+    expect(legalVerbs(describeRollout(view, now, anApiBudgetStatus()))).toContain('abort');
     expect(judgeVerb({ ...view, account: { kind: 'own' } }, { verb: 'abort' }, words).kind).toBe('refused');
   });
 

@@ -4,13 +4,13 @@ import {
   afterAnswer,
   assessGate,
   evaluateExpectation,
-  freshStanding,
+  freshStatus,
   type GateAnswerLike,
   writeExpectation,
   writeGateValue,
 } from '../../../../src/rollout/decision/gate-probe.ts';
 import type { Expectation, GateRule } from '../../../../src/rollout/model/policy.ts';
-import type { GateStanding } from '../../../../src/rollout/model/rollout.ts';
+import type { GateAnswers } from '../../../../src/rollout/model/rollout.ts';
 import { aPrometheusGate, aWebhookGate } from '../../../support/builders.ts';
 
 const minute = 60_000;
@@ -28,11 +28,7 @@ const says = (verdict: 'pass' | 'hold', detail = ''): GateAnswerLike => ({
 });
 
 /** Answers that come a minute apart, the first at `start`. */
-function afterAnswers(
-  gate: GateRule,
-  answers: readonly GateAnswerLike[],
-  from = freshStanding(),
-): GateStanding {
+function afterAnswers(gate: GateRule, answers: readonly GateAnswerLike[], from = freshStatus()): GateAnswers {
   return answers.reduce(
     (standing, answer, index) => afterAnswer(standing, gate, answer, start + index * minute),
     from,
@@ -105,7 +101,7 @@ describe('writeGateValue', () => {
 
 describe('a prometheus gate', () => {
   it('is asked at once when it never was', () => {
-    expect(assessGate(aPrometheusGate(), freshStanding(), start)).toEqual({
+    expect(assessGate(aPrometheusGate(), freshStatus(), start)).toEqual({
       verdict: 'waiting',
       words: 'prometheus was not asked yet',
       askAt: start,
@@ -120,7 +116,7 @@ describe('a prometheus gate', () => {
     });
   });
 
-  it('fails with one answer that misses it', () => {
+  it('fails with one answer that failedPolls it', () => {
     expect(assessAfter(aPrometheusGate(), [bad])).toEqual({
       verdict: 'fail',
       words: 'prometheus 0.93, expected >= 0.99',
@@ -216,7 +212,7 @@ describe('a prometheus gate', () => {
 
   it('counts afresh when nobody asked for longer than an answer is fresh', () => {
     const gate = aPrometheusGate({ forMs: minute });
-    const first = afterAnswer(freshStanding(), gate, good, start);
+    const first = afterAnswer(freshStatus(), gate, good, start);
     const inTime = afterAnswer(first, gate, good, start + freshFor);
     const tooLate = afterAnswer(first, gate, good, start + freshFor + 1);
     expect(inTime.since).toBe(start);
@@ -226,7 +222,7 @@ describe('a prometheus gate', () => {
   it('counts afresh when the first answer after such a time is an error', () => {
     const gate = aPrometheusGate({ forMs: minute });
     const later = start + 60 * minute;
-    const silent = afterAnswer(afterAnswer(freshStanding(), gate, good, start), gate, refused, later);
+    const silent = afterAnswer(afterAnswer(freshStatus(), gate, good, start), gate, refused, later);
     const standing = afterAnswer(silent, gate, good, later + minute);
     expect(standing.since).toBe(later + minute);
     expect(assessGate(gate, silent, later).verdict).toBe('waiting');
@@ -255,7 +251,7 @@ describe('a prometheus gate', () => {
   });
 
   it('needs no time to have passed when none is asked for, also when the clock was set back', () => {
-    const first = afterAnswer(freshStanding(), aPrometheusGate(), good, start);
+    const first = afterAnswer(freshStatus(), aPrometheusGate(), good, start);
     const standing = afterAnswer(first, aPrometheusGate(), good, start - 1_000);
     expect(assessGate(aPrometheusGate(), standing, start - 1_000).verdict).toBe('pass');
   });
@@ -376,7 +372,7 @@ describe('any history of a gate (P14)', () => {
 
   /** The standing after each answer, and when it came. */
   function play(gate: GateRule, answers: ReadonlyArray<{ answer: GateAnswerLike; waitMs: number }>) {
-    let standing = freshStanding();
+    let standing = freshStatus();
     let at = start;
     return answers.map(({ answer, waitMs }) => {
       at += waitMs;

@@ -16,7 +16,7 @@ import {
   aPolicy,
   aPrometheusGate,
   aRollout,
-  aStanding,
+  aStatus,
   aSummary,
   aView,
   aWave,
@@ -35,7 +35,7 @@ const webhook = aWebhookGate({ everyMs: 10 * minute });
 const check = (changes: Partial<SoakCheck> = {}): SoakCheck => ({
   at: endsAt,
   silent: 0,
-  misses: 0,
+  failedPolls: 0,
   ...changes,
 });
 
@@ -52,7 +52,7 @@ function soaking({ rule, wave, summary, rollout }: Soaking = {}): RolloutView {
     aWaveRule({ name: 'canary', soakMs, maxFailures: { kind: 'count', count: 1 }, ...rule }),
     aWaveRule(),
   ];
-  const gates = rules[0]?.gates.map(() => aStanding()) ?? [];
+  const gates = rules[0]?.gates.map(() => aStatus()) ?? [];
   return aView({
     rollout: aRollout({
       policy: aPolicy({ waves: rules }),
@@ -70,7 +70,7 @@ const does = (view: RolloutView, now: number): readonly Action['do'][] =>
   decide(view, now).actions.map((action) => action.do);
 
 const met = (askedAt: number, watchedSince = startedAt) =>
-  aStanding({ verdict: 'met', askedAt, watchedSince, since: askedAt, value: 0.998 });
+  aStatus({ verdict: 'met', askedAt, watchedSince, since: askedAt, value: 0.998 });
 const passes = { do: 'passWave', wave: 0 };
 
 describe('the beginning of a soak', () => {
@@ -108,7 +108,7 @@ describe('a soak', () => {
     expect(does(view, endsAt)).toEqual(['checkSoak']);
   });
 
-  it.each([{ silent: 1 }, { misses: 1 }])('does not pass on a look with %o, and says so', (changes) => {
+  it.each([{ silent: 1 }, { failedPolls: 1 }])('does not pass on a look with %o, and says so', (changes) => {
     const view = soaking({ wave: { soakCheck: check(changes) } });
     const decision = decide(view, endsAt);
     expect(decision.actions).toEqual([]);
@@ -180,14 +180,14 @@ describe('a soak', () => {
 });
 
 describe('a gate', () => {
-  const gated = (gate: GateRule, standing = aStanding(), wave: Partial<Wave> = {}) =>
+  const gated = (gate: GateRule, standing = aStatus(), wave: Partial<Wave> = {}) =>
     soaking({
       rule: { gates: [gate] },
       wave: { gates: [standing], soakCheck: check(), ...wave },
     });
 
   it('is asked from the beginning of the soak', () => {
-    expect(decide(gated(prometheus, aStanding(), { soakCheck: null }), startedAt).actions).toEqual([
+    expect(decide(gated(prometheus, aStatus(), { soakCheck: null }), startedAt).actions).toEqual([
       { do: 'askGate', wave: 0, gate: 0 },
     ]);
   });
@@ -211,7 +211,7 @@ describe('a gate', () => {
   });
 
   it('that is missed breaks the rollout at once, also during the soak', () => {
-    const missed = aStanding({ verdict: 'missed', askedAt: startedAt, since: startedAt, value: 0.93 });
+    const missed = aStatus({ verdict: 'missed', askedAt: startedAt, since: startedAt, value: 0.93 });
     const { actions } = decide(gated(prometheus, missed, { soakCheck: null }), startedAt);
     expect(actions).toEqual([
       {
@@ -224,10 +224,10 @@ describe('a gate', () => {
   });
 
   it.each([
-    ['says hold', aStanding({ verdict: 'hold', askedAt: endsAt, since: endsAt })],
+    ['says hold', aStatus({ verdict: 'hold', askedAt: endsAt, since: endsAt })],
     [
       'brings no answer four times',
-      aStanding({ verdict: 'error', askedAt: endsAt, since: endsAt, errorsInRow: 4 }),
+      aStatus({ verdict: 'error', askedAt: endsAt, since: endsAt, errorsInRow: 4 }),
     ],
   ])('that %s holds, and is no failure (P14)', (_words, standing) => {
     expect(does(gated(webhook, standing), endsAt)).toEqual(['hold']);
@@ -253,7 +253,7 @@ describe('a gate', () => {
   it('in a dry run decides nothing, but has to be seen once', () => {
     const dry = { ...prometheus, dryRun: true };
     expect(does(gated(dry), endsAt)).toEqual(['askGate']);
-    const missed = aStanding({ verdict: 'missed', askedAt: endsAt, since: endsAt, value: 0.1 });
+    const missed = aStatus({ verdict: 'missed', askedAt: endsAt, since: endsAt, value: 0.1 });
     expect(decide(gated(dry, missed), endsAt).actions).toEqual([passes]);
   });
 
@@ -284,7 +284,7 @@ describe('a gate', () => {
   });
 
   it('is asked anew after a resume, however long the hold took', () => {
-    const held = gated(webhook, aStanding({ verdict: 'hold', askedAt: endsAt, since: endsAt }));
+    const held = gated(webhook, aStatus({ verdict: 'hold', askedAt: endsAt, since: endsAt }));
     const at = endsAt + 2 * 60 * minute;
     const rollout = evolveRollout(held.rollout, { kind: 'resumed', at, reason: '', view: held });
     expect(does({ ...held, rollout }, at)).toContain('askGate');
@@ -330,7 +330,7 @@ describe('waves in general', () => {
           fc.record({
             at: offsets,
             silent: fc.integer({ min: 0, max: 1 }),
-            misses: fc.integer({ min: 0, max: 1 }),
+            failedPolls: fc.integer({ min: 0, max: 1 }),
           }),
           { nil: null, freq: 10 },
         ),
@@ -343,7 +343,7 @@ describe('waves in general', () => {
           const now = over + since;
           const asked = gates.map(({ gate, standing }) =>
             // Half of the runs show good gates, so that some waves pass.
-            ({ gate, standing: isMet ? afterAnswer(aStanding(), gate, answerFor(gate), now) : standing }),
+            ({ gate, standing: isMet ? afterAnswer(aStatus(), gate, answerFor(gate), now) : standing }),
           );
           const view = soaking({
             rule: { gates: asked.map(({ gate }) => gate) },
@@ -357,7 +357,7 @@ describe('waves in general', () => {
           if (!does(view, now).includes('passWave')) return;
           passed += 1;
           expect(now).toBeGreaterThanOrEqual(over);
-          expect(looked).toMatchObject({ silent: 0, misses: 0 });
+          expect(looked).toMatchObject({ silent: 0, failedPolls: 0 });
           expect(looked?.at).toBeGreaterThanOrEqual(0);
           for (const { gate, standing } of asked) {
             expect(assessGate(gate, standing, now).verdict).toBe('pass');

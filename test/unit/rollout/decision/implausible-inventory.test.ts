@@ -3,7 +3,7 @@ import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import { judgeInventoryReading } from '../../../../src/rollout/decision/implausible-inventory.ts';
 import type { InventoryCount } from '../../../../src/rollout/model/assess-inventory.ts';
-import { doubtHoldAfterMs } from '../../../../src/rollout/model/assess-inventory.ts';
+import { implausibleHoldAfterMs } from '../../../../src/rollout/model/assess-inventory.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import { aRollout, aView, aWave, startedAt as t } from '../../../support/builders.ts';
 
@@ -26,7 +26,7 @@ const doubting = afterReading(running, reading(60));
 
 /** Held for the doubt itself, so that a person has read what resuming it means. */
 function afterHold(rollout: Rollout): Rollout {
-  const at = t + minutes + doubtHoldAfterMs;
+  const at = t + minutes + implausibleHoldAfterMs;
   const [action] = decide(aView({ rollout, braked: true }), at).actions;
   if (action?.do !== 'hold') throw new Error('it is not held');
   const { do: _do, ...words } = action;
@@ -46,7 +46,7 @@ describe('a rollout that can not believe the inventory (P14)', () => {
         until: null,
       },
     ]);
-    expect(wakeAt).toBe(t + minutes + doubtHoldAfterMs);
+    expect(wakeAt).toBe(t + minutes + implausibleHoldAfterMs);
   });
 
   it('goes on with the next good reading, and keeps what it was judged by', () => {
@@ -79,7 +79,10 @@ describe('a rollout that can not believe the inventory (P14)', () => {
   });
 
   it('is held after half an hour, with what a person can do', () => {
-    const { actions } = decide(aView({ rollout: doubting, braked: true }), t + minutes + doubtHoldAfterMs);
+    const { actions } = decide(
+      aView({ rollout: doubting, braked: true }),
+      t + minutes + implausibleHoldAfterMs,
+    );
     expect(actions).toEqual([
       {
         do: 'hold',
@@ -99,18 +102,18 @@ describe('a rollout that can not believe the inventory (P14)', () => {
   });
 
   it('takes the inventory for the whole fleet when a person resumes after the hold', () => {
-    const at = t + minutes + doubtHoldAfterMs;
+    const at = t + minutes + implausibleHoldAfterMs;
     const held = afterHold(doubting);
     expect(held.state).toBe('held');
     const resumed = evolveRollout(held, { kind: 'resumed', at, reason: '', view: aView({ rollout: held }) });
     expect(resumed).toMatchObject({ state: 'running', inventory: { size: 60, missing: 60 } });
     expect(resumed.doubt).toBeUndefined();
     expect(judgeInventoryReading(resumed, reading(59, at + 1), at + 1)).toBeUndefined();
-    expect(judgeInventoryReading(resumed, reading(30, at + 1), at + 1)?.kind).toBe('inventoryDoubted');
+    expect(judgeInventoryReading(resumed, reading(30, at + 1), at + 1)?.kind).toBe('inventoryImplausible');
   });
 
   it('never takes an empty one for the fleet: it waits anew', () => {
-    const at = t + minutes + doubtHoldAfterMs;
+    const at = t + minutes + implausibleHoldAfterMs;
     const held = afterHold(afterReading(running, reading(0)));
     const resumed = evolveRollout(held, { kind: 'resumed', at, reason: '', view: aView({ rollout: held }) });
     expect(resumed.doubt).toMatchObject({ since: at, why: { kind: 'empty' } });

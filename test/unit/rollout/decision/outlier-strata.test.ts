@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  findCulprits,
-  findStandOuts,
+  findOutlierCauses,
+  findOutliers,
   mayFindCulprits,
-  type StandOut,
+  type OutlierStratum,
   type Trip,
 } from '../../../../src/rollout/decision/outlier-strata.ts';
 import type {
@@ -65,7 +65,7 @@ function withStrata(
   });
 }
 
-const indexes = (found: readonly StandOut[] | undefined) => found?.map(({ stratum }) => stratum);
+const indexes = (found: readonly OutlierStratum[] | undefined) => found?.map(({ stratum }) => stratum);
 const well = (count: number, succeeded = 10) => Array.from({ length: count }, () => [0, succeeded] as const);
 /** A wave with some of each stratum trips, and is within bounds once these are set aside. */
 const canary = (...strata: readonly number[]): Trip => ({
@@ -77,40 +77,40 @@ const anyWave = (...strata: readonly number[]): Trip => ({ ...canary(...strata),
 
 describe('a stratum that stands out while all is within bounds', () => {
   it('is found with its figures', () => {
-    expect(findStandOuts(view({ tried: [[3, 1], ...well(7)] }))).toEqual([
+    expect(findOutliers(view({ tried: [[3, 1], ...well(7)] }))).toEqual([
       { stratum: 0, label: 's0', reason: '3 of 4 failed, 0 of 70 elsewhere' },
     ]);
   });
 
   it('is not found for one failure, however well the rest is', () => {
-    expect(findStandOuts(view({ tried: [[1, 0], ...well(9, 2_000)], size: 3_000 }))).toEqual([]);
-    expect(indexes(findStandOuts(view({ tried: [[2, 0], ...well(9, 2_000)], size: 3_000 })))).toEqual([0]);
+    expect(findOutliers(view({ tried: [[1, 0], ...well(9, 2_000)], size: 3_000 }))).toEqual([]);
+    expect(indexes(findOutliers(view({ tried: [[2, 0], ...well(9, 2_000)], size: 3_000 })))).toEqual([0]);
   });
 
   it('is not found while chance explains it', () => {
     // Two of two, half a failure in 36 reckoned with elsewhere: 0.0193 %; in 41: 0.0149 %. A sixth of 0.1 % is allowed.
-    expect(findStandOuts(view({ tried: [[2, 0], ...well(5, 7)] }))).toEqual([]);
-    expect(indexes(findStandOuts(view({ tried: [[2, 0], ...well(5, 8)] })))).toEqual([0]);
-    expect(findStandOuts(view({ tried: [[2, 1], ...well(5, 8)] }))).toEqual([]);
+    expect(findOutliers(view({ tried: [[2, 0], ...well(5, 7)] }))).toEqual([]);
+    expect(indexes(findOutliers(view({ tried: [[2, 0], ...well(5, 8)] })))).toEqual([0]);
+    expect(findOutliers(view({ tried: [[2, 1], ...well(5, 8)] }))).toEqual([]);
   });
 
   it('has to stand out more the more strata were looked at', () => {
-    expect(findStandOuts(view({ tried: [[2, 0], ...well(5, 8), ...well(2, 0)] }))).toEqual([]);
+    expect(findOutliers(view({ tried: [[2, 0], ...well(5, 8), ...well(2, 0)] }))).toEqual([]);
   });
 
   it('is not found when most fail: then it is the build', () => {
-    expect(findStandOuts(view({ tried: Array.from({ length: 8 }, () => [5, 5] as const) }))).toEqual([]);
-    expect(findStandOuts(view({ tried: [[9, 1], [8, 2], [7, 3], [8, 2], ...well(2)] }))).toEqual([]);
+    expect(findOutliers(view({ tried: Array.from({ length: 8 }, () => [5, 5] as const) }))).toEqual([]);
+    expect(findOutliers(view({ tried: [[9, 1], [8, 2], [7, 3], [8, 2], ...well(2)] }))).toEqual([]);
   });
 
   it('is not found in a plan of one stratum, nor where the policy does not want it', () => {
-    expect(findStandOuts(view({ tried: [[5, 5]] }))).toEqual([]);
-    expect(findStandOuts(view({ tried: [[9, 1], ...well(9, 100)], isolateStrata: false }))).toEqual([]);
-    expect(indexes(findStandOuts(view({ tried: [[9, 1], ...well(9, 100)] })))).toEqual([0]);
+    expect(findOutliers(view({ tried: [[5, 5]] }))).toEqual([]);
+    expect(findOutliers(view({ tried: [[9, 1], ...well(9, 100)], isolateStrata: false }))).toEqual([]);
+    expect(indexes(findOutliers(view({ tried: [[9, 1], ...well(9, 100)] })))).toEqual([0]);
   });
 
   it('is not found when it is held already', () => {
-    expect(findStandOuts(view({ tried: [[9, 1], ...well(9)], held: [0] }))).toEqual([]);
+    expect(findOutliers(view({ tried: [[9, 1], ...well(9)], held: [0] }))).toEqual([]);
   });
 
   it('is at most half of the plan, and a fifth of the strata tried', () => {
@@ -119,19 +119,19 @@ describe('a stratum that stands out while all is within bounds', () => {
         strata: [{ label: 's0', sizes: [size] }, ...well(5).map(() => ({ label: 's', sizes: [16] }))],
       });
     const bad = view({ tried: [[9, 1], ...well(5, 16)] });
-    expect(indexes(findStandOuts({ ...bad, groups: groups(80) }))).toEqual([0]);
-    expect(findStandOuts({ ...bad, groups: groups(81) })).toEqual([]);
+    expect(indexes(findOutliers({ ...bad, groups: groups(80) }))).toEqual([0]);
+    expect(findOutliers({ ...bad, groups: groups(81) })).toEqual([]);
     const two = [
       [9, 1],
       [9, 1],
     ] as const;
-    expect(indexes(findStandOuts(view({ tried: [...two, ...well(8, 20)] })))).toEqual([0, 1]);
-    expect(findStandOuts(view({ tried: [...two, ...well(7, 20)] }))).toEqual([]);
+    expect(indexes(findOutliers(view({ tried: [...two, ...well(8, 20)] })))).toEqual([0, 1]);
+    expect(findOutliers(view({ tried: [...two, ...well(7, 20)] }))).toEqual([]);
   });
 
   it('counts those that are held towards these shares', () => {
-    expect(findStandOuts(view({ tried: [[9, 1], [9, 1], ...well(8, 20)], held: [1] }))).toHaveLength(1);
-    expect(findStandOuts(view({ tried: [[9, 1], [9, 1], ...well(7, 20)], held: [1] }))).toEqual([]);
+    expect(findOutliers(view({ tried: [[9, 1], [9, 1], ...well(8, 20)], held: [1] }))).toHaveLength(1);
+    expect(findOutliers(view({ tried: [[9, 1], [9, 1], ...well(7, 20)], held: [1] }))).toEqual([]);
   });
 
   it('is judged over all waves', () => {
@@ -140,7 +140,7 @@ describe('a stratum that stands out while all is within bounds', () => {
       aStratumSummary({ stratum: 0, wave: 1, failed: 1 }),
       ...[1, 2, 3, 4].map((stratum) => aStratumSummary({ stratum, wave: 1, succeeded: 10 })),
     ];
-    expect(findStandOuts(withStrata(strata, { count: 5 }))).toEqual([
+    expect(findOutliers(withStrata(strata, { count: 5 }))).toEqual([
       { stratum: 0, label: 's0', reason: '2 of 2 failed, 0 of 40 elsewhere' },
     ]);
   });
@@ -149,61 +149,61 @@ describe('a stratum that stands out while all is within bounds', () => {
 describe('failures that an operator has seen', () => {
   it('speak against their stratum no more', () => {
     const seen = { tried: [[3, 1], ...well(7)] } satisfies Given;
-    expect(findStandOuts(view({ ...seen, acknowledged: [{ stratum: 0, failed: 3 }] }))).toEqual([]);
+    expect(findOutliers(view({ ...seen, acknowledged: [{ stratum: 0, failed: 3 }] }))).toEqual([]);
     // One is new, and one alone proves nothing while all is within bounds.
-    expect(findStandOuts(view({ ...seen, acknowledged: [{ stratum: 0, failed: 2 }] }))).toEqual([]);
+    expect(findOutliers(view({ ...seen, acknowledged: [{ stratum: 0, failed: 2 }] }))).toEqual([]);
     expect(
-      findStandOuts(view({ tried: [[5, 0], ...well(7)], acknowledged: [{ stratum: 0, failed: 3 }] })),
+      findOutliers(view({ tried: [[5, 0], ...well(7)], acknowledged: [{ stratum: 0, failed: 3 }] })),
     ).toEqual([{ stratum: 0, label: 's0', reason: '2 of 2 failed, 0 of 70 elsewhere' }]);
   });
 
   it('leave no credit behind when they are retried and succeed', () => {
     const retried = view({ tried: [[0, 3], ...well(7)], acknowledged: [{ stratum: 0, failed: 3 }] });
-    expect(findStandOuts(retried)).toEqual([]);
+    expect(findOutliers(retried)).toEqual([]);
     const partly = view({ tried: [[2, 3], ...well(7)], acknowledged: [{ stratum: 0, failed: 3 }] });
-    expect(findStandOuts(partly)).toEqual([]);
+    expect(findOutliers(partly)).toEqual([]);
     const other = view({ tried: [[2, 0], [0, 8], ...well(4, 8)], acknowledged: [{ stratum: 1, failed: 3 }] });
-    expect(findStandOuts(other)).toMatchObject([{ reason: '2 of 2 failed, 0 of 40 elsewhere' }]);
+    expect(findOutliers(other)).toMatchObject([{ reason: '2 of 2 failed, 0 of 40 elsewhere' }]);
   });
 });
 
 describe('strata that explain why a wave trips that tries each stratum', () => {
   it('are found on one failure when four have ended well elsewhere, and nobody runs', () => {
-    expect(findCulprits(view({ tried: [[1, 0], ...well(4, 1)] }), canary(0))).toEqual([
+    expect(findOutlierCauses(view({ tried: [[1, 0], ...well(4, 1)] }), canary(0))).toEqual([
       { stratum: 0, label: 's0', reason: '1 of 1 failed, 0 of 4 elsewhere' },
     ]);
-    expect(findCulprits(view({ tried: [[1, 0], ...well(3, 1), [0, 0]] }), canary(0))).toBeUndefined();
-    expect(findCulprits(view({ tried: [[1, 0], ...well(4, 1), [0, 0, 1]] }), canary(0))).toBeUndefined();
-    expect(findCulprits(view({ tried: [[1, 0], ...well(3, 1), [1, 3]] }), canary(0))).toBeUndefined();
+    expect(findOutlierCauses(view({ tried: [[1, 0], ...well(3, 1), [0, 0]] }), canary(0))).toBeUndefined();
+    expect(findOutlierCauses(view({ tried: [[1, 0], ...well(4, 1), [0, 0, 1]] }), canary(0))).toBeUndefined();
+    expect(findOutlierCauses(view({ tried: [[1, 0], ...well(3, 1), [1, 3]] }), canary(0))).toBeUndefined();
   });
 
   it('need four that ended well for each of them', () => {
     const tried = (good: number) => [[1, 0], [1, 0], ...well(8, 0), ...well(good, 1)] as const;
-    expect(indexes(findCulprits(view({ tried: tried(8) }), canary(0, 1)))).toEqual([0, 1]);
-    expect(findCulprits(view({ tried: tried(7) }), canary(0, 1))).toBeUndefined();
+    expect(indexes(findOutlierCauses(view({ tried: tried(8) }), canary(0, 1)))).toEqual([0, 1]);
+    expect(findOutlierCauses(view({ tried: tried(7) }), canary(0, 1))).toBeUndefined();
   });
 
   it('are found while others run when chance in one of twenty does not explain it', () => {
-    expect(indexes(findCulprits(view({ tried: [[1, 0], ...well(10, 1), [0, 0, 1]] }), canary(0)))).toEqual([
-      0,
-    ]);
-    expect(findCulprits(view({ tried: [[1, 0], ...well(8, 1), [0, 0, 1]] }), canary(0))).toBeUndefined();
+    expect(
+      indexes(findOutlierCauses(view({ tried: [[1, 0], ...well(10, 1), [0, 0, 1]] }), canary(0))),
+    ).toEqual([0]);
+    expect(findOutlierCauses(view({ tried: [[1, 0], ...well(8, 1), [0, 0, 1]] }), canary(0))).toBeUndefined();
   });
 });
 
 describe('strata that explain why another wave trips', () => {
   it('are not found for one failure: one is in some stratum always', () => {
     expect(
-      findCulprits(view({ tried: [[1, 0], ...well(9, 1_000)], size: 2_000 }), anyWave(0)),
+      findOutlierCauses(view({ tried: [[1, 0], ...well(9, 1_000)], size: 2_000 }), anyWave(0)),
     ).toBeUndefined();
-    expect(indexes(findCulprits(view({ tried: [[2, 0], ...well(9, 20)] }), anyWave(0)))).toEqual([0]);
+    expect(indexes(findOutlierCauses(view({ tried: [[2, 0], ...well(9, 20)] }), anyWave(0)))).toEqual([0]);
   });
 
   it('have to stand out more the more strata were looked at', () => {
     // Two of two, half a failure in 13 reckoned with elsewhere: 0.15 %, against 5 % of 5 strata, and of 40.
-    expect(indexes(findCulprits(view({ tried: [[2, 0], ...well(4, 3)] }), anyWave(0)))).toEqual([0]);
+    expect(indexes(findOutlierCauses(view({ tried: [[2, 0], ...well(4, 3)] }), anyWave(0)))).toEqual([0]);
     expect(
-      findCulprits(view({ tried: [[2, 0], ...well(4, 3), ...well(35, 0)] }), anyWave(0)),
+      findOutlierCauses(view({ tried: [[2, 0], ...well(4, 3), ...well(35, 0)] }), anyWave(0)),
     ).toBeUndefined();
   });
 });
@@ -212,20 +212,20 @@ describe('strata that explain why any wave trips', () => {
   it('are the fewest that are enough', () => {
     const tried = [[4, 0], [3, 1], ...well(10, 20)] as const;
     for (const trip of [canary, anyWave]) {
-      expect(indexes(findCulprits(view({ tried }), trip(0)))).toEqual([0]);
-      expect(indexes(findCulprits(view({ tried }), trip(0, 1)))).toEqual([0, 1]);
+      expect(indexes(findOutlierCauses(view({ tried }), trip(0)))).toEqual([0]);
+      expect(indexes(findOutlierCauses(view({ tried }), trip(0, 1)))).toEqual([0, 1]);
     }
   });
 
   it('are not found when setting them aside would not be enough', () => {
-    expect(findCulprits(view({ tried: [[4, 0], ...well(10, 20)] }), canary(5))).toBeUndefined();
+    expect(findOutlierCauses(view({ tried: [[4, 0], ...well(10, 20)] }), canary(5))).toBeUndefined();
   });
 
   it('are not found when they are no exception', () => {
     const three = [[4, 0], [4, 0], [4, 0], ...well(9, 20)] as const;
-    expect(findCulprits(view({ tried: three }), canary(0, 1, 2))).toBeUndefined();
+    expect(findOutlierCauses(view({ tried: three }), canary(0, 1, 2))).toBeUndefined();
     const everywhere = [[4, 6], ...Array.from({ length: 9 }, () => [3, 7] as const)] as const;
-    expect(findCulprits(view({ tried: everywhere }), canary(0))).toBeUndefined();
+    expect(findOutlierCauses(view({ tried: everywhere }), canary(0))).toBeUndefined();
   });
 });
 
@@ -280,8 +280,9 @@ describe('isolation in general', () => {
         const held = made.held.filter((stratum) => stratum < made.tried.length);
         const of = view({ ...made, held, size: 40 });
         const culprits = isTripped
-          ? (findCulprits(of, { triesEachStratum, isWithinBoundsWithout: (aside) => aside.size >= 1 }) ?? [])
-          : findStandOuts(of);
+          ? (findOutlierCauses(of, { triesEachStratum, isWithinBoundsWithout: (aside) => aside.size >= 1 }) ??
+            [])
+          : findOutliers(of);
         const rates = of.strata.map(({ stratum, failed, succeeded }) => {
           const known = made.acknowledged.find((each) => each.stratum === stratum)?.failed ?? 0;
           const fresh = Math.max(0, failed - known);
@@ -321,10 +322,10 @@ describe('isolation in general', () => {
     fc.assert(
       fc.property(given, ({ tried, acknowledged }) => {
         const of = view({ tried, acknowledged, size: 40 });
-        const first = findStandOuts(of);
+        const first = findOutliers(of);
         if (first.length === 0) return;
         const heldStrata = first.map((each): HeldStratum => ({ ...each, by: 'daemon', at: startedAt }));
-        const then = findStandOuts({ ...of, rollout: { ...of.rollout, heldStrata } });
+        const then = findOutliers({ ...of, rollout: { ...of.rollout, heldStrata } });
         for (const { stratum } of then) expect(indexes(first)).not.toContain(stratum);
       }),
       { numRuns: 1_000 },

@@ -174,7 +174,7 @@ describe('a wave without an upgraded collector', () => {
   });
 
   it('that soaks is observed and asked anew when its hold ends (P14)', () => {
-    const check = { at: now, silent: 0, misses: 0 };
+    const check = { at: now, silent: 0, failedPolls: 0 };
     const soaking = { name: 'canary', size: 2, state: 'soaking', soakEndsAt: now, soakCheck: check } as const;
     const held = afterDecision(
       aCanary({ withdrawn: 2 }, { waves: [aWave(soaking), aWave({ size: 20, state: 'waiting' })] }),
@@ -211,9 +211,9 @@ describe('a canary that someone else upgraded', () => {
   it('is observed like the others: its wave passes only once it was seen alive on the build after the soak', () => {
     const soaking = { state: 'soaking', soakEndsAt: now } as const;
     expect(decide(byHand(soaking), now).actions).toMatchObject([{ do: 'checkSoak' }]);
-    const silent = { soakCheck: { at: now, silent: 1, misses: 0 } };
+    const silent = { soakCheck: { at: now, silent: 1, failedPolls: 0 } };
     expect(decide(byHand({ ...soaking, ...silent }), now).actions).toEqual([]);
-    const well = { soakCheck: { at: now, silent: 0, misses: 0 } };
+    const well = { soakCheck: { at: now, silent: 0, failedPolls: 0 } };
     expect(decide(byHand({ ...soaking, ...well }), now).actions).toEqual([{ do: 'passWave', wave: 0 }]);
   });
 

@@ -10,7 +10,7 @@ import {
   anUpgrade,
   aPolicy,
   aRollout,
-  aStanding,
+  aStatus,
   aWave,
   aWaveRule,
   aWebhookGate,
@@ -69,7 +69,7 @@ describe('a frozen plan', () => {
           size: 2,
           state: 'waiting',
           openedAt: null,
-          gates: [aStanding(), aStanding()],
+          gates: [aStatus(), aStatus()],
         }),
         aWave({ name: 'rest', size: 17, chain: 2, state: 'waiting', openedAt: null }),
       ],
@@ -131,8 +131,10 @@ describe('a frozen plan', () => {
     const heard = aFleet(2, (id) => ({ lastSeenAlive: startedAt - (id === 1 ? 15_000 : 30_000) }));
     const plan = makePlan(aPolicy(), targetBuild, heard, 'seed');
     const origin = { id: 'r', policy: aPolicy(), startedBy: 'schedule', createdAt: startedAt, fleet: heard };
-    const fitAt = new Map(freezePlan(plan, origin).upgrades.map((each) => [each.collectorId, each.fitAt]));
-    expect(fitAt).toEqual(
+    const eligibleAt = new Map(
+      freezePlan(plan, origin).upgrades.map((each) => [each.collectorId, each.eligibleAt]),
+    );
+    expect(eligibleAt).toEqual(
       new Map([
         [1, startedAt],
         [2, 0],
@@ -217,7 +219,7 @@ describe('a rollback', () => {
         stratum: each.collectorId === 1 ? 1 : 0,
         domains: [0],
         // The inventory does not show whether one is being upgraded.
-        fitAt: 0,
+        eligibleAt: 0,
       });
     }
     expect(frozen.groups.strata.map(({ label }) => label)).toEqual(['Linux', 'Windows']);

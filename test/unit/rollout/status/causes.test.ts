@@ -5,7 +5,7 @@ import type { Upgrade, UpgradeProgress } from '../../../../src/rollout/model/upg
 import { type CauseUpgrades, causesReadMax, groupCauses } from '../../../../src/rollout/status/causes.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import {
-  anApiStanding,
+  anApiBudgetStatus,
   anUpgrade,
   aRollout,
   aSummary,
@@ -162,7 +162,7 @@ describe('the causes of what is not well', () => {
     fc.assert(
       fc.property(counts, read, kind, (summary, upgrades, rolloutKind) => {
         const view = aView({ rollout: aRollout({ kind: rolloutKind }), waves: [aSummary(summary)], groups });
-        const status = describeRollout(view, startedAt, anApiStanding(), upgrades);
+        const status = describeRollout(view, startedAt, anApiBudgetStatus(), upgrades);
         const totals = { failed: 0, retrying: 0, deferred: 0, withdrawn: 0 };
         for (const { of: name, total, causes, others } of status.causes) {
           totals[name] = total;

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { etaInstant, etaWords, shortEtaWords } from '../../../../src/cli/rollouts/eta-words.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import type { ApiStanding, Standstill } from '../../../../src/rollout/status/api-budget-status.ts';
+import type { ApiBudgetStatus, Standstill } from '../../../../src/rollout/status/api-budget-status.ts';
 import { type Eta, type EtaUnknownReason, etaOf } from '../../../../src/rollout/status/eta.ts';
 import {
-  anApiStanding,
+  anApiBudgetStatus,
   anUpgrade,
   aPolicy,
   aRollout,
@@ -51,10 +51,10 @@ function view(
 /** The same with an approval before its last wave. */
 const approved = { waves: [...view().rollout.policy.waves.slice(0, 2), aWaveRule({ approval: true })] };
 
-const eta = (of: RolloutView, api: ApiStanding = anApiStanding()) => etaOf(of, now, api);
+const eta = (of: RolloutView, api: ApiBudgetStatus = anApiBudgetStatus()) => etaOf(of, now, api);
 const unknown = (reason: EtaUnknownReason): Eta => ({ kind: 'unknown', reason });
 
-function at(of: RolloutView, api?: ApiStanding): number {
+function at(of: RolloutView, api?: ApiBudgetStatus): number {
   const found = eta(of, api);
   if (found?.kind !== 'at') throw new Error(`not at an instant: ${JSON.stringify(found)}`);
   return found.at;
@@ -75,7 +75,7 @@ describe('when a rollout ends (P16)', () => {
 
   it('is as much later as a pause of the service lasts, in which a soak goes on', () => {
     const during = (changes: Partial<Standstill>) => ({
-      ...anApiStanding(),
+      ...anApiBudgetStatus(),
       standstill: aStandstill(changes),
     });
     const open = view({}, { waves: [aWave({ size: 10, state: 'open' })] });
@@ -112,7 +112,7 @@ describe('when a rollout ends (P16)', () => {
       const found = eta(waiting);
       expect(found).toMatchObject({ kind: 'afterApproval', approvalAt: null });
       expect(found).not.toHaveProperty('at');
-      expect(etaOf(waiting, now + 5 * hour, anApiStanding())).toEqual(found);
+      expect(etaOf(waiting, now + 5 * hour, anApiBudgetStatus())).toEqual(found);
       const given = waves.map((wave) => ({ ...wave, approvedAt: now }));
       expect(eta(view({}, { waves: given }, approved))).toMatchObject({ kind: 'at' });
     });

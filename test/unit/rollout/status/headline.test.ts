@@ -4,7 +4,7 @@ import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { describeRollout, type HeadlineKind, headlineKinds } from '../../../../src/rollout/status/status.ts';
 import {
-  anApiStanding,
+  anApiBudgetStatus,
   anUpgrade,
   aPolicy,
   aRollout,
@@ -39,8 +39,8 @@ function view(
   });
 }
 
-const headline = (of: RolloutView, api = anApiStanding()) => describeRollout(of, now, api).headline;
-const kindOf = (of: RolloutView, api = anApiStanding()) => headline(of, api).kind;
+const headline = (of: RolloutView, api = anApiBudgetStatus()) => describeRollout(of, now, api).headline;
+const kindOf = (of: RolloutView, api = anApiBudgetStatus()) => headline(of, api).kind;
 
 describe('the headline of a rollout (P16)', () => {
   it('says that an approval is needed, of the plan or of a wave', () => {
@@ -73,19 +73,19 @@ describe('the headline of a rollout (P16)', () => {
   it('says that it waits for a window once nothing is in flight', () => {
     const closed = { windows: openAllNight };
     expect(headline(view({}, {}, closed))).toEqual({ kind: 'waitsForWindow', needsPerson: false });
-    expect(describeRollout(view({}, {}, closed), now, anApiStanding()).waitsFor).toEqual({
+    expect(describeRollout(view({}, {}, closed), now, anApiBudgetStatus()).waitsFor).toEqual({
       kind: 'window',
       until: startedAt + hour,
     });
     const running = [aSummary({ upgrading: 1, pending: 9 })];
     expect(kindOf(view({ waves: running }, {}, closed))).toBe('running');
-    expect(describeRollout(view({}, {}, closed), startedAt + hour, anApiStanding()).headline.kind).toBe(
+    expect(describeRollout(view({}, {}, closed), startedAt + hour, anApiBudgetStatus()).headline.kind).toBe(
       'running',
     );
     // All of the window is less than an upgrade takes, so the next one is waited for.
     const short = { ...closed, upgrade: { ...aPolicy().upgrade, expectMs: 50 * minute } };
     const late = startedAt + hour + 15 * minute;
-    expect(describeRollout(view({}, {}, short), late, anApiStanding()).waitsFor?.until).toBe(
+    expect(describeRollout(view({}, {}, short), late, anApiBudgetStatus()).waitsFor?.until).toBe(
       startedAt + 25 * hour,
     );
   });
@@ -122,21 +122,21 @@ describe('the headline of a rollout (P16)', () => {
       { waves: [aSummary({ succeeded: 9, deferred: 1 })], candidates: [], deferred: [deferred()] },
       { waves: [aWave({ state: 'passed' })] },
     );
-    expect(describeRollout(left, now, anApiStanding())).toMatchObject({
+    expect(describeRollout(left, now, anApiBudgetStatus())).toMatchObject({
       headline: { kind: 'waitsForCollectors', needsPerson: false },
       waitsFor,
     });
     const canary = view({ waves: [aSummary({ deferred: 1 })], candidates: [], deferred: [deferred()] });
-    expect(describeRollout(canary, now, anApiStanding()).waitsFor).toEqual(waitsFor);
+    expect(describeRollout(canary, now, anApiBudgetStatus()).waitsFor).toEqual(waitsFor);
     // Others of the wave have shown the build: it goes on without the deferred one.
     const shown = [aSummary({ succeeded: 9, deferred: 1 })];
     expect(kindOf(view({ waves: shown, candidates: [] }))).toBe('running');
   });
 
   it('says that the service is down, or that the inventory is not believed', () => {
-    const down = { ...anApiStanding(), standstill: aStandstill({ kind: 'serviceDown' }) };
+    const down = { ...anApiBudgetStatus(), standstill: aStandstill({ kind: 'serviceDown' }) };
     expect(kindOf(view(), down)).toBe('waitsForService');
-    expect(kindOf(view(), { ...anApiStanding(), standstill: aStandstill() })).toBe('running');
+    expect(kindOf(view(), { ...anApiBudgetStatus(), standstill: aStandstill() })).toBe('running');
     const doubt = {
       since: now,
       readAt: now,

@@ -5,12 +5,12 @@ import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import {
-  anApiStanding,
+  anApiBudgetStatus,
   aPolicy,
   aPrometheusGate,
   aRollout,
-  aStanding,
   aStandstill,
+  aStatus,
   aStratumSummary,
   aSummary,
   aView,
@@ -50,7 +50,7 @@ function view(
           size: 5,
           state: 'soaking',
           soakEndsAt: now + minute,
-          gates: [aStanding({ verdict: 'met', askedAt: now, since: now, value: 0.998 })],
+          gates: [aStatus({ verdict: 'met', askedAt: now, since: now, value: 0.998 })],
         }),
         aWave({ name: 'early', size: 10, state: 'waiting', openedAt: null }),
         aWave({ name: 'rest', size: 20, state: 'waiting', openedAt: null }),
@@ -66,11 +66,11 @@ function view(
   });
 }
 
-const status = (of: RolloutView) => describeRollout(of, now, anApiStanding());
+const status = (of: RolloutView) => describeRollout(of, now, anApiBudgetStatus());
 
 describe('the status of a rollout', () => {
   it('tells how the API budget stands, unless the rollout has ended', () => {
-    const api = anApiStanding({ standstill: aStandstill() });
+    const api = anApiBudgetStatus({ standstill: aStandstill() });
     expect(describeRollout(view(), now, api).api).toEqual(api);
     expect(describeRollout(view({}, { state: 'succeeded', endedAt: now }), now, api).api).toBeNull();
   });
@@ -167,7 +167,7 @@ describe('the window in a status (P7)', () => {
       timeZone: 'UTC',
       ownZones: false,
     });
-    expect(describeRollout({ ...of, rollout }, now + 60 * minute, anApiStanding()).window).toMatchObject({
+    expect(describeRollout({ ...of, rollout }, now + 60 * minute, anApiBudgetStatus()).window).toMatchObject({
       isOpen: false,
       reason: 'outside the window',
     });

@@ -103,7 +103,10 @@ describe('the attempts of an upgrade', () => {
   });
 
   it('name the task of an adopted upgrade once its answer came, and stay few', () => {
-    const doubted = anUpgrade({ state: 'starting', sentAt: t, dueAt: t, startBy: null }, { doubts: 1 });
+    const doubted = anUpgrade(
+      { state: 'starting', sentAt: t, dueAt: t, startBy: null },
+      { createsInDoubt: 1 },
+    );
     const busy = { kind: 'refused', code: 'collector.in.upgrading', detail: '' } as const;
     const adopted = recordAfter(doubted, { kind: 'createFailed', failure: busy });
     expect(attemptsOf(adopted)).toMatchObject([{ taskId: null, state: 'upgrading' }]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type EndState, endStates, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
-import type { CollectorSighting, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
+import type { CollectorObservation, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
 import { freshForMs, nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
 import {
@@ -18,7 +18,7 @@ import { lossless } from '../../../support/lossless.ts';
 const minutes = 60_000;
 const t = startedAt;
 
-function seen(changes: Partial<CollectorSighting> = {}, at = t): UpgradeFact {
+function seen(changes: Partial<CollectorObservation> = {}, at = t): UpgradeFact {
   const sighting = { build: oldBuild, alive: true, lastSeenAlive: t, serviceAt: at, upgradable: null };
   return { kind: 'collectorSeen', at, ...sighting, ...changes };
 }
@@ -172,7 +172,7 @@ describe('success is seen, not told (P10)', () => {
 
   it('concludes nothing without a look, however late it is', () => {
     const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
-    const unseen = apply(verifying, { kind: 'lookFailed', at: t + 60 * minutes, of: 'collector', failure });
+    const unseen = apply(verifying, { kind: 'pollFailed', at: t + 60 * minutes, of: 'collector', failure });
     expect(unseen.state).toBe('verifying');
   });
 });
@@ -192,7 +192,7 @@ describe('a create that failed', () => {
     const next = apply(starting, createFailed({ kind: 'unavailable', sent: true, detail: '' }));
     expect(next.state).toBe('starting');
     expect(nextStep(next, t + minutes)).toEqual({
-      do: 'lookAtCollector',
+      do: 'pollCollector',
       why: 'settle',
       askUpgradable: true,
     });
@@ -210,7 +210,7 @@ describe('a create that failed', () => {
   });
 
   it('adopts what runs when an earlier create of ours got no answer', () => {
-    const doubtful = { ...starting, doubts: 1 };
+    const doubtful = { ...starting, createsInDoubt: 1 };
     expect(apply(doubtful, refused('collector.in.upgrading'))).toMatchObject({
       state: 'upgrading',
       taskId: null,
@@ -251,7 +251,7 @@ describe('a create in doubt (P1)', () => {
     expect(apply(starting, seen({ upgradable: true, alive: false }, later)).state).toBe('starting');
     const requeued = apply(starting, offered(later));
     expect(requeued).toMatchObject({ state: 'queued', freshAt: 0, dueAt: later + 30_000 });
-    expect(nextStep(requeued, later + 30_000)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+    expect(nextStep(requeued, later + 30_000)).toMatchObject({ do: 'pollCollector', why: 'recheck' });
   });
 
   it('is not sent again on an answer without a time: the collector may be restarting, and nothing shows it', () => {
@@ -381,7 +381,7 @@ describe('a task that failed', () => {
       at: t + 8 * minutes,
       startBy: null,
     });
-    expect(nextStep(admitted, t + 8 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+    expect(nextStep(admitted, t + 8 * minutes)).toMatchObject({ do: 'pollCollector', why: 'recheck' });
     expect(apply(admitted, seen({ build: targetBuild }, t + 8 * minutes)).state).toBe('verifying');
     expect(
       nextStep(apply(admitted, seen({ lastSeenAlive: t + 8 * minutes }, t + 8 * minutes)), t + 8 * minutes),
@@ -393,14 +393,14 @@ describe('a task without an end', () => {
   it('is looked at once more at its deadline, and then timed out', () => {
     const atDeadline = apply(anUpgradingOne(), taskSeen(6, '', t + 35 * minutes));
     expect(atDeadline.state).toBe('upgrading');
-    expect(nextStep(atDeadline, t + 35 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'judge' });
+    expect(nextStep(atDeadline, t + 35 * minutes)).toMatchObject({ do: 'pollCollector', why: 'judge' });
     expect(apply(atDeadline, seen({}, t + 35 * minutes))).toMatchObject({ state: 'timedOut', weight: 1 });
     expect(apply(atDeadline, seen({ build: targetBuild }, t + 35 * minutes)).state).toBe('verifying');
   });
 
   it('is looked for again when the service does not know it, until the deadline', () => {
     const failure: ServiceFailure = { kind: 'notFound', detail: '' };
-    const missing = apply(anUpgradingOne(), { kind: 'lookFailed', at: t + minutes, of: 'task', failure });
+    const missing = apply(anUpgradingOne(), { kind: 'pollFailed', at: t + minutes, of: 'task', failure });
     expect(apply(missing, seen({}, t + minutes))).toMatchObject({ state: 'upgrading', ending: null });
     expect(apply(missing, seen({}, t + 36 * minutes)).state).toBe('timedOut');
     expect(apply(missing, seen({ build: targetBuild }, t + minutes)).state).toBe('verifying');
@@ -507,7 +507,7 @@ describe('nextStep', () => {
     expect(nextStep(anUpgrade({ state: 'retrying', dueAt: t, reason: '' }), t + 1)).toEqual({ do: 'rest' });
   });
 
-  it('spaces looks by the age of the task, and never misses its deadline', () => {
+  it('spaces looks by the age of the task, and never failedPolls its deadline', () => {
     const policy = aPolicy();
     let upgrade = anUpgradingOne();
     const dues: number[] = [];
@@ -528,7 +528,7 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
   it('is looked at before its create, and looked for on the list: it shows no upgrade until it restarts', () => {
     expect(nextStep(queued, now)).toEqual({ do: 'start' });
     expect(nextStep(queued, now, rejoinedAt)).toEqual({
-      do: 'lookAtCollector',
+      do: 'pollCollector',
       why: 'recheck',
       askUpgradable: true,
     });
@@ -580,7 +580,7 @@ describe('a collector that is silent before its create (P1)', () => {
   it('is looked at again when it has missed one: it may be restarting', () => {
     const later = apply(stale, beatAgo(30_000));
     expect(later.state).toBe('queued');
-    expect(nextStep(later, t + 2 * minutes)).toMatchObject({ do: 'lookAtCollector', why: 'recheck' });
+    expect(nextStep(later, t + 2 * minutes)).toMatchObject({ do: 'pollCollector', why: 'recheck' });
   });
 
   it('goes on when it comes late again and again with ever newer heartbeats: the service lags', () => {
@@ -607,7 +607,7 @@ describe('a collector that is silent before its create (P1)', () => {
 
   it('does not go on without newer heartbeats, nor on looks that failed, and begins anew after one in time', () => {
     const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
-    const failed: UpgradeFact = { kind: 'lookFailed', at: t, of: 'collector', failure };
+    const failed: UpgradeFact = { kind: 'pollFailed', at: t, of: 'collector', failure };
     const lateBeat = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: t + beat + 30_000 }, t);
     const same = apply(stale, ...Array.from({ length: 10 }, () => lateBeat(0)));
     expect(same).toMatchObject({ freshAt: 0, late: { looks: 1 } });
@@ -625,8 +625,12 @@ describe('a collector that is silent before its create (P1)', () => {
   });
 
   it('needs no look when the plan heard from it a moment ago, and one when it did not', () => {
-    const admitted = (fitAt: number) =>
-      apply(anUpgrade({ state: 'pending' }, { fitAt }), { kind: 'admitted', at: t + 1_000, startBy: null });
+    const admitted = (eligibleAt: number) =>
+      apply(anUpgrade({ state: 'pending' }, { eligibleAt }), {
+        kind: 'admitted',
+        at: t + 1_000,
+        startBy: null,
+      });
     expect(nextStep(admitted(t), t + 1_000)).toEqual({ do: 'start' });
     expect(nextStep(admitted(0), t + 1_000)).toMatchObject({ why: 'recheck' });
   });
@@ -652,7 +656,7 @@ describe('a window that closes (P7)', () => {
     expect(
       nextStep(anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null }), t + 1),
     ).toMatchObject({
-      do: 'lookAtCollector',
+      do: 'pollCollector',
     });
   });
 
@@ -660,17 +664,17 @@ describe('a window that closes (P7)', () => {
     const starting = apply(inTime, { kind: 'createSent', at: t });
     const unsent: ServiceFailure = { kind: 'unavailable', sent: false, detail: '' };
     const inDoubt: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
-    const lookFailed: UpgradeFact = { kind: 'lookFailed', at: t, of: 'collector', failure: unsent };
+    const pollFailed: UpgradeFact = { kind: 'pollFailed', at: t, of: 'collector', failure: unsent };
     const kept: ReadonlyArray<readonly [string, Upgrade]> = [
       ['admitted', inTime],
       ['looked at', apply(inTime, seen({ lastSeenAlive: t }, t))],
       ['late heartbeat', apply(inTime, seen({ lastSeenAlive: t - 30_000 }, t))],
-      ['look failed', apply(inTime, lookFailed)],
+      ['look failed', apply(inTime, pollFailed)],
       ['sent', starting],
       ['not sent', apply(starting, { kind: 'createNotSent', at: t })],
       ['refused for now', apply(starting, createFailed(unsent))],
       ['in doubt', apply(starting, createFailed(inDoubt))],
-      ['in doubt, look failed', apply(starting, createFailed(inDoubt), lookFailed)],
+      ['in doubt, look failed', apply(starting, createFailed(inDoubt), pollFailed)],
       ['settled: never arrived', apply(starting, seen({ upgradable: true }, t + minutes))],
     ];
     for (const [words, upgrade] of kept) expect(upgrade, words).toMatchObject({ startBy });
@@ -715,13 +719,18 @@ describe('a collector that goes bad while its wave soaks', () => {
 describe('a failed one that an operator wants tried again', () => {
   const spent = anUpgrade(
     { state: 'failed', endedAt: t, reason: 'no', weight: 1, lost: false, failureClass: 'retry' },
-    { attempts: 3, misses: 4 },
+    { attempts: 3, failedPolls: 4 },
   );
   const asked: UpgradeFact = { kind: 'retryAsked', at: t + minutes, reason: 'by ann' };
 
   it('is due at once, counts as no failure, and is looked at before its create (P1)', () => {
     const retrying = apply(spent, asked);
-    expect(retrying).toMatchObject({ state: 'retrying', dueAt: t + minutes, reason: 'by ann', misses: 0 });
+    expect(retrying).toMatchObject({
+      state: 'retrying',
+      dueAt: t + minutes,
+      reason: 'by ann',
+      failedPolls: 0,
+    });
     expect(retrying).not.toHaveProperty('weight');
     const queued = apply(retrying, { kind: 'admitted', at: t + minutes, startBy: null });
     expect(nextStep(queued, t + minutes)).toMatchObject({ why: 'recheck' });
@@ -756,7 +765,7 @@ describe('a withdrawn one that is eligible again', () => {
       { order: 7 },
     );
     const pending = apply(withdrawn, { kind: 'rejoined', at: t + 1, reason: 'is back' });
-    expect(pending).toMatchObject({ state: 'pending', reason: 'is back', order: 7, fitAt: 0 });
+    expect(pending).toMatchObject({ state: 'pending', reason: 'is back', order: 7, eligibleAt: 0 });
     const queued = apply(pending, { kind: 'admitted', at: t + 2, startBy: null });
     expect(nextStep(queued, t + 2)).toMatchObject({ why: 'recheck' });
   });

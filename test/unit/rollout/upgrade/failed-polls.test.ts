@@ -54,7 +54,7 @@ function lookOn(from: Upgrade, answersAt: (at: number) => Answers) {
   let at = t;
   while (at < t + 14 * 24 * hours && !isEnd(upgrade.state)) {
     const { of = 'collector', ...answers } = answersAt(at);
-    upgrade = evolve(upgrade, { kind: 'lookFailed', at, of, ...answers }, aContext());
+    upgrade = evolve(upgrade, { kind: 'pollFailed', at, of, ...answers }, aContext());
     if ('dueAt' in upgrade) at = Math.max(at, upgrade.dueAt);
     if (from.state !== 'deferred' && upgrade.state === 'deferred') break;
   }
@@ -90,7 +90,7 @@ describe('an upgrade whose looks are always refused (P9)', () => {
     expect(asked.upgrade.state).toBe('timedOut');
     const last = evolve(
       anUpgradingOne(),
-      { kind: 'lookFailed', at: t + 35 * minutes, of: 'task', failure: refused },
+      { kind: 'pollFailed', at: t + 35 * minutes, of: 'task', failure: refused },
       aContext(),
     );
     expect(last).toMatchObject({ state: 'upgrading', ending: { kind: 'deadline' } });
@@ -138,8 +138,8 @@ describe('an upgrade whose looks bring no answer', () => {
 
   it('counts anew once it was answered', () => {
     const late = t + 36 * minutes;
-    const unheard = evolve(adopted, { kind: 'lookFailed', at: late, of: 'collector', ...alone }, aContext());
-    expect(unheard).toMatchObject({ state: 'upgrading', unheardSince: late });
+    const unheard = evolve(adopted, { kind: 'pollFailed', at: late, of: 'collector', ...alone }, aContext());
+    expect(unheard).toMatchObject({ state: 'upgrading', unansweredSince: late });
     const seen = evolve(
       verifying,
       {
@@ -153,7 +153,7 @@ describe('an upgrade whose looks bring no answer', () => {
       },
       aContext(),
     );
-    expect(seen).not.toHaveProperty('unheardSince');
+    expect(seen).not.toHaveProperty('unansweredSince');
   });
 });
 
@@ -164,8 +164,8 @@ describe('whether a look without an answer is questionable', () => {
   it('is asked once its time is up, and only where there was no answer', () => {
     expect(is(adopted, unavailable, t + 35 * minutes - 1)).toBe(false);
     expect(is(adopted, unavailable, t + 35 * minutes)).toBe(true);
-    expect(is({ ...queued, misses: 2 }, unavailable, t)).toBe(false);
-    expect(is({ ...queued, misses: 3 }, unavailable, t)).toBe(true);
+    expect(is({ ...queued, failedPolls: 2 }, unavailable, t)).toBe(false);
+    expect(is({ ...queued, failedPolls: 3 }, unavailable, t)).toBe(true);
     for (const failure of [refused, throttled, misconfigured])
       expect(is(adopted, failure, t + 35 * minutes)).toBe(false);
     expect(is(anUpgrade({ state: 'retrying', dueAt: t, reason: '' }), unavailable, t)).toBe(false);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   classifyCreateFailure,
-  classifyLookFailure,
+  classifyPollFailure,
   classifyTaskMessage,
   describeFailure,
   describeHold,
@@ -49,7 +49,7 @@ describe('what a failed look means', () => {
     [{ kind: 'misconfigured', detail: '' }, 'hold'],
     [{ kind: 'notFound', detail: '' }, 'gone'],
   ])('%o means %s', (failure, expected) => {
-    expect(classifyLookFailure(failure)).toBe(expected);
+    expect(classifyPollFailure(failure)).toBe(expected);
   });
 });
 

@@ -4,7 +4,7 @@ import { freezePlan } from '../../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../../src/rollout/planning/plan.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
-import type { CollectorSighting, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
+import type { CollectorObservation, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
 import {
   aContext,
@@ -22,7 +22,7 @@ const ahead = 3_600_000;
 const offeredAt = t + ahead + 2_000;
 const heartbeatMs = 18_000;
 
-const pending = anUpgrade({ state: 'pending' }, { fitAt: t, offeredAt });
+const pending = anUpgrade({ state: 'pending' }, { eligibleAt: t, offeredAt });
 const admit = (upgrade: Upgrade, at: number) =>
   evolve(upgrade, { kind: 'admitted', at, startBy: null }, aContext());
 
@@ -31,7 +31,7 @@ function look(
   upgrade: Upgrade,
   at: number,
   heardAt: number,
-  changes: Partial<CollectorSighting> = {},
+  changes: Partial<CollectorObservation> = {},
 ): Upgrade {
   const fact: UpgradeFact = {
     kind: 'collectorSeen',
@@ -47,7 +47,7 @@ function look(
 }
 
 const create = { do: 'start' };
-const recheck = (askUpgradable: boolean) => ({ do: 'lookAtCollector', why: 'recheck', askUpgradable });
+const recheck = (askUpgradable: boolean) => ({ do: 'pollCollector', why: 'recheck', askUpgradable });
 
 describe('a create right after its plan (P1)', () => {
   it('waits for a heartbeat newer than the offer: an upgrade that nobody remembers may just have ended', () => {
@@ -69,7 +69,7 @@ describe('a create right after its plan (P1)', () => {
     expect(nextStep(still, at)).toEqual({ do: 'wait', until: at + heartbeatMs });
     expect(nextStep(still, at + heartbeatMs)).toEqual(recheck(false));
     const late = look(still, at + heartbeatMs, t + 2_000);
-    expect(late).toMatchObject({ state: 'queued', heardAfter: offeredAt });
+    expect(late).toMatchObject({ state: 'queued', heartbeatAfter: offeredAt });
     expect(look(late, t + 50_000, t + 2_000)).toMatchObject({ state: 'deferred', condition: 'notAlive' });
   });
 
@@ -97,8 +97,8 @@ describe('a create right after its plan (P1)', () => {
   });
 
   it('leaves as before where the service tells no time, or no heartbeat', () => {
-    const { offeredAt: _, ...untold } = pending;
-    expect(nextStep(admit(untold, t), t)).toEqual(create);
+    const { offeredAt: _, ...unreported } = pending;
+    expect(nextStep(admit(unreported, t), t)).toEqual(create);
     const at = t + heartbeatMs;
     expect(nextStep(look(admit(pending, t), at, 0, { lastSeenAlive: null }), at)).toEqual(create);
   });
@@ -108,10 +108,10 @@ describe('a create right after its plan (P1)', () => {
     const at = t + heartbeatMs;
     const missed = evolve(
       admit(pending, t),
-      { kind: 'lookFailed', at, of: 'collector', failure },
+      { kind: 'pollFailed', at, of: 'collector', failure },
       aContext(),
     );
-    expect(missed).toMatchObject({ state: 'queued', heardAfter: offeredAt, misses: 1 });
+    expect(missed).toMatchObject({ state: 'queued', heartbeatAfter: offeredAt, failedPolls: 1 });
   });
 
   it('says so to who asks why it has not started', () => {
@@ -156,7 +156,7 @@ describe('a plan', () => {
   it('remembers by the clock of the service when that would have started its upgrades', () => {
     const { upgrades } = freezePlan(plan, origin);
     expect(upgrades.map((upgrade) => upgrade.offeredAt)).toEqual([offeredAt, offeredAt, offeredAt]);
-    const [untold] = freezePlan(plan, { ...origin, fleet: { ...fleet, offeredAt: null } }).upgrades;
-    expect(untold).not.toHaveProperty('offeredAt');
+    const [unreported] = freezePlan(plan, { ...origin, fleet: { ...fleet, offeredAt: null } }).upgrades;
+    expect(unreported).not.toHaveProperty('offeredAt');
   });
 });

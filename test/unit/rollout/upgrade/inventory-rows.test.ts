@@ -15,7 +15,7 @@ import {
   type RowVerdict,
   readingPeriod,
 } from '../../../../src/rollout/upgrade/inventory-rows.ts';
-import { nextRareTaskLookAt, nextTaskLookAt } from '../../../../src/rollout/upgrade/poll-schedule.ts';
+import { nextRareTaskPollAt, nextTaskPollAt } from '../../../../src/rollout/upgrade/poll-schedule.ts';
 import {
   aContext,
   anUpgrade,
@@ -126,70 +126,70 @@ describe('a row of a collector whose task goes on', () => {
   });
 
   it('stirs on the target build, whichever way that is written', () => {
-    expect(judged(running, at, { build: targetBuild })).toBe('stirred');
-    expect(judged(running, at, { build: '19.0536-4' })).toBe('stirred');
+    expect(judged(running, at, { build: targetBuild })).toBe('changeHinted');
+    expect(judged(running, at, { build: '19.0536-4' })).toBe('changeHinted');
   });
 
   it('stirs when a heartbeat was missed by the clock of that very page', () => {
     expect(judged(running, at, { lastSeenAlive: at - 20 * seconds })).toBe('quiet');
-    expect(judged(running, at, { lastSeenAlive: at - 21 * seconds })).toBe('stirred');
-    expect(judged(running, at, { lastSeenAlive: at - minutes })).toBe('stirred');
+    expect(judged(running, at, { lastSeenAlive: at - 21 * seconds })).toBe('changeHinted');
+    expect(judged(running, at, { lastSeenAlive: at - minutes })).toBe('changeHinted');
     // Its clock is far from ours.
     const serviceAt = at + 90 * minutes;
     expect(judged(running, at, { lastSeenAlive: serviceAt - 5 * seconds, serviceAt })).toBe('quiet');
-    expect(judged(running, at, { lastSeenAlive: serviceAt - 30 * seconds, serviceAt })).toBe('stirred');
+    expect(judged(running, at, { lastSeenAlive: serviceAt - 30 * seconds, serviceAt })).toBe('changeHinted');
   });
 
   it('stirs when it is dead, and is quiet where the service tells no time', () => {
-    expect(judged(running, at, { alive: false })).toBe('stirred');
-    expect(judged(running, at, { alive: false, lastSeenAlive: null, serviceAt: null })).toBe('stirred');
+    expect(judged(running, at, { alive: false })).toBe('changeHinted');
+    expect(judged(running, at, { alive: false, lastSeenAlive: null, serviceAt: null })).toBe('changeHinted');
     expect(judged(running, at, { serviceAt: null })).toBe('quiet');
     expect(judged(running, at, { lastSeenAlive: null })).toBe('quiet');
   });
 
   it('asks for a look with almost every page while a restart lasts, and then less and less often', () => {
-    const silentFor = (silenceMs: number, sinceLookMs: number) =>
-      judged(anUpgradingOne({ lookedAt: at - sinceLookMs, dueAt: at + 1 }), at, {
+    const silentFor = (silenceMs: number, sincePollMs: number) =>
+      judged(anUpgradingOne({ polledAt: at - sincePollMs, dueAt: at + 1 }), at, {
         lastSeenAlive: at - silenceMs,
       });
     expect(silentFor(40 * seconds, 17 * seconds)).toBe('quiet');
-    expect(silentFor(40 * seconds, 18 * seconds)).toBe('stirred');
-    expect(silentFor(60 * seconds, 18 * seconds)).toBe('stirred');
+    expect(silentFor(40 * seconds, 18 * seconds)).toBe('changeHinted');
+    expect(silentFor(60 * seconds, 18 * seconds)).toBe('changeHinted');
     expect(silentFor(200 * seconds, 59 * seconds)).toBe('quiet');
-    expect(silentFor(200 * seconds, 60 * seconds)).toBe('stirred');
+    expect(silentFor(200 * seconds, 60 * seconds)).toBe('changeHinted');
     // Where an upgrade takes half as long, in half the time.
     const hurried = aPolicy({ upgrade: { ...policy.upgrade, expectMs: expectMs / 2 } });
-    const looked = anUpgradingOne({ lookedAt: at - 30 * seconds, dueAt: at + 1 });
+    const looked = anUpgradingOne({ polledAt: at - 30 * seconds, dueAt: at + 1 });
     const row = aRow(at, { lastSeenAlive: at - 200 * seconds });
-    expect(judgeRow(looked, row, { at, periodMs, policy: hurried })).toBe('stirred');
+    expect(judgeRow(looked, row, { at, periodMs, policy: hurried })).toBe('changeHinted');
   });
 
   it('takes a dead one, of which nobody knows since when, for silent since its task began', () => {
-    const looked = (sinceLookMs: number) =>
-      judged(anUpgradingOne({ lookedAt: at - sinceLookMs, dueAt: at + 1 }), at, {
+    const looked = (sincePollMs: number) =>
+      judged(anUpgradingOne({ polledAt: at - sincePollMs, dueAt: at + 1 }), at, {
         alive: false,
         lastSeenAlive: null,
       });
     expect(looked(71 * seconds)).toBe('quiet');
-    expect(looked(72 * seconds)).toBe('stirred');
+    expect(looked(72 * seconds)).toBe('changeHinted');
   });
 
   it('asks more often for one that shows the target, in proportion to its age', () => {
-    const looked = (sinceLookMs: number) =>
+    const looked = (sincePollMs: number) =>
       judged(
-        anUpgradingOne({ lookedAt: t + 20 * minutes, dueAt: t + 30 * minutes }),
-        t + 20 * minutes + sinceLookMs,
+        anUpgradingOne({ polledAt: t + 20 * minutes, dueAt: t + 30 * minutes }),
+        t + 20 * minutes + sincePollMs,
         {
           build: targetBuild,
         },
       );
     expect(looked(59 * seconds)).toBe('quiet');
-    expect(looked(60 * seconds)).toBe('stirred');
+    expect(looked(60 * seconds)).toBe('changeHinted');
   });
 
   it('says nothing when its look is due, is being repeated, or is one at the collector itself', () => {
     expect(judged(anUpgradingOne({ dueAt: at }), at, { build: targetBuild })).toBe('nothing');
-    expect(judged({ ...running, misses: 1 }, at, { build: targetBuild })).toBe('nothing');
+    expect(judged({ ...running, failedPolls: 1 }, at, { build: targetBuild })).toBe('nothing');
     const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } });
     expect(judged(ending, at, { build: targetBuild })).toBe('nothing');
   });
@@ -248,7 +248,7 @@ describe('what rows tell, whatever they show', () => {
     .record({
       taskId: fc.constantFrom('77', null),
       startedAt: fc.constant(0),
-      lookedAt: fc.integer({ min: 0, max: 2_100_000 }),
+      polledAt: fc.integer({ min: 0, max: 2_100_000 }),
       deadlineAt: fc.constant(2_100_000),
       dueAt: anyInstant,
       ending: fc.constantFrom(null, { kind: 'missing' } as const),
@@ -268,7 +268,7 @@ describe('what rows tell, whatever they show', () => {
     );
   const anyUpgrade = fc
     .tuple(fc.oneof(anyVerifying, anyUpgrading, anyOther), fc.constantFrom(0, 0, 0, 2))
-    .map(([upgrade, misses]) => ({ ...upgrade, misses }));
+    .map(([upgrade, failedPolls]) => ({ ...upgrade, failedPolls }));
   const anyRow = fc.record({
     build: fc.constantFrom(oldBuild, targetBuild, '19.506-1', ''),
     alive: fc.boolean(),
@@ -292,13 +292,18 @@ describe('what rows tell, whatever they show', () => {
 
   it('touches no counter of the record, and only when its next step is due', () => {
     fc.assert(
-      fc.property(anyUpgrade, anyInstant, fc.constantFrom('stirred', 'quiet'), (upgrade, at, verdict) => {
-        const next = evolve(upgrade, factOf(verdict, aRow(at), at), aContext());
-        if (next === upgrade) return;
-        const { dueAt: _before, quietAt: _was, ...before } = { quietAt: 0, dueAt: 0, ...upgrade };
-        const { dueAt: _after, quietAt: _is, ...after } = { quietAt: 0, dueAt: 0, ...next };
-        expect(after).toEqual({ ...before, rev: upgrade.rev + 1 });
-      }),
+      fc.property(
+        anyUpgrade,
+        anyInstant,
+        fc.constantFrom('changeHinted', 'quiet'),
+        (upgrade, at, verdict) => {
+          const next = evolve(upgrade, factOf(verdict, aRow(at), at), aContext());
+          if (next === upgrade) return;
+          const { dueAt: _before, quietAt: _was, ...before } = { quietAt: 0, dueAt: 0, ...upgrade };
+          const { dueAt: _after, quietAt: _is, ...after } = { quietAt: 0, dueAt: 0, ...next };
+          expect(after).toEqual({ ...before, rev: upgrade.rev + 1 });
+        },
+      ),
     );
   });
 
@@ -313,7 +318,7 @@ describe('what rows tell, whatever they show', () => {
         expect(after).toBeLessThanOrEqual(at + 2 * periodMs);
         if (next.state === 'verifying') expect(after).toBeLessThanOrEqual(next.verifyBy);
         if (next.state !== 'upgrading') return;
-        expect(after).toBeLessThanOrEqual(nextRareTaskLookAt(next, policy));
+        expect(after).toBeLessThanOrEqual(nextRareTaskPollAt(next, policy));
         expect(after).toBeLessThanOrEqual(Math.max(before, next.deadlineAt));
       }),
     );
@@ -324,19 +329,19 @@ describe('a look that a row asks for, or puts off', () => {
   const at = t + 3 * minutes;
   const apply = (upgrade: Upgrade, fact: UpgradeFact) => evolve(upgrade, fact, aContext());
   const quiet = { kind: 'quiet', at, until: at + 40 * seconds } as const;
-  const stirred = { kind: 'stirred', at } as const;
+  const changeHinted = { kind: 'changeHinted', at } as const;
 
   it('is due at once, or only when two pages have not come', () => {
     const running = anUpgradingOne({ dueAt: at + 10 * seconds });
-    expect(apply(running, stirred)).toMatchObject({ state: 'upgrading', dueAt: at, lookedAt: t });
-    expect(apply(running, quiet)).toMatchObject({ dueAt: at + 40 * seconds, quietAt: at, lookedAt: t });
+    expect(apply(running, changeHinted)).toMatchObject({ state: 'upgrading', dueAt: at, polledAt: t });
+    expect(apply(running, quiet)).toMatchObject({ dueAt: at + 40 * seconds, quietAt: at, polledAt: t });
     const late = anUpgradingOne({ dueAt: at + 41 * seconds });
     expect(apply(late, quiet)).toBe(late);
   });
 
   it('is left alone when it is due', () => {
     const due = anUpgradingOne({ dueAt: at });
-    expect(apply(due, stirred)).toBe(due);
+    expect(apply(due, changeHinted)).toBe(due);
     expect(apply(due, quiet)).toBe(due);
     const verifying = aVerifyingOne({ dueAt: at });
     expect(apply(verifying, quiet)).toBe(verifying);
@@ -348,7 +353,7 @@ describe('a look that a row asks for, or puts off', () => {
       expect(apply(upgrade, quiet)).toBe(upgrade);
     }
     const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'deadline' } });
-    expect(apply(ending, stirred)).toBe(ending);
+    expect(apply(ending, changeHinted)).toBe(ending);
   });
 
   it('is put off no further than its rare look, which comes whatever pages show', () => {
@@ -365,7 +370,7 @@ describe('a look that a row asks for, or puts off', () => {
   it('comes rarely while pages tell: at 1.5 times what is usual, then at twice the age', () => {
     const [startedAt, deadlineAt] = [t, t + 35 * minutes];
     const rareAfter = (ageMs: number) =>
-      nextRareTaskLookAt({ startedAt, deadlineAt, lookedAt: t + ageMs }, policy) - t;
+      nextRareTaskPollAt({ startedAt, deadlineAt, polledAt: t + ageMs }, policy) - t;
     expect(rareAfter(0)).toBe(7.5 * minutes);
     expect(rareAfter(2 * minutes)).toBe(7.5 * minutes);
     expect(rareAfter(7.5 * minutes)).toBe(15 * minutes);
@@ -375,10 +380,10 @@ describe('a look that a row asks for, or puts off', () => {
   it('comes once right after the service itself gives up, and at the deadline, for watched ones and others', () => {
     const times = { startedAt: t, deadlineAt: t + 35 * minutes };
     const timeoutMs = 30 * minutes + 3 * seconds;
-    expect(nextTaskLookAt({ ...times, at: t + 28 * minutes }, policy) - t).toBeCloseTo(timeoutMs);
-    expect(nextRareTaskLookAt({ ...times, lookedAt: t + 20 * minutes }, policy) - t).toBeCloseTo(timeoutMs);
-    expect(nextTaskLookAt({ ...times, at: t + 31 * minutes }, policy) - t).toBe(35 * minutes);
-    expect(nextRareTaskLookAt({ ...times, lookedAt: t + 31 * minutes }, policy) - t).toBe(35 * minutes);
+    expect(nextTaskPollAt({ ...times, at: t + 28 * minutes }, policy) - t).toBeCloseTo(timeoutMs);
+    expect(nextRareTaskPollAt({ ...times, polledAt: t + 20 * minutes }, policy) - t).toBeCloseTo(timeoutMs);
+    expect(nextTaskPollAt({ ...times, at: t + 31 * minutes }, policy) - t).toBe(35 * minutes);
+    expect(nextRareTaskPollAt({ ...times, polledAt: t + 31 * minutes }, policy) - t).toBe(35 * minutes);
   });
 });
 
@@ -394,5 +399,7 @@ describe('who counts for how often pages are read', () => {
 
 function factOf(verdict: Exclude<RowVerdict, 'nothing'>, row: Row, at: number): UpgradeFact {
   if (verdict === 'news') return { kind: 'collectorSeen', at, ...row, upgradable: null };
-  return verdict === 'stirred' ? { kind: 'stirred', at } : { kind: 'quiet', at, until: at + 2 * periodMs };
+  return verdict === 'changeHinted'
+    ? { kind: 'changeHinted', at }
+    : { kind: 'quiet', at, until: at + 2 * periodMs };
 }

@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeUpgrade, encodeUpgrade } from '../../../../src/redis/schema/stored-upgrade.ts';
 import {
-  firstTaskLookAt,
-  firstVerifyLookAt,
+  firstTaskPollAt,
+  firstVerifyPollAt,
   longRetryAt,
   nextAgainAt,
-  nextDeferredLookAt,
+  nextDeferredPollAt,
   nextHeartbeatAt,
-  nextRareTaskLookAt,
-  nextTaskLookAt,
-  nextVerifyLookAt,
+  nextRareTaskPollAt,
+  nextTaskPollAt,
+  nextVerifyPollAt,
   retryAt,
 } from '../../../../src/rollout/upgrade/poll-schedule.ts';
 import { anUpgrade, aPolicy, startedAt } from '../../../support/builders.ts';
@@ -30,13 +30,13 @@ describe('the instants at which an upgrade is polled', () => {
           const at = startedAt + ageMs;
           const times = { startedAt, deadlineAt: startedAt + deadlineMs };
           const due = [
-            firstTaskLookAt(at, policy),
-            nextTaskLookAt({ ...times, at }, policy),
-            nextRareTaskLookAt({ ...times, lookedAt: at }, policy),
-            firstVerifyLookAt(at, policy),
-            nextVerifyLookAt({ verifyBy: at + verifyWithinMs, at }, policy),
+            firstTaskPollAt(at, policy),
+            nextTaskPollAt({ ...times, at }, policy),
+            nextRareTaskPollAt({ ...times, polledAt: at }, policy),
+            firstVerifyPollAt(at, policy),
+            nextVerifyPollAt({ verifyBy: at + verifyWithinMs, at }, policy),
             nextHeartbeatAt(at, policy),
-            nextDeferredLookAt({ since: startedAt, at }, policy),
+            nextDeferredPollAt({ since: startedAt, at }, policy),
             nextAgainAt(at, 3, policy),
             retryAt(at, 2, jitter, policy),
             longRetryAt(at, jitter, policy),

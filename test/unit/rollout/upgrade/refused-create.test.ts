@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { holdsSlot, isOnBuild, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
-import type { CollectorSighting, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
+import type { CollectorObservation, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
 import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
 import {
@@ -30,7 +30,7 @@ const refused = (code: string): UpgradeFact => ({
   failure: { kind: 'refused', code, detail: 'no' },
 });
 const failed = (failure: ServiceFailure): UpgradeFact => ({ kind: 'createFailed', at: t, failure });
-const seen = (changes: Partial<CollectorSighting>): UpgradeFact => ({
+const seen = (changes: Partial<CollectorObservation>): UpgradeFact => ({
   kind: 'collectorSeen',
   at: t + 1_000,
   build: oldBuild,
@@ -41,20 +41,25 @@ const seen = (changes: Partial<CollectorSighting>): UpgradeFact => ({
   ...changes,
 });
 const seenGone: UpgradeFact = {
-  kind: 'lookFailed',
+  kind: 'pollFailed',
   at: t,
   of: 'collector',
   failure: { kind: 'notFound', detail: '' },
   isGone: true,
 };
 const buildsSeen = (stillOffered: boolean): UpgradeFact => ({ kind: 'buildsSeen', at: t, stillOffered });
-const observe = { do: 'lookAtCollector', why: 'refused', askUpgradable: false };
+const observe = { do: 'pollCollector', why: 'refused', askUpgradable: false };
 
 describe('a create that is refused with collector.version.invalid', () => {
   const pending = apply(starting, refused('collector.version.invalid'));
 
   it('is settled by observing the collector first, from its record, whatever its window says', () => {
-    expect(pending).toMatchObject({ state: 'queued', refused: { of: 'version' }, attempts: 0, doubts: 0 });
+    expect(pending).toMatchObject({
+      state: 'queued',
+      refused: { of: 'version' },
+      attempts: 0,
+      createsInDoubt: 0,
+    });
     expect(nextStep(pending, t)).toEqual(observe);
     expect(holdsSlot(pending.state)).toBe(true);
   });
@@ -72,7 +77,7 @@ describe('a create that is refused with collector.version.invalid', () => {
   ])('is polled again while the collector, on the build, %s: it may restart (P14)', (_case, changes) => {
     const restarting = seen({ build: targetBuild, ...changes });
     const waiting = apply(pending, restarting, restarting);
-    expect(waiting).toMatchObject({ state: 'queued', refused: { of: 'version' }, misses: 2 });
+    expect(waiting).toMatchObject({ state: 'queued', refused: { of: 'version' }, failedPolls: 2 });
     expect(waiting.state === 'queued' && waiting.dueAt).toBeGreaterThan(t);
     expect(isOnBuild(apply(waiting, seen({ build: targetBuild })))).toBe(true);
     const givenUp = apply(pending, ...Array.from({ length: 7 }, () => restarting));
@@ -82,7 +87,7 @@ describe('a create that is refused with collector.version.invalid', () => {
 
   it('verifies the build where a create of ours may have brought it (P10)', () => {
     for (const before of [
-      { ...starting, doubts: 1 },
+      { ...starting, createsInDoubt: 1 },
       { ...starting, attempts: 1 },
     ]) {
       const after = apply(before, refused('collector.version.invalid'), seen({ build: targetBuild }));
@@ -113,7 +118,7 @@ describe('a create that is refused with collector.version.invalid', () => {
     for (const of of ['collector', 'builds'] as const) {
       const before = of === 'builds' ? apply(pending, seen({})) : pending;
       const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
-      const after = apply(before, { kind: 'lookFailed', at: t, of, failure });
+      const after = apply(before, { kind: 'pollFailed', at: t, of, failure });
       const dueAt = 'dueAt' in after ? after.dueAt : 0;
       expect(dueAt).toBeGreaterThan(t);
       expect(nextStep(after, dueAt)).toEqual(nextStep(before, t + 1_000));
@@ -143,7 +148,7 @@ describe('a create that is refused since the collector is unknown', () => {
 
   it('is no create in doubt: a collector that is there is tried again, not adopted (P1)', () => {
     const there = apply(starting, refused('collector.invalid'), seen({ upgradable: false }));
-    expect(there).toMatchObject({ state: 'retrying', attempts: 1, doubts: 0 });
+    expect(there).toMatchObject({ state: 'retrying', attempts: 1, createsInDoubt: 0 });
     const context = aContext({ policy: aPolicy({ retry: { ...aPolicy().retry, maxAttempts: 1 } }) });
     const pending = evolve(starting, refused('collector.invalid'), context);
     expect(evolve(pending, seen({}), context)).toMatchObject({ state: 'failed', failureClass: 'retry' });
@@ -170,11 +175,11 @@ describe('no refusal that a person’s action explains', () => {
   it('is counted as a failure, whatever the person did and however often nothing was learned', () => {
     const nothingLearned = fc.array(fc.constant('unavailable' as const), { maxLength: 3 });
     fc.assert(
-      fc.property(fc.constantFrom(...codes), nothingLearned, acts, (code, misses, act) => {
+      fc.property(fc.constantFrom(...codes), nothingLearned, acts, (code, failedPolls, act) => {
         let upgrade = apply(starting, refused(code));
-        for (const kind of misses)
+        for (const kind of failedPolls)
           upgrade = apply(upgrade, {
-            kind: 'lookFailed',
+            kind: 'pollFailed',
             at: t,
             of: 'collector',
             failure: { kind, sent: true, detail: '' },

@@ -11,7 +11,7 @@ import { legalVerbs } from '../../../../src/rollout/verbs/legal-verbs.ts';
 import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
 import { asShown } from '../../../support/as-shown.ts';
 import {
-  anApiStanding,
+  anApiBudgetStatus,
   aPolicy,
   aRollout,
   aSummary,
@@ -56,7 +56,7 @@ function viewOf({ state, wave, approvedAt, kind, failed, retrying, buildHeld }: 
 }
 
 function legal(view: RolloutView) {
-  return legalVerbs(describeRollout(view, startedAt, anApiStanding()));
+  return legalVerbs(describeRollout(view, startedAt, anApiBudgetStatus()));
 }
 
 const ordinary: Case = {

@@ -20,7 +20,7 @@ import {
 } from '../../../../src/rollout/verbs/verbs.ts';
 import { asShown } from '../../../support/as-shown.ts';
 import {
-  anApiStanding,
+  anApiBudgetStatus,
   aPolicy,
   aRollout,
   aSummary,
@@ -332,7 +332,7 @@ describe('verbs in general', () => {
   it('are offered by the status when they would change something, and only then', () => {
     fc.assert(
       fc.property(views, (of) => {
-        const status = describeRollout(of, at, anApiStanding());
+        const status = describeRollout(of, at, anApiBudgetStatus());
         const offered = legalVerbs(status);
         for (const verb of rolloutVerbs) {
           // Whether a soak was skipped is not in the status; the records of failed ones are changed one by one.

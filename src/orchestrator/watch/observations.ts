@@ -1,13 +1,13 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { RowSighting } from '../../rollout/upgrade/facts.ts';
+import type { RowObservation } from '../../rollout/upgrade/facts.ts';
 import { freshForMs } from '../../rollout/upgrade/next-step.ts';
 import type { InventoryPage } from '../ports/fleet-service.ts';
 
 /** What pages of the inventory showed last of each collector: who is admitted right after that needs no look of its own. */
-export interface Sightings {
+export interface Observations {
   note(page: InventoryPage, at: EpochMs): void;
   /** Of the last minute; undefined when no page was read then, or it was on none. */
-  find(collectorId: number, now: EpochMs): RowSighting | undefined;
+  find(collectorId: number, now: EpochMs): RowObservation | undefined;
 }
 
 const keptMs: DurationMs = freshForMs;
@@ -16,10 +16,10 @@ const keptMs: DurationMs = freshForMs;
 const rowsMax = 100_000;
 
 /** One row for each collector that was seen in the last minute. */
-export function makeSightings(): Sightings & { size(): number } {
+export function makeObservations(): Observations & { size(): number } {
   // In the order in which they were seen, so that those to be forgotten come first.
-  const rows = new Map<number, RowSighting>();
-  const isOld = (row: RowSighting, now: EpochMs) => Math.abs(now - row.at) > keptMs;
+  const rows = new Map<number, RowObservation>();
+  const isOld = (row: RowObservation, now: EpochMs) => Math.abs(now - row.at) > keptMs;
   const forgetOld = (now: EpochMs) => {
     for (const [id, row] of rows) {
       if (rows.size <= rowsMax && !isOld(row, now)) break;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { makeSightings } from '../../../../src/orchestrator/watch/sightings.ts';
+import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import type { Upgrade, UpgradeIdentity } from '../../../../src/rollout/model/upgrade.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
-import type { RowSighting } from '../../../../src/rollout/upgrade/facts.ts';
+import type { RowObservation } from '../../../../src/rollout/upgrade/facts.ts';
 import { judgeRow } from '../../../../src/rollout/upgrade/inventory-rows.ts';
 import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
 import {
@@ -18,7 +18,7 @@ import {
 const offeredAt = t + 2_000;
 const now = t + 300_000;
 
-const aSighting = (changes: Partial<RowSighting> = {}): RowSighting => ({
+const anObservation = (changes: Partial<RowObservation> = {}): RowObservation => ({
   at: now - 10_000,
   build: oldBuild,
   alive: true,
@@ -28,24 +28,24 @@ const aSighting = (changes: Partial<RowSighting> = {}): RowSighting => ({
 });
 
 function admitted(
-  seen: RowSighting | undefined,
+  seen: RowObservation | undefined,
   of: Partial<UpgradeIdentity> & { readonly progress?: Parameters<typeof anUpgrade>[0] } = {},
 ): Upgrade {
   const { progress = { state: 'pending' }, ...identity } = of;
-  const upgrade = anUpgrade(progress, { fitAt: t, offeredAt, ...identity });
+  const upgrade = anUpgrade(progress, { eligibleAt: t, offeredAt, ...identity });
   return evolve(upgrade, { kind: 'admitted', at: now, startBy: null, seen }, aContext());
 }
 
-const recheck = { do: 'lookAtCollector', why: 'recheck', askUpgradable: false };
+const recheck = { do: 'pollCollector', why: 'recheck', askUpgradable: false };
 
 describe('one that is admitted right after a page of the inventory showed it', () => {
   it('starts without a look of its own', () => {
-    expect(nextStep(admitted(aSighting()), now)).toEqual({ do: 'start' });
+    expect(nextStep(admitted(anObservation()), now)).toEqual({ do: 'start' });
     expect(nextStep(admitted(undefined), now)).toEqual(recheck);
   });
 
   it('is looked at all the same when the page is a minute old by the time its request may leave (P1)', () => {
-    expect(nextStep(admitted(aSighting()), now + 50_001)).toEqual(recheck);
+    expect(nextStep(admitted(anObservation()), now + 50_001)).toEqual(recheck);
   });
 
   it.each([
@@ -56,13 +56,13 @@ describe('one that is admitted right after a page of the inventory showed it', (
     ['the service told no time', { serviceAt: null }],
     ['it runs the build', { build: targetBuild }],
   ])('is looked at when %s (P1)', (_why, changes) => {
-    expect(nextStep(admitted(aSighting(changes)), now)).toEqual(recheck);
+    expect(nextStep(admitted(anObservation(changes)), now)).toEqual(recheck);
   });
 
   it('is looked at when a create of it was once in doubt, or failed (P1)', () => {
-    expect(nextStep(admitted(aSighting(), { doubts: 1 }), now)).toEqual(recheck);
+    expect(nextStep(admitted(anObservation(), { createsInDoubt: 1 }), now)).toEqual(recheck);
     const progress = { state: 'retrying', dueAt: t, reason: 'download failed' } as const;
-    expect(nextStep(admitted(aSighting(), { progress }), now)).toEqual(recheck);
+    expect(nextStep(admitted(anObservation(), { progress }), now)).toEqual(recheck);
   });
 });
 
@@ -71,7 +71,7 @@ describe('one that waits for its heartbeat', () => {
     state: 'queued',
     dueAt: t + 18_000,
     freshAt: t,
-    heardAfter: offeredAt,
+    heartbeatAfter: offeredAt,
     startBy: null,
   });
   const at = t + 10_000;
@@ -92,7 +92,7 @@ describe('one that waits for its heartbeat', () => {
   it('waits for the next page while the last heartbeat is one from before, and is looked at when no page comes', () => {
     expect(judged({ lastSeenAlive: offeredAt })).toBe('quiet');
     const quiet = evolve(waiting, { kind: 'quiet', at, until: at + 40_000 }, aContext());
-    expect(quiet).toMatchObject({ state: 'queued', heardAfter: offeredAt, dueAt: at + 40_000 });
+    expect(quiet).toMatchObject({ state: 'queued', heartbeatAfter: offeredAt, dueAt: at + 40_000 });
     expect(nextStep(quiet, at + 40_000)).toEqual(recheck);
   });
 
@@ -104,25 +104,26 @@ describe('one that waits for its heartbeat', () => {
 
 describe('what pages showed', () => {
   it('is forgotten with what is no longer read: collectors that are gone, and all when pages stop', () => {
-    const sightings = makeSightings();
+    const observations = makeObservations();
     const page = (from: number) => ({
       collectors: Array.from({ length: 1_000 }, (_, index) => aCollector({ id: from + index })),
       serviceAt: t,
     });
-    for (let minute = 0; minute < 60; minute += 1) sightings.note(page(minute * 1_000), t + minute * 60_001);
-    expect(sightings.size()).toBe(1_000);
-    expect(sightings.find(59_000, t + 60 * 60_001)).toBeUndefined();
-    expect(sightings.size()).toBe(0);
+    for (let minute = 0; minute < 60; minute += 1)
+      observations.note(page(minute * 1_000), t + minute * 60_001);
+    expect(observations.size()).toBe(1_000);
+    expect(observations.find(59_000, t + 60 * 60_001)).toBeUndefined();
+    expect(observations.size()).toBe(0);
   });
 
   it('is the newest row of each collector, for a minute by a clock that may be set back', () => {
-    const sightings = makeSightings();
+    const observations = makeObservations();
     const page = (build: string) => ({ collectors: [aCollector({ id: 7, build })], serviceAt: t });
-    sightings.note(page(oldBuild), t);
-    sightings.note(page(targetBuild), t + 1_000);
-    expect(sightings.find(7, t + 61_000)).toMatchObject({ at: t + 1_000, build: targetBuild });
-    expect(sightings.find(7, t + 61_001)).toBeUndefined();
-    expect(sightings.find(7, t - 59_001)).toBeUndefined();
-    expect(sightings.find(8, t)).toBeUndefined();
+    observations.note(page(oldBuild), t);
+    observations.note(page(targetBuild), t + 1_000);
+    expect(observations.find(7, t + 61_000)).toMatchObject({ at: t + 1_000, build: targetBuild });
+    expect(observations.find(7, t + 61_001)).toBeUndefined();
+    expect(observations.find(7, t - 59_001)).toBeUndefined();
+    expect(observations.find(8, t)).toBeUndefined();
   });
 });

@@ -4,13 +4,13 @@ import type { EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
 import type { Refusal, Upgrade, VerifyingProgress } from '../model/upgrade.ts';
-import type { CollectorSighting, RowSighting } from './facts.ts';
+import type { CollectorObservation, RowObservation } from './facts.ts';
 import {
   nextAgainAt,
-  nextDeferredLookAt,
+  nextDeferredPollAt,
   nextHeartbeatAt,
-  nextTaskLookAt,
-  nextVerifyLookAt,
+  nextTaskPollAt,
+  nextVerifyPollAt,
 } from './poll-schedule.ts';
 import {
   adopt,
@@ -32,10 +32,10 @@ import {
 } from './upgrade-changes.ts';
 
 // Creates without an answer, each settled by looking, after which something is wrong with this one collector.
-const doubtsMax = 10;
+const createsInDoubtMax = 10;
 
 // Looks in a row, each with a newer heartbeat, after which one that comes late is taken for one in time.
-const lateLooksMax = 4;
+const latePollsMax = 4;
 
 // Polls of a collector that someone else upgraded and that is not back yet: three minutes where an upgrade takes five.
 const returnPollsMax = 6;
@@ -45,7 +45,7 @@ const restartShare = 1 / 10;
 
 export function afterCollectorSeen(
   upgrade: Upgrade,
-  seen: CollectorSighting,
+  seen: CollectorObservation,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
@@ -92,16 +92,16 @@ function settleRefusal(
   upgrade: In<'queued'>,
   refused: Refusal,
   atTarget: boolean,
-  seen: CollectorSighting & { readonly at: EpochMs },
+  seen: CollectorObservation & { readonly at: EpochMs },
   context: EvolveContext,
 ): Upgrade {
   const { at } = seen;
   if (atTarget) {
-    const isOurs = upgrade.attempts > 0 || upgrade.doubts > 0;
+    const isOurs = upgrade.attempts > 0 || upgrade.createsInDoubt > 0;
     if (isOurs) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
     // Its soak observes only a collector that was heard from on the build, and this one may still restart.
     const mayReturn = mayRestart(seen);
-    if (mayReturn && upgrade.misses < returnPollsMax) return again(upgrade, at, context);
+    if (mayReturn && upgrade.failedPolls < returnPollsMax) return again(upgrade, at, context);
     const evidence: { readonly onBuild?: true } = mayReturn ? {} : { onBuild: true };
     return { ...end(upgrade, 'withdrawn', at, 'runs the build already'), ...evidence };
   }
@@ -112,14 +112,14 @@ function settleRefusal(
   return to(
     upgrade,
     { state: 'queued', dueAt: at, freshAt, startBy, refused: { ...refused, isObserved: true } },
-    { misses: 0 },
+    { failedPolls: 0 },
   );
 }
 
 /** Looked at before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */
 function judgeFit(
   upgrade: In<'queued'>,
-  seen: CollectorSighting,
+  seen: CollectorObservation,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
@@ -130,37 +130,38 @@ function judgeFit(
   }
   if (seen.upgradable === false && isListed(upgrade))
     return defer(upgrade, 'inUpgrade', at, 'the service offers it no upgrade: one may be running', context);
-  const heardAfter = seen.upgradable === true ? seen.offeredAt : upgrade.heardAfter;
-  const isHeard = heardAfter === undefined || (seen.lastSeenAlive ?? Number.POSITIVE_INFINITY) > heardAfter;
+  const heartbeatAfter = seen.upgradable === true ? seen.offeredAt : upgrade.heartbeatAfter;
+  const isHeard =
+    heartbeatAfter === undefined || (seen.lastSeenAlive ?? Number.POSITIVE_INFINITY) > heartbeatAfter;
   const { startBy } = upgrade;
   const cleared = (): Upgrade =>
-    to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { misses: 0 });
+    to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { failedPolls: 0 });
   // Without a time to compare with, one that restarts looks like any other: newer heartbeats tell them apart.
   const isUnjudged = seen.serviceAt === null && seen.lastSeenAlive !== null;
   if (isHeard && heartbeat !== 'late' && !isUnjudged) return cleared();
   const late = countLate(upgrade, seen.lastSeenAlive ?? 0);
-  if (late.looks >= lateLooksMax) return cleared();
-  if (heardAfter === undefined) return again({ ...upgrade, late }, at, context);
+  if (late.looks >= latePollsMax) return cleared();
+  if (heartbeatAfter === undefined) return again({ ...upgrade, late }, at, context);
   // It was in no upgrade then, which need not be asked again: what is missing is its heartbeat.
   const dueAt = Math.max(
-    nextAgainAt(at, upgrade.misses, context.policy),
+    nextAgainAt(at, upgrade.failedPolls, context.policy),
     nextHeartbeatAt(at, context.policy),
   );
   return to(
     upgrade,
-    { state: 'queued', dueAt, freshAt: at, heardAfter, startBy, late },
-    { misses: upgrade.misses + 1 },
+    { state: 'queued', dueAt, freshAt: at, heartbeatAfter, startBy, late },
+    { failedPolls: upgrade.failedPolls + 1 },
   );
 }
 
 /** Whether a row of the inventory is as good as a look before its create: alive, not at the build, and heard from since. */
-export function showsFit(
+export function showsEligible(
   { toBuild }: Upgrade,
-  { build, alive, lastSeenAlive, serviceAt }: Omit<RowSighting, 'at'>,
-  heardAfter: EpochMs | undefined,
+  { build, alive, lastSeenAlive, serviceAt }: Omit<RowObservation, 'at'>,
+  heartbeatAfter: EpochMs | undefined,
 ): boolean {
   if (!alive || lastSeenAlive === null || isSameBuild(build, toBuild)) return false;
-  return assessHeartbeat(lastSeenAlive, serviceAt) === 'heard' && lastSeenAlive > (heardAfter ?? 0);
+  return assessHeartbeat(lastSeenAlive, serviceAt) === 'heard' && lastSeenAlive > (heartbeatAfter ?? 0);
 }
 
 /**
@@ -180,28 +181,28 @@ function countLate({ late }: In<'queued'>, heartbeatAt: EpochMs): NonNullable<In
 /** A create in doubt, and what the collector shows: done, never arrived, or running (P1). */
 function settle(
   upgrade: In<'starting'>,
-  seen: CollectorSighting,
+  seen: CollectorObservation,
   atTarget: boolean,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
   if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
   if (seen.upgradable !== true)
-    return adopt({ ...upgrade, doubts: upgrade.doubts + 1 }, upgrade.sentAt, context);
+    return adopt({ ...upgrade, createsInDoubt: upgrade.createsInDoubt + 1 }, upgrade.sentAt, context);
   // Not in an upgrade now, but the create may still be on its way.
   if (at < upgrade.sentAt + context.answerWithinMs) return again(upgrade, at, context);
   // It may have worked after all.
   if (mayRestart(seen) && at < upgrade.sentAt + context.policy.upgrade.deadlineMs)
     return again(upgrade, at, context);
-  if (upgrade.doubts + 1 >= doubtsMax) {
-    return fail(upgrade, 'retry', at, `${doubtsMax} creates brought no answer and no upgrade`);
+  if (upgrade.createsInDoubt + 1 >= createsInDoubtMax) {
+    return fail(upgrade, 'retry', at, `${createsInDoubtMax} creates brought no answer and no upgrade`);
   }
   // A heartbeat may be the last one before such a restart, so it is looked at once more before the next create.
-  const dueAt = restartSeenAt(at, upgrade.doubts, context);
+  const dueAt = restartSeenAt(at, upgrade.createsInDoubt, context);
   return to(
     upgrade,
     { state: 'queued', dueAt, freshAt: 0, startBy: upgrade.startBy },
-    { doubts: upgrade.doubts + 1, misses: 0 },
+    { createsInDoubt: upgrade.createsInDoubt + 1, failedPolls: 0 },
   );
 }
 
@@ -209,7 +210,7 @@ function settle(
  * A collector that restarts at the end of its upgrade still shows the old build, and is offered again. So may one whose
  * heartbeat there is no time to compare with.
  */
-function mayRestart({ alive, lastSeenAlive, serviceAt }: CollectorSighting): boolean {
+function mayRestart({ alive, lastSeenAlive, serviceAt }: CollectorObservation): boolean {
   const heartbeat = assessHeartbeat(lastSeenAlive, serviceAt);
   const isUnjudged = serviceAt === null && lastSeenAlive !== null;
   return !alive || isUnjudged || heartbeat === 'silent' || heartbeat === 'late';
@@ -232,8 +233,8 @@ function judge(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): U
       if (at >= upgrade.deadlineAt) return timeOut(upgrade, at, context);
       return to(
         upgrade,
-        { ...progress(upgrade), ending: null, dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
-        { misses: 0 },
+        { ...progress(upgrade), ending: null, dueAt: nextTaskPollAt({ ...upgrade, at }, context.policy) },
+        { failedPolls: 0 },
       );
     case 'deadline':
       return timeOut(upgrade, at, context);
@@ -245,14 +246,14 @@ function judge(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): U
 /** An adopted upgrade: the service would take a new one, and it does not restart, so it is over without the build. */
 function watch(
   upgrade: In<'upgrading'>,
-  seen: CollectorSighting,
+  seen: CollectorObservation,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
   const isOver = seen.upgradable === true && !mayRestart(seen);
   // The heartbeat may be the last one before its restart, so a second look judges it.
-  if (isOver && upgrade.misses === 0 && at < upgrade.deadlineAt) {
-    return to(upgrade, { ...progress(upgrade), dueAt: restartSeenAt(at, 0, context) }, { misses: 1 });
+  if (isOver && upgrade.failedPolls === 0 && at < upgrade.deadlineAt) {
+    return to(upgrade, { ...progress(upgrade), dueAt: restartSeenAt(at, 0, context) }, { failedPolls: 1 });
   }
   if (isOver || (seen.upgradable === true && at >= upgrade.deadlineAt)) {
     const ended = { ...upgrade, attempts: upgrade.attempts + 1 };
@@ -261,15 +262,15 @@ function watch(
   if (at >= upgrade.deadlineAt) return timeOut(upgrade, at, context);
   return to(
     upgrade,
-    { ...progress(upgrade), dueAt: nextTaskLookAt({ ...upgrade, at }, context.policy) },
-    { misses: 0 },
+    { ...progress(upgrade), dueAt: nextTaskPollAt({ ...upgrade, at }, context.policy) },
+    { failedPolls: 0 },
   );
 }
 
 /** Is it back, on the build, with a heartbeat newer than the task's end (P10)? */
 function judgeReturn(
   upgrade: In<'verifying'>,
-  seen: CollectorSighting,
+  seen: CollectorObservation,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
@@ -295,34 +296,34 @@ function judgeReturn(
     {
       ...verification(upgrade),
       verifyBy,
-      dueAt: nextVerifyLookAt({ verifyBy, at }, context.policy),
+      dueAt: nextVerifyPollAt({ verifyBy, at }, context.policy),
       baselineHeartbeatAt: upgrade.baselineHeartbeatAt ?? seen.lastSeenAlive,
     },
-    { misses: 0 },
+    { failedPolls: 0 },
   );
 }
 
 /** Where the service tells no time, the first heartbeat seen proves nothing: only a newer one does. */
 function isFirstToCompare(
   { endedServiceAt, baselineHeartbeatAt }: VerifyingProgress,
-  { alive, lastSeenAlive }: CollectorSighting,
+  { alive, lastSeenAlive }: CollectorObservation,
 ): boolean {
   return alive && lastSeenAlive !== null && endedServiceAt === null && baselineHeartbeatAt === null;
 }
 
 /** Proof of the return: alive, on the build, with a heartbeat newer than the task's end (P10). */
-export function isReturned(upgrade: In<'verifying'>, seen: CollectorSighting): boolean {
+export function isReturned(upgrade: In<'verifying'>, seen: CollectorObservation): boolean {
   return seen.alive && isSameBuild(seen.build, upgrade.toBuild) && isHeartbeatNew(upgrade, seen);
 }
 
 /** A deferred collector that was not alive may be tried again. */
 export function isHeardAgain(
-  seen: Pick<CollectorSighting, 'alive' | 'lastSeenAlive' | 'serviceAt'>,
+  seen: Pick<CollectorObservation, 'alive' | 'lastSeenAlive' | 'serviceAt'>,
 ): boolean {
   return seen.alive && assessHeartbeat(seen.lastSeenAlive, seen.serviceAt) !== 'silent';
 }
 
-function isHeartbeatNew(upgrade: VerifyingProgress, seen: CollectorSighting): boolean {
+function isHeartbeatNew(upgrade: VerifyingProgress, seen: CollectorObservation): boolean {
   if (seen.lastSeenAlive === null) return false;
   if (upgrade.endedServiceAt !== null && seen.lastSeenAlive > upgrade.endedServiceAt) return true;
   return upgrade.baselineHeartbeatAt !== null && seen.lastSeenAlive > upgrade.baselineHeartbeatAt;
@@ -330,7 +331,7 @@ function isHeartbeatNew(upgrade: VerifyingProgress, seen: CollectorSighting): bo
 
 function judgeDeferred(
   upgrade: In<'deferred'>,
-  seen: CollectorSighting,
+  seen: CollectorObservation,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
@@ -341,15 +342,15 @@ function judgeDeferred(
     return to(
       upgrade,
       { state: 'retrying', dueAt, reason: `was waiting: ${upgrade.reason}` },
-      { misses: 0, deferredMs: at - upgrade.since },
+      { failedPolls: 0, deferredMs: at - upgrade.since },
     );
   }
   const { upToMs } = context.policy.defer;
   if (at - upgrade.since >= upToMs) return waitedInVain(upgrade, upgrade.reason, at, context);
   const dueAt = Math.min(
-    nextDeferredLookAt({ since: upgrade.since, at }, context.policy),
+    nextDeferredPollAt({ since: upgrade.since, at }, context.policy),
     upgrade.since + upToMs,
   );
   const { condition, since, reason } = upgrade;
-  return to(upgrade, { state: 'deferred', condition, since, reason, dueAt }, { misses: 0 });
+  return to(upgrade, { state: 'deferred', condition, since, reason, dueAt }, { failedPolls: 0 });
 }
