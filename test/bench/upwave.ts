@@ -6,6 +6,7 @@ import type { Config } from '../../src/config/config.ts';
 import { serviceLimits } from '../../src/contract/collector-management/limits.ts';
 import { makeDaemon } from '../../src/daemon/daemon.ts';
 import type { LogFields } from '../../src/observability/logger.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
 import type { RolloutStatus } from '../../src/rollout/status/status.ts';
 import { preciseNow } from './child-process.ts';
 import type { Contestant, ContestantBrief, EndSeen } from './contestant.ts';
@@ -16,6 +17,16 @@ const redisWithinMs = 5_000;
 // The end is told by an event; a look now and then finds it too, should that be missed.
 const lookEveryMs = 1_000;
 const restEvents = ['rollout.succeeded', 'rollout.finishedWithFailures', 'rollout.held', 'rollout.aborted'];
+
+// A daemon that has run for a while knows the service's clock. A service that is played so much faster than ours has to
+// answer a few times, apart from each other, before its time can be told from a wrong `Date`.
+const warmUpScans = 6;
+const warmUpSpacingMs = 60;
+
+/** Selects no collector, so that its scans only read. */
+function warmUpPolicy(brief: ContestantBrief): Policy {
+  return { ...benchPolicy(brief), name: 'warm-up', select: { include: { name: ['nobody'] }, exclude: [] } };
+}
 
 /** The daemon itself, with a real Redis: one wave without a soak, so that nothing but the work takes time. */
 export const runUpwave: Contestant = async (brief) => {
@@ -41,6 +52,10 @@ export const runUpwave: Contestant = async (brief) => {
   try {
     if ((await daemon.waitForRedis(redisWithinMs)) !== undefined) throw new Error('Redis does not answer');
     await daemon.start();
+    for (let scan = 0; scan < warmUpScans; scan += 1) {
+      await daemon.scanNow(warmUpPolicy(brief).name, 'operator');
+      await sleepForReal(warmUpSpacingMs);
+    }
     const scan = await daemon.scanNow(benchPolicy(brief).name, 'operator');
     if (scan.kind !== 'started') throw new Error(`no rollout was started: ${JSON.stringify(scan)}`);
     let status: RolloutStatus | undefined;
@@ -77,6 +92,6 @@ function configOf(brief: ContestantBrief): Config {
     historyMs: 86_400_000,
     http: { host: '127.0.0.1', port: 0, token: undefined },
     log: { level: 'info' },
-    rollouts: [benchPolicy(brief)],
+    rollouts: [benchPolicy(brief), warmUpPolicy(brief)],
   };
 }
