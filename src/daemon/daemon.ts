@@ -254,7 +254,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
     };
   };
   const readiness = async (): Promise<Readiness> => {
-    const redisNow = await redisReadiness(redis, keyPrefix);
+    const redisNow = redisReadiness(redis);
     if (redisNow.ok) await accounts.forgetEnded();
     const service = await serviceReadiness(access, redisNow.ok ? readApiBudgetStatus : null);
     return {

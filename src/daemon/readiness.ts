@@ -4,7 +4,6 @@ import type { ReloadStatus } from '../orchestrator/operations/reload.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { Configs } from '../orchestrator/scan/configs.ts';
-import { readRestoring } from '../redis/schema/restoring.ts';
 import { configWords } from '../rollout/reload/newest-config.ts';
 import type { Standstill } from '../rollout/status/api-budget-status.ts';
 import type { FleetAccess } from './fleet-access.ts';
@@ -48,8 +47,8 @@ function isoOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
 }
 
-/** Whether the loops can work with Redis: it is there, takes writes, does what we ask, and its state is whole. */
-export async function redisReadiness(redis: RedisConnections, keyPrefix: string): Promise<ReadinessCheck> {
+/** Whether the loops can work with Redis: it is there, takes writes and does what we ask. */
+export function redisReadiness(redis: RedisConnections): ReadinessCheck {
   const refusal = redis.writes.refusal();
   if (refusal !== null)
     return { ok: false, kind: 'unwritable', reason: `${redis.place} refuses writes: ${refusal}` };
@@ -64,10 +63,7 @@ export async function redisReadiness(redis: RedisConnections, keyPrefix: string)
   const fault = redis.faults.reason();
   if (fault !== null)
     return { ok: false, kind: 'fault', reason: `${redis.place} answers with an error: ${fault}` };
-  const restoring = await readRestoring({ commands: redis.handler.commands, keyPrefix });
-  if (restoring === null) return { ok: true, kind: 'connected', reason: 'connected' };
-  const reason = `a restore into ${redis.place}, begun at ${restoring}, is under way or was cut off: nothing starts until it has come to its end`;
-  return { ok: false, kind: 'restoring', since: Date.parse(restoring), reason };
+  return { ok: true, kind: 'connected', reason: 'connected' };
 }
 
 function sinceOf({ unreachableSince }: RedisConnections): { readonly since?: EpochMs } {

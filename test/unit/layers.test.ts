@@ -106,7 +106,6 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     schema: ['connection'],
     'rollout-store': ['connection', 'schema'],
     coordination: ['connection', 'schema', 'rollout-store'],
-    backup: ['connection', 'schema', 'coordination'],
   },
   'admin-api': {
     access: [],

@@ -10,15 +10,7 @@ export interface ReadinessCheck {
    * What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs; `refused`: the config
    * file has mistakes, and the daemon works by the one before.
    */
-  readonly kind?:
-    | 'refused'
-    | 'connected'
-    | 'away'
-    | 'unwritable'
-    | 'forbidden'
-    | 'fault'
-    | 'restoring'
-    | 'down';
+  readonly kind?: 'refused' | 'connected' | 'away' | 'unwritable' | 'forbidden' | 'fault' | 'down';
   /** Since when, where that is known. */
   readonly since?: EpochMs;
   readonly reason: string;

@@ -6,7 +6,6 @@ import { nearestText } from '../../base/names.ts';
  * says, so a command that starts, changes or deletes is never guessed. A new command is not guessed until it is listed.
  */
 const harmless: ReadonlySet<string> = new Set([
-  'backup',
   'builds',
   'check',
   'collectors',

@@ -87,7 +87,7 @@ function emptyStratum(rollouts: readonly Rollout[], text: string): readonly Held
 
 /** Nothing of it starts, and what is said of it could not be kept. */
 function unreadableRollout(label: string, rolloutId: string): Found {
-  const reason = `stratum ${label} is of ${rolloutId}, whose record in Redis can't be read: nothing of it starts; abort it, or restore a backup`;
+  const reason = `stratum ${label} is of ${rolloutId}, whose record in Redis can't be read: nothing of it starts; abort it`;
   return { kind: 'unknown', reason };
 }
 

@@ -6,10 +6,7 @@ import type { CollectorHold } from './fleet-register.ts';
  * one node has, and may be lost alone.
  */
 export interface StoreMarks {
-  /** A restore sets it anew. */
   readonly whole: string;
-  /** `whole` is from a restore: a person put there what it holds. */
-  readonly isRestored: boolean;
   /** Where builds and collectors are held. */
   readonly holds: string;
   /** Where the rollouts of each policy are. */

@@ -52,13 +52,6 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
     const rollouts = await readRollouts();
     const holds = await register.holds();
     const marks = await birth.identify(policies);
-    if (known !== undefined && marks.isRestored && marks.whole !== known.marks.whole) {
-      // A person put that there: it is what there is, and the next look reads all of it.
-      known = undefined;
-      latest.clear();
-      lost.clear();
-      return nameOf(marks);
-    }
     const loss = known === undefined ? undefined : lossBetween(known.marks, marks);
     if (known !== undefined && loss !== undefined) await putBack(known.holds, loss, marks);
     known = { marks, holds: known !== undefined && loss?.holds === true ? known.holds : holds };

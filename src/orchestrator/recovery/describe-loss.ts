@@ -42,7 +42,7 @@ export function lossWords(
       : [
           `not begun again until somebody runs \`upwave start\`: ${someNames(still.map(({ id, standstill }) => `${id} ${standstill.words}`))}`,
         ]),
-    'the rest is planned anew from what the service shows; to have the records back, stop the daemons and restore a backup',
+    'the rest is planned anew from what the service shows',
   ].join('; ');
 }
 

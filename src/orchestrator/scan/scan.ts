@@ -279,7 +279,7 @@ async function findNewerConfig(
   return { kind: 'outdated', reason: configWords(name, standing) ?? '' };
 }
 
-const emptiedMeanwhile = 'Redis was emptied or restored while the plan was made; the next look makes it anew';
+const emptiedMeanwhile = 'Redis was emptied while the plan was made; the next look makes it anew';
 
 function nobodyWords({ targetBuild, leftOut }: Plan): string {
   if (leftOut.length === 0) return 'the inventory holds no installed collector';

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
 import type { StoreInstance } from '../../orchestrator/ports/store-instance.ts';
 import { makeScript, runScript } from '../connection/commands.ts';
-import type { RedisCommands, RedisConnection } from '../connection/connection.ts';
+import type { RedisCommands } from '../connection/connection.ts';
 import { numberKeptMs } from '../rollout-store/freeze-plan.ts';
 import { parseRolloutId, policyKeys } from '../schema/rollout-keys.ts';
 import { holdField, holdsKeyOf } from './fleet-register.ts';
@@ -38,8 +38,6 @@ end
 return 1
 `);
 
-const restoredStart = 'restored:';
-
 /** Marks that a Redis gets once and keeps for good: another one, or none, means that what lay beside it is gone, too. */
 export function makeRedisStoreInstance(redis: {
   readonly commands: RedisCommands;
@@ -57,7 +55,6 @@ export function makeRedisStoreInstance(redis: {
       ]);
       return {
         whole,
-        isRestored: whole.startsWith(restoredStart),
         holds,
         policies: new Map(policies.map((policy, index) => [policy, ofPolicies[index] ?? ''])),
       };
@@ -76,14 +73,6 @@ export function makeRedisStoreInstance(redis: {
       });
     },
   };
-}
-
-/** What was restored is no loss to the daemons that knew what was there before. */
-export async function markRestored(target: {
-  readonly connection: RedisConnection;
-  readonly keyPrefix: string;
-}): Promise<void> {
-  await target.connection.commands.set(bornKey(target.keyPrefix), `${restoredStart}${randomUUID()}`);
 }
 
 export function bornKey(keyPrefix: string): string {

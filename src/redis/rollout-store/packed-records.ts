@@ -87,7 +87,7 @@ async function openToldPack(body: string, what: string, broken: BrokenRecords | 
   }
 }
 
-/** A pack as it is kept: texts of JSON, which has no line breaks of its own, one a line; readable as text by a backup. */
+/** A pack as it is kept: texts of JSON, which has no line breaks of its own, one a line. */
 async function closePack(records: ReadonlyMap<string, string>): Promise<string> {
   if (records.size === 0) return '';
   const lines = [...records].map(([id, text]) => `${id} ${text}`).join('\n');

@@ -7,7 +7,6 @@ import type { Candidate, StoredView } from '../../rollout/model/rollout.ts';
 import { dueAtOf } from '../../rollout/model/upgrade.ts';
 import { makeWriteMarks, rangeBound, runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { restoringWord } from '../schema/restoring.ts';
 import {
   defaultHistoryMs,
   isRolloutId,
@@ -82,7 +81,7 @@ export function makeRedisRolloutStore(redis: {
         return commands.mget(active.upgrade, active.rollback);
       }),
     );
-    return ids.flat().flatMap((id) => (id === null || id === restoringWord ? [] : id));
+    return ids.flat().filter((id) => id !== null);
   };
 
   return {

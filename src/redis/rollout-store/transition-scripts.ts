@@ -7,8 +7,8 @@ import { appendEventLua, expireTogetherLua, fenceLua, nowLua, recordLua } from '
  * KEYS: rollout, records, counters, pending, due, retries, intents, missed, events, fence.
  * ARGV[1]: `{ mode: 'save' | 'intent' | 'admit' | 'rejoin', write, rolloutRev?, slots?, fence? }`; then for each change
  * its numbers (`encodeChange`), its record, and its events.
- * Answers one verdict for each change: `saved`, `stale` or `braked`. Where the rollout itself is not there, because its
- * backup is just being restored, all are stale: what they would count would be overwritten.
+ * Answers one verdict for each change: `saved`, `stale` or `braked`. All are stale where the rollout itself is not
+ * there (a part of Redis was lost).
  *
  * Those who rejoin raise the rollout's `rev`, so that nobody who read it before can end it over them.
  *

@@ -51,7 +51,7 @@ export function decide(view: RolloutView, now: EpochMs): Decision {
 
 // Without them nobody knows which caps a collector counts for (P2, P14).
 const groupsUnreadableWords =
-  "the groups of its plan in Redis can't be read: abort it, or restore a backup and resume; what runs is watched to its end";
+  "the groups of its plan in Redis can't be read: abort it; what runs is watched to its end";
 
 function decideByState(view: RolloutView, now: EpochMs): Decision {
   const { rollout } = view;

@@ -36,7 +36,7 @@ const unknown = 'unknown';
 
 // Said while it is held, by `status` and wherever else a rollout tells why it stands still.
 const wayOutWords =
-  "its record in Redis can't be read: abort it, or restore a backup; nothing of it starts, and what runs is watched to its end";
+  "its record in Redis can't be read: abort it; nothing of it starts, and what runs is watched to its end";
 
 /**
  * The rollout as it is shown and watched while its own record can't be read. It is held, so that nobody starts by what

@@ -191,9 +191,7 @@ function judgeRetry(view: RolloutView, seen: number, said: Said): VerbJudgement 
 /** What it was about to do, and by which limits, is not known any more. */
 function refuseUnreadable({ id, state }: RolloutView['rollout']): VerbJudgement {
   const words = `the record of ${id} in Redis can't be read`;
-  return refuse(
-    isRolloutEnd(state) ? words : `${words}, and nothing of it starts: abort it, or restore a backup`,
-  );
+  return refuse(isRolloutEnd(state) ? words : `${words}, and nothing of it starts: abort it`);
 }
 
 function rollbackOf({ rollbackId }: RolloutView['rollout']): string {

@@ -299,7 +299,7 @@ describe.concurrent('a password of Redis with an @ in it (P12)', () => {
     });
     await until('a log line about it', () => daemon.out().includes('redis.unreachable') || undefined);
     const commands = [
-      ['backup', '--out', 'b'],
+      ['export', 'all'],
       ['config', 'check'],
       ['config', 'check', '--print'],
     ];

@@ -3,16 +3,12 @@ import { Cluster } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { invariant } from '../../../src/base/assert.ts';
 import { makeRedisApiBudget } from '../../../src/redis/api-budget/api-budget.ts';
-import type { BackupPart } from '../../../src/redis/backup/backup-lines.ts';
-import { findKeptKeys, removeKeys } from '../../../src/redis/backup/kept-keys.ts';
-import { restoreBackup } from '../../../src/redis/backup/restore-backup.ts';
-import { takeBackup } from '../../../src/redis/backup/take-backup.ts';
 import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
 import { makeRedisLeaderLease } from '../../../src/redis/coordination/leader-lease.ts';
 import { makeRedisWakeUps } from '../../../src/redis/coordination/wake-ups.ts';
 import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
-import { anUpgrade, aPolicy, aRollout, someGroups, startedAt } from '../../support/builders.ts';
+import { anUpgrade, aRollout, someGroups, startedAt } from '../../support/builders.ts';
 import { makeRedisProcess, redisServerCommand } from '../../support/redis-process.ts';
 import { until } from '../../support/until.ts';
 
@@ -114,28 +110,6 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
         return rings;
       })
       .toBeGreaterThan(0);
-  });
-
-  it('is backed up and restored wherever its keys are', async () => {
-    const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix });
-    const policies = ['first', 'second', 'third'];
-    for (const name of policies) {
-      const rollout = aRollout({ id: `${name}-20260302-1`, policy: aPolicy({ name }) });
-      const upgrade = anUpgrade({ state: 'pending' }, { rolloutId: rollout.id });
-      await store.freeze({ rollout, upgrades: [upgrade], groups: someGroups(), events: [] });
-    }
-    const source = { connection, keyPrefix };
-    const parts: BackupPart[] = [];
-    for await (const part of takeBackup(source)) parts.push(part);
-    await removeKeys(connection, await findKeptKeys(connection, keyPrefix));
-    expect(await store.listRollouts(policies)).toEqual([]);
-    const stream = async function* () {
-      yield* parts;
-    };
-    const backup = { readParts: stream, replaces: false, now: Date.now() };
-    expect(await restoreBackup(source, backup)).toMatchObject({ kind: 'restored' });
-    expect(await store.activeRolloutIds(policies)).toHaveLength(3);
-    expect(await store.loadUpgrade('second-20260302-1', 1)).toMatchObject({ state: 'pending' });
   });
 
   it('waits with a command until the cluster is whole again, and tells so (P11)', async ({

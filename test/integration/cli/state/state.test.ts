@@ -1,28 +1,22 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { findOnPath, startEmbeddedRedis } from '../../../../src/redis/embedded/start-embedded-redis.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
-import { restoringKey } from '../../../../src/redis/schema/restoring.ts';
 import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { anUpgrade, aRollout, someGroups } from '../../../support/builders.ts';
 import {
-  activeOf,
   aDaemonNight,
-  createsReach,
   nightConfig,
   nightCredentials,
   nightPolicy,
   scan,
-  statusOf,
   untilEnded,
   upgradesOf,
 } from '../../../support/daemon-night.ts';
 import { emptyRedis } from '../../../support/empty-redis.ts';
-import { brokenPromises, createdTwice } from '../../../support/judge-night.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { makeRedisProcess, redisServerCommand } from '../../../support/redis-process.ts';
 import { callUpwave } from '../../../support/upwave-call.ts';
@@ -43,125 +37,11 @@ async function aNight(atEnd: (work: () => Promise<void> | void) => void) {
     redis: { url, keyPrefix },
   });
   const upwave = (...args: string[]) => callUpwave(...args, '--config', file);
-  // Each of the three has to end by itself, too, whatever it had opened.
+  // A process has to end by itself, too, whatever it had opened.
   const upwaveProcess = (...args: string[]) =>
     runUpwave({ args: [...args, '--config', file], cwd: folder.path });
   return { night, keyPrefix, upwave, upwaveProcess, inFolder: (name: string) => join(folder.path, name) };
 }
-
-describe.concurrent('`upwave backup` and `restore`', () => {
-  it('a rollout goes on where it stood, after all of Redis was lost (P1, P11)', async ({
-    onTestFinished,
-  }) => {
-    const { night, keyPrefix, upwaveProcess, inFolder } = await aNight(onTestFinished);
-    const first = await night.startDaemon();
-    const rolloutId = await scan(first);
-    await createsReach(night, 20);
-    await first.operations.hold({ subject: '19.1-1', by: 'ann', reason: 'it leaks' });
-    await first.close();
-    const file = inFolder('state.jsonl');
-    const backup = await upwaveProcess('backup', '--out', file);
-    expect(backup).toMatchObject({ code: 0, err: '' });
-    expect(backup.out).toMatch(/state\.jsonl: 1 rollouts in \d+ keys of redis:/);
-
-    await emptyRedis(redis.connect().commands, keyPrefix);
-    const restored = await upwaveProcess('restore', file, '--json');
-    expect(restored).toMatchObject({ code: 0, err: '' });
-    expect(JSON.parse(restored.out)).toMatchObject({ rollouts: 1 });
-    const second = await night.startDaemon();
-    expect(activeOf(await statusOf(second, rolloutId))).toBeGreaterThan(0);
-    const status = await untilEnded(second, rolloutId);
-    expect(status.state).toBe('succeeded');
-    expect(status.counts.succeeded).toBe(status.planned);
-    expect(createdTwice(night.record())).toEqual([]);
-    expect(brokenPromises(night, status, await upgradesOf(second, rolloutId))).toEqual([]);
-    expect((await second.operations.listHolds()).builds).toMatchObject([{ build: '19.1-1', by: 'ann' }]);
-  });
-
-  it('are taken while a daemon works, and refused where one works, or where there is state', async ({
-    onTestFinished,
-  }) => {
-    const { night, upwave, upwaveProcess, inFolder } = await aNight(onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await scan(daemon);
-    await createsReach(night, 5);
-    const file = inFolder('state.jsonl');
-    expect(await upwave('backup', '--out', file)).toMatchObject({ code: 0, err: '' });
-    const led = await upwaveProcess('restore', file, '--yes');
-    expect(led).toMatchObject({ code: 3, out: '' });
-    expect(led.err).toMatch(/^upwave: a daemon works with redis:.*; stop all of them first\n$/);
-    await untilEnded(daemon, rolloutId);
-    await daemon.close();
-
-    const occupied = await upwave('restore', file);
-    expect(occupied).toMatchObject({ code: 2, out: '' });
-    expect(occupied.err).toMatch(/holds state of .* already \(\d+ keys\); --yes replaces it\n$/);
-    // What has happened since is not known any more, and is found out by looking.
-    expect(await upwave('restore', file, '--yes')).toMatchObject({ code: 0, err: '' });
-    const next = await night.startDaemon();
-    const status = await untilEnded(next, rolloutId);
-    expect(createdTwice(night.record())).toEqual([]);
-    expect(brokenPromises(night, status, await upgradesOf(next, rolloutId))).toEqual([]);
-  });
-
-  it('tell of a restore that was cut off, as /readyz does (P9)', async ({ onTestFinished }) => {
-    const { night, keyPrefix, upwave, inFolder } = await aNight(onTestFinished);
-    const file = inFolder('state.jsonl');
-    await redis.connect().commands.set(restoringKey(keyPrefix), '2026-11-21T12:00:00.000Z');
-    const daemon = await night.startDaemon();
-    const ready = await request(`${daemon.url}/readyz`);
-    expect(ready.statusCode).toBe(503);
-    expect(await ready.body.text()).toMatch(/a restore into redis:.*, begun at 2026-11-21T12:00:00.000Z/);
-    const backup = await upwave('backup', '--out', file);
-    expect(backup).toMatchObject({ code: 3, out: '' });
-    expect(backup.err).toMatch(/^upwave: a restore into redis:.* restore first, then take a backup\n$/);
-    expect(existsSync(file)).toBe(false);
-
-    await redis.connect().commands.del(restoringKey(keyPrefix));
-    expect((await request(`${daemon.url}/readyz`)).statusCode).toBe(200);
-    await scan(daemon);
-    expect(await upwave('backup', '--out', file)).toMatchObject({ code: 0, err: '' });
-    await daemon.close();
-    await redis.connect().commands.set(restoringKey(keyPrefix), '2026-11-21T12:00:00.000Z');
-    const occupied = await upwave('restore', file);
-    expect(occupied).toMatchObject({ code: 2, out: '' });
-    expect(occupied.err).toMatch(
-      /a restore that was cut off, begun at 2026-.* left behind; --yes replaces it\n$/,
-    );
-    expect(await upwave('restore', file, '--yes')).toMatchObject({ code: 0, err: '' });
-    const next = await night.startDaemon();
-    expect((await request(`${next.url}/readyz`)).statusCode).toBe(200);
-  });
-
-  it('a bad file is told in one line, and changes nothing', async ({ onTestFinished }) => {
-    const { night, keyPrefix, upwave, inFolder } = await aNight(onTestFinished);
-    const daemon = await night.startDaemon();
-    const rolloutId = await untilEnded(daemon, await scan(daemon)).then(({ id }) => id);
-    await daemon.close();
-    const file = inFolder('state.jsonl');
-    await upwave('backup', '--out', file);
-    const whole = readFileSync(file, 'utf8');
-    const bad = inFolder('bad.jsonl');
-    const cases = [
-      [whole.slice(0, whole.length / 2), /was cut off there, or changed/],
-      [whole.slice(0, whole.lastIndexOf('{"kind":"end"')), /is cut off after line \d+/],
-      [whole.replace('"version":1', '"version":9'), /is of version 9, and this upwave reads version 1/],
-      [whole.replace(keyPrefix, 'other'), /holds keys of other, and the config's redis\.keyPrefix is test-/],
-      ['not a backup', /is no backup of upwave/],
-    ] as const;
-    for (const [text, says] of cases) {
-      writeFileSync(bad, text);
-      const { code, out, err } = await upwave('restore', bad, '--yes');
-      expect({ code, out }).toEqual({ code: 2, out: '' });
-      expect(err).toMatch(says);
-      expect(err.trimEnd().split('\n')).toHaveLength(1);
-    }
-    const gone = await upwave('restore', inFolder('none.jsonl'), '--yes');
-    expect(gone.err).toMatch(/^upwave: cannot read .*none\.jsonl: ENOENT\n$/);
-    const again = await night.startDaemon();
-    expect((await statusOf(again, rolloutId)).state).toBe('succeeded');
-  });
-});
 
 describe.concurrent('`upwave export`', () => {
   it('writes the whole record of a rollout, a line each, without a secret (P9, P12)', async ({
@@ -194,11 +74,6 @@ describe.concurrent('`upwave export`', () => {
     const file = inFolder('record.jsonl');
     expect(await upwave('export', rolloutId, '--out', file)).toMatchObject({ code: 0, all: '' });
     expect(readFileSync(file, 'utf8')).toBe(out);
-    const backup = inFolder('state.jsonl');
-    await upwave('backup', '--out', backup);
-    for (const secret of Object.values(nightCredentials)) {
-      expect(readFileSync(backup, 'utf8')).not.toContain(secret);
-    }
     const unknown = await upwaveProcess('export', `${nightPolicy}-20200101-1`);
     expect(unknown).toMatchObject({ code: 2, out: '' });
     expect(unknown.err).toContain(
@@ -229,14 +104,10 @@ describe.concurrent('commands on the state in Redis', () => {
 
   it.each([
     { args: ['export'], says: /missing required argument 'rollout'/ },
-    { args: ['backup'], says: /required option '--out <file>' not specified/ },
-    { args: ['restore'], says: /missing required argument 'file'/ },
-    { args: ['restore', 'a', '--force'], says: /unknown option '--force'/ },
     {
       args: ['export', 'all', '--redis', 'embedded'],
       says: /the embedded Redis keeps nothing here: there is no/,
     },
-    { args: ['backup', '--out', 'b', '--redis', 'embedded'], says: /the embedded Redis keeps nothing here/ },
   ])('$args ends with 2', async ({ args, says }) => {
     await withConfig(async ({ path }, file) => {
       const { code, err, all } = await runUpwave({ args: [...args, '--config', file], cwd: path });
@@ -247,48 +118,47 @@ describe.concurrent('commands on the state in Redis', () => {
     });
   });
 
-  it.each([
-    ['export', 'all'],
-    ['backup', '--out', 'file'],
-    ['restore', 'file'],
-  ])('%s %s: no Redis there ends with 4, names the place, and shows no password (P12)', async (...args) => {
-    const { expect } = await import('vitest');
-    await withConfig(async ({ path }, file) => {
-      const words = args.filter((word) => typeof word === 'string');
-      const { code, err, all } = await runUpwave({ args: [...words, '--config', file], cwd: path });
-      expect(err).toMatch(
-        /^upwave: cannot reach Redis at redis:\/\/127\.0\.0\.1:1; start it, or correct redis\.url \(connect ECONNREFUSED /,
-      );
-      expect(all).not.toContain('hush-hush');
-      expect(code).toBe(4);
-      expect(existsSync(join(path, 'file'))).toBe(false);
-    });
-  });
+  it.each([['export', 'all']])(
+    '%s %s: no Redis there ends with 4, names the place, and shows no password (P12)',
+    async (...args) => {
+      const { expect } = await import('vitest');
+      await withConfig(async ({ path }, file) => {
+        const words = args.filter((word) => typeof word === 'string');
+        const { code, err, all } = await runUpwave({ args: [...words, '--config', file], cwd: path });
+        expect(err).toMatch(
+          /^upwave: cannot reach Redis at redis:\/\/127\.0\.0\.1:1; start it, or correct redis\.url \(connect ECONNREFUSED /,
+        );
+        expect(all).not.toContain('hush-hush');
+        expect(code).toBe(4);
+        expect(existsSync(join(path, 'file'))).toBe(false);
+      });
+    },
+  );
 });
 
 const native = await findOnPath('redis-server');
 
 describe.skipIf(redisServerCommand === undefined)('a Redis that refuses a command to our user', () => {
-  it.each([
-    ['backup', '--out', 'file'],
-    ['export', 'all'],
-  ])('%s %s: is told with what is to do, and without a stack or the command itself', async (...given) => {
-    const { expect, onTestFinished } = await import('vitest');
-    const server = await makeRedisProcess();
-    onTestFinished(() => server.close());
-    await server.start();
-    await server.ask('ACL SETUSER limited on >hush-hush ~* &* +@all -@read');
-    const folder = aFolder(onTestFinished);
-    const url = server.url.replace('//', '//limited:hush-hush@');
-    const service = { baseUrl: 'https://api.example.com/api', accessId: 'anId', accessKey: 'aKey' };
-    const file = folder.write('upwave.yaml', { service, rollouts: [{ name: 'all' }], redis: { url } });
-    const args = given.filter((word) => typeof word === 'string');
-    const { code, err, all } = await runUpwave({ args: [...args, '--config', file], cwd: folder.path });
-    expect(err).toMatch(/^upwave: Redis at redis:\/\/127.*NOPERM.*; allow it to this user/m);
-    expect(all).not.toMatch(noStack);
-    expect(all).not.toMatch(/hush-hush|upwave:\{|args/);
-    expect(code).toBe(2);
-  });
+  it.each([['export', 'all']])(
+    '%s %s: is told with what is to do, and without a stack or the command itself',
+    async (...given) => {
+      const { expect, onTestFinished } = await import('vitest');
+      const server = await makeRedisProcess();
+      onTestFinished(() => server.close());
+      await server.start();
+      await server.ask('ACL SETUSER limited on >hush-hush ~* &* +@all -@read');
+      const folder = aFolder(onTestFinished);
+      const url = server.url.replace('//', '//limited:hush-hush@');
+      const service = { baseUrl: 'https://api.example.com/api', accessId: 'anId', accessKey: 'aKey' };
+      const file = folder.write('upwave.yaml', { service, rollouts: [{ name: 'all' }], redis: { url } });
+      const args = given.filter((word) => typeof word === 'string');
+      const { code, err, all } = await runUpwave({ args: [...args, '--config', file], cwd: folder.path });
+      expect(err).toMatch(/^upwave: Redis at redis:\/\/127.*NOPERM.*; allow it to this user/m);
+      expect(all).not.toMatch(noStack);
+      expect(all).not.toMatch(/hush-hush|upwave:\{|args/);
+      expect(code).toBe(2);
+    },
+  );
 
   it('run --once ends at once, with the right that is missing and what grants it', async () => {
     const { expect, onTestFinished } = await import('vitest');
@@ -333,8 +203,5 @@ describe.skipIf(native === undefined)('the state of an embedded Redis', () => {
     const { code, out, err } = await upwave('export', 'production');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out.trimEnd().split('\n')).toHaveLength(3);
-    expect(await upwave('backup', '--out', join(folder.path, 'b'))).toMatchObject({ code: 0, err: '' });
-    expect((await upwave('restore', join(folder.path, 'b'))).err).toMatch(/--yes replaces it/);
-    expect(await upwave('restore', join(folder.path, 'b'), '--yes')).toMatchObject({ code: 0, err: '' });
   });
 });

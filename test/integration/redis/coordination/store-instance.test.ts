@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
-import { makeRedisStoreInstance, markRestored } from '../../../../src/redis/coordination/store-instance.ts';
+import { makeRedisStoreInstance } from '../../../../src/redis/coordination/store-instance.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
@@ -37,7 +37,6 @@ describe.each([
     const policies = ['production', 'st{a}ging'];
     const identify = () => make().identify(policies);
     const first = await identify();
-    expect(first.isRestored).toBe(false);
     expect(await identify()).toEqual(first);
     for (const place of ['{leader}', '{fleet}:mark', '{production}', '{st%7Ba%7Dging}'])
       expect(await connection.commands.del(`${keyPrefix}:${place}:born`)).toBe(1);
@@ -48,8 +47,6 @@ describe.each([
       ...ofPolicies.values(),
     ]);
     expect(new Set(marks).size).toBe(8);
-    await markRestored({ connection, keyPrefix });
-    expect((await identify()).isRestored).toBe(true);
   });
 
   it('puts back holds and numbers, and never undoes what was said after it (P5)', async () => {

@@ -2,9 +2,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { packHistory } from '../../../../src/orchestrator/lead/pack-history.ts';
 import type { RolloutStore } from '../../../../src/orchestrator/ports/rollout-store.ts';
 import { listAllUpgrades } from '../../../../src/orchestrator/records/read-records.ts';
-import type { BackupPart } from '../../../../src/redis/backup/backup-lines.ts';
-import { restoreBackup } from '../../../../src/redis/backup/restore-backup.ts';
-import { takeBackup } from '../../../../src/redis/backup/take-backup.ts';
 import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { exportRollout } from '../../../../src/redis/rollout-store/export-rollout.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
@@ -165,22 +162,6 @@ describe('the records of a rollout that is over', () => {
     expect(await store.saveUpgrade(back, null)).toBe('saved');
     await store.packEnded(['production'], Number.MAX_SAFE_INTEGER, never);
     expect(await recordsLeft()).toBe(planned);
-  });
-
-  it('come back from a backup as they were, packed', async () => {
-    const before = await readAll();
-    await pack();
-    const parts: BackupPart[] = [];
-    for await (const part of takeBackup({ connection, keyPrefix })) parts.push(part);
-    await connection.commands.unlink(...Object.values(keys()));
-    expect(await store.loadRollout(id)).toBeUndefined();
-    const readParts = async function* () {
-      yield* parts;
-    };
-    const backup = { readParts, replaces: true, now: Date.now() };
-    expect(await restoreBackup({ connection, keyPrefix }, backup)).toMatchObject({ kind: 'restored' });
-    expect(await recordsLeft()).toBe(17);
-    expect((await readAll()).succeeded).toEqual(before.succeeded);
   });
 
   it('are left out where their pack can not be read, which is told once, and stops nothing else', async () => {

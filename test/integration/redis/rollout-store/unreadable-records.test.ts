@@ -496,7 +496,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(await commands.hget(keys.rollout, 'json')).toBe('{"id":"produ');
   });
 
-  it('goes on where it stood once somebody has repaired it by hand, or restored it (P11)', async () => {
+  it('goes on where it stood once somebody has repaired it by hand (P11)', async () => {
     const { commands, keys, good, pass, store } = await aBrokenRollout();
     await pass();
     await commands.hset(keys.rollout, 'json', good);

@@ -29,7 +29,6 @@ function aWorld() {
   const birth: StoreInstance = {
     identify: async (policies) => ({
       whole: born,
-      isRestored: born.startsWith('restored'),
       holds: partMarks.get('holds') ?? born,
       policies: new Map(policies.map((policy) => [policy, partMarks.get(policy) ?? born])),
     }),
@@ -158,23 +157,13 @@ describe('the memory of a daemon', () => {
     expect(memory.refusal('production', '99.1-1')).toBeUndefined();
   });
 
-  it('calls nothing a loss that a person restored, nor what a daemon finds that has just started', async () => {
+  it('calls nothing a loss that a daemon finds which has just started', async () => {
     await world.freeze('production', 1, { state: 'paused' });
-    const memory = world.aDaemon();
-    await memory.look();
-    world.replace('restored:1');
-    await memory.look();
     await world.aDaemon().look();
-    expect(memory.refusal('production', targetBuild)).toBeUndefined();
+    world.replace('second');
+    await world.aDaemon().look();
     expect(world.notes).toEqual([]);
     expect(world.back).toEqual([]);
-    // What was restored is known from then on.
-    await world.freeze('production', 7, { state: 'held', reason: 'x' });
-    await memory.look();
-    world.replace('second');
-    await memory.look();
-    expect(world.back.flatMap(({ takenIds }) => takenIds)).toEqual(['production-20260302-7']);
-    expect(memory.refusal('production', targetBuild)).toContain('was held');
   });
 
   it('tells of one policy alone when the node that has it was emptied, and not the others (P4, P11)', async () => {
