@@ -7,10 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config/load/load-config.ts';
-import { attemptClasses, makeMetrics } from '../../src/observability/metrics.ts';
-import { endStates } from '../../src/rollout/model/upgrade.ts';
-import { aScanEntry } from '../support/builders.ts';
-import { aRolloutStatus, aWaveStatus } from '../support/fake-operations.ts';
+import { exposeEverything } from '../support/exposed-metrics.ts';
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
 const dashboardPath = 'grafana/upwave-dashboard.json';
@@ -67,7 +64,7 @@ const alertQueries = alerts.map(({ alert, expr }) => ({ where: `alert ${alert}`,
 describe('the dashboard and the alert rules', () => {
   let exposed: Exposed;
   beforeAll(async () => {
-    exposed = await exposeEverything();
+    exposed = await readExposition();
   });
 
   it('ask for series that the daemon exposes, by labels and states that they have', () => {
@@ -189,37 +186,8 @@ interface Exposed {
   readonly valuesOf: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Lets the daemon's metrics observe one of everything. */
-async function exposeEverything(): Promise<Exposed> {
-  const policy = 'production';
-  const met = { name: 'errors', verdict: 'pass', words: '', value: 0.998, dryRun: false } as const;
-  const metrics = makeMetrics({
-    version: '1.2.3',
-    installation: 'one',
-    policies: [policy],
-    sharedState: async () => ({
-      statuses: [aRolloutStatus({ policy, waves: [aWaveStatus({ gates: [met] })] })],
-      queueJobs: { waiting: 1, delayed: 2 },
-      outageMs: 0,
-      scans: (['started', 'busy', 'nothing', 'failed'] as const).map((outcome) =>
-        aScanEntry({ policy, outcome }),
-      ),
-      fleet: [
-        { version: '19.441-2', alive: true, collectors: 9 },
-        { version: '19.441-2', alive: false, collectors: 1 },
-      ],
-    }),
-  });
-  for (const outcome of endStates) metrics.upgradeEnded({ policy, outcome, durationMs: 300_000 });
-  for (const attemptClass of attemptClasses) metrics.attemptEnded({ policy, class: attemptClass });
-  metrics.taskEndSeen(1_000);
-  metrics.setRedisRefusals(['+eval']);
-  metrics.apiAnswered({ operation: 'getCollector', status: 200, durationMs: 80 });
-  metrics.apiAnswered({ operation: 'getCollector', status: null, durationMs: 80 });
-  for (const each of ['operator', 'verify', 'create', 'look', 'page'] as const) {
-    metrics.budgetTaken({ class: each, waitedMs: 10 });
-  }
-  const { body } = await metrics.expose();
+async function readExposition(): Promise<Exposed> {
+  const body = await exposeEverything();
   const labelsOf = new Map<string, Set<string>>();
   const valuesOf = new Map<string, Set<string>>();
   for (const [, name = '', labels = ''] of body.matchAll(/^(\w+)(?:\{(.*)\})? /gm)) {

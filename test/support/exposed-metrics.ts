@@ -1,0 +1,37 @@
+import { attemptClasses, makeMetrics } from '../../src/observability/metrics.ts';
+import { endStates } from '../../src/rollout/model/upgrade.ts';
+import { aScanEntry } from './builders.ts';
+import { aRolloutStatus, aWaveStatus } from './fake-operations.ts';
+
+/** What a scrape shows once the metrics of a daemon have observed one of everything. */
+export async function exposeEverything(): Promise<string> {
+  const policy = 'production';
+  const met = { name: 'errors', verdict: 'pass', words: '', value: 0.998, dryRun: false } as const;
+  const metrics = makeMetrics({
+    version: '1.2.3',
+    installation: 'one',
+    policies: [policy],
+    sharedState: async () => ({
+      statuses: [aRolloutStatus({ policy, waves: [aWaveStatus({ gates: [met] })] })],
+      queueJobs: { waiting: 1, delayed: 2 },
+      outageMs: 0,
+      scans: (['started', 'busy', 'nothing', 'failed'] as const).map((outcome) =>
+        aScanEntry({ policy, outcome }),
+      ),
+      fleet: [
+        { version: '19.441-2', alive: true, collectors: 9 },
+        { version: '19.441-2', alive: false, collectors: 1 },
+      ],
+    }),
+  });
+  for (const outcome of endStates) metrics.upgradeEnded({ policy, outcome, durationMs: 300_000 });
+  for (const attemptClass of attemptClasses) metrics.attemptEnded({ policy, class: attemptClass });
+  metrics.taskEndSeen(1_000);
+  metrics.setRedisRefusals(['+eval']);
+  metrics.apiAnswered({ operation: 'getCollector', status: 200, durationMs: 80 });
+  metrics.apiAnswered({ operation: 'getCollector', status: null, durationMs: 80 });
+  for (const each of ['operator', 'verify', 'create', 'look', 'page'] as const) {
+    metrics.budgetTaken({ class: each, waitedMs: 10 });
+  }
+  return (await metrics.expose()).body;
+}

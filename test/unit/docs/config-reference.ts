@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { configJsonSchema } from '../../../src/config/schema/json-schema.ts';
+
+/** What is used here of a JSON Schema. */
+interface Node {
+  readonly type?: string | undefined;
+  readonly description?: string | undefined;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[] | undefined;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly pattern?: string | undefined;
+  readonly properties?: Readonly<Record<string, Node>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  readonly items?: Node | undefined;
+  readonly anyOf?: readonly Node[] | undefined;
+}
+const Node: z.ZodType<Node> = z.lazy(() =>
+  z.object({
+    type: z.string().optional(),
+    description: z.string().optional(),
+    default: z.unknown().optional(),
+    enum: z.array(z.unknown()).optional(),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+    pattern: z.string().optional(),
+    properties: z.record(z.string(), Node).optional(),
+    required: z.array(z.string()).optional(),
+    items: Node.optional(),
+    anyOf: z.array(Node).optional(),
+  }),
+);
+
+/** Every key of the config file, in Markdown: a heading for each group of keys, and an entry for each key. */
+export function configReference(): string {
+  const groups: string[] = [];
+  const pathOfKeys = new Map<string, string>();
+  const addGroup = (path: string, node: Node): void => {
+    const keys = Object.entries(node.properties ?? {});
+    const sameKeys = keys.map(([key]) => key).join();
+    const known = pathOfKeys.get(sameKeys);
+    const about = node.description === undefined ? [] : [node.description, ''];
+    if (known !== undefined) {
+      groups.push(`### \`${path}\`\n`, ...about, `The keys are those of \`${known}\`.\n`);
+      return;
+    }
+    pathOfKeys.set(sameKeys, path);
+    const entries = keys.map(([key, child]) => entryOf(key, child, node.required?.includes(key) ?? false));
+    groups.push(path === '' ? '### The file\n' : `### \`${path}\`\n`, ...about, ...entries, '');
+    for (const [key, child] of keys) {
+      const childPath = path === '' ? key : `${path}.${key}`;
+      for (const form of formsOf(child)) {
+        if (form.properties !== undefined)
+          addGroup(childPath, { ...form, description: form.description ?? child.description });
+        for (const item of form.items === undefined ? [] : formsOf(form.items))
+          if (item.properties !== undefined) addGroup(`${childPath}[]`, item);
+      }
+    }
+  };
+  addGroup('', Node.parse(configJsonSchema()));
+  return groups.join('\n').trim();
+}
+
+function entryOf(key: string, node: Node, isRequired: boolean): string {
+  const facts = [
+    typeOf(node),
+    ...(isRequired ? ['required'] : []),
+    ...(isShort(node.default) ? [`default \`${JSON.stringify(node.default)}\``] : []),
+  ];
+  return `- \`${key}\` (${facts.join('; ')}): ${node.description ?? ''}`;
+}
+
+function typeOf(node: Node): string {
+  return [...new Set(formsOf(node).map(typeOfForm))].join(' or ');
+}
+
+function typeOfForm(node: Node): string {
+  if (node.enum !== undefined) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if (node.pattern?.includes('(ms|s|m|h|d)') === true) return 'duration';
+  switch (node.type) {
+    case 'number':
+    case 'integer':
+      return node.maximum !== undefined && node.maximum < Number.MAX_SAFE_INTEGER
+        ? `number from ${node.minimum ?? 0} to ${node.maximum}`
+        : 'number';
+    case 'boolean':
+      return '`true` or `false`';
+    case 'array':
+      return 'list';
+    case 'object':
+      return node.properties === undefined ? 'map' : 'keys below';
+    default:
+      return 'text';
+  }
+}
+
+/** The forms a value may have; that a variable may stand for it is said once for all keys. */
+function formsOf(node: Node): readonly Node[] {
+  const forms = (node.anyOf ?? [node]).filter(
+    ({ pattern }) => pattern === undefined || !/^\\\$/.test(pattern),
+  );
+  return forms.flatMap((form) => (form.anyOf === undefined ? [form] : formsOf(form)));
+}
+
+function isShort(value: unknown): boolean {
+  return (
+    value !== undefined &&
+    value !== null &&
+    JSON.stringify(value).length <= 60 &&
+    JSON.stringify(value) !== '{}'
+  );
+}

@@ -1,0 +1,21 @@
+import { configJsonSchemaText } from '../../../src/config/schema/json-schema.ts';
+import { configReference } from './config-reference.ts';
+import { textOf } from './documents.ts';
+import { metricsReference } from './metrics-reference.ts';
+
+/** Committed files which the code gives, wholly or between two marks, with the text that they have to have. */
+export async function generatedFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
+  return [
+    { path: 'config/upwave.schema.json', text: configJsonSchemaText() },
+    { path: 'config/README.md', text: withPart('config/README.md', configReference()) },
+    { path: 'deploy/README.md', text: withPart('deploy/README.md', await metricsReference()) },
+  ];
+}
+
+/** @throws when the document has no marks */
+function withPart(path: string, part: string): string {
+  const marks = /(<!-- generated[^>]*-->\n)[\s\S]*?(\n<!-- end of the generated part -->)/;
+  const text = textOf(path);
+  if (!marks.test(text)) throw new Error(`${path} has no marks for the generated part`);
+  return text.replace(marks, (_all, begin: string, end: string) => `${begin}\n${part}\n${end}`);
+}
