@@ -13,10 +13,8 @@ export async function setup(): Promise<void> {
     () => 0,
   );
   if ((await newestChange(join(root, 'src'))) <= builtAt) return;
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const args = [tsc, '-p', 'tsconfig.build.json', '--singleThreaded'];
   try {
-    await promisify(execFile)(process.execPath, args, { cwd: root });
+    await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: root });
   } catch (error) {
     // The compiler writes its findings to stdout.
     throw new Error(`the build failed: ${(error as { stdout?: string }).stdout ?? ''}`, { cause: error });

@@ -1,10 +1,11 @@
 import { hashHex } from '../../base/hash.ts';
 import type { DurationMs } from '../../base/time.ts';
 import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
-import { makeWriteMarks, runScript } from '../connection/commands.ts';
+import { makeWriteMarks } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RedisFaults, untoldFaults } from '../connection/faults.ts';
 import { isRedisOutage } from '../connection/outage.ts';
+import { runScript } from '../connection/script.ts';
 import { pauseScript, reserveScript, serviceUpScript, succeededScript } from './scripts.ts';
 import { makeRedisTime } from './server-time.ts';
 import { slackMaxMs } from './slot-slack.ts';
@@ -143,7 +144,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     moreHorizonUs: moreHorizonMs * 1_000,
     slackMaxUs: heldMaxMs * 1_000,
     halfLifeMs: extraMargin.halfLifeMs,
-    permits: concurrentRequests,
+    permitsMax: concurrentRequests,
     permitLifeMs,
   };
 
@@ -160,7 +161,7 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     await commands.zrem(keys.permits, ...given).catch((error: unknown) => faults.met(faultName, error));
   }
 
-  function judge(kind: string | undefined, waitMs: DurationMs, down: string): Reservation {
+  function judge(kind: 'full' | 'far' | 'paused', waitMs: DurationMs, down: string): Reservation {
     // When one request at a time may go, a full house is a standstill too.
     const standstill = down === '' ? 'The service asked for a pause.' : serviceIsDown(down);
     if (kind === 'full') {
@@ -182,21 +183,20 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
       const permits = Array.from({ length: count }, nextPermit);
       // Of a process that is late, also its idea of Redis's clock is vague; it is infinitely so before the first answer.
       const heldMs = slackMs === 0 ? 0 : Math.min(slackMs + redisTime.uncertaintyMs(), heldMaxMs);
-      const slackUs = Math.ceil(heldMs * 1_000);
-      const args = [JSON.stringify({ ...terms, slackUs, given: given.length }), ...given, ...permits];
+      const args = { ...terms, given, wanted: permits, slackUs: Math.ceil(heldMs * 1_000) };
       const sentAt = performance.now();
       try {
-        const reply = await runScript(commands, reserveScript, { keys: [keys.state, keys.permits], args });
-        const [nowUs, kind, waitUs, tell, down = '', ...slotsUs] = reply as readonly string[];
-        redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: Number(nowUs) / 1_000 });
-        reportSuccess = tell === '1';
+        const reply = await runScript(commands, reserveScript, { keys, args });
+        const [nowUs, kind, waitUs, report, down, slotsUs] = reply;
+        redisTime.observe({ sentAt, receivedAt: performance.now(), redisAt: nowUs / 1_000 });
+        reportSuccess = report === 1;
         standing.learn(down);
         faults.over(faultName);
-        if (kind !== 'granted') return judge(kind, Number(waitUs) / 1_000, down);
+        if (kind !== 'granted') return judge(kind, waitUs / 1_000, down);
         const slots = slotsUs.map((us, index) => {
           const permit = permits[index] ?? '';
           held.add(permit);
-          return { permit, at: redisTime.toMonotonic(Number(us) / 1_000) };
+          return { permit, at: redisTime.toMonotonic(us / 1_000) };
         });
         return { kind, slots, single: reportSuccess, isProbe: down !== '' };
       } catch (error) {
@@ -216,27 +216,22 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
     },
 
     pause: async (pause) => {
-      const ask = { forMs: 0, ...pause, firstMs, maxMs, ...extraMargin };
-      const lastsMs = await runScript(commands, pauseScript, {
-        keys: [keys.state],
-        args: [JSON.stringify(ask)],
-      });
+      const args = { forMs: 0, reason: '', ...pause, firstMs, maxMs, ...extraMargin };
+      const lastsMs = await runScript(commands, pauseScript, { keys, args });
       reportSuccess = true;
       if (pause.kind === 'down') standing.learn(pause.reason);
-      return Number(lastsMs);
+      return lastsMs;
     },
 
     succeeded: async () => {
       // Nearly every request succeeds, and nearly never does that change anything.
       if (!reportSuccess) return;
       reportSuccess = false;
-      const counts = await runScript(commands, succeededScript, { keys: [keys.state], args: [] });
-      if (counts === '1') standing.learn('');
+      if (await runScript(commands, succeededScript, { keys, args: {} })) standing.learn('');
     },
 
     serviceUp: async () => {
-      const counts = await runScript(commands, serviceUpScript, { keys: [keys.state], args: [] });
-      if (counts === '1') standing.learn('');
+      if (await runScript(commands, serviceUpScript, { keys, args: {} })) standing.learn('');
     },
 
     learnStatus: () => standing.look(),

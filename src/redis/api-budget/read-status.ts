@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/time.ts';
 import type { ReadApiBudgetStatus } from '../../orchestrator/ports/api-budget.ts';
 import { outageReasons, type Standstill } from '../../rollout/status/api-budget-status.ts';
-import { runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
+import { runScript } from '../connection/script.ts';
 import { apiBudgetKeys } from './ledger.ts';
-import { standingScript } from './scripts.ts';
+import { statusScript } from './scripts.ts';
 
 export interface ApiStandingParts {
   readonly commands: RedisCommands;
@@ -20,18 +20,18 @@ export interface ApiStandingParts {
 export function makeReadApiBudgetStatus(parts: ApiStandingParts): ReadApiBudgetStatus {
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
   return async () => {
-    const reply = await runScript(parts.commands, standingScript, { keys: [keys.state], args: [] });
-    const [used, limited, kind = '', leftMs, down = '', downForMs = ''] = reply as readonly string[];
+    const reply = await runScript(parts.commands, statusScript, { keys, args: {} });
+    const [used, rateLimited, kind, leftMs, down, downForMs] = reply;
     // Redis tells how long, and not when, so that its clock and ours need not agree.
     const now = parts.clock.now();
     return {
       requestsPerSecond: Number(used),
       requestsPerSecondMax: parts.requestsPerSecond,
-      rateLimited: Number(limited),
+      rateLimited,
       standstill: standstillOf(kind, {
         down,
-        since: downForMs === '' ? null : now - Number(downForMs),
-        until: leftMs === '0' ? null : now + Number(leftMs),
+        since: downForMs < 0 ? null : now - downForMs,
+        until: leftMs === 0 ? null : now + leftMs,
       }),
     };
   };

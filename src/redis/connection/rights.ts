@@ -37,6 +37,7 @@ const triedOnKey: Readonly<Record<string, readonly string[]>> = {
   hmset: ['f', 'v'],
   hsetnx: ['f', 'v'],
   hincrby: ['f', '1'],
+  hincrbyfloat: ['f', '1'],
   hdel: ['f'],
   sadd: ['m'],
   srem: ['m'],

@@ -2,53 +2,21 @@ import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { AuditEntry, CollectorHold, FleetRegister } from '../../orchestrator/ports/fleet-register.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
-import { makeScript, makeWriteMarks, rangeBound, runScript } from '../connection/commands.ts';
+import { makeWriteMarks, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
+import { runScript } from '../connection/script.ts';
 import { defaultHistoryMs } from '../schema/rollout-keys.ts';
 import { BrokenRecordError, type BrokenRecords, makeBrokenRecords } from '../schema/unreadable-records.ts';
+import { appendAuditScript, changeHoldScript, heldBuildsScript, seeBuildsScript } from './scripts.ts';
 
 // A command is sent again within seconds of a lost connection; after this nobody repeats it.
 const marksKeptMs = 600_000;
-
-/**
- * Sets a field that is not there, or removes one. Answers 1 when this call changed something, also when it is sent
- * again: without its mark a repeated release would undo a hold that came after it.
- * KEYS: hash, mark. ARGV: field, then the text for a hold.
- */
-const changeFieldScript = makeScript(`
-if redis.call('EXISTS', KEYS[2]) == 1 then return 1 end
-local changed
-if ARGV[2] then changed = redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
-else changed = redis.call('HDEL', KEYS[1], ARGV[1]) end
-if changed == 1 then redis.call('SET', KEYS[2], '1', 'PX', '${marksKeptMs}') end
-return changed
-`);
-
-/** The holds of builds, names and texts in turn: thousands of collectors may be held beside them. KEYS: hash. */
-const heldBuildsScript = makeScript(`
-local found = {}
-for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-  if string.sub(field, 1, 6) == 'build:' then
-    found[#found + 1] = field
-    found[#found + 1] = redis.call('HGET', KEYS[1], field)
-  end
-end
-return found
-`);
 
 // Years of what operators say.
 const auditKeptMax = 10_000;
 
 // Longer than a daemon sleeps that still has it to say.
 const oncesKeptMs = 30 * 86_400_000;
-
-/** Appends once, also when it is sent again. KEYS: stream, mark. ARGV: entry, the mark's life in ms. */
-const auditScript = makeScript(`
-if redis.call('EXISTS', KEYS[2]) == 1 then return 1 end
-redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${auditKeptMax}, '*', 'entry', ARGV[1])
-redis.call('SET', KEYS[2], '1', 'PX', ARGV[2])
-return 1
-`);
 
 /** Hash: `build:<build>` or `collector:<id>` → the hold. */
 export function holdsKeyOf(keyPrefix: string): string {
@@ -58,33 +26,6 @@ export function holdsKeyOf(keyPrefix: string): string {
 export function holdField(hold: BuildHold | CollectorHold): string {
   return 'build' in hold ? `build:${hold.build}` : `collector:${hold.collectorId}`;
 }
-
-// Clocks of daemons and of Redis that differ by less are no trouble where ages are days.
-const clocksDifferMs: DurationMs = 3_600_000;
-
-/**
- * Notes builds on offer, and forgets those that have not been on offer for long. The first word on a build stands,
- * unless it lies in the future of Redis's own clock: then it came from a clock that was ahead, and would keep the build
- * too young for as long. A smaller instant alone is no reason, since it may come from a clock that is behind.
- * KEYS: hash of first observations, sorted set of last ones. ARGV: the instant, the one before which a last sighting is
- * forgotten, then the builds. Answers when each was seen first.
- */
-const seeBuildsScript = makeScript(`
-local soon = tonumber(redis.call('TIME')[1]) * 1000 + ${clocksDifferMs}
-for at = 3, #ARGV do
-  local first = tonumber(redis.call('HGET', KEYS[1], ARGV[at]) or ARGV[1])
-  if first and first > soon and first > tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], ARGV[at], ARGV[1]) end
-  redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[1])
-  redis.call('ZADD', KEYS[2], 'GT', ARGV[1], ARGV[at])
-end
-for _, build in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. ARGV[2])) do
-  redis.call('HDEL', KEYS[1], build)
-  redis.call('ZREM', KEYS[2], build)
-end
-local first = {}
-for at = 3, #ARGV do first[at - 2] = redis.call('HGET', KEYS[1], ARGV[at]) or '' end
-return first
-`);
 
 const word = { by: z.string(), reason: z.string(), at: z.number() };
 const buildHold = z.object({ build: z.string(), ...word }) satisfies z.ZodType<BuildHold>;
@@ -131,11 +72,11 @@ export function makeRedisFleetRegister(redis: {
   const auditKey = `${base}:audit`;
   const nextMarkKey = () => `${base}:mark:${nextMark()}`;
 
-  const change = async (field: string, hold?: BuildHold | CollectorHold) => {
-    const args = hold === undefined ? [field] : [field, JSON.stringify(hold)];
-    const keys = [holdsKey, nextMarkKey()];
-    return (await runScript(commands, changeFieldScript, { keys, args })) === 1;
-  };
+  const change = (field: string, hold?: BuildHold | CollectorHold) =>
+    runScript(commands, changeHoldScript, {
+      keys: { holds: holdsKey, mark: nextMarkKey() },
+      args: { field, hold: hold === undefined ? null : JSON.stringify(hold), marksKeptMs },
+    });
 
   const readHolds = (entries: ReadonlyArray<readonly [field: string, text: string]>) => {
     const builds: BuildHold[] = [];
@@ -159,8 +100,7 @@ export function makeRedisFleetRegister(redis: {
   return {
     holds: async () => readHolds(Object.entries(await commands.hgetall(holdsKey))),
     heldBuilds: async () => {
-      const call = { keys: [holdsKey], args: [] };
-      const flat = (await runScript(commands, heldBuildsScript, call)) as readonly string[];
+      const flat = await runScript(commands, heldBuildsScript, { keys: { holds: holdsKey }, args: {} });
       const entries = flat.flatMap((field, at) =>
         at % 2 === 0 ? [[field, flat[at + 1] ?? ''] as const] : [],
       );
@@ -181,9 +121,12 @@ export function makeRedisFleetRegister(redis: {
     releaseBuild: async (build) => ((await change(`build:${build}`)) ? 'released' : 'unchanged'),
     releaseCollector: async (id) => ((await change(`collector:${id}`)) ? 'released' : 'unchanged'),
     audit: async (entry, once) => {
-      const keys = [auditKey, once === undefined ? nextMarkKey() : `${base}:mark:told:${once}`];
-      const keptMs = once === undefined ? marksKeptMs : oncesKeptMs;
-      await runScript(commands, auditScript, { keys, args: [JSON.stringify(entry), keptMs] });
+      const mark = once === undefined ? nextMarkKey() : `${base}:mark:told:${once}`;
+      const markKeptMs = once === undefined ? marksKeptMs : oncesKeptMs;
+      await runScript(commands, appendAuditScript, {
+        keys: { audit: auditKey, mark },
+        args: { entry: JSON.stringify(entry), entriesMax: auditKeptMax, markKeptMs },
+      });
     },
     readAudit: async (limit) => {
       if (limit <= 0) return [];
@@ -193,10 +136,10 @@ export function makeRedisFleetRegister(redis: {
     },
     firstSeen: async (builds, at) => {
       if (builds.length === 0) return new Map<string, EpochMs>();
-      const instants = (await runScript(commands, seeBuildsScript, {
-        keys: [buildsKey, offeredKey],
-        args: [at, at - historyMs, ...builds],
-      })) as readonly string[];
+      const instants = await runScript(commands, seeBuildsScript, {
+        keys: { builds: buildsKey, offered: offeredKey },
+        args: { at, forgetBefore: at - historyMs, onOffer: builds },
+      });
       return new Map(builds.map((build, index) => [build, decodeInstant(instants[index] ?? '', build)]));
     },
     lastOffered: async () => {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { DurationMs } from '../../base/time.ts';
 import type { Fence, LeaderLease } from '../../orchestrator/ports/leader.ts';
-import { makeScript, runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RedisFaults, untoldFaults } from '../connection/faults.ts';
+import { runScript } from '../connection/script.ts';
+import { acquireLeaseScript, releaseLeaseScript } from './scripts.ts';
 
 export interface LeaderLeaseParts {
   readonly commands: RedisCommands;
@@ -25,31 +26,6 @@ const defaultLeaseMs: DurationMs = 3_000;
 
 // Half a second of three: what a pass may still write after it asked. The fence refuses what comes later still.
 const safetyShare = 1 / 6;
-
-/**
- * Takes the lease, or renews it. The epoch counts up when it changes hands, and only then, so that while we hold it,
- * it is our fence; sent twice, the second run renews. It is at least the second of Redis's clock: policies remember the
- * highest fence they saw on other nodes of a Cluster, and one that counted from 1 again, after its own key was lost,
- * would be refused by all of them. KEYS: lease, epoch. ARGV: owner, lease in ms.
- */
-const acquireScript = makeScript(`
-local owner = redis.call('GET', KEYS[1])
-if owner == ARGV[1] then
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  return tonumber(redis.call('GET', KEYS[2]) or '0')
-end
-if owner then return false end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-local epoch = math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, tonumber(redis.call('TIME')[1]))
-redis.call('SET', KEYS[2], string.format('%.0f', epoch))
-return epoch
-`);
-
-/** Gives it up, if it is ours. KEYS: lease. ARGV: owner. */
-const releaseScript = makeScript(`
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0
-`);
 
 /**
  * The leader lease in Redis. The first `hold` begins to try for it; from then on it is renewed, or tried for, each
@@ -79,14 +55,14 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
     const sentAt = monotonicNow();
     if (sentAt < restsUntil) return;
     try {
-      const answer = await runScript(commands, acquireScript, {
-        keys: [keys.lease, keys.epoch],
-        args: [owner, Math.round(leaseMs)],
+      const fence = await runScript(commands, acquireLeaseScript, {
+        keys,
+        args: { owner, leaseMs: Math.round(leaseMs) },
       });
       faults.over(faultName);
       if (released) await giveUp();
       else if (monotonicNow() >= restsUntil) {
-        held = typeof answer === 'number' ? { fence: answer, until: sentAt + leaseMs } : undefined;
+        held = fence === null ? undefined : { fence, until: sentAt + leaseMs };
         if (held !== undefined) watchExpiry();
       }
     } catch (error) {
@@ -113,7 +89,7 @@ export function makeRedisLeaderLease(parts: LeaderLeaseParts): LeaderLease {
   }
 
   function giveUp(): Promise<unknown> {
-    return runScript(commands, releaseScript, { keys: [keys.lease], args: [owner] });
+    return runScript(commands, releaseLeaseScript, { keys, args: { owner } });
   }
 
   return {

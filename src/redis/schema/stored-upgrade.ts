@@ -1,4 +1,5 @@
 import { type Upgrade, upgradeStates } from '../../rollout/model/upgrade.ts';
+import { encodeJson } from '../connection/script.ts';
 import { BrokenRecordError } from './unreadable-records.ts';
 
 /**
@@ -6,19 +7,7 @@ import { BrokenRecordError } from './unreadable-records.ts';
  * call that wrote it, by which a command that ioredis sent twice is known from the same change made by someone else.
  */
 export function encodeUpgrade(upgrade: Upgrade): string {
-  return withoutHalves(JSON.stringify(upgrade)).slice(0, -1);
-}
-
-/** An escape in JSON, and the one that stands for half of a character: whole ones are written as they are. */
-const escapes = /\\(?:(ud[89a-f][\da-f]{2})|.)/g;
-
-/**
- * Half of a character may come with an operator's words, or with a collector's name. JSON can hold it, but not one script
- * could read the record, so no change of it would ever be saved (P9).
- */
-function withoutHalves(json: string): string {
-  if (!json.includes('\\ud')) return json;
-  return json.replace(escapes, (written, half?: string) => (half === undefined ? written : '\ufffd'));
+  return encodeJson(upgrade).slice(0, -1);
 }
 
 /**

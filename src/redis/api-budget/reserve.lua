@@ -1,0 +1,62 @@
+-- Takes permits and slots for the requests that wait in one daemon: the permit first, then the next slot. Only near
+-- slots are taken, since slots taken early leave in bursts after a stall.
+--
+-- Keys: state; permits, a sorted set of permits by the instant at which they run out.
+-- Arguments: given, permits that come back; wanted, permits to take; slackUs, how much later than their instants all
+-- slots of this answer may be used, before the next slot of anybody; and the terms of the budget: spacingUs and
+-- marginShare between two slots; halfLifeMs of what 429s add to the margin; missedMaxUs, how old a slot may be that is
+-- still given; horizonUs and moreHorizonUs, how near the first and the further slots must be; slackMaxUs; permitsMax;
+-- permitLifeMs, after which a permit that never came back is free again.
+-- Answers: Redis's time in µs; `granted`, `full`, `far` or `paused`; how long to wait, in µs; 1 when a success would
+-- change something; why the service is down, or ''; the slots in µs, one for each of the first permits.
+--
+-- Sent twice, it may waste a slot, and never gives one slot to two requests.
+
+--@include state
+
+for _, permit in ipairs(given) do
+  redis.call('ZREM', permitsKey, permit)
+end
+redis.call('ZREMRANGEBYSCORE', permitsKey, '-inf', '(' .. whole(nowUs / 1000))
+
+local state = readState()
+
+local function answer(kind, waitUs, slots)
+  local isPhase = state.isSingle or state.growthMs > 0
+  return { nowUs, kind, waitUs, isPhase and 1 or 0, state.down, slots }
+end
+
+if state.pausedUntilUs > nowUs then
+  return answer('paused', state.pausedUntilUs - nowUs, {})
+end
+local free = (state.isSingle and 1 or permitsMax) - redis.call('ZCARD', permitsKey)
+if free <= 0 then
+  return answer('full', 0, {})
+end
+
+local spacing = spacingUs * (1 + marginShare + extraNow(state, halfLifeMs))
+local slot = state.nextUs
+-- Nobody reserves further ahead than this: the clock was set back.
+if slot - nowUs > horizonUs + moreHorizonUs + slackMaxUs + 4 * spacing then
+  slot = nowUs + spacing
+end
+-- A slot missed by little may still be used. One missed by more is lost, or it would leave in a burst.
+slot = math.max(slot, nowUs - missedMaxUs)
+
+local slots = {}
+for at = 1, math.min(#wanted, free) do
+  local horizon = at == 1 and horizonUs or moreHorizonUs
+  if slot - nowUs > horizon then
+    break
+  end
+  redis.call('ZADD', permitsKey, whole(nowUs / 1000 + permitLifeMs), wanted[at])
+  slots[at] = slot
+  slot = slot + spacing
+end
+if #slots == 0 then
+  return answer('far', slot - nowUs, {})
+end
+redis.call('HSET', stateKey, 'nextUs', whole(slot + slackUs), 'granted', withMore('granted', minuteUs, #slots))
+keep(stateKey)
+keep(permitsKey)
+return answer('granted', 0, slots)

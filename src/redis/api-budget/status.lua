@@ -1,0 +1,37 @@
+-- Shows the state of the budget, and changes nothing.
+--
+-- Keys: state.
+-- Answers: requests a second over the last minute, with three decimals; 429s in the last hour; of which kind the pause is
+-- (`rate`, `single`, `down`, or '' without one); how long it still lasts, in ms, or 0; why the service is down, or ''; for
+-- how long it has been down, in ms, or -1.
+
+--@include state
+
+local state = readState()
+local pausedFor, downAtUs = unpack(redis.call('HMGET', stateKey, 'pausedFor', 'downAtUs'))
+local isPaused = state.pausedUntilUs > nowUs
+
+local kind = ''
+if state.down ~= '' then
+  kind = 'down'
+elseif isPaused then
+  kind = pausedFor or 'rate'
+elseif state.isSingle then
+  kind = 'single'
+end
+local leftMs = 0
+if isPaused then
+  leftMs = math.ceil((state.pausedUntilUs - nowUs) / 1000)
+end
+local downForMs = -1
+if state.down ~= '' and downAtUs then
+  downForMs = math.max(0, nowUs - tonumber(downAtUs)) / 1000
+end
+return {
+  string.format('%.3f', slidingCount('granted', minuteUs) / 60),
+  math.ceil(slidingCount('limited', hourUs)),
+  kind,
+  leftMs,
+  state.down,
+  downForMs,
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { defineScript } from '../connection/script.ts';
+
+const texts = z.array(z.string());
+const isDone = z.number().transform((answer) => answer === 1);
+
+export const acquireLeaseScript = defineScript({
+  file: new URL('./acquire-lease.lua', import.meta.url),
+  keys: ['lease', 'epoch'],
+  args: { owner: 'text', leaseMs: 'number' },
+  result: z.number().nullable(),
+});
+
+export const releaseLeaseScript = defineScript({
+  file: new URL('./release-lease.lua', import.meta.url),
+  keys: ['lease'],
+  args: { owner: 'text' },
+  result: isDone,
+});
+
+export const beatScript = defineScript({
+  file: new URL('./beat.lua', import.meta.url),
+  keys: ['daemons', 'generations'],
+  args: { daemon: 'text', body: 'text', livesMs: 'number', generationsMax: 'number', renewed: 'json' },
+  result: texts,
+});
+
+export const changeHoldScript = defineScript({
+  file: new URL('./change-hold.lua', import.meta.url),
+  keys: ['holds', 'mark'],
+  args: { field: 'text', hold: 'text?', marksKeptMs: 'number' },
+  result: isDone,
+});
+
+export const heldBuildsScript = defineScript({
+  file: new URL('./held-builds.lua', import.meta.url),
+  keys: ['holds'],
+  args: {},
+  result: texts,
+});
+
+export const appendAuditScript = defineScript({
+  file: new URL('./append-audit.lua', import.meta.url),
+  keys: ['audit', 'mark'],
+  args: { entry: 'text', entriesMax: 'number', markKeptMs: 'number' },
+  result: isDone,
+});
+
+export const seeBuildsScript = defineScript({
+  file: new URL('./see-builds.lua', import.meta.url),
+  keys: ['builds', 'offered'],
+  args: { at: 'number', forgetBefore: 'number', onOffer: 'json' },
+  result: texts,
+});

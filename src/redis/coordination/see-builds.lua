@@ -1,0 +1,33 @@
+-- Notes builds on offer, and forgets those that have not been on offer for long.
+--
+-- Keys: builds, a hash of when each was first on offer; offered, a sorted set of builds by when they were last on offer.
+-- Arguments: at, now by the clock of a daemon; forgetBefore, an instant; onOffer, the builds.
+-- Answers: for each build when it was first on offer.
+--
+-- The first sighting stands, unless it lies in the future of Redis's clock. Such an instant came from a clock that was
+-- ahead, and would keep the build too young for as long. A smaller instant alone is no reason to replace the first
+-- sighting, since it may come from a clock that is behind.
+
+-- Ages of builds are days: clocks of daemons and of Redis that differ by less than an hour do not matter.
+local clocksDifferMs = 3600000
+local soon = tonumber(redis.call('TIME')[1]) * 1000 + clocksDifferMs
+
+for _, build in ipairs(onOffer) do
+  local first = tonumber(redis.call('HGET', buildsKey, build) or at)
+  if first and first > soon and first > at then
+    redis.call('HSET', buildsKey, build, at)
+  end
+  redis.call('HSETNX', buildsKey, build, at)
+  redis.call('ZADD', offeredKey, 'GT', at, build)
+end
+
+for _, build in ipairs(redis.call('ZRANGEBYSCORE', offeredKey, '-inf', '(' .. string.format('%.0f', forgetBefore))) do
+  redis.call('HDEL', buildsKey, build)
+  redis.call('ZREM', offeredKey, build)
+end
+
+local first = {}
+for index, build in ipairs(onOffer) do
+  first[index] = redis.call('HGET', buildsKey, build) or ''
+end
+return first
