@@ -7,8 +7,12 @@ import type { Verdicts } from './verdicts.ts';
 export interface Brakes {
   /** A reload begins; call the result with the config and the rollouts that its answer names, or with nothing. */
   asks(): (answer?: { readonly config: number; readonly rollouts: readonly string[] }) => void;
-  /** By which creates of a rollout are judged. */
-  policyOf(of: SeenRollout): Policy;
+  /**
+   * By which creates of a rollout are judged.
+   * @param intended the policy when the create's intent was stored: until a change is acknowledged, one that was about to
+   *   leave may still do so by that
+   */
+  policyOf(of: SeenRollout, intended?: Policy): Policy;
   /** A rollout was saved: its record has the brakes that were acknowledged. */
   judge(verdicts: Verdicts, of: SeenRollout): void;
   /** The config that was acknowledged last, as long as it is in force. */
@@ -27,20 +31,20 @@ export function makeBrakes(policiesOf: (config: number) => readonly Policy[]): B
       return undefined;
     return policiesOf(inForce.config).find(({ name }) => name === rollout.policy.name);
   };
-  const policyOf = (of: SeenRollout): Policy => {
-    const { policy } = of.rollout;
+  const policyOf = (of: SeenRollout, intended = of.rollout.policy): Policy => {
     const present = presentOf(of);
-    return present === undefined ? policy : withBrakes(policy, present);
+    return present === undefined ? intended : withBrakes(intended, present);
   };
   return {
     asks: () => {
       asked += 1;
       open += 1;
       const own = asked;
+      const isFirst = open === 1;
       return (answer) => {
         open -= 1;
-        // Of two that overlap, nobody knows which was the later one.
-        const isAlone = asked === own && open === 0;
+        // Of two that overlap, nobody knows which was the later one: not even when the one that was asked last is answered last.
+        const isAlone = isFirst && asked === own;
         inForce =
           answer === undefined || !isAlone
             ? undefined

@@ -70,7 +70,7 @@ export function makeCreateJudge(parts: {
       const service = services[account];
       createsLeft += 1;
       // One that was just leaving when the store was emptied.
-      const lostIntentAt = seen.lost.get(rolloutId)?.lastIntentAt.get(collectorId);
+      const lostIntentAt = seen.lost.get(rolloutId)?.lastIntents.get(collectorId)?.at;
       if (lostIntentAt !== undefined && now() - lostIntentAt <= leavesWithinMs) return;
       const of = seen.all.get(rolloutId);
       const upgrade = of?.upgrades.get(collectorId);
@@ -79,7 +79,7 @@ export function makeCreateJudge(parts: {
       verdicts.check('P5', of !== undefined && upgrade !== undefined, () => `${who}, which is not planned`);
       if (of === undefined || upgrade === undefined || collector === undefined) return;
       const { rollout } = of;
-      const policy = brakes.policyOf(of);
+      const policy = brakes.policyOf(of, of.lastIntents.get(collectorId)?.policy);
       leftBy.set(keyOf(create), policy);
       verdicts.check('P5', of.account === account, () => `${who}, which is of another account`);
 
@@ -92,7 +92,7 @@ export function makeCreateJudge(parts: {
       inDoubt.set(keyOf(create), { looked: false });
 
       // Whoever got the job as well may have looked meanwhile.
-      const intentAt = of.lastIntentAt.get(collectorId) ?? Number.NEGATIVE_INFINITY;
+      const intentAt = of.lastIntents.get(collectorId)?.at ?? Number.NEGATIVE_INFINITY;
       verdicts.check(
         'P1',
         now() - intentAt <= leavesWithinMs,

@@ -32,7 +32,10 @@ export function judgeEnding(
     verdicts.check('P14', !isUp, () => `${who}, up for ${upForMs} ms, is counted as dead: ${reason}`);
   }
   if (isFailed(after.state) && (before.state === 'starting' || before.state === 'queued')) {
-    const isPersons = collector.isBuildSomeoneElses && isSameBuild(collector.build, after.toBuild);
+    // One that the service refuses to show for all of its time is given up as that, whoever upgraded it.
+    const isShown = setup.faults.pollsRefused === 0 || after.state !== 'timedOut';
+    const isPersons =
+      isShown && collector.isBuildSomeoneElses && isSameBuild(collector.build, after.toBuild);
     verdicts.check('P9', !isPersons, () => `${who}, which a person upgraded, ${after.state}: ${reason}`);
   }
 }

@@ -312,12 +312,13 @@ async function letGo(
   lifted();
 }
 
-/** A stratum is held, or released, in every rollout on its way that has it. */
+/** A stratum is held in every rollout on its way that has it, and released in those that are over, too. */
 function stratumKeys(night: Night, label: string): readonly string[] {
   const ids: string[] = [];
   for (const [id, of] of night.seen.all) {
-    const labels = [...of.groups.strata, ...of.rollout.heldStrata];
-    if (of.rollout.endedAt !== null || !labels.some((stratum) => stratum.label === label)) continue;
+    const planned = of.rollout.endedAt === null ? of.groups.strata : [];
+    const labels = [...planned, ...of.rollout.heldStrata];
+    if (!labels.some((stratum) => stratum.label === label)) continue;
     of.isDisturbed = true;
     ids.push(`stratum/${id}/${label}`);
   }

@@ -1,6 +1,7 @@
 import type { FrozenPlan, UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
-import type { Rollout } from '../../src/rollout/model/rollout.ts';
+import type { Policy } from '../../src/rollout/model/policy.ts';
+import { holdNumber, type Rollout } from '../../src/rollout/model/rollout.ts';
 import { isEnd, isFailed, isOnBuild, type Upgrade, weightOf } from '../../src/rollout/model/upgrade.ts';
 import type { Account } from './process-model.ts';
 
@@ -19,8 +20,8 @@ export interface SeenRollout {
   readonly lastFailureAt: Map<number, number>;
   /** When somebody of the wave came back from an end or from being deferred. */
   readonly lastReturnAt: Map<number, number>;
-  /** When the last intent of a collector was stored. */
-  readonly lastIntentAt: Map<number, number>;
+  /** When the last intent of a collector was stored, and by which policy. */
+  readonly lastIntents: Map<number, { readonly at: number; readonly policy: Policy }>;
   /** Successes by stratum. */
   readonly successes: Map<number, number>;
   /** An operator has accepted failures, or wants failed ones tried again. */
@@ -72,7 +73,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       return () => {
         for (const [id, seen] of all) if (!was.some((each) => each.id === id)) lost.set(id, seen);
         all.clear();
-        for (const { id, seen, copy } of was) all.set(id, { ...copy, lastIntentAt: seen.lastIntentAt });
+        for (const { id, seen, copy } of was) all.set(id, { ...copy, lastIntents: seen.lastIntents });
       };
     },
     frozen: (plan, account) => {
@@ -87,7 +88,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
         lastSuccessAt: new Map(),
         lastFailureAt: new Map(),
         lastReturnAt: new Map(),
-        lastIntentAt: new Map(),
+        lastIntents: new Map(),
         successes: new Map(),
         isForgiven: false,
         isLimitUnknown: false,
@@ -134,7 +135,9 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       if (rollout.state !== 'running' && rollout.endedAt === null) seen.isDisturbed = true;
       if (rollout.heldStrata.length > 0) seen.isDisturbed = true;
       const wasHeld = before.state === 'held' || before.state === 'paused';
-      if (wasHeld && rollout.state === 'running' && before.heldFor === undefined)
+      // A hold that waits for something also ends by itself, and nothing is acknowledged by that.
+      const isResumed = before.heldFor === undefined || seen.asked.has(`hold ${holdNumber(before)}`);
+      if (wasHeld && rollout.state === 'running' && isResumed)
         seen.acknowledged = rollout.waves.map((_wave, index) => weightIn(seen, index));
       seen.rollout = rollout;
       return { seen, before };
@@ -145,7 +148,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       seen.upgrades.set(after.collectorId, after);
       const { wave, stratum } = after;
       if (after.state === 'starting' && before.state === 'queued')
-        seen.lastIntentAt.set(after.collectorId, now());
+        seen.lastIntents.set(after.collectorId, { at: now(), policy: seen.rollout.policy });
       if (after.state === 'withdrawn' && isOnBuild(after)) seen.lastSuccessAt.set(wave, after.endedAt);
       if (after.state === 'succeeded' && before.state !== 'succeeded') {
         seen.lastSuccessAt.set(wave, after.endedAt);
