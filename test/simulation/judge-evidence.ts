@@ -34,8 +34,7 @@ export function judgeEnding(
   if (isFailed(after.state) && (before.state === 'starting' || before.state === 'queued')) {
     // One that the service refuses to show for all of its time is given up as that, whoever upgraded it.
     const isShown = setup.faults.pollsRefused === 0 || after.state !== 'timedOut';
-    const isPersons =
-      isShown && collector.isBuildSomeoneElses && isSameBuild(collector.build, after.toBuild);
+    const isPersons = isShown && collector.isBuildSomeoneElses && isSameBuild(collector.build, after.toBuild);
     verdicts.check('P9', !isPersons, () => `${who}, which a person upgraded, ${after.state}: ${reason}`);
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
+import type { Rollout } from '../../rollout/model/rollout.ts';
 import { type ConfigWord, followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
 import { type ConfigStatus, configWords, judgeConfig } from '../../rollout/reload/newest-config.ts';
 import type { PolicyDifference } from '../../rollout/reload/policy-difference.ts';
@@ -60,9 +61,14 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     }
     hashes = new Map(own.map(({ policy, hash }) => [policy, hash]));
   };
+  let replaced = 0;
   const beat = async (): Promise<void> => {
     const beganAt = clock.now();
-    living = await register.beat();
+    const replacedBefore = replaced;
+    const answer = await register.beat();
+    // Of the config before: the next beat knows how the present one stands to the others.
+    if (replaced !== replacedBefore) return;
+    living = answer;
     askedAt = beganAt;
     const { own, others } = living;
     takeUp(own);
@@ -95,6 +101,7 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
       return { generation: own.generation, isTakenUp: !overtaken.has(policy) };
     },
     replace: (own) => {
+      replaced += 1;
       register.replace(own);
       takeUp(own);
     },
@@ -143,8 +150,8 @@ export async function keepBeating(
 }
 
 export interface FollowConfigsParts extends ChangeRolloutParts {
-  readonly configs: Pick<Configs, 'word'>;
-  /** The policies of the present config. */
+  readonly configs: Pick<Configs, 'word' | 'beat'>;
+  /** The policies of the present config: one list, which a reload changes. */
   readonly rollouts: readonly Policy[];
 }
 
@@ -167,24 +174,43 @@ export async function followConfigs(
   by: string,
 ): Promise<readonly FollowedConfig[]> {
   const all: FollowedConfig[] = [];
-  for (const config of parts.rollouts) {
-    if (parts.configs.word(config.name) === undefined) continue;
-    for (const rolloutId of await parts.store.activeRolloutIds([config.name])) {
-      const before = await parts.store.loadRollout(rolloutId);
-      if (before === undefined) continue;
-      // Of another account, its policy is another one that has the same name (P5).
-      const account = await parts.accounts?.standingOf(before);
-      if (account !== undefined && account.kind !== 'own') continue;
-      // Asked anew for each reading of the record, which may have changed while this daemon was suspended.
-      const judge = (rollout: typeof before) => {
-        const word = parts.configs.word(config.name);
-        return word && followConfig(rollout, { config, word, at: parts.clock.now() });
-      };
-      const { followed, waiting } = withPresentBrakes(before, config);
-      const isChanged = judge(before) !== undefined;
-      if (isChanged) await stopRollout(parts, rolloutId, by, (view) => judge(view.rollout));
-      all.push({ rollout: rolloutId, followed: isChanged ? followed : [], waiting });
+  for (const policy of parts.rollouts.map(({ name }) => name)) {
+    for (const rolloutId of await parts.store.activeRolloutIds([policy])) {
+      const followed = await followOne(parts, { policy, rolloutId, by });
+      if (followed !== undefined) all.push(followed);
     }
   }
   return all;
+}
+
+/** @returns undefined where this daemon's config says nothing about the rollout */
+async function followOne(
+  parts: FollowConfigsParts,
+  { policy, rolloutId, by }: { readonly policy: string; readonly rolloutId: string; readonly by: string },
+): Promise<FollowedConfig | undefined> {
+  let followed: readonly PolicyDifference[] = [];
+  // Again until the record shows it: whoever was suspended on the way had nothing to say any more.
+  for (;;) {
+    const before = await parts.store.loadRollout(rolloutId);
+    const config = parts.rollouts.find(({ name }) => name === policy);
+    if (before === undefined || config === undefined) return undefined;
+    // Of another account, its policy is another one that has the same name (P5).
+    const account = await parts.accounts?.standingOf(before);
+    if (account !== undefined && account.kind !== 'own') return undefined;
+    const present = withPresentBrakes(before, config);
+    // Asked once more now that the record is read: a daemon says that it has a newer config before it writes by it.
+    if (present.followed.length > 0) await parts.configs.beat();
+    if (parts.configs.word(policy) === undefined) return undefined;
+    // Asked anew for each reading of the record and with the present config, which may have changed meanwhile.
+    const judge = (rollout: Rollout) => {
+      const word = parts.configs.word(policy);
+      const now = parts.rollouts.find(({ name }) => name === policy);
+      if (word === undefined || now === undefined) return undefined;
+      const isTakenUp = word.isTakenUp && rollout.config?.generation === before.config?.generation;
+      return followConfig(rollout, { config: now, word: { ...word, isTakenUp }, at: parts.clock.now() });
+    };
+    if (judge(before) === undefined) return { rollout: rolloutId, followed, waiting: present.waiting };
+    await stopRollout(parts, rolloutId, by, (view) => judge(view.rollout));
+    followed = present.followed;
+  }
 }

@@ -4,7 +4,7 @@ import { needsCollectorZone } from '../calendar/calendar.ts';
 import type { RolloutFact } from '../decision/evolve-rollout.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
 import { collectorZone, type FreezeRule, type Policy } from '../model/policy.ts';
-import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
+import type { Rollout } from '../model/rollout.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { comparePolicies, differenceWords, type PolicyDifference } from './policy-difference.ts';
 
@@ -63,7 +63,7 @@ export function followConfig(
   rollout: Rollout,
   { config, word, at }: { readonly config: Policy; readonly word: ConfigWord; readonly at: EpochMs },
 ): Extract<RolloutFact, { kind: 'policyChanged' }> | undefined {
-  if (rollout.brokenText !== undefined || isRolloutEnd(rollout.state)) return undefined;
+  if (rollout.brokenText !== undefined || rollout.endedAt !== null) return undefined;
   if (!word.isTakenUp && word.generation < (rollout.config?.generation ?? 0)) return undefined;
   const { policy, followed } = withPresentBrakes(rollout, config);
   if (followed.length === 0) return undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reconcile } from '../../../../src/orchestrator/lead/reconcile.ts';
+import type { LivingDaemons } from '../../../../src/orchestrator/ports/config-register.ts';
 import { type Configs, followConfigs, makeConfigs } from '../../../../src/orchestrator/scan/configs.ts';
 import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
 import type { AccountStatus } from '../../../../src/rollout/model/account.ts';
@@ -96,7 +97,7 @@ async function setUp() {
       await runStep(parts, { rolloutId: rollout.id, collectorId }, new AbortController().signal);
   };
   const now = async () => lossless(await store.loadRollout(rollout.id));
-  return { clock, store, events, tasks, aDaemon, beat, follow, lead, runSteps, countOf, now };
+  return { clock, store, parts, events, tasks, aDaemon, beat, follow, lead, runSteps, countOf, now };
 }
 
 describe('a config that was read anew, or came with a restart', () => {
@@ -155,12 +156,119 @@ describe('a config that was read anew, or came with a restart', () => {
 
   it('is not taken back by a daemon that was suspended between its beat and what it does by it (P4)', async () => {
     const { clock, aDaemon, beat, follow, now } = await setUp();
-    const suspended = aDaemon(named('aaaa', 1));
+    let others: readonly LivingDaemon[] = [];
+    const suspended = aDaemon(named('aaaa', 1), () => others);
     await beat(suspended, old);
     clock.at += 150_000;
+    others = [daemonWith(named('bbbb', 2))];
     await beat(aDaemon(named('bbbb', 2)), frozen);
     await follow(suspended, old);
     expect((await now()).policy.freezes).toEqual(frozen.freezes);
+  });
+
+  it('is not taken back by a daemon whose beat was just before it came (P4)', async () => {
+    const { aDaemon, beat, follow, now } = await setUp();
+    let others: readonly LivingDaemon[] = [];
+    const elder = aDaemon(named('aaaa', 1), () => others);
+    await elder.beat();
+    others = [daemonWith(named('bbbb', 2))];
+    await beat(aDaemon(named('bbbb', 2)), frozen);
+    await follow(elder, old);
+    expect((await now()).policy.freezes).toEqual(frozen.freezes);
+  });
+
+  it('is not taken back by a daemon that asked right before it came, and wrote right after (P4)', async () => {
+    const { aDaemon, beat, follow, now } = await setUp();
+    let isLate = false;
+    let others: readonly LivingDaemon[] = [];
+    const elder = aDaemon(named('aaaa', 1), () => others);
+    const late: Configs = {
+      ...elder,
+      beat: async () => {
+        await elder.beat();
+        if (!isLate) return;
+        others = [daemonWith(named('bbbb', 2))];
+        await beat(aDaemon(named('bbbb', 2)), frozen);
+      },
+    };
+    await late.beat();
+    isLate = true;
+    await follow(late, aPolicy({ concurrency: 3 }));
+    expect((await now()).policy.freezes).toEqual(frozen.freezes);
+  });
+
+  it('is not taken back by what its own daemon had begun before it read it (P4)', async () => {
+    const { parts, aDaemon, follow, now } = await setUp();
+    const own = { ...named('aaaa', 1) };
+    const daemon = aDaemon(own);
+    await daemon.beat();
+    const rollouts = [old];
+    let goOn = (): void => undefined;
+    const isSlow = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const store: typeof parts.store = {
+      ...parts.store,
+      activeRolloutIds: async (policies) => {
+        await isSlow;
+        return parts.store.activeRolloutIds(policies);
+      },
+    };
+    const begun = followConfigs({ ...parts, store, configs: daemon, rollouts }, 'daemon');
+    Object.assign(own, named('bbbb', 2));
+    rollouts.splice(0, 1, frozen);
+    daemon.replace([named('bbbb', 2)]);
+    await daemon.beat();
+    await follow(daemon, frozen, 'ann');
+    goOn();
+    await begun;
+    expect((await now()).policy.freezes).toEqual(frozen.freezes);
+  });
+
+  it('is in force when the answer says so, however long the daemon was suspended on the way (P4)', async () => {
+    const { clock, parts, aDaemon, now } = await setUp();
+    const daemon = aDaemon(named('bbbb', 2));
+    await daemon.beat();
+    let suspensions = 2;
+    const store: typeof parts.store = {
+      ...parts.store,
+      loadRollout: async (id) => {
+        if (suspensions > 0) clock.at += 60_000;
+        suspensions -= 1;
+        return parts.store.loadRollout(id);
+      },
+      loadView: async (id, at) => {
+        if (suspensions > 0) clock.at += 60_000;
+        return parts.store.loadView(id, at);
+      },
+    };
+    const followed = await followConfigs({ ...parts, store, configs: daemon, rollouts: [frozen] }, 'ann');
+    expect(followed).toMatchObject([{ followed: [{ key: 'concurrency' }, { key: 'freezes' }] }]);
+    expect((await now()).policy.freezes).toEqual(frozen.freezes);
+  });
+
+  it('is judged by beats of its own alone: one of the config before says nothing of it', async () => {
+    let answer = (_living: LivingDaemons): void => undefined;
+    const configs = makeConfigs({
+      register: {
+        beat: () =>
+          new Promise((resolve) => {
+            answer = resolve;
+          }),
+        replace: () => undefined,
+      },
+      sink: quietParts.sink,
+      clock: { now: () => startedAt },
+    });
+    const begun = configs.beat();
+    configs.replace([named('bbbb', 2)]);
+    answer({ own: [named('aaaa', 1)], account: 'a', others: [] });
+    await begun;
+    expect(configs.word(old.name)).toBeUndefined();
+    const next = configs.beat();
+    answer({ own: [named('bbbb', 2)], account: 'a', others: [] });
+    await next;
+    expect(configs.word(old.name)).toMatchObject({ generation: 2 });
   });
 
   it('is the older one again where the daemons are restarted with that', async () => {
