@@ -52,7 +52,7 @@ export default defineConfig({
           name: 'chaos',
           include: ['test/chaos/**/*.test.ts'],
           setupFiles,
-          globalSetup: ['test/support/dist-global-setup.ts'],
+          globalSetup: ['test/support/chaos-global-setup.ts', 'test/support/dist-global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           // Each has enough processes of its own.

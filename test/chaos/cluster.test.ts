@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { aStartedNight, nightPolicy } from '../support/daemon-night.ts';
-import { makeRedisProcess, type RedisProcess, redisServerCommand } from '../support/redis-process.ts';
+import { makeRedisProcess, type RedisProcess } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';
@@ -22,7 +22,7 @@ const backAtWorkWithinMs = 9_000;
 // About two, and what a loaded machine adds.
 const goneWithinMs = 6_000;
 
-describe.skipIf(redisServerCommand === undefined || isShort)('a Redis Cluster of three', () => {
+describe.skipIf(isShort)('a Redis Cluster of three', () => {
   let nodes: readonly RedisProcess[] = [];
 
   beforeAll(async () => {

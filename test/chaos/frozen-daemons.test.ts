@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';
@@ -11,7 +10,7 @@ const frozenMs = 11_000;
 // Wanted are 5 s; a busy machine gets half of that on top.
 const quietMaxMs = 7_500;
 
-describe.skipIf(redisServerCommand === undefined || isShort)('daemons that are stopped for a while', () => {
+describe.skipIf(isShort)('daemons that are stopped for a while', () => {
   const redis = useRedisProcess();
 
   it('the leader, beyond its lease and its locks: another one leads, and what it does late changes nothing', async ({

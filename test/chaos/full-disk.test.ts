@@ -1,12 +1,7 @@
 import { afterEach, describe, it, type TestContext } from 'vitest';
 import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
 import { commandsOf } from '../support/commands-of.ts';
-import {
-  makeRedisProcess,
-  prlimitCommand,
-  type RedisProcess,
-  redisServerCommand,
-} from '../support/redis-process.ts';
+import { makeRedisProcess, prlimitCommand, type RedisProcess } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';
@@ -21,7 +16,7 @@ const attempts = 4;
 
 const isRefusal = (line: string) => line.includes('MISCONF');
 
-describe.skipIf(redisServerCommand === undefined || isShort)('the disk of Redis', () => {
+describe.skipIf(isShort)('the disk of Redis', () => {
   let redis: RedisProcess | undefined;
 
   afterEach(async () => {

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'vitest';
 import { createsOf } from '../support/judge-night.ts';
-import { redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, type ChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 import { type Quiet, quietAfter, timesText } from './quiet-after.ts';
@@ -13,7 +12,7 @@ const leaderQuietMaxMs = 7_500;
 // Wanted are 8 s: the job's lock, and its stall being noticed.
 const pollMaxMs = 12_000;
 
-describe.skipIf(redisServerCommand === undefined)('daemons that are killed', () => {
+describe('daemons that are killed', () => {
   const redis = useRedisProcess();
 
   it('one of three every two or three seconds: the rest goes on, and nothing is done twice (P1, P2, P11)', async ({

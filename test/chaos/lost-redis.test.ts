@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'vitest';
 import { createdTwice, createsOf } from '../support/judge-night.ts';
-import { redisServerCommand } from '../support/redis-process.ts';
 import { aChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';
 
@@ -11,7 +10,7 @@ const lookEveryMs = 1_000;
 
 const isError = (line: string) => line.includes('"level":"error"');
 
-describe.skipIf(redisServerCommand === undefined)('Redis', () => {
+describe('Redis', () => {
   const block = useRedisProcess();
 
   it('is killed and comes back with its append-only file, again and again: the wave goes on where it stood', async ({

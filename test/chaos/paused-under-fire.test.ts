@@ -1,14 +1,13 @@
 import { describe, it } from 'vitest';
 import { applyAsShown } from '../support/as-shown.ts';
 import { activeOf } from '../support/daemon-night.ts';
-import { redisServerCommand } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import type { ChaosDaemon } from './chaos-daemon.ts';
 import { aChaosNight, type ChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 
 const rounds = isShort ? 2 : 3;
 
-describe.skipIf(redisServerCommand === undefined)('a pause while daemons are killed', () => {
+describe('a pause while daemons are killed', () => {
   const redis = useRedisProcess();
 
   it('lets no create leave once it is answered, and the rollout goes on when it is resumed (P4)', async ({

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { makeRedisProcess, type RedisProcess, redisServerCommand } from '../support/redis-process.ts';
+import { makeRedisProcess, type RedisProcess } from '../support/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report } from './chaos-night.ts';
 import { quietAfter, straysMs, timesText } from './quiet-after.ts';
@@ -10,7 +10,7 @@ const group = 'upwave';
 const quorum = 2;
 const downAfterMs = 1_000;
 
-describe.skipIf(redisServerCommand === undefined || isShort)('Redis with three sentinels', () => {
+describe.skipIf(isShort)('Redis with three sentinels', () => {
   let master: RedisProcess;
   let replica: RedisProcess;
   let sentinels: readonly RedisProcess[] = [];

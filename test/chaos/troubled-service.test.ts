@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { redisServerCommand } from '../support/redis-process.ts';
 import type { Trouble } from '../support/troubled-way.ts';
 import { aChaosNight, type ChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';
@@ -25,60 +24,56 @@ const troubles: Readonly<Record<string, Trouble>> = {
 };
 
 // Together, since one of them does little but wait.
-describe.skipIf(redisServerCommand === undefined || isShort)(
-  'a service in trouble',
-  { concurrent: true },
-  () => {
-    const redis = useRedisProcess();
+describe.skipIf(isShort)('a service in trouble', { concurrent: true }, () => {
+  const redis = useRedisProcess();
 
-    it('restarts, and answers in every wrong way or not at all: the rollout ends well, with one task for each (P1, P8, P13)', async ({
-      expect,
+  it('restarts, and answers in every wrong way or not at all: the rollout ends well, with one task for each (P1, P8, P13)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aChaosNight(
+      { redis: redis.config('troubled'), scenario: { fleet: { size: 230 } }, daemons: 2 },
       onTestFinished,
-    }) => {
-      const night = await aChaosNight(
-        { redis: redis.config('troubled'), scenario: { fleet: { size: 230 } }, daemons: 2 },
-        onTestFinished,
-      );
-      const quiet: string[] = [];
-      const after = async (words: string, trouble: () => Promise<void>) => {
-        await night.createsReach(night.record().creates.length + 10);
-        await trouble();
-        quiet.push(`${words} ${timesText([(await quietAfter(night)).createMs])}`);
-      };
-      await after('restart', async () => {
-        await night.service.stop();
-        await wait(troubleMs);
-        await night.service.startAgain();
-      });
-      for (const [words, trouble] of Object.entries(troubles)) {
-        await after(words, () => inTrouble(night, trouble, troubleMs));
-      }
-      const end = await night.end();
-      report(`service in trouble for ${troubleMs} ms: next create after ${quiet.join(' · ')}`);
-      expect(end.broken).toEqual([]);
+    );
+    const quiet: string[] = [];
+    const after = async (words: string, trouble: () => Promise<void>) => {
+      await night.createsReach(night.record().creates.length + 10);
+      await trouble();
+      quiet.push(`${words} ${timesText([(await quietAfter(night)).createMs])}`);
+    };
+    await after('restart', async () => {
+      await night.service.stop();
+      await wait(troubleMs);
+      await night.service.startAgain();
     });
+    for (const [words, trouble] of Object.entries(troubles)) {
+      await after(words, () => inTrouble(night, trouble, troubleMs));
+    }
+    const end = await night.end();
+    report(`service in trouble for ${troubleMs} ms: next create after ${quiet.join(' · ')}`);
+    expect(end.broken).toEqual([]);
+  });
 
-    it('refuses a key that has worked, as a throttled sign-in does: all wait, and nothing is held (P8)', async ({
-      expect,
+  it('refuses a key that has worked, as a throttled sign-in does: all wait, and nothing is held (P8)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const night = await aChaosNight(
+      { redis: redis.config('signin'), scenario: { fleet: { size: 40 } }, daemons: 2, creates: 10 },
       onTestFinished,
-    }) => {
-      const night = await aChaosNight(
-        { redis: redis.config('signin'), scenario: { fleet: { size: 40 } }, daemons: 2, creates: 10 },
-        onTestFinished,
-      );
-      await inTrouble(night, { kind: 'answer', status: 401, type: json, body: wrongKey }, troubleMs);
-      const before = night.record().creates.length;
-      const { status, broken: wrong } = await night.end(150_000);
-      const throttled = night.daemons().flatMap((daemon) => daemon.logged('service.throttled'));
-      report(
-        `key refused for ${troubleMs} ms: ${throttled.length} pauses, ${before} of ${status.planned} created before`,
-      );
-      expect(wrong).toEqual([]);
-      expect(throttled.length).toBeGreaterThan(0);
-      expect(before).toBeLessThan(status.planned);
-    });
-  },
-);
+    );
+    await inTrouble(night, { kind: 'answer', status: 401, type: json, body: wrongKey }, troubleMs);
+    const before = night.record().creates.length;
+    const { status, broken: wrong } = await night.end(150_000);
+    const throttled = night.daemons().flatMap((daemon) => daemon.logged('service.throttled'));
+    report(
+      `key refused for ${troubleMs} ms: ${throttled.length} pauses, ${before} of ${status.planned} created before`,
+    );
+    expect(wrong).toEqual([]);
+    expect(throttled.length).toBeGreaterThan(0);
+    expect(before).toBeLessThan(status.planned);
+  });
+});
 
 /** On every daemon's way, for a while. */
 async function inTrouble(night: ChaosNight, trouble: Trouble, forMs: number): Promise<void> {
