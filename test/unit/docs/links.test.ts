@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { anchorOf, filesBelow, headingsOf, proseOf } from './documents.ts';
 
+const decisions = 'src/decisions';
 const documents = filesBelow('', /\.md$/);
 const links = documents.flatMap((document) =>
   [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => ({ document, target })),
@@ -15,13 +16,51 @@ describe('links between the documents', () => {
     expect(local.length).toBeGreaterThan(20);
     expect(local.filter((link) => !leadsSomewhere(link)).map(inWords)).toEqual([]);
   });
+
+  it('reach every decision from their list', () => {
+    const listed = links
+      .filter(({ document }) => document === `${decisions}/README.md`)
+      .map(({ target }) => target);
+    const pages = documents.filter((path) => path.startsWith(`${decisions}/0`));
+    expect(listed.map((target) => `${decisions}/${target}`)).toEqual(pages.toSorted());
+  });
+});
+
+describe('src/README.md', () => {
+  const text = proseOf('src/README.md');
+
+  it('names files that exist', () => {
+    const named = [...text.matchAll(/`([\w./-]+\/[\w.-]*)`/g)].map(([, path = '']) => path);
+    expect(named.length).toBeGreaterThan(80);
+    const roots = ['src/', ''];
+    expect(named.filter((path) => !roots.some((root) => exists(root + path)))).toEqual([]);
+  });
+
+  it('has every room', () => {
+    const rooms = foldersIn('src')
+      .flatMap((folder) => foldersIn(`src/${folder}`).map((room) => `${folder}/${room}`))
+      .filter((room) => !room.startsWith('decisions/'));
+    expect(rooms.filter((room) => !text.includes(`| \`${room}/\` |`))).toEqual([]);
+  });
 });
 
 function leadsSomewhere({ document, target }: (typeof links)[number]): boolean {
   const [file = '', anchor] = target.split('#');
   const path = file === '' ? document : posix.normalize(posix.join(posix.dirname(document), file));
-  if (!existsSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)))) return false;
+  if (!exists(path)) return false;
   return anchor === undefined || headingsOf(path).map(anchorOf).includes(anchor);
 }
 
 const inWords = ({ document, target }: (typeof links)[number]) => `${document}: ${target}`;
+
+function exists(path: string): boolean {
+  return existsSync(pathOf(path));
+}
+
+function foldersIn(path: string): string[] {
+  return readdirSync(pathOf(path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}
+
+const pathOf = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
