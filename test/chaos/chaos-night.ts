@@ -165,18 +165,18 @@ function brokenEnds(
   upgrades: readonly Upgrade[],
 ): readonly string[] {
   const { world } = chaosService.now();
-  const others = upgrades.filter(({ collectorId, toBuild }) => {
+  const others = upgrades.filter(({ identity: { collectorId, toBuild } }) => {
     const version = world.collector(collectorId)?.life.version ?? '';
     return !isSameBuild(version, toBuild);
   });
   const doubled = createdTwice(chaosService.record());
-  const states = upgrades.filter(({ state }) => state !== 'succeeded');
+  const states = upgrades.filter(({ progress: { state } }) => state !== 'succeeded');
   return [
     ...(status.state === 'succeeded' ? [] : [`the rollout is ${status.state}`]),
-    ...states.map((upgrade) => `${upgrade.collectorName} is ${JSON.stringify(upgrade)}`),
+    ...states.map((upgrade) => `${upgrade.identity.collectorName} is ${JSON.stringify(upgrade)}`),
     // In a fleet in which every upgrade goes well, nobody has a reason to try one again.
     ...doubled.map((collectorId) => `P1: more than one task for collector ${collectorId}`),
-    ...others.map(({ collectorName }) => `${collectorName} does not run the build`),
+    ...others.map(({ identity: { collectorName } }) => `${collectorName} does not run the build`),
   ];
 }
 

@@ -58,7 +58,8 @@ describe('Redis', () => {
         },
         onTestFinished,
       );
-      const untouched = (await night.upgrades()).findLast(({ state }) => state === 'pending')?.collectorId;
+      const untouched = (await night.upgrades()).findLast(({ progress: { state } }) => state === 'pending')
+        ?.identity.collectorId;
       const { api } = night.daemons()[0] ?? {};
       await api?.hold({ subject: String(untouched), by: 'ann', reason: 'never touch' });
       // Two looks later each daemon knows of the hold.
@@ -77,7 +78,7 @@ describe('Redis', () => {
       expect((await api?.listHolds())?.collectors).toMatchObject([{ collectorId: untouched, by: 'ann' }]);
       expect(createsOf(record).get(untouched ?? 0)).toBeUndefined();
       // Also when a day ends meanwhile: then it is the first one of the next.
-      expect(status.id).not.toBe(lost[0]?.rolloutId);
+      expect(status.id).not.toBe(lost[0]?.identity.rolloutId);
       for (const daemon of night.daemons()) {
         const told = daemon.logged('"event":"redis.emptied"');
         expect(told).toEqual([expect.stringContaining(`held again: collector ${untouched}`)]);
@@ -88,7 +89,9 @@ describe('Redis', () => {
       expect(record.needlessCreates).toBe(0);
       expect(record.refusedCreates['collector.in.upgrading']).toBeUndefined();
       const { world } = night.service.now();
-      for (const { collectorId } of lost) {
+      for (const {
+        identity: { collectorId },
+      } of lost) {
         if (collectorId === untouched) continue;
         expect(world.collector(collectorId)?.life.version).toBe(status.targetBuild);
       }

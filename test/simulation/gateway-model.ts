@@ -74,7 +74,8 @@ export function makeGatewayModel(
     for (const { rollout, upgrades } of seen.all.values()) {
       if (rollout.endedAt !== null) continue;
       const wave = rollout.waves.findIndex(({ state }) => state === 'open' || state === 'soaking');
-      for (const upgrade of upgrades.values()) if (upgrade.wave === wave) ids.add(upgrade.collectorId);
+      for (const upgrade of upgrades.values())
+        if (upgrade.identity.wave === wave) ids.add(upgrade.identity.collectorId);
     }
     return ids;
   };

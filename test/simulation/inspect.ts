@@ -18,9 +18,9 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
   const view = await loadRolloutSummary(night, id, now);
   if (view === undefined) return verdicts.check('P9', false, () => `${id} is gone`);
   for (const [index, { counts }] of view.waves.entries()) {
-    const members = [...of.upgrades.values()].filter(({ wave }) => wave === index);
+    const members = [...of.upgrades.values()].filter(({ identity: { wave } }) => wave === index);
     for (const state of upgradeStates) {
-      const counted = members.filter((upgrade) => upgrade.state === state).length;
+      const counted = members.filter((upgrade) => upgrade.progress.state === state).length;
       verdicts.check(
         'P9',
         counts[state] === counted,
@@ -28,7 +28,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
       );
     }
   }
-  const slots = [...of.upgrades.values()].filter(({ state }) => holdsSlot(state)).length;
+  const slots = [...of.upgrades.values()].filter(({ progress: { state } }) => holdsSlot(state)).length;
   verdicts.check(
     'P9',
     view.slotsTaken === slots,
@@ -43,7 +43,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
       verdicts.check(
         'words',
         reason.trim() !== '',
-        () => `${id}: ${upgrade.collectorId} is explained by nothing`,
+        () => `${id}: ${upgrade.identity.collectorId} is explained by nothing`,
       );
     }
   } catch (error) {

@@ -157,7 +157,7 @@ export function makeJobModel(night: Night, runners: () => readonly StepRunner[])
       for (const { rolloutId, collectorId } of lost) {
         const upgrade = seen.all.get(rolloutId)?.upgrades.get(collectorId);
         // One that waits for its turn gets its job anew, when it is admitted.
-        if (upgrade === undefined || upgrade.state === 'retrying') continue;
+        if (upgrade === undefined || upgrade.progress.state === 'retrying') continue;
         first = Math.min(first, dueAtOf(upgrade) ?? Number.POSITIVE_INFINITY);
       }
       return first;

@@ -24,7 +24,9 @@ export function judgeApproval(
   // Drift that came while the plan was read again is nobody's fault.
   const until = now - slackMs - staleMs;
   if (before.drift !== null && now - rollout.fleetReadAt <= shownForMs + slackMs + staleMs) return;
-  for (const { collectorId, toBuild } of of.upgrades.values()) {
+  for (const {
+    identity: { collectorId, toBuild },
+  } of of.upgrades.values()) {
     const collector = serviceOf(rollout.id).collectors.get(collectorId);
     if (collector === undefined) continue;
     const { deletedAt, build, buildSince } = collector;

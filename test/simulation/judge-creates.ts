@@ -60,7 +60,7 @@ export function makeCreateJudge(parts: {
   const keyOf = ({ rolloutId, collectorId }: CreateOf) => `${rolloutId}/${collectorId}`;
 
   const isKnown = ({ rolloutId, collectorId }: TaskModel): boolean => {
-    const state = seen.all.get(rolloutId ?? '')?.upgrades.get(collectorId)?.state;
+    const state = seen.all.get(rolloutId ?? '')?.upgrades.get(collectorId)?.progress.state;
     return state === 'starting' || state === 'upgrading' || state === 'verifying';
   };
 
@@ -96,9 +96,9 @@ export function makeCreateJudge(parts: {
       verdicts.check(
         'P1',
         now() - intentAt <= leavesWithinMs,
-        () => `${who} without an intent: it is ${upgrade.state}`,
+        () => `${who} without an intent: it is ${upgrade.progress.state}`,
       );
-      const stratum = of.groups.strata[upgrade.stratum]?.label ?? '';
+      const stratum = of.groups.strata[upgrade.identity.stratum]?.label ?? '';
       const order = orders.forbidding({
         rolloutId,
         kind: rollout.kind,
@@ -113,18 +113,18 @@ export function makeCreateJudge(parts: {
         !isStopped,
         () => `${who}, which is ${rollout.state} for ${now() - of.stateSince} ms`,
       );
-      const heldSince = of.strataHeldSince.get(upgrade.stratum);
+      const heldSince = of.strataHeldSince.get(upgrade.identity.stratum);
       const isHeld = heldSince !== undefined && now() - heldSince > leavesWithinMs;
       verdicts.check('P4', !isHeld, () => `${who}, whose stratum ${stratum} is held`);
 
-      const waves = rollout.waves.slice(0, upgrade.wave);
+      const waves = rollout.waves.slice(0, upgrade.identity.wave);
       const unpassed = waves.find(({ state }) => state !== 'passed');
       verdicts.check(
         'P3',
         unpassed === undefined,
-        () => `${who} in wave ${upgrade.wave} before ${unpassed?.name} passed`,
+        () => `${who} in wave ${upgrade.identity.wave} before ${unpassed?.name} passed`,
       );
-      const own = rollout.waves[upgrade.wave];
+      const own = rollout.waves[upgrade.identity.wave];
       const isOpen = own !== undefined && own.state !== 'waiting' && own.state !== 'awaitingApproval';
       verdicts.check('P3', isOpen, () => `${who} in a wave that is ${own?.state}`);
       const tripped = rollout.waves.findIndex((_wave, index) => {
@@ -143,7 +143,8 @@ export function makeCreateJudge(parts: {
       verdicts.check('P6', isSameBuild(toBuild, pinned ?? ''), () => `${who} to ${toBuild}, not ${pinned}`);
       const isAnyTime = rollout.anyTime === true && orders.mayStartAnyTime(rollout);
       if (policy.windows.length + policy.freezes.length > 0 && !isAnyTime) {
-        const needsMs = (of.successes.get(upgrade.stratum) ?? 0) < learnedMin ? policy.upgrade.expectMs : 0;
+        const needsMs =
+          (of.successes.get(upgrade.identity.stratum) ?? 0) < learnedMin ? policy.upgrade.expectMs : 0;
         for (const share of needsMs > 0 ? [0, 0.5, 1] : [0]) {
           const slackMs = skewMs + leavesWithinMs;
           const at = now() + Math.max(0, share * needsMs - slackMs);
@@ -217,7 +218,7 @@ export function makeCreateJudge(parts: {
         if (value === '') continue;
         const beside = running.filter((task) => {
           const other = service.collectors.get(task.collectorId);
-          const domains = of.upgrades.get(task.collectorId)?.domains ?? [];
+          const domains = of.upgrades.get(task.collectorId)?.identity.domains ?? [];
           const isKnown = domains.some((domain) => of.groups.domains[domain]?.label === `${key} = ${value}`);
           return other !== undefined && sharedValue(other, key) === value && (isKnown || countsLoneMembers);
         });
@@ -244,7 +245,9 @@ export function makeCreateJudge(parts: {
 }
 
 function buildBefore(seen: SeenRollouts, rolloutId: string | null, collectorId: number): string | undefined {
-  return rolloutId === null ? undefined : seen.all.get(rolloutId)?.upgrades.get(collectorId)?.fromBuild;
+  return rolloutId === null
+    ? undefined
+    : seen.all.get(rolloutId)?.upgrades.get(collectorId)?.identity.fromBuild;
 }
 
 /** What a collector has under a key of a cap, as far as worlds have caps. */

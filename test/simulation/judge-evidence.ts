@@ -16,14 +16,14 @@ export function judgeEnding(
   { verdicts, serviceOf, scheduler, staleMs, setup }: Night,
   { before, after }: UpgradeChange,
 ): void {
-  if (before.state === after.state) return;
-  const collector = serviceOf(after.rolloutId).collectors.get(after.collectorId);
+  if (before.progress.state === after.progress.state) return;
+  const collector = serviceOf(after.identity.rolloutId).collectors.get(after.identity.collectorId);
   if (collector === undefined) return;
   const now = scheduler.now();
   const slackMs = pollAgeMs + staleMs;
-  const reason = 'reason' in after ? after.reason : '';
-  const who = `${after.collectorId} of ${after.rolloutId}`;
-  if (after.state === 'withdrawn' && isGoneReason(reason ?? ''))
+  const reason = 'reason' in after.progress ? after.progress.reason : '';
+  const who = `${after.identity.collectorId} of ${after.identity.rolloutId}`;
+  if (after.progress.state === 'withdrawn' && isGoneReason(reason ?? ''))
     verdicts.check('P14', collector.deletedAt !== null, () => `${who}, which exists, ended: ${reason}`);
   if (isLost(after) && !isLost(before) && setup.faults.pollsRefused === 0) {
     const upForMs = collector.downSince === null ? now - collector.upSince : 0;
@@ -31,11 +31,13 @@ export function judgeEnding(
     const isUp = upForMs > slackMs && collector.deletedAt === null;
     verdicts.check('P14', !isUp, () => `${who}, up for ${upForMs} ms, is counted as dead: ${reason}`);
   }
-  if (isFailed(after.state) && (before.state === 'starting' || before.state === 'queued')) {
+  const { state } = after.progress;
+  if (isFailed(state) && (before.progress.state === 'starting' || before.progress.state === 'queued')) {
     // One that the service refuses to show for all of its time is given up as that, whoever upgraded it.
-    const isShown = setup.faults.pollsRefused === 0 || after.state !== 'timedOut';
-    const isPersons = isShown && collector.isBuildSomeoneElses && isSameBuild(collector.build, after.toBuild);
-    verdicts.check('P9', !isPersons, () => `${who}, which a person upgraded, ${after.state}: ${reason}`);
+    const isShown = setup.faults.pollsRefused === 0 || state !== 'timedOut';
+    const hasTarget = isSameBuild(collector.build, after.identity.toBuild);
+    const isPersons = isShown && collector.isBuildSomeoneElses && hasTarget;
+    verdicts.check('P9', !isPersons, () => `${who}, which a person upgraded, ${state}: ${reason}`);
   }
 }
 
@@ -51,12 +53,15 @@ export function judgeHold({ verdicts, scheduler }: Night, of: SeenRollout, befor
   const { upToMs } = rollout.policy.defer;
   const waiting = [...of.upgrades.values()].find(
     (upgrade) =>
-      upgrade.wave === wave && upgrade.state === 'deferred' && scheduler.now() - upgrade.since < upToMs / 2,
+      upgrade.identity.wave === wave &&
+      upgrade.progress.state === 'deferred' &&
+      scheduler.now() - upgrade.progress.since < upToMs / 2,
   );
   verdicts.check(
     'P14',
     waiting === undefined,
-    () => `${rollout.id} is held although ${waiting?.collectorId} is only deferred: ${rollout.reason}`,
+    () =>
+      `${rollout.id} is held although ${waiting?.identity.collectorId} is only deferred: ${rollout.reason}`,
   );
 }
 
@@ -69,15 +74,16 @@ export function judgeEvidence({ verdicts, seen }: Night): void {
     const held = new Set(rollout.heldStrata.map(({ stratum }) => stratum));
     const shows = [...upgrades.values()].find(
       (upgrade) =>
-        upgrade.wave === wave &&
-        (upgrade.state === 'succeeded' ||
+        upgrade.identity.wave === wave &&
+        (upgrade.progress.state === 'succeeded' ||
           (soaks && isOnBuild(upgrade)) ||
-          (!isEnd(upgrade.state) && !held.has(upgrade.stratum))),
+          (!isEnd(upgrade.progress.state) && !held.has(upgrade.identity.stratum))),
     );
     verdicts.check(
       'P14',
       shows === undefined,
-      () => `${rollout.id} stays held although ${shows?.collectorId} is ${shows?.state}: ${rollout.reason}`,
+      () =>
+        `${rollout.id} stays held although ${shows?.identity.collectorId} is ${shows?.progress.state}: ${rollout.reason}`,
     );
   }
 }
@@ -97,19 +103,23 @@ export function judgeRolledBack(
   const rollback = seen.all.get(rollout.rollbackId ?? '');
   const service = serviceOf(rollout.id);
   const offered = service.builds();
-  const forgotten = [...of.upgrades.values()].filter(({ collectorId, toBuild, fromBuild, state }) => {
-    const collector = service.collectors.get(collectorId);
-    if (collector === undefined || (state !== 'succeeded' && state !== 'unconfirmed')) return false;
-    const isOnIt =
-      collector.deletedAt === null && isSameBuild(collector.build, toBuild) && !collector.isBuildSomeoneElses;
-    const isSettled = scheduler.now() - collector.buildSince > pollAgeMs + staleMs;
-    const isKnown = rollback?.upgrades.has(collectorId) === true;
-    const isClaimed = [...seen.all.values()].some(
-      (other) => other.rollout.policy.name !== rollout.policy.name && other.upgrades.has(collectorId),
-    );
-    const isOffered = offered.some(({ version }) => isSameBuild(version, fromBuild));
-    return isOnIt && isSettled && !isKnown && !isClaimed && isOffered;
-  });
+  const forgotten = [...of.upgrades.values()].filter(
+    ({ identity: { collectorId, toBuild, fromBuild }, progress: { state } }) => {
+      const collector = service.collectors.get(collectorId);
+      if (collector === undefined || (state !== 'succeeded' && state !== 'unconfirmed')) return false;
+      const isOnIt =
+        collector.deletedAt === null &&
+        isSameBuild(collector.build, toBuild) &&
+        !collector.isBuildSomeoneElses;
+      const isSettled = scheduler.now() - collector.buildSince > pollAgeMs + staleMs;
+      const isKnown = rollback?.upgrades.has(collectorId) === true;
+      const isClaimed = [...seen.all.values()].some(
+        (other) => other.rollout.policy.name !== rollout.policy.name && other.upgrades.has(collectorId),
+      );
+      const isOffered = offered.some(({ version }) => isSameBuild(version, fromBuild));
+      return isOnIt && isSettled && !isKnown && !isClaimed && isOffered;
+    },
+  );
   // Builds come and go, and others claim collectors; but one that is there is never left behind as unknown.
   const named = rollout.leftBehind.reduce(
     (sum, { count, reason }) => sum + (/404/.test(reason) ? 0 : count),
@@ -119,6 +129,6 @@ export function judgeRolledBack(
     'P14',
     forgotten.length <= named,
     () =>
-      `${rollout.id} is rolled back, and ${forgotten.map(({ collectorId }) => collectorId).join(', ')} still run ${rollout.targetBuild}; named are ${named}`,
+      `${rollout.id} is rolled back, and ${forgotten.map(({ identity: { collectorId } }) => collectorId).join(', ')} still run ${rollout.targetBuild}; named are ${named}`,
   );
 }

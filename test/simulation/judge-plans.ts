@@ -21,7 +21,7 @@ export function judgePlan(night: Night, process: ProcessModel, plan: FrozenPlan)
 function judgeRollback({ verdicts, seen, orders }: Night, { rollout, upgrades, groups }: FrozenPlan): void {
   const original = seen.all.get(rollout.rollbackOf ?? '')?.rollout;
   if (original === undefined || upgrades.length === 0) return;
-  const canary = upgrades.filter(({ wave }) => wave === 0).length;
+  const canary = upgrades.filter(({ identity: { wave } }) => wave === 0).length;
   const { waves, concurrency } = original.policy;
   const allowed = Math.min(upgrades.length, canaryOf(waves, upgrades.length, groups.strata.length));
   verdicts.check(
@@ -63,7 +63,9 @@ export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upg
   );
   judgeConfig(night, process, () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`);
   const isKnown = isNewestKnown(night);
-  for (const { collectorId } of upgrades) {
+  for (const {
+    identity: { collectorId },
+  } of upgrades) {
     const about = night.serviceOf(rollout.id).collectors.get(collectorId)?.about;
     if (about === undefined || of?.upgrades.has(collectorId) === true) continue;
     const who = () => `${process.name} added ${collectorId} to ${rollout.id}`;

@@ -28,16 +28,16 @@ export function judgeRollout({ verdicts }: Night, of: SeenRollout, before: Rollo
   const staysOver = !isRolloutEnd(before.state) || before.state === state || reopens || rollsBack;
   verdicts.check('P9', staysOver, () => `${id} went from ${before.state} to ${state}`);
   if (rollout.endedAt === null || before.endedAt !== null) return;
-  const open = [...of.upgrades.values()].find((upgrade) => !isEnd(upgrade.state));
+  const open = [...of.upgrades.values()].find((upgrade) => !isEnd(upgrade.progress.state));
   verdicts.check(
     'P9',
     open === undefined,
-    () => `${id} is over while ${open?.collectorId} is ${open?.state}`,
+    () => `${id} is over while ${open?.identity.collectorId} is ${open?.progress.state}`,
   );
-  const failed = [...of.upgrades.values()].find((upgrade) => isFailed(upgrade.state));
+  const failed = [...of.upgrades.values()].find((upgrade) => isFailed(upgrade.progress.state));
   verdicts.check(
     'P9',
     state !== 'succeeded' || failed === undefined,
-    () => `${id} succeeded while ${failed?.collectorId} ${failed?.state}`,
+    () => `${id} succeeded while ${failed?.identity.collectorId} ${failed?.progress.state}`,
   );
 }

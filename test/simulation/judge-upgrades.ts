@@ -11,23 +11,36 @@ export function judgeUpgrade(
   { verdicts, serviceOf, scheduler, setup, staleMs }: Night,
   { before, after }: UpgradeChange,
 ): void {
-  const who = `${after.collectorId} of ${after.rolloutId}`;
-  if (isEnd(after.state) && 'endedAt' in after)
-    verdicts.check('P9', after.reason.trim() !== '', () => `${who} ended ${after.state} without a reason`);
+  const who = `${after.identity.collectorId} of ${after.identity.rolloutId}`;
+  if (isEnd(after.progress.state) && 'endedAt' in after.progress)
+    verdicts.check(
+      'P9',
+      after.progress.reason.trim() !== '',
+      () => `${who} ended ${after.progress.state} without a reason`,
+    );
   verdicts.check(
     'P9',
     after.rev === before.rev + 1,
     () => `${who} went from rev ${before.rev} to ${after.rev}`,
   );
-  const service = serviceOf(after.rolloutId);
-  const collector = service.collectors.get(after.collectorId);
-  if (after.state !== 'succeeded' || before.state === 'succeeded' || collector === undefined) return;
+  const service = serviceOf(after.identity.rolloutId);
+  const collector = service.collectors.get(after.identity.collectorId);
+  if (
+    after.progress.state !== 'succeeded' ||
+    before.progress.state === 'succeeded' ||
+    collector === undefined
+  )
+    return;
   const slackMs = lookAgeMs + staleMs;
   const now = scheduler.now();
   const shows =
-    isSameBuild(collector.build, after.toBuild) ||
-    (isSameBuild(collector.buildBefore, after.toBuild) && now - collector.buildSince <= slackMs);
-  verdicts.check('P10', shows, () => `${who} succeeded, but runs ${collector.build}, not ${after.toBuild}`);
+    isSameBuild(collector.build, after.identity.toBuild) ||
+    (isSameBuild(collector.buildBefore, after.identity.toBuild) && now - collector.buildSince <= slackMs);
+  verdicts.check(
+    'P10',
+    shows,
+    () => `${who} succeeded, but runs ${collector.build}, not ${after.identity.toBuild}`,
+  );
   const heartbeatAt = service.lastHeartbeat(collector);
   const isBack =
     heartbeatAt > Math.min(collector.lastTaskEndedAt, collector.buildSince) - 1 ||

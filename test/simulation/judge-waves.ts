@@ -15,7 +15,7 @@ export function failuresOf(
   const held = new Set(of.rollout.heldStrata.map(({ stratum }) => stratum));
   let failures = 0;
   for (const upgrade of of.upgrades.values())
-    if (upgrade.wave === index && !held.has(upgrade.stratum)) failures += weightOf(upgrade);
+    if (upgrade.identity.wave === index && !held.has(upgrade.identity.stratum)) failures += weightOf(upgrade);
   const rule = policy.waves[index]?.maxFailures;
   const size = of.rollout.waves[index]?.size ?? 0;
   const allowed =
@@ -68,11 +68,11 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
   if (rule === undefined || wave === undefined) return;
   const name = `wave ${wave.name} of ${rollout.id} passed`;
   const held = new Set(rollout.heldStrata.map(({ stratum }) => stratum));
-  const members = [...of.upgrades.values()].filter((upgrade) => upgrade.wave === index);
+  const members = [...of.upgrades.values()].filter((upgrade) => upgrade.identity.wave === index);
   // Somebody may come back between the leader's look and its word.
   const hasReturned = now() - (of.lastReturnAt.get(index) ?? 0) <= staleMs;
   const open = members.find(
-    ({ state, stratum }) =>
+    ({ progress: { state }, identity: { stratum } }) =>
       !isEnd(state) &&
       state !== 'deferred' &&
       !((state === 'pending' || state === 'retrying') && held.has(stratum)),
@@ -80,7 +80,7 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
   verdicts.check(
     'P3',
     open === undefined || hasReturned,
-    () => `${name} while ${open?.collectorId} is ${open?.state}`,
+    () => `${name} while ${open?.identity.collectorId} is ${open?.progress.state}`,
   );
   const { failures, allowed } = failuresOf(of, index);
   verdicts.check(
@@ -91,10 +91,11 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
   const lastSuccess = of.lastSuccessAt.get(index);
   // One that a person upgraded shows the build as well, where it soaks.
   const soaked = members.filter(
-    (upgrade) => upgrade.state === 'succeeded' || (rule.soakMs > 0 && isOnBuild(upgrade)),
+    (upgrade) => upgrade.progress.state === 'succeeded' || (rule.soakMs > 0 && isOnBuild(upgrade)),
   );
   const isAside = members.every(
-    ({ stratum, state }) => held.has(stratum) && (isFailed(state) || !isEnd(state)),
+    ({ identity: { stratum }, progress: { state } }) =>
+      held.has(stratum) && (isFailed(state) || !isEnd(state)),
   );
   const isKnown = lastSuccess !== undefined && !countsLostEvidence;
   verdicts.check(
@@ -112,7 +113,9 @@ function judgePassing(parts: WaveJudgeParts, of: SeenRollout, index: number): vo
       () => `${name} after a soak of ${soakedMs} of ${rule.soakMs} ms`,
     );
     const soakedAt = lastAt + rule.soakMs;
-    for (const { collectorId, toBuild } of soaked) {
+    for (const {
+      identity: { collectorId, toBuild },
+    } of soaked) {
       const collector = serviceOf(rollout.id).collectors.get(collectorId);
       if (collector === undefined || collector.deletedAt !== null) continue;
       const isDown = collector.downSince !== null && collector.downSince < soakedAt - 61_000 - 2 * skewMs;

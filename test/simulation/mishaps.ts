@@ -46,9 +46,11 @@ export function planMishaps(night: Night): void {
       if (rollout.endedAt !== null) continue;
       const wave = rollout.waves.findIndex(({ state }) => state === 'open');
       const waiting = [...upgrades.values()].filter(
-        (upgrade) => upgrade.wave === wave && (upgrade.state === 'pending' || upgrade.state === 'queued'),
+        (upgrade) =>
+          upgrade.identity.wave === wave &&
+          (upgrade.progress.state === 'pending' || upgrade.progress.state === 'queued'),
       );
-      const collector = service.collectors.get(chances.some(waiting)?.collectorId ?? 0);
+      const collector = service.collectors.get(chances.some(waiting)?.identity.collectorId ?? 0);
       if (collector !== undefined && collector.deletedAt === null) return collector;
     }
     return undefined;

@@ -98,8 +98,10 @@ export function isLeftAlone(
   if (rollout.accountMarks?.some((mark) => mark.accessIdHash === accessIdHash('ours', accessKey)) === true)
     return false;
   const { collectors } = serviceOf(rollout.id);
-  const members = [...upgrades.values()].filter(({ state }) => state !== 'withdrawn');
-  const there = members.filter(({ collectorId }) => collectors.get(collectorId)?.deletedAt === null);
+  const members = [...upgrades.values()].filter(({ progress: { state } }) => state !== 'withdrawn');
+  const there = members.filter(
+    ({ identity: { collectorId } }) => collectors.get(collectorId)?.deletedAt === null,
+  );
   return there.length < comparedMin || there.length < members.length;
 }
 
@@ -187,7 +189,10 @@ function shownFor({ rollout, upgrades }: SeenRollout, verb: RolloutVerb): AskedV
     case 'resume':
       return { verb, hold: holdNumber(rollout) ?? rollout.rev };
     case 'retry':
-      return { verb, failed: [...upgrades.values()].filter(({ state }) => isFailed(state)).length };
+      return {
+        verb,
+        failed: [...upgrades.values()].filter(({ progress: { state } }) => isFailed(state)).length,
+      };
     default:
       return { verb };
   }
@@ -275,7 +280,7 @@ async function hold(
 }
 
 function isInDoubt(upgrade: Upgrade | undefined): boolean {
-  return upgrade?.state === 'starting' || upgrade?.state === 'queued';
+  return upgrade?.progress.state === 'starting' || upgrade?.progress.state === 'queued';
 }
 
 async function release(

@@ -139,7 +139,7 @@ export function plantInStore(
       return {
         ...store,
         saveUpgrade: async (change, tripAbove) =>
-          change.after.state === 'withdrawn' ? 'saved' : store.saveUpgrade(change, tripAbove),
+          change.after.progress.state === 'withdrawn' ? 'saved' : store.saveUpgrade(change, tripAbove),
       };
     case 'driftApproved':
       // The plan seems to have been made, and shown with its drift, this very moment.
@@ -163,9 +163,14 @@ export function plantInStore(
           const wrong = changes.map((change) => {
             const { before, after } = change;
             const isStirred =
-              before.state === 'upgrading' && after.state === 'upgrading' && after.dueAt < before.dueAt;
+              before.progress.state === 'upgrading' &&
+              after.progress.state === 'upgrading' &&
+              after.progress.dueAt < before.progress.dueAt;
             if (!isStirred) return change;
-            return { ...change, after: end(before, 'succeeded', after.dueAt, 'on the build and alive') };
+            return {
+              ...change,
+              after: end(before, 'succeeded', after.progress.dueAt, 'on the build and alive'),
+            };
           });
           return store.saveUpgrades(id, wrong, guard);
         },
@@ -203,7 +208,13 @@ export function plantInStore(
         loadUpgrades: async (id, ids) => {
           const [read, rollout] = [await store.loadUpgrades(id, ids), await store.loadRollout(id)];
           const turnChanges = rollout?.config?.changes ?? 0;
-          return { ...read, upgrades: read.upgrades.map((upgrade) => ({ ...upgrade, turnChanges })) };
+          return {
+            ...read,
+            upgrades: read.upgrades.map((upgrade) => ({
+              ...upgrade,
+              tally: { ...upgrade.tally, turnChanges },
+            })),
+          };
         },
       };
     case 'rollbackAtOnce':
@@ -227,7 +238,9 @@ export function plantInStore(
               store.freeze({
                 ...plan,
                 upgrades: plan.upgrades.map((upgrade, index) =>
-                  index === 0 ? { ...upgrade, toBuild: '19.506-1' } : upgrade,
+                  index === 0
+                    ? { ...upgrade, identity: { ...upgrade.identity, toBuild: '19.506-1' } }
+                    : upgrade,
                 ),
               }),
           };

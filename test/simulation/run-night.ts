@@ -451,7 +451,7 @@ function isResting(of: SeenRollout, all: ReadonlyMap<string, SeenRollout>): bool
   const { rollout } = of;
   if (rollout.endedAt !== null) return true;
   const isQuiet = [...of.upgrades.values()].every(
-    ({ state }) => isEnd(state) || state === 'pending' || state === 'retrying',
+    ({ progress: { state } }) => isEnd(state) || state === 'pending' || state === 'retrying',
   );
   if (rollout.state === 'awaitingApproval') return true;
   // It waits for a plausible inventory, and is held when none comes.
@@ -469,8 +469,10 @@ function unrest(all: ReadonlyMap<string, SeenRollout>): string {
   return [...all.values()]
     .filter((of) => !isResting(of, all))
     .map(({ rollout, upgrades }) => {
-      const open = [...upgrades.values()].filter(({ state }) => !isEnd(state));
-      const some = open.slice(0, 3).map(({ collectorId, state }) => `${collectorId} ${state}`);
+      const open = [...upgrades.values()].filter(({ progress: { state } }) => !isEnd(state));
+      const some = open
+        .slice(0, 3)
+        .map(({ identity: { collectorId }, progress: { state } }) => `${collectorId} ${state}`);
       return `${rollout.id} is ${rollout.state} (${rollout.reason}), waves ${rollout.waves.map(({ state }) => state).join(' ')}, open ${open.length}: ${some.join(', ')}`;
     })
     .join('; ');

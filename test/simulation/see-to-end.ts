@@ -54,7 +54,8 @@ function standing({ seen }: Night): string {
     .filter(({ rollout }) => rollout.endedAt === null)
     .map(({ rollout, upgrades }) => {
       const states = [...upgrades.values()].map(
-        ({ collectorId, state, attempts }) => `${collectorId} ${state} ${attempts}`,
+        ({ identity: { collectorId }, progress: { state }, tally: { attempts } }) =>
+          `${collectorId} ${state} ${attempts}`,
       );
       const { id, state, reason, planHash, waves } = rollout;
       return `${id} ${state} (${reason}) ${planHash} ${waves.map((wave) => wave.state).join(' ')}: ${states.join(', ')}`;

@@ -60,7 +60,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
   const all = new Map<string, SeenRollout>();
   const lost = new Map<string, SeenRollout>();
   const recordsOf = ({ upgrades }: FrozenPlan) =>
-    new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
+    new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
   return {
     all,
     lost,
@@ -116,9 +116,9 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       seen.rollout = plan.rollout;
       seen.groups = plan.groups;
       for (const upgrade of plan.upgrades) {
-        if (seen.upgrades.has(upgrade.collectorId)) continue;
-        seen.upgrades.set(upgrade.collectorId, upgrade);
-        seen.lastReturnAt.set(upgrade.wave, now());
+        if (seen.upgrades.has(upgrade.identity.collectorId)) continue;
+        seen.upgrades.set(upgrade.identity.collectorId, upgrade);
+        seen.lastReturnAt.set(upgrade.identity.wave, now());
       }
       seen.isDisturbed = true;
     },
@@ -143,19 +143,24 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
       return { seen, before };
     },
     upgradeSaved: ({ before, after }) => {
-      const seen = all.get(after.rolloutId);
+      const seen = all.get(after.identity.rolloutId);
       if (seen === undefined) return undefined;
-      seen.upgrades.set(after.collectorId, after);
-      const { wave, stratum } = after;
-      if (after.state === 'starting' && before.state === 'queued')
-        seen.lastIntents.set(after.collectorId, { at: now(), policy: seen.rollout.policy });
-      if (after.state === 'withdrawn' && isOnBuild(after)) seen.lastSuccessAt.set(wave, after.endedAt);
-      if (after.state === 'succeeded' && before.state !== 'succeeded') {
-        seen.lastSuccessAt.set(wave, after.endedAt);
+      seen.upgrades.set(after.identity.collectorId, after);
+      const { wave, stratum } = after.identity;
+      if (after.progress.state === 'starting' && before.progress.state === 'queued')
+        seen.lastIntents.set(after.identity.collectorId, { at: now(), policy: seen.rollout.policy });
+      if (after.progress.state === 'withdrawn' && isOnBuild(after))
+        seen.lastSuccessAt.set(wave, after.progress.endedAt);
+      if (after.progress.state === 'succeeded' && before.progress.state !== 'succeeded') {
+        seen.lastSuccessAt.set(wave, after.progress.endedAt);
         seen.successes.set(stratum, (seen.successes.get(stratum) ?? 0) + 1);
       }
-      if (isFailed(after.state) && !isFailed(before.state)) seen.lastFailureAt.set(wave, now());
-      if ((isEnd(before.state) && !isEnd(after.state)) || before.state === 'deferred')
+      if (isFailed(after.progress.state) && !isFailed(before.progress.state))
+        seen.lastFailureAt.set(wave, now());
+      if (
+        (isEnd(before.progress.state) && !isEnd(after.progress.state)) ||
+        before.progress.state === 'deferred'
+      )
         seen.lastReturnAt.set(wave, now());
       return seen;
     },
@@ -164,7 +169,7 @@ export function makeSeenRollouts(now: () => number): SeenRollouts {
 
 function weightIn({ upgrades }: SeenRollout, index: number): number {
   let weight = 0;
-  for (const upgrade of upgrades.values()) if (upgrade.wave === index) weight += weightOf(upgrade);
+  for (const upgrade of upgrades.values()) if (upgrade.identity.wave === index) weight += weightOf(upgrade);
   return weight;
 }
 

@@ -22,7 +22,8 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     const { before, after } = change;
     night.trace(
       process.name,
-      () => `${after.rolloutId} ${after.collectorId}: ${before.state} -> ${after.state}`,
+      () =>
+        `${after.identity.rolloutId} ${after.identity.collectorId}: ${before.progress.state} -> ${after.progress.state}`,
     );
     judgeUpgrade(night, change);
     judgeEnding(night, change);
@@ -89,7 +90,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     rejoin: (id, changes, rev) =>
       call('rejoin', async () => {
         const rejoined = await store.rejoin(id, changes, rev);
-        for (const change of changes) if (rejoined.includes(change.after.collectorId)) saved(change);
+        for (const change of changes) if (rejoined.includes(change.after.identity.collectorId)) saved(change);
         return rejoined;
       }),
     packEnded: (policies, before, signal) =>
@@ -114,7 +115,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
       call('admit', async () => {
         const admitted = await store.admit(admission, fence);
         for (const change of admission.changes)
-          if (admitted.includes(change.after.collectorId)) saved(change);
+          if (admitted.includes(change.after.identity.collectorId)) saved(change);
         if (admitted.length > 0) night.admitted();
         return admitted;
       }),
@@ -127,7 +128,8 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     saveUpgrades: (id, changes, guard) =>
       call('saveUpgrades', async () => {
         const collectors = await store.saveUpgrades(id, changes, guard);
-        for (const change of changes) if (collectors.includes(change.after.collectorId)) saved(change);
+        for (const change of changes)
+          if (collectors.includes(change.after.identity.collectorId)) saved(change);
         return collectors;
       }),
     saveIntent: (change, rev) =>

@@ -13,10 +13,12 @@ import type {
   WaveSummary,
 } from '../../src/rollout/model/rollout.ts';
 import type {
+  ProgressIn,
   Upgrade,
   UpgradeIdentity,
   UpgradeProgress,
   UpgradeState,
+  UpgradeTally,
 } from '../../src/rollout/model/upgrade.ts';
 import type { ApiBudgetStatus, Standstill } from '../../src/rollout/status/api-budget-status.ts';
 import type { EvolveContext } from '../../src/rollout/upgrade/upgrade-changes.ts';
@@ -177,32 +179,43 @@ export function aFleet(
   };
 }
 
-export function anUpgrade(progress: UpgradeProgress, changes: Partial<UpgradeIdentity> = {}): Upgrade {
+/** What may be said of an upgrade beside its state, flat. */
+export type UpgradeFigures = UpgradeIdentity & UpgradeTally & Pick<Upgrade, 'rev'>;
+
+export function anUpgrade(progress: UpgradeProgress, figures: Partial<UpgradeFigures> = {}): Upgrade {
+  const { rev = 1, attempts = 0, createsInDoubt = 0, unexplained = 0, failedPolls = 0, ...rest } = figures;
+  const { unansweredSince, deferredMs, turnChanges, firstStartedAt = null, tasks, ...identity } = rest;
   return {
-    rolloutId: 'production-20260302-1',
-    collectorId: 1,
-    collectorName: 'prod-web-014',
-    wave: 0,
-    order: 1,
-    fromBuild: oldBuild,
-    toBuild: targetBuild,
-    lane: 0,
-    stratum: 0,
-    domains: [],
-    eligibleAt: startedAt,
-    rev: 1,
-    attempts: 0,
-    createsInDoubt: 0,
-    unexplained: 0,
-    failedPolls: 0,
-    firstStartedAt: null,
-    ...changes,
-    ...progress,
+    identity: {
+      rolloutId: 'production-20260302-1',
+      collectorId: 1,
+      collectorName: 'prod-web-014',
+      wave: 0,
+      order: 1,
+      fromBuild: oldBuild,
+      toBuild: targetBuild,
+      lane: 0,
+      stratum: 0,
+      domains: [],
+      eligibleAt: startedAt,
+      ...identity,
+    },
+    tally: {
+      ...{ attempts, createsInDoubt, unexplained, failedPolls },
+      ...(unansweredSince === undefined ? {} : { unansweredSince }),
+      ...(deferredMs === undefined ? {} : { deferredMs }),
+      ...(turnChanges === undefined ? {} : { turnChanges }),
+      firstStartedAt,
+      ...(tasks === undefined ? {} : { tasks }),
+    },
+    progress,
+    rev,
   };
 }
 
 export function anUpgradingOne(
-  changes: Partial<Extract<UpgradeProgress, { state: 'upgrading' }>> = {},
+  changes: Partial<ProgressIn<'upgrading'>> = {},
+  figures: Partial<UpgradeFigures> = {},
 ): Upgrade {
   return anUpgrade(
     {
@@ -215,7 +228,7 @@ export function anUpgradingOne(
       ending: null,
       ...changes,
     },
-    { attempts: 1, firstStartedAt: startedAt },
+    { attempts: 1, firstStartedAt: startedAt, ...figures },
   );
 }
 

@@ -242,7 +242,7 @@ export function makeFakeOperations(data: {
     listUpgrades: (id, { offset, limit, state }) =>
       known(id, () =>
         (data.upgrades ?? [])
-          .filter((upgrade) => state === undefined || upgrade.state === state)
+          .filter((upgrade) => state === undefined || upgrade.progress.state === state)
           .slice(offset, offset + limit),
       ),
     readEvents: (id, limit) => known(id, () => (data.events ?? []).slice(0, limit)),

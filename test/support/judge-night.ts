@@ -21,10 +21,10 @@ export function brokenPromises(
 ): readonly string[] {
   const record = night.record();
   const { needlessCreates, refusedCreates, tasksInFlightMax, throttled, requestsInOneSecondMax } = record;
-  const planned = new Set(upgrades.map(({ collectorId }) => collectorId));
+  const planned = new Set(upgrades.map(({ identity: { collectorId } }) => collectorId));
   const strangers = [...createsOf(record).keys()].filter((id) => !planned.has(id));
   const total = Object.values(status.counts).reduce((sum, count) => sum + count, 0);
-  const ended = upgrades.filter((upgrade) => 'endedAt' in upgrade);
+  const ended = upgrades.filter((upgrade) => 'endedAt' in upgrade.progress);
   const rules: ReadonlyArray<readonly [kept: boolean, otherwise: string]> = [
     [needlessCreates === 0, `P1: ${needlessCreates} creates for a build that ran already`],
     [
@@ -41,7 +41,10 @@ export function brokenPromises(
     [throttled.rate + throttled.concurrency === 0, `P8: answers 429, ${JSON.stringify(throttled)}`],
     [total === upgrades.length && total === status.planned, `P9: ${total} of ${upgrades.length} in a state`],
     [status.endedAt === null || ended.length === total, `P9: ${ended.length} of ${total} have an end`],
-    [ended.every(({ reason }) => reason !== ''), 'P9: an end without a reason'],
+    [
+      ended.every(({ progress }) => 'reason' in progress && progress.reason !== ''),
+      'P9: an end without a reason',
+    ],
   ];
   return rules.flatMap(([kept, otherwise]) => (kept ? [] : [otherwise]));
 }

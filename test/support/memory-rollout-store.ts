@@ -51,20 +51,24 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     fences.set(policy, Math.max(seen, fence));
     return fence < seen;
   };
-  const noteIntent = ({ intents }: Kept, { state, collectorId }: Upgrade, isNew: boolean) => {
+  const noteIntent = (
+    { intents }: Kept,
+    { progress: { state }, identity: { collectorId } }: Upgrade,
+    isNew: boolean,
+  ) => {
     if (state !== 'starting') intents.delete(collectorId);
     else if (isNew || !intents.has(collectorId)) intents.set(collectorId, now());
   };
   const settle = (of: Kept, { rollout, upgrades, groups, events }: FrozenPlan) => {
     of.rollout = rollout;
     of.groups = groups;
-    of.upgrades = new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
+    of.upgrades = new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
     of.tally = makeMemoryTally();
     of.intents.clear();
     for (const upgrade of upgrades) {
       of.tally.add(upgrade);
       noteIntent(of, upgrade, true);
-      if ('endedAt' in upgrade) of.tally.replace(upgrade, upgrade, upgrade.endedAt);
+      if ('endedAt' in upgrade.progress) of.tally.replace(upgrade, upgrade, upgrade.progress.endedAt);
     }
     of.events.push(...events);
   };
@@ -82,11 +86,11 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     },
   ): 'saved' | 'stale' | 'braked' => {
     const { before, after, events } = change;
-    const of = kept.get(after.rolloutId);
-    const current = of?.upgrades.get(after.collectorId);
+    const of = kept.get(after.identity.rolloutId);
+    const current = of?.upgrades.get(after.identity.collectorId);
     if (of === undefined || current === undefined) return 'stale';
     const isRepeated = call.mode !== 'intent' && isSame(current, after);
-    const isOfBefore = current.rev === before.rev && current.state === before.state;
+    const isOfBefore = current.rev === before.rev && current.progress.state === before.progress.state;
     if (!isRepeated && !isOfBefore) return 'stale';
     const isRunning = of.rollout.state === 'running' && !of.brake;
     const isAsDecided = call.rolloutRev === undefined || of.rollout.rev === call.rolloutRev;
@@ -95,13 +99,13 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
     if (isRepeated) return 'saved';
     if (call.isRefused || (call.mode === 'rejoin' && !isAsDecided)) return 'stale';
     if (call.mode === 'admit' && !(isRunning && isAsDecided && call.hasRoom?.(of))) return 'stale';
-    of.upgrades.set(after.collectorId, after);
+    of.upgrades.set(after.identity.collectorId, after);
     noteIntent(of, after, call.mode === 'intent');
     of.tally.replace(before, after, changedAtOf(change));
     of.events.push(...events);
     const isWorse = weightOf(after) > weightOf(before);
     const above = call.tripAbove ?? Number.POSITIVE_INFINITY;
-    if (isWorse && !of.brake && of.tally.waveWeight(after.wave) > above) {
+    if (isWorse && !of.brake && of.tally.waveWeight(after.identity.wave) > above) {
       of.brake = true;
       of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
     }
@@ -223,8 +227,8 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       if (isSame(of.rollout, rollout) && isSame(of.groups, groups)) return 'saved';
       if (isFenced(rollout.id, fence) || of.rollout.rev !== expectedRev) return 'stale';
       for (const upgrade of upgrades) {
-        if (of.upgrades.has(upgrade.collectorId)) continue;
-        of.upgrades.set(upgrade.collectorId, upgrade);
+        if (of.upgrades.has(upgrade.identity.collectorId)) continue;
+        of.upgrades.set(upgrade.identity.collectorId, upgrade);
         of.tally.add(upgrade);
       }
       of.rollout = rollout;
@@ -239,9 +243,17 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       const saved = changes.filter(
         (change) => transition(change, { mode: 'rejoin', rolloutRev }) === 'saved',
       );
-      if (saved.some(({ after: { collectorId: each } }) => of.upgrades.get(each) !== asTheyWere.get(each)))
+      if (
+        saved.some(
+          ({
+            after: {
+              identity: { collectorId: each },
+            },
+          }) => of.upgrades.get(each) !== asTheyWere.get(each),
+        )
+      )
         of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
-      return saved.map(({ after }) => after.collectorId);
+      return saved.map(({ after }) => after.identity.collectorId);
     },
     loadGroups: async (id) => kept.get(id)?.groups,
     loadView: async (id, { now, overdueBefore, pageSize }) => {
@@ -290,16 +302,18 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       const all =
         state === 'pending'
           ? of.tally.pending()
-          : [...of.upgrades.values()].sort((a, b) => a.order - b.order);
+          : [...of.upgrades.values()].sort((a, b) => a.identity.order - b.identity.order);
       return all
         .filter(
-          (upgrade) => (state ?? upgrade.state) === upgrade.state && (wave ?? upgrade.wave) === upgrade.wave,
+          (upgrade) =>
+            (state ?? upgrade.progress.state) === upgrade.progress.state &&
+            (wave ?? upgrade.identity.wave) === upgrade.identity.wave,
         )
         .slice(offset, offset + limit);
     },
     listMissed: async (id, { kind, limit }) =>
       [...(kept.get(id)?.upgrades.values() ?? [])]
-        .filter(({ state }) => (kind === 'failed' ? isFailed(state) : state === kind))
+        .filter(({ progress: { state } }) => (kind === 'failed' ? isFailed(state) : state === kind))
         .sort((a, b) => missedOrder(a) - missedOrder(b))
         .slice(0, Math.max(0, limit)),
     listDue: async (id, limit) => {
@@ -312,13 +326,15 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       const isOutdated = isFenced(rolloutId, fence);
       return changes.flatMap((change) => {
         const { before, after } = change;
-        const more = Number(holdsSlot(after.state)) - Number(holdsSlot(before.state));
+        const more = Number(holdsSlot(after.progress.state)) - Number(holdsSlot(before.progress.state));
         const hasRoom = ({ tally }: Kept) =>
           !isOutdated &&
           tally.slotsTaken + more <= slots &&
-          after.domains.every((index) => tally.domainTaken(index) + more <= (domains[index]?.cap ?? 0));
+          after.identity.domains.every(
+            (index) => tally.domainTaken(index) + more <= (domains[index]?.cap ?? 0),
+          );
         return transition(change, { mode: 'admit', rolloutRev, hasRoom }) === 'saved'
-          ? [after.collectorId]
+          ? [after.identity.collectorId]
           : [];
       });
     },
@@ -330,7 +346,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
         isFencedOff || (rolloutRev ?? kept.get(rolloutId)?.rollout.rev) !== kept.get(rolloutId)?.rollout.rev;
       return changes.flatMap((change) =>
         transition(change, { mode: 'save', tripAbove: change.tripAbove, isRefused }) === 'saved'
-          ? [change.after.collectorId]
+          ? [change.after.identity.collectorId]
           : [],
       );
     },
@@ -387,9 +403,9 @@ export function makeMemoryFleetRegister(): FleetRegister {
 
 /** When the state changed: its event knows, and an end knows without one; leaving an end counts for nothing. */
 function changedAtOf({ before, after, events }: UpgradeChange): number | undefined {
-  if (before.state === after.state || isEnd(before.state)) return undefined;
+  if (before.progress.state === after.progress.state || isEnd(before.progress.state)) return undefined;
   const instants = events.map(({ at }) => at);
-  if ('endedAt' in after) instants.push(after.endedAt);
+  if ('endedAt' in after.progress) instants.push(after.progress.endedAt);
   return instants.length === 0 ? undefined : Math.max(...instants);
 }
 
@@ -402,6 +418,6 @@ function isSame(a: object, b: object): boolean {
 
 /** Those that ended last, and the retries that are due first, come first. */
 function missedOrder(upgrade: Upgrade): number {
-  if ('endedAt' in upgrade) return -upgrade.endedAt;
-  return upgrade.state === 'retrying' ? upgrade.dueAt : 0;
+  if ('endedAt' in upgrade.progress) return -upgrade.progress.endedAt;
+  return upgrade.progress.state === 'retrying' ? upgrade.progress.dueAt : 0;
 }

@@ -74,14 +74,17 @@ export function makeMemoryTally(): MemoryTally {
   const count = (upgrade: Upgrade, sign: 1 | -1) => {
     shownWaves = undefined;
     shownFigures = undefined;
-    const { state, domains: its } = upgrade;
-    const wave = waveOf(upgrade.wave);
+    const {
+      progress: { state },
+      identity: { domains: its },
+    } = upgrade;
+    const wave = waveOf(upgrade.identity.wave);
     const weight = sign * weightOf(upgrade);
     wave.counts[state] += sign;
     wave.weight = nearZero(wave.weight + weight);
     if (isLost(upgrade)) wave.lost += sign;
     if (isOnBuild(upgrade)) wave.onBuild += sign;
-    const place = `${upgrade.stratum}:${upgrade.wave}`;
+    const place = `${upgrade.identity.stratum}:${upgrade.identity.wave}`;
     const stratum = strata.get(place) ?? emptyStratum(upgrade);
     strata.set(place, stratum);
     stratum.weight = nearZero(stratum.weight + weight);
@@ -94,37 +97,39 @@ export function makeMemoryTally(): MemoryTally {
   };
 
   const place = (upgrade: Upgrade) => {
-    if (dueAtOf(upgrade) !== undefined) timed.set(upgrade.collectorId, upgrade);
-    if (upgrade.state !== 'pending') return;
-    pendingLanes[upgrade.wave] ??= new Map();
-    const lanes = pendingLanes[upgrade.wave];
-    const lane = lanes?.get(upgrade.lane) ?? [];
-    lanes?.set(upgrade.lane, lane);
+    if (dueAtOf(upgrade) !== undefined) timed.set(upgrade.identity.collectorId, upgrade);
+    if (upgrade.progress.state !== 'pending') return;
+    pendingLanes[upgrade.identity.wave] ??= new Map();
+    const lanes = pendingLanes[upgrade.identity.wave];
+    const lane = lanes?.get(upgrade.identity.lane) ?? [];
+    lanes?.set(upgrade.identity.lane, lane);
     // Plans come in order, so this is nearly always the end.
-    const at = lane.findLastIndex(({ order }) => order < upgrade.order) + 1;
+    const at = lane.findLastIndex(({ identity: { order } }) => order < upgrade.identity.order) + 1;
     lane.splice(at, 0, upgrade);
   };
   const displace = (upgrade: Upgrade) => {
-    timed.delete(upgrade.collectorId);
-    if (upgrade.state !== 'pending') return;
-    const lane = pendingLanes[upgrade.wave]?.get(upgrade.lane) ?? [];
-    const at = lane.findIndex(({ collectorId }) => collectorId === upgrade.collectorId);
+    timed.delete(upgrade.identity.collectorId);
+    if (upgrade.progress.state !== 'pending') return;
+    const lane = pendingLanes[upgrade.identity.wave]?.get(upgrade.identity.lane) ?? [];
+    const at = lane.findIndex(
+      ({ identity: { collectorId } }) => collectorId === upgrade.identity.collectorId,
+    );
     if (at >= 0) lane.splice(at, 1);
   };
 
   const learn = (before: Upgrade, after: Upgrade) => {
-    if (before.state !== 'verifying' || after.state !== 'succeeded') return;
-    const tookMs = Math.max(0, Math.round(after.endedAt - before.startedAt));
+    if (before.progress.state !== 'verifying' || after.progress.state !== 'succeeded') return;
+    const tookMs = Math.max(0, Math.round(after.progress.endedAt - before.progress.startedAt));
     learned.count += 1;
     learned.sumMs += tookMs;
-    const ofStratum = buckets.get(after.stratum) ?? new Map<number, number>();
+    const ofStratum = buckets.get(after.identity.stratum) ?? new Map<number, number>();
     const bucket = durationBucketOf(tookMs);
-    buckets.set(after.stratum, ofStratum.set(bucket, (ofStratum.get(bucket) ?? 0) + 1));
+    buckets.set(after.identity.stratum, ofStratum.set(bucket, (ofStratum.get(bucket) ?? 0) + 1));
   };
 
   const retries = () =>
     [...timed.values()]
-      .filter(({ state }) => state === 'retrying')
+      .filter(({ progress: { state } }) => state === 'retrying')
       .map((upgrade) => ({ upgrade, dueAt: dueAtOf(upgrade) ?? 0 }))
       .sort((a, b) => a.dueAt - b.dueAt || byName(a.upgrade, b.upgrade));
 
@@ -163,7 +168,7 @@ export function makeMemoryTally(): MemoryTally {
       displace(before);
       place(after);
       learn(before, after);
-      const wave = waveOf(after.wave);
+      const wave = waveOf(after.identity.wave);
       if (changedAt !== undefined) wave.lastChangeAt = Math.max(wave.lastChangeAt ?? 0, changedAt);
     },
     pending: () =>
@@ -184,7 +189,11 @@ export function makeMemoryTally(): MemoryTally {
     },
     queues: ({ now, frontier, perLane }) => {
       const queues = new Map<number, { retries: Candidate[]; pending: Candidate[] }>();
-      const add = (kind: keyof Omit<LaneQueue, 'lane'>, { collectorId, lane }: Upgrade, order: number) => {
+      const add = (
+        kind: keyof Omit<LaneQueue, 'lane'>,
+        { identity: { collectorId, lane } }: Upgrade,
+        order: number,
+      ) => {
         const queue = queues.get(lane) ?? { retries: [], pending: [] };
         if (queue[kind].length >= perLane) return;
         queue[kind].push({ collectorId, order });
@@ -192,7 +201,7 @@ export function makeMemoryTally(): MemoryTally {
       };
       for (const lanes of pendingLanes.slice(0, frontier + 1)) {
         for (const upgrades of lanes?.values() ?? []) {
-          for (const upgrade of upgrades.slice(0, perLane)) add('pending', upgrade, upgrade.order);
+          for (const upgrade of upgrades.slice(0, perLane)) add('pending', upgrade, upgrade.identity.order);
         }
       }
       const retrying = retries();
@@ -204,15 +213,15 @@ export function makeMemoryTally(): MemoryTally {
     },
     overdue: (before) =>
       [...timed.values()]
-        .filter((upgrade) => upgrade.state !== 'retrying' && (dueAtOf(upgrade) ?? before) < before)
+        .filter((upgrade) => upgrade.progress.state !== 'retrying' && (dueAtOf(upgrade) ?? before) < before)
         .sort((a, b) => (dueAtOf(a) ?? 0) - (dueAtOf(b) ?? 0) || byName(a, b))
-        .map(({ collectorId }) => collectorId),
+        .map(({ identity: { collectorId } }) => collectorId),
   };
 }
 
 // Redis sorts what is due at one instant by its text.
 function byName(a: Upgrade, b: Upgrade): number {
-  return String(a.collectorId) < String(b.collectorId) ? -1 : 1;
+  return String(a.identity.collectorId) < String(b.identity.collectorId) ? -1 : 1;
 }
 
 function figureOf(state: UpgradeState): 'waiting' | 'active' | 'succeeded' | 'failed' | undefined {
@@ -222,7 +231,7 @@ function figureOf(state: UpgradeState): 'waiting' | 'active' | 'succeeded' | 'fa
   return isEnd(state) || state === 'deferred' ? undefined : 'active';
 }
 
-function emptyStratum({ stratum, wave }: Upgrade): Mutable<StratumSummary> {
+function emptyStratum({ identity: { stratum, wave } }: Upgrade): Mutable<StratumSummary> {
   return { stratum, wave, waiting: 0, active: 0, succeeded: 0, failed: 0, weight: 0 };
 }
 

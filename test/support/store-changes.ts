@@ -1,19 +1,14 @@
 import type { UpgradeChange } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
-import type {
-  Upgrade,
-  UpgradeIdentity,
-  UpgradeProgress,
-  UpgradeState,
-} from '../../src/rollout/model/upgrade.ts';
-import { anUpgrade, startedAt } from './builders.ts';
+import type { Upgrade, UpgradeProgress, UpgradeState } from '../../src/rollout/model/upgrade.ts';
+import { anUpgrade, startedAt, type UpgradeFigures } from './builders.ts';
 
 const rolloutId = 'production-20260302-1';
 
 /** Records from collector 1 on, in plan order, with names that are hard on a format. */
 export function pendingOnes(
   count: number,
-  changes: Partial<UpgradeIdentity> | ((index: number) => Partial<UpgradeIdentity>) = {},
+  changes: Partial<UpgradeFigures> | ((index: number) => Partial<UpgradeFigures>) = {},
 ): readonly Upgrade[] {
   return range(count).map((id) => {
     const own = typeof changes === 'function' ? changes(id - 1) : changes;
@@ -31,10 +26,12 @@ export function range(count: number): readonly number[] {
 
 /** The next record of a collector, with the event that tells of it a minute after the start. */
 export function changeTo(before: Upgrade, progress: UpgradeProgress, at = startedAt + 60_000): UpgradeChange {
-  const { collectorId, collectorName, wave, order, lane, stratum, domains, attempts, firstStartedAt } =
-    before;
+  const {
+    identity: { collectorId, collectorName, wave, order, lane, stratum, domains },
+    tally: { attempts, firstStartedAt },
+  } = before;
   const after = anUpgrade(progress, {
-    rolloutId: before.rolloutId,
+    rolloutId: before.identity.rolloutId,
     collectorId,
     collectorName,
     wave,
@@ -46,7 +43,7 @@ export function changeTo(before: Upgrade, progress: UpgradeProgress, at = starte
     firstStartedAt,
     rev: before.rev + 1,
   });
-  return { before, after, events: [anEvent(`upgrade.${after.state}`, at)] };
+  return { before, after, events: [anEvent(`upgrade.${after.progress.state}`, at)] };
 }
 
 export function admitted(before: Upgrade): UpgradeChange {

@@ -5,19 +5,19 @@ import type { RolloutStatus } from '../../rollout/status/status.ts';
 /** One collector's record as our API tells it: flat, with its wave by name. */
 export function encodeUpgrade(upgrade: Upgrade, status: RolloutStatus): UpgradeBody {
   return {
-    collectorId: upgrade.collectorId,
-    collectorName: upgrade.collectorName,
-    wave: status.waves[upgrade.wave]?.name ?? String(upgrade.wave),
-    order: upgrade.order,
-    state: upgrade.state,
-    reason: ('reason' in upgrade ? upgrade.reason : undefined) ?? null,
-    fromBuild: upgrade.fromBuild,
-    toBuild: upgrade.toBuild,
-    attempts: upgrade.attempts,
-    taskId: 'taskId' in upgrade ? upgrade.taskId : null,
-    startedAt: upgrade.firstStartedAt ?? null,
+    collectorId: upgrade.identity.collectorId,
+    collectorName: upgrade.identity.collectorName,
+    wave: status.waves[upgrade.identity.wave]?.name ?? String(upgrade.identity.wave),
+    order: upgrade.identity.order,
+    state: upgrade.progress.state,
+    reason: ('reason' in upgrade.progress ? upgrade.progress.reason : undefined) ?? null,
+    fromBuild: upgrade.identity.fromBuild,
+    toBuild: upgrade.identity.toBuild,
+    attempts: upgrade.tally.attempts,
+    taskId: 'taskId' in upgrade.progress ? upgrade.progress.taskId : null,
+    startedAt: upgrade.tally.firstStartedAt ?? null,
     dueAt: dueAtOf(upgrade) ?? null,
-    endedAt: 'endedAt' in upgrade ? upgrade.endedAt : null,
-    failureClass: ('failureClass' in upgrade ? upgrade.failureClass : undefined) ?? null,
+    endedAt: 'endedAt' in upgrade.progress ? upgrade.progress.endedAt : null,
+    failureClass: ('failureClass' in upgrade.progress ? upgrade.progress.failureClass : undefined) ?? null,
   };
 }

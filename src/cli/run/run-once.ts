@@ -182,9 +182,9 @@ async function report(
   for (const state of failedStates) {
     const page = { offset: 0, limit: failuresShownMax, state };
     for (const upgrade of (await daemon.operations.listUpgrades(status.id, page)) ?? []) {
-      const reason = 'reason' in upgrade ? (upgrade.reason ?? '') : '';
+      const reason = 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '';
       output.out.write(
-        `${state.padEnd(11)} ${upgrade.collectorId} ${toPrintable(upgrade.collectorName)}: ${toPrintable(reason)}\n`,
+        `${state.padEnd(11)} ${upgrade.identity.collectorId} ${toPrintable(upgrade.identity.collectorName)}: ${toPrintable(reason)}\n`,
       );
     }
   }

@@ -63,9 +63,9 @@ export async function pollSoakingCollectors(
   let silent = 0;
   const news: UpgradeNews[] = [];
   for (const upgrade of upgrades) {
-    const sighting = seen.get(upgrade.collectorId);
+    const sighting = seen.get(upgrade.identity.collectorId);
     if (sighting === undefined) continue;
-    const verdict = assessSoak(upgrade.toBuild, sighting, sighting.serviceAt);
+    const verdict = assessSoak(upgrade.identity.toBuild, sighting, sighting.serviceAt);
     if (verdict.kind === 'silent') silent += 1;
     if (verdict.kind !== 'regressed') continue;
     const { lost, reason } = verdict;
@@ -75,7 +75,7 @@ export async function pollSoakingCollectors(
   for (const upgrade of gone)
     news.push({
       upgrade,
-      fact: factOfGone(upgrade, explained.has(upgrade.collectorId), parts.clock.now()),
+      fact: factOfGone(upgrade, explained.has(upgrade.identity.collectorId), parts.clock.now()),
     });
   await recordFacts(parts, rollout, news, {});
   if (unseen !== undefined) {
@@ -92,7 +92,7 @@ export async function pollSoakingCollectors(
 }
 
 /** A deletion that nobody explains may be the build's doing; an ephemeral collector goes, and an operator may say so. */
-function factOfGone({ ephemeral }: Upgrade, isHeld: boolean, at: EpochMs): UpgradeFact {
+function factOfGone({ identity: { ephemeral } }: Upgrade, isHeld: boolean, at: EpochMs): UpgradeFact {
   if (ephemeral === true || isHeld) {
     const why = ephemeral === true ? 'it is ephemeral' : 'an operator holds it';
     return { kind: 'departed', at, reason: `left the fleet while its wave soaked: ${why}` };
@@ -121,14 +121,16 @@ async function readSoak(
     const read = await readRows(parts, rollout, signal);
     if (typeof read === 'string') return { seen, gone, unseen: read };
     inventory = read;
-    for (const { collectorId, toBuild } of upgrades) {
+    for (const {
+      identity: { collectorId, toBuild },
+    } of upgrades) {
       const row = inventory.rows.get(collectorId);
       if (row !== undefined && assessSoak(toBuild, row, row.serviceAt).kind !== 'regressed')
         seen.set(collectorId, row);
     }
   }
   let polls = 0;
-  for (const upgrade of upgrades.filter(({ collectorId }) => !seen.has(collectorId))) {
+  for (const upgrade of upgrades.filter(({ identity: { collectorId } }) => !seen.has(collectorId))) {
     polls += 1;
     const most = inventory?.refusal === undefined ? pollsMax : pollsMaxInDoubt;
     if (inventory !== undefined && polls > most) {
@@ -136,7 +138,7 @@ async function readSoak(
         inventory.refusal ?? `the inventory shows more than ${most} of its collectors as dead or not at all`;
       break;
     }
-    const { collectorId } = upgrade;
+    const { collectorId } = upgrade.identity;
     const answer = await parts.fleet.pollCollector(
       { collectorId, upgradableTo: null, urgent: false },
       signal,
@@ -151,7 +153,8 @@ async function readSoak(
       if (inventory.refusal === undefined && !inventory.rows.has(collectorId)) gone.push(upgrade);
       else
         unseen =
-          inventory.refusal ?? `the inventory lists ${upgrade.collectorName}, by its id it is unknown (404)`;
+          inventory.refusal ??
+          `the inventory lists ${upgrade.identity.collectorName}, by its id it is unknown (404)`;
     }
   }
   return { seen, gone, unseen };

@@ -221,11 +221,13 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
     .map((before) => {
       // One whose plan is of before a lost create may be running: the list tells, and a row does not (P1).
       const seen =
-        before.eligibleAt < trustedSince ? undefined : parts.observations.find(before.collectorId, at);
+        before.identity.eligibleAt < trustedSince
+          ? undefined
+          : parts.observations.find(before.identity.collectorId, at);
       const fact: UpgradeFact = {
         kind: 'admitted',
         at,
-        startBy: startBy.get(before.collectorId) ?? null,
+        startBy: startBy.get(before.identity.collectorId) ?? null,
         seen,
         ...(rollout.config === undefined ? {} : { changes: rollout.config.changes }),
       };
@@ -239,7 +241,7 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   // A crash here leaves admitted collectors without a job; their steps become overdue and are delivered then.
   await parts.queue.deliver(rollout.id, [...admitted]);
   for (const { after, events } of changes) {
-    if (admitted.has(after.collectorId)) for (const event of events) parts.sink.tell(event);
+    if (admitted.has(after.identity.collectorId)) for (const event of events) parts.sink.tell(event);
   }
   return admitted.size === 0 ? 'stale' : 'changed';
 }
@@ -253,7 +255,7 @@ async function withdrawHeld(
   const { parts, view, fence } = pass;
   const held = new Map(holds.map((hold) => [hold.collectorId, hold]));
   const news = picked.flatMap((upgrade) => {
-    const hold = held.get(upgrade.collectorId);
+    const hold = held.get(upgrade.identity.collectorId);
     if (hold === undefined) return [];
     const reason = `held by ${hold.by}: ${hold.reason}`;
     return [{ upgrade, fact: { kind: 'withdrawn', at: nowOf(pass), reason } as const }];

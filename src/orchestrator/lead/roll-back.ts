@@ -49,12 +49,12 @@ export async function beginRollback(
   const upgraded = new Map<number, Upgrade>();
   for (const state of ['succeeded', 'unconfirmed'] as const) {
     for (const upgrade of await listAllUpgrades(store, rollout.id, { state }))
-      upgraded.set(upgrade.collectorId, upgrade);
+      upgraded.set(upgrade.identity.collectorId, upgrade);
   }
   const found = await findUpgraded(parts, rollout, { upgraded, inventory: inventory.value }, signal);
   if (found.kind === 'inconclusive') return failed(parts, rollout, found.reason);
   const { collectors } = found;
-  const runsIt = [...upgraded.values()].filter(({ collectorId, toBuild }) =>
+  const runsIt = [...upgraded.values()].filter(({ identity: { collectorId, toBuild } }) =>
     isSameBuild(collectors.get(collectorId)?.build ?? '', toBuild),
   );
   const of = { policy: rollout.policy.name, builds: builds.value };
@@ -131,11 +131,11 @@ async function markTakenBack(
   signal: AbortSignal,
 ): Promise<readonly LeftBehind[]> {
   const takenBack = await listAllUpgrades(parts.store, rollback.id, { state: 'succeeded' });
-  const builds = new Map(takenBack.map(({ collectorId, toBuild }) => [collectorId, toBuild]));
+  const builds = new Map(takenBack.map(({ identity: { collectorId, toBuild } }) => [collectorId, toBuild]));
   const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...builds.keys()]);
   const at = parts.clock.now();
   const news = upgrades.map((upgrade) => {
-    const reason = `taken back to ${builds.get(upgrade.collectorId) ?? ''} by ${rollback.id}`;
+    const reason = `taken back to ${builds.get(upgrade.identity.collectorId) ?? ''} by ${rollback.id}`;
     return { upgrade, fact: { kind: 'rolledBack', at, reason } as const };
   });
   await recordFacts(parts, rollout, news, { rolloutRev: rollout.rev, fence }, signal);
@@ -167,7 +167,9 @@ async function findUpgraded(
   signal: AbortSignal,
 ): Promise<FoundUpgraded> {
   const collectors = new Map(of.inventory.collectors.map((collector) => [collector.id, collector]));
-  const missing = [...of.upgraded.values()].filter(({ collectorId }) => !collectors.has(collectorId));
+  const missing = [...of.upgraded.values()].filter(
+    ({ identity: { collectorId } }) => !collectors.has(collectorId),
+  );
   if (of.upgraded.size === 0) return { kind: 'found', collectors, left: [] };
   const verdict = await judgeInventory(parts, rollout, of.inventory);
   if (verdict.kind === 'implausible') {
@@ -178,10 +180,10 @@ async function findUpgraded(
   }
   const unknown: Upgrade[] = [];
   for (const upgrade of missing.slice(0, pollsMax)) {
-    const answer = await parts.fleet.findCollector(String(upgrade.collectorId), signal);
+    const answer = await parts.fleet.findCollector(String(upgrade.identity.collectorId), signal);
     if (!answer.ok) return { kind: 'inconclusive', reason: describeFailure(answer.failure) };
     if (answer.value === undefined) unknown.push(upgrade);
-    else collectors.set(upgrade.collectorId, answer.value);
+    else collectors.set(upgrade.identity.collectorId, answer.value);
   }
   return {
     kind: 'found',
@@ -214,14 +216,15 @@ export async function partUpgraded(
   upgrades: readonly Upgrade[],
   of: { readonly policy: string; readonly builds: readonly Build[] },
 ): Promise<{ readonly takenBack: readonly Upgrade[]; readonly left: readonly LeftBehind[] }> {
-  const ids = upgrades.map(({ collectorId }) => collectorId);
+  const ids = upgrades.map(({ identity: { collectorId } }) => collectorId);
   const collectors = ids.map((id) => ({ id }));
   const claimed = await claimedByOthers(store, { policy: of.policy, policies }, { collectors });
   const held = new Set((await register.holdsOf(ids)).map(({ collectorId }) => collectorId));
   const staying = (upgrade: Upgrade): string | undefined => {
-    if (!isOffered(upgrade.fromBuild, of.builds)) return 'the service no longer offers the build they had';
-    if (claimed.has(upgrade.collectorId)) return 'another rollout has them';
-    return held.has(upgrade.collectorId) ? 'an operator holds them' : undefined;
+    if (!isOffered(upgrade.identity.fromBuild, of.builds))
+      return 'the service no longer offers the build they had';
+    if (claimed.has(upgrade.identity.collectorId)) return 'another rollout has them';
+    return held.has(upgrade.identity.collectorId) ? 'an operator holds them' : undefined;
   };
   const takenBack: Upgrade[] = [];
   const left = new Map<string, Upgrade[]>();

@@ -170,7 +170,7 @@ async function retryFailed(
     const failed = await listAllUpgrades(parts.store, rolloutId, { state });
     const at = parts.clock.now();
     const news = failed.flatMap((upgrade) => {
-      if (!('failureClass' in upgrade)) return [];
+      if (!('failureClass' in upgrade.progress)) return [];
       if (isMeant(upgrade)) return [{ upgrade, fact: { kind: 'retryAsked', at, reason: words } as const }];
       unmatched.push(upgrade);
       return [];

@@ -92,8 +92,8 @@ async function earlierRollouts(parts: ApprovePlanParts, rollout: Rollout): Promi
 async function compare(parts: ApprovePlanParts, rollout: Rollout, plan: Plan): Promise<PlanDrift> {
   const before = new Map(
     (await listAllUpgrades(parts.store, rollout.id, { state: 'pending' })).map((upgrade) => [
-      upgrade.collectorId,
-      upgrade.collectorName,
+      upgrade.identity.collectorId,
+      upgrade.identity.collectorName,
     ]),
   );
   const after = new Map(

@@ -32,8 +32,11 @@ export async function explainCollector(parts: OperationsParts, idOrName: string)
     const { id, name, build } = asked.collector;
     return explainFound(parts, { id, name, build, ask: async () => asked });
   }
-  const { collectorId: id, collectorName: name, state } = planned;
-  const build = state === 'succeeded' ? planned.toBuild : planned.fromBuild;
+  const {
+    identity: { collectorId: id, collectorName: name },
+    progress: { state },
+  } = planned;
+  const build = state === 'succeeded' ? planned.identity.toBuild : planned.identity.fromBuild;
   // What its plan knows is told without the service; a policy that did not plan it has to know more.
   return explainFound(parts, { id, name, build, ask: once(() => askForCollector(parts, String(id))) });
 }
@@ -99,7 +102,10 @@ async function loadRecords(
 
 function pastUpgrade({ rollout, upgrade }: KeptRecord): readonly PastUpgrade[] {
   if (upgrade === undefined || rollout.endedAt === null) return [];
-  const { state, fromBuild, toBuild } = upgrade;
+  const {
+    progress: { state },
+    identity: { fromBuild, toBuild },
+  } = upgrade;
   return [
     {
       rollout: rollout.id,
@@ -108,8 +114,8 @@ function pastUpgrade({ rollout, upgrade }: KeptRecord): readonly PastUpgrade[] {
       state,
       fromBuild,
       toBuild,
-      at: 'endedAt' in upgrade ? upgrade.endedAt : null,
-      reason: 'reason' in upgrade ? (upgrade.reason ?? '') : '',
+      at: 'endedAt' in upgrade.progress ? upgrade.progress.endedAt : null,
+      reason: 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '',
       attempts: attemptsOf(upgrade),
     },
   ];
@@ -125,7 +131,7 @@ async function explainFor(
   const active = await parts.store.activeRolloutIds([policy.name]);
   const { upgrade, unreadableIn } = await findActive(parts, active, asking.id);
   // Beside the rollout that is rolled back stands the one that takes it back: it is explained by the one that has it.
-  const rolloutId = upgrade?.rolloutId ?? unreadableIn ?? active[0];
+  const rolloutId = upgrade?.identity.rolloutId ?? unreadableIn ?? active[0];
   const view =
     rolloutId === undefined
       ? undefined
@@ -142,10 +148,10 @@ async function explainFor(
     return {
       ...none,
       kind: 'planned',
-      wave: view.rollout.waves[upgrade.wave]?.name ?? null,
-      state: upgrade.state,
-      target: upgrade.toBuild,
-      stratum: view.groups.strata[upgrade.stratum]?.label ?? null,
+      wave: view.rollout.waves[upgrade.identity.wave]?.name ?? null,
+      state: upgrade.progress.state,
+      target: upgrade.identity.toBuild,
+      stratum: view.groups.strata[upgrade.identity.stratum]?.label ?? null,
       attempts: attemptsOf(upgrade),
       ...explainUpgrade(view, upgrade, now),
     };
@@ -187,7 +193,7 @@ async function findActive(
     found.push(...upgrades);
     if (unreadable.length > 0) unreadableIn = rolloutId;
   }
-  return { upgrade: found.find(({ state }) => !isEnd(state)) ?? found[0], unreadableIn };
+  return { upgrade: found.find(({ progress: { state } }) => !isEnd(state)) ?? found[0], unreadableIn };
 }
 
 /** The build of the rollout on the way, else the one that the next scan would choose; a rollback goes back to others. */

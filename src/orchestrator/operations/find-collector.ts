@@ -40,7 +40,7 @@ export async function findPlannedCollector(parts: PlanParts, idOrName: string): 
 async function findByName(parts: PlanParts, rolloutId: string, name: string): Promise<Upgrade | undefined> {
   for (let offset = 0; ; offset += pageSize) {
     const page = await parts.store.listUpgrades(rolloutId, { offset, limit: pageSize });
-    const found = page.find(({ collectorName }) => collectorName === name);
+    const found = page.find(({ identity: { collectorName } }) => collectorName === name);
     // A short page is not the last one: a record that can't be read is left out.
     if (found !== undefined || page.length === 0) return found;
   }
@@ -53,7 +53,7 @@ export async function namesNear(parts: NameParts, text: string): Promise<readonl
     for (let offset = 0; ; offset += pageSize) {
       const page = await parts.store.listUpgrades(id, { offset, limit: pageSize });
       if (page.length === 0) break;
-      const names = page.map(({ collectorName }) => collectorName);
+      const names = page.map(({ identity: { collectorName } }) => collectorName);
       near = nearestNames(text, [...near, ...names]);
     }
   }

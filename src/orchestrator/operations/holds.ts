@@ -102,7 +102,7 @@ async function findCollector(
     subjects: [{ kind: 'collector', collectorId, name }],
   });
   const planned = await findPlannedCollector(parts, text);
-  if (planned !== undefined) return found(planned.collectorId, planned.collectorName);
+  if (planned !== undefined) return found(planned.identity.collectorId, planned.identity.collectorName);
   const id = parseCollectorId(text);
   const { collectors } = await parts.register.holds();
   const held = collectors.find(({ collectorId, name }) => collectorId === id || name === text.trim());
@@ -252,7 +252,7 @@ async function withdraw(parts: OperationsParts, collectorId: number, reason: str
     if (rollout === undefined || upgrade === undefined) continue;
     const fact: UpgradeFact = { kind: 'withdrawn', at: parts.clock.now(), reason };
     await recordFact(parts, rollout, upgrade, fact);
-    if (upgrade.state === 'starting' || upgrade.state === 'queued')
+    if (upgrade.progress.state === 'starting' || upgrade.progress.state === 'queued')
       await waitForLeavingCreates(parts, rolloutId);
   }
 }

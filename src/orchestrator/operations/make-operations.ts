@@ -97,6 +97,6 @@ async function loadCauses(
     read('deferred', () => store.listDue(id, Math.min(dueReadMax, limit + inFlight))),
     read('withdrawn', () => store.listMissed(id, { kind: 'withdrawn', limit })),
   ]);
-  const deferred = due.filter(({ state }) => state === 'deferred').slice(0, limit);
+  const deferred = due.filter(({ progress: { state } }) => state === 'deferred').slice(0, limit);
   return { failed, retrying, deferred, withdrawn };
 }

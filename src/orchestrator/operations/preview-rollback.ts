@@ -67,7 +67,7 @@ async function listIn(
   const found = new Map<number, Upgrade>();
   for (const state of upgradeStates.filter(isWanted)) {
     for (const upgrade of await listAllUpgrades(store, rolloutId, { state }))
-      found.set(upgrade.collectorId, upgrade);
+      found.set(upgrade.identity.collectorId, upgrade);
   }
   return [...found.values()];
 }

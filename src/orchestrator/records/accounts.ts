@@ -141,9 +141,9 @@ async function compareWithService(
 ): Promise<AccountStatus> {
   const members = await store.listUpgrades(id, { offset: 0, limit: membersReadMax });
   // A withdrawn one may have left the fleet.
-  const present = members.filter(({ state }) => state !== 'withdrawn');
+  const present = members.filter(({ progress: { state } }) => state !== 'withdrawn');
   const some = inHashOrder(
-    present.map(({ collectorId, collectorName: name }) => ({ id: collectorId, name })),
+    present.map(({ identity: { collectorId, collectorName: name } }) => ({ id: collectorId, name })),
     id,
   ).slice(0, sampleMax);
   const sample: SampledCollector[] = [];

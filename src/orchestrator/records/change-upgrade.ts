@@ -48,7 +48,7 @@ export async function recordFact(
       tellOf(parts, [change]);
       return change.after;
     }
-    const fresh = await parts.store.loadUpgrade(rollout.id, upgrade.collectorId);
+    const fresh = await parts.store.loadUpgrade(rollout.id, upgrade.identity.collectorId);
     if (fresh === undefined) return current;
     if (!isStillAbout(fact, upgrade, fresh)) return fresh;
     current = fresh;
@@ -92,13 +92,15 @@ async function recordSome(
     });
     if (changes.length === 0) break;
     const saved = new Set(await parts.store.saveUpgrades(rollout.id, changes, guard));
-    done.push(...changes.filter(({ after }) => saved.has(after.collectorId)));
-    const stale = new Set(changes.map(({ after }) => after.collectorId).filter((id) => !saved.has(id)));
+    done.push(...changes.filter(({ after }) => saved.has(after.identity.collectorId)));
+    const stale = new Set(
+      changes.map(({ after }) => after.identity.collectorId).filter((id) => !saved.has(id)),
+    );
     if (stale.size === 0) break;
     const { upgrades } = await parts.store.loadUpgrades(rollout.id, [...stale]);
-    const fresh = new Map(upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
+    const fresh = new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
     open = open.flatMap(({ upgrade, fact }) => {
-      const now = fresh.get(upgrade.collectorId);
+      const now = fresh.get(upgrade.identity.collectorId);
       return now === undefined || !isStillAbout(fact, upgrade, now) ? [] : [{ upgrade: now, fact }];
     });
     // No record has changed, and none was saved: the guard does not hold.
@@ -109,14 +111,17 @@ async function recordSome(
   return done.map(({ after }) => after);
 }
 
-function isAsItWas({ collectorId, rev }: Upgrade, fresh: ReadonlyMap<number, Upgrade>): boolean {
+function isAsItWas(
+  { identity: { collectorId }, rev }: Upgrade,
+  fresh: ReadonlyMap<number, Upgrade>,
+): boolean {
   return fresh.get(collectorId)?.rev === rev;
 }
 
 function tellOf({ sink, wakeUps }: RecordParts, changes: readonly UpgradeChange[]): void {
   for (const { events } of changes) for (const event of events) sink.tell(event);
   const isNews = ({ before, after, events }: UpgradeChange) =>
-    holdsSlot(before.state) !== holdsSlot(after.state) || events.length > 0;
+    holdsSlot(before.progress.state) !== holdsSlot(after.progress.state) || events.length > 0;
   if (changes.some(isNews)) wakeUps.ring();
 }
 
@@ -132,7 +137,11 @@ function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boole
     case 'createFailed':
     case 'createNotSent':
       // The answer to an earlier create says nothing about one that was sent since (P1).
-      return !(before.state === 'starting' && fresh.state === 'starting' && fresh.sentAt !== before.sentAt);
+      return !(
+        before.progress.state === 'starting' &&
+        fresh.progress.state === 'starting' &&
+        fresh.progress.sentAt !== before.progress.sentAt
+      );
     default:
       return true;
   }
@@ -156,7 +165,7 @@ export function changeOf(
 
 /** The weighted failures beyond which this upgrade's wave trips; null when its wave is not known. */
 function tripAboveOf(rollout: Rollout, upgrade: Upgrade): number | null {
-  const wave = rollout.waves[upgrade.wave];
-  const rule = rollout.policy.waves[upgrade.wave];
+  const wave = rollout.waves[upgrade.identity.wave];
+  const rule = rollout.policy.waves[upgrade.identity.wave];
   return wave === undefined || rule === undefined ? null : tripAbove(wave, rule);
 }

@@ -16,33 +16,35 @@ export function describeUpgradeChange(
   after: Upgrade,
   fact: UpgradeFact,
 ): readonly RolloutEvent[] {
-  if (before.state === after.state) return [];
-  const ended = isEnd(after.state);
+  if (before.progress.state === after.progress.state) return [];
+  const ended = isEnd(after.progress.state);
   const taskId = taskIdOf(after) ?? taskIdOf(before);
-  const waveName = rollout.waves[after.wave]?.name;
+  const waveName = rollout.waves[after.identity.wave]?.name;
   return [
     {
       at: fact.at,
-      event: `upgrade.${after.state}`,
+      event: `upgrade.${after.progress.state}`,
       policy: rollout.policy.name,
       rollout: rollout.id,
       reason: reasonOf(after),
       by: 'daemon',
       ...(waveName === undefined ? {} : { wave: waveName }),
-      collectorId: after.collectorId,
-      collectorName: after.collectorName,
+      collectorId: after.identity.collectorId,
+      collectorName: after.identity.collectorName,
       ...(taskId === undefined ? {} : { taskId }),
-      attempt: after.attempts,
+      attempt: after.tally.attempts,
       ...failureClassOf(rollout, before, fact),
       ...seenDelayOf(before, after, fact),
-      ...(ended && after.firstStartedAt !== null ? { durationMs: fact.at - after.firstStartedAt } : {}),
+      ...(ended && after.tally.firstStartedAt !== null
+        ? { durationMs: fact.at - after.tally.firstStartedAt }
+        : {}),
     },
   ];
 }
 
 function reasonOf(upgrade: Upgrade): string {
-  if (upgrade.state === 'queued') return upgrade.refused?.reason ?? '';
-  return 'reason' in upgrade ? (upgrade.reason ?? '') : '';
+  if (upgrade.progress.state === 'queued') return upgrade.progress.refused?.reason ?? '';
+  return 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '';
 }
 
 /** The event of an upgrade that took the place of one whose record can't be read. */
@@ -51,34 +53,34 @@ export function describeRebuiltUpgrade(
   upgrade: Upgrade,
   { at, reason }: { readonly at: EpochMs; readonly reason: string },
 ): RolloutEvent {
-  const waveName = rollout.waves[upgrade.wave]?.name;
+  const waveName = rollout.waves[upgrade.identity.wave]?.name;
   return {
     at,
-    event: `upgrade.${upgrade.state}`,
+    event: `upgrade.${upgrade.progress.state}`,
     policy: rollout.policy.name,
     rollout: rollout.id,
     reason,
     by: 'daemon',
     ...(waveName === undefined ? {} : { wave: waveName }),
-    collectorId: upgrade.collectorId,
-    collectorName: upgrade.collectorName,
+    collectorId: upgrade.identity.collectorId,
+    collectorName: upgrade.identity.collectorName,
   };
 }
 
 /** What led away from a good end, in the classes of DESIGN §4. */
 function failureClassOf(rollout: Rollout, before: Upgrade, fact: UpgradeFact): { failureClass?: string } {
   if (fact.kind === 'createFailed') return { failureClass: classifyCreateFailure(fact.failure) };
-  if (before.state !== 'upgrading' || before.ending?.kind !== 'failed') return {};
-  const meaning = classifyTaskMessage(before.ending.message, rollout.policy.messageRules);
+  if (before.progress.state !== 'upgrading' || before.progress.ending?.kind !== 'failed') return {};
+  const meaning = classifyTaskMessage(before.progress.ending.message, rollout.policy.messageRules);
   return { failureClass: meaning === 'permanent' ? 'permanent' : 'retry' };
 }
 
 function seenDelayOf(before: Upgrade, after: Upgrade, fact: UpgradeFact): { seenDelayMs?: number } {
-  if (before.state !== 'upgrading') return {};
-  if (before.ending?.kind === 'failed') return { seenDelayMs: before.ending.seenDelayMs };
-  const isSuccessSeen = fact.kind === 'taskSeen' && after.state === 'verifying';
+  if (before.progress.state !== 'upgrading') return {};
+  if (before.progress.ending?.kind === 'failed') return { seenDelayMs: before.progress.ending.seenDelayMs };
+  const isSuccessSeen = fact.kind === 'taskSeen' && after.progress.state === 'verifying';
   // A collector that was quiet had not begun the restart that ends a success.
-  const lastSeenAt = Math.max(before.polledAt, before.quietAt ?? 0);
+  const lastSeenAt = Math.max(before.progress.polledAt, before.progress.quietAt ?? 0);
   return isSuccessSeen ? { seenDelayMs: fact.at - lastSeenAt } : {};
 }
 
@@ -191,5 +193,5 @@ function tellGate(before: Rollout, fact: Extract<RolloutFact, { kind: 'gateAnswe
 }
 
 function taskIdOf(upgrade: Upgrade): string | undefined {
-  return 'taskId' in upgrade ? (upgrade.taskId ?? undefined) : undefined;
+  return 'taskId' in upgrade.progress ? (upgrade.progress.taskId ?? undefined) : undefined;
 }

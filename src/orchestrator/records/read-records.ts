@@ -2,7 +2,7 @@ import { isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { awaitsDeferredAlone, deferredSeenMax } from '../../rollout/decision/wave-blockers.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
-import { isOnBuild, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
+import { isIn, isOnBuild, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
 import { withPresentCaps } from '../../rollout/reload/follow-config.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
@@ -36,7 +36,7 @@ export async function loadRolloutView(
   };
   if (!awaitsDeferredAlone(view)) return view;
   const due = await store.listDue(rolloutId, deferredSeenMax);
-  return { ...view, deferred: due.filter((upgrade) => upgrade.state === 'deferred') };
+  return { ...view, deferred: due.filter((upgrade) => isIn(upgrade, 'deferred')) };
 }
 
 /** The same for a change or a status, which need no candidates and no overdue steps. */

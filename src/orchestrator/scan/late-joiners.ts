@@ -78,7 +78,7 @@ async function loadKnown(
 ): Promise<KnownCollectors> {
   const ids = fleet.collectors.map(({ id }) => id);
   const loaded = await parts.store.loadUpgrades(rolloutId, ids);
-  const upgrades = new Map(loaded.upgrades.map((upgrade) => [upgrade.collectorId, upgrade]));
+  const upgrades = new Map(loaded.upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
   return { ids: new Set([...upgrades.keys(), ...loaded.unreadable]), upgrades };
 }
 
@@ -89,7 +89,7 @@ async function join(
   expectedRev: number,
   joined: FrozenRollout,
 ): Promise<boolean> {
-  const names = joined.upgrades.map(({ collectorName }) => collectorName);
+  const names = joined.upgrades.map(({ identity: { collectorName } }) => collectorName);
   const event = {
     at: parts.clock.now(),
     event: 'rollout.joined',
@@ -119,8 +119,8 @@ async function bringBack(
   const judge = makeJoinerJudge(rollout, policy, fleet, options);
   const changes = fleet.collectors.flatMap((collector): UpgradeChange[] => {
     const upgrade = known.get(collector.id);
-    if (upgrade?.state !== 'withdrawn' || judge(collector) !== undefined) return [];
-    const reason = `is back: ${upgrade.reason}`;
+    if (upgrade?.progress.state !== 'withdrawn' || judge(collector) !== undefined) return [];
+    const reason = `is back: ${upgrade.progress.reason}`;
     return [changeOf(parts, rollout, upgrade, { kind: 'rejoined', at: parts.clock.now(), reason })];
   });
   let { rev } = rollout;
@@ -130,7 +130,7 @@ async function bringBack(
     if (saved.size === 0) continue;
     rev += 1;
     for (const { after, events } of some)
-      if (saved.has(after.collectorId)) for (const event of events) parts.sink.tell(event);
+      if (saved.has(after.identity.collectorId)) for (const event of events) parts.sink.tell(event);
     parts.wakeUps.ring();
   }
 }

@@ -93,7 +93,9 @@ async function failedBefore(
     if (rollout.kind === 'rollback' || rollout.targetBuild !== targetBuild) continue;
     if (rollout.state === 'succeeded') continue;
     // Through their index: a walk through each plan of the past would cost as much as the fleet, at every tick.
-    for (const { collectorId } of await store.listMissed(rollout.id, {
+    for (const {
+      identity: { collectorId },
+    } of await store.listMissed(rollout.id, {
       kind: 'failed',
       limit: failedReadMax,
     }))
@@ -113,7 +115,10 @@ export async function claimedByOthers(
   const ids = fleet.collectors.map(({ id }) => id);
   for (const rolloutId of others) {
     const { upgrades, unreadable } = await store.loadUpgrades(rolloutId, ids);
-    for (const { collectorId, state } of upgrades)
+    for (const {
+      identity: { collectorId },
+      progress: { state },
+    } of upgrades)
       if (!isEnd(state) || isFailed(state)) claimed.add(collectorId);
     // Nobody knows whether one has its turn just now.
     for (const collectorId of unreadable) claimed.add(collectorId);

@@ -1,7 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { describeImplausible } from '../../rollout/decision/implausible-inventory.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import type { Upgrade } from '../../rollout/model/upgrade.ts';
+import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { type FailedPoll, isQuestionable } from '../../rollout/upgrade/failed-polls.ts';
@@ -121,8 +121,8 @@ const executors: Executors = {
   },
   pollCollector: async (run, upgrade, step) => {
     const look = {
-      collectorId: upgrade.collectorId,
-      upgradableTo: step.askUpgradable ? upgrade.toBuild : null,
+      collectorId: upgrade.identity.collectorId,
+      upgradableTo: step.askUpgradable ? upgrade.identity.toBuild : null,
       urgent: step.why !== 'deferred' && step.why !== 'watchBuild',
       // Creates that Redis may have forgotten were sent before, and have arrived by then, or never will.
       ...(step.why === 'recheck'
@@ -149,23 +149,23 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   if (rollout.state !== 'running') return putBack(run, upgrade, `the rollout is ${rollout.state}`);
   if (rollout.doubt !== undefined) return putBack(run, upgrade, describeImplausible(rollout.doubt.why));
   // Its turn was given by windows, caps and slots that are no more (P2, P7).
-  if ((upgrade.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
+  if ((upgrade.tally.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
     return putBack(run, upgrade, 'the policy changed after it was given its turn');
-  const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.stratum);
+  const held = rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
   if (held !== undefined) return putBack(run, upgrade, `stratum ${held.label} is held: ${held.reason}`);
-  const hold = await findHold(parts, upgrade.collectorId);
+  const hold = await findHold(parts, upgrade.identity.collectorId);
   if (hold !== undefined) {
     const reason = `held by ${hold.by}: ${hold.reason}`;
     return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
   }
-  let rival = await findRival(parts, rollout, upgrade.collectorId);
+  let rival = await findRival(parts, rollout, upgrade.identity.collectorId);
   if (rival !== undefined) return claimedBy(run, upgrade, rival);
   let current = upgrade;
   let isBraked = false;
   const writeIntent = async (): Promise<boolean> => {
     // Its place in the budget may have come late: somebody else may have begun meanwhile, its window may be closing
     // (P7), and what was seen of the collector may be old (P1). `nextStep` says what is to be done instead.
-    rival = await findRival(parts, rollout, upgrade.collectorId);
+    rival = await findRival(parts, rollout, upgrade.identity.collectorId);
     if (rival !== undefined) return false;
     const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
     if (nextStep(upgrade, fact.at, parts.trustedSince?.()).do !== 'start') return false;
@@ -180,12 +180,12 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     current = await record(run, current, { kind: 'createNotSent', at: parts.clock.now() });
     return false;
   };
-  const task = { collectorId: upgrade.collectorId, toBuild: upgrade.toBuild };
+  const task = { collectorId: upgrade.identity.collectorId, toBuild: upgrade.identity.toBuild };
   const answer = await parts.fleet.createTask(task, writeIntent, signal);
   const at = parts.clock.now();
   if (isBraked) return putBack(run, upgrade, 'the rollout stopped before it could start');
   if (rival !== undefined) return claimedBy(run, upgrade, rival);
-  if (current.state !== 'starting') return current;
+  if (current.progress.state !== 'starting') return current;
   if (answer.ok) return record(run, current, { kind: 'created', at, taskId: answer.value.taskId });
   if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
     if (!signal.aborted) tellLate(parts);
@@ -210,7 +210,7 @@ async function findHold({ register }: StepParts, collectorId: number): Promise<C
   return hold;
 }
 
-const underWay: ReadonlySet<Upgrade['state']> = new Set(['starting', 'upgrading', 'verifying']);
+const underWay: ReadonlySet<UpgradeState> = new Set(['starting', 'upgrading', 'verifying']);
 
 /**
  * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
@@ -225,7 +225,8 @@ async function findRival(
   if (others.length === 0) return undefined;
   const found = await store.findUpgradesOf(others, collectorId);
   // One that can't be read may be under way.
-  return found.find(({ upgrade }) => upgrade === undefined || underWay.has(upgrade.state))?.rolloutId;
+  return found.find(({ upgrade }) => upgrade === undefined || underWay.has(upgrade.progress.state))
+    ?.rolloutId;
 }
 
 function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {
@@ -242,10 +243,14 @@ async function askBuilds(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   const builds = await parts.fleet.listBuilds(signal);
   if (!builds.ok) return pollFailed(run, upgrade, 'builds', builds.failure);
-  const stillOffered = isOffered(upgrade.toBuild, builds.value);
+  const stillOffered = isOffered(upgrade.identity.toBuild, builds.value);
   // First: killed after this, the next run asks again, and nothing starts meanwhile (P6).
   if (!stillOffered) {
-    await holdRollout(parts, rollout.id, `build ${upgrade.toBuild} is no longer offered by the service`);
+    await holdRollout(
+      parts,
+      rollout.id,
+      `build ${upgrade.identity.toBuild} is no longer offered by the service`,
+    );
   }
   return record(run, upgrade, { kind: 'buildsSeen', at: parts.clock.now(), stillOffered });
 }
@@ -259,7 +264,7 @@ async function pollFailed(
   if (failure.kind === 'cancelled') return upgrade;
   const { fleet, clock } = run.parts;
   if (of === 'collector' && failure.kind === 'notFound') {
-    const gone = await isGone(run.parts, run.rollout, upgrade.collectorId, run.signal);
+    const gone = await isGone(run.parts, run.rollout, upgrade.identity.collectorId, run.signal);
     if (run.signal.aborted) return upgrade;
     return record(run, upgrade, { kind: 'pollFailed', at: clock.now(), of, failure, isGone: gone });
   }

@@ -88,7 +88,7 @@ export function refusalOf(verdict: InventoryVerdict): string | undefined {
   return verdict.kind === 'plausible' ? undefined : describeImplausible(verdict.why);
 }
 
-function isPresent({ state }: Upgrade): boolean {
+function isPresent({ progress: { state } }: Upgrade): boolean {
   return state !== 'withdrawn';
 }
 
@@ -102,7 +102,7 @@ async function countMembers(
   const absent = memberIds.filter((id) => !shown.has(id));
   const { upgrades, unreadable } =
     absent.length === 0 ? { upgrades: [], unreadable: [] } : await store.loadUpgrades(rolloutId, absent);
-  const steady = upgrades.filter(({ ephemeral }) => ephemeral !== true);
+  const steady = upgrades.filter(({ identity: { ephemeral } }) => ephemeral !== true);
   return {
     readAt,
     rows: collectors.length,
@@ -110,6 +110,6 @@ async function countMembers(
     members: memberIds.length - (upgrades.length - steady.length),
     missing: steady.length + unreadable.length,
     missingUnexplained: steady.filter(isPresent).length + unreadable.length,
-    transient: upgrades.filter((upgrade) => upgrade.ephemeral === true && isPresent(upgrade)).length,
+    transient: upgrades.filter((upgrade) => upgrade.identity.ephemeral === true && isPresent(upgrade)).length,
   };
 }

@@ -114,8 +114,8 @@ async function listWatched({ store, policies, accounts }: WatchParts): Promise<W
     rollouts.push(rollout);
     const upgrades = await store.listDue(rolloutId, upgradesMax);
     for (const upgrade of upgrades) {
-      const others = byCollector.get(upgrade.collectorId) ?? [];
-      byCollector.set(upgrade.collectorId, [...others, { rollout, upgrade }]);
+      const others = byCollector.get(upgrade.identity.collectorId) ?? [];
+      byCollector.set(upgrade.identity.collectorId, [...others, { rollout, upgrade }]);
     }
     loads.push({
       watched: upgrades.filter(isWatched).length,
@@ -172,9 +172,9 @@ function factOf(
 async function write(parts: WatchParts, rollout: Rollout, rows: readonly UpgradeNews[]): Promise<void> {
   const changed = await recordFacts(parts, rollout, rows, {});
   const quiet = new Set(
-    rows.flatMap(({ upgrade, fact }) => (fact.kind === 'quiet' ? [upgrade.collectorId] : [])),
+    rows.flatMap(({ upgrade, fact }) => (fact.kind === 'quiet' ? [upgrade.identity.collectorId] : [])),
   );
-  const sooner = changed.map(({ collectorId }) => collectorId).filter((id) => !quiet.has(id));
+  const sooner = changed.map(({ identity: { collectorId } }) => collectorId).filter((id) => !quiet.has(id));
   // Their jobs wait for the instants that were due before. A crash before this line leaves the steps overdue, and the
   // reconciler hastens them.
   if (sooner.length > 0) await parts.queue.bringForward(rollout.id, sooner);

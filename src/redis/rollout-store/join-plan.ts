@@ -67,7 +67,7 @@ function encodeJoiner(upgrade: Upgrade, write: string): readonly string[] {
     ...indexOf(upgrade),
   };
   const record = `${encodeUpgrade(upgrade)},"write":"${write}"}`;
-  return [String(upgrade.collectorId), `${JSON.stringify(index)}\n${record}`];
+  return [String(upgrade.identity.collectorId), `${JSON.stringify(index)}\n${record}`];
 }
 
 /**

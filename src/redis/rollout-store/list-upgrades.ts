@@ -43,7 +43,7 @@ export async function listUpgrades(
       rangeBound(limit),
     );
     // Read in two steps: one that left the state in between belongs to another list now.
-    return (await readUpgrades(commands, rollout, ids)).filter((record) => record.state === state);
+    return (await readUpgrades(commands, rollout, ids)).filter((record) => record.progress.state === state);
   }
   if (state !== undefined || wave !== undefined) return scan(commands, rollout, page);
   const ids = await commands.zrange(
@@ -67,7 +67,7 @@ export async function listMissed(
     await missedIds(commands, rollout.keys, { kind, limit }),
   );
   // Read in two steps: one that left the state in between is no longer meant.
-  return records.filter(({ state }) => (kind === 'failed' ? isFailed(state) : state === kind));
+  return records.filter(({ progress: { state } }) => (kind === 'failed' ? isFailed(state) : state === kind));
 }
 
 async function missedIds(
@@ -148,7 +148,7 @@ async function scan(
       continue;
     }
     for (const record of await readUpgrades(commands, rollout, ids)) {
-      if (record.state !== state) continue;
+      if (record.progress.state !== state) continue;
       passed += 1;
       if (passed > offset && passed <= wanted) found.push(record);
     }

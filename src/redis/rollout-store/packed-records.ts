@@ -220,9 +220,8 @@ export async function unpackRecords(commands: RedisCommands, keys: RolloutKeys):
 function isPackable(text: string): boolean {
   if (text.includes('\n')) return false;
   try {
-    const record: unknown = JSON.parse(text);
-    if (typeof record !== 'object' || record === null || !('state' in record)) return false;
-    return (packedStates as ReadonlySet<unknown>).has(record.state);
+    const record: { readonly progress?: { readonly state?: unknown } } | null = JSON.parse(text);
+    return (packedStates as ReadonlySet<unknown>).has(record?.progress?.state);
   } catch (error) {
     if (error instanceof SyntaxError) return false;
     throw error;

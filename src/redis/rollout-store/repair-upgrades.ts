@@ -86,7 +86,7 @@ export async function repairUpgrades(
     args: [
       JSON.stringify({ write: call.write, fence: call.fence, ...countsOf(snapshot, repaired) }),
       ...repaired.flatMap(({ from, to: { upgrade, event } }) => [
-        JSON.stringify({ id: String(upgrade.collectorId), sha1: from.sha1, ...indexOf(upgrade) }),
+        JSON.stringify({ id: String(upgrade.identity.collectorId), sha1: from.sha1, ...indexOf(upgrade) }),
         encodeUpgrade(upgrade),
         JSON.stringify(event),
       ]),

@@ -217,7 +217,9 @@ export function makeRedisRolloutStore(redis: {
       const ids = limit <= 0 ? [] : await commands.zrange(due, '0', String(limit - 1));
       const { upgrades } = await loadUpgrades(commands, readable(rolloutId), ids.map(Number));
       // Read in two steps: one that is no longer on its way in between does not belong here.
-      return upgrades.filter((record) => record.state !== 'retrying' && dueAtOf(record) !== undefined);
+      return upgrades.filter(
+        (record) => record.progress.state !== 'retrying' && dueAtOf(record) !== undefined,
+      );
     },
 
     listMissed: (rolloutId, of) => listMissed(commands, readable(rolloutId), of),
@@ -231,7 +233,7 @@ export function makeRedisRolloutStore(redis: {
 
     saveUpgrade: async (change, tripAbove) => {
       const changes = [{ ...change, tripAbove }];
-      const [verdict] = await transition(change.after.rolloutId, { mode: 'save' }, changes);
+      const [verdict] = await transition(change.after.identity.rolloutId, { mode: 'save' }, changes);
       return verdict === 'saved' ? 'saved' : 'stale';
     },
 
@@ -248,7 +250,7 @@ export function makeRedisRolloutStore(redis: {
 
     saveIntent: async (change, rolloutRev) => {
       const call = { mode: 'intent', rolloutRev };
-      const [verdict] = await transition(change.after.rolloutId, call, [change]);
+      const [verdict] = await transition(change.after.identity.rolloutId, call, [change]);
       return verdict ?? 'stale';
     },
 
@@ -291,7 +293,9 @@ export function makeRedisRolloutStore(redis: {
 type Verdict = 'saved' | 'stale' | 'braked';
 
 function savedOf(changes: readonly UpgradeChange[], verdicts: readonly Verdict[]): readonly number[] {
-  return changes.flatMap(({ after }, index) => (verdicts[index] === 'saved' ? [after.collectorId] : []));
+  return changes.flatMap(({ after }, index) =>
+    verdicts[index] === 'saved' ? [after.identity.collectorId] : [],
+  );
 }
 
 function encodeEvents(events: readonly RolloutEvent[]): readonly string[] {

@@ -36,7 +36,7 @@ export async function stagePlan(
 function encodeStaged(upgrade: Upgrade, write: string): readonly string[] {
   const index = { order: String(orderScoreOf(upgrade)), ...indexOf(upgrade) };
   return [
-    String(upgrade.collectorId),
+    String(upgrade.identity.collectorId),
     JSON.stringify(index),
     `${encodeUpgrade(upgrade)},"write":"${write}"}`,
   ];

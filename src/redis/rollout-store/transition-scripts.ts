@@ -33,7 +33,7 @@ local sets = { pending = KEYS[4], due = KEYS[5], retries = KEYS[6], intents = KE
 
 local function recordOf(current, id)
   local ok, record = pcall(cjson.decode, current)
-  if not ok or type(record) ~= 'table' or type(record.rev) ~= 'number' then
+  if not ok or type(record) ~= 'table' or type(record.rev) ~= 'number' or type(record.progress) ~= 'table' then
     return nil, 'BROKENRECORD the record of collector ' .. id .. ' in ' .. KEYS[2] .. ' is not readable'
   end
   return record, nil
@@ -81,7 +81,7 @@ local function verdictOn(change, body, current)
     local record, broken = recordOf(current, change.id)
     if broken then return nil, broken end
     -- Where Redis went back, another record may have the rev of one that is lost: it is counted as another state.
-    if record.rev ~= change.rev or record.state ~= change.state then return 'stale' end
+    if record.rev ~= change.rev or record.progress.state ~= change.state then return 'stale' end
   end
   -- An intent that was sent again after a long while must not leave under a brake that was set meanwhile, nor when
   -- what it was decided by has changed.

@@ -24,9 +24,9 @@ export function countPlan(upgrades: readonly Upgrade[]): CounterChanges {
   const counters = new Map<string, number>();
   for (const upgrade of upgrades) {
     addRecord(counters, upgrade, 1);
-    if (!('endedAt' in upgrade)) continue;
-    const field = counterField.changedAt(upgrade.wave);
-    counters.set(field, Math.max(counters.get(field) ?? 0, upgrade.endedAt));
+    if (!('endedAt' in upgrade.progress)) continue;
+    const field = counterField.changedAt(upgrade.identity.wave);
+    counters.set(field, Math.max(counters.get(field) ?? 0, upgrade.progress.endedAt));
   }
   return withoutZeros(counters);
 }
@@ -40,15 +40,15 @@ export function countChange(before: Upgrade, after: Upgrade): CounterChanges {
   if (tookMs !== undefined) {
     add(changes, counterField.learnedCount, 1);
     add(changes, counterField.learnedSumMs, tookMs);
-    add(changes, counterField.duration(after.stratum, durationBucketOf(tookMs)), 1);
+    add(changes, counterField.duration(after.identity.stratum, durationBucketOf(tookMs)), 1);
   }
   return withoutZeros(changes);
 }
 
 /** From the last create to the proof: what waited between two attempts says nothing about an upgrade's length. */
 function durationOf(before: Upgrade, after: Upgrade): number | undefined {
-  if (before.state !== 'verifying' || after.state !== 'succeeded') return undefined;
-  return Math.max(0, Math.round(after.endedAt - before.startedAt));
+  if (before.progress.state !== 'verifying' || after.progress.state !== 'succeeded') return undefined;
+  return Math.max(0, Math.round(after.progress.endedAt - before.progress.startedAt));
 }
 
 /** Under which figure of its stratum a state is counted; left out: neither waits, nor runs, nor tells how the build does. */
@@ -76,7 +76,10 @@ function stratumFigureOf(state: UpgradeState): 'waiting' | 'active' | 'succeeded
 }
 
 function addRecord(changes: Map<string, number>, upgrade: Upgrade, sign: 1 | -1): void {
-  const { wave, stratum, state } = upgrade;
+  const {
+    identity: { wave, stratum },
+    progress: { state },
+  } = upgrade;
   const weight = sign * weightOf(upgrade);
   add(changes, counterField.state(wave, state), sign);
   add(changes, counterField.weight(wave), weight);
@@ -87,7 +90,7 @@ function addRecord(changes: Map<string, number>, upgrade: Upgrade, sign: 1 | -1)
   add(changes, counterField.stratum(stratum, wave, 'weight'), weight);
   if (!holdsSlot(state)) return;
   add(changes, counterField.slots, sign);
-  for (const domain of upgrade.domains) add(changes, counterField.domain(domain), sign);
+  for (const domain of upgrade.identity.domains) add(changes, counterField.domain(domain), sign);
 }
 
 function add(changes: Map<string, number>, field: string, amount: number): void {

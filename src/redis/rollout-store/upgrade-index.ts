@@ -24,18 +24,21 @@ export interface UpgradeIndex {
 export function indexOf(upgrade: Upgrade): UpgradeIndex {
   const dueAt = dueAtOf(upgrade);
   return {
-    lane: String(upgrade.lane),
-    ...(upgrade.state === 'pending' ? { pending: String(pendingScoreOf(upgrade)) } : {}),
-    ...(dueAt === undefined ? {} : { [upgrade.state === 'retrying' ? 'retry' : 'due']: String(dueAt) }),
-    ...(upgrade.state === 'starting' ? { intent: true } : {}),
+    lane: String(upgrade.identity.lane),
+    ...(upgrade.progress.state === 'pending' ? { pending: String(pendingScoreOf(upgrade)) } : {}),
+    ...(dueAt === undefined
+      ? {}
+      : { [upgrade.progress.state === 'retrying' ? 'retry' : 'due']: String(dueAt) }),
+    ...(upgrade.progress.state === 'starting' ? { intent: true } : {}),
     ...missedOf(upgrade),
   };
 }
 
 /** Failed ones by their end; withdrawn ones by its negative, so that one kind hides none of the other. */
 function missedOf(upgrade: Upgrade): { readonly missed?: string } {
-  if (isFailed(upgrade.state) && 'endedAt' in upgrade) return { missed: String(upgrade.endedAt) };
-  return upgrade.state === 'withdrawn' ? { missed: String(-upgrade.endedAt) } : {};
+  if (isFailed(upgrade.progress.state) && 'endedAt' in upgrade.progress)
+    return { missed: String(upgrade.progress.endedAt) };
+  return upgrade.progress.state === 'withdrawn' ? { missed: String(-upgrade.progress.endedAt) } : {};
 }
 
 /**
@@ -50,17 +53,17 @@ export function encodeChange(
   const changedAt = changedAtOf(change);
   const { domains, tripAbove = null } = only;
   const meta = {
-    id: String(after.collectorId),
+    id: String(after.identity.collectorId),
     rev: before.rev,
-    state: before.state,
-    slots: Number(holdsSlot(after.state)) - Number(holdsSlot(before.state)),
-    weightField: counterField.weight(after.wave),
+    state: before.progress.state,
+    slots: Number(holdsSlot(after.progress.state)) - Number(holdsSlot(before.progress.state)),
+    weightField: counterField.weight(after.identity.wave),
     counts: encodeCounts(countChange(before, after)),
     caps: domains === undefined ? [] : encodeCaps(after, domains),
     ...(tripAbove === null || !Number.isFinite(tripAbove) ? {} : { tripAbove }),
     ...(changedAt === undefined
       ? {}
-      : { changedField: counterField.changedAt(after.wave), changedAt: String(changedAt) }),
+      : { changedField: counterField.changedAt(after.identity.wave), changedAt: String(changedAt) }),
     ...indexOf(after),
     events: events.length,
   };
@@ -77,20 +80,20 @@ export function encodeCounts(changes: CounterChanges): readonly string[] {
  * end was left again: a wave's soak runs from the end of its last upgrade.
  */
 function changedAtOf({ before, after, events }: UpgradeChange): EpochMs | undefined {
-  if (before.state === after.state || isEnd(before.state)) return undefined;
+  if (before.progress.state === after.progress.state || isEnd(before.progress.state)) return undefined;
   const instants = events.map(({ at }) => at);
-  if ('endedAt' in after) instants.push(after.endedAt);
+  if ('endedAt' in after.progress) instants.push(after.progress.endedAt);
   return instants.length === 0 ? undefined : Math.max(...instants);
 }
 
 /** The counters of its domains with their caps, in turn. */
 function encodeCaps(upgrade: Upgrade, domains: readonly CapDomain[]): readonly string[] {
-  return upgrade.domains.flatMap((index) => {
+  return upgrade.identity.domains.flatMap((index) => {
     const domain = domains[index];
     // Without its cap it would be admitted without one (P2).
     invariant(
       domain !== undefined,
-      `collector ${upgrade.collectorId} is in domain ${index}, and the plan has no such`,
+      `collector ${upgrade.identity.collectorId} is in domain ${index}, and the plan has no such`,
     );
     return [counterField.domain(index), String(domain.cap)];
   });

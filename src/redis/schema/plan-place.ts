@@ -9,7 +9,7 @@ export const laneSpan = placeBounds.orders;
 export const waveSpan = placeBounds.orders * placeBounds.lanes;
 
 /** A collector's place by wave, then lane, then the plan's order: the next ones of a lane are one range. */
-export function pendingScoreOf({ wave, lane, order }: Upgrade): number {
+export function pendingScoreOf({ identity: { wave, lane, order } }: Upgrade): number {
   return wave * waveSpan + lane * laneSpan + order;
 }
 
@@ -19,7 +19,7 @@ export function parsePendingScore(score: number): { lane: number; order: number 
 }
 
 /** A collector's place in the plan, with its wave below it, so that a list of one wave need not read the records. */
-export function orderScoreOf({ wave, order }: Upgrade): number {
+export function orderScoreOf({ identity: { wave, order } }: Upgrade): number {
   return order * placeBounds.waves + wave;
 }
 
@@ -35,7 +35,8 @@ export function parseOrderScore(score: number): { wave: number; order: number } 
 
 /** @throws when a place would be taken for another one */
 export function assertPlaces(upgrades: readonly Upgrade[]): void {
-  for (const { collectorId, wave, lane, order } of upgrades) {
+  for (const { identity } of upgrades) {
+    const { collectorId, wave, lane, order } = identity;
     const isInside =
       isBelow(wave, placeBounds.waves) &&
       isBelow(lane, placeBounds.lanes) &&

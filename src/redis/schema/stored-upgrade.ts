@@ -24,11 +24,8 @@ export function decodeUpgrade(text: string, rolloutId: string, collectorId: stri
     throw new BrokenRecordError(what, error, of);
   }
   if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
-  const { write: _write, ...upgrade } = parsed;
-  // Earlier versions wrote fractions of a millisecond here.
-  if ('dueAt' in upgrade && typeof upgrade.dueAt === 'number') upgrade.dueAt = Math.ceil(upgrade.dueAt);
-  // The union is lost in the spread; the object is the one that was checked.
-  return upgrade as Upgrade;
+  const { identity, tally, progress, rev } = parsed;
+  return { identity, tally, progress, rev };
 }
 
 /** What a record is called when it can't be read. */
@@ -36,13 +33,19 @@ export function upgradeName(rolloutId: string, collectorId: string | number): st
   return `the record of collector ${collectorId} of rollout ${rolloutId}`;
 }
 
-function isUpgrade(value: unknown, collectorId: number): value is Upgrade & { readonly write: unknown } {
-  if (typeof value !== 'object' || value === null) return false;
-  const { collectorId: id, rev, wave, state } = value as Record<string, unknown>;
+function isUpgrade(value: unknown, collectorId: number): value is Upgrade {
+  const { identity, tally, progress, rev } = fieldsOf(value);
+  const { collectorId: id, wave } = fieldsOf(identity);
   return (
     id === collectorId &&
     Number.isInteger(rev) &&
     Number.isInteger(wave) &&
-    (upgradeStates as readonly unknown[]).includes(state)
+    typeof tally === 'object' &&
+    tally !== null &&
+    (upgradeStates as readonly unknown[]).includes(fieldsOf(progress)['state'])
   );
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

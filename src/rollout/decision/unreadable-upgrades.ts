@@ -57,25 +57,28 @@ export function rebuildUpgrade(remains: Remains, rollout: Rollout, groups: PlanG
   const { collectorId, wave, order, lane, domains, text } = remains;
   const { policy } = rollout;
   const found: Upgrade = {
-    rolloutId: rollout.id,
-    collectorId,
-    collectorName: textOf(text, 'collectorName') ?? `collector ${collectorId}`,
-    wave,
-    order,
-    fromBuild: textOf(text, 'fromBuild') ?? '',
-    toBuild: textOf(text, 'toBuild') ?? rollout.backTo[0] ?? rollout.targetBuild,
-    lane,
-    stratum: groups.lanes[lane]?.stratum ?? 0,
-    domains,
-    eligibleAt: 0,
-    // No count of changes comes near: whoever still has the old record in hand is refused.
+    identity: {
+      rolloutId: rollout.id,
+      collectorId,
+      collectorName: textOf(text, 'collectorName') ?? `collector ${collectorId}`,
+      wave,
+      order,
+      fromBuild: textOf(text, 'fromBuild') ?? '',
+      toBuild: textOf(text, 'toBuild') ?? rollout.backTo[0] ?? rollout.targetBuild,
+      lane,
+      stratum: groups.lanes[lane]?.stratum ?? 0,
+      domains,
+      eligibleAt: 0,
+    },
     rev: at,
-    attempts: remains.mayRun ? policy.retry.maxAttempts - 1 : 0,
-    createsInDoubt: 0,
-    unexplained: 0,
-    failedPolls: 0,
-    firstStartedAt: null,
-    state: 'pending',
+    tally: {
+      attempts: remains.mayRun ? policy.retry.maxAttempts - 1 : 0,
+      createsInDoubt: 0,
+      unexplained: 0,
+      failedPolls: 0,
+      firstStartedAt: null,
+    },
+    progress: { state: 'pending' },
   };
   if (!remains.mayRun) return end(found, 'withdrawn', at, unreadableWords);
   return adopt(found, at, { policy, answerWithinMs: 0, jitter: 0 });

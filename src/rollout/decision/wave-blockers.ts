@@ -13,7 +13,9 @@ export function awaitsDeferred(view: RolloutView, index: number): Hold {
   const name = view.rollout.waves[index]?.name ?? '';
   const count = view.waves[index]?.counts.deferred ?? 0;
   const known = knownDeferred(view, index);
-  const names = known.map(({ collectorName, reason }) => `${collectorName} (${reason})`);
+  const names = known.map(
+    ({ identity: { collectorName }, progress: { reason } }) => `${collectorName} (${reason})`,
+  );
   const who = known.length === count ? someNames(names) : names.slice(0, 1).join('');
   const words = `wave ${name} waits for ${deferredWords(count)}${who === '' ? '' : `: ${who}`}`;
   return { reason: `${words}; no collector of it is upgraded yet`, until: deferredUntil(view, index) };
@@ -28,7 +30,8 @@ export function deferredUntil(view: RolloutView, index: number): EpochMs | null 
   const { upToMs } = view.rollout.policy.defer;
   const known = knownDeferred(view, index);
   if (counts.deferred === 0) return null;
-  if (known.length === counts.deferred) return Math.max(...known.map(({ since }) => since)) + upToMs;
+  if (known.length === counts.deferred)
+    return Math.max(...known.map(({ progress: { since } }) => since)) + upToMs;
   return lastChangeAt === null ? null : lastChangeAt + upToMs;
 }
 
@@ -66,7 +69,7 @@ function isIdle(state: UpgradeState): boolean {
 }
 
 function knownDeferred({ deferred = [] }: RolloutView, index: number) {
-  return deferred.filter(({ wave }) => wave === index);
+  return deferred.filter(({ identity: { wave } }) => wave === index);
 }
 
 /** What a wave that has not begun waits for; null when it has begun, or nothing stands before it. */

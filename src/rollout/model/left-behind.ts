@@ -15,7 +15,7 @@ export function leftBehind(reason: string, upgrades: readonly Upgrade[]): readon
   if (upgrades.length === 0) return [];
   const names = upgrades
     .slice(0, namesMax)
-    .map(({ collectorName, fromBuild }) => `${collectorName} (had ${fromBuild})`);
+    .map(({ identity: { collectorName, fromBuild } }) => `${collectorName} (had ${fromBuild})`);
   return [{ reason, count: upgrades.length, names }];
 }
 
@@ -24,7 +24,10 @@ export function notBrought(how: string, count: number, some: readonly Upgrade[])
   if (count === 0) return [];
   const names = some
     .slice(0, namesMax)
-    .map((upgrade) => `${upgrade.collectorName} (${'reason' in upgrade ? upgrade.reason : upgrade.state})`);
+    .map(
+      (upgrade) =>
+        `${upgrade.identity.collectorName} (${'reason' in upgrade.progress ? upgrade.progress.reason : upgrade.progress.state})`,
+    );
   return [{ reason: how, count, names }];
 }
 

@@ -4,7 +4,7 @@ import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory
 import type { LeftBehind } from './left-behind.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
-import type { Upgrade, UpgradeState } from './upgrade.ts';
+import type { UpgradeIn, UpgradeState } from './upgrade.ts';
 
 export const rolloutStates = [
   'planned',
@@ -264,7 +264,7 @@ export interface RolloutView {
   /** The next retry that is not due yet. */
   readonly nextRetryAt: EpochMs | null;
   /** Some deferred collectors, the earliest due first; read only while nothing else of the rollout goes on. */
-  readonly deferred?: readonly Extract<Upgrade, { readonly state: 'deferred' }>[];
+  readonly deferred?: ReadonlyArray<UpgradeIn<'deferred'>>;
   /** Upgrades whose step is overdue: their job may be lost; a bounded page. */
   readonly overdue: readonly number[];
   /** Present while the plan's groups can't be read: they are empty then. */

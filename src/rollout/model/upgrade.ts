@@ -14,8 +14,19 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
  * `queued`, `starting` and `upgrading` hold a slot: the service may be running a task of ours (P2). A create whose
  * answer is missing stays in `starting`, keeps its slot, and is settled by looking (P1).
  */
-export type Upgrade = UpgradeIdentity & UpgradeProgress;
+export interface Upgrade<Progress extends UpgradeProgress = UpgradeProgress> {
+  readonly identity: UpgradeIdentity;
+  readonly tally: UpgradeTally;
+  readonly progress: Progress;
+  /** Counts saved changes; a save names the one it was made from, so a stale one is refused. */
+  readonly rev: number;
+}
 
+/** An upgrade in one of these states. */
+export type UpgradeIn<State extends UpgradeState> = Upgrade<ProgressIn<State>>;
+export type ProgressIn<State extends UpgradeState> = Extract<UpgradeProgress, { readonly state: State }>;
+
+/** What the plan froze: which collector, to which build, and its place in the plan. */
 export interface UpgradeIdentity {
   readonly rolloutId: string;
   readonly collectorId: number;
@@ -31,21 +42,23 @@ export interface UpgradeIdentity {
   readonly lane: number;
   readonly stratum: number;
   readonly domains: readonly number[];
-  /** When the plan's reading showed it fit for this upgrade; 0 when it was not heard from then, or the list not asked. */
+  /** When the plan's reading showed it eligible; 0 when it had not been heard from, or the list was not read. */
   readonly eligibleAt: EpochMs;
-  /** The service's clock when the plan's reading showed that it would start this upgrade; absent where it did not tell. */
+  /** The service's clock when the plan's reading showed that it would start this upgrade; absent when unknown. */
   readonly offeredAt?: EpochMs;
   /** It comes and goes by itself: the service deletes it after 12 h without a heartbeat (collector-api.md §3). Absent: it does not. */
   readonly ephemeral?: true;
-  /** Counts saved changes; a save names the one it was made from, so a stale one is refused. */
-  readonly rev: number;
+}
+
+/** What is counted over an upgrade's whole life. */
+export interface UpgradeTally {
   /** Tasks created so far. */
   readonly attempts: number;
   /** Creates whose answer never came. */
   readonly createsInDoubt: number;
   /** Failures without an explanation: the second one is permanent. */
   readonly unexplained: number;
-  /** Looks in a row that brought no answer; the wait before the next grows with it. */
+  /** Failed polls in a row; the wait before the next one grows with them. */
   readonly failedPolls: number;
   /** Since when the service answers others and not about this one, after its time was up; absent while it does. */
   readonly unansweredSince?: EpochMs;
@@ -55,7 +68,7 @@ export interface UpgradeIdentity {
   readonly turnChanges?: number;
   /** When the first task was created, for the duration. */
   readonly firstStartedAt: EpochMs | null;
-  /** The latest attempts, oldest first; absent before the first, and in records of earlier versions. */
+  /** The latest attempts, oldest first; absent before the first. */
   readonly tasks?: readonly Attempt[];
 }
 
@@ -207,24 +220,32 @@ export function isActive(state: UpgradeState): boolean {
   return !isEnd(state) && state !== 'pending' && state !== 'deferred';
 }
 
+/** Narrows an upgrade to some of its states; not for ends, which share their data. */
+export function isIn<State extends Exclude<UpgradeState, EndState>>(
+  upgrade: Upgrade,
+  ...states: readonly State[]
+): upgrade is UpgradeIn<State> {
+  return (states as readonly UpgradeState[]).includes(upgrade.progress.state);
+}
+
 /** When this upgrade wants attention next; undefined when it waits for its turn or has ended. */
 export function dueAtOf(upgrade: Upgrade): EpochMs | undefined {
-  return 'dueAt' in upgrade ? upgrade.dueAt : undefined;
+  return 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : undefined;
 }
 
 /** The failures this upgrade counts as in its wave (DESIGN §4, Failures): 0 unless it failed. */
 export function weightOf(upgrade: Upgrade): number {
-  return 'weight' in upgrade ? upgrade.weight : 0;
+  return 'weight' in upgrade.progress ? upgrade.progress.weight : 0;
 }
 
 /** True when the collector did not come back from its upgrade. */
 export function isLost(upgrade: Upgrade): boolean {
-  return 'lost' in upgrade && upgrade.lost;
+  return 'lost' in upgrade.progress && upgrade.progress.lost;
 }
 
 /** True when someone else upgraded the collector: it shows how the build does, and is no success of the rollout. */
-export function isOnBuild(upgrade: Upgrade): boolean {
-  return upgrade.state === 'withdrawn' && upgrade.onBuild === true;
+export function isOnBuild({ progress }: Upgrade): boolean {
+  return progress.state === 'withdrawn' && progress.onBuild === true;
 }
 
 /** The ends that count as failures (DESIGN §4, Failures). */
@@ -241,7 +262,7 @@ export function mayHaveBuild(state: UpgradeState): boolean {
 }
 
 /** True while no create of it can be on its way: it may still be taken out of the rollout. */
-export function isNotStarted({ state }: Pick<Upgrade, 'state'>): boolean {
+export function isNotStarted(state: UpgradeState): boolean {
   return state === 'pending' || state === 'retrying' || state === 'deferred' || state === 'queued';
 }
 

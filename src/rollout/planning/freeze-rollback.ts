@@ -34,7 +34,9 @@ export function freezeRollback(
   const leaveOut = (words: string): void => {
     leftOut[words] = (leftOut[words] ?? 0) + 1;
   };
-  for (const { collectorId, fromBuild } of upgrades) {
+  for (const {
+    identity: { collectorId, fromBuild },
+  } of upgrades) {
     const collector = collectors.get(collectorId);
     if (collector === undefined) leaveOut('left the fleet');
     else if (isSameBuild(collector.build, fromBuild)) leaveOut(leftOutReasons.atTarget);

@@ -52,7 +52,7 @@ export function rebuildRollout(remains: RolloutRemains, policy: Policy): Rollout
     upgradeStates.reduce((sum, state) => sum + counts[state], 0),
   );
   const toBuilds = frequentBuilds(
-    upgrades.map(({ toBuild }) => toBuild),
+    upgrades.map(({ identity: { toBuild } }) => toBuild),
     backToMax,
   );
   const state = stateOf(remains);
@@ -67,7 +67,7 @@ export function rebuildRollout(remains: RolloutRemains, policy: Policy): Rollout
     backTo: kind === 'rollback' ? toBuilds : [],
     leftBehind: [],
     fromBuilds: frequentBuilds(
-      upgrades.map(({ fromBuild }) => fromBuild),
+      upgrades.map(({ identity: { fromBuild } }) => fromBuild),
       fromBuildsMax,
     ),
     planHash: textOf(text, 'planHash') ?? unknown,

@@ -70,7 +70,7 @@ export function groupCauses(
     const count = countOfGroup(view, of);
     if (count === 0) return [];
     // Counters and records are read one after the other: those that came in between are the newest.
-    const members = (upgrades[of] ?? []).filter(({ state }) => groupOf(state) === of);
+    const members = (upgrades[of] ?? []).filter(({ progress: { state } }) => groupOf(state) === of);
     const read = members.slice(Math.max(0, members.length - count));
     const found = findCauses(view, read);
     const causes = found.slice(0, causesShownMax);
@@ -93,10 +93,10 @@ interface Found {
 function findCauses(view: Pick<RolloutView, 'groups'>, upgrades: readonly Upgrade[]): readonly Cause[] {
   const found = new Map<string, Found>();
   for (const upgrade of upgrades) {
-    const { stratum, collectorName } = upgrade;
+    const { stratum, collectorName } = upgrade.identity;
     const { key, tokens } = readCauseText(reasonOf(upgrade), collectorName);
     const kind = kindOf(upgrade);
-    const failureClass = 'failureClass' in upgrade ? (upgrade.failureClass ?? null) : null;
+    const failureClass = 'failureClass' in upgrade.progress ? (upgrade.progress.failureClass ?? null) : null;
     const name = JSON.stringify([kind, failureClass, key]);
     const cause: Found = found.get(name) ?? {
       kind,
@@ -142,13 +142,14 @@ function groupOf(state: UpgradeState): CauseGroupName | undefined {
 }
 
 function kindOf(upgrade: Upgrade): Cause['kind'] {
-  if (upgrade.state === 'deferred') return upgrade.condition;
-  if (upgrade.state === 'retrying' || isFailed(upgrade.state)) return upgrade.state;
+  if (upgrade.progress.state === 'deferred') return upgrade.progress.condition;
+  if (upgrade.progress.state === 'retrying' || isFailed(upgrade.progress.state))
+    return upgrade.progress.state;
   return 'withdrawn';
 }
 
 function reasonOf(upgrade: Upgrade): string {
-  return 'reason' in upgrade ? (upgrade.reason ?? '') : '';
+  return 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '';
 }
 
 /** Shown where texts of one cause differ. */

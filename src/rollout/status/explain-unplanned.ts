@@ -104,13 +104,14 @@ function selectionWords(reason: 'notSelected' | 'excluded', rule: SelectionRule 
 }
 
 function hasFailed(upgrade: Upgrade | undefined): boolean {
-  return upgrade !== undefined && isFailed(upgrade.state);
+  return upgrade !== undefined && isFailed(upgrade.progress.state);
 }
 
 function failedWords(failed: PastRecord | undefined): string {
   const { rollout, upgrade } = failed ?? {};
-  const why = upgrade !== undefined && 'reason' in upgrade ? `: ${upgrade.reason ?? ''}` : '';
-  return `${stateWords(upgrade?.state ?? 'failed')} in ${rollout?.id ?? ''}${why}; \`upwave retry ${rollout?.id ?? ''}\` tries it again`;
+  const why =
+    upgrade !== undefined && 'reason' in upgrade.progress ? `: ${upgrade.progress.reason ?? ''}` : '';
+  return `${stateWords(upgrade?.progress.state ?? 'failed')} in ${rollout?.id ?? ''}${why}; \`upwave retry ${rollout?.id ?? ''}\` tries it again`;
 }
 
 function because(kind: ExplanationKind, reason: string): Unplanned {

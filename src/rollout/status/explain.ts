@@ -7,7 +7,7 @@ import { assessedAt, hasBegun } from '../decision/failure-limits.ts';
 import { decideUnreadable } from '../decision/unreadable-upgrades.ts';
 import { awaitsDeferred, awaitsDeferredAlone, soakWords, waveWaits } from '../decision/wave-blockers.ts';
 import type { RolloutView } from '../model/rollout.ts';
-import type { Upgrade } from '../model/upgrade.ts';
+import type { ProgressIn, Upgrade } from '../model/upgrade.ts';
 import { stateWords } from '../model/upgrade.ts';
 
 /**
@@ -15,41 +15,44 @@ import { stateWords } from '../model/upgrade.ts';
  * An end says how it ended; a collector on its way, what is looked at next.
  */
 export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold {
-  switch (upgrade.state) {
+  switch (upgrade.progress.state) {
     case 'pending':
       return explainWaiting(view, upgrade, now);
     case 'retrying':
-      return upgrade.dueAt > now && mayStart(view, upgrade)
-        ? { reason: `is tried again: ${upgrade.reason}`, until: upgrade.dueAt }
-        : asRetry(explainWaiting(view, upgrade, now), upgrade, now);
+      return upgrade.progress.dueAt > now && mayStart(view, upgrade)
+        ? { reason: `is tried again: ${upgrade.progress.reason}`, until: upgrade.progress.dueAt }
+        : asRetry(explainWaiting(view, upgrade, now), upgrade.progress, now);
     case 'deferred':
-      return { reason: `deferred: ${upgrade.reason}; looked at again`, until: upgrade.dueAt };
+      return {
+        reason: `deferred: ${upgrade.progress.reason}; looked at again`,
+        until: upgrade.progress.dueAt,
+      };
     case 'queued':
-      if (upgrade.refused !== undefined)
+      if (upgrade.progress.refused !== undefined)
         return {
-          reason: `the service refused its upgrade, and the collector is polled for the cause: ${upgrade.refused.reason}`,
-          until: upgrade.dueAt,
+          reason: `the service refused its upgrade, and the collector is polled for the cause: ${upgrade.progress.refused.reason}`,
+          until: upgrade.progress.dueAt,
         };
-      if (upgrade.heartbeatAfter !== undefined)
+      if (upgrade.progress.heartbeatAfter !== undefined)
         return {
           reason: 'has a slot, and starts when a new heartbeat shows that it is not restarting',
-          until: upgrade.dueAt,
+          until: upgrade.progress.dueAt,
         };
       return { reason: 'has a slot, and starts as soon as the request rate allows', until: null };
     case 'starting':
       return { reason: 'its upgrade was asked for, and the answer is awaited or looked for', until: null };
     case 'upgrading':
       return {
-        reason: `is being upgraded; its ${upgrade.taskId === null ? 'build' : `task ${upgrade.taskId}`} is looked at`,
-        until: upgrade.dueAt,
+        reason: `is being upgraded; its ${upgrade.progress.taskId === null ? 'build' : `task ${upgrade.progress.taskId}`} is looked at`,
+        until: upgrade.progress.dueAt,
       };
     case 'verifying':
       return {
         reason: 'has been upgraded, and has to show the build and a heartbeat',
-        until: upgrade.verifyBy,
+        until: upgrade.progress.verifyBy,
       };
     default:
-      return { reason: `${stateWords(upgrade.state)}: ${upgrade.reason}`, until: null };
+      return { reason: `${stateWords(upgrade.progress.state)}: ${upgrade.progress.reason}`, until: null };
   }
 }
 
@@ -65,9 +68,9 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
   if (held !== undefined) return { reason: `its stratum ${held.label} is held: ${held.reason}`, until: null };
   const { actions, holds } = decide(view, now);
   if (rollout.state !== 'running') return { reason: outageWords(rollout), until: null };
-  const wave = rollout.waves[upgrade.wave];
+  const wave = rollout.waves[upgrade.identity.wave];
   if (wave !== undefined && !hasBegun(wave)) {
-    const words = waveWaits(view, upgrade.wave) ?? 'its turn';
+    const words = waveWaits(view, upgrade.identity.wave) ?? 'its turn';
     const current = rollout.waves.findIndex(({ state }) => state !== 'passed');
     if (assessedAt(view, current)?.assessment.evidence === 'awaited' && awaitsDeferredAlone(view)) {
       const awaited = awaitsDeferred(view, current);
@@ -77,7 +80,7 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
   }
   const stopped = actions.some((action) => stoppingActions.has(action.do)) || view.braked;
   if (stopped && holds[0] !== undefined) return holds[0];
-  const verdict = judgeLane(view, upgrade.lane, now);
+  const verdict = judgeLane(view, upgrade.identity.lane, now);
   if (verdict.kind === 'blocked') return { reason: verdict.reason, until: verdict.until };
   const { concurrency } = rollout.policy;
   if (view.slotsTaken >= concurrency) return { reason: `all ${concurrency} slots are taken`, until: null };
@@ -85,7 +88,7 @@ function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold
 }
 
 /** A retry that waits for something else says all the same why it is one. */
-function asRetry(hold: Hold, { dueAt, reason }: Extract<Upgrade, { state: 'retrying' }>, now: EpochMs): Hold {
+function asRetry(hold: Hold, { dueAt, reason }: ProgressIn<'retrying'>, now: EpochMs): Hold {
   const words = `${hold.reason}; it is ${dueAt <= now ? 'due for' : 'waiting for'} a retry: ${reason}`;
   return { reason: words, until: hold.until };
 }
@@ -120,5 +123,5 @@ function mayStart(view: RolloutView, upgrade: Upgrade): boolean {
 }
 
 function heldStratumOf({ rollout }: RolloutView, upgrade: Upgrade) {
-  return rollout.heldStrata.find(({ stratum }) => stratum === upgrade.stratum);
+  return rollout.heldStrata.find(({ stratum }) => stratum === upgrade.identity.stratum);
 }

@@ -3,7 +3,14 @@ import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
-import type { Refusal, Upgrade, VerifyingProgress } from '../model/upgrade.ts';
+import {
+  isIn,
+  type ProgressIn,
+  type Refusal,
+  type Upgrade,
+  type UpgradeIn,
+  type VerifyingProgress,
+} from '../model/upgrade.ts';
 import type { CollectorObservation, RowObservation } from './facts.ts';
 import {
   nextAgainAt,
@@ -20,13 +27,10 @@ import {
   type EvolveContext,
   end,
   fail,
-  type In,
   lose,
-  progress,
   retryOrFail,
   timeOut,
   to,
-  verification,
   verify,
   waitedInVain,
 } from './upgrade-changes.ts';
@@ -49,39 +53,23 @@ export function afterCollectorSeen(
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  const atTarget = isSameBuild(seen.build, upgrade.toBuild);
-  switch (upgrade.state) {
-    case 'queued':
-      if (upgrade.refused !== undefined)
-        return settleRefusal(upgrade, upgrade.refused, atTarget, { ...seen, at }, context);
-      if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
-      return judgeFit(upgrade, seen, at, context);
-    case 'starting':
-      return settle(upgrade, seen, atTarget, at, context);
-    case 'upgrading':
-      if (atTarget && (upgrade.taskId === null || upgrade.ending !== null)) {
-        return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
-      }
-      if (upgrade.ending !== null) return judge(upgrade, at, context);
-      if (upgrade.taskId === null) return watch(upgrade, seen, at, context);
-      return upgrade;
-    case 'verifying':
-      return judgeReturn(upgrade, seen, at, context);
-    case 'deferred':
-      if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
-      return judgeDeferred(upgrade, seen, at, context);
-    case 'pending':
-    case 'retrying':
-    case 'succeeded':
-    case 'failed':
-    case 'timedOut':
-    case 'unconfirmed':
-    case 'withdrawn':
-    case 'rolledBack':
-      return upgrade;
-    default:
-      return assertNever(upgrade);
+  const atTarget = isSameBuild(seen.build, upgrade.identity.toBuild);
+  const late = () => verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
+  if (isIn(upgrade, 'queued')) {
+    const { refused } = upgrade.progress;
+    if (refused !== undefined) return settleRefusal(upgrade, refused, atTarget, { ...seen, at }, context);
+    return atTarget ? late() : judgeFit(upgrade, seen, at, context);
   }
+  if (isIn(upgrade, 'starting')) return settle(upgrade, seen, atTarget, at, context);
+  if (isIn(upgrade, 'upgrading')) {
+    const { taskId, ending } = upgrade.progress;
+    if (atTarget && (taskId === null || ending !== null)) return late();
+    if (ending !== null) return judge(upgrade, at, context);
+    return taskId === null ? watch(upgrade, seen, at, context) : upgrade;
+  }
+  if (isIn(upgrade, 'verifying')) return judgeReturn(upgrade, seen, at, context);
+  if (isIn(upgrade, 'deferred')) return atTarget ? late() : judgeDeferred(upgrade, seen, at, context);
+  return upgrade;
 }
 
 /**
@@ -89,7 +77,7 @@ export function afterCollectorSeen(
  * from before may have brought the build; otherwise someone else did, and nothing is left to do.
  */
 function settleRefusal(
-  upgrade: In<'queued'>,
+  upgrade: UpgradeIn<'queued'>,
   refused: Refusal,
   atTarget: boolean,
   seen: CollectorObservation & { readonly at: EpochMs },
@@ -97,18 +85,27 @@ function settleRefusal(
 ): Upgrade {
   const { at } = seen;
   if (atTarget) {
-    const isOurs = upgrade.attempts > 0 || upgrade.createsInDoubt > 0;
+    const isOurs = upgrade.tally.attempts > 0 || upgrade.tally.createsInDoubt > 0;
     if (isOurs) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
     // Its soak observes only a collector that was heard from on the build, and this one may still restart.
     const mayReturn = mayRestart(seen);
-    if (mayReturn && upgrade.failedPolls < returnPollsMax) return again(upgrade, at, context);
-    const evidence: { readonly onBuild?: true } = mayReturn ? {} : { onBuild: true };
-    return { ...end(upgrade, 'withdrawn', at, 'runs the build already'), ...evidence };
+    if (mayReturn && upgrade.tally.failedPolls < returnPollsMax) return again(upgrade, at, context);
+    const reason = 'runs the build already';
+    if (mayReturn) return end(upgrade, 'withdrawn', at, reason);
+    return to(upgrade, {
+      ...{ state: 'withdrawn', endedAt: at, reason, weight: 0, lost: false },
+      onBuild: true,
+    });
   }
   // It is there all the same, so the service contradicts itself: that spends an attempt (P13).
   if (refused.of === 'collector')
-    return retryOrFail({ ...upgrade, attempts: upgrade.attempts + 1 }, refused.reason, at, context);
-  const { freshAt, startBy } = upgrade;
+    return retryOrFail(
+      { ...upgrade, tally: { ...upgrade.tally, attempts: upgrade.tally.attempts + 1 } },
+      refused.reason,
+      at,
+      context,
+    );
+  const { freshAt, startBy } = upgrade.progress;
   return to(
     upgrade,
     { state: 'queued', dueAt: at, freshAt, startBy, refused: { ...refused, isObserved: true } },
@@ -118,7 +115,7 @@ function settleRefusal(
 
 /** Looked at before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */
 function judgeFit(
-  upgrade: In<'queued'>,
+  upgrade: UpgradeIn<'queued'>,
   seen: CollectorObservation,
   at: EpochMs,
   context: EvolveContext,
@@ -130,33 +127,34 @@ function judgeFit(
   }
   if (seen.upgradable === false && isListed(upgrade))
     return defer(upgrade, 'inUpgrade', at, 'the service offers it no upgrade: one may be running', context);
-  const heartbeatAfter = seen.upgradable === true ? seen.offeredAt : upgrade.heartbeatAfter;
+  const heartbeatAfter = seen.upgradable === true ? seen.offeredAt : upgrade.progress.heartbeatAfter;
   const isHeard =
     heartbeatAfter === undefined || (seen.lastSeenAlive ?? Number.POSITIVE_INFINITY) > heartbeatAfter;
-  const { startBy } = upgrade;
+  const { startBy } = upgrade.progress;
   const cleared = (): Upgrade =>
     to(upgrade, { state: 'queued', dueAt: at, freshAt: at, startBy }, { failedPolls: 0 });
   // Without a time to compare with, one that restarts looks like any other: newer heartbeats tell them apart.
   const isUnjudged = seen.serviceAt === null && seen.lastSeenAlive !== null;
   if (isHeard && heartbeat !== 'late' && !isUnjudged) return cleared();
-  const late = countLate(upgrade, seen.lastSeenAlive ?? 0);
+  const late = countLate(upgrade.progress, seen.lastSeenAlive ?? 0);
   if (late.looks >= latePollsMax) return cleared();
-  if (heartbeatAfter === undefined) return again({ ...upgrade, late }, at, context);
+  if (heartbeatAfter === undefined)
+    return again({ ...upgrade, progress: { ...upgrade.progress, late } }, at, context);
   // It was in no upgrade then, which need not be asked again: what is missing is its heartbeat.
   const dueAt = Math.max(
-    nextAgainAt(at, upgrade.failedPolls, context.policy),
+    nextAgainAt(at, upgrade.tally.failedPolls, context.policy),
     nextHeartbeatAt(at, context.policy),
   );
   return to(
     upgrade,
     { state: 'queued', dueAt, freshAt: at, heartbeatAfter, startBy, late },
-    { failedPolls: upgrade.failedPolls + 1 },
+    { failedPolls: upgrade.tally.failedPolls + 1 },
   );
 }
 
 /** Whether a row of the inventory is as good as a look before its create: alive, not at the build, and heard from since. */
 export function showsEligible(
-  { toBuild }: Upgrade,
+  { identity: { toBuild } }: Upgrade,
   { build, alive, lastSeenAlive, serviceAt }: Omit<RowObservation, 'at'>,
   heartbeatAfter: EpochMs | undefined,
 ): boolean {
@@ -168,19 +166,22 @@ export function showsEligible(
  * Whether the service's list of upgradable collectors leaves it out for a reason. Whether it ever has one that is above the
  * build is not specified (collector-api.md §4.3): where it has, that tells; where not, nothing is known.
  */
-function isListed({ fromBuild, toBuild }: Upgrade): boolean {
+function isListed({ identity: { fromBuild, toBuild } }: Upgrade): boolean {
   return (compareBuildVersions(fromBuild, toBuild) ?? 0) <= 0;
 }
 
 /** One that restarts shows no newer heartbeat, and is silent soon; with newer ones it is the service that lags. */
-function countLate({ late }: In<'queued'>, heartbeatAt: EpochMs): NonNullable<In<'queued'>['late']> {
+function countLate(
+  { late }: ProgressIn<'queued'>,
+  heartbeatAt: EpochMs,
+): NonNullable<ProgressIn<'queued'>['late']> {
   if (late === undefined) return { looks: 1, heartbeatAt };
   return heartbeatAt > late.heartbeatAt ? { looks: late.looks + 1, heartbeatAt } : late;
 }
 
 /** A create in doubt, and what the collector shows: done, never arrived, or running (P1). */
 function settle(
-  upgrade: In<'starting'>,
+  upgrade: UpgradeIn<'starting'>,
   seen: CollectorObservation,
   atTarget: boolean,
   at: EpochMs,
@@ -188,21 +189,25 @@ function settle(
 ): Upgrade {
   if (atTarget) return verify(upgrade, { at, serviceAt: seen.serviceAt, late: true }, context);
   if (seen.upgradable !== true)
-    return adopt({ ...upgrade, createsInDoubt: upgrade.createsInDoubt + 1 }, upgrade.sentAt, context);
+    return adopt(
+      { ...upgrade, tally: { ...upgrade.tally, createsInDoubt: upgrade.tally.createsInDoubt + 1 } },
+      upgrade.progress.sentAt,
+      context,
+    );
   // Not in an upgrade now, but the create may still be on its way.
-  if (at < upgrade.sentAt + context.answerWithinMs) return again(upgrade, at, context);
+  if (at < upgrade.progress.sentAt + context.answerWithinMs) return again(upgrade, at, context);
   // It may have worked after all.
-  if (mayRestart(seen) && at < upgrade.sentAt + context.policy.upgrade.deadlineMs)
+  if (mayRestart(seen) && at < upgrade.progress.sentAt + context.policy.upgrade.deadlineMs)
     return again(upgrade, at, context);
-  if (upgrade.createsInDoubt + 1 >= createsInDoubtMax) {
+  if (upgrade.tally.createsInDoubt + 1 >= createsInDoubtMax) {
     return fail(upgrade, 'retry', at, `${createsInDoubtMax} creates brought no answer and no upgrade`);
   }
   // A heartbeat may be the last one before such a restart, so it is looked at once more before the next create.
-  const dueAt = restartSeenAt(at, upgrade.createsInDoubt, context);
+  const dueAt = restartSeenAt(at, upgrade.tally.createsInDoubt, context);
   return to(
     upgrade,
-    { state: 'queued', dueAt, freshAt: 0, startBy: upgrade.startBy },
-    { createsInDoubt: upgrade.createsInDoubt + 1, failedPolls: 0 },
+    { state: 'queued', dueAt, freshAt: 0, startBy: upgrade.progress.startBy },
+    { createsInDoubt: upgrade.tally.createsInDoubt + 1, failedPolls: 0 },
   );
 }
 
@@ -222,18 +227,22 @@ function restartSeenAt(at: EpochMs, lookedBefore: number, { policy }: EvolveCont
 }
 
 /** The collector, looked at after its task stopped without success, does not show the target. */
-function judge(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): Upgrade {
-  const { ending } = upgrade;
+function judge(upgrade: UpgradeIn<'upgrading'>, at: EpochMs, context: EvolveContext): Upgrade {
+  const { ending } = upgrade.progress;
   if (ending === null) return upgrade;
   switch (ending.kind) {
     case 'failed':
       return afterTaskFailed(upgrade, ending.message, at, context);
     case 'missing':
       // The service does not know the task, and the build is not there: keep looking until the deadline.
-      if (at >= upgrade.deadlineAt) return timeOut(upgrade, at, context);
+      if (at >= upgrade.progress.deadlineAt) return timeOut(upgrade, at, context);
       return to(
         upgrade,
-        { ...progress(upgrade), ending: null, dueAt: nextTaskPollAt({ ...upgrade, at }, context.policy) },
+        {
+          ...upgrade.progress,
+          ending: null,
+          dueAt: nextTaskPollAt({ ...upgrade.progress, at }, context.policy),
+        },
         { failedPolls: 0 },
       );
     case 'deadline':
@@ -245,59 +254,60 @@ function judge(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): U
 
 /** An adopted upgrade: the service would take a new one, and it does not restart, so it is over without the build. */
 function watch(
-  upgrade: In<'upgrading'>,
+  upgrade: UpgradeIn<'upgrading'>,
   seen: CollectorObservation,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
   const isOver = seen.upgradable === true && !mayRestart(seen);
   // The heartbeat may be the last one before its restart, so a second look judges it.
-  if (isOver && upgrade.failedPolls === 0 && at < upgrade.deadlineAt) {
-    return to(upgrade, { ...progress(upgrade), dueAt: restartSeenAt(at, 0, context) }, { failedPolls: 1 });
+  if (isOver && upgrade.tally.failedPolls === 0 && at < upgrade.progress.deadlineAt) {
+    return to(upgrade, { ...upgrade.progress, dueAt: restartSeenAt(at, 0, context) }, { failedPolls: 1 });
   }
-  if (isOver || (seen.upgradable === true && at >= upgrade.deadlineAt)) {
-    const ended = { ...upgrade, attempts: upgrade.attempts + 1 };
+  if (isOver || (seen.upgradable === true && at >= upgrade.progress.deadlineAt)) {
+    const ended = { ...upgrade, tally: { ...upgrade.tally, attempts: upgrade.tally.attempts + 1 } };
     return afterTaskFailed(ended, 'an upgrade whose answer was lost ended without the build', at, context);
   }
-  if (at >= upgrade.deadlineAt) return timeOut(upgrade, at, context);
+  if (at >= upgrade.progress.deadlineAt) return timeOut(upgrade, at, context);
   return to(
     upgrade,
-    { ...progress(upgrade), dueAt: nextTaskPollAt({ ...upgrade, at }, context.policy) },
+    { ...upgrade.progress, dueAt: nextTaskPollAt({ ...upgrade.progress, at }, context.policy) },
     { failedPolls: 0 },
   );
 }
 
 /** Is it back, on the build, with a heartbeat newer than the task's end (P10)? */
 function judgeReturn(
-  upgrade: In<'verifying'>,
+  upgrade: UpgradeIn<'verifying'>,
   seen: CollectorObservation,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  const back = isHeartbeatNew(upgrade, seen);
+  const back = isHeartbeatNew(upgrade.progress, seen);
   if (isReturned(upgrade, seen)) {
     return end(
       upgrade,
       'succeeded',
       at,
-      upgrade.late ? 'came late: the collector shows the build' : 'on the build and alive',
+      upgrade.progress.late ? 'came late: the collector shows the build' : 'on the build and alive',
     );
   }
-  if (at >= upgrade.verifyBy && !isFirstToCompare(upgrade, seen)) {
+  if (at >= upgrade.progress.verifyBy && !isFirstToCompare(upgrade.progress, seen)) {
     const within = formatDuration(context.policy.upgrade.verifyWithinMs);
     if (back && seen.alive)
       return fail(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
     return lose(upgrade, at, `did not come back within ${within}`, context.policy);
   }
   // A first look that came too late has nothing to compare with: its time to come back begins with it.
-  const verifyBy = at < upgrade.verifyBy ? upgrade.verifyBy : at + context.policy.upgrade.verifyWithinMs;
+  const verifyBy =
+    at < upgrade.progress.verifyBy ? upgrade.progress.verifyBy : at + context.policy.upgrade.verifyWithinMs;
   return to(
     upgrade,
     {
-      ...verification(upgrade),
+      ...upgrade.progress,
       verifyBy,
       dueAt: nextVerifyPollAt({ verifyBy, at }, context.policy),
-      baselineHeartbeatAt: upgrade.baselineHeartbeatAt ?? seen.lastSeenAlive,
+      baselineHeartbeatAt: upgrade.progress.baselineHeartbeatAt ?? seen.lastSeenAlive,
     },
     { failedPolls: 0 },
   );
@@ -312,8 +322,10 @@ function isFirstToCompare(
 }
 
 /** Proof of the return: alive, on the build, with a heartbeat newer than the task's end (P10). */
-export function isReturned(upgrade: In<'verifying'>, seen: CollectorObservation): boolean {
-  return seen.alive && isSameBuild(seen.build, upgrade.toBuild) && isHeartbeatNew(upgrade, seen);
+export function isReturned(upgrade: UpgradeIn<'verifying'>, seen: CollectorObservation): boolean {
+  return (
+    seen.alive && isSameBuild(seen.build, upgrade.identity.toBuild) && isHeartbeatNew(upgrade.progress, seen)
+  );
 }
 
 /** A deferred collector that was not alive may be tried again. */
@@ -330,27 +342,28 @@ function isHeartbeatNew(upgrade: VerifyingProgress, seen: CollectorObservation):
 }
 
 function judgeDeferred(
-  upgrade: In<'deferred'>,
+  upgrade: UpgradeIn<'deferred'>,
   seen: CollectorObservation,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  const ready = upgrade.condition === 'notAlive' ? isHeardAgain(seen) : seen.upgradable === true;
+  const ready = upgrade.progress.condition === 'notAlive' ? isHeardAgain(seen) : seen.upgradable === true;
   if (ready) {
     // The upgrade that it was in may have ended right now: it shows the old build until it restarts (P1).
-    const dueAt = upgrade.condition === 'inUpgrade' ? restartSeenAt(at, 0, context) : at;
+    const dueAt = upgrade.progress.condition === 'inUpgrade' ? restartSeenAt(at, 0, context) : at;
     return to(
       upgrade,
-      { state: 'retrying', dueAt, reason: `was waiting: ${upgrade.reason}` },
-      { failedPolls: 0, deferredMs: at - upgrade.since },
+      { state: 'retrying', dueAt, reason: `was waiting: ${upgrade.progress.reason}` },
+      { failedPolls: 0, deferredMs: at - upgrade.progress.since },
     );
   }
   const { upToMs } = context.policy.defer;
-  if (at - upgrade.since >= upToMs) return waitedInVain(upgrade, upgrade.reason, at, context);
+  if (at - upgrade.progress.since >= upToMs)
+    return waitedInVain(upgrade, upgrade.progress.reason, at, context);
   const dueAt = Math.min(
-    nextDeferredPollAt({ since: upgrade.since, at }, context.policy),
-    upgrade.since + upToMs,
+    nextDeferredPollAt({ since: upgrade.progress.since, at }, context.policy),
+    upgrade.progress.since + upToMs,
   );
-  const { condition, since, reason } = upgrade;
+  const { condition, since, reason } = upgrade.progress;
   return to(upgrade, { state: 'deferred', condition, since, reason, dueAt }, { failedPolls: 0 });
 }

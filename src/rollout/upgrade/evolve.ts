@@ -1,6 +1,14 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { isEnd, isFailed, isNotStarted, isOnBuild, type Upgrade } from '../model/upgrade.ts';
+import {
+  isEnd,
+  isFailed,
+  isIn,
+  isNotStarted,
+  isOnBuild,
+  type Upgrade,
+  type UpgradeIn,
+} from '../model/upgrade.ts';
 import { noteAttempts } from './attempts.ts';
 import { afterCollectorSeen, showsEligible } from './collector-observations.ts';
 import type { UpgradeFact } from './facts.ts';
@@ -15,9 +23,7 @@ import {
   type EvolveContext,
   end,
   fail,
-  type In,
   lose,
-  progress,
   putBack,
   retryOrFail,
   to,
@@ -36,43 +42,41 @@ export function evolve(upgrade: Upgrade, fact: UpgradeFact, context: EvolveConte
 function change(upgrade: Upgrade, fact: UpgradeFact, context: EvolveContext): Upgrade {
   switch (fact.kind) {
     case 'admitted':
-      if (upgrade.state !== 'pending' && upgrade.state !== 'retrying') return upgrade;
-      return afterAdmitted(upgrade, fact, context);
+      return isIn(upgrade, 'pending', 'retrying') ? afterAdmitted(upgrade, fact, context) : upgrade;
     case 'putBack':
-      return upgrade.state === 'queued' ? putBack(upgrade, fact.at, fact.reason) : upgrade;
+      return upgrade.progress.state === 'queued' ? putBack(upgrade, fact.at, fact.reason) : upgrade;
     case 'claimed':
-      return upgrade.state === 'queued'
+      return upgrade.progress.state === 'queued'
         ? defer(upgrade, 'inUpgrade', fact.at, fact.reason, context)
         : upgrade;
     case 'createSent':
       // From here until its answer is stored the create is in doubt, and whoever gets the job next may settle it.
-      if (upgrade.state !== 'queued') return upgrade;
+      if (upgrade.progress.state !== 'queued') return upgrade;
       return to(upgrade, {
         state: 'starting',
         sentAt: fact.at,
         dueAt: fact.at,
-        startBy: upgrade.startBy,
+        startBy: upgrade.progress.startBy,
       });
     case 'createNotSent':
-      if (upgrade.state !== 'starting') return upgrade;
-      return to(upgrade, { state: 'queued', dueAt: fact.at, freshAt: 0, startBy: upgrade.startBy });
+      if (upgrade.progress.state !== 'starting') return upgrade;
+      return to(upgrade, { state: 'queued', dueAt: fact.at, freshAt: 0, startBy: upgrade.progress.startBy });
     case 'created':
       return afterCreated(upgrade, fact.taskId, fact.at, context);
     case 'createFailed':
-      return upgrade.state === 'starting'
-        ? afterCreateFailed(upgrade, fact.failure, fact.at, context)
-        : upgrade;
+      return isIn(upgrade, 'starting') ? afterCreateFailed(upgrade, fact.failure, fact.at, context) : upgrade;
     case 'buildsSeen':
-      if (upgrade.state !== 'queued' || upgrade.refused?.isObserved !== true) return upgrade;
+      if (upgrade.progress.state !== 'queued' || upgrade.progress.refused?.isObserved !== true)
+        return upgrade;
       if (!fact.stillOffered) return putBack(upgrade, fact.at, 'the target build is no longer offered');
       return fail(
         upgrade,
         'permanent',
         fact.at,
-        `the service refuses this build for this collector: ${upgrade.refused.reason}`,
+        `the service refuses this build for this collector: ${upgrade.progress.refused.reason}`,
       );
     case 'taskSeen':
-      if (upgrade.state !== 'upgrading' || upgrade.ending !== null) return upgrade;
+      if (!isIn(upgrade, 'upgrading') || upgrade.progress.ending !== null) return upgrade;
       return afterTaskSeen(upgrade, fact, context);
     case 'collectorSeen':
       return afterCollectorSeen(upgrade, fact, fact.at, context);
@@ -83,33 +87,37 @@ function change(upgrade: Upgrade, fact: UpgradeFact, context: EvolveContext): Up
     case 'pollFailed':
       return afterPollFailed(upgrade, fact, fact.at, context);
     case 'withdrawn':
-      return isNotStarted(upgrade) ? end(upgrade, 'withdrawn', fact.at, fact.reason) : upgrade;
+      return isNotStarted(upgrade.progress.state) ? end(upgrade, 'withdrawn', fact.at, fact.reason) : upgrade;
     case 'abandoned':
-      if (isEnd(upgrade.state)) return upgrade;
-      return isNotStarted(upgrade)
+      if (isEnd(upgrade.progress.state)) return upgrade;
+      return isNotStarted(upgrade.progress.state)
         ? end(upgrade, 'withdrawn', fact.at, fact.reason)
         : fail(upgrade, 'unconfirmed', fact.at, fact.reason);
     case 'regressed':
       // Not of our doing: what it showed of the build counts no more, and it is no failure.
       if (isOnBuild(upgrade))
         return end(upgrade, 'withdrawn', fact.at, `ran the build already, but ${fact.reason}`);
-      if (upgrade.state !== 'succeeded') return upgrade;
+      if (upgrade.progress.state !== 'succeeded') return upgrade;
       if (fact.lost) return lose(upgrade, fact.at, fact.reason, context.policy);
       return fail(upgrade, 'unconfirmed', fact.at, fact.reason);
     case 'departed':
-      return upgrade.state === 'succeeded' || isOnBuild(upgrade)
+      return upgrade.progress.state === 'succeeded' || isOnBuild(upgrade)
         ? end(upgrade, 'withdrawn', fact.at, fact.reason)
         : upgrade;
     case 'retryAsked':
-      return isFailed(upgrade.state)
+      return isFailed(upgrade.progress.state)
         ? to(upgrade, { state: 'retrying', dueAt: fact.at, reason: fact.reason }, { failedPolls: 0 })
         : upgrade;
     case 'rejoined':
-      if (upgrade.state !== 'withdrawn') return upgrade;
+      if (upgrade.progress.state !== 'withdrawn') return upgrade;
       // Whatever the plan's reading showed of it is old by now.
-      return to({ ...upgrade, eligibleAt: 0 }, { state: 'pending', reason: fact.reason }, { failedPolls: 0 });
+      return to(
+        { ...upgrade, identity: { ...upgrade.identity, eligibleAt: 0 } },
+        { state: 'pending', reason: fact.reason },
+        { failedPolls: 0 },
+      );
     case 'rolledBack':
-      return upgrade.state === 'succeeded' || isFailed(upgrade.state)
+      return upgrade.progress.state === 'succeeded' || isFailed(upgrade.progress.state)
         ? end(upgrade, 'rolledBack', fact.at, fact.reason)
         : upgrade;
     default:
@@ -118,18 +126,18 @@ function change(upgrade: Upgrade, fact: UpgradeFact, context: EvolveContext): Up
 }
 
 function afterAdmitted(
-  upgrade: In<'pending' | 'retrying'>,
+  upgrade: UpgradeIn<'pending' | 'retrying'>,
   { at, startBy, seen, changes }: Extract<UpgradeFact, { kind: 'admitted' }>,
   { policy }: EvolveContext,
 ): Upgrade {
-  const { offeredAt, eligibleAt } = upgrade;
-  const isUntouched = upgrade.state === 'pending' && upgrade.createsInDoubt === 0;
+  const { offeredAt, eligibleAt } = upgrade.identity;
+  const isUntouched = upgrade.progress.state === 'pending' && upgrade.tally.createsInDoubt === 0;
   const turn = changes === undefined ? {} : { turnChanges: changes };
   if (isUntouched && seen !== undefined && showsEligible(upgrade, seen, offeredAt))
     return to(upgrade, { state: 'queued', dueAt: at, freshAt: seen.at, startBy }, turn);
   // A retry's collector has been through something since it was last looked at, so it is looked at anew (P1).
-  if (upgrade.state === 'retrying' || offeredAt === undefined) {
-    const freshAt = upgrade.state === 'retrying' ? 0 : eligibleAt;
+  if (upgrade.progress.state === 'retrying' || offeredAt === undefined) {
+    const freshAt = upgrade.progress.state === 'retrying' ? 0 : eligibleAt;
     return to(upgrade, { state: 'queued', dueAt: at, freshAt, startBy }, turn);
   }
   // Of one that is admitted right after its plan was made a newer heartbeat is not to be seen yet.
@@ -145,10 +153,10 @@ function afterAdmitted(
 function afterCreated(upgrade: Upgrade, taskId: string, at: EpochMs, context: EvolveContext): Upgrade {
   const { policy } = context;
   // The answer may come after another daemon has taken the create for lost: it still names our task.
-  if (upgrade.state === 'upgrading' && upgrade.taskId === null) {
-    return to(upgrade, { ...progress(upgrade), taskId }, { attempts: upgrade.attempts + 1 });
+  if (upgrade.progress.state === 'upgrading' && upgrade.progress.taskId === null) {
+    return to(upgrade, { ...upgrade.progress, taskId }, { attempts: upgrade.tally.attempts + 1 });
   }
-  if (upgrade.state !== 'starting' && upgrade.state !== 'queued') return upgrade;
+  if (upgrade.progress.state !== 'starting' && upgrade.progress.state !== 'queued') return upgrade;
   return to(
     upgrade,
     {
@@ -160,12 +168,16 @@ function afterCreated(upgrade: Upgrade, taskId: string, at: EpochMs, context: Ev
       dueAt: firstTaskPollAt(at, policy),
       ending: null,
     },
-    { attempts: upgrade.attempts + 1, failedPolls: 0, firstStartedAt: upgrade.firstStartedAt ?? at },
+    {
+      attempts: upgrade.tally.attempts + 1,
+      failedPolls: 0,
+      firstStartedAt: upgrade.tally.firstStartedAt ?? at,
+    },
   );
 }
 
 function afterCreateFailed(
-  upgrade: In<'starting'>,
+  upgrade: UpgradeIn<'starting'>,
   failure: ServiceFailure,
   at: EpochMs,
   context: EvolveContext,
@@ -179,12 +191,12 @@ function afterCreateFailed(
         upgrade,
         {
           state: 'queued',
-          dueAt: nextAgainAt(at, upgrade.failedPolls, context.policy),
+          dueAt: nextAgainAt(at, upgrade.tally.failedPolls, context.policy),
           // It waits, maybe again and again: by then the collector has to be looked at anew (P1).
           freshAt: 0,
-          startBy: upgrade.startBy,
+          startBy: upgrade.progress.startBy,
         },
-        { failedPolls: upgrade.failedPolls + 1 },
+        { failedPolls: upgrade.tally.failedPolls + 1 },
       );
     case 'look':
       return again(upgrade, at, context);
@@ -193,7 +205,7 @@ function afterCreateFailed(
         state: 'queued',
         dueAt: at,
         freshAt: 0,
-        startBy: upgrade.startBy,
+        startBy: upgrade.progress.startBy,
         refused: { of: refusalOf(failure) ?? 'collector', reason },
       });
     case 'hold':
@@ -202,35 +214,44 @@ function afterCreateFailed(
       return defer(upgrade, 'notAlive', at, 'the collector is not alive', context);
     case 'adopt':
       // An earlier create of ours got no answer: the running upgrade is most likely ours, and keeps its slot (P2).
-      if (upgrade.createsInDoubt > 0) return adopt(upgrade, at, context);
+      if (upgrade.tally.createsInDoubt > 0) return adopt(upgrade, at, context);
       return defer(upgrade, 'inUpgrade', at, 'the collector is being upgraded by someone else', context);
     case 'permanent':
       return fail(upgrade, 'permanent', at, reason);
     case 'retry':
-      return retryOrFail({ ...upgrade, attempts: upgrade.attempts + 1 }, reason, at, context);
+      return retryOrFail(
+        { ...upgrade, tally: { ...upgrade.tally, attempts: upgrade.tally.attempts + 1 } },
+        reason,
+        at,
+        context,
+      );
     default:
       return assertNever(failureClass);
   }
 }
 
 function afterTaskSeen(
-  upgrade: In<'upgrading'>,
+  upgrade: UpgradeIn<'upgrading'>,
   fact: Extract<UpgradeFact, { kind: 'taskSeen' }>,
   context: EvolveContext,
 ): Upgrade {
   const { at } = fact;
   if (fact.status === 2) return verify(upgrade, { at, serviceAt: fact.serviceAt, late: false }, context);
   if (fact.status === 3) {
-    const ending = { kind: 'failed', message: fact.message, seenDelayMs: at - upgrade.polledAt } as const;
-    return to(upgrade, { ...progress(upgrade), dueAt: at, ending }, { failedPolls: 0 });
+    const ending = {
+      kind: 'failed',
+      message: fact.message,
+      seenDelayMs: at - upgrade.progress.polledAt,
+    } as const;
+    return to(upgrade, { ...upgrade.progress, dueAt: at, ending }, { failedPolls: 0 });
   }
   // 0, 1, 6, and every value nobody has told us about (P13): still on its way.
-  if (at >= upgrade.deadlineAt) {
-    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'deadline' } }, { failedPolls: 0 });
+  if (at >= upgrade.progress.deadlineAt) {
+    return to(upgrade, { ...upgrade.progress, dueAt: at, ending: { kind: 'deadline' } }, { failedPolls: 0 });
   }
   return to(
     upgrade,
-    { ...progress(upgrade), polledAt: at, dueAt: nextTaskPollAt({ ...upgrade, at }, context.policy) },
+    { ...upgrade.progress, polledAt: at, dueAt: nextTaskPollAt({ ...upgrade.progress, at }, context.policy) },
     { failedPolls: 0 },
   );
 }

@@ -2,9 +2,9 @@ import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { Policy } from '../model/policy.ts';
-import type { Upgrade } from '../model/upgrade.ts';
+import { isIn, type Upgrade, type UpgradeIn } from '../model/upgrade.ts';
 import { classifyPollFailure, describeFailure, type ServiceFailure } from './failure-classes.ts';
-import { again, defer, type EvolveContext, end, fail, type In, progress, to } from './upgrade-changes.ts';
+import { again, defer, type EvolveContext, end, fail, to } from './upgrade-changes.ts';
 
 /** What a look that brought nothing means. */
 export interface FailedPoll {
@@ -16,7 +16,7 @@ export interface FailedPoll {
   readonly isGone?: boolean;
 }
 
-type Looked = In<'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred'>;
+type Looked = UpgradeIn<'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred'>;
 
 // A collector that waits for its create has no deadline of its own; after so many looks in a row it gives its slot back.
 const queuedMissesMax = 3;
@@ -41,18 +41,18 @@ export function afterPollFailed(
   if (isUnknown && of === 'collector' && look.isGone === true)
     return end(upgrade, 'withdrawn', at, 'the collector is gone from the service');
   if (isUnknown && of === 'task') {
-    if (upgrade.state !== 'upgrading') return upgrade;
-    return to(upgrade, { ...progress(upgrade), dueAt: at, ending: { kind: 'missing' } }, { failedPolls: 0 });
+    if (upgrade.progress.state !== 'upgrading') return upgrade;
+    return to(upgrade, { ...upgrade.progress, dueAt: at, ending: { kind: 'missing' } }, { failedPolls: 0 });
   }
   if (!isTimeUp(upgrade, at, context.policy)) return again(upgrade, at, context);
   if (failure.kind === 'refused') return giveUp(upgrade, look, at, context);
   if (failure.kind !== 'unavailable' && !isUnknown)
-    return keepUnheard(again(upgrade, at, context), upgrade.unansweredSince);
+    return keepUnheard(again(upgrade, at, context), upgrade.tally.unansweredSince);
   // A 404 that the inventory does not bear out is an answer, though it says nothing.
   if (look.othersAnswered !== true && !isUnknown) return again(upgrade, at, context);
-  const unansweredSince = upgrade.unansweredSince ?? at;
+  const unansweredSince = upgrade.tally.unansweredSince ?? at;
   // A slot in `queued` is given back at once: nothing runs, and who is deferred is looked at again.
-  if (upgrade.state === 'queued' || at - unansweredSince >= unheardForMs)
+  if (upgrade.progress.state === 'queued' || at - unansweredSince >= unheardForMs)
     return giveUp(upgrade, look, at, context);
   return keepUnheard(again(upgrade, at, context), unansweredSince);
 }
@@ -68,35 +68,37 @@ export function isQuestionable(
 }
 
 function keepUnheard(upgrade: Upgrade, unansweredSince: EpochMs | undefined): Upgrade {
-  return unansweredSince === undefined ? upgrade : { ...upgrade, unansweredSince };
+  return unansweredSince === undefined
+    ? upgrade
+    : { ...upgrade, tally: { ...upgrade.tally, unansweredSince } };
 }
 
 function isLookedAt(upgrade: Upgrade): upgrade is Looked {
-  return 'dueAt' in upgrade && upgrade.state !== 'retrying';
+  return isIn(upgrade, 'queued', 'starting', 'upgrading', 'verifying', 'deferred');
 }
 
 /** Whether it should have shown by now what it was looked at for. */
 function isTimeUp(upgrade: Looked, at: EpochMs, policy: Policy): boolean {
-  switch (upgrade.state) {
+  switch (upgrade.progress.state) {
     case 'queued':
-      return upgrade.failedPolls >= queuedMissesMax;
+      return upgrade.tally.failedPolls >= queuedMissesMax;
     case 'starting':
-      return at >= upgrade.sentAt + policy.upgrade.deadlineMs;
+      return at >= upgrade.progress.sentAt + policy.upgrade.deadlineMs;
     case 'upgrading':
-      return at >= upgrade.deadlineAt;
+      return at >= upgrade.progress.deadlineAt;
     case 'verifying':
-      return at >= upgrade.verifyBy;
+      return at >= upgrade.progress.verifyBy;
     case 'deferred':
-      return at >= upgrade.since + policy.defer.upToMs;
+      return at >= upgrade.progress.since + policy.defer.upToMs;
     default:
-      return assertNever(upgrade);
+      return assertNever(upgrade.progress);
   }
 }
 
 function giveUp(upgrade: Looked, look: FailedPoll, at: EpochMs, context: EvolveContext): Upgrade {
   const { deadlineMs, verifyWithinMs } = context.policy.upgrade;
   const words = describeFailure(look.failure);
-  switch (upgrade.state) {
+  switch (upgrade.progress.state) {
     case 'queued':
       return defer(upgrade, 'notAlive', at, `the collector can't be looked at: ${words}`, context);
     case 'upgrading':
@@ -104,7 +106,7 @@ function giveUp(upgrade: Looked, look: FailedPoll, at: EpochMs, context: EvolveC
       if (look.of === 'task')
         return to(
           upgrade,
-          { ...progress(upgrade), dueAt: at, ending: { kind: 'deadline' } },
+          { ...upgrade.progress, dueAt: at, ending: { kind: 'deadline' } },
           { failedPolls: 0 },
         );
       return fail(upgrade, 'timedOut', at, `no end seen within ${formatDuration(deadlineMs)}: ${words}`);
@@ -114,8 +116,13 @@ function giveUp(upgrade: Looked, look: FailedPoll, at: EpochMs, context: EvolveC
       // Nothing says that it is lost, so it weighs as one.
       return fail(upgrade, 'unconfirmed', at, `not seen within ${formatDuration(verifyWithinMs)}: ${words}`);
     case 'deferred':
-      return end(upgrade, 'withdrawn', at, `${upgrade.reason}; the collector can't be looked at: ${words}`);
+      return end(
+        upgrade,
+        'withdrawn',
+        at,
+        `${upgrade.progress.reason}; the collector can't be looked at: ${words}`,
+      );
     default:
-      return assertNever(upgrade);
+      return assertNever(upgrade.progress);
   }
 }

@@ -2,11 +2,11 @@ import { isSameBuild } from '../../base/build-version.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
 import type { Policy } from '../model/policy.ts';
-import { dueAtOf, type Upgrade } from '../model/upgrade.ts';
+import { dueAtOf, isIn, type Upgrade, type UpgradeIn } from '../model/upgrade.ts';
 import { isHeardAgain, isReturned, showsEligible } from './collector-observations.ts';
 import type { CollectorObservation } from './facts.ts';
 import { nextRareTaskPollAt } from './poll-schedule.ts';
-import { type In, progress, to, verification } from './upgrade-changes.ts';
+import { to } from './upgrade-changes.ts';
 
 /** How much there is to watch in one rollout. */
 export interface WatchedRollout {
@@ -71,9 +71,13 @@ export function readingPeriod(
 
 /** True for an upgrade whose looks a page can take over, so that it counts for how often pages are read. */
 export function isWatched(upgrade: Upgrade): boolean {
-  if (upgrade.state === 'verifying') return true;
-  if (upgrade.state === 'queued') return upgrade.heartbeatAfter !== undefined;
-  return upgrade.state === 'upgrading' && upgrade.taskId !== null && upgrade.ending === null;
+  if (upgrade.progress.state === 'verifying') return true;
+  if (upgrade.progress.state === 'queued') return upgrade.progress.heartbeatAfter !== undefined;
+  return (
+    upgrade.progress.state === 'upgrading' &&
+    upgrade.progress.taskId !== null &&
+    upgrade.progress.ending === null
+  );
 }
 
 export interface RowContext {
@@ -95,47 +99,47 @@ export function judgeRow(
   { at, periodMs, policy, trustedSince = 0 }: RowContext,
 ): RowVerdict {
   // Its look is on the way, or is repeated soon after one that failed: a write now would only make that one stale.
-  if ((dueAtOf(upgrade) ?? at) <= at || upgrade.failedPolls > 0) return 'nothing';
+  if ((dueAtOf(upgrade) ?? at) <= at || upgrade.tally.failedPolls > 0) return 'nothing';
   const seen = { ...row, upgradable: null };
-  switch (upgrade.state) {
-    case 'verifying':
-      if (isReturned(upgrade, seen)) return 'news';
-      // Without the service's clock, a first look has yet to tell which heartbeat is new.
-      return upgrade.endedServiceAt === null && upgrade.baselineHeartbeatAt === null ? 'nothing' : 'quiet';
-    case 'upgrading':
-      if (upgrade.ending !== null) return 'nothing';
-      if (upgrade.taskId === null) return isSameBuild(row.build, upgrade.toBuild) ? 'news' : 'nothing';
-      return judgeTaskRow(upgrade, row, { at, periodMs, expectMs: policy.upgrade.expectMs });
-    case 'queued':
-      // One whose record may be of before a lost create is looked for on the list, which a row does not tell (P1).
-      if (upgrade.heartbeatAfter === undefined || upgrade.freshAt < trustedSince) return 'nothing';
-      if (isSameBuild(row.build, upgrade.toBuild) || showsEligible(upgrade, row, upgrade.heartbeatAfter))
-        return 'news';
-      // With its next heartbeat the next page shows it fit; one that falls silent is looked at.
-      return assessHeartbeat(row.lastSeenAlive, row.serviceAt) === 'heard' ? 'quiet' : 'nothing';
-    case 'deferred': {
-      const isOldEnough = at - upgrade.since >= policy.upgrade.expectMs * deferredShare;
-      return upgrade.condition === 'notAlive' && isOldEnough && isHeardAgain(row) ? 'news' : 'nothing';
-    }
-    default:
-      return 'nothing';
+  const atTarget = isSameBuild(row.build, upgrade.identity.toBuild);
+  if (isIn(upgrade, 'verifying')) {
+    if (isReturned(upgrade, seen)) return 'news';
+    // Without the service's clock, a first look has yet to tell which heartbeat is new.
+    const { endedServiceAt, baselineHeartbeatAt } = upgrade.progress;
+    return endedServiceAt === null && baselineHeartbeatAt === null ? 'nothing' : 'quiet';
   }
+  if (isIn(upgrade, 'upgrading')) {
+    if (upgrade.progress.ending !== null) return 'nothing';
+    if (upgrade.progress.taskId === null) return atTarget ? 'news' : 'nothing';
+    return judgeTaskRow(upgrade, row, { at, periodMs, expectMs: policy.upgrade.expectMs });
+  }
+  if (isIn(upgrade, 'queued')) {
+    const { heartbeatAfter, freshAt } = upgrade.progress;
+    // One whose record may be of before a lost create is looked for on the list, which a row does not tell (P1).
+    if (heartbeatAfter === undefined || freshAt < trustedSince) return 'nothing';
+    if (atTarget || showsEligible(upgrade, row, heartbeatAfter)) return 'news';
+    // With its next heartbeat the next page shows it fit; one that falls silent is looked at.
+    return assessHeartbeat(row.lastSeenAlive, row.serviceAt) === 'heard' ? 'quiet' : 'nothing';
+  }
+  if (!isIn(upgrade, 'deferred') || upgrade.progress.condition !== 'notAlive') return 'nothing';
+  const isOldEnough = at - upgrade.progress.since >= policy.upgrade.expectMs * deferredShare;
+  return isOldEnough && isHeardAgain(row) ? 'news' : 'nothing';
 }
 
 /** A restart, or the build itself, shows that the task is near its end; an intermediate build shows nothing (collector-api.md §9). */
 function judgeTaskRow(
-  upgrade: In<'upgrading'>,
+  upgrade: UpgradeIn<'upgrading'>,
   row: Omit<CollectorObservation, 'upgradable'>,
   { at, periodMs, expectMs }: { at: EpochMs; periodMs: DurationMs; expectMs: DurationMs },
 ): RowVerdict {
-  const isAtTarget = isSameBuild(row.build, upgrade.toBuild);
+  const isAtTarget = isSameBuild(row.build, upgrade.identity.toBuild);
   const heartbeat = assessHeartbeat(row.lastSeenAlive, row.serviceAt);
   const isSilent = !row.alive || heartbeat === 'late' || heartbeat === 'silent';
   if (!isAtTarget && !isSilent) return 'quiet';
   const spacingMs = isAtTarget
-    ? (upgrade.polledAt - upgrade.startedAt) * pollShareOfAge
-    : silenceMs(row, at - upgrade.startedAt) * pollShareOfSilence * (expectMs / silenceExpectMs);
-  return at - upgrade.polledAt >= Math.max(periodMs * pollShareOfPeriod, spacingMs)
+    ? (upgrade.progress.polledAt - upgrade.progress.startedAt) * pollShareOfAge
+    : silenceMs(row, at - upgrade.progress.startedAt) * pollShareOfSilence * (expectMs / silenceExpectMs);
+  return at - upgrade.progress.polledAt >= Math.max(periodMs * pollShareOfPeriod, spacingMs)
     ? 'changeHinted'
     : 'quiet';
 }
@@ -150,8 +154,9 @@ function silenceMs(
 
 /** A row of the inventory hints that the task may be over: its look is due now. Nothing else changes (P10). */
 export function afterChangeHinted(upgrade: Upgrade, at: EpochMs): Upgrade {
-  if (upgrade.state !== 'upgrading' || upgrade.ending !== null || upgrade.dueAt <= at) return upgrade;
-  return to(upgrade, { ...progress(upgrade), dueAt: at });
+  const { progress } = upgrade;
+  if (progress.state !== 'upgrading' || progress.ending !== null || progress.dueAt <= at) return upgrade;
+  return to(upgrade, { ...progress, dueAt: at });
 }
 
 /**
@@ -164,21 +169,26 @@ export function afterQuiet(
   { at, until }: { readonly at: EpochMs; readonly until: EpochMs },
   policy: Policy,
 ): Upgrade {
-  if (upgrade.state === 'upgrading' && upgrade.ending === null && upgrade.taskId !== null) {
-    const dueAt = putOff(upgrade.dueAt, at, Math.min(until, nextRareTaskPollAt(upgrade, policy)));
-    return dueAt === upgrade.dueAt ? upgrade : to(upgrade, { ...progress(upgrade), dueAt, quietAt: at });
+  const { progress } = upgrade;
+  switch (progress.state) {
+    case 'upgrading': {
+      if (progress.ending !== null || progress.taskId === null) return upgrade;
+      const dueAt = putOff(progress.dueAt, at, Math.min(until, nextRareTaskPollAt(progress, policy)));
+      return dueAt === progress.dueAt ? upgrade : to(upgrade, { ...progress, dueAt, quietAt: at });
+    }
+    case 'verifying': {
+      const dueAt = putOff(progress.dueAt, at, Math.min(until, progress.verifyBy));
+      return dueAt === progress.dueAt ? upgrade : to(upgrade, { ...progress, dueAt });
+    }
+    case 'queued': {
+      const dueAt = putOff(progress.dueAt, at, until);
+      const { state, freshAt, heartbeatAfter, startBy } = progress;
+      if (dueAt === progress.dueAt || heartbeatAfter === undefined) return upgrade;
+      return to(upgrade, { state, dueAt, freshAt, heartbeatAfter, startBy });
+    }
+    default:
+      return upgrade;
   }
-  if (upgrade.state === 'verifying') {
-    const dueAt = putOff(upgrade.dueAt, at, Math.min(until, upgrade.verifyBy));
-    return dueAt === upgrade.dueAt ? upgrade : to(upgrade, { ...verification(upgrade), dueAt });
-  }
-  if (upgrade.state === 'queued') {
-    const dueAt = putOff(upgrade.dueAt, at, until);
-    const { freshAt, heartbeatAfter, startBy } = upgrade;
-    if (dueAt === upgrade.dueAt || heartbeatAfter === undefined) return upgrade;
-    return to(upgrade, { state: 'queued', dueAt, freshAt, heartbeatAfter, startBy });
-  }
-  return upgrade;
 }
 
 function putOff(dueAt: EpochMs, at: EpochMs, until: EpochMs): EpochMs {

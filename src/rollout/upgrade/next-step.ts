@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
-import type { Upgrade } from '../model/upgrade.ts';
+import type { ProgressIn, Upgrade } from '../model/upgrade.ts';
 
 /** The one call that a job makes next, as data; `orchestrator/step/run-step.ts` carries it out. */
 export type Step =
@@ -28,35 +28,41 @@ export const freshForMs = 60_000;
  *   Its upgrade may be running then, which a collector does not show until it restarts: the upgradable list does
  */
 export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs = 0): Step {
-  if ('dueAt' in upgrade && upgrade.state !== 'retrying' && upgrade.dueAt > now) {
-    return { do: 'wait', until: upgrade.dueAt };
+  if ('dueAt' in upgrade.progress && upgrade.progress.state !== 'retrying' && upgrade.progress.dueAt > now) {
+    return { do: 'wait', until: upgrade.progress.dueAt };
   }
-  switch (upgrade.state) {
+  switch (upgrade.progress.state) {
     case 'queued':
       // Before its window is judged: what was refused is known by now, and is not asked again later.
-      if (upgrade.refused !== undefined) {
-        if (upgrade.refused.isObserved) return { do: 'askBuilds' };
+      if (upgrade.progress.refused !== undefined) {
+        if (upgrade.progress.refused.isObserved) return { do: 'askBuilds' };
         return { do: 'pollCollector', why: 'refused', askUpgradable: false };
       }
-      if (upgrade.startBy !== null && now > upgrade.startBy) {
+      if (upgrade.progress.startBy !== null && now > upgrade.progress.startBy) {
         return { do: 'giveBack', reason: 'the window closes too soon to start it' };
       }
-      if (isFresh(upgrade, now) && upgrade.freshAt >= trustedSince && upgrade.heartbeatAfter === undefined)
+      if (
+        isFresh(upgrade.progress, now) &&
+        upgrade.progress.freshAt >= trustedSince &&
+        upgrade.progress.heartbeatAfter === undefined
+      )
         return { do: 'start' };
-      return { do: 'pollCollector', why: 'recheck', askUpgradable: upgrade.freshAt < trustedSince };
+      return { do: 'pollCollector', why: 'recheck', askUpgradable: upgrade.progress.freshAt < trustedSince };
     case 'starting':
       return { do: 'pollCollector', why: 'settle', askUpgradable: true };
     case 'upgrading':
-      if (upgrade.ending !== null) return { do: 'pollCollector', why: 'judge', askUpgradable: false };
-      if (upgrade.taskId === null) return { do: 'pollCollector', why: 'watchBuild', askUpgradable: true };
-      return { do: 'pollTask', taskId: upgrade.taskId };
+      if (upgrade.progress.ending !== null)
+        return { do: 'pollCollector', why: 'judge', askUpgradable: false };
+      if (upgrade.progress.taskId === null)
+        return { do: 'pollCollector', why: 'watchBuild', askUpgradable: true };
+      return { do: 'pollTask', taskId: upgrade.progress.taskId };
     case 'verifying':
       return { do: 'pollCollector', why: 'verify', askUpgradable: false };
     case 'deferred':
       return {
         do: 'pollCollector',
         why: 'deferred',
-        askUpgradable: upgrade.condition === 'inUpgrade',
+        askUpgradable: upgrade.progress.condition === 'inUpgrade',
       };
     case 'pending':
     case 'retrying':
@@ -68,7 +74,7 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
     case 'rolledBack':
       return { do: 'rest' };
     default:
-      return assertNever(upgrade);
+      return assertNever(upgrade.progress);
   }
 }
 
@@ -76,6 +82,6 @@ export function nextStep(upgrade: Upgrade, now: EpochMs, trustedSince: EpochMs =
  * Whether what was last seen of a collector still tells enough for a create at this instant (P1). What was seen in the
  * future was seen by another clock, or by ours before it was set back: who knows when.
  */
-function isFresh(upgrade: Extract<Upgrade, { state: 'queued' }>, now: EpochMs): boolean {
-  return Math.abs(now - upgrade.freshAt) <= freshForMs;
+function isFresh(progress: ProgressIn<'queued'>, now: EpochMs): boolean {
+  return Math.abs(now - progress.freshAt) <= freshForMs;
 }

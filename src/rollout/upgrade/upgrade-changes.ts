@@ -6,9 +6,9 @@ import {
   isNotStarted,
   type Upgrade,
   type UpgradeFailureClass,
+  type UpgradeIn,
   type UpgradeProgress,
-  type UpgradingProgress,
-  type VerifyingProgress,
+  type UpgradeTally,
 } from '../model/upgrade.ts';
 import { classifyTaskMessage } from './failure-classes.ts';
 import {
@@ -29,27 +29,12 @@ export interface EvolveContext {
   readonly jitter: number;
 }
 
-export type In<State extends Upgrade['state']> = Extract<Upgrade, { state: State }>;
-
-type Changes = Partial<
-  Pick<
-    Upgrade,
-    | 'attempts'
-    | 'createsInDoubt'
-    | 'unexplained'
-    | 'failedPolls'
-    | 'deferredMs'
-    | 'turnChanges'
-    | 'firstStartedAt'
-  >
->;
-
 export function verify(
   upgrade: Upgrade,
   ended: { at: EpochMs; serviceAt: EpochMs | null; late: boolean },
   context: EvolveContext,
 ): Upgrade {
-  const running = upgrade.state === 'upgrading' ? upgrade : undefined;
+  const running = upgrade.progress.state === 'upgrading' ? upgrade.progress : undefined;
   return to(
     upgrade,
     {
@@ -62,7 +47,7 @@ export function verify(
       baselineHeartbeatAt: null,
       late: ended.late,
     },
-    { failedPolls: 0, firstStartedAt: upgrade.firstStartedAt ?? ended.at },
+    { failedPolls: 0, firstStartedAt: upgrade.tally.firstStartedAt ?? ended.at },
   );
 }
 
@@ -78,7 +63,7 @@ export function adopt(upgrade: Upgrade, startedAt: EpochMs, context: EvolveConte
       dueAt: firstTaskPollAt(startedAt, context.policy),
       ending: null,
     },
-    { failedPolls: 0, firstStartedAt: upgrade.firstStartedAt ?? startedAt },
+    { failedPolls: 0, firstStartedAt: upgrade.tally.firstStartedAt ?? startedAt },
   );
 }
 
@@ -91,7 +76,7 @@ export function defer(
   context: EvolveContext,
 ): Upgrade {
   const { upToMs } = context.policy.defer;
-  const { deferredMs } = upgrade;
+  const { deferredMs } = upgrade.tally;
   if (deferredMs !== undefined && deferredMs >= upToMs) return waitedInVain(upgrade, reason, at, context);
   const since = at - (deferredMs ?? 0);
   const dueAt = nextDeferredPollAt({ since, at }, context.policy);
@@ -103,12 +88,12 @@ export function waitedInVain(upgrade: Upgrade, reason: string, at: EpochMs, cont
 }
 
 export function putBack(upgrade: Upgrade, at: EpochMs, reason: string): Upgrade {
-  if (upgrade.attempts === 0) return to(upgrade, { state: 'pending', reason });
+  if (upgrade.tally.attempts === 0) return to(upgrade, { state: 'pending', reason });
   return to(upgrade, { state: 'retrying', dueAt: at, reason });
 }
 
 export function afterTaskFailed(
-  upgrade: In<'upgrading'>,
+  upgrade: UpgradeIn<'upgrading'>,
   message: string,
   at: EpochMs,
   context: EvolveContext,
@@ -123,9 +108,14 @@ export function afterTaskFailed(
     case 'retryLater':
       return retryOrFail(upgrade, words, at, context, longRetryAt(at, context.jitter, context.policy));
     case 'unexplained':
-      if (upgrade.unexplained > 0)
+      if (upgrade.tally.unexplained > 0)
         return fail(upgrade, 'permanent', at, `failed twice without a known cause: ${words}`);
-      return retryOrFail({ ...upgrade, unexplained: upgrade.unexplained + 1 }, words, at, context);
+      return retryOrFail(
+        { ...upgrade, tally: { ...upgrade.tally, unexplained: upgrade.tally.unexplained + 1 } },
+        words,
+        at,
+        context,
+      );
     default:
       return assertNever(meaning);
   }
@@ -137,59 +127,28 @@ export function retryOrFail(
   words: string,
   at: EpochMs,
   context: EvolveContext,
-  dueAt: EpochMs = retryAt(at, upgrade.attempts, context.jitter, context.policy),
+  dueAt: EpochMs = retryAt(at, upgrade.tally.attempts, context.jitter, context.policy),
 ): Upgrade {
   const { maxAttempts } = context.policy.retry;
-  if (upgrade.attempts >= maxAttempts) {
-    return fail(upgrade, 'retry', at, `attempt ${upgrade.attempts} of ${maxAttempts}: ${words}`);
+  if (upgrade.tally.attempts >= maxAttempts) {
+    return fail(upgrade, 'retry', at, `attempt ${upgrade.tally.attempts} of ${maxAttempts}: ${words}`);
   }
   return to(upgrade, { state: 'retrying', dueAt, reason: words }, { failedPolls: 0 });
 }
 
-export function timeOut(upgrade: In<'upgrading'>, at: EpochMs, context: EvolveContext): Upgrade {
+export function timeOut(upgrade: UpgradeIn<'upgrading'>, at: EpochMs, context: EvolveContext): Upgrade {
   return fail(upgrade, 'timedOut', at, `no end within ${formatDuration(context.policy.upgrade.deadlineMs)}`);
 }
 
 /** Nothing learned: the same again a little later. No attempt is spent. */
 export function again(
-  upgrade: In<'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred'>,
+  upgrade: UpgradeIn<'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred'>,
   at: EpochMs,
   context: EvolveContext,
 ): Upgrade {
-  const dueAt = nextAgainAt(at, upgrade.failedPolls, context.policy);
-  const failedPolls = { failedPolls: upgrade.failedPolls + 1 };
-  switch (upgrade.state) {
-    case 'queued': {
-      const { freshAt, heartbeatAfter, startBy, late, refused } = upgrade;
-      return to(
-        upgrade,
-        {
-          state: 'queued',
-          dueAt,
-          freshAt,
-          ...(heartbeatAfter === undefined ? {} : { heartbeatAfter }),
-          startBy,
-          ...(late === undefined ? {} : { late }),
-          ...(refused === undefined ? {} : { refused }),
-        },
-        failedPolls,
-      );
-    }
-    case 'starting': {
-      const { sentAt, startBy } = upgrade;
-      return to(upgrade, { state: 'starting', sentAt, dueAt, startBy }, failedPolls);
-    }
-    case 'upgrading':
-      return to(upgrade, { ...progress(upgrade), dueAt }, failedPolls);
-    case 'verifying':
-      return to(upgrade, { ...verification(upgrade), dueAt }, failedPolls);
-    case 'deferred': {
-      const { condition, since, reason } = upgrade;
-      return to(upgrade, { state: 'deferred', condition, since, reason, dueAt }, failedPolls);
-    }
-    default:
-      return assertNever(upgrade);
-  }
+  const dueAt = nextAgainAt(at, upgrade.tally.failedPolls, context.policy);
+  const failedPolls = { failedPolls: upgrade.tally.failedPolls + 1 };
+  return to(upgrade, { ...upgrade.progress, dueAt }, failedPolls);
 }
 
 /** An end that is nobody's failure. */
@@ -226,44 +185,18 @@ export function lose(upgrade: Upgrade, at: EpochMs, reason: string, policy: Poli
 }
 
 /** The same upgrade in another state: what belongs to the old state is left behind. */
-export function to(upgrade: Upgrade, next: UpgradeProgress, changes: Changes = {}): Upgrade {
-  const deferredMs = changes.deferredMs ?? upgrade.deferredMs;
-  const isBefore = isNotStarted(next) || next.state === 'starting';
-  const turnChanges = changes.turnChanges ?? upgrade.turnChanges;
-  const hasTurn = next.state === 'queued' || next.state === 'starting';
-  return {
-    rolloutId: upgrade.rolloutId,
-    collectorId: upgrade.collectorId,
-    collectorName: upgrade.collectorName,
-    wave: upgrade.wave,
-    order: upgrade.order,
-    fromBuild: upgrade.fromBuild,
-    toBuild: upgrade.toBuild,
-    lane: upgrade.lane,
-    stratum: upgrade.stratum,
-    domains: upgrade.domains,
-    eligibleAt: upgrade.eligibleAt,
-    ...(upgrade.offeredAt === undefined ? {} : { offeredAt: upgrade.offeredAt }),
-    ...(upgrade.ephemeral === true ? { ephemeral: true as const } : {}),
-    rev: upgrade.rev + 1,
-    attempts: changes.attempts ?? upgrade.attempts,
-    createsInDoubt: changes.createsInDoubt ?? upgrade.createsInDoubt,
-    unexplained: changes.unexplained ?? upgrade.unexplained,
-    failedPolls: changes.failedPolls ?? upgrade.failedPolls,
+export function to(
+  upgrade: Upgrade,
+  progress: UpgradeProgress,
+  changes: Partial<UpgradeTally> = {},
+): Upgrade {
+  const { unansweredSince: _answered, deferredMs, turnChanges, ...kept } = { ...upgrade.tally, ...changes };
+  const isBefore = isNotStarted(progress.state) || progress.state === 'starting';
+  const hasTurn = progress.state === 'queued' || progress.state === 'starting';
+  const tally = {
+    ...kept,
     ...(isBefore && deferredMs !== undefined ? { deferredMs } : {}),
     ...(hasTurn && turnChanges !== undefined ? { turnChanges } : {}),
-    firstStartedAt: changes.firstStartedAt ?? upgrade.firstStartedAt,
-    ...next,
   };
-}
-
-export function progress(upgrade: In<'upgrading'>): UpgradingProgress {
-  const { state, taskId, startedAt, polledAt, quietAt, deadlineAt, dueAt, ending } = upgrade;
-  const quiet = quietAt === undefined ? {} : { quietAt };
-  return { state, taskId, startedAt, polledAt, ...quiet, deadlineAt, dueAt, ending };
-}
-
-export function verification(upgrade: In<'verifying'>): VerifyingProgress {
-  const { state, taskId, startedAt, verifyBy, dueAt, endedServiceAt, baselineHeartbeatAt, late } = upgrade;
-  return { state, taskId, startedAt, verifyBy, dueAt, endedServiceAt, baselineHeartbeatAt, late };
+  return { identity: upgrade.identity, tally, progress, rev: upgrade.rev + 1 };
 }

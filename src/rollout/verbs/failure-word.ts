@@ -12,7 +12,7 @@ export function makeFailureTest(word: string): (upgrade: Upgrade) => boolean {
   return (upgrade) => {
     if (classOf(upgrade) === undefined) return false;
     if (isTimeOut && classOf(upgrade) === 'timedOut') return true;
-    return simplified(upgrade.state) === wanted || simplified(reasonOf(upgrade)).includes(wanted);
+    return simplified(upgrade.progress.state) === wanted || simplified(reasonOf(upgrade)).includes(wanted);
   };
 }
 
@@ -35,11 +35,13 @@ function counted(words: readonly string[]): string[] {
 }
 
 function classOf(upgrade: Upgrade): UpgradeFailureClass | undefined {
-  return isFailed(upgrade.state) && 'failureClass' in upgrade ? upgrade.failureClass : undefined;
+  return isFailed(upgrade.progress.state) && 'failureClass' in upgrade.progress
+    ? upgrade.progress.failureClass
+    : undefined;
 }
 
 function reasonOf(upgrade: Upgrade): string {
-  return 'reason' in upgrade ? (upgrade.reason ?? '') : '';
+  return 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '';
 }
 
 function simplified(text: string): string {

@@ -55,14 +55,14 @@ export function previewRollback(
 ): RollbackPreview {
   const { rollout } = view;
   const { takenBack, left } = of;
-  const running = takenBack.filter(({ state }) => !isEnd(state)).length;
+  const running = takenBack.filter(({ progress: { state } }) => !isEnd(state)).length;
   return {
     ...limitsOf(view, now),
     collectors: takenBack.length,
     running,
-    unconfirmed: takenBack.filter(({ state }) => state === 'unconfirmed').length,
+    unconfirmed: takenBack.filter(({ progress: { state } }) => state === 'unconfirmed').length,
     mayGrowBy: rollout.state === 'running' || view.slotsTaken > 0 ? rollout.policy.concurrency : 0,
-    builds: countBuilds(takenBack.map(({ fromBuild }) => fromBuild)),
+    builds: countBuilds(takenBack.map(({ identity: { fromBuild } }) => fromBuild)),
     leftBehind: left,
     waves: sizesOf(rollbackPolicy(rollout.policy).waves, takenBack),
   };
@@ -73,15 +73,15 @@ export function previewRest(view: RolloutView, open: readonly Upgrade[], now: Ep
   const { rollout } = view;
   const waves = rollout.policy.waves.map((rule, index) => ({
     ...shapeOf(rule),
-    size: open.filter(({ wave }) => wave === index).length,
+    size: open.filter(({ identity: { wave } }) => wave === index).length,
   }));
   return {
     ...limitsOf(view, now),
     collectors: open.length,
-    running: open.filter(({ state }) => isActive(state) && state !== 'retrying').length,
+    running: open.filter(({ progress: { state } }) => isActive(state) && state !== 'retrying').length,
     unconfirmed: 0,
     mayGrowBy: 0,
-    builds: countBuilds(open.map(({ toBuild }) => toBuild)),
+    builds: countBuilds(open.map(({ identity: { toBuild } }) => toBuild)),
     leftBehind: rollout.leftBehind,
     waves,
   };
@@ -133,7 +133,8 @@ function sizesOf(rules: readonly WaveRule[], upgrades: readonly Upgrade[]): read
 function canarySize({ size }: WaveRule, upgrades: readonly Upgrade[]): number {
   if (size.kind !== 'perStratum') return membersOf(size, upgrades.length);
   const members = new Map<number, number>();
-  for (const { stratum } of upgrades) members.set(stratum, (members.get(stratum) ?? 0) + 1);
+  for (const { identity } of upgrades)
+    members.set(identity.stratum, (members.get(identity.stratum) ?? 0) + 1);
   return [...members.values()].reduce((sum, count) => sum + Math.min(size.count, count), 0);
 }
 

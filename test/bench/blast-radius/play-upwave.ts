@@ -125,7 +125,8 @@ export async function playUpwave(
   const others = fleet.snapshot.collectors.length - fleet.broken.size;
   return {
     harmed: [...service.creates.keys()].filter((each) => fleet.broken.has(each)).length,
-    othersDone: succeeded.filter(({ collectorId }) => !fleet.broken.has(collectorId)).length / others,
+    othersDone:
+      succeeded.filter(({ identity: { collectorId } }) => !fleet.broken.has(collectorId)).length / others,
     makespanMs: now - beganAt,
     state,
     reason,

@@ -95,10 +95,9 @@ describe.concurrent('the breaker', () => {
     await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
     const { status, upgrades, broken } = await end();
     expect(status.counts).toMatchObject({ unconfirmed: 1, succeeded: status.planned - 1 });
-    expect(upgrades.find(({ state }) => state === 'unconfirmed')).toMatchObject({
-      weight: 3,
-      attempts: 1,
-      reason: 'did not come back within 2s',
+    expect(upgrades.find(({ progress: { state } }) => state === 'unconfirmed')).toMatchObject({
+      progress: { weight: 3, reason: 'did not come back within 2s' },
+      tally: { attempts: 1 },
     });
     expect(broken).toEqual([]);
   });
@@ -170,7 +169,10 @@ describe.concurrent('an operator with two daemons', () => {
     expect(status.state).toBe('aborted');
     expect(status.counts.succeeded + status.counts.withdrawn).toBe(status.planned);
     expect(status.counts.withdrawn).toBeGreaterThan(0);
-    for (const { collectorId, state } of upgrades) {
+    for (const {
+      identity: { collectorId },
+      progress: { state },
+    } of upgrades) {
       expect([collectorId, state]).toEqual([
         collectorId,
         created.has(collectorId) ? 'succeeded' : 'withdrawn',

@@ -28,10 +28,10 @@ describe('a rollout with a record that cannot be read, of a collector that is ju
     const { records } = rolloutKeys(config.keyPrefix, rolloutId);
     const [running] = await until('one that runs', async () => {
       const all = await upgradesOf(daemon, rolloutId);
-      const found = all.filter(({ state }) => state === 'upgrading');
+      const found = all.filter(({ progress: { state } }) => state === 'upgrading');
       return found.length > 0 && found;
     });
-    const collectorId = running?.collectorId ?? 0;
+    const collectorId = running?.identity.collectorId ?? 0;
     await commands.hset(records, String(collectorId), '{"state":');
     const isReported = () => daemon.log.some(({ event }) => event === 'record.broken');
     await until('it to be told', isReported);
@@ -46,7 +46,9 @@ describe('a rollout with a record that cannot be read, of a collector that is ju
     const status = await untilEnded(daemon, rolloutId);
     const upgrades = await upgradesOf(daemon, rolloutId);
     expect(brokenPromises(night, status, upgrades)).toEqual([]);
-    expect(upgrades.find((each) => each.collectorId === collectorId)?.state).toBe('succeeded');
+    expect(upgrades.find((each) => each.identity.collectorId === collectorId)?.progress.state).toBe(
+      'succeeded',
+    );
     expect(createsOf(night.record()).get(collectorId)).toBe(1);
     expect(daemon.log.filter(({ event }) => event === 'record.broken').length).toBe(1);
     expect(daemon.log.filter(({ event }) => event === 'reconcile.failed')).toEqual([]);
@@ -125,7 +127,7 @@ describe("a rollout whose own record can't be read any more, while it is on its 
     expect(broken).toEqual([]);
     expect(ended).toMatchObject({ state: 'aborted', recordUnreadable: false, inFlight: 0 });
     expect([...createsOf(night.record()).values()].length).toBe(creates);
-    expect(upgrades.filter(({ state }) => state === 'succeeded').length).toBe(creates);
+    expect(upgrades.filter(({ progress: { state } }) => state === 'succeeded').length).toBe(creates);
     for (const event of ['reconcile.failed', 'step.failed', 'scan.failed', 'backgroundTask.failed'])
       expect(daemon.told(event)).toEqual([]);
     expect(daemon.told('record.broken').length).toBe(1);

@@ -27,7 +27,9 @@ function aNight(keyPrefixed: NightInput['redis'], more: Partial<NightInput> = {}
 }
 
 async function namesOf(daemon: NightDaemon, rolloutId: string): Promise<ReadonlySet<string>> {
-  return new Set((await upgradesOf(daemon, rolloutId)).map(({ collectorName }) => collectorName));
+  return new Set(
+    (await upgradesOf(daemon, rolloutId)).map(({ identity: { collectorName } }) => collectorName),
+  );
 }
 
 describe.concurrent('two daemons with two configs of a policy (P5)', () => {
@@ -70,7 +72,7 @@ describe.concurrent('two daemons with two configs of a policy (P5)', () => {
     expect(await namesOf(old, rolloutId)).toEqual(before);
     expect(await next.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
     const late = (await upgradesOf(next, rolloutId)).filter(
-      ({ collectorName }) => !before.has(collectorName),
+      ({ identity: { collectorName } }) => !before.has(collectorName),
     );
     const linux = new Set(
       night.service.world
@@ -78,7 +80,7 @@ describe.concurrent('two daemons with two configs of a policy (P5)', () => {
         .filter(({ facts }) => facts.osName?.startsWith('Linux'))
         .map(({ facts }) => facts.id),
     );
-    expect(late.filter(({ collectorId }) => linux.has(collectorId))).toEqual([]);
+    expect(late.filter(({ identity: { collectorId } }) => linux.has(collectorId))).toEqual([]);
     // Both say so: in the log, to who asks whether they are ready, in the metrics, and in their standings.
     expect(old.told('config.outdated')).toMatchObject([
       { level: 'warn', policy: nightPolicy, reason: expect.stringContaining('1 daemon has a newer config') },

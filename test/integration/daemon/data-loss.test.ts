@@ -21,7 +21,7 @@ describe('two daemons whose Redis is emptied', () => {
         state: 'pending',
       })) ?? [];
     if (untouched === undefined) throw new Error('one is left');
-    const subject = String(untouched.collectorId);
+    const subject = String(untouched.identity.collectorId);
     await daemon.operations.hold({ subject, by: 'ann', reason: 'never touch' });
     const created = createsOf(night.record()).size;
     // A look for work looks at Redis first, as each daemon does once a second.
@@ -35,7 +35,7 @@ describe('two daemons whose Redis is emptied', () => {
       });
     }
     expect((await daemon.operations.listHolds()).collectors).toMatchObject([
-      { collectorId: untouched.collectorId, by: 'ann', reason: 'never touch' },
+      { collectorId: untouched.identity.collectorId, by: 'ann', reason: 'never touch' },
     ]);
     const told = () => [daemon, other].map((each) => each.told('redis.emptied'));
     await until('both to say so', () => told().every(({ length }) => length > 0));

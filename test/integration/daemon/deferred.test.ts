@@ -147,8 +147,8 @@ describe.concurrent('a person who upgrades collectors while their creates are on
     expect(byHand.size).toBeGreaterThan(2);
     expect(night.record().refusedCreates['collector.version.invalid']).toBeGreaterThan(0);
     expect(status.counts).toMatchObject({ failed: 0, timedOut: 0, unconfirmed: 0 });
-    const withdrawn = upgrades.filter(({ state }) => state === 'withdrawn');
-    expect(withdrawn.map((upgrade) => 'reason' in upgrade && upgrade.reason)).toEqual(
+    const withdrawn = upgrades.filter(({ progress: { state } }) => state === 'withdrawn');
+    expect(withdrawn.map((upgrade) => 'reason' in upgrade.progress && upgrade.progress.reason)).toEqual(
       withdrawn.map(() => 'runs the build already'),
     );
     expect(withdrawn.length).toBeGreaterThan(0);
@@ -224,7 +224,9 @@ async function aNightOfHands(
 
 /** The only collector of the first wave. */
 async function canaryOf(daemon: NightDaemon, rolloutId: string): Promise<number> {
-  const [canary, second] = (await upgradesOf(daemon, rolloutId)).filter(({ wave }) => wave === 0);
+  const [canary, second] = (await upgradesOf(daemon, rolloutId)).filter(
+    ({ identity: { wave } }) => wave === 0,
+  );
   if (canary === undefined || second !== undefined) throw new Error('there is one canary');
-  return canary.collectorId;
+  return canary.identity.collectorId;
 }

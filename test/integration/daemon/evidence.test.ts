@@ -113,7 +113,7 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
   }) => {
     const { daemon, rolloutId, end, way } = await aTroubledNight(canaries, onTestFinished);
     const { waves } = await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
-    const ids = (await upgradesOf(daemon, rolloutId)).flatMap(({ wave, collectorId }) =>
+    const ids = (await upgradesOf(daemon, rolloutId)).flatMap(({ identity: { wave, collectorId } }) =>
       wave === 0 ? [collectorId] : [],
     );
     const lacking = new Set(ids.slice(0, 3));
@@ -134,7 +134,7 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
     const { daemon, rolloutId, way } = await aTroubledNight(canaries, onTestFinished);
     await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
     const upgrades = await upgradesOf(daemon, rolloutId);
-    const canary = upgrades.find(({ wave }) => wave === 0)?.collectorId ?? 0;
+    const canary = upgrades.find(({ identity: { wave } }) => wave === 0)?.identity.collectorId ?? 0;
     way.behave((passing) => {
       if (collectorIn(passing) === canary) return unknown;
       return isList(passing) ? without(passing, new Set([canary])) : pass;
@@ -144,8 +144,12 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
       return status.state === 'held' && status;
     });
     expect(held.reason).toMatch(/failures 1, allowed 0/);
-    const after = (await upgradesOf(daemon, rolloutId)).find(({ collectorId }) => collectorId === canary);
-    expect(after).toMatchObject({ state: 'unconfirmed', reason: expect.stringMatching(/vanished/) });
+    const after = (await upgradesOf(daemon, rolloutId)).find(
+      ({ identity: { collectorId } }) => collectorId === canary,
+    );
+    expect(after).toMatchObject({
+      progress: { state: 'unconfirmed', reason: expect.stringMatching(/vanished/) },
+    });
   });
 
   it('does not end a rollback with nobody taken back', async ({ expect, onTestFinished }) => {
@@ -226,7 +230,7 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
       onTestFinished,
     );
     const upgrades = await upgradesOf(daemon, rolloutId);
-    const deleted = new Set(upgrades.slice(-2).map(({ collectorId }) => collectorId));
+    const deleted = new Set(upgrades.slice(-2).map(({ identity: { collectorId } }) => collectorId));
     way.behave((passing) => {
       if (deleted.has(collectorIn(passing) ?? 0)) return unknown;
       return isList(passing) || isUpgradableList(passing) ? without(passing, deleted) : pass;

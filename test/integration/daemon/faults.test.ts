@@ -70,9 +70,9 @@ describe.concurrent('a service that fails', () => {
     const { status, upgrades, broken } = await end();
     expect(night.record().faults['cutOff']).toBeGreaterThan(0);
     expect(status.state).toBe('succeeded');
-    expect(upgrades.some(({ createsInDoubt }) => createsInDoubt > 0)).toBe(true);
+    expect(upgrades.some(({ tally: { createsInDoubt } }) => createsInDoubt > 0)).toBe(true);
     // One whose answer came too late, and was found by looking, has none to his name.
-    expect(upgrades.filter(({ attempts }) => attempts > 1)).toEqual([]);
+    expect(upgrades.filter(({ tally: { attempts } }) => attempts > 1)).toEqual([]);
     expect(broken).toEqual([]);
   });
 
@@ -135,7 +135,7 @@ describe.concurrent('collectors that do not do as they are told', () => {
     );
     const { status, upgrades, broken } = await end();
     const late = upgrades.filter(
-      (upgrade) => upgrade.state === 'succeeded' && upgrade.reason.startsWith('came late'),
+      (upgrade) => upgrade.progress.state === 'succeeded' && upgrade.progress.reason.startsWith('came late'),
     );
     expect(late.length).toBeGreaterThan(0);
     expect(status.state).toBe('succeeded');
@@ -158,8 +158,10 @@ describe.concurrent('collectors that do not do as they are told', () => {
     const verb = (name: 'pause' | 'resume') =>
       applyAsShown(daemon.operations, { rolloutId, verb: name, by: 'test', reason: '' });
     await verb('pause');
-    const last = (await upgradesOf(daemon, rolloutId)).findLast(({ state }) => state === 'pending');
-    const id = last?.collectorId ?? 0;
+    const last = (await upgradesOf(daemon, rolloutId)).findLast(
+      ({ progress: { state } }) => state === 'pending',
+    );
+    const id = last?.identity.collectorId ?? 0;
     world.kill(id);
     // The service calls it alive until half an hour after its last heartbeat.
     const target = (await statusOf(daemon, rolloutId)).targetBuild;
@@ -204,7 +206,7 @@ describe.concurrent('collectors that do not do as they are told', () => {
     // It says that it is alive, and refuses all the same: looked at, tried again, deferred again.
     const id = await until('the deferred one', async () => {
       const upgrades = await upgradesOf(daemon, rolloutId);
-      return upgrades.find(({ state }) => state === 'deferred')?.collectorId;
+      return upgrades.find(({ progress: { state } }) => state === 'deferred')?.identity.collectorId;
     });
     night.service.world.remove(id);
     const { status, broken } = await end();

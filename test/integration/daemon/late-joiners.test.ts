@@ -32,18 +32,20 @@ describe.concurrent('late joiners', () => {
       onTestFinished,
     );
     await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
-    const before = new Set((await upgradesOf(daemon, rolloutId)).map(({ collectorId }) => collectorId));
+    const before = new Set(
+      (await upgradesOf(daemon, rolloutId)).map(({ identity: { collectorId } }) => collectorId),
+    );
     const world = night.service.world;
     // Newcomers run any build; some need the upgrade.
     for (let made = 0; made < 12; made += 1) world.appear();
     expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
     const joined = (await upgradesOf(daemon, rolloutId)).filter(
-      ({ collectorId }) => !before.has(collectorId),
+      ({ identity: { collectorId } }) => !before.has(collectorId),
     );
     expect(joined.length).toBeGreaterThan(2);
     const canary = Math.ceil((before.size + joined.length) / 2);
     const seats = canary - Math.ceil(before.size / 2);
-    expect(joined.filter(({ wave }) => wave === 0).length).toBe(seats);
+    expect(joined.filter(({ identity: { wave } }) => wave === 0).length).toBe(seats);
     const { waves: shown } = await statusOf(daemon, rolloutId);
     expect(shown).toMatchObject([
       { joined: seats, size: canary },
@@ -71,8 +73,8 @@ describe.concurrent('late joiners', () => {
       { redis: redis.config(), rollout: { waves } },
       onTestFinished,
     );
-    const gone = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 1));
-    night.service.world.remove(gone.collectorId);
+    const gone = lossless((await upgradesOf(daemon, rolloutId)).find(({ identity: { wave } }) => wave === 1));
+    night.service.world.remove(gone.identity.collectorId);
     await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
     await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', by: 'test', reason: '' });
     const ended = await untilEnded(daemon, rolloutId);

@@ -76,17 +76,19 @@ describe('a service that asks for a long pause', () => {
       .listUpgrades(rolloutId, { offset: 0, limit: 2, state: 'pending' })
       .then((upgrades = []) => upgrades);
     const who = { by: 'alice', reason: 'its disk is full' };
-    const name = planned?.collectorName ?? '';
+    const name = planned?.identity.collectorName ?? '';
     expect(await operations.hold({ subject: name, ...who })).toMatchObject({
       kind: 'done',
-      subject: { collectorId: planned?.collectorId, name },
+      subject: { collectorId: planned?.identity.collectorId, name },
     });
-    expect(await operations.release({ subject: String(planned?.collectorId), ...who })).toMatchObject({
+    expect(
+      await operations.release({ subject: String(planned?.identity.collectorId), ...who }),
+    ).toMatchObject({
       kind: 'done',
     });
-    expect(await operations.explain(next?.collectorName ?? '')).toMatchObject({
+    expect(await operations.explain(next?.identity.collectorName ?? '')).toMatchObject({
       kind: 'explained',
-      collectorId: next?.collectorId,
+      collectorId: next?.identity.collectorId,
       explanations: [{ rollout: rolloutId, state: 'pending' }],
     });
     const unknown = { kind: 'unavailable', reason: expect.stringContaining('asked for a pause') };

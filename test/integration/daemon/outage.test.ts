@@ -114,7 +114,7 @@ describe.concurrent('a service that is down for a while', () => {
     await Promise.all(scans);
     const upgrades = await upgradesOf(daemon, rolloutId);
     // Nothing that happened meanwhile has cost anyone an attempt; one whose answer came too late has none to his name.
-    expect(upgrades.filter(({ attempts }) => attempts > 1)).toEqual([]);
+    expect(upgrades.filter(({ tally: { attempts } }) => attempts > 1)).toEqual([]);
     expect(brokenPromises(night, status, upgrades)).toEqual([]);
   });
 });

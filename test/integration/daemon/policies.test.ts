@@ -120,8 +120,8 @@ describe.concurrent('windows (P7)', () => {
     expect(hold?.until).toBe(opensAt);
     expect(status.window).toMatchObject({ isOpen: false, until: opensAt });
     expect(night.record().creates).toEqual([]);
-    const pending = (await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 0);
-    const explained = await daemon.operations.explain(String(pending?.collectorId));
+    const pending = (await upgradesOf(daemon, rolloutId)).find(({ identity: { wave } }) => wave === 0);
+    const explained = await daemon.operations.explain(String(pending?.identity.collectorId));
     expect(explained).toMatchObject({
       kind: 'explained',
       explanations: [{ state: 'pending', wave: 'canary', reason: 'outside the window', until: opensAt }],
@@ -195,7 +195,10 @@ describe.concurrent('a build that breaks one stratum', () => {
     expect(held.strata.held[0]?.reason).toMatch(/^\d of \d failed, 0 of \d+ elsewhere$/);
     const os = osOf(night);
     const upgrades = await upgradesOf(daemon, rolloutId);
-    for (const { collectorId, state } of upgrades) {
+    for (const {
+      identity: { collectorId },
+      progress: { state },
+    } of upgrades) {
       const isBroken = os.get(collectorId) === 'Windows Server 2019';
       if (!isBroken) expect(state).toBe('succeeded');
     }
@@ -229,15 +232,17 @@ describe.concurrent('a soak', () => {
       onTestFinished,
     );
     await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
-    const victim = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 0));
-    night.service.world.kill(victim.collectorId);
+    const victim = lossless(
+      (await upgradesOf(daemon, rolloutId)).find(({ identity: { wave } }) => wave === 0),
+    );
+    night.service.world.kill(victim.identity.collectorId);
     const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toBe('wave canary: failures 3 (1 lost x 3), allowed 0');
     const after = (await upgradesOf(daemon, rolloutId)).find(
-      ({ collectorId }) => collectorId === victim.collectorId,
+      ({ identity: { collectorId } }) => collectorId === victim.identity.collectorId,
     );
-    expect(after).toMatchObject({ state: 'unconfirmed', lost: true });
-    expect(after).toHaveProperty('reason', expect.stringMatching(/^died while its wave soaked/));
+    expect(after).toMatchObject({ progress: { state: 'unconfirmed', lost: true } });
+    expect(after).toHaveProperty('progress.reason', expect.stringMatching(/^died while its wave soaked/));
     expect(held.waves[1]?.counts.pending).toBe(held.waves[1]?.size);
     expect(held.buildHold?.build).toBe(held.targetBuild);
   });

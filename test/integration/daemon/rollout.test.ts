@@ -22,7 +22,7 @@ const clockSlackMs = 10;
 
 /** P3, by the service's record: for each wave but the first, how long after the last end before it its first create came. */
 function gapsBeforeWaves(night: Night, upgrades: readonly Upgrade[]): readonly number[] {
-  const waveOf = new Map(upgrades.map(({ collectorId, wave }) => [collectorId, wave]));
+  const waveOf = new Map(upgrades.map(({ identity: { collectorId, wave } }) => [collectorId, wave]));
   const { creates } = night.record();
   const waves = [...new Set(waveOf.values())].sort((a, b) => a - b);
   return waves.slice(1).map((wave) => {
@@ -62,11 +62,17 @@ describe.concurrent('a whole rollout, from the first look to the last proof', ()
     expect(status.waves.map(({ state }) => state)).toEqual(['passed', 'passed', 'passed']);
     expect(broken).toEqual([]);
     // One create each, and one more for each that failed for a passing reason.
-    const retried = upgrades.filter(({ collectorId }) => creates.get(collectorId) === 2);
-    expect(upgrades.filter(({ collectorId }) => creates.get(collectorId) === undefined)).toEqual([]);
+    const retried = upgrades.filter(({ identity: { collectorId } }) => creates.get(collectorId) === 2);
+    expect(
+      upgrades.filter(({ identity: { collectorId } }) => creates.get(collectorId) === undefined),
+    ).toEqual([]);
     expect([...creates.values()].every((count) => count <= 2)).toBe(true);
     expect(retried.length).toBeGreaterThan(0);
-    expect(retried.every(({ state, attempts }) => state === 'succeeded' && attempts === 2)).toBe(true);
+    expect(
+      retried.every(
+        ({ progress: { state }, tally: { attempts } }) => state === 'succeeded' && attempts === 2,
+      ),
+    ).toBe(true);
     for (const gapMs of gapsBeforeWaves(night, upgrades)) {
       expect(gapMs).toBeGreaterThanOrEqual((300 - clockSlackMs) * nightSpeed);
     }
@@ -77,7 +83,10 @@ describe.concurrent('a whole rollout, from the first look to the last proof', ()
     expect(spared.length).toBeGreaterThan(3);
     expect(spared.filter(({ facts }) => creates.has(facts.id))).toEqual([]);
     // P10, by the service's own truth.
-    for (const { state, collectorId } of upgrades) {
+    for (const {
+      progress: { state },
+      identity: { collectorId },
+    } of upgrades) {
       const shown = night.service.world.collector(collectorId)?.life.version;
       expect([state, shown === status.targetBuild]).toEqual(
         state === 'succeeded' ? ['succeeded', true] : ['failed', false],

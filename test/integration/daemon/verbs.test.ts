@@ -92,7 +92,7 @@ describe.concurrent('a policy with approval', () => {
     );
     const [gone] = await upgradesOf(daemon, rolloutId);
     const first = await statusOf(daemon, rolloutId);
-    night.service.world.remove(lossless(gone).collectorId);
+    night.service.world.remove(lossless(gone).identity.collectorId);
     const refused = await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', ...by });
     expect(refused).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/1 went \(/) });
     const renewed = await statusOf(daemon, rolloutId);
@@ -165,7 +165,10 @@ describe.concurrent('a rollback', () => {
     expect(ended.counts.rolledBack).toBe(rollback.planned);
     expect(ended.counts.rolledBack).toBeGreaterThan(3);
     const after = buildsOf(night);
-    for (const { collectorId, state, fromBuild } of await upgradesOf(daemon, rolloutId)) {
+    for (const {
+      identity: { collectorId, fromBuild },
+      progress: { state },
+    } of await upgradesOf(daemon, rolloutId)) {
       if (state !== 'rolledBack') continue;
       expect(after.get(collectorId)).toBe(fromBuild);
       expect(after.get(collectorId)).toBe(before.get(collectorId));
@@ -207,8 +210,10 @@ describe.concurrent('a rollback', () => {
     expect(rollback.waves[1]?.size).toBeGreaterThan(0);
     expect(rollback.state).toBe(running === 0 ? 'succeeded' : 'finishedWithFailures');
     expect(ended.counts.rolledBack).toBeGreaterThan(0);
-    const taken = (await upgradesOf(daemon, rolloutId)).find(({ state }) => state === 'rolledBack');
-    const explained = await daemon.operations.explain(lossless(taken).collectorName);
+    const taken = (await upgradesOf(daemon, rolloutId)).find(
+      ({ progress: { state } }) => state === 'rolledBack',
+    );
+    const explained = await daemon.operations.explain(lossless(taken).identity.collectorName);
     expect(explained).toMatchObject({
       explanations: [{ kind: 'rolledBack', rollout: null, target: ended.targetBuild }],
       history: expect.arrayContaining([
@@ -323,26 +328,30 @@ describe.concurrent('a collector that an operator holds', () => {
       },
       onTestFinished,
     );
-    const held = lossless((await upgradesOf(daemon, rolloutId)).find(({ wave }) => wave === 1));
-    const subject = held.collectorName;
+    const held = lossless((await upgradesOf(daemon, rolloutId)).find(({ identity: { wave } }) => wave === 1));
+    const subject = held.identity.collectorName;
     const { operations } = daemon;
     expect(await operations.hold({ subject, ...by })).toMatchObject({
       kind: 'done',
-      subject: { kind: 'collector', collectorId: held.collectorId },
+      subject: { kind: 'collector', collectorId: held.identity.collectorId },
     });
     expect(await operations.hold({ subject, ...by })).toMatchObject({ kind: 'unchanged' });
-    expect(await operations.listHolds()).toMatchObject({ collectors: [{ collectorId: held.collectorId }] });
+    expect(await operations.listHolds()).toMatchObject({
+      collectors: [{ collectorId: held.identity.collectorId }],
+    });
     const now = async () =>
-      (await upgradesOf(daemon, rolloutId)).find(({ collectorId }) => collectorId === held.collectorId);
-    expect(await now()).toMatchObject({ state: 'withdrawn', reason: 'held by test: a test' });
+      (await upgradesOf(daemon, rolloutId)).find(
+        ({ identity: { collectorId } }) => collectorId === held.identity.collectorId,
+      );
+    expect(await now()).toMatchObject({ progress: { state: 'withdrawn', reason: 'held by test: a test' } });
 
     await daemon.daemon.scanNow(nightPolicy, 'schedule');
-    expect(await now()).toMatchObject({ state: 'withdrawn' });
+    expect(await now()).toMatchObject({ progress: { state: 'withdrawn' } });
     expect(await operations.release({ subject, ...by })).toMatchObject({ kind: 'done' });
     // A look at which the rollout just moves on leaves it to the next one.
     await until('it to come back', async () => {
       await daemon.daemon.scanNow(nightPolicy, 'schedule');
-      return (await now())?.state === 'pending';
+      return (await now())?.progress.state === 'pending';
     });
     await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
     await applyAsShown(operations, { rolloutId, verb: 'approve', ...by });

@@ -56,7 +56,7 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
       { state: 'queued', dueAt: startedAt, freshAt: startedAt, startBy: null },
       { rev: 2 },
     );
-    const admission = { rolloutId: before.rolloutId, rolloutRev: 1, slots: 1, domains: [] };
+    const admission = { rolloutId: before.identity.rolloutId, rolloutRev: 1, slots: 1, domains: [] };
     expect(await store.admit({ ...admission, changes: [{ before, after: queued, events: [] }] }, 1)).toEqual([
       1,
     ]);
@@ -65,12 +65,12 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
       { rev: 3 },
     );
     expect(await store.saveIntent({ before: queued, after: starting, events: [] }, 1)).toBe('saved');
-    const view = await store.loadView(before.rolloutId, { now: 0, overdueBefore: 0, pageSize: 5 });
+    const view = await store.loadView(before.identity.rolloutId, { now: 0, overdueBefore: 0, pageSize: 5 });
     expect(view?.slotsTaken).toBe(1);
     const joined = { rollout: aRollout({ rev: 2 }), upgrades: [before], groups: someGroups(), events: [] };
     expect(await store.join(joined, 1, 1)).toBe('saved');
     expect(await store.replan({ ...joined, rollout: aRollout({ rev: 3 }) }, 2)).toBe('stale');
-    expect(await store.activeRolloutIds(['production', 'other'])).toEqual([before.rolloutId]);
+    expect(await store.activeRolloutIds(['production', 'other'])).toEqual([before.identity.rolloutId]);
     const ended = aRollout({ state: 'aborted', endedAt: startedAt, rev: 3 });
     expect(await store.saveRollout({ rollout: ended, expectedRev: 2, events: [], brake: 'set' }, 1)).toBe(
       'saved',

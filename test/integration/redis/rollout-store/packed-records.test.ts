@@ -57,7 +57,7 @@ const keys = () => rolloutKeys(keyPrefix, id);
 const recordsLeft = () => connection.commands.hlen(keys().records);
 
 async function readAll() {
-  const ids = upgrades.map(({ collectorId }) => collectorId);
+  const ids = upgrades.map(({ identity: { collectorId } }) => collectorId);
   const lines = [];
   for await (const line of exportRollout({ commands: connection.commands, keyPrefix }, id)) lines.push(line);
   return {
@@ -81,7 +81,7 @@ describe('the records of a rollout that is over', () => {
     const bytesOf = async (key: string) => Number(await connection.client.memory('USAGE', key, 'SAMPLES', 0));
     const bytesBefore = await bytesOf(keys().records);
     await pack();
-    expect(await recordsLeft()).toBe(upgrades.filter(({ state }) => state === 'failed').length);
+    expect(await recordsLeft()).toBe(upgrades.filter(({ progress: { state } }) => state === 'failed').length);
     expect(await readAll()).toEqual(before);
     expect((await bytesOf(keys().records)) + (await bytesOf(keys().packed))).toBeLessThan(bytesBefore / 5);
     const [ofRollout, ofPacks] = await Promise.all(
@@ -94,7 +94,10 @@ describe('the records of a rollout that is over', () => {
     await store.packEnded(['production', 'other'], endedAt, never);
     expect(await recordsLeft()).toBe(planned);
     const rollout = aRollout({ id: 'other-20260302-1' });
-    const own = upgrades.map((upgrade) => ({ ...upgrade, rolloutId: rollout.id }));
+    const own = upgrades.map((upgrade) => ({
+      ...upgrade,
+      identity: { ...upgrade.identity, rolloutId: rollout.id },
+    }));
     await store.freeze({ rollout, upgrades: own, groups: someGroups(), events: [] });
     await store.packEnded(['other'], Number.MAX_SAFE_INTEGER, never);
     expect(await connection.commands.hlen(rolloutKeys(keyPrefix, rollout.id).records)).toBe(planned);
@@ -138,9 +141,9 @@ describe('the records of a rollout that is over', () => {
       return send();
     });
     await pack(makeRedisRolloutStore({ commands, keyPrefix }));
-    expect(await store.loadUpgrade(id, first.collectorId)).toEqual(change.after);
+    expect(await store.loadUpgrade(id, first.identity.collectorId)).toEqual(change.after);
     await pack();
-    expect(await store.loadUpgrade(id, first.collectorId)).toEqual(change.after);
+    expect(await store.loadUpgrade(id, first.identity.collectorId)).toEqual(change.after);
     expect(await recordsLeft()).toBe(17);
   });
 

@@ -139,7 +139,7 @@ describe('freezing a plan', () => {
     await connection.commands.hset(rolloutKeys(keyPrefix, broken.id).records, '3', 'no JSON');
     const policies = ['other', 'third', 'none'];
     const found = await store.findUpgradesOf(policies, 3);
-    expect(found.map(({ rolloutId: id, upgrade }) => [id, upgrade?.collectorId])).toEqual([
+    expect(found.map(({ rolloutId: id, upgrade }) => [id, upgrade?.identity.collectorId])).toEqual([
       [other.id, 3],
       [broken.id, undefined],
     ]);
@@ -301,7 +301,7 @@ describe('saving an upgrade', () => {
   it('refuses one that was made from an older record', async () => {
     const change = admitted(await load(1));
     expect(await store.saveUpgrade(change, null)).toBe('saved');
-    const rival = { ...change, after: { ...change.after, failedPolls: 4 } };
+    const rival = { ...change, after: { ...change.after, tally: { ...change.after.tally, failedPolls: 4 } } };
     expect(await store.saveUpgrade(rival, null)).toBe('stale');
     expect(await load(1)).toEqual(change.after);
   });
@@ -393,7 +393,7 @@ describe('saving an upgrade', () => {
     const retrying = changeTo(before, { state: 'retrying', dueAt: startedAt, reason });
     expect(await store.saveUpgrade(retrying, null)).toBe('saved');
     expect(await load(1)).toMatchObject({
-      reason: 'asked for by ann: \ufffd, not \\ud83d, \ufffd but 😀',
+      progress: { reason: 'asked for by ann: \ufffd, not \\ud83d, \ufffd but 😀' },
     });
     expect(await store.saveUpgrade(admitted(await load(1)), null)).toBe('saved');
   });
@@ -453,7 +453,7 @@ describe('the intent before a create', () => {
     const paused = echoingCommands(connection.commands, () => saveRollout({ state: 'paused' }));
     const late = makeRedisRolloutStore({ commands: paused.commands, keyPrefix });
     expect(await late.saveIntent(intended(await load(2)), 1)).toBe('braked');
-    expect((await load(2)).state).toBe('starting');
+    expect((await load(2)).progress.state).toBe('starting');
   });
 
   it('is saved for one of two daemons that write the very same one (P1)', async () => {
@@ -478,7 +478,9 @@ describe('admission', () => {
           const { upgrades: records } = await store.loadUpgrades(rolloutId, range(20));
           const results = await Promise.all(
             wishes.map((ids) => {
-              const changes = ids.flatMap((id) => records.filter((u) => u.collectorId === id).map(admitted));
+              const changes = ids.flatMap((id) =>
+                records.filter((u) => u.identity.collectorId === id).map(admitted),
+              );
               return anotherStore().admit({ rolloutId, rolloutRev: 1, slots, domains: [], changes }, 1);
             }),
           );
@@ -486,7 +488,7 @@ describe('admission', () => {
           expect((await viewNow()).slotsTaken).toBe(Math.min(slots, wanted));
           const queued = await store.listUpgrades(rolloutId, { offset: 0, limit: 100, state: 'queued' });
           expect(queued).toHaveLength(Math.min(slots, wanted));
-          expect(new Set(results.flat())).toEqual(new Set(queued.map((u) => u.collectorId)));
+          expect(new Set(results.flat())).toEqual(new Set(queued.map((u) => u.identity.collectorId)));
         },
       ),
       { numRuns: 25 },
@@ -503,13 +505,16 @@ describe('admission', () => {
         await freeze(store, aRollout(), upgrades, []);
         const results = await Promise.all(
           wishes.map((ids) => {
-            const changes = upgrades.filter(({ collectorId }) => ids.includes(collectorId)).map(admitted);
+            const changes = upgrades
+              .filter(({ identity: { collectorId } }) => ids.includes(collectorId))
+              .map(admitted);
             const admission = { rolloutId, rolloutRev: 1, slots: 20, domains, changes };
             return anotherStore().admit(admission, 1);
           }),
         );
         const inDomain = (domain: number, ids: readonly number[]) =>
-          upgrades.filter((u) => u.domains.includes(domain) && ids.includes(u.collectorId)).length;
+          upgrades.filter((u) => u.identity.domains.includes(domain) && ids.includes(u.identity.collectorId))
+            .length;
         const taken = [...new Set(results.flat())];
         const view = await viewNow();
         for (const [domain, { cap }] of domains.entries()) {
@@ -632,7 +637,7 @@ describe('all upgrades of a state', () => {
 
     const all = await listAllUpgrades(store, rolloutId, { state: 'pending' });
 
-    expect(all.map(({ collectorId }) => collectorId)).toEqual(range(total).slice(1_000));
+    expect(all.map(({ identity: { collectorId } }) => collectorId)).toEqual(range(total).slice(1_000));
   });
 });
 
@@ -705,11 +710,11 @@ describe('late joiners', () => {
   it('are not made anew by a command that is sent again after they have moved on', async () => {
     const echo = echoingCommands(connection.commands, async () => {
       const before = await store.loadUpgrade(rolloutId, 9);
-      if (before?.state === 'pending') await store.saveUpgrade(ended(before, 'failed', 1), null);
+      if (before?.progress.state === 'pending') await store.saveUpgrade(ended(before, 'failed', 1), null);
     });
     const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
     expect(await doubled.join(joining, 1, null)).toBe('saved');
-    expect((await load(9)).state).toBe('failed');
+    expect((await load(9)).progress.state).toBe('failed');
     expect((await viewNow()).waves[0]?.counts).toMatchObject({ pending: 3, failed: 1 });
   });
 });
@@ -741,7 +746,7 @@ describe('places', () => {
     const pending = [3, 2, 1].map((id) => ({ collectorId: id, order: last.order - id + 1 }));
     expect((await viewNow()).candidates).toEqual([{ lane: last.lane, retries: [], pending }]);
     const listed = await store.listUpgrades(rolloutId, { offset: 0, limit: 9, wave: 999 });
-    expect(listed.map(({ collectorId }) => collectorId)).toEqual([3, 2, 1]);
+    expect(listed.map(({ identity: { collectorId } }) => collectorId)).toEqual([3, 2, 1]);
   });
 });
 

@@ -14,7 +14,7 @@ import {
   upgradeStates,
   weightOf,
 } from '../../../../src/rollout/model/upgrade.ts';
-import { anUpgrade, aRollout, aWave, startedAt } from '../../../support/builders.ts';
+import { anUpgrade, aRollout, aWave, startedAt, type UpgradeFigures } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
 import { makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -117,10 +117,12 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
               groups: lanes(41),
             });
             const expected: Record<number, readonly number[]> = {};
-            for (const lane of new Set(upgrades.filter(({ wave }) => wave < 3).map((u) => u.lane))) {
-              const its = upgrades.filter((u) => u.lane === lane && u.wave < 3);
-              its.sort((a, b) => a.wave - b.wave || a.order - b.order);
-              expected[lane] = its.map(({ collectorId }) => collectorId).slice(0, pageSize);
+            for (const lane of new Set(
+              upgrades.filter(({ identity: { wave } }) => wave < 3).map((u) => u.identity.lane),
+            )) {
+              const its = upgrades.filter((u) => u.identity.lane === lane && u.identity.wave < 3);
+              its.sort((a, b) => a.identity.wave - b.identity.wave || a.identity.order - b.identity.order);
+              expected[lane] = its.map(({ identity: { collectorId } }) => collectorId).slice(0, pageSize);
             }
             expect(inShort(await view({ pageSize }))).toEqual(expected);
           },
@@ -173,7 +175,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       );
       await freeze({ rollout: aRollout(), upgrades });
       const listed = async (limit: number) =>
-        (await store.listDue(rolloutId, limit)).map(({ state }) => state);
+        (await store.listDue(rolloutId, limit)).map(({ progress: { state } }) => state);
       expect(await listed(9)).toEqual(['verifying', 'starting', 'queued', 'deferred', 'upgrading']);
       expect(await listed(2)).toEqual(['verifying', 'starting']);
       expect(await listed(0)).toEqual([]);
@@ -255,7 +257,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       } as UpgradeProgress;
       const change = changeTo(await load(collectorId), verifying);
       // Long before the last create: an attempt that failed.
-      const after = { ...change.after, firstStartedAt: 1 };
+      const after = { ...change.after, tally: { ...change.after.tally, firstStartedAt: 1 } };
       await store.saveUpgrade({ ...change, after }, null);
       await store.saveUpgrade(ended(await load(collectorId), 'succeeded', 0), null);
     }
@@ -318,7 +320,9 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
 
   describe('those that ended without success', () => {
     const idsOf = async (kind: 'failed' | 'withdrawn' | 'retrying', limit = 10) =>
-      (await store.listMissed(rolloutId, { kind, limit })).map(({ collectorId }) => collectorId);
+      (await store.listMissed(rolloutId, { kind, limit })).map(
+        ({ identity: { collectorId } }) => collectorId,
+      );
 
     it('are listed by kind, newest first, and are listed no more when they go on', async () => {
       await freeze({ rollout: aRollout(), upgrades: pendingOnes(5) });
@@ -358,7 +362,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       await freeze({ rollout: aRollout(), upgrades: pendingOnes(2) });
       const change = intended(await load(1));
       expect(await store.saveIntent(change, 2)).toBe('stale');
-      expect((await load(1)).state).toBe('pending');
+      expect((await load(1)).progress.state).toBe('pending');
       expect(await store.saveIntent(change, 1)).toBe('saved');
       await save(aRollout({ state: 'paused' }));
       // A brake is named as one, whatever else has changed.
@@ -497,7 +501,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
   });
 
   describe('late joiners', () => {
-    const joiner = (collectorId: number, changes: Partial<Upgrade> = {}) =>
+    const joiner = (collectorId: number, changes: Partial<UpgradeFigures> = {}) =>
       anUpgrade({ state: 'pending' }, { collectorId, order: collectorId, lane: 1, stratum: 1, ...changes });
     const joining = (changes: Partial<FrozenPlan> = {}): FrozenPlan => ({
       rollout: aRollout({ rev: 2, groupsRev: 2, waves: [aWave({ joined: 2 })] }),
@@ -537,7 +541,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       await freeze({ rollout: aRollout(), upgrades: pendingOnes(2) });
       await store.saveUpgrade(ended(await load(2), 'failed', 1), null);
       expect(await store.join(joining({ upgrades: [joiner(2), joiner(12)] }), 1, null)).toBe('saved');
-      expect(await load(2)).toMatchObject({ state: 'failed', lane: 0 });
+      expect(await load(2)).toMatchObject({ progress: { state: 'failed' }, identity: { lane: 0 } });
       const records = await store.listUpgrades(rolloutId, { offset: 0, limit: 99 });
       expectCounted(await view(), records);
       expect(inShort(await view())).toEqual({ 0: [1], 1: [12] });
@@ -596,7 +600,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       const changes = await back(1);
       await save(aRollout({ state: 'succeeded', endedAt: startedAt }));
       expect(await store.rejoin(rolloutId, changes, 1)).toEqual([]);
-      expect((await load(1)).state).toBe('withdrawn');
+      expect((await load(1)).progress.state).toBe('withdrawn');
       expect((await store.loadRollout(rolloutId))?.rev).toBe(2);
     });
 
@@ -606,7 +610,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       expect(await store.rejoin(rolloutId, changes.slice(0, 1), 1)).toEqual([]);
       expect((await store.loadRollout(rolloutId))?.rev).toBe(1);
       expect(await store.rejoin(rolloutId, changes, 1)).toEqual([2]);
-      expect((await load(1)).state).toBe('retrying');
+      expect((await load(1)).progress.state).toBe('retrying');
     });
   });
 
@@ -616,7 +620,9 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       await freeze({ rollout: rolloutWith('open', 'open', 'open'), upgrades });
       for (const id of [2, 3, 5, 8]) await store.saveUpgrade(ended(await load(id), 'failed', 1), null);
       const ids = async (page: { state?: UpgradeState; wave?: number; offset?: number; limit?: number }) =>
-        (await store.listUpgrades(rolloutId, { offset: 0, limit: 99, ...page })).map((u) => u.collectorId);
+        (await store.listUpgrades(rolloutId, { offset: 0, limit: 99, ...page })).map(
+          (u) => u.identity.collectorId,
+        );
       expect(await ids({ wave: 1 })).toEqual([2, 5, 8, 11]);
       expect(await ids({ wave: 1, offset: 1, limit: 2 })).toEqual([5, 8]);
       expect(await ids({ wave: 1, state: 'failed' })).toEqual([2, 5, 8]);
@@ -635,7 +641,9 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
     const upgrades = pendingOnes(2_600, (index) => ({ wave: index % 2 }));
     await freeze({ rollout: rolloutWith('open', 'open'), upgrades });
     const ids = async (offset: number, limit: number) =>
-      (await store.listUpgrades(rolloutId, { offset, limit, wave: 1 })).map(({ collectorId }) => collectorId);
+      (await store.listUpgrades(rolloutId, { offset, limit, wave: 1 })).map(
+        ({ identity: { collectorId } }) => collectorId,
+      );
     expect(await ids(1_100, 3)).toEqual([2_202, 2_204, 2_206]);
     expect(await ids(498, 4)).toEqual([998, 1_000, 1_002, 1_004]);
     expect(await ids(1_298, 9)).toEqual([2_598, 2_600]);
@@ -656,7 +664,7 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
         for (const state of upgradeStates) {
           if (state === 'pending') continue;
           const listed = await store.listUpgrades(rolloutId, { offset: 1, limit: 2, state });
-          expect(listed).toEqual(records.filter((record) => record.state === state).slice(1, 3));
+          expect(listed).toEqual(records.filter((record) => record.progress.state === state).slice(1, 3));
         }
       }),
       { numRuns: 40 },
@@ -770,7 +778,7 @@ async function freezeMixed(store: RolloutStore): Promise<void> {
   await store.freeze({ rollout: rolloutWith('open', 'waiting'), upgrades, groups, events: [] });
 }
 
-function mixed(index: number): Partial<Upgrade> {
+function mixed(index: number): Partial<UpgradeFigures> {
   return {
     wave: index % 2,
     lane: index % 2,
@@ -797,7 +805,7 @@ async function grant(store: RolloutStore, { collectorId, state, instant, kind }:
   if (kind === 'resume') return saveRollout({ state: 'running' }, 'lift');
   if (kind === 'open') return saveRollout(rolloutWith('passed', 'open'), 'keep');
   if (kind === 'join') {
-    const upgrades = pendingOnes(8, mixed).filter((upgrade) => upgrade.collectorId === collectorId);
+    const upgrades = pendingOnes(8, mixed).filter((upgrade) => upgrade.identity.collectorId === collectorId);
     const groups = {
       ...lanes(3),
       domains: [
@@ -838,15 +846,20 @@ function expectCounted(view: StoredView, records: readonly Upgrade[]): void {
   const weigh = (of: readonly Upgrade[]) => of.reduce((sum, record) => sum + weightOf(record), 0);
   view.waves.forEach((summary, wave) => {
     for (const state of upgradeStates)
-      expect(summary.counts[state]).toBe(count((record) => record.wave === wave && record.state === state));
-    const members = records.filter((record) => record.wave === wave);
+      expect(summary.counts[state]).toBe(
+        count((record) => record.identity.wave === wave && record.progress.state === state),
+      );
+    const members = records.filter((record) => record.identity.wave === wave);
     expect(summary.weight).toBeCloseTo(weigh(members), 9);
     expect(summary.lost).toBe(members.filter(isLost).length);
     expect(summary.onBuild).toBe(members.filter(isOnBuild).length);
   });
-  expect(view.slotsTaken).toBe(count(({ state }) => holdsSlot(state)));
+  expect(view.slotsTaken).toBe(count(({ progress: { state } }) => holdsSlot(state)));
   const taken = new Map<number, number>();
-  for (const { state, domains } of records)
+  for (const {
+    progress: { state },
+    identity: { domains },
+  } of records)
     if (holdsSlot(state)) for (const domain of domains) taken.set(domain, (taken.get(domain) ?? 0) + 1);
   expect(view.domainsTaken).toEqual(taken);
   const statesOf = {
@@ -855,12 +868,14 @@ function expectCounted(view: StoredView, records: readonly Upgrade[]): void {
     succeeded: ['succeeded'],
     failed: ['failed', 'timedOut', 'unconfirmed'],
   } as const;
-  const places = new Set(records.map(({ stratum, wave }) => `${stratum}/${wave}`));
+  const places = new Set(records.map(({ identity: { stratum, wave } }) => `${stratum}/${wave}`));
   for (const place of places) {
-    const members = records.filter(({ stratum, wave }) => `${stratum}/${wave}` === place);
+    const members = records.filter(({ identity: { stratum, wave } }) => `${stratum}/${wave}` === place);
     const summary = view.strata.find(({ stratum, wave }) => `${stratum}/${wave}` === place);
     for (const [figure, states] of Object.entries(statesOf)) {
-      const expected = members.filter(({ state }) => (states as readonly string[]).includes(state)).length;
+      const expected = members.filter(({ progress: { state } }) =>
+        (states as readonly string[]).includes(state),
+      ).length;
       expect(summary?.[figure as keyof typeof statesOf] ?? 0).toBe(expected);
     }
     expect(summary?.weight ?? 0).toBeCloseTo(weigh(members), 9);

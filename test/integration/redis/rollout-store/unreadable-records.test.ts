@@ -95,7 +95,7 @@ describe('a record that cannot be read', () => {
     let wakeAt = await reconcile(partsWith(house), id, 1, 1_000);
     for (let pass = 0; pass < 3 && wakeAt === startedAt; pass += 1)
       wakeAt = await reconcile(partsWith(house), id, 1, 1_000);
-    expect((await house.store.loadUpgrade(id, 2))?.state).toBe('queued');
+    expect((await house.store.loadUpgrade(id, 2))?.progress.state).toBe('queued');
     expect(house.told).toEqual([`the record of collector 1 of rollout ${id}`]);
     await expect(house.store.loadUpgrade(id, 1)).rejects.toThrow("can't be read");
   });
@@ -110,7 +110,7 @@ describe('a record that cannot be read', () => {
     });
     await house.breakRecord(2);
     const idsOf = async (page: { offset: number; limit: number; state?: 'pending' }) =>
-      (await house.store.listUpgrades(id, page)).map(({ collectorId }) => collectorId);
+      (await house.store.listUpgrades(id, page)).map(({ identity: { collectorId } }) => collectorId);
     expect(await idsOf({ offset: 0, limit: 2 })).toEqual([1]);
     expect(await idsOf({ offset: 2, limit: 2 })).toEqual([3, 4]);
     expect(await idsOf({ offset: 0, limit: 9, state: 'pending' })).toEqual([1, 3, 4]);
@@ -135,8 +135,8 @@ describe('a record that cannot be read', () => {
   });
 });
 
-const inShort = ({ collectorId, state, reason }: Upgrade & { readonly reason?: string }) =>
-  `${collectorId} ${state}${reason === undefined ? '' : `: ${reason}`}`;
+const inShort = ({ identity, progress }: Upgrade) =>
+  `${identity.collectorId} ${progress.state}${'reason' in progress ? `: ${progress.reason}` : ''}`;
 
 describe('records on their way that cannot be read for a long while', () => {
   const states = [
@@ -225,7 +225,7 @@ describe('records on their way that cannot be read for a long while', () => {
       const { all, fields, expected } = await counted();
       expect(new Map(fields)).toEqual(new Map(expected));
       const withdrawn = 'withdrawn: its record in Redis could not be read';
-      expect(all.filter(({ wave }) => wave === 0).map(inShort)).toEqual([
+      expect(all.filter(({ identity: { wave } }) => wave === 0).map(inShort)).toEqual([
         `0 ${withdrawn}`,
         // One of them may be running, and nobody knows which.
         '1 upgrading',
@@ -248,10 +248,18 @@ describe('records on their way that cannot be read for a long while', () => {
     await breakAll([1, 6, 103]);
     await mend();
     const found = await store.loadUpgrades(id, [1, 6, 103]);
-    expect(found.upgrades.map(({ state }) => state)).toEqual(['withdrawn', 'withdrawn', 'upgrading']);
+    expect(found.upgrades.map(({ progress: { state } }) => state)).toEqual([
+      'withdrawn',
+      'withdrawn',
+      'upgrading',
+    ]);
     expect(await slots()).toBe(5);
     // No attempt is left: what is not on the build in the end is not created again.
-    expect(found.upgrades[2]).toMatchObject({ taskId: null, attempts: 2, domains: [1], stratum: 1 });
+    expect(found.upgrades[2]).toMatchObject({
+      progress: { taskId: null },
+      tally: { attempts: 2 },
+      identity: { domains: [1], stratum: 1 },
+    });
     const { fields, expected } = await counted();
     expect(new Map(fields)).toEqual(new Map(expected));
   });
@@ -261,8 +269,8 @@ describe('records on their way that cannot be read for a long while', () => {
     const text = (await commands.hget(keys.records, '0')) ?? '';
     await breakAll([0], text.slice(0, -9));
     await mend();
-    expect((await store.loadUpgrade(id, 0))?.collectorName).toBe(
-      anUpgrade({ state: 'pending' }).collectorName,
+    expect((await store.loadUpgrade(id, 0))?.identity.collectorName).toBe(
+      anUpgrade({ state: 'pending' }).identity.collectorName,
     );
     const events = await store.readEvents(id, { limit: 9 });
     const event = events.find(({ collectorId }) => collectorId === 0);
@@ -345,7 +353,7 @@ describe('groups of a plan that cannot be read', () => {
     ]);
     expect(found[0]?.reason).toContain("can't be read");
     expect(house.told).toEqual([`the groups of rollout ${id}`]);
-    expect((await house.store.loadUpgrade(id, 1))?.state).toBe('pending');
+    expect((await house.store.loadUpgrade(id, 1))?.progress.state).toBe('pending');
   });
 
   it('let it be aborted, and come to its end', async () => {
@@ -378,8 +386,11 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     const rollout = aRollout({ policy, waves, ...changes });
     const upgrades = [
       anUpgrade({ state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false }),
-      { ...anUpgradingOne(), collectorId: 2, order: 1 },
-      ...pendingOnes(2).map((each, at) => ({ ...each, collectorId: at + 3, order: at + 2, wave: 1 })),
+      anUpgradingOne({}, { collectorId: 2, order: 1 }),
+      ...pendingOnes(2).map((each, at) => ({
+        ...each,
+        identity: { ...each.identity, collectorId: at + 3, order: at + 2, wave: 1 },
+      })),
     ];
     await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
     const good = (await house.commands.hget(house.keys.rollout, 'json')) ?? '';
@@ -397,7 +408,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     const endRunning = async () => {
       const before = await store.loadUpgrade(id, 2);
       if (before === undefined) throw new Error('it is there');
-      expect(before.state).toBe('upgrading');
+      expect(before.progress.state).toBe('upgrading');
       const after = end(before, 'succeeded', startedAt, 'on the build');
       expect(await store.saveUpgrade({ before, after, events: [] }, null)).toBe('saved');
     };
@@ -415,7 +426,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
   ])('stops no pass, and nothing of it starts: %s (P2, P3)', async (_name, text) => {
     const { pass, store, told } = await aBrokenRollout({}, text);
     for (let again = 0; again < 3; again += 1) await pass();
-    expect((await store.loadUpgrades(id, [3, 4])).upgrades.map(({ state }) => state)).toEqual([
+    expect((await store.loadUpgrades(id, [3, 4])).upgrades.map(({ progress: { state } }) => state)).toEqual([
       'pending',
       'pending',
     ]);
@@ -458,7 +469,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(answer).toMatchObject({ kind: 'done', status: { state: 'aborted', recordUnreadable: false } });
     expect(await commands.hget(keys.rollout, 'brake')).toBe('1');
     for (let again = 0; again < 3; again += 1) await pass();
-    expect((await store.loadUpgrades(id, [3, 4])).upgrades.map(({ state }) => state)).toEqual([
+    expect((await store.loadUpgrades(id, [3, 4])).upgrades.map(({ progress: { state } }) => state)).toEqual([
       'withdrawn',
       'withdrawn',
     ]);
@@ -502,7 +513,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     await commands.hset(keys.rollout, 'json', good);
     for (let again = 0; again < 3; again += 1) await pass();
     expect((await store.loadRollout(id))?.state).toBe('running');
-    expect((await store.loadUpgrade(id, 3))?.state).toBe('queued');
+    expect((await store.loadUpgrade(id, 3))?.progress.state).toBe('queued');
   });
 
   it('keeps its policy busy: no look for work begins another one, and nobody joins it (P1, P5)', async () => {

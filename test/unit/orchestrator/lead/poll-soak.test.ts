@@ -117,8 +117,8 @@ describe('the poll of a wave that soaks (P14)', () => {
     });
     await look();
     expect(asked).toEqual(['inventory', 'collector 1', 'collector 2']);
-    expect(await load(1)).toMatchObject({ state: 'succeeded' });
-    expect(await load(2)).toMatchObject({ state: 'unconfirmed', lost: true });
+    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
+    expect(await load(2)).toMatchObject({ progress: { state: 'unconfirmed', lost: true } });
   });
 
   it('counts one that the inventory lacks and that is dead by its id', async () => {
@@ -127,14 +127,14 @@ describe('the poll of a wave that soaks (P14)', () => {
       byId: (id) => (id === 2 ? 'dead' : 'well'),
     });
     await look();
-    expect(await load(2)).toMatchObject({ state: 'unconfirmed', lost: true });
-    expect(await load(1)).toMatchObject({ state: 'succeeded' });
+    expect(await load(2)).toMatchObject({ progress: { state: 'unconfirmed', lost: true } });
+    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
   });
 
   it('counts one that is gone against the wave, where no deletion explains it', async () => {
     const { look, load } = await aSoak(3, { listed: (id) => id !== 2, byId: () => 'unknown' });
     await look();
-    expect(await load(2)).toMatchObject({ state: 'unconfirmed', weight: 1, lost: false });
+    expect(await load(2)).toMatchObject({ progress: { state: 'unconfirmed', weight: 1, lost: false } });
   });
 
   it.each(['is ephemeral', 'is held by an operator'])(
@@ -150,7 +150,7 @@ describe('the poll of a wave that soaks (P14)', () => {
           at: t,
         });
       await look();
-      expect(await load(2)).toMatchObject({ state: 'withdrawn', weight: 0 });
+      expect(await load(2)).toMatchObject({ progress: { state: 'withdrawn', weight: 0 } });
     },
   );
 
@@ -158,14 +158,14 @@ describe('the poll of a wave that soaks (P14)', () => {
     const { look, check, load } = await aSoak(3, { listed: (id) => id > 3, byId: () => 'silent' });
     await look();
     expect(await check()).toMatchObject({ failedPolls: 1 });
-    expect(await load(1)).toMatchObject({ state: 'succeeded' });
+    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
   });
 
   it('believes no 404 while the inventory is empty, and the rollout waits', async () => {
     const { look, check, load, doubt } = await aSoak(3, { listed: () => false, byId: () => 'unknown' });
     await look();
     expect(await check()).toMatchObject({ failedPolls: 1 });
-    expect(await load(1)).toMatchObject({ state: 'succeeded' });
+    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
     expect(await doubt()).toBe('empty');
   });
 
@@ -174,7 +174,7 @@ describe('the poll of a wave that soaks (P14)', () => {
     await look();
     expect(asked).toEqual(['collector 1', 'inventory']);
     expect(await check()).toMatchObject({ failedPolls: 1 });
-    expect(await load(1)).toMatchObject({ state: 'succeeded' });
+    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
   });
 
   it('is inconclusive as a whole where the inventory lacks many: no hundreds of polls', async () => {

@@ -55,7 +55,7 @@ async function aRollingBackOne({ listed = [1], byId }: Service = {}, size = 1) {
     load: () => store.loadRollout(rollout.id),
     planned: async () =>
       (await store.listUpgrades('production-20260302-2', { offset: 0, limit: 1_000 })).map(
-        ({ collectorId }) => collectorId,
+        ({ identity: { collectorId } }) => collectorId,
       ),
   };
 }

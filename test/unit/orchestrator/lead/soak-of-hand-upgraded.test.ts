@@ -53,7 +53,9 @@ describe('the soak of a wave with a collector that someone else upgraded (P14)',
 
   it('takes it for no evidence any more once it is dead, and for no failure', async () => {
     const { upgrade } = await aSoak(false);
-    expect(upgrade).toMatchObject({ state: 'withdrawn', weight: 0, reason: expect.stringMatching(/died/) });
+    expect(upgrade).toMatchObject({
+      progress: { state: 'withdrawn', weight: 0, reason: expect.stringMatching(/died/) },
+    });
     expect(upgrade !== undefined && isOnBuild(upgrade)).toBe(false);
   });
 });

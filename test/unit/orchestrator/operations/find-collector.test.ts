@@ -22,14 +22,16 @@ function someParts({
     store: {
       activeRolloutIds: async () => ['other-20260302-1', 'production-20260302-1'],
       loadUpgrades: async (rolloutId: string, ids: readonly number[]) => ({
-        upgrades: upgrades.filter((each) => each.rolloutId === rolloutId && ids.includes(each.collectorId)),
+        upgrades: upgrades.filter(
+          (each) => each.identity.rolloutId === rolloutId && ids.includes(each.identity.collectorId),
+        ),
         unreadable: [],
       }),
       listUpgrades: async (rolloutId: string, { offset, limit }: { offset: number; limit: number }) =>
         upgrades
-          .filter((each) => each.rolloutId === rolloutId)
+          .filter((each) => each.identity.rolloutId === rolloutId)
           .slice(offset, offset + limit)
-          .filter(({ collectorName }) => collectorName !== unreadable),
+          .filter(({ identity: { collectorName } }) => collectorName !== unreadable),
     },
     policies: ['other', 'production'],
     clock: { now: () => startedAt },
@@ -60,7 +62,7 @@ describe('a collector that a person names', () => {
       ['web-1000', 1_100],
       ['web-2499', 2_599],
     ] as const) {
-      expect((await findPlannedCollector(parts, text))?.collectorId, text).toBe(id);
+      expect((await findPlannedCollector(parts, text))?.identity.collectorId, text).toBe(id);
     }
     for (const text of ['99', '9007199254740993', 'web-', 'WEB-1', 'web-2500', unreadable]) {
       expect(await findPlannedCollector(parts, text), text).toBeUndefined();

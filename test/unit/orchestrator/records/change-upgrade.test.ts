@@ -22,7 +22,7 @@ async function aChangedRecord(read: Upgrade, now: Upgrade) {
   await store.freeze({ rollout, upgrades: [read], groups: someGroups(), events: [] });
   await store.saveUpgrade({ before: read, after: { ...now, rev: read.rev + 1 }, events: [] }, null);
   const parts = { ...quietParts, store };
-  const stored = async () => lossless(await store.loadUpgrade(rollout.id, read.collectorId));
+  const stored = async () => lossless(await store.loadUpgrade(rollout.id, read.identity.collectorId));
   return { parts, stored };
 }
 
@@ -42,10 +42,10 @@ describe('a fact about a record that somebody else has changed meanwhile', () =>
       upgradable: true,
     };
     await recordFact(parts, rollout, starting, seen);
-    expect(await stored()).toMatchObject({ state: 'upgrading', rev: starting.rev + 1 });
+    expect(await stored()).toMatchObject({ progress: { state: 'upgrading' }, rev: starting.rev + 1 });
     // On the record as it is now, the very same look says that the adopted one seems to be over.
     await recordFact(parts, rollout, await stored(), seen);
-    expect(await stored()).toMatchObject({ state: 'upgrading', failedPolls: 1 });
+    expect(await stored()).toMatchObject({ progress: { state: 'upgrading' }, tally: { failedPolls: 1 } });
   });
 
   it('is dropped when it answers an earlier create than the one that was sent since (P1)', async () => {
@@ -56,13 +56,13 @@ describe('a fact about a record that somebody else has changed meanwhile', () =>
       { kind: 'createFailed', at: t + 91_000, failure: { kind: 'throttled', detail: '' } },
     ] satisfies UpgradeFact[]) {
       await recordFact(parts, rollout, starting, fact);
-      expect(await stored()).toMatchObject({ state: 'starting', sentAt: t + 90_000 });
+      expect(await stored()).toMatchObject({ progress: { state: 'starting', sentAt: t + 90_000 } });
     }
   });
 
   it('is weighed anew when it still holds: the task that the create brought', async () => {
     const { parts, stored } = await aChangedRecord(starting, anUpgradingOne({ taskId: null }));
     await recordFact(parts, rollout, starting, { kind: 'created', at: t + 1_000, taskId: '9' });
-    expect(await stored()).toMatchObject({ state: 'upgrading', taskId: '9' });
+    expect(await stored()).toMatchObject({ progress: { state: 'upgrading', taskId: '9' } });
   });
 });

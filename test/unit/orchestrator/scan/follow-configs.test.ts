@@ -89,7 +89,9 @@ async function setUp() {
   const countOf = async (state: UpgradeState) =>
     (await store.listUpgrades(rollout.id, { offset: 0, limit: 10, state })).length;
   const runSteps = async () => {
-    for (const { collectorId } of await store.listUpgrades(rollout.id, {
+    for (const {
+      identity: { collectorId },
+    } of await store.listUpgrades(rollout.id, {
       offset: 0,
       limit: 10,
       state: 'queued',

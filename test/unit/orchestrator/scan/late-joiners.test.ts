@@ -53,7 +53,8 @@ async function aRolloutUnderWay() {
     };
     return checkActive({ ...parts, fleet }, rollout.policy, rollout.id, memory);
   };
-  const stateOf = async (collectorId: number) => (await store.loadUpgrade(rollout.id, collectorId))?.state;
+  const stateOf = async (collectorId: number) =>
+    (await store.loadUpgrade(rollout.id, collectorId))?.progress.state;
   return { parts, store, told, check, stateOf };
 }
 

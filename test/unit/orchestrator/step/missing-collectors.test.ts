@@ -73,8 +73,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
   it('is withdrawn when a plausible inventory, read after that, lacks it too', async () => {
     const { poll } = await aPoll(adopted, (id) => id !== 1);
     expect((await poll()).upgrade).toMatchObject({
-      state: 'withdrawn',
-      reason: 'the collector is gone from the service',
+      progress: { state: 'withdrawn', reason: 'the collector is gone from the service' },
     });
   });
 
@@ -88,7 +87,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     async (_what, listed, doubt) => {
       const { poll, rollout } = await aPoll(adopted, listed);
       const { upgrade, outcome } = await poll();
-      expect(upgrade).toMatchObject({ state: 'upgrading', taskId: null });
+      expect(upgrade).toMatchObject({ progress: { state: 'upgrading', taskId: null } });
       expect(outcome).toMatchObject({
         job: 'comeBack',
         at: expect.toSatisfy((at: number) => at > t && at < t + 60_000),
@@ -114,7 +113,9 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
     await poll();
     clock.at = t + 10_000;
     const { upgrade } = await poll();
-    expect(upgrade).toMatchObject({ state: 'upgrading', taskId: '77', ending: { kind: 'missing' } });
+    expect(upgrade).toMatchObject({
+      progress: { state: 'upgrading', taskId: '77', ending: { kind: 'missing' } },
+    });
     expect(upgrade && nextStep(upgrade, t + day)).toMatchObject({ do: 'pollCollector', why: 'judge' });
   });
 
@@ -125,7 +126,7 @@ describe('a collector that the service does not know by its id (P9, P14)', () =>
       if (outcome.job === 'end') break;
       clock.at = outcome.at;
     }
-    expect((await poll()).upgrade).toMatchObject({ state: 'timedOut' });
+    expect((await poll()).upgrade).toMatchObject({ progress: { state: 'timedOut' } });
     expect(clock.at).toBeGreaterThan(t + day);
   });
 });

@@ -65,8 +65,12 @@ async function aJob(
     trustedSince,
   };
   const run = () =>
-    runStep(parts, { rolloutId: rollout.id, collectorId: upgrade.collectorId }, new AbortController().signal);
-  const stored = async () => lossless(await store.loadUpgrade(rollout.id, upgrade.collectorId));
+    runStep(
+      parts,
+      { rolloutId: rollout.id, collectorId: upgrade.identity.collectorId },
+      new AbortController().signal,
+    );
+  const stored = async () => lossless(await store.loadUpgrade(rollout.id, upgrade.identity.collectorId));
   /** Comes back whenever it wants to, for a week at most. */
   const runOn = async () => {
     while (clock.at < t + week) {
@@ -126,7 +130,7 @@ describe('an aborted rollout (P9)', () => {
     const fleet = { pollCollector: down, pollTask: down, listBuilds: down };
     const job = await aJob(aRollout({ state: 'aborted' }), anUpgradingOne({ dueAt: t }), fleet);
     await job.runOn();
-    expect(await job.stored()).toMatchObject({ state: 'upgrading' });
+    expect(await job.stored()).toMatchObject({ progress: { state: 'upgrading' } });
   });
 });
 
@@ -147,7 +151,7 @@ describe('a record from before Redis was away', () => {
     );
     job.clock.at = t + 2;
     await job.run();
-    expect(looked).toEqual([queued.collectorId]);
+    expect(looked).toEqual([queued.identity.collectorId]);
   });
 });
 
@@ -184,7 +188,7 @@ describe('a create that waits for its place in the API budget', () => {
     const { job, sent, looked } = await aWaitingCreate(({ clock }) => (clock.at += 600_000));
     await job.run();
     expect({ sent, looked }).toEqual({ sent: [], looked: [t + 600_000] });
-    expect(await job.stored()).toMatchObject({ state: 'queued' });
+    expect(await job.stored()).toMatchObject({ progress: { state: 'queued' } });
   });
 
   it('says so when it could not leave within its second, and waits for its turn again (P4)', async () => {
@@ -206,7 +210,7 @@ describe('a create that waits for its place in the API budget', () => {
     );
     await job.run();
     expect(notes).toMatchObject([{ event: 'daemon.starved' }]);
-    expect(await job.stored()).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(await job.stored()).toMatchObject({ progress: { state: 'queued' }, tally: { attempts: 0 } });
   });
 
   it('does not leave when the clock was set back (P1)', async () => {
@@ -245,7 +249,7 @@ describe('a create that waits for its place in the API budget', () => {
       fleet,
     };
     await runStep(parts, { rolloutId: aRollout().id, collectorId: 1 }, new AbortController().signal);
-    expect((await kept.loadUpgrade(aRollout().id, 1))?.state).toBe('upgrading');
+    expect((await kept.loadUpgrade(aRollout().id, 1))?.progress.state).toBe('upgrading');
     expect(Object.fromEntries([...inPlace].filter(([, calls]) => calls > 0))).toEqual({
       findUpgradesOf: 1,
       saveIntent: 1,
@@ -256,15 +260,17 @@ describe('a create that waits for its place in the API budget', () => {
   it('does not leave when another rollout has begun to upgrade the collector (P1)', async () => {
     const { job, sent } = await aWaitingCreate(async ({ store }) => {
       const rollout = aRollout({ id: 'other-20260302-1', policy: aPolicy({ name: 'other' }) });
-      const upgrades = [{ ...anUpgradingOne(), rolloutId: rollout.id }];
+      const upgrades = [anUpgradingOne({}, { rolloutId: rollout.id })];
       await store.freeze({ rollout, upgrades, groups: someGroups(), events: [] });
     });
     await job.run();
     expect(sent).toEqual([]);
     expect(await job.stored()).toMatchObject({
-      state: 'deferred',
-      condition: 'inUpgrade',
-      reason: 'the collector is being upgraded by other-20260302-1',
+      progress: {
+        state: 'deferred',
+        condition: 'inUpgrade',
+        reason: 'the collector is being upgraded by other-20260302-1',
+      },
     });
   });
 });
@@ -281,7 +287,7 @@ describe('a step whose record may be older than a create that Redis has forgotte
     };
     const job = await aJob(aRollout(), queued, fleet, { trustedSince: () => t + 100 });
     await job.run();
-    const { collectorId, toBuild: upgradableTo } = queued;
+    const { collectorId, toBuild: upgradableTo } = queued.identity;
     expect(looks).toEqual([
       { collectorId, upgradableTo, urgent: true, listedSince: t + 100 + quietParts.answerWithinMs },
     ]);
@@ -293,7 +299,10 @@ describe('a collector whose row was read a moment before it was admitted', () =>
     const calls: string[] = [];
     const observations = makeObservations();
     const pending = anUpgrade({ state: 'pending' }, { eligibleAt: t, offeredAt: t - 10_000 });
-    observations.note({ collectors: [aCollector({ id: pending.collectorId })], serviceAt: t }, t + 2);
+    observations.note(
+      { collectors: [aCollector({ id: pending.identity.collectorId })], serviceAt: t },
+      t + 2,
+    );
     const unanswered = (call: string) => async (): Promise<Answer<never>> => {
       calls.push(call);
       return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
@@ -326,7 +335,7 @@ describe('a step that has stored what it saw', () => {
     const stored = await job.stored();
     expect(outcome).toEqual({
       job: 'comeBack',
-      at: stored !== undefined && 'dueAt' in stored ? stored.dueAt : t,
+      at: stored !== undefined && 'dueAt' in stored.progress ? stored.progress.dueAt : t,
     });
     expect(outcome).not.toEqual({ job: 'comeBack', at: t });
   });
@@ -347,10 +356,12 @@ describe('a create that is refused since a person upgraded the collector by hand
   };
 
   it('is withdrawn, and the builds on offer are not even asked for', async () => {
-    const fleet = { createTask: refusing, pollCollector: showing(queued.toBuild) };
+    const fleet = { createTask: refusing, pollCollector: showing(queued.identity.toBuild) };
     const job = await aJob(aRollout(), queued, fleet);
     expect(await job.run()).toEqual({ job: 'end' });
-    expect(await job.stored()).toMatchObject({ state: 'withdrawn', reason: 'runs the build already' });
+    expect(await job.stored()).toMatchObject({
+      progress: { state: 'withdrawn', reason: 'runs the build already' },
+    });
   });
 
   it('is settled by the next run when a kill comes between the refusal and the observation', async () => {
@@ -363,16 +374,16 @@ describe('a create that is refused since a person upgraded the collector by hand
       },
       pollCollector: async (...call) => {
         if (isKilled) throw new Error('killed');
-        return showing(queued.toBuild)(...call);
+        return showing(queued.identity.toBuild)(...call);
       },
     });
     await expect(job.run()).rejects.toThrow('killed');
-    expect(await job.stored()).toMatchObject({ state: 'queued', refused: { of: 'version' } });
+    expect(await job.stored()).toMatchObject({ progress: { state: 'queued', refused: { of: 'version' } } });
     isKilled = false;
     // However long after: the record says what has to be settled, not how fresh it is.
     job.clock.at += week;
     await job.run();
-    expect(await job.stored()).toMatchObject({ state: 'withdrawn', attempts: 0 });
+    expect(await job.stored()).toMatchObject({ progress: { state: 'withdrawn' }, tally: { attempts: 0 } });
     expect(creates).toBe(1);
   });
 
@@ -387,7 +398,7 @@ describe('a create that is refused since a person upgraded the collector by hand
       return saveRollout(...call);
     });
     vi.spyOn(job.store, 'saveUpgrade').mockImplementation((...call) => {
-      saves.push(call[0].after.state);
+      saves.push(call[0].after.progress.state);
       return saveUpgrade(...call);
     });
     await job.run();
@@ -396,8 +407,8 @@ describe('a create that is refused since a person upgraded the collector by hand
 
   it('fails the collector for good when it runs another build, and the target is on offer', async () => {
     const fleet = { createTask: refusing, pollCollector: showing('19.441-2') };
-    const job = await aJob(aRollout(), queued, { ...fleet, listBuilds: offering(queued.toBuild) });
+    const job = await aJob(aRollout(), queued, { ...fleet, listBuilds: offering(queued.identity.toBuild) });
     await job.run();
-    expect(await job.stored()).toMatchObject({ state: 'failed', failureClass: 'permanent' });
+    expect(await job.stored()).toMatchObject({ progress: { state: 'failed', failureClass: 'permanent' } });
   });
 });

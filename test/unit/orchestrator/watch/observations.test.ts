@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
-import type { Upgrade, UpgradeIdentity } from '../../../../src/rollout/model/upgrade.ts';
+import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { RowObservation } from '../../../../src/rollout/upgrade/facts.ts';
 import { judgeRow } from '../../../../src/rollout/upgrade/inventory-rows.ts';
@@ -13,6 +13,7 @@ import {
   oldBuild,
   startedAt as t,
   targetBuild,
+  type UpgradeFigures,
 } from '../../../support/builders.ts';
 
 const offeredAt = t + 2_000;
@@ -29,7 +30,7 @@ const anObservation = (changes: Partial<RowObservation> = {}): RowObservation =>
 
 function admitted(
   seen: RowObservation | undefined,
-  of: Partial<UpgradeIdentity> & { readonly progress?: Parameters<typeof anUpgrade>[0] } = {},
+  of: Partial<UpgradeFigures> & { readonly progress?: Parameters<typeof anUpgrade>[0] } = {},
 ): Upgrade {
   const { progress = { state: 'pending' }, ...identity } = of;
   const upgrade = anUpgrade(progress, { eligibleAt: t, offeredAt, ...identity });
@@ -92,7 +93,9 @@ describe('one that waits for its heartbeat', () => {
   it('waits for the next page while the last heartbeat is one from before, and is looked at when no page comes', () => {
     expect(judged({ lastSeenAlive: offeredAt })).toBe('quiet');
     const quiet = evolve(waiting, { kind: 'quiet', at, until: at + 40_000 }, aContext());
-    expect(quiet).toMatchObject({ state: 'queued', heartbeatAfter: offeredAt, dueAt: at + 40_000 });
+    expect(quiet).toMatchObject({
+      progress: { state: 'queued', heartbeatAfter: offeredAt, dueAt: at + 40_000 },
+    });
     expect(nextStep(quiet, at + 40_000)).toEqual(recheck);
   });
 

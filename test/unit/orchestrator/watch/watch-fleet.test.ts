@@ -101,7 +101,7 @@ function aWatch(
         fleetSize: 4,
         policy: { ...policy, upgrade: { ...policy.upgrade, expectMs } },
       });
-      const own = upgrades.map((upgrade) => ({ ...upgrade, rolloutId }));
+      const own = upgrades.map((upgrade) => ({ ...upgrade, identity: { ...upgrade.identity, rolloutId } }));
       return store.freeze({ rollout, upgrades: own, groups: someGroups(), events: [] });
     },
     /** Leads for so many readings. */
@@ -120,11 +120,10 @@ const unavailable: Answer<never> = {
 /** Four that run, each due for a look in ten seconds. */
 function four(changes: (id: number) => Upgrade | undefined = () => undefined): readonly Upgrade[] {
   const dueAt = t + 4 * 60 * seconds + 10 * seconds;
-  return [1, 2, 3, 4].map((id) => ({
-    ...(changes(id) ?? anUpgradingOne({ dueAt })),
-    collectorId: id,
-    order: id,
-  }));
+  return [1, 2, 3, 4].map((id) => {
+    const upgrade = changes(id) ?? anUpgradingOne({ dueAt });
+    return { ...upgrade, identity: { ...upgrade.identity, collectorId: id, order: id } };
+  });
 }
 
 describe('watching by pages of the inventory', () => {
@@ -133,8 +132,10 @@ describe('watching by pages of the inventory', () => {
     await world.has(first, four());
     await world.run(1);
     const at = world.readings[0] ?? 0;
-    expect(await world.load(1)).toMatchObject({ state: 'upgrading', dueAt: at + 40 * seconds, quietAt: at });
-    expect(await world.load(3)).toMatchObject({ state: 'upgrading', dueAt: at, polledAt: t });
+    expect(await world.load(1)).toMatchObject({
+      progress: { state: 'upgrading', dueAt: at + 40 * seconds, quietAt: at },
+    });
+    expect(await world.load(3)).toMatchObject({ progress: { state: 'upgrading', dueAt: at, polledAt: t } });
     expect(world.broughtForward).toEqual([`${first}/3`]);
     expect(world.told).toEqual([]);
   });
@@ -158,8 +159,8 @@ describe('watching by pages of the inventory', () => {
       four((id) => ({ 1: verifying, 2: away })[id]),
     );
     await world.run(1);
-    expect((await world.load(1))?.state).toBe('succeeded');
-    expect((await world.load(2))?.state).toBe('retrying');
+    expect((await world.load(1))?.progress.state).toBe('succeeded');
+    expect((await world.load(2))?.progress.state).toBe('retrying');
     // So that their jobs, which wait for later, end.
     expect(world.broughtForward).toEqual([`${first}/1`, `${first}/2`]);
     expect(world.told).toEqual(['upgrade.succeeded', 'upgrade.retrying']);
@@ -173,11 +174,14 @@ describe('watching by pages of the inventory', () => {
     world.during(async () => {
       const before = await world.load(1);
       if (before === undefined || before.rev > 1) return;
-      const after = { ...changed, rev: before.rev + 1, rolloutId: first };
+      const after = { ...changed, rev: before.rev + 1, identity: { ...changed.identity, rolloutId: first } };
       await world.store.saveUpgrade({ before, after, events: [] }, null);
     });
     await world.run(1);
-    expect(await world.load(1)).toMatchObject({ rev: 2, dueAt: polledAt + 90 * seconds, polledAt });
+    expect(await world.load(1)).toMatchObject({
+      rev: 2,
+      progress: { dueAt: polledAt + 90 * seconds, polledAt },
+    });
   });
 
   it('reads in one go for all rollouts, at the pace of the most hurried', async () => {
@@ -187,7 +191,7 @@ describe('watching by pages of the inventory', () => {
     await world.run(3);
     expect(gaps(world.readings)).toEqual([16 * seconds, 16 * seconds]);
     for (const rolloutId of [first, second])
-      expect(await world.load(4, rolloutId)).toMatchObject({ quietAt: expect.any(Number) });
+      expect(await world.load(4, rolloutId)).toMatchObject({ progress: { quietAt: expect.any(Number) } });
   });
 
   it('reads nothing while nothing is watched, and rests before it is asked again', async () => {
@@ -216,8 +220,8 @@ describe('watching by pages of the inventory', () => {
     );
     await world.has(first, four());
     await world.run(1);
-    expect(await world.load(2)).toHaveProperty('quietAt');
-    expect(await world.load(3)).not.toHaveProperty('quietAt');
+    expect(await world.load(2)).toHaveProperty('progress.quietAt');
+    expect(await world.load(3)).not.toHaveProperty('progress.quietAt');
   });
 
   it('reads less and less often when that fails, tells so once, and is back at its pace after a success', async () => {

@@ -137,11 +137,10 @@ describe('an upgrade that is given up', () => {
 
   it('is unconfirmed when it may have run, and withdrawn when it had not started (P9, P10)', () => {
     expect(evolve(anUpgradingOne(), abandoned, aContext())).toMatchObject({
-      state: 'unconfirmed',
-      endedAt: now,
+      progress: { state: 'unconfirmed', endedAt: now },
     });
     const queued = anUpgrade({ state: 'queued', dueAt: 0, freshAt: 0, startBy: null });
-    expect(evolve(queued, abandoned, aContext()).state).toBe('withdrawn');
+    expect(evolve(queued, abandoned, aContext()).progress.state).toBe('withdrawn');
   });
 
   it('stays as it is when it has ended', () => {

@@ -51,16 +51,19 @@ describe('an upgrade in the place of one whose record cannot be read', () => {
 
   it('is withdrawn, and counts as no failure, when nothing of it can be running', () => {
     const upgrade = rebuildUpgrade({ ...remains, mayRun: false }, rollout, someGroups(), startedAt);
-    expect(upgrade).toMatchObject({ state: 'withdrawn', weight: 0, collectorName: 'collector 7' });
+    expect(upgrade).toMatchObject({
+      progress: { state: 'withdrawn', weight: 0 },
+      identity: { collectorName: 'collector 7' },
+    });
   });
 
   it('is watched with its slot when a task may be running, and gets no other one (P1, P2)', () => {
     const upgrade = rebuildUpgrade({ ...remains, mayRun: true }, rollout, someGroups(), startedAt);
-    expect(upgrade).toMatchObject({ state: 'upgrading', taskId: null });
+    expect(upgrade).toMatchObject({ progress: { state: 'upgrading', taskId: null } });
     const look = { kind: 'collectorSeen', at: startedAt + 1_000, ...seen, upgradable: true } as const;
     // The heartbeat may be the last one before its restart, so the second look tells that it is over.
     const over = evolve(evolve(upgrade, look, context), look, context);
-    expect(over.state).toBe('failed');
+    expect(over.progress.state).toBe('failed');
   });
 
   it('succeeds when the collector shows the build and comes back (P10)', () => {
@@ -69,6 +72,6 @@ describe('an upgrade in the place of one whose record cannot be read', () => {
     const verifying = evolve(upgrade, { kind: 'collectorSeen', at: startedAt + 1, ...shows }, context);
     const back = { ...shows, lastSeenAlive: startedAt + 60_000 };
     const after = evolve(verifying, { kind: 'collectorSeen', at: startedAt + 60_000, ...back }, context);
-    expect(after.state).toBe('succeeded');
+    expect(after.progress.state).toBe('succeeded');
   });
 });

@@ -9,8 +9,9 @@ import {
   type Wave,
 } from '../../../../src/rollout/model/rollout.ts';
 import {
+  isIn,
   isOnBuild,
-  type Upgrade,
+  type UpgradeIn,
   type UpgradeState,
   upgradeStates,
 } from '../../../../src/rollout/model/upgrade.ts';
@@ -84,13 +85,13 @@ const withCounts = (view: RolloutView, counts: Counts): RolloutView => ({
   waves: [aSummary(counts), aSummary({ pending: 20 })],
 });
 
-function aDeferredOne(collectorName: string, since: number): Extract<Upgrade, { state: 'deferred' }> {
+function aDeferredOne(collectorName: string, since: number): UpgradeIn<'deferred'> {
   const reason = 'the collector is not alive';
   const upgrade = anUpgrade(
     { state: 'deferred', condition: 'notAlive', since, dueAt: now, reason },
     { collectorName },
   );
-  if (upgrade.state !== 'deferred') throw new Error('it is deferred');
+  if (!isIn(upgrade, 'deferred')) throw new Error('it is deferred');
   return upgrade;
 }
 
@@ -228,7 +229,7 @@ describe('a canary that someone else upgraded', () => {
     });
     for (const lost of [true, false]) {
       const after = evolve(upgrade, { kind: 'regressed', at: now, lost, reason: 'died' }, aContext());
-      expect(after).toMatchObject({ state: 'withdrawn', weight: 0, lost: false });
+      expect(after).toMatchObject({ progress: { state: 'withdrawn', weight: 0, lost: false } });
       expect(isOnBuild(after)).toBe(false);
       // Told once: it is not observed any more.
       expect(evolve(after, { kind: 'regressed', at: now, lost, reason: 'died' }, aContext())).toBe(after);

@@ -93,23 +93,35 @@ describe('a frozen plan', () => {
   it('has one pending record for each member, with its place and its groups', () => {
     const { plan, upgrades, groups } = freeze();
     expect(groups).toBe(plan.groups);
-    expect(upgrades.map(({ order }) => order)).toEqual(Array.from({ length: 19 }, (_, index) => index + 1));
-    expect(upgrades.map(({ wave }) => wave)).toEqual([0, 0, ...Array.from({ length: 17 }, () => 1)]);
+    expect(upgrades.map(({ identity: { order } }) => order)).toEqual(
+      Array.from({ length: 19 }, (_, index) => index + 1),
+    );
+    expect(upgrades.map(({ identity: { wave } }) => wave)).toEqual([
+      0,
+      0,
+      ...Array.from({ length: 17 }, () => 1),
+    ]);
     for (const upgrade of upgrades) {
-      const collector = fleet.collectors.find(({ id }) => id === upgrade.collectorId);
-      const lane = groups.lanes[upgrade.lane];
+      const collector = fleet.collectors.find(({ id }) => id === upgrade.identity.collectorId);
+      const lane = groups.lanes[upgrade.identity.lane];
       expect(upgrade).toMatchObject({
-        rolloutId: 'r-20260302-1',
-        collectorName: `collector-${upgrade.collectorId}`,
-        state: 'pending',
-        fromBuild: collector?.build,
-        toBuild: targetBuild,
+        identity: {
+          rolloutId: 'r-20260302-1',
+          collectorName: `collector-${upgrade.identity.collectorId}`,
+          fromBuild: collector?.build,
+          toBuild: targetBuild,
+        },
+        progress: { state: 'pending' },
         rev: 1,
-        attempts: 0,
+        tally: { attempts: 0 },
       });
-      expect(groups.strata[upgrade.stratum]?.label).toBe(collector?.osName);
-      expect(upgrade.domains).toEqual(upgrade.collectorId < 4 ? [0] : []);
-      expect(lane).toEqual({ stratum: upgrade.stratum, timeZone: '', domains: upgrade.domains });
+      expect(groups.strata[upgrade.identity.stratum]?.label).toBe(collector?.osName);
+      expect(upgrade.identity.domains).toEqual(upgrade.identity.collectorId < 4 ? [0] : []);
+      expect(lane).toEqual({
+        stratum: upgrade.identity.stratum,
+        timeZone: '',
+        domains: upgrade.identity.domains,
+      });
     }
   });
 
@@ -132,7 +144,7 @@ describe('a frozen plan', () => {
     const plan = makePlan(aPolicy(), targetBuild, heard, 'seed');
     const origin = { id: 'r', policy: aPolicy(), startedBy: 'schedule', createdAt: startedAt, fleet: heard };
     const eligibleAt = new Map(
-      freezePlan(plan, origin).upgrades.map((each) => [each.collectorId, each.eligibleAt]),
+      freezePlan(plan, origin).upgrades.map((each) => [each.identity.collectorId, each.identity.eligibleAt]),
     );
     expect(eligibleAt).toEqual(
       new Map([
@@ -207,19 +219,20 @@ describe('a rollback', () => {
 
   it('takes each collector to the build it had, in groups of its own', () => {
     const frozen = take(upgrades);
-    const byId = new Map(frozen.upgrades.map((each) => [each.collectorId, each]));
-    expect([1, 2, 3].map((id) => byId.get(id)?.toBuild)).toEqual(['19.400-1', oldBuild, oldBuild]);
-    expect(frozen.upgrades.map(({ order }) => order)).toEqual([1, 2, 3]);
+    const byId = new Map(frozen.upgrades.map((each) => [each.identity.collectorId, each]));
+    expect([1, 2, 3].map((id) => byId.get(id)?.identity.toBuild)).toEqual(['19.400-1', oldBuild, oldBuild]);
+    expect(frozen.upgrades.map(({ identity: { order } }) => order)).toEqual([1, 2, 3]);
     for (const each of frozen.upgrades) {
       expect(each).toMatchObject({
-        rolloutId: 'r-20260302-2',
-        state: 'pending',
-        wave: each.order === 1 ? 0 : 1,
-        fromBuild: targetBuild,
-        stratum: each.collectorId === 1 ? 1 : 0,
-        domains: [0],
-        // The inventory does not show whether one is being upgraded.
-        eligibleAt: 0,
+        identity: {
+          rolloutId: 'r-20260302-2',
+          wave: each.identity.order === 1 ? 0 : 1,
+          fromBuild: targetBuild,
+          stratum: each.identity.collectorId === 1 ? 1 : 0,
+          domains: [0],
+          eligibleAt: 0,
+        },
+        progress: { state: 'pending' },
       });
     }
     expect(frozen.groups.strata.map(({ label }) => label)).toEqual(['Linux', 'Windows']);
@@ -228,9 +241,9 @@ describe('a rollback', () => {
 
   it('leaves out who left the fleet, and who runs that build already', () => {
     const frozen = take([...upgrades, upgraded(5, oldBuild), upgraded(77, oldBuild)]);
-    expect(frozen.upgrades.map(({ collectorId }) => collectorId).toSorted((a, b) => a - b)).toEqual([
-      1, 2, 3,
-    ]);
+    expect(
+      frozen.upgrades.map(({ identity: { collectorId } }) => collectorId).toSorted((a, b) => a - b),
+    ).toEqual([1, 2, 3]);
     expect(frozen.rollout.leftOut).toEqual({
       'left the fleet': 1,
       'runs the target build already': 1,

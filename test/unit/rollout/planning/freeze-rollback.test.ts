@@ -34,7 +34,9 @@ function frozen(policy: Partial<Policy>, size = 40) {
   );
   const original = aRollout({ policy: aPolicy(policy) });
   const { rollout, upgrades } = freezeRollback(original, { takenBack, left: [] }, collectors, origin);
-  const sizes = rollout.waves.map((_wave, index) => upgrades.filter(({ wave }) => wave === index).length);
+  const sizes = rollout.waves.map(
+    (_wave, index) => upgrades.filter(({ identity: { wave } }) => wave === index).length,
+  );
   return { rollout, upgrades, sizes };
 }
 
@@ -62,10 +64,10 @@ describe('the plan of a rollback', () => {
     const perStratum = { ...canary, size: { kind: 'perStratum', count: 1 } } as const;
     const { upgrades, sizes } = frozen({ spreadBy: ['collectorVersion'], waves: [perStratum, aWaveRule()] });
     expect(sizes).toEqual([4, 36]);
-    const tried = upgrades.filter(({ wave }) => wave === 0);
-    expect(new Set(tried.map(({ toBuild }) => toBuild))).toEqual(new Set(oldBuilds));
+    const tried = upgrades.filter(({ identity: { wave } }) => wave === 0);
+    expect(new Set(tried.map(({ identity: { toBuild } }) => toBuild))).toEqual(new Set(oldBuilds));
     // The build that it leaves is the one that it runs.
-    expect(new Set(upgrades.map(({ fromBuild }) => fromBuild))).toEqual(new Set([targetBuild]));
+    expect(new Set(upgrades.map(({ identity: { fromBuild } }) => fromBuild))).toEqual(new Set([targetBuild]));
   });
 
   it.each<[string, Partial<Policy>]>([

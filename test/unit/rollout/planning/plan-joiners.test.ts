@@ -38,7 +38,7 @@ const fleet = aFleet(10, (id) => ({
   fields: id <= 3 ? { cluster: 'c1' } : id === 4 ? { cluster: 'c4' } : {},
 }));
 const frozen = freeze(fleet);
-const known = new Set(frozen.upgrades.map(({ collectorId }) => collectorId));
+const known = new Set(frozen.upgrades.map(({ identity: { collectorId } }) => collectorId));
 
 function joined(
   newcomers: ReadonlyArray<Partial<FleetCollector>>,
@@ -73,7 +73,7 @@ describe('late joiners', () => {
   ])('enter %s', (_, states, wave) => {
     // The first of its stratum, for which a canary of one per stratum has a seat.
     const result = joined([{ osName: 'AIX' }], { rollout: withWaves(...states) });
-    expect(result?.upgrades.map((each) => each.wave)).toEqual([wave]);
+    expect(result?.upgrades.map((each) => each.identity.wave)).toEqual([wave]);
     expect(result?.rollout.waves.map((each) => each.joined)).toEqual(
       [0, 1, 2].map((each) => (each === wave ? 1 : 0)),
     );
@@ -86,10 +86,10 @@ describe('late joiners', () => {
 
   it('come after all others, by hash and not by id', () => {
     const result = joined(Array.from({ length: 30 }, () => ({})));
-    expect(result?.upgrades.map(({ order }) => order)).toEqual(
+    expect(result?.upgrades.map(({ identity: { order } }) => order)).toEqual(
       Array.from({ length: 30 }, (_, index) => index + 11),
     );
-    const ids = result?.upgrades.map(({ collectorId }) => collectorId) ?? [];
+    const ids = result?.upgrades.map(({ identity: { collectorId } }) => collectorId) ?? [];
     expect(ids).not.toEqual(ids.toSorted((a, b) => a - b));
     expect(ids.length).toBe(30);
   });
@@ -100,7 +100,7 @@ describe('late joiners', () => {
       waves: frozen.rollout.waves.map((wave) => ({ ...wave, joined: 2 })),
     };
     const result = joined([{}], { rollout });
-    expect(result?.upgrades[0]?.order).toBe(17);
+    expect(result?.upgrades[0]?.identity.order).toBe(17);
     expect(result?.rollout.waves[2]?.joined).toBe(3);
   });
 
@@ -109,13 +109,16 @@ describe('late joiners', () => {
     expect(result?.upgrades).toEqual([
       {
         ...frozen.upgrades[0],
-        collectorId: 11,
-        collectorName: 'new-1',
-        wave: 2,
-        order: 11,
-        fromBuild: '19.400-1',
-        lane: result?.groups.lanes.findIndex(({ domains }) => domains.length === 0),
-        domains: [],
+        identity: {
+          ...frozen.upgrades[0]?.identity,
+          collectorId: 11,
+          collectorName: 'new-1',
+          wave: 2,
+          order: 11,
+          fromBuild: '19.400-1',
+          lane: result?.groups.lanes.findIndex(({ domains }) => domains.length === 0),
+          domains: [],
+        },
       },
     ]);
     expect(result?.rollout).toMatchObject({ groupsRev: 2, rev: 2, planHash: frozen.rollout.planHash });
@@ -128,29 +131,33 @@ describe('late joiners', () => {
       { id: 13, fields: { cluster: 'c5' } },
       { id: 14, osName: 'AIX' },
     ]);
-    const byId = new Map(result?.upgrades.map((each) => [each.collectorId, each]));
+    const byId = new Map(result?.upgrades.map((each) => [each.identity.collectorId, each]));
     expect(frozen.groups.domains.length).toBe(1);
     expect(result?.groups.domains).toEqual([
       ...frozen.groups.domains,
       { label: 'fields.cluster = c5', cap: 2 },
     ]);
-    expect([11, 12, 13, 14].map((id) => byId.get(id)?.domains)).toEqual([[0], [1], [1], []]);
+    expect([11, 12, 13, 14].map((id) => byId.get(id)?.identity.domains)).toEqual([[0], [1], [1], []]);
     expect(result?.groups.strata).toEqual([
       { label: 'Linux', sizes: [1, 3, 9] },
       { label: 'AIX', sizes: [0, 0, 1] },
     ]);
-    expect(byId.get(14)?.stratum).toBe(1);
+    expect(byId.get(14)?.identity.stratum).toBe(1);
     expect(result?.groups.lanes.slice(0, 2)).toEqual(frozen.groups.lanes);
     expect(result?.groups.lanes.length).toBe(4);
-    for (const { lane, stratum, domains } of result?.upgrades ?? []) {
+    for (const {
+      identity: { lane, stratum, domains },
+    } of result?.upgrades ?? []) {
       expect(result?.groups.lanes[lane]).toEqual({ stratum, domains, timeZone: '' });
     }
-    expect(byId.get(11)?.lane).toBe(frozen.upgrades.find(({ collectorId }) => collectorId === 1)?.lane);
+    expect(byId.get(11)?.identity.lane).toBe(
+      frozen.upgrades.find(({ identity: { collectorId } }) => collectorId === 1)?.identity.lane,
+    );
   });
 
   it('are left to the next rollout when they share the value of one that was planned alone with it (P2)', () => {
     const result = joined([{ id: 11, fields: { cluster: 'c4' } }, { id: 12 }]);
-    expect(result?.upgrades.map(({ collectorId }) => collectorId)).toEqual([12]);
+    expect(result?.upgrades.map(({ identity: { collectorId } }) => collectorId)).toEqual([12]);
     expect(joined([{ fields: { cluster: 'c4' } }])).toBeNull();
   });
 
@@ -178,7 +185,9 @@ describe('late joiners', () => {
       only: new Set([11, 12, 13, 14, 15]),
     };
     expect(joined([{}, {}, {}, { alive: false }, { build: targetBuild }, {}], { options })).toBeNull();
-    expect(joined([{}, {}, {}, {}], { options })?.upgrades.map((each) => each.collectorId)).toEqual([14]);
+    expect(joined([{}, {}, {}, {}], { options })?.upgrades.map((each) => each.identity.collectorId)).toEqual([
+      14,
+    ]);
   });
 
   it('are those alone whom both the frozen policy and the present one select (P5)', () => {
@@ -188,7 +197,7 @@ describe('late joiners', () => {
     const present = { ...policy, select: excluding('cache-*') };
     const rollout = { ...frozen.rollout, policy: frozenOne };
     const taken = joined(newcomers, { rollout, present })?.upgrades;
-    expect(taken?.map(({ collectorName }) => collectorName)).toEqual(['web-1']);
+    expect(taken?.map(({ identity: { collectorName } }) => collectorName)).toEqual(['web-1']);
   });
 
   it('are none where nobody is new', () => {
@@ -208,7 +217,7 @@ describe('late joiners', () => {
           state: index < begun ? ('passed' as const) : ('waiting' as const),
         }));
         const now = fleetOf([...first, ...second]);
-        const ids = new Set(before.upgrades.map(({ collectorId }) => collectorId));
+        const ids = new Set(before.upgrades.map(({ identity: { collectorId } }) => collectorId));
         const after = planJoiners({ ...before.rollout, waves: states }, before.groups, policy, now, ids);
         const clusters = new Map(now.collectors.map(({ id, fields }) => [id, fields['cluster']]));
         const isLeft = (id: number) => {
@@ -222,7 +231,9 @@ describe('late joiners', () => {
           return;
         }
         const { groups, rollout, upgrades } = after ?? before;
-        expect(upgrades.map(({ collectorId }) => collectorId).toSorted((a, b) => a - b)).toEqual(newcomers);
+        expect(
+          upgrades.map(({ identity: { collectorId } }) => collectorId).toSorted((a, b) => a - b),
+        ).toEqual(newcomers);
         expect(groups.lanes.slice(0, before.groups.lanes.length)).toEqual(before.groups.lanes);
         expect(groups.domains.slice(0, before.groups.domains.length)).toEqual(before.groups.domains);
         const labels = groups.strata.map(({ label }) => label);
@@ -234,11 +245,13 @@ describe('late joiners', () => {
           const inStrata = groups.strata.reduce((sum, { sizes }) => sum + (sizes[wave] ?? 0), 0);
           expect(inStrata).toBe(size + added);
         }
-        for (const { lane, stratum, domains, fromBuild } of upgrades) {
+        for (const {
+          identity: { lane, stratum, domains, fromBuild },
+        } of upgrades) {
           expect(groups.lanes[lane]).toEqual({ stratum, domains, timeZone: '' });
           expect(fromBuild).toBe(oldBuild);
         }
-        const orders = [...before.upgrades, ...upgrades].map(({ order }) => order);
+        const orders = [...before.upgrades, ...upgrades].map(({ identity: { order } }) => order);
         expect(orders).toEqual(orders.map((_, index) => index + 1));
       }),
     );
@@ -266,12 +279,12 @@ describe('the seats of late joiners', () => {
     const added = newcomers.map((changes, index) => aCollector({ id: 13 + index, ...changes }));
     const collectors = [...old.collectors, ...added];
     const now = { ...old, collectors, upgradableIds: new Set(collectors.map(({ id }) => id)) };
-    const ids = new Set(upgrades.map(({ collectorId }) => collectorId));
+    const ids = new Set(upgrades.map(({ identity: { collectorId } }) => collectorId));
     return planJoiners({ ...rollout, waves }, groups, rules, now, ids);
   }
   /** How many took a seat in each wave. */
   function seated(...of: Parameters<typeof grown>): readonly number[] {
-    const waves = grown(...of)?.upgrades.map(({ wave }) => wave) ?? [];
+    const waves = grown(...of)?.upgrades.map(({ identity: { wave } }) => wave) ?? [];
     return [0, 1].map((index) => waves.filter((wave) => wave === index).length);
   }
   const many = Array.from({ length: 988 }, () => ({}));

@@ -55,7 +55,7 @@ describe('the causes of what is not well', () => {
             { label: 'Windows Server 2022 / amd64', count: 4 },
           ],
           otherStrata: { count: 0, strata: 0 },
-          names: upgrades.slice(0, 3).map(({ collectorName }) => collectorName),
+          names: upgrades.slice(0, 3).map(({ identity: { collectorName } }) => collectorName),
         },
       ],
       others: { count: 0, causes: 0, unread: 0 },
@@ -146,7 +146,7 @@ describe('the causes of what is not well', () => {
     );
     const upgrade = fc
       .tuple(progress, fc.nat({ max: 5 }))
-      .map(([each, stratum]): Upgrade => ({ ...each, stratum }));
+      .map(([each, stratum]): Upgrade => ({ ...each, identity: { ...each.identity, stratum } }));
     const list = fc.array(upgrade, { maxLength: 40 });
     const count = fc.nat({ max: 60 });
     const counts = fc.record({

@@ -203,12 +203,12 @@ describe('every state of an upgrade', () => {
   ];
 
   it('has words, in every state of a rollout', () => {
-    expect(each.map(({ state }) => state).toSorted()).toEqual([...upgradeStates].toSorted());
+    expect(each.map(({ progress: { state } }) => state).toSorted()).toEqual([...upgradeStates].toSorted());
     for (const state of rolloutStates) {
       for (const upgrade of each) {
         for (const endedAt of [null, now]) {
           const { reason } = explain(view({}, { state, reason: 'why', endedAt }), upgrade);
-          expect(reason.trim(), `${upgrade.state} ${state}`).not.toBe('');
+          expect(reason.trim(), `${upgrade.progress.state} ${state}`).not.toBe('');
           expect(reason).not.toMatch(/undefined|null| {2}/);
         }
       }
@@ -217,7 +217,9 @@ describe('every state of an upgrade', () => {
 
   it('has the instant that matters', () => {
     const untilOf = (state: string) =>
-      each.filter((upgrade) => upgrade.state === state).map((upgrade) => explain(view(), upgrade).until);
+      each
+        .filter((upgrade) => upgrade.progress.state === state)
+        .map((upgrade) => explain(view(), upgrade).until);
     for (const state of ['upgrading', 'verifying', 'retrying', 'deferred'])
       expect(untilOf(state), state).toEqual([at]);
     for (const state of ['queued', 'starting', ...endStates]) expect(untilOf(state), state).toEqual([null]);
@@ -225,7 +227,9 @@ describe('every state of an upgrade', () => {
 
   it('says how an end came about', () => {
     for (const upgrade of each.slice(-endStates.length))
-      expect(explain(view(), upgrade).reason).toBe(`${stateWords(upgrade.state)}: why ${upgrade.state}`);
+      expect(explain(view(), upgrade).reason).toBe(
+        `${stateWords(upgrade.progress.state)}: why ${upgrade.progress.state}`,
+      );
   });
 
   it('has words for one that was adopted without a task', () => {

@@ -77,7 +77,7 @@ describe('the attempts of an upgrade', () => {
   it('keep how a failure ended when an operator retries it, and when it is taken back', () => {
     const failed = recordAfter(pending, ...started('41'), ...seen('disabled'));
     const again = recordAfter(failed, { kind: 'retryAsked', reason: 'asked for by ann' });
-    expect(again.state).toBe('retrying');
+    expect(again.progress.state).toBe('retrying');
     expect(attemptsOf(again)).toEqual(attemptsOf(failed));
     expect(attemptsOf(recordAfter(failed, { kind: 'rolledBack', reason: 'back' }))).toEqual(
       attemptsOf(failed),
@@ -99,7 +99,7 @@ describe('the attempts of an upgrade', () => {
     const refused = recordAfter(pending, ...start, { kind: 'createFailed', failure: odd });
     expect(attemptsOf(refused)).toMatchObject([{ taskId: null, startedAt: t + minute, state: 'retrying' }]);
     // It spends no attempt, and there is nothing to retry.
-    expect(recordAfter(pending, ...start, { kind: 'createFailed', failure }).state).toBe('failed');
+    expect(recordAfter(pending, ...start, { kind: 'createFailed', failure }).progress.state).toBe('failed');
   });
 
   it('name the task of an adopted upgrade once its answer came, and stay few', () => {
@@ -124,7 +124,9 @@ describe('the attempts of an upgrade', () => {
   });
 
   it('of a record of an earlier version begin with what it still shows', () => {
-    const { tasks: _none, ...old } = recordAfter(pending, ...started('41'));
+    const now = recordAfter(pending, ...started('41'));
+    const { tasks: _none, ...tally } = now.tally;
+    const old = { ...now, tally };
     expect(attemptsOf(old)).toEqual([]);
     expect(attemptsOf(recordAfter(old, ...seen('network is down')))).toMatchObject([
       { taskId: '41', state: 'retrying' },

@@ -64,7 +64,7 @@ describe('an upgrade on its good way', () => {
     ];
     for (const fact of facts) {
       upgrade = apply(upgrade, fact);
-      states.push(upgrade.state);
+      states.push(upgrade.progress.state);
     }
     expect(states).toEqual([
       'queued',
@@ -76,7 +76,7 @@ describe('an upgrade on its good way', () => {
       'verifying',
       'succeeded',
     ]);
-    expect(upgrade.attempts).toBe(1);
+    expect(upgrade.tally.attempts).toBe(1);
   });
 
   it('counts every saved change, so that a stale one can be told', () => {
@@ -85,7 +85,7 @@ describe('an upgrade on its good way', () => {
 
   it('takes a status nobody told us about for one on its way (P13)', () => {
     for (const status of [4, 5, 7, -1, 99])
-      expect(apply(anUpgradingOne(), taskSeen(status)).state).toBe('upgrading');
+      expect(apply(anUpgradingOne(), taskSeen(status)).progress.state).toBe('upgrading');
   });
 
   it('ignores facts that do not fit its state', () => {
@@ -110,13 +110,17 @@ describe('success is seen, not told (P10)', () => {
   const at = t + 6 * minutes;
 
   it('needs the build', () => {
-    expect(apply(verifying, seen({ build: oldBuild, lastSeenAlive: at }, at)).state).toBe('verifying');
+    expect(apply(verifying, seen({ build: oldBuild, lastSeenAlive: at }, at)).progress.state).toBe(
+      'verifying',
+    );
   });
 
   it('needs a heartbeat newer than the end of the task', () => {
     const before = t + 5 * minutes - 1;
-    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before }, at)).state).toBe('verifying');
-    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before + 2 }, at)).state).toBe(
+    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before }, at)).progress.state).toBe(
+      'verifying',
+    );
+    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before + 2 }, at)).progress.state).toBe(
       'succeeded',
     );
   });
@@ -130,11 +134,13 @@ describe('success is seen, not told (P10)', () => {
       serviceAt: null,
     });
     const once = apply(blind, seen({ build: targetBuild, lastSeenAlive: t }, at));
-    expect(once.state).toBe('verifying');
-    expect(apply(once, seen({ build: targetBuild, lastSeenAlive: t }, at + minutes)).state).toBe('verifying');
-    expect(apply(once, seen({ build: targetBuild, lastSeenAlive: t + 15_000 }, at + minutes)).state).toBe(
-      'succeeded',
+    expect(once.progress.state).toBe('verifying');
+    expect(apply(once, seen({ build: targetBuild, lastSeenAlive: t }, at + minutes)).progress.state).toBe(
+      'verifying',
     );
+    expect(
+      apply(once, seen({ build: targetBuild, lastSeenAlive: t + 15_000 }, at + minutes)).progress.state,
+    ).toBe('succeeded');
   });
 
   it('gives it its time anew when the first look comes after it, and the service tells no time', () => {
@@ -144,36 +150,38 @@ describe('success is seen, not told (P10)', () => {
     const shows = (lastSeenAlive: number | null, at: number, alive = true) =>
       seen({ build: targetBuild, serviceAt: null, lastSeenAlive, alive }, at);
     const once = apply(blind, shows(late - 2_000, late));
-    expect(once).toMatchObject({ state: 'verifying', verifyBy: late + 10 * minutes, dueAt: late + 30_000 });
-    expect(apply(once, shows(late + 28_000, late + 30_000)).state).toBe('succeeded');
-    expect(apply(once, shows(late - 2_000, late + 10 * minutes))).toMatchObject({ lost: true });
-    expect(apply(blind, shows(late - 2_000, late, false))).toMatchObject({ lost: true });
-    expect(apply(blind, shows(null, late))).toMatchObject({ lost: true });
+    expect(once).toMatchObject({
+      progress: { state: 'verifying', verifyBy: late + 10 * minutes, dueAt: late + 30_000 },
+    });
+    expect(apply(once, shows(late + 28_000, late + 30_000)).progress.state).toBe('succeeded');
+    expect(apply(once, shows(late - 2_000, late + 10 * minutes))).toMatchObject({ progress: { lost: true } });
+    expect(apply(blind, shows(late - 2_000, late, false))).toMatchObject({ progress: { lost: true } });
+    expect(apply(blind, shows(null, late))).toMatchObject({ progress: { lost: true } });
   });
 
   it('takes an intermediate build on the way for no failure', () => {
     const between = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: at }, at));
-    expect(apply(between, seen({ build: targetBuild, lastSeenAlive: at + 1 }, at + minutes)).state).toBe(
-      'succeeded',
-    );
+    expect(
+      apply(between, seen({ build: targetBuild, lastSeenAlive: at + 1 }, at + minutes)).progress.state,
+    ).toBe('succeeded');
   });
 
   it('is unconfirmed, and weighs `lostWeight`, when the collector did not come back in time', () => {
     const late = t + 15 * minutes;
     const lost = apply(verifying, seen({ build: targetBuild, lastSeenAlive: t }, late));
-    expect(lost).toMatchObject({ state: 'unconfirmed', weight: 3 });
+    expect(lost).toMatchObject({ progress: { state: 'unconfirmed', weight: 3 } });
   });
 
   it('is unconfirmed, and weighs 1, when it came back on another build', () => {
     const late = t + 15 * minutes;
     const other = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: late }, late));
-    expect(other).toMatchObject({ state: 'unconfirmed', weight: 1 });
+    expect(other).toMatchObject({ progress: { state: 'unconfirmed', weight: 1 } });
   });
 
   it('concludes nothing without a look, however late it is', () => {
     const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
     const unseen = apply(verifying, { kind: 'pollFailed', at: t + 60 * minutes, of: 'collector', failure });
-    expect(unseen.state).toBe('verifying');
+    expect(unseen.progress.state).toBe('verifying');
   });
 });
 
@@ -184,13 +192,13 @@ describe('a create that failed', () => {
       { kind: 'throttled', detail: '' },
     ] satisfies ServiceFailure[]) {
       const next = apply(starting, createFailed(failure));
-      expect(next).toMatchObject({ state: 'queued', attempts: 0 });
+      expect(next).toMatchObject({ progress: { state: 'queued' }, tally: { attempts: 0 } });
     }
   });
 
   it('stays in doubt, with its slot, when it may have been acted on', () => {
     const next = apply(starting, createFailed({ kind: 'unavailable', sent: true, detail: '' }));
-    expect(next.state).toBe('starting');
+    expect(next.progress.state).toBe('starting');
     expect(nextStep(next, t + minutes)).toEqual({
       do: 'pollCollector',
       why: 'settle',
@@ -200,77 +208,76 @@ describe('a create that failed', () => {
 
   it('defers a collector that is not alive, and one upgraded by someone else', () => {
     expect(apply(starting, refused('collector.not.alive'))).toMatchObject({
-      state: 'deferred',
-      condition: 'notAlive',
+      progress: { state: 'deferred', condition: 'notAlive' },
     });
     expect(apply(starting, refused('collector.in.upgrading'))).toMatchObject({
-      state: 'deferred',
-      condition: 'inUpgrade',
+      progress: { state: 'deferred', condition: 'inUpgrade' },
     });
   });
 
   it('adopts what runs when an earlier create of ours got no answer', () => {
-    const doubtful = { ...starting, createsInDoubt: 1 };
+    const doubtful = { ...starting, tally: { ...starting.tally, createsInDoubt: 1 } };
     expect(apply(doubtful, refused('collector.in.upgrading'))).toMatchObject({
-      state: 'upgrading',
-      taskId: null,
+      progress: { state: 'upgrading', taskId: null },
     });
   });
 
   it('fails a hosted collector for good', () => {
-    expect(apply(starting, refused('collector.type.invalid'))).toMatchObject({ state: 'failed', weight: 1 });
+    expect(apply(starting, refused('collector.type.invalid'))).toMatchObject({
+      progress: { state: 'failed', weight: 1 },
+    });
   });
 
   it('puts the collector back when all share the cause', () => {
     const next = apply(starting, createFailed({ kind: 'misconfigured', detail: '403' }));
-    expect(next).toMatchObject({ state: 'pending', attempts: 0 });
+    expect(next).toMatchObject({ progress: { state: 'pending' }, tally: { attempts: 0 } });
   });
 });
 
 describe('a create in doubt (P1)', () => {
   it('is done when the collector shows the build', () => {
-    expect(apply(starting, seen({ build: targetBuild }, t + minutes)).state).toBe('verifying');
+    expect(apply(starting, seen({ build: targetBuild }, t + minutes)).progress.state).toBe('verifying');
   });
 
   it('is adopted when the service would not start another', () => {
     expect(apply(starting, seen({ upgradable: false }, t + minutes))).toMatchObject({
-      state: 'upgrading',
-      taskId: null,
+      progress: { state: 'upgrading', taskId: null },
     });
   });
 
   it('is sent again only when the service would start one, and the first can no longer arrive', () => {
-    expect(apply(starting, offered(t + 34_000)).state).toBe('starting');
-    expect(apply(starting, offered(t + 36_000)).state).toBe('queued');
+    expect(apply(starting, offered(t + 34_000)).progress.state).toBe('starting');
+    expect(apply(starting, offered(t + 36_000)).progress.state).toBe('queued');
   });
 
   it('is not sent again while the collector may be restarting from it, and only after another look', () => {
     const later = t + 5 * minutes;
     const silent = { upgradable: true, serviceAt: later, lastSeenAlive: later - 21_000 };
-    expect(apply(starting, seen(silent, later)).state).toBe('starting');
-    expect(apply(starting, seen({ upgradable: true, alive: false }, later)).state).toBe('starting');
+    expect(apply(starting, seen(silent, later)).progress.state).toBe('starting');
+    expect(apply(starting, seen({ upgradable: true, alive: false }, later)).progress.state).toBe('starting');
     const requeued = apply(starting, offered(later));
-    expect(requeued).toMatchObject({ state: 'queued', freshAt: 0, dueAt: later + 30_000 });
+    expect(requeued).toMatchObject({ progress: { state: 'queued', freshAt: 0, dueAt: later + 30_000 } });
     expect(nextStep(requeued, later + 30_000)).toMatchObject({ do: 'pollCollector', why: 'recheck' });
   });
 
   it('is not sent again on an answer without a time: the collector may be restarting, and nothing shows it', () => {
     const timeless = (at: number) => seen({ upgradable: true, serviceAt: null, lastSeenAlive: at }, at);
-    expect(apply(starting, timeless(t + 5 * minutes)).state).toBe('starting');
-    expect(apply(starting, timeless(t + 35 * minutes)).state).toBe('queued');
+    expect(apply(starting, timeless(t + 5 * minutes)).progress.state).toBe('starting');
+    expect(apply(starting, timeless(t + 35 * minutes)).progress.state).toBe('queued');
   });
 
   it('is sent again when the service always shows late heartbeats: by its deadline no restart is left', () => {
     const late = (at: number) => seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - 30_000 }, at);
-    expect(apply(starting, late(t + 35 * minutes - 1)).state).toBe('starting');
-    expect(apply(starting, late(t + 35 * minutes))).toMatchObject({ state: 'queued', freshAt: 0 });
+    expect(apply(starting, late(t + 35 * minutes - 1)).progress.state).toBe('starting');
+    expect(apply(starting, late(t + 35 * minutes))).toMatchObject({
+      progress: { state: 'queued', freshAt: 0 },
+    });
   });
 
   it('learns its task when the answer comes after someone else had adopted it', () => {
     const adopted = apply(starting, seen({ upgradable: false }, t + minutes));
     expect(apply(adopted, { kind: 'created', at: t + minutes, taskId: '9' })).toMatchObject({
-      state: 'upgrading',
-      taskId: '9',
+      progress: { state: 'upgrading', taskId: '9' },
     });
   });
 
@@ -278,9 +285,9 @@ describe('a create in doubt (P1)', () => {
     let upgrade: Upgrade = starting;
     for (let n = 0; n < 10; n += 1) {
       upgrade = apply(upgrade, offered(t + (n + 1) * minutes));
-      if (upgrade.state === 'queued') upgrade = apply(upgrade, { kind: 'createSent', at: t });
+      if (upgrade.progress.state === 'queued') upgrade = apply(upgrade, { kind: 'createSent', at: t });
     }
-    expect(upgrade.state).toBe('failed');
+    expect(upgrade.progress.state).toBe('failed');
   });
 
   describe('that was adopted', () => {
@@ -291,24 +298,30 @@ describe('a create in doubt (P1)', () => {
 
     it('is over without the build when a second look shows no restart either', () => {
       const once = apply(adopted, offeredAgain(soon, 5_000));
-      expect(once).toMatchObject({ state: 'upgrading', attempts: 0, dueAt: soon + 30_000 });
-      expect(apply(once, offeredAgain(later, 5_000))).toMatchObject({ state: 'retrying', attempts: 1 });
+      expect(once).toMatchObject({
+        progress: { state: 'upgrading', dueAt: soon + 30_000 },
+        tally: { attempts: 0 },
+      });
+      expect(apply(once, offeredAgain(later, 5_000))).toMatchObject({
+        progress: { state: 'retrying' },
+        tally: { attempts: 1 },
+      });
     });
 
     it('spends no attempt while the collector may be restarting from it', () => {
       const once = apply(adopted, offeredAgain(soon, 15_000));
       const restarting = apply(once, offeredAgain(soon + 30_000, 45_000));
-      expect(restarting).toMatchObject({ state: 'upgrading', attempts: 0 });
+      expect(restarting).toMatchObject({ progress: { state: 'upgrading' }, tally: { attempts: 0 } });
       expect(apply(restarting, seen({ build: targetBuild }, later))).toMatchObject({
-        state: 'verifying',
-        attempts: 0,
+        progress: { state: 'verifying' },
+        tally: { attempts: 0 },
       });
     });
 
     it('is over by its deadline, however late the heartbeats always are', () => {
       const deadlineAt = t + 35 * minutes;
-      expect(apply(adopted, offeredAgain(deadlineAt - 1, 30_000)).state).toBe('upgrading');
-      expect(apply(adopted, offeredAgain(deadlineAt, 30_000)).state).toBe('retrying');
+      expect(apply(adopted, offeredAgain(deadlineAt - 1, 30_000)).progress.state).toBe('upgrading');
+      expect(apply(adopted, offeredAgain(deadlineAt, 30_000)).progress.state).toBe('retrying');
     });
   });
 });
@@ -321,9 +334,11 @@ describe('a collector that another rollout upgrades', () => {
       reason: 'the collector is being upgraded by other-1',
     };
     expect(apply(queued, claimed)).toMatchObject({
-      state: 'deferred',
-      condition: 'inUpgrade',
-      reason: 'the collector is being upgraded by other-1',
+      progress: {
+        state: 'deferred',
+        condition: 'inUpgrade',
+        reason: 'the collector is being upgraded by other-1',
+      },
     });
     expect(apply(starting, claimed)).toBe(starting);
   });
@@ -339,40 +354,43 @@ describe('a task that failed', () => {
       taskSeen(3, 'timed out'),
       seen({ build: targetBuild }, t + 5 * minutes),
     );
-    expect(verifying).toMatchObject({ state: 'verifying', late: true });
+    expect(verifying).toMatchObject({ progress: { state: 'verifying', late: true } });
   });
 
   it('is retried after a growing wait when its cause passes', () => {
-    expect(failed('download failed')).toMatchObject({ state: 'retrying', dueAt: t + 7 * minutes });
-    const second = failed('download failed', { ...anUpgradingOne(), attempts: 2 });
-    expect(second).toMatchObject({ state: 'retrying', dueAt: t + 11 * minutes });
+    expect(failed('download failed')).toMatchObject({
+      progress: { state: 'retrying', dueAt: t + 7 * minutes },
+    });
+    const second = failed('download failed', anUpgradingOne({}, { attempts: 2 }));
+    expect(second).toMatchObject({ progress: { state: 'retrying', dueAt: t + 11 * minutes } });
   });
 
   it('waits long when its cause passes slowly', () => {
-    expect(failed('disk is out of space')).toMatchObject({ state: 'retrying', dueAt: t + 65 * minutes });
+    expect(failed('disk is out of space')).toMatchObject({
+      progress: { state: 'retrying', dueAt: t + 65 * minutes },
+    });
   });
 
   it('spreads retries by the jitter', () => {
     const fact = seen({}, t + 5 * minutes);
     const context = aContext({ jitter: 1 });
     const retry = evolve(apply(anUpgradingOne(), taskSeen(3, 'download failed')), fact, context);
-    expect(retry).toMatchObject({ dueAt: t + 5 * minutes + 144_000 });
+    expect(retry).toMatchObject({ progress: { dueAt: t + 5 * minutes + 144_000 } });
   });
 
   it('fails at once when its cause is permanent, and after the last attempt', () => {
-    expect(failed('permission denied').state).toBe('failed');
-    expect(failed('download failed', { ...anUpgradingOne(), attempts: 3 })).toMatchObject({
-      state: 'failed',
-      reason: 'attempt 3 of 3: download failed',
+    expect(failed('permission denied').progress.state).toBe('failed');
+    expect(failed('download failed', anUpgradingOne({}, { attempts: 3 }))).toMatchObject({
+      progress: { state: 'failed', reason: 'attempt 3 of 3: download failed' },
     });
   });
 
   it('is retried once when nobody knows why', () => {
     const once = failed('');
-    expect(once.state).toBe('retrying');
-    expect(failed('', { ...anUpgradingOne(), unexplained: once.unexplained, attempts: 2 }).state).toBe(
-      'failed',
-    );
+    expect(once.progress.state).toBe('retrying');
+    expect(
+      failed('', anUpgradingOne({}, { unexplained: once.tally.unexplained, attempts: 2 })).progress.state,
+    ).toBe('failed');
   });
 
   it('looks at the collector before a second create, since it may have been upgraded all the same (P1)', () => {
@@ -382,7 +400,7 @@ describe('a task that failed', () => {
       startBy: null,
     });
     expect(nextStep(admitted, t + 8 * minutes)).toMatchObject({ do: 'pollCollector', why: 'recheck' });
-    expect(apply(admitted, seen({ build: targetBuild }, t + 8 * minutes)).state).toBe('verifying');
+    expect(apply(admitted, seen({ build: targetBuild }, t + 8 * minutes)).progress.state).toBe('verifying');
     expect(
       nextStep(apply(admitted, seen({ lastSeenAlive: t + 8 * minutes }, t + 8 * minutes)), t + 8 * minutes),
     ).toEqual({ do: 'start' });
@@ -392,18 +410,24 @@ describe('a task that failed', () => {
 describe('a task without an end', () => {
   it('is looked at once more at its deadline, and then timed out', () => {
     const atDeadline = apply(anUpgradingOne(), taskSeen(6, '', t + 35 * minutes));
-    expect(atDeadline.state).toBe('upgrading');
+    expect(atDeadline.progress.state).toBe('upgrading');
     expect(nextStep(atDeadline, t + 35 * minutes)).toMatchObject({ do: 'pollCollector', why: 'judge' });
-    expect(apply(atDeadline, seen({}, t + 35 * minutes))).toMatchObject({ state: 'timedOut', weight: 1 });
-    expect(apply(atDeadline, seen({ build: targetBuild }, t + 35 * minutes)).state).toBe('verifying');
+    expect(apply(atDeadline, seen({}, t + 35 * minutes))).toMatchObject({
+      progress: { state: 'timedOut', weight: 1 },
+    });
+    expect(apply(atDeadline, seen({ build: targetBuild }, t + 35 * minutes)).progress.state).toBe(
+      'verifying',
+    );
   });
 
   it('is looked for again when the service does not know it, until the deadline', () => {
     const failure: ServiceFailure = { kind: 'notFound', detail: '' };
     const missing = apply(anUpgradingOne(), { kind: 'pollFailed', at: t + minutes, of: 'task', failure });
-    expect(apply(missing, seen({}, t + minutes))).toMatchObject({ state: 'upgrading', ending: null });
-    expect(apply(missing, seen({}, t + 36 * minutes)).state).toBe('timedOut');
-    expect(apply(missing, seen({ build: targetBuild }, t + minutes)).state).toBe('verifying');
+    expect(apply(missing, seen({}, t + minutes))).toMatchObject({
+      progress: { state: 'upgrading', ending: null },
+    });
+    expect(apply(missing, seen({}, t + 36 * minutes)).progress.state).toBe('timedOut');
+    expect(apply(missing, seen({ build: targetBuild }, t + minutes)).progress.state).toBe('verifying');
   });
 });
 
@@ -412,14 +436,16 @@ describe('a deferred collector', () => {
 
   it('returns without a spent attempt when its condition holds', () => {
     expect(apply(deferred, seen({ alive: true, lastSeenAlive: t + minutes }, t + minutes))).toMatchObject({
-      state: 'retrying',
-      attempts: 0,
+      progress: { state: 'retrying' },
+      tally: { attempts: 0 },
     });
   });
 
   it('is withdrawn, not failed, when it was waited for long enough', () => {
     const at = t + 13 * 60 * minutes;
-    expect(apply(deferred, seen({ alive: false }, at))).toMatchObject({ state: 'withdrawn', weight: 0 });
+    expect(apply(deferred, seen({ alive: false }, at))).toMatchObject({
+      progress: { state: 'withdrawn', weight: 0 },
+    });
   });
 });
 
@@ -439,8 +465,8 @@ describe('a collector that is deferred again and again', () => {
         { kind: 'createFailed', at, failure: { kind: 'refused', code, detail: '' } },
       );
       yield { upgrade, at, creates };
-      if (upgrade.state !== 'deferred') return;
-      at = upgrade.dueAt;
+      if (upgrade.progress.state !== 'deferred') return;
+      at = upgrade.progress.dueAt;
       upgrade = apply(upgrade, offered(at));
     }
   }
@@ -449,8 +475,11 @@ describe('a collector that is deferred again and again', () => {
     'is waited for as long in all as the policy says, and asked less and less often: %s',
     (code) => {
       const last = lossless([...rounds(code)].at(-1));
-      expect(last.upgrade).toMatchObject({ state: 'withdrawn', weight: 0, attempts: 0 });
-      expect(last.upgrade).toHaveProperty('reason', expect.stringMatching(/, for 12h$/));
+      expect(last.upgrade).toMatchObject({
+        progress: { state: 'withdrawn', weight: 0 },
+        tally: { attempts: 0 },
+      });
+      expect(last.upgrade).toHaveProperty('progress.reason', expect.stringMatching(/, for 12h$/));
       expect(last.at - t).toBeGreaterThanOrEqual(upToMs);
       expect(last.at - t).toBeLessThan(upToMs + 60 * minutes);
       expect(last.creates).toBeLessThan(50);
@@ -465,24 +494,26 @@ describe('a collector that is deferred again and again', () => {
       { kind: 'admitted', at: weeks, startBy: null },
       seen({ alive: false }, weeks),
     );
-    expect(again).toMatchObject({ state: 'deferred' });
-    expect(apply(again, seen({ alive: false }, weeks + 60 * minutes)).state).toBe('deferred');
-    expect(apply(again, seen({ alive: false }, weeks + 2 * 60 * minutes + 1_000)).state).toBe('withdrawn');
+    expect(again).toMatchObject({ progress: { state: 'deferred' } });
+    expect(apply(again, seen({ alive: false }, weeks + 60 * minutes)).progress.state).toBe('deferred');
+    expect(apply(again, seen({ alive: false }, weeks + 2 * 60 * minutes + 1_000)).progress.state).toBe(
+      'withdrawn',
+    );
   });
 
   it('is given all the time again once it was upgrading, or was brought back', () => {
     const at = t + 10 * 60 * minutes;
     const waited = apply(starting, refused('collector.not.alive'), offered(at));
-    expect(waited).toHaveProperty('deferredMs');
+    expect(waited).toHaveProperty('tally.deferredMs');
     const upgrading = apply(
       waited,
       { kind: 'admitted', at, startBy: null },
       { kind: 'createSent', at },
       { kind: 'created', at, taskId: '7' },
     );
-    expect(upgrading).not.toHaveProperty('deferredMs');
+    expect(upgrading).not.toHaveProperty('tally.deferredMs');
     const gone = apply(waited, { kind: 'withdrawn', at, reason: 'gone' });
-    expect(apply(gone, { kind: 'rejoined', at, reason: 'is back' })).not.toHaveProperty('deferredMs');
+    expect(apply(gone, { kind: 'rejoined', at, reason: 'is back' })).not.toHaveProperty('tally.deferredMs');
   });
 });
 
@@ -511,9 +542,13 @@ describe('nextStep', () => {
     const policy = aPolicy();
     let upgrade = anUpgradingOne();
     const dues: number[] = [];
-    for (let look = 0; look < 60 && upgrade.state === 'upgrading' && upgrade.ending === null; look += 1) {
-      dues.push(upgrade.dueAt);
-      upgrade = apply(upgrade, taskSeen(6, '', upgrade.dueAt));
+    for (
+      let look = 0;
+      look < 60 && upgrade.progress.state === 'upgrading' && upgrade.progress.ending === null;
+      look += 1
+    ) {
+      dues.push(upgrade.progress.dueAt);
+      upgrade = apply(upgrade, taskSeen(6, '', upgrade.progress.dueAt));
     }
     expect(dues.at(-1)).toBe(t + policy.upgrade.deadlineMs);
     expect(dues.length).toBeLessThan(25);
@@ -537,9 +572,12 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
 
   it('waits while the service would start no upgrade of it, and gives its slot back', () => {
     const deferred = apply(queued, seen({ upgradable: false, lastSeenAlive: now }, now));
-    expect(deferred).toMatchObject({ state: 'deferred', condition: 'inUpgrade', attempts: 0 });
+    expect(deferred).toMatchObject({
+      progress: { state: 'deferred', condition: 'inUpgrade' },
+      tally: { attempts: 0 },
+    });
     const later = now + 5 * minutes;
-    expect(apply(deferred, seen({ build: targetBuild, lastSeenAlive: later }, later)).state).toBe(
+    expect(apply(deferred, seen({ build: targetBuild, lastSeenAlive: later }, later)).progress.state).toBe(
       'verifying',
     );
   });
@@ -547,11 +585,13 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
   it('waits for longer than a heartbeat once an upgrade is over: it shows its old build until it restarts', () => {
     const deferred = apply(queued, seen({ upgradable: false, lastSeenAlive: now }, now));
     const later = now + 5 * minutes;
-    expect(apply(deferred, offered(later))).toMatchObject({ state: 'retrying', dueAt: later + 30_000 });
+    expect(apply(deferred, offered(later))).toMatchObject({
+      progress: { state: 'retrying', dueAt: later + 30_000 },
+    });
   });
 
   it('that goes back to an older build may be left out of the list all the same, and is not held up by that', () => {
-    const back = { ...queued, fromBuild: targetBuild, toBuild: oldBuild };
+    const back = { ...queued, identity: { ...queued.identity, fromBuild: targetBuild, toBuild: oldBuild } };
     expect(nextStep(back, now, rejoinedAt)).toMatchObject({ why: 'recheck', askUpgradable: true });
     const seenOn = { build: targetBuild, lastSeenAlive: now };
     const unlisted = apply(back, seen({ ...seenOn, upgradable: false }, now));
@@ -579,7 +619,7 @@ describe('a collector that is silent before its create (P1)', () => {
 
   it('is looked at again when it has missed one: it may be restarting', () => {
     const later = apply(stale, beatAgo(30_000));
-    expect(later.state).toBe('queued');
+    expect(later.progress.state).toBe('queued');
     expect(nextStep(later, t + 2 * minutes)).toMatchObject({ do: 'pollCollector', why: 'recheck' });
   });
 
@@ -587,22 +627,28 @@ describe('a collector that is silent before its create (P1)', () => {
     let upgrade: Upgrade = stale;
     let at = t;
     for (let looks = 0; looks < 20 && nextStep(upgrade, at).do !== 'start'; looks += 1) {
-      at = 'dueAt' in upgrade ? upgrade.dueAt : at;
+      at = 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : at;
       const beatAt = Math.floor((at - 25_000) / 15_000) * 15_000;
       upgrade = apply(upgrade, seen({ lastSeenAlive: beatAt, serviceAt: at }, at));
     }
     expect(nextStep(upgrade, at)).toEqual({ do: 'start' });
     expect(at - t).toBeGreaterThan(30_000);
     expect(at - t).toBeLessThan(5 * minutes);
-    expect(upgrade).not.toHaveProperty('late');
+    expect(upgrade).not.toHaveProperty('progress.late');
   });
 
   it('goes on without a time of the service only after several newer heartbeats', () => {
     const timeless = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: null }, t);
-    expect(apply(stale, timeless(0), timeless(0), timeless(1), timeless(2))).toMatchObject({ freshAt: 0 });
-    expect(apply(stale, timeless(0), timeless(1), timeless(2), timeless(3))).toMatchObject({ freshAt: t });
+    expect(apply(stale, timeless(0), timeless(0), timeless(1), timeless(2))).toMatchObject({
+      progress: { freshAt: 0 },
+    });
+    expect(apply(stale, timeless(0), timeless(1), timeless(2), timeless(3))).toMatchObject({
+      progress: { freshAt: t },
+    });
     // A service that tells no heartbeats either has nothing to wait for.
-    expect(apply(stale, seen({ lastSeenAlive: null, serviceAt: null }, t))).toMatchObject({ freshAt: t });
+    expect(apply(stale, seen({ lastSeenAlive: null, serviceAt: null }, t))).toMatchObject({
+      progress: { freshAt: t },
+    });
   });
 
   it('does not go on without newer heartbeats, nor on looks that failed, and begins anew after one in time', () => {
@@ -610,18 +656,22 @@ describe('a collector that is silent before its create (P1)', () => {
     const failed: UpgradeFact = { kind: 'pollFailed', at: t, of: 'collector', failure };
     const lateBeat = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: t + beat + 30_000 }, t);
     const same = apply(stale, ...Array.from({ length: 10 }, () => lateBeat(0)));
-    expect(same).toMatchObject({ freshAt: 0, late: { looks: 1 } });
+    expect(same).toMatchObject({ progress: { freshAt: 0, late: { looks: 1 } } });
     const thrice = apply(stale, failed, lateBeat(0), failed, lateBeat(1), lateBeat(2), failed);
-    expect(thrice).toMatchObject({ freshAt: 0, late: { looks: 3 } });
-    expect(apply(thrice, lateBeat(3))).toMatchObject({ freshAt: t });
-    expect(apply(thrice, seen({ lastSeenAlive: t }, t))).not.toHaveProperty('late');
+    expect(thrice).toMatchObject({ progress: { freshAt: 0, late: { looks: 3 } } });
+    expect(apply(thrice, lateBeat(3))).toMatchObject({ progress: { freshAt: t } });
+    expect(apply(thrice, seen({ lastSeenAlive: t }, t))).not.toHaveProperty('progress.late');
   });
 
   it('is deferred when it has missed several, and returns when it is heard again', () => {
     const deferred = apply(stale, beatAgo(60_000));
-    expect(deferred).toMatchObject({ state: 'deferred', condition: 'notAlive' });
-    expect(apply(deferred, seen({ lastSeenAlive: t + minutes }, t + 5 * minutes)).state).toBe('deferred');
-    expect(apply(deferred, seen({ lastSeenAlive: t + 5 * minutes }, t + 5 * minutes)).state).toBe('retrying');
+    expect(deferred).toMatchObject({ progress: { state: 'deferred', condition: 'notAlive' } });
+    expect(apply(deferred, seen({ lastSeenAlive: t + minutes }, t + 5 * minutes)).progress.state).toBe(
+      'deferred',
+    );
+    expect(apply(deferred, seen({ lastSeenAlive: t + 5 * minutes }, t + 5 * minutes)).progress.state).toBe(
+      'retrying',
+    );
   });
 
   it('needs no look when the plan heard from it a moment ago, and one when it did not', () => {
@@ -677,19 +727,17 @@ describe('a window that closes (P7)', () => {
       ['in doubt, look failed', apply(starting, createFailed(inDoubt), pollFailed)],
       ['settled: never arrived', apply(starting, seen({ upgradable: true }, t + minutes))],
     ];
-    for (const [words, upgrade] of kept) expect(upgrade, words).toMatchObject({ startBy });
+    for (const [words, upgrade] of kept) expect(upgrade, words).toMatchObject({ progress: { startBy } });
   });
 
   it('puts one that is given back at its place in the plan, or among the retries', () => {
     const putBack: UpgradeFact = { kind: 'putBack', at: startBy + 1, reason: 'the window closes' };
     expect(apply(inTime, putBack)).toMatchObject({
-      state: 'pending',
-      reason: 'the window closes',
-      attempts: 0,
+      progress: { state: 'pending', reason: 'the window closes' },
+      tally: { attempts: 0 },
     });
-    expect(apply({ ...inTime, attempts: 1 }, putBack)).toMatchObject({
-      state: 'retrying',
-      dueAt: startBy + 1,
+    expect(apply({ ...inTime, tally: { ...inTime.tally, attempts: 1 } }, putBack)).toMatchObject({
+      progress: { state: 'retrying', dueAt: startBy + 1 },
     });
   });
 });
@@ -700,18 +748,17 @@ describe('a collector that goes bad while its wave soaks', () => {
 
   it('is unconfirmed; dead, it weighs as one that did not come back', () => {
     expect(apply(succeeded, { kind: 'regressed', at, reason: 'died', lost: true })).toMatchObject({
-      state: 'unconfirmed',
-      endedAt: at,
-      reason: 'died',
-      weight: 3,
-      lost: true,
-      failureClass: 'unconfirmed',
+      progress: {
+        state: 'unconfirmed',
+        endedAt: at,
+        reason: 'died',
+        weight: 3,
+        lost: true,
+        failureClass: 'unconfirmed',
+      },
     });
     expect(apply(succeeded, { kind: 'regressed', at, reason: 'left the build', lost: false })).toMatchObject({
-      state: 'unconfirmed',
-      weight: 1,
-      lost: false,
-      failureClass: 'unconfirmed',
+      progress: { state: 'unconfirmed', weight: 1, lost: false, failureClass: 'unconfirmed' },
     });
   });
 });
@@ -726,12 +773,10 @@ describe('a failed one that an operator wants tried again', () => {
   it('is due at once, counts as no failure, and is looked at before its create (P1)', () => {
     const retrying = apply(spent, asked);
     expect(retrying).toMatchObject({
-      state: 'retrying',
-      dueAt: t + minutes,
-      reason: 'by ann',
-      failedPolls: 0,
+      progress: { state: 'retrying', dueAt: t + minutes, reason: 'by ann' },
+      tally: { failedPolls: 0 },
     });
-    expect(retrying).not.toHaveProperty('weight');
+    expect(retrying).not.toHaveProperty('progress.weight');
     const queued = apply(retrying, { kind: 'admitted', at: t + minutes, startBy: null });
     expect(nextStep(queued, t + minutes)).toMatchObject({ why: 'recheck' });
   });
@@ -745,16 +790,16 @@ describe('a failed one that an operator wants tried again', () => {
       { kind: 'createSent', at: t + minutes },
       { kind: 'created', at: t + minutes, taskId: '78' },
     );
-    expect(running).toMatchObject({ state: 'upgrading', attempts: 4 });
+    expect(running).toMatchObject({ progress: { state: 'upgrading' }, tally: { attempts: 4 } });
     const failed = apply(running, taskSeen(3, 'download failed'), seen({}, t + 6 * minutes));
-    expect(failed).toMatchObject({ state: 'failed', weight: 1 });
+    expect(failed).toMatchObject({ progress: { state: 'failed', weight: 1 } });
   });
 
   it('may have timed out, or not come back', () => {
     for (const state of ['timedOut', 'unconfirmed'] as const)
-      expect(apply(anUpgrade({ state, endedAt: t, reason: '', weight: 3, lost: true }), asked).state).toBe(
-        'retrying',
-      );
+      expect(
+        apply(anUpgrade({ state, endedAt: t, reason: '', weight: 3, lost: true }), asked).progress.state,
+      ).toBe('retrying');
   });
 });
 
@@ -765,7 +810,10 @@ describe('a withdrawn one that is eligible again', () => {
       { order: 7 },
     );
     const pending = apply(withdrawn, { kind: 'rejoined', at: t + 1, reason: 'is back' });
-    expect(pending).toMatchObject({ state: 'pending', reason: 'is back', order: 7, eligibleAt: 0 });
+    expect(pending).toMatchObject({
+      progress: { state: 'pending', reason: 'is back' },
+      identity: { order: 7, eligibleAt: 0 },
+    });
     const queued = apply(pending, { kind: 'admitted', at: t + 2, startBy: null });
     expect(nextStep(queued, t + 2)).toMatchObject({ why: 'recheck' });
   });
@@ -799,12 +847,14 @@ describe('facts and states that do not belong together', () => {
   it.each(rows)('%o changes only those it is about, each once', (fact, states) => {
     for (const upgrade of upgrades) {
       const after = evolve(upgrade, fact, aContext());
-      expect(after !== upgrade, upgrade.state).toBe(states.includes(upgrade.state));
+      expect(after !== upgrade, upgrade.progress.state).toBe(states.includes(upgrade.progress.state));
       if (after === upgrade) continue;
       expect(after.rev).toBe(upgrade.rev + 1);
       expect(evolve(after, fact, aContext())).toBe(after);
-      const { collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains } = upgrade;
-      expect(after).toMatchObject({ collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains });
+      const { collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains } = upgrade.identity;
+      expect(after).toMatchObject({
+        identity: { collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains },
+      });
     }
   });
 
@@ -812,10 +862,7 @@ describe('facts and states that do not belong together', () => {
     const fact: UpgradeFact = { kind: 'rolledBack', at, reason: 'taken back' };
     const lost = anUpgrade({ state: 'unconfirmed', endedAt: t, reason: '', weight: 3, lost: true });
     expect(apply(lost, fact)).toMatchObject({
-      state: 'rolledBack',
-      weight: 0,
-      lost: false,
-      reason: 'taken back',
+      progress: { state: 'rolledBack', weight: 0, lost: false, reason: 'taken back' },
     });
   });
 });

@@ -52,11 +52,11 @@ interface Answers {
 function lookOn(from: Upgrade, answersAt: (at: number) => Answers) {
   let upgrade = from;
   let at = t;
-  while (at < t + 14 * 24 * hours && !isEnd(upgrade.state)) {
+  while (at < t + 14 * 24 * hours && !isEnd(upgrade.progress.state)) {
     const { of = 'collector', ...answers } = answersAt(at);
     upgrade = evolve(upgrade, { kind: 'pollFailed', at, of, ...answers }, aContext());
-    if ('dueAt' in upgrade) at = Math.max(at, upgrade.dueAt);
-    if (from.state !== 'deferred' && upgrade.state === 'deferred') break;
+    if ('dueAt' in upgrade.progress) at = Math.max(at, upgrade.progress.dueAt);
+    if (from.progress.state !== 'deferred' && upgrade.progress.state === 'deferred') break;
   }
   return { upgrade, afterMs: at - t };
 }
@@ -70,15 +70,17 @@ describe('an upgrade whose looks are always refused (P9)', () => {
     ['deferred', deferred, 'withdrawn', 12 * hours],
   ] as const)('ends when its time is up: %s', (_what, from, state, withinMs) => {
     const { upgrade, afterMs } = lookOn(from, () => ({ failure: refused }));
-    expect(upgrade).toMatchObject({ state, lost: false, weight: state === 'withdrawn' ? 0 : 1 });
-    expect(upgrade).toHaveProperty('reason', expect.stringContaining('who.knows: gone'));
+    expect(upgrade).toMatchObject({
+      progress: { state, lost: false, weight: state === 'withdrawn' ? 0 : 1 },
+    });
+    expect(upgrade).toHaveProperty('progress.reason', expect.stringContaining('who.knows: gone'));
     expect(afterMs).toBeGreaterThanOrEqual(withinMs);
     expect(afterMs).toBeLessThan(withinMs + 2 * minutes);
   });
 
   it('gives its slot back when it only waits for its create', () => {
     const { upgrade, afterMs } = lookOn(queued, () => ({ failure: refused }));
-    expect(upgrade).toMatchObject({ state: 'deferred', condition: 'notAlive' });
+    expect(upgrade).toMatchObject({ progress: { state: 'deferred', condition: 'notAlive' } });
     expect(afterMs).toBeLessThan(5 * minutes);
   });
 
@@ -87,13 +89,13 @@ describe('an upgrade whose looks are always refused (P9)', () => {
       failure: refused,
       of: at < t + 35 * minutes ? 'task' : 'collector',
     }));
-    expect(asked.upgrade.state).toBe('timedOut');
+    expect(asked.upgrade.progress.state).toBe('timedOut');
     const last = evolve(
       anUpgradingOne(),
       { kind: 'pollFailed', at: t + 35 * minutes, of: 'task', failure: refused },
       aContext(),
     );
-    expect(last).toMatchObject({ state: 'upgrading', ending: { kind: 'deadline' } });
+    expect(last).toMatchObject({ progress: { state: 'upgrading', ending: { kind: 'deadline' } } });
   });
 });
 
@@ -110,15 +112,15 @@ describe('an upgrade whose looks bring no answer', () => {
     'ends a day after its time, when the service answers others all the while: %s',
     (_what, from) => {
       const { upgrade, afterMs } = lookOn(from, () => alone);
-      expect(isEnd(upgrade.state)).toBe(true);
+      expect(isEnd(upgrade.progress.state)).toBe(true);
       expect(afterMs).toBeGreaterThan(24 * hours);
       expect(afterMs).toBeLessThan(37 * hours);
     },
   );
 
   it('gives its slot back when it only waits for its create, and the service answers others', () => {
-    expect(lookOn(queued, () => alone).upgrade.state).toBe('deferred');
-    expect(holdsSlot(lookOn(queued, () => withAll).upgrade.state)).toBe(true);
+    expect(lookOn(queued, () => alone).upgrade.progress.state).toBe('deferred');
+    expect(holdsSlot(lookOn(queued, () => withAll).upgrade.progress.state)).toBe(true);
   });
 
   it.each([
@@ -128,18 +130,18 @@ describe('an upgrade whose looks bring no answer', () => {
     ['that wants another key', () => ({ failure: misconfigured })],
   ] as const)('is never ended by a service %s (P13)', (_what, answersAt) => {
     for (const from of [starting, adopted, verifying, deferred])
-      expect(isEnd(lookOn(from, answersAt).upgrade.state), from.state).toBe(false);
+      expect(isEnd(lookOn(from, answersAt).upgrade.progress.state), from.progress.state).toBe(false);
   });
 
   it('is not saved by a pause in between that says nothing about it', () => {
     const { upgrade } = lookOn(starting, (at) => (at % (5 * hours) < hours ? { failure: throttled } : alone));
-    expect(upgrade.state).toBe('timedOut');
+    expect(upgrade.progress.state).toBe('timedOut');
   });
 
   it('counts anew once it was answered', () => {
     const late = t + 36 * minutes;
     const unheard = evolve(adopted, { kind: 'pollFailed', at: late, of: 'collector', ...alone }, aContext());
-    expect(unheard).toMatchObject({ state: 'upgrading', unansweredSince: late });
+    expect(unheard).toMatchObject({ progress: { state: 'upgrading' }, tally: { unansweredSince: late } });
     const seen = evolve(
       verifying,
       {
@@ -153,7 +155,7 @@ describe('an upgrade whose looks bring no answer', () => {
       },
       aContext(),
     );
-    expect(seen).not.toHaveProperty('unansweredSince');
+    expect(seen).not.toHaveProperty('tally.unansweredSince');
   });
 });
 
@@ -164,8 +166,8 @@ describe('whether a look without an answer is questionable', () => {
   it('is asked once its time is up, and only where there was no answer', () => {
     expect(is(adopted, unavailable, t + 35 * minutes - 1)).toBe(false);
     expect(is(adopted, unavailable, t + 35 * minutes)).toBe(true);
-    expect(is({ ...queued, failedPolls: 2 }, unavailable, t)).toBe(false);
-    expect(is({ ...queued, failedPolls: 3 }, unavailable, t)).toBe(true);
+    expect(is({ ...queued, tally: { ...queued.tally, failedPolls: 2 } }, unavailable, t)).toBe(false);
+    expect(is({ ...queued, tally: { ...queued.tally, failedPolls: 3 } }, unavailable, t)).toBe(true);
     for (const failure of [refused, throttled, misconfigured])
       expect(is(adopted, failure, t + 35 * minutes)).toBe(false);
     expect(is(anUpgrade({ state: 'retrying', dueAt: t, reason: '' }), unavailable, t)).toBe(false);

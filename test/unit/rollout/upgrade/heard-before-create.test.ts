@@ -60,7 +60,7 @@ describe('a create right after its plan (P1)', () => {
 
   it('is none when the collector comes back with the build', () => {
     const at = t + heartbeatMs;
-    expect(look(admit(pending, t), at, at, { build: targetBuild }).state).toBe('verifying');
+    expect(look(admit(pending, t), at, at, { build: targetBuild }).progress.state).toBe('verifying');
   });
 
   it('waits on while the last heartbeat is one from before, and for its return when it falls silent', () => {
@@ -69,8 +69,10 @@ describe('a create right after its plan (P1)', () => {
     expect(nextStep(still, at)).toEqual({ do: 'wait', until: at + heartbeatMs });
     expect(nextStep(still, at + heartbeatMs)).toEqual(recheck(false));
     const late = look(still, at + heartbeatMs, t + 2_000);
-    expect(late).toMatchObject({ state: 'queued', heartbeatAfter: offeredAt });
-    expect(look(late, t + 50_000, t + 2_000)).toMatchObject({ state: 'deferred', condition: 'notAlive' });
+    expect(late).toMatchObject({ progress: { state: 'queued', heartbeatAfter: offeredAt } });
+    expect(look(late, t + 50_000, t + 2_000)).toMatchObject({
+      progress: { state: 'deferred', condition: 'notAlive' },
+    });
   });
 
   it('does not wait for ever on a service whose heartbeats lag: each is newer, so it is not restarting', () => {
@@ -79,7 +81,7 @@ describe('a create right after its plan (P1)', () => {
     for (let at = t + heartbeatMs; nextStep(upgrade, at).do !== 'start' && looks < 20; looks += 1) {
       // Never more than a moment late for our eyes, and always from before the offer.
       upgrade = look(upgrade, at, t - 10_000 + looks, { serviceAt: t + ahead });
-      at = 'dueAt' in upgrade ? upgrade.dueAt : at;
+      at = 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : at;
     }
     expect(looks).toBe(4);
   });
@@ -97,7 +99,8 @@ describe('a create right after its plan (P1)', () => {
   });
 
   it('leaves as before where the service tells no time, or no heartbeat', () => {
-    const { offeredAt: _, ...unreported } = pending;
+    const { offeredAt: _, ...identity } = pending.identity;
+    const unreported = { ...pending, identity };
     expect(nextStep(admit(unreported, t), t)).toEqual(create);
     const at = t + heartbeatMs;
     expect(nextStep(look(admit(pending, t), at, 0, { lastSeenAlive: null }), at)).toEqual(create);
@@ -111,7 +114,10 @@ describe('a create right after its plan (P1)', () => {
       { kind: 'pollFailed', at, of: 'collector', failure },
       aContext(),
     );
-    expect(missed).toMatchObject({ state: 'queued', heartbeatAfter: offeredAt, failedPolls: 1 });
+    expect(missed).toMatchObject({
+      progress: { state: 'queued', heartbeatAfter: offeredAt },
+      tally: { failedPolls: 1 },
+    });
   });
 
   it('says so to who asks why it has not started', () => {
@@ -155,8 +161,8 @@ describe('a plan', () => {
 
   it('remembers by the clock of the service when that would have started its upgrades', () => {
     const { upgrades } = freezePlan(plan, origin);
-    expect(upgrades.map((upgrade) => upgrade.offeredAt)).toEqual([offeredAt, offeredAt, offeredAt]);
+    expect(upgrades.map((upgrade) => upgrade.identity.offeredAt)).toEqual([offeredAt, offeredAt, offeredAt]);
     const [unreported] = freezePlan(plan, { ...origin, fleet: { ...fleet, offeredAt: null } }).upgrades;
-    expect(unreported).not.toHaveProperty('offeredAt');
+    expect(unreported).not.toHaveProperty('identity.offeredAt');
   });
 });

@@ -189,7 +189,9 @@ describe('a row of a collector whose task goes on', () => {
 
   it('says nothing when its look is due, is being repeated, or is one at the collector itself', () => {
     expect(judged(anUpgradingOne({ dueAt: at }), at, { build: targetBuild })).toBe('nothing');
-    expect(judged({ ...running, failedPolls: 1 }, at, { build: targetBuild })).toBe('nothing');
+    expect(
+      judged({ ...running, tally: { ...running.tally, failedPolls: 1 } }, at, { build: targetBuild }),
+    ).toBe('nothing');
     const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } });
     expect(judged(ending, at, { build: targetBuild })).toBe('nothing');
   });
@@ -268,7 +270,7 @@ describe('what rows tell, whatever they show', () => {
     );
   const anyUpgrade = fc
     .tuple(fc.oneof(anyVerifying, anyUpgrading, anyOther), fc.constantFrom(0, 0, 0, 2))
-    .map(([upgrade, failedPolls]) => ({ ...upgrade, failedPolls }));
+    .map(([upgrade, failedPolls]) => ({ ...upgrade, tally: { ...upgrade.tally, failedPolls } }));
   const anyRow = fc.record({
     build: fc.constantFrom(oldBuild, targetBuild, '19.506-1', ''),
     alive: fc.boolean(),
@@ -282,10 +284,10 @@ describe('what rows tell, whatever they show', () => {
         const verdict = judgeRow(upgrade, row, { at, periodMs, policy });
         if (verdict === 'nothing') return;
         const next = evolve(upgrade, factOf(verdict, row, at), aContext());
-        if (upgrade.state !== 'verifying') expect(isEnd(next.state)).toBe(false);
-        if (verdict === 'news') expect(next.state).not.toBe(upgrade.state);
-        else expect(next.state).toBe(upgrade.state);
-        if (next.state === 'succeeded') expect([row.build, row.alive]).toEqual([targetBuild, true]);
+        if (upgrade.progress.state !== 'verifying') expect(isEnd(next.progress.state)).toBe(false);
+        if (verdict === 'news') expect(next.progress.state).not.toBe(upgrade.progress.state);
+        else expect(next.progress.state).toBe(upgrade.progress.state);
+        if (next.progress.state === 'succeeded') expect([row.build, row.alive]).toEqual([targetBuild, true]);
       }),
     );
   });
@@ -299,9 +301,9 @@ describe('what rows tell, whatever they show', () => {
         (upgrade, at, verdict) => {
           const next = evolve(upgrade, factOf(verdict, aRow(at), at), aContext());
           if (next === upgrade) return;
-          const { dueAt: _before, quietAt: _was, ...before } = { quietAt: 0, dueAt: 0, ...upgrade };
-          const { dueAt: _after, quietAt: _is, ...after } = { quietAt: 0, dueAt: 0, ...next };
-          expect(after).toEqual({ ...before, rev: upgrade.rev + 1 });
+          const { dueAt: _before, quietAt: _was, ...before } = { quietAt: 0, dueAt: 0, ...upgrade.progress };
+          const { dueAt: _after, quietAt: _is, ...progress } = { quietAt: 0, dueAt: 0, ...next.progress };
+          expect({ ...next, progress }).toEqual({ ...upgrade, progress: before, rev: upgrade.rev + 1 });
         },
       ),
     );
@@ -316,10 +318,10 @@ describe('what rows tell, whatever they show', () => {
         expect(before).toBeGreaterThan(at);
         expect(after).toBeGreaterThan(before);
         expect(after).toBeLessThanOrEqual(at + 2 * periodMs);
-        if (next.state === 'verifying') expect(after).toBeLessThanOrEqual(next.verifyBy);
-        if (next.state !== 'upgrading') return;
-        expect(after).toBeLessThanOrEqual(nextRareTaskPollAt(next, policy));
-        expect(after).toBeLessThanOrEqual(Math.max(before, next.deadlineAt));
+        if (next.progress.state === 'verifying') expect(after).toBeLessThanOrEqual(next.progress.verifyBy);
+        if (next.progress.state !== 'upgrading') return;
+        expect(after).toBeLessThanOrEqual(nextRareTaskPollAt(next.progress, policy));
+        expect(after).toBeLessThanOrEqual(Math.max(before, next.progress.deadlineAt));
       }),
     );
   });
@@ -333,8 +335,12 @@ describe('a look that a row asks for, or puts off', () => {
 
   it('is due at once, or only when two pages have not come', () => {
     const running = anUpgradingOne({ dueAt: at + 10 * seconds });
-    expect(apply(running, changeHinted)).toMatchObject({ state: 'upgrading', dueAt: at, polledAt: t });
-    expect(apply(running, quiet)).toMatchObject({ dueAt: at + 40 * seconds, quietAt: at, polledAt: t });
+    expect(apply(running, changeHinted)).toMatchObject({
+      progress: { state: 'upgrading', dueAt: at, polledAt: t },
+    });
+    expect(apply(running, quiet)).toMatchObject({
+      progress: { dueAt: at + 40 * seconds, quietAt: at, polledAt: t },
+    });
     const late = anUpgradingOne({ dueAt: at + 41 * seconds });
     expect(apply(late, quiet)).toBe(late);
   });
@@ -360,11 +366,13 @@ describe('a look that a row asks for, or puts off', () => {
     const nearlyRare = anUpgradingOne({ dueAt: t + 7 * minutes });
     const now = t + 7 * minutes - seconds;
     const next = apply(nearlyRare, { kind: 'quiet', at: now, until: now + 40 * seconds });
-    expect(next).toMatchObject({ dueAt: t + 7.5 * minutes });
+    expect(next).toMatchObject({ progress: { dueAt: t + 7.5 * minutes } });
   });
 
   it('is put off no further than the end of the proof', () => {
-    expect(apply(aVerifyingOne({ dueAt: at + 1, verifyBy: at + 5 }), quiet)).toMatchObject({ dueAt: at + 5 });
+    expect(apply(aVerifyingOne({ dueAt: at + 1, verifyBy: at + 5 }), quiet)).toMatchObject({
+      progress: { dueAt: at + 5 },
+    });
   });
 
   it('comes rarely while pages tell: at 1.5 times what is usual, then at twice the age', () => {

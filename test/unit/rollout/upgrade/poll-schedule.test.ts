@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeUpgrade, encodeUpgrade } from '../../../../src/redis/schema/stored-upgrade.ts';
 import {
   firstTaskPollAt,
   firstVerifyPollAt,
@@ -13,7 +12,7 @@ import {
   nextVerifyPollAt,
   retryAt,
 } from '../../../../src/rollout/upgrade/poll-schedule.ts';
-import { anUpgrade, aPolicy, startedAt } from '../../../support/builders.ts';
+import { aPolicy, startedAt } from '../../../support/builders.ts';
 
 describe('the instants at which an upgrade is polled', () => {
   it('are whole milliseconds, whatever the durations of the policy', () => {
@@ -45,13 +44,5 @@ describe('the instants at which an upgrade is polled', () => {
         },
       ),
     );
-  });
-
-  it('are so in records of earlier versions, too', () => {
-    const upgrade = anUpgrade({ state: 'retrying', dueAt: startedAt + 0.4, reason: 'no space left' });
-    const stored = `${encodeUpgrade(upgrade)},"write":"1"}`;
-    expect(decodeUpgrade(stored, upgrade.rolloutId, upgrade.collectorId)).toMatchObject({
-      dueAt: startedAt + 1,
-    });
   });
 });

@@ -55,18 +55,18 @@ describe('a create that is refused with collector.version.invalid', () => {
 
   it('is settled by observing the collector first, from its record, whatever its window says', () => {
     expect(pending).toMatchObject({
-      state: 'queued',
-      refused: { of: 'version' },
-      attempts: 0,
-      createsInDoubt: 0,
+      progress: { state: 'queued', refused: { of: 'version' } },
+      tally: { attempts: 0, createsInDoubt: 0 },
     });
     expect(nextStep(pending, t)).toEqual(observe);
-    expect(holdsSlot(pending.state)).toBe(true);
+    expect(holdsSlot(pending.progress.state)).toBe(true);
   });
 
   it('withdraws a collector that runs the build already: no failure of the wave, and evidence for its soak', () => {
     const withdrawn = apply(pending, seen({ build: targetBuild }));
-    expect(withdrawn).toMatchObject({ state: 'withdrawn', reason: 'runs the build already', weight: 0 });
+    expect(withdrawn).toMatchObject({
+      progress: { state: 'withdrawn', reason: 'runs the build already', weight: 0 },
+    });
     expect(isOnBuild(withdrawn)).toBe(true);
   });
 
@@ -77,21 +77,26 @@ describe('a create that is refused with collector.version.invalid', () => {
   ])('is polled again while the collector, on the build, %s: it may restart (P14)', (_case, changes) => {
     const restarting = seen({ build: targetBuild, ...changes });
     const waiting = apply(pending, restarting, restarting);
-    expect(waiting).toMatchObject({ state: 'queued', refused: { of: 'version' }, failedPolls: 2 });
-    expect(waiting.state === 'queued' && waiting.dueAt).toBeGreaterThan(t);
+    expect(waiting).toMatchObject({
+      progress: { state: 'queued', refused: { of: 'version' } },
+      tally: { failedPolls: 2 },
+    });
+    expect(waiting.progress.state === 'queued' && waiting.progress.dueAt).toBeGreaterThan(t);
     expect(isOnBuild(apply(waiting, seen({ build: targetBuild })))).toBe(true);
     const givenUp = apply(pending, ...Array.from({ length: 7 }, () => restarting));
-    expect(givenUp).toMatchObject({ state: 'withdrawn', reason: 'runs the build already', weight: 0 });
+    expect(givenUp).toMatchObject({
+      progress: { state: 'withdrawn', reason: 'runs the build already', weight: 0 },
+    });
     expect(isOnBuild(givenUp)).toBe(false);
   });
 
   it('verifies the build where a create of ours may have brought it (P10)', () => {
     for (const before of [
-      { ...starting, createsInDoubt: 1 },
-      { ...starting, attempts: 1 },
+      { ...starting, tally: { ...starting.tally, createsInDoubt: 1 } },
+      { ...starting, tally: { ...starting.tally, attempts: 1 } },
     ]) {
       const after = apply(before, refused('collector.version.invalid'), seen({ build: targetBuild }));
-      expect(after).toMatchObject({ state: 'verifying', late: true });
+      expect(after).toMatchObject({ progress: { state: 'verifying', late: true } });
     }
   });
 
@@ -99,11 +104,16 @@ describe('a create that is refused with collector.version.invalid', () => {
     const observed = apply(pending, seen({}));
     expect(nextStep(observed, t + 1_000)).toEqual({ do: 'askBuilds' });
     expect(apply(observed, buildsSeen(true))).toMatchObject({
-      state: 'failed',
-      failureClass: 'permanent',
-      reason: expect.stringContaining('collector.version.invalid: no'),
+      progress: {
+        state: 'failed',
+        failureClass: 'permanent',
+        reason: expect.stringContaining('collector.version.invalid: no'),
+      },
     });
-    expect(apply(observed, buildsSeen(false))).toMatchObject({ state: 'pending', attempts: 0 });
+    expect(apply(observed, buildsSeen(false))).toMatchObject({
+      progress: { state: 'pending' },
+      tally: { attempts: 0 },
+    });
   });
 
   it('is not judged by the builds on offer before the collector was observed', () => {
@@ -111,7 +121,7 @@ describe('a create that is refused with collector.version.invalid', () => {
   });
 
   it('withdraws one that was deleted meanwhile', () => {
-    expect(apply(pending, seenGone).state).toBe('withdrawn');
+    expect(apply(pending, seenGone).progress.state).toBe('withdrawn');
   });
 
   it('waits longer, and is still settled by observation, when an observation brings no answer', () => {
@@ -119,7 +129,7 @@ describe('a create that is refused with collector.version.invalid', () => {
       const before = of === 'builds' ? apply(pending, seen({})) : pending;
       const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
       const after = apply(before, { kind: 'pollFailed', at: t, of, failure });
-      const dueAt = 'dueAt' in after ? after.dueAt : 0;
+      const dueAt = 'dueAt' in after.progress ? after.progress.dueAt : 0;
       expect(dueAt).toBeGreaterThan(t);
       expect(nextStep(after, dueAt)).toEqual(nextStep(before, t + 1_000));
     }
@@ -143,21 +153,25 @@ describe('a create that is refused since the collector is unknown', () => {
   it.each(failures)('is settled by observation, %o: gone is withdrawn', (failure) => {
     const pending = apply(starting, failed(failure));
     expect(nextStep(pending, t)).toEqual(observe);
-    expect(apply(pending, seenGone)).toMatchObject({ state: 'withdrawn', weight: 0 });
+    expect(apply(pending, seenGone)).toMatchObject({ progress: { state: 'withdrawn', weight: 0 } });
   });
 
   it('is no create in doubt: a collector that is there is tried again, not adopted (P1)', () => {
     const there = apply(starting, refused('collector.invalid'), seen({ upgradable: false }));
-    expect(there).toMatchObject({ state: 'retrying', attempts: 1, createsInDoubt: 0 });
+    expect(there).toMatchObject({
+      progress: { state: 'retrying' },
+      tally: { attempts: 1, createsInDoubt: 0 },
+    });
     const context = aContext({ policy: aPolicy({ retry: { ...aPolicy().retry, maxAttempts: 1 } }) });
     const pending = evolve(starting, refused('collector.invalid'), context);
-    expect(evolve(pending, seen({}), context)).toMatchObject({ state: 'failed', failureClass: 'retry' });
+    expect(evolve(pending, seen({}), context)).toMatchObject({
+      progress: { state: 'failed', failureClass: 'retry' },
+    });
   });
 
   it('withdraws one that runs the build already', () => {
     expect(apply(starting, refused('collector.invalid'), seen({ build: targetBuild }))).toMatchObject({
-      state: 'withdrawn',
-      reason: 'runs the build already',
+      progress: { state: 'withdrawn', reason: 'runs the build already' },
     });
   });
 });
@@ -184,7 +198,7 @@ describe('no refusal that a person’s action explains', () => {
             of: 'collector',
             failure: { kind, sent: true, detail: '' },
           });
-        expect(apply(upgrade, act)).toMatchObject(
+        expect(apply(upgrade, act).progress).toMatchObject(
           act === seenGone
             ? { state: 'withdrawn', weight: 0 }
             : { state: expect.stringMatching(/^(withdrawn|verifying)$/) },

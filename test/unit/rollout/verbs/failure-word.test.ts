@@ -37,7 +37,7 @@ describe('the word given with `retry --class`', () => {
   });
 
   it('means no upgrade that has not failed', () => {
-    const withdrawn = { ...disabled, state: 'withdrawn' } as Upgrade;
+    const withdrawn = { ...disabled, progress: { ...disabled.progress, state: 'withdrawn' } } as Upgrade;
     const retrying = anUpgrade({ state: 'retrying', dueAt: startedAt, reason: 'no space left' });
     expect([withdrawn, retrying].filter(makeFailureTest('disabled'))).toEqual([]);
     expect([withdrawn, retrying].filter(makeFailureTest('no space'))).toEqual([]);
