@@ -1,6 +1,25 @@
-// What stands beside the compiled code and is no TypeScript: `npm run build` runs this after the compiler.
+// The second step of `npm run build`, after the compiler: everything in dist/ that the compiler does not make.
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from 'esbuild';
+import { adminApi } from './dist/contract/admin/api.js';
 
+// Files that the program reads as they are, each beside the module that reads it.
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' });
-for (const file of files.filter((name) => name.endsWith('.lua'))) cpSync(join('src', file), join('dist', file));
+for (const file of files.filter((name) => /\.(css|html|lua)$/.test(name)))
+  cpSync(join('src', file), join('dist', file));
+
+// The page's script. It knows methods and paths of our own API as data: with its schemas it would be five times as large.
+const operationRoutes = Object.fromEntries(
+  adminApi.map(({ name, method, path }) => [name, { method, path }]),
+);
+await build({
+  entryPoints: ['src/admin-api/page/main.ts'],
+  outfile: 'dist/admin-api/page/page.js',
+  bundle: true,
+  format: 'iife',
+  target: 'es2022',
+  charset: 'utf8',
+  define: { operationRoutes: JSON.stringify(operationRoutes) },
+  logLevel: 'warning',
+});

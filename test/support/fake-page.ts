@@ -1,5 +1,32 @@
+import { readFile } from 'node:fs/promises';
 import { runInNewContext } from 'node:vm';
-import { pageScript } from '../../src/admin-api/page/script.ts';
+
+/** As the build has made it. */
+const script = new URL('../../dist/admin-api/page/page.js', import.meta.url);
+
+/** The requests of a page that have no whole answer yet. */
+class OpenRequests {
+  private open = 0;
+
+  readonly fetch: typeof fetch = async (url, options) => {
+    const answer = await this.counted(fetch(url, options));
+    return new Proxy(answer, {
+      get: (target, name) =>
+        name === 'json' ? () => this.counted(target.json()) : Reflect.get(target, name, target),
+    });
+  };
+
+  async ended(): Promise<void> {
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (this.open > 0);
+  }
+
+  private async counted<Answer>(promise: Promise<Answer>): Promise<Answer> {
+    this.open += 1;
+    // What follows an answer has its turn before that answer no longer counts.
+    return promise.finally(() => setImmediate(() => (this.open -= 1)));
+  }
+}
 
 /** As much of a browser's element as the page uses. */
 export class FakeElement {
@@ -13,8 +40,11 @@ export class FakeElement {
   value = '';
   private readonly listeners = new Map<string, (event: object) => unknown>();
 
-  constructor(tag: string) {
+  private readonly requests: OpenRequests;
+
+  constructor(tag: string, requests: OpenRequests) {
     this.tag = tag;
+    this.requests = requests;
   }
 
   get textContent(): string {
@@ -45,9 +75,10 @@ export class FakeElement {
     this.listeners.set(name, listener);
   }
 
-  /** What a user does; resolves when the page has done its part. */
+  /** What a user does; resolves when the page waits for nothing more. */
   async dispatch(name: string): Promise<void> {
-    await this.listeners.get(name)?.({ preventDefault: () => {} });
+    this.listeners.get(name)?.({ preventDefault: () => {} });
+    await this.requests.ended();
   }
 
   remove(): void {}
@@ -72,16 +103,17 @@ export interface FakePage {
 /** Runs the page's program against a real API, until it has shown what that tells. */
 export async function openFakePage(apiUrl: string): Promise<FakePage> {
   const ids = new Map<string, FakeElement>();
-  const body = new FakeElement('body');
+  const requests = new OpenRequests();
+  const body = new FakeElement('body', requests);
   const byId = (id: string) => {
-    const element = ids.get(id) ?? new FakeElement(id);
+    const element = ids.get(id) ?? new FakeElement(id, requests);
     ids.set(id, element);
     return element;
   };
   const document = {
     documentElement: { dataset: { api: apiUrl } },
     getElementById: byId,
-    createElement: (tag: string) => new FakeElement(tag),
+    createElement: (tag: string) => new FakeElement(tag, requests),
     querySelectorAll: () => [],
     addEventListener: () => {},
     activeElement: null,
@@ -89,11 +121,12 @@ export async function openFakePage(apiUrl: string): Promise<FakePage> {
     body,
     title: '',
   };
+  const program = await readFile(script, 'utf8');
   // The page waits for its next poll once it has shown what is.
   await new Promise<void>((resolve) => {
-    runInNewContext(pageScript, {
+    runInNewContext(program, {
       document,
-      fetch,
+      fetch: requests.fetch,
       AbortSignal,
       sessionStorage: { getItem: () => null, setItem: () => {}, removeItem: () => {} },
       setTimeout: () => resolve(),

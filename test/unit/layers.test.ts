@@ -112,7 +112,7 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     access: [],
     client: [],
     page: [],
-    handlers: ['access', 'page'],
+    handlers: ['access'],
     '.': ['access', 'handlers'],
   },
   'reference-service': {

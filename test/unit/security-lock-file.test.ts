@@ -25,7 +25,7 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
 const installScripts: Readonly<Record<string, string>> = {
   '@swc/core': 'development: reads TypeScript for the test of layers; checks that its binary fits',
   'cpu-features': 'development, optional: compiles for ssh2, below testcontainers',
-  esbuild: 'development: below tsx and vitest; checks that its binary fits',
+  esbuild: 'development: bundles the page; below tsx and vitest; checks that its binary fits',
   'msgpackr-extract': 'optional: compiles where no binary fits; below bullmq, which does without',
   protobufjs: 'development: below testcontainers; warns of a version scheme, and does nothing else',
   ssh2: 'development: below testcontainers; compiles its crypto, and does without',

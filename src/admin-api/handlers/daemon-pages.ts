@@ -5,7 +5,7 @@ import { makeOpenApiDocument } from '../../http/openapi.ts';
 import type { HttpRequest } from '../../http/operation-handlers.ts';
 import { type MountedOperation, mountOperations } from '../../http/operation-handlers.ts';
 import { adminFaultStatuses } from '../access/admin-fault.ts';
-import { renderPage } from '../page/page.ts';
+import { loadPage } from './page-document.ts';
 import { type Readiness, type ReadinessCheck, readReadiness } from './readiness.ts';
 
 export interface DaemonPagesParts {
@@ -48,6 +48,7 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
     errorStatuses: adminFaultStatuses,
     signIn: 'bearer',
   });
+  const makePage = loadPage(parts.version);
   return mountOperations(daemonPages, {
     prefix: '',
     handlers: {
@@ -64,7 +65,7 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
       },
       getOpenApi: async () => ({ body: openApi }),
       getPage: async () => {
-        const { html, contentSecurityPolicy } = renderPage(parts.version);
+        const { html, contentSecurityPolicy } = makePage();
         return {
           headers: {
             'content-type': 'text/html; charset=utf-8',

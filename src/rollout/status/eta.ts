@@ -8,6 +8,7 @@ import { isRolloutEnd, type RolloutView, type Wave } from '../model/rollout.ts';
 import { isEnd, type UpgradeState } from '../model/upgrade.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
+import type { EtaUnknownReason } from './eta-unknown-words.ts';
 
 /** When a rollout is expected to end, as far as that can be known (P16). */
 export type Eta =
@@ -29,20 +30,6 @@ interface EtaFigures {
   readonly plusMinusMs: DurationMs;
   readonly requests: number;
 }
-
-/** Why nobody knows, in words for a person. */
-export const etaUnknownWords = {
-  account: 'it is not known to belong to this account',
-  collectors: 'deferred collectors are waited for',
-  ending: 'running upgrades are watched to their end',
-  held: 'it is held',
-  inventory: 'the inventory is not plausible',
-  noWindow: 'its windows have no room for it',
-  paused: 'it is paused',
-  rollingBack: 'it is rolled back',
-  serviceDown: 'the service is down',
-} as const;
-export type EtaUnknownReason = keyof typeof etaUnknownWords;
 
 /** The one place that says when a rollout ends; null for one that has ended. */
 export function etaOf(view: RolloutView, now: EpochMs, api: ApiBudgetStatus): Eta | null {

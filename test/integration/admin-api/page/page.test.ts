@@ -163,7 +163,7 @@ describe('the page', () => {
     });
     expect(page.byId('policies').hidden).toBe(false);
     expect(page.byId('policy-rows').textContent).toMatch(
-      /^first.*paused first-20260302-1 stands still.*night.*failed <b>the key is wrong<\/b>–start …$/,
+      /^first.*paused first-20260302-1 waits: its policy is not in the config.*night.*failed <b>the key is wrong<\/b>–start …$/,
     );
     const none = await open([]);
     expect(none.page.byId('policies').hidden).toBe(true);
@@ -231,8 +231,8 @@ describe('the page', () => {
       aRolloutStatus({ id: 'b', kind: 'rollback', rollbackOf: 'a' }),
       aRolloutStatus({ id: 'a', state: 'rollingBack', rollbackId: 'b' }),
     ]);
-    expect(card.textContent).toContain('Takes backa');
-    expect(card.textContent).toContain('Taken back byb');
+    expect(card.textContent).toContain('Rolls backa');
+    expect(card.textContent).toContain('Rolled back byb');
   });
 
   it('asks for the approval of the very plan that it shows, with how the fleet moved', async () => {

@@ -3,7 +3,8 @@ import { etaInstant, etaWords, shortEtaWords } from '../../../../src/cli/rollout
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import type { ApiBudgetStatus, Standstill } from '../../../../src/rollout/status/api-budget-status.ts';
-import { type Eta, type EtaUnknownReason, etaOf } from '../../../../src/rollout/status/eta.ts';
+import { type Eta, etaOf } from '../../../../src/rollout/status/eta.ts';
+import type { EtaUnknownReason } from '../../../../src/rollout/status/eta-unknown-words.ts';
 import {
   anApiBudgetStatus,
   anUpgrade,

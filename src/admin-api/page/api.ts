@@ -1,0 +1,98 @@
+import type { z } from 'zod';
+import type { adminApi } from '../../contract/admin/api.ts';
+import type {
+  RolloutEventBody,
+  RolloutStatusBody,
+  RolloutVerbName,
+} from '../../contract/admin/rollout-status.ts';
+
+/** What the page calls things that the contract types. */
+export type Rollout = RolloutStatusBody;
+export type RolloutEvent = RolloutEventBody;
+export type Wave = Rollout['waves'][number];
+export type Verb = z.infer<typeof RolloutVerbName>;
+
+type Operation = (typeof adminApi)[number];
+type OperationName = Operation['name'];
+type OperationCalled<Name> = Extract<Operation, { readonly name: Name }>;
+export type AnswerOf<Name extends OperationName> = z.output<OperationCalled<Name>['answer']['body']>;
+
+/** Who asks is for the daemon to say. */
+type WithoutBy<Body> = Body extends unknown ? Omit<Body, 'by'> : never;
+export type BodyOf<Name extends OperationName> = WithoutBy<
+  z.output<NonNullable<OperationCalled<Name>['body']>>
+>;
+
+interface CallInput<Name extends OperationName> {
+  readonly params?: z.output<OperationCalled<Name>['params']>;
+  readonly query?: Partial<z.output<OperationCalled<Name>['query']>>;
+  readonly body?: BodyOf<Name>;
+}
+
+/** Method and path of every operation. The build puts it here, from the contract: the schemas would be too large. */
+declare const operationRoutes: Readonly<
+  Record<OperationName, { readonly method: string; readonly path: string }>
+>;
+
+/** The daemon refused a call. Any other error of a call means that it did not answer. */
+export class RefusedError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+// Reads are answered from memory and Redis; a verb, or a preview of a start, may read the whole fleet.
+const readTimeoutMs = 8_000;
+const slowTimeoutMs = 305_000;
+const slowReads: readonly OperationName[] = ['previewStart'];
+
+const tokenKey = 'upwave.token';
+
+/** The token of this tab; it is kept nowhere else. */
+export const token = {
+  isKnown: () => sessionStorage.getItem(tokenKey) !== null,
+  keep: (text: string) => sessionStorage.setItem(tokenKey, text),
+  forget: () => sessionStorage.removeItem(tokenKey),
+};
+
+/** @throws RefusedError, or what `fetch` throws when there is no answer in time */
+export async function call<Name extends OperationName>(
+  name: Name,
+  { params, query, body }: CallInput<Name> = {},
+): Promise<AnswerOf<Name>> {
+  const { method, path } = operationRoutes[name];
+  const kept = sessionStorage.getItem(tokenKey);
+  const isSlow = method !== 'GET' || slowReads.includes(name);
+  const response = await fetch(
+    document.documentElement.dataset['api'] + fill(path, params) + queryOf(query),
+    {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(kept !== null && { authorization: `Bearer ${kept}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      cache: 'no-store',
+      signal: AbortSignal.timeout(isSlow ? slowTimeoutMs : readTimeoutMs),
+    },
+  );
+  if (response.ok) return response.json();
+  const refusal: { readonly message?: string } = await response.json().catch(() => ({}));
+  throw new RefusedError(response.status, refusal.message ?? `HTTP ${response.status}`);
+}
+
+function fill(path: string, params: object = {}): string {
+  return Object.entries(params).reduce(
+    (filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(value)),
+    path,
+  );
+}
+
+function queryOf(query: object = {}): string {
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}

@@ -1,0 +1,56 @@
+import { make } from './elements.ts';
+
+/** How something looks: the style has a colour for each. */
+export type Tone = 'good' | 'busy' | 'late' | 'bad' | 'rest';
+
+/** States of rollouts, waves, upgrades and gates, headlines, and the last words of events. */
+const tones: Readonly<Record<Exclude<Tone, 'rest'>, readonly string[]>> = {
+  good: ['succeeded', 'passed', 'pass'],
+  busy: ['running', 'open', 'soaking', 'resumed', 'opened', 'approved', 'reopened', 'upgrading'],
+  late: [
+    'planned',
+    'awaitingApproval',
+    'needsApproval',
+    'waitsForWindow',
+    'waitsForCollectors',
+    'paused',
+    'rollingBack',
+    'rolledBack',
+    'drifted',
+    'soakSkipped',
+    'hold',
+    'inconclusive',
+    'retrying',
+    'deferred',
+    'notAlive',
+    'inUpgrade',
+  ],
+  bad: [
+    'otherAccount',
+    'waitsForService',
+    'waitsForInventory',
+    'held',
+    'finishedWithFailures',
+    'aborted',
+    'fail',
+    'failed',
+    'timedOut',
+    'unconfirmed',
+  ],
+};
+const toneByName = new Map(
+  Object.entries(tones).flatMap(([tone, names]) => names.map((name): [string, string] => [name, tone])),
+);
+
+export function toneOf(name: string): string {
+  return toneByName.get(name) ?? 'rest';
+}
+
+/** `timedOut` → `timed out` */
+export function wordsOf(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+}
+
+export function badge(name: string): HTMLElement {
+  return make('span', { class: `badge ${toneOf(name)}` }, wordsOf(name));
+}

@@ -1,0 +1,13 @@
+/** Why nobody knows, in words for a person. */
+export const etaUnknownWords = {
+  account: 'it is not known to belong to this account',
+  collectors: 'deferred collectors are waited for',
+  ending: 'running upgrades are watched to their end',
+  held: 'it is held',
+  inventory: 'the inventory is not plausible',
+  noWindow: 'its windows have no room for it',
+  paused: 'it is paused',
+  rollingBack: 'it is rolled back',
+  serviceDown: 'the service is down',
+} as const;
+export type EtaUnknownReason = keyof typeof etaUnknownWords;
