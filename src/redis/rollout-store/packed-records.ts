@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import type { UpgradeState } from '../../rollout/model/upgrade.ts';
-import { makeScript, runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
+import { runScript } from '../connection/script.ts';
 import type { RolloutKeys } from '../schema/rollout-keys.ts';
 import { BrokenRecordError, type BrokenRecords } from '../schema/unreadable-records.ts';
+import { packRecordsScript, planPlacesScript, unpackRecordsScript } from './scripts.ts';
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
@@ -21,13 +22,6 @@ const packBytesMax = 32 * 1024 * 1024;
 
 /** Beside the packs, by their numbers: how many there are once nothing is left to pack. */
 export const packsDone = 'done';
-
-/** The places of collectors in their plan; -1: it has no such. KEYS: order. ARGV: collectors. */
-const placesScript = makeScript(`
-local places = {}
-for at = 1, #ARGV do places[at] = redis.call('ZRANK', KEYS[1], ARGV[at]) or -1 end
-return places
-`);
 
 /**
  * The texts of records, in this order; null for one that is not there. Those of an ended rollout may be packed, which
@@ -60,8 +54,7 @@ async function readPacked(
   broken: BrokenRecords | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   if ((await commands.exists(keys.packed)) === 0) return new Map();
-  const call = { keys: [keys.order], args: collectorIds };
-  const places = (await runScript(commands, placesScript, call)) as readonly number[];
+  const places = await runScript(commands, planPlacesScript, { keys, args: { collectors: collectorIds } });
   const packs = new Set(places.flatMap((place) => (place < 0 ? [] : [Math.floor(place / recordsPerPack)])));
   const wanted = new Set(collectorIds);
   const found = new Map<string, string>();
@@ -121,38 +114,6 @@ const packedStates: ReadonlySet<UpgradeState> = new Set(['succeeded', 'withdrawn
 const packedPlanMin = 100;
 
 /**
- * Puts one pack in the place of its records, all of them or none; not when the rollout is open again, when one of them
- * has changed since it was read, or when the pack is there. KEYS: rollout, records, packed. ARGV: the pack's number, its
- * body, then collectors and the SHA-1 of their records in turn. Answers 1 when it was done.
- */
-const packScript = makeScript(`
-if redis.call('HGET', KEYS[1], 'ended') ~= '1' then return 0 end
-if redis.call('HEXISTS', KEYS[3], ARGV[1]) == 1 then return 0 end
-for at = 3, #ARGV, 2 do
-  local current = redis.call('HGET', KEYS[2], ARGV[at])
-  if not current or redis.sha1hex(current) ~= ARGV[at + 1] then return 0 end
-end
-redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])
-for at = 3, #ARGV, 2 do redis.call('HDEL', KEYS[2], ARGV[at]) end
-local leftMs = redis.call('PTTL', KEYS[1])
-if leftMs > 0 then redis.call('PEXPIRE', KEYS[3], leftMs) end
-return 1
-`);
-
-/**
- * Puts the records of one pack back, and takes the pack away. KEYS: records, packed, rollout. ARGV: the pack's number, then
- * collectors and their records in turn.
- */
-const unpackScript = makeScript(`
-if redis.call('HEXISTS', KEYS[2], ARGV[1]) == 0 then return 0 end
-for at = 2, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[at + 1]) end
-redis.call('HDEL', KEYS[2], ARGV[1])
-local leftMs = redis.call('PTTL', KEYS[3])
-if leftMs > 0 then redis.call('PEXPIRE', KEYS[1], leftMs) end
-return 1
-`);
-
-/**
  * Packs the records of a rollout that is over, a few hundred of the plan's order at a time, so that it may be cut off
  * anywhere and go on later. @returns whether nothing is left to pack
  */
@@ -171,7 +132,7 @@ export async function packRecords(
     if (!(await packOne(commands, keys, pack))) return false;
   }
   // With no texts to look at it is only noted, and with the same life as the packs.
-  return (await putPack(commands, keys, { field: packsDone, body: String(packs), records: new Map() })) === 1;
+  return putPack(commands, keys, { field: packsDone, body: String(packs), records: new Map() });
 }
 
 async function packOne(commands: RedisCommands, keys: RolloutKeys, pack: number): Promise<boolean> {
@@ -183,22 +144,20 @@ async function packOne(commands: RedisCommands, keys: RolloutKeys, pack: number)
     const text = texts[index];
     if (typeof text === 'string' && isPackable(text)) records.set(id, text);
   }
-  return (
-    (await putPack(commands, keys, { field: String(pack), body: await closePack(records), records })) === 1
-  );
+  return putPack(commands, keys, { field: String(pack), body: await closePack(records), records });
 }
 
-async function putPack(
+function putPack(
   commands: RedisCommands,
   keys: RolloutKeys,
   of: { readonly field: string; readonly body: string; readonly records: ReadonlyMap<string, string> },
-): Promise<number> {
-  const sha1s = [...of.records].flatMap(([id, text]) => [id, createHash('sha1').update(text).digest('hex')]);
-  const call = {
-    keys: [keys.rollout, keys.records, keys.packed],
-    args: [of.field, of.body, ...sha1s],
-  };
-  return Number(await runScript(commands, packScript, call));
+): Promise<boolean> {
+  const { field: pack, body, records } = of;
+  const sha1s = [...records].map(([id, text]) => ({
+    id,
+    sha1: createHash('sha1').update(text).digest('hex'),
+  }));
+  return runScript(commands, packRecordsScript, { keys, args: { pack, body, of: sha1s } });
 }
 
 /** Puts back all records of a rollout that is about to be open again; safe to repeat. @throws BrokenRecordError */
@@ -209,10 +168,8 @@ export async function unpackRecords(commands: RedisCommands, keys: RolloutKeys):
     const body = await commands.hget(keys.packed, pack);
     if (body === null) continue;
     const records = await openPack(body, `pack ${pack} in ${keys.packed}`);
-    await runScript(commands, unpackScript, {
-      keys: [keys.records, keys.packed, keys.rollout],
-      args: [pack, ...[...records].flat()],
-    });
+    const texts = [...records].map(([id, text]) => ({ id, text }));
+    await runScript(commands, unpackRecordsScript, { keys, args: { pack, of: texts } });
   }
 }
 

@@ -7,6 +7,7 @@ import type { Candidate, StoredView } from '../../rollout/model/rollout.ts';
 import { dueAtOf } from '../../rollout/model/upgrade.ts';
 import { makeWriteMarks, rangeBound, runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
+import { runScript as run } from '../connection/script.ts';
 import {
   defaultHistoryMs,
   isRolloutId,
@@ -35,7 +36,8 @@ import {
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { unpackRecords } from './packed-records.ts';
 import { repairUpgrades } from './repair-upgrades.ts';
-import { freshIntentsScript, saveRolloutScript, transitionScript } from './transition-scripts.ts';
+import { countFreshIntentsScript } from './scripts.ts';
+import { saveRolloutScript, transitionScript } from './transition-scripts.ts';
 import { encodeChange } from './upgrade-index.ts';
 import { decodeView, type ViewReply, viewScript } from './view.ts';
 
@@ -254,10 +256,8 @@ export function makeRedisRolloutStore(redis: {
       return verdict ?? 'stale';
     },
 
-    countFreshIntents: async (rolloutId, withinMs) => {
-      const keys = [ofRollout(rolloutId).keys.intents];
-      return Number(await runScript(commands, freshIntentsScript, { keys, args: [withinMs] }));
-    },
+    countFreshIntents: (rolloutId, withinMs) =>
+      run(commands, countFreshIntentsScript, { keys: rolloutKeys(keyPrefix, rolloutId), args: { withinMs } }),
 
     readEvents: async (rolloutId, { limit }) => {
       if (limit <= 0) return [];

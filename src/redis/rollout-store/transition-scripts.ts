@@ -1,5 +1,5 @@
 import { makeScript } from '../connection/commands.ts';
-import { appendEventLua, expireTogetherLua, fenceLua, nowLua, recordLua } from './lua-parts.ts';
+import { appendEventLua, expireTogetherLua, fenceLua, recordLua } from './lua-parts.ts';
 
 /**
  * The one way a record changes in Redis: record, counters, sorted sets, events and brake in one step.
@@ -152,13 +152,4 @@ elseif isReopened then
   for _, key in ipairs(kept) do redis.call('PERSIST', key) end
 end
 return 'saved'
-`);
-
-/**
- * Counts creates without an answer whose intent was stored within a time, by the clock that gave them their scores.
- * KEYS: intents. ARGV: the time in ms.
- */
-export const freshIntentsScript = makeScript(`
-${nowLua}
-return redis.call('ZCOUNT', KEYS[1], redisNow() - tonumber(ARGV[1]), '+inf')
 `);

@@ -1,0 +1,25 @@
+-- Puts one pack in the place of its records, all of them or none. Nothing happens when the rollout is open again, when a
+-- record has changed since it was read, or when the pack is there.
+--
+-- Keys: rollout, records, packed.
+-- Arguments: pack, its field; body; of, the packed records, each `{ id, sha1 }`.
+-- Answers: 1 when it was done, else 0.
+
+if redis.call('HGET', rolloutKey, 'ended') ~= '1' or redis.call('HEXISTS', packedKey, pack) == 1 then
+  return 0
+end
+for _, record in ipairs(of) do
+  local current = redis.call('HGET', recordsKey, record.id)
+  if not current or redis.sha1hex(current) ~= record.sha1 then
+    return 0
+  end
+end
+redis.call('HSET', packedKey, pack, body)
+for _, record in ipairs(of) do
+  redis.call('HDEL', recordsKey, record.id)
+end
+local leftMs = redis.call('PTTL', rolloutKey)
+if leftMs > 0 then
+  redis.call('PEXPIRE', packedKey, leftMs)
+end
+return 1

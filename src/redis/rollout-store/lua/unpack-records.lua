@@ -1,0 +1,18 @@
+-- Puts the records of one pack back, and takes the pack away.
+--
+-- Keys: rollout, records, packed.
+-- Arguments: pack, its field; of, the packed records, each `{ id, text }`.
+-- Answers: 1 when it was done, 0 when the pack is not there.
+
+if redis.call('HEXISTS', packedKey, pack) == 0 then
+  return 0
+end
+for _, record in ipairs(of) do
+  redis.call('HSETNX', recordsKey, record.id, record.text)
+end
+redis.call('HDEL', packedKey, pack)
+local leftMs = redis.call('PTTL', rolloutKey)
+if leftMs > 0 then
+  redis.call('PEXPIRE', recordsKey, leftMs)
+end
+return 1
