@@ -3,7 +3,7 @@ import type { RawAnswer } from '../http/exchange.ts';
 import { readJson } from '../http/json-text.ts';
 import type { SingleRequest } from '../http/request-once.ts';
 import type { GateAnswer } from '../orchestrator/ports/gate-probe.ts';
-import { writeExpectation, writeGateValue } from '../rollout/decision/gate-probe.ts';
+import { writeExpectation, writeGateValue } from '../rollout/messages/gates.ts';
 import type { GateRule } from '../rollout/model/policy.ts';
 import type { Say } from './answer-text.ts';
 import { refusal } from './answer-text.ts';

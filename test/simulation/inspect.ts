@@ -36,7 +36,7 @@ export async function inspect(night: Night, of: SeenRollout): Promise<void> {
   );
   try {
     const status = describeRollout(view, now, anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }));
-    for (const { reason } of status.holds)
+    for (const { reason } of status.blockers)
       verdicts.check('words', reason.trim() !== '', () => `${id}: a hold has no words`);
     for (const upgrade of [...of.upgrades.values()].slice(0, explainedMax)) {
       const { reason } = explainUpgrade(view, upgrade, now);

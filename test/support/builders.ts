@@ -1,6 +1,6 @@
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { ScanEntry } from '../../src/orchestrator/scan/scan-book.ts';
-import { emptyCounts } from '../../src/rollout/decision/failure-limits.ts';
+import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { GateRule, Policy, TargetRule, WaveRule } from '../../src/rollout/model/policy.ts';

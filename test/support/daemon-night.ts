@@ -346,7 +346,7 @@ export async function createsReach({ record }: Pick<Night, 'record'>, count: num
 export function untilEnded(daemon: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
   let last: RolloutStatus | undefined;
   const what = () =>
-    `the end of ${rolloutId}: ${JSON.stringify({ state: last?.state, reason: last?.reason, counts: last?.counts, holds: last?.holds })}, last log: ${JSON.stringify(daemon.log.slice(-20))}`;
+    `the end of ${rolloutId}: ${JSON.stringify({ state: last?.state, reason: last?.reason, counts: last?.counts, blockers: last?.blockers })}, last log: ${JSON.stringify(daemon.log.slice(-20))}`;
   return until(what, async () => {
     last = await statusOf(daemon, rolloutId).catch(() => undefined);
     return last?.endedAt === null ? undefined : last;

@@ -16,7 +16,7 @@ import type {
   StartResult,
 } from '../../src/orchestrator/operations/start-policy.ts';
 import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
-import { emptyCounts } from '../../src/rollout/decision/failure-limits.ts';
+import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
@@ -101,7 +101,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
       }),
     ],
     waitsFor: null,
-    holds: [],
+    blockers: [],
     ...changes,
   } satisfies Omit<RolloutStatus, 'headline'>;
   return { ...facts, headline: headlineOf({ ...facts, rollbackState: null }) };

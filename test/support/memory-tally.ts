@@ -1,5 +1,5 @@
 import { durationBucketOf, summarizeDurations } from '../../src/redis/schema/duration-buckets.ts';
-import { emptyCounts } from '../../src/rollout/decision/failure-limits.ts';
+import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import type {
   Candidate,
   LaneQueue,

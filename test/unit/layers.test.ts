@@ -79,8 +79,9 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     decision: ['model', 'calendar', 'upgrade'],
     planning: ['model', 'calendar', 'decision'],
     reload: ['model', 'calendar', 'decision', 'planning'],
-    status: ['model', 'calendar', 'decision', 'planning'],
-    verbs: ['model', 'decision', 'planning', 'status'],
+    messages: ['model', 'calendar', 'decision'],
+    status: ['model', 'calendar', 'decision', 'planning', 'messages'],
+    verbs: ['model', 'calendar', 'decision', 'planning', 'status'],
   },
   config: {
     source: [],

@@ -5,7 +5,7 @@ import { badge } from './tones.ts';
 /** Why a rollout does not continue, what waits for a person, and why upgrades failed; null: nothing to say. */
 export function notesOf(rollout: Rollout): readonly (HTMLElement | null)[] {
   return [
-    holdList(rollout),
+    blockerList(rollout),
     outageNote(rollout),
     approvalNote(rollout),
     heldList(rollout),
@@ -19,8 +19,8 @@ function list(label: string, isBad: boolean, lines: readonly HTMLElement[]): HTM
   return make('ul', { class: isBad ? 'holds bad' : 'holds', 'aria-label': label }, ...lines);
 }
 
-function holdList({ holds, headline }: Rollout): HTMLElement | null {
-  const lines = holds.map(({ reason, until }) =>
+function blockerList({ blockers, headline }: Rollout): HTMLElement | null {
+  const lines = blockers.map(({ reason, until }) =>
     make('li', {}, reason, ...(until === null ? [] : [', until ', clock(until)])),
   );
   return list('Nothing more starts because', headline.kind === 'held', lines);

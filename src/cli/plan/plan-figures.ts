@@ -1,12 +1,12 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { assessCalendar, longestOpening, needsCollectorZone } from '../../rollout/calendar/calendar.ts';
+import { longestOpening } from '../../rollout/calendar/calendar.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { failuresAllowed, formatAmount } from '../../rollout/model/policy.ts';
 import { longestChain } from '../../rollout/planning/arrange-plan.ts';
 import { type Coverage, coverage } from '../../rollout/planning/coverage.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { type Estimate, estimateRemainder } from '../../rollout/status/estimate.ts';
-import type { WindowStatus } from '../../rollout/status/status.ts';
+import { type WindowStatus, windowOf } from '../../rollout/status/window.ts';
 
 /** What a plan comes to, in figures; both ways of showing it are made of these. */
 export interface PlanFigures {
@@ -73,7 +73,7 @@ export function assessPlan(
     installed: planned + plan.leftOut.length,
     waves,
     strata: { total, uncovered },
-    window: windowOf(policy, now),
+    window: fullWindowOf(policy, now),
     estimate: estimateRemainder(remainders, policy, { from: now, requestsPerSecond }),
   };
 }
@@ -81,13 +81,9 @@ export function assessPlan(
 /** Reasons by which the policy's own selection leaves a collector out. */
 export const unselected: ReadonlySet<string> = new Set(['notSelected', 'excluded']);
 
-function windowOf(policy: Policy, now: EpochMs): PlanFigures['window'] {
-  if (policy.windows.length + policy.freezes.length === 0) return null;
+function fullWindowOf(policy: Policy, now: EpochMs): PlanFigures['window'] {
+  const window = windowOf(policy, now);
+  if (window === null) return null;
   const longestMs = longestOpening(policy, '', now);
-  return {
-    ...assessCalendar(policy, '', now),
-    timeZone: policy.timeZone,
-    ownZones: needsCollectorZone(policy),
-    isLongEnough: longestMs === null || longestMs >= policy.upgrade.expectMs,
-  };
+  return { ...window, isLongEnough: longestMs === null || longestMs >= policy.upgrade.expectMs };
 }

@@ -1,7 +1,8 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
-import { failureLimitWords } from '../../rollout/decision/breaker.ts';
+import type { BlockerKind } from '../../rollout/decision/blocker.ts';
+import { failureLimitWords } from '../../rollout/messages/failures.ts';
 import type { WaveRule } from '../../rollout/model/policy.ts';
 import { failuresAllowed, formatAmount } from '../../rollout/model/policy.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
@@ -111,7 +112,7 @@ function gateLines(status: RolloutStatus, now: EpochMs, rules: readonly WaveRule
   const wave = currentWave(status)?.wave;
   if (wave === undefined) return [];
   const allowed = ` of ${allowedWords(wave, rules)}`;
-  const words = [`failures ${failureLimitWords(wave, status.lostWeight, allowed)}`];
+  const words = [`failures ${failureLimitWords({ ...wave, lostWeight: status.lostWeight }, allowed)}`];
   if (wave.soakEndsAt !== null && wave.state === 'soaking' && goesOn.includes(status.state)) {
     words.push(`soak ${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
   }
@@ -208,11 +209,18 @@ function standstillLines({ api }: RolloutStatus, now: EpochMs): readonly string[
   return standstill === null ? [] : [line('waits', outageWords(standstill, now))];
 }
 
+/** Blockers that other lines tell. */
+const hasOwnLines: ReadonlySet<BlockerKind> = new Set([
+  'planned',
+  'planApproval',
+  'held',
+  'paused',
+  'buildHeld',
+]);
+
 function waitLines(status: RolloutStatus, now: EpochMs): readonly string[] {
-  const told = [`${status.state}:`];
-  if (status.buildHold !== null) told.push(`build ${status.buildHold.build} is held:`);
-  return status.holds
-    .filter(({ reason }) => !told.some((beginning) => reason.startsWith(beginning)))
+  return status.blockers
+    .filter(({ kind }) => !hasOwnLines.has(kind))
     .map(({ reason, until }) => {
       const end = until === null ? '' : `, until ${showInstant(until, now)}`;
       return line('waits', `${toPrintable(reason)}${end}`);

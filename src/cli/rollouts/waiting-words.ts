@@ -1,7 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { Standstill } from '../../rollout/status/api-budget-status.ts';
-import type { WindowStatus } from '../../rollout/status/status.ts';
+import type { WindowStatus } from '../../rollout/status/window.ts';
 import { showInstant, showInstantIn } from '../shell/show-instant.ts';
 
 /** When upgrades may start, in words: `open until 05:00 Europe/Berlin (1h12m)`. */

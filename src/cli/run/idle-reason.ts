@@ -53,8 +53,8 @@ export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now
  * is heard by a daemon alone, and this one ends.
  */
 export function restWords(status: RolloutStatus, rest: Rest | undefined, now: EpochMs): string | undefined {
-  const { id, state, holds } = status;
-  if (rest?.kind === 'foreign') return `${id}: ${holds[0]?.reason ?? 'it belongs to another account'}`;
+  const { id, state, blockers } = status;
+  if (rest?.kind === 'foreign') return `${id}: ${blockers[0]?.reason ?? 'it belongs to another account'}`;
   if (state === 'rollingBack') return undefined;
   switch (rest?.kind) {
     case 'awaitsApproval': {

@@ -86,7 +86,7 @@ export function waveWords(status: RolloutStatus, wave: WaveStatus, now: EpochMs)
   if (wave.setAside > 0) words.push(`${wave.setAside} set aside`);
   if (failed > 0) words.push(`${failed} failed`);
   const isOpen = wave.state === 'open' || wave.state === 'soaking';
-  if (wave.state === 'open' && running + counts.queued === 0) words.push(...holdWords(status, now));
+  if (wave.state === 'open' && running + counts.queued === 0) words.push(...blockerWords(status, now));
   return [...words, isOpen ? endWords(status, now) : ''].filter((word) => word !== '').join('  ');
 }
 
@@ -95,11 +95,11 @@ function stageWords({ state }: Pick<WaveStatus, 'state'>): string {
 }
 
 /** Why an open wave stands still: the service, or what has an end: a closed window, as a rule. */
-function holdWords({ holds, api }: RolloutStatus, now: EpochMs): readonly string[] {
+function blockerWords({ blockers, api }: RolloutStatus, now: EpochMs): readonly string[] {
   if (api !== null && api.standstill !== null) return [outageWords(api.standstill, now)];
-  const hold = holds.find(({ until }) => until !== null);
-  if (hold === undefined || hold.until === null) return [];
-  return [`${toPrintable(hold.reason)}, until ${showInstant(hold.until, now)}`];
+  const blocker = blockers.find(({ until }) => until !== null);
+  if (blocker === undefined || blocker.until === null) return [];
+  return [`${toPrintable(blocker.reason)}, until ${showInstant(blocker.until, now)}`];
 }
 
 function endWords({ eta }: RolloutStatus, now: EpochMs): string {

@@ -41,7 +41,7 @@ export const RolloutStateName = z
   .meta({ id: 'RolloutState', description: 'State of a rollout.' });
 
 export const WaveStateName = z
-  .enum(['waiting', 'awaitingApproval', 'open', 'soaking', 'passed', 'held'])
+  .enum(['waiting', 'awaitingApproval', 'open', 'soaking', 'passed'])
   .meta({ id: 'WaveState', description: 'State of a wave.' });
 
 export const rolloutVerbNames = [
@@ -307,6 +307,54 @@ const HeldForBody = z
   })
   .meta({ id: 'HeldFor', description: 'What a rollout that is held waits for.' });
 
+const blockerKindNames = [
+  'planned',
+  'planApproval',
+  'held',
+  'paused',
+  'outliersUnclear',
+  'inventory',
+  'recordsUnreadable',
+  'account',
+  'over',
+  'withdrawing',
+  'watching',
+  'abandoning',
+  'rollbackPlan',
+  'rollback',
+  'waveApproval',
+  'soak',
+  'lateJoiners',
+  'soakCheck',
+  'gate',
+  'deferred',
+  'waveOrder',
+  'retryNotDue',
+  'turn',
+  'concurrency',
+  'stratumHeld',
+  'window',
+  'freeze',
+  'windowTooShort',
+  'cap',
+  'planUnreadable',
+  'buildHeld',
+  'inventoryUnresolved',
+  'noEvidence',
+  'gateInconclusive',
+  'gateUnknown',
+  'onlyHeldStrata',
+  'failures',
+  'gateMissed',
+] as const;
+const BlockerBody = z
+  .object({
+    kind: z.enum(blockerKindNames),
+    reason: z.string().meta({ description: 'The same for people, with figures.' }),
+    until: Instant.nullable().meta({ description: 'When it may end by itself, where that is known.' }),
+  })
+  .meta({ id: 'Blocker', description: 'Why nothing more starts right now.' });
+
 export const RolloutStatusBody = z
   .object({
     id: z.string(),
@@ -372,8 +420,8 @@ export const RolloutStatusBody = z
     strata: StrataStatusBody,
     waves: z.array(WaveStatusBody).readonly(),
     waitsFor: WaitsForBody.nullable(),
-    holds: z
-      .array(z.object({ reason: z.string(), until: Instant.nullable() }))
+    blockers: z
+      .array(BlockerBody)
       .readonly()
       .meta({ description: 'Why nothing more starts right now; empty when something can.' }),
   })

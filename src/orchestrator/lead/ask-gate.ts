@@ -1,4 +1,4 @@
-import { assessedAt } from '../../rollout/decision/failure-limits.ts';
+import { assess } from '../../rollout/decision/assess.ts';
 import { afterAnswer } from '../../rollout/decision/gate-probe.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { GateProbe, GateQuestion } from '../ports/gate-probe.ts';
@@ -37,10 +37,9 @@ export async function askGate(
 
 function summaryOf(view: RolloutView, index: number): GateQuestion['summary'] | undefined {
   const { rollout } = view;
-  const current = assessedAt(view, index);
-  const summary = view.waves[index];
-  if (current === undefined || summary === undefined) return undefined;
-  const { wave, assessment } = current;
+  const current = assess(view).assessed[index];
+  if (current === undefined) return undefined;
+  const { wave, summary, assessment } = current;
   const { failed, timedOut, unconfirmed } = summary.counts;
   return {
     rollout: rollout.id,

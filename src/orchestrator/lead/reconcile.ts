@@ -4,6 +4,7 @@ import { decide } from '../../rollout/decision/decide.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import { describeRebuilt, type Remains, rebuildUpgrade } from '../../rollout/decision/unreadable-upgrades.ts';
+import { outlierWords, stopWords } from '../../rollout/messages/stop-causes.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
@@ -110,13 +111,17 @@ const executors: Executors = {
       askGate(parts, view, { wave, gate }, signal),
     ),
   passWave: (pass, { wave }) => save(pass, { kind: 'wavePassed', at: nowOf(pass), wave }),
-  hold: (pass, { do: _do, ...words }) => stop(pass, { kind: 'held', at: nowOf(pass), ...words }),
+  hold: (pass, { do: _do, cause, ...of }) =>
+    stop(pass, { kind: 'held', at: nowOf(pass), reason: stopWords(cause), ...of }),
   endHold: (pass, { reason }) => save(pass, { kind: 'holdEnded', at: nowOf(pass), reason }),
   breach,
   isolate: (pass, { strata }) => {
     const at = nowOf(pass);
-    const reason = strata.map((each) => `${each.label}: ${each.reason}`).join('; ');
-    const held = strata.map((each) => ({ ...each, by: 'daemon', at }));
+    const held = strata.map((each) => {
+      const { stratum, label } = each;
+      return { stratum, label, reason: outlierWords(each), by: 'daemon', at };
+    });
+    const reason = held.map((each) => `${each.label}: ${each.reason}`).join('; ');
     return save(pass, { kind: 'strataHeld', at, strata: held, reason });
   },
   checkInventory: (pass) =>
@@ -175,10 +180,11 @@ async function stop(pass: Pass, fact: RolloutFact): Promise<Did> {
 }
 
 /** Too many failures, or a missed gate: a bad build is refused everywhere before anything else is said of it. */
-async function breach(pass: Pass, { reason, holdsBuild }: Extract<Action, { do: 'breach' }>): Promise<Did> {
+async function breach(pass: Pass, { cause, holdsBuild }: Extract<Action, { do: 'breach' }>): Promise<Did> {
   const { parts, view } = pass;
   const { id, policy, targetBuild } = view.rollout;
   const at = nowOf(pass);
+  const reason = stopWords(cause);
   if (holdsBuild && view.buildHold === null) {
     const hold = { build: targetBuild, by: 'daemon', reason: `${id}, ${reason}`, at };
     if ((await parts.register.holdBuild(hold)) === 'held') {

@@ -1,6 +1,6 @@
 import { isSameBuild } from '../../base/build-version.ts';
-import { total } from '../../rollout/decision/failure-limits.ts';
-import { describeImplausible } from '../../rollout/decision/implausible-inventory.ts';
+import { total } from '../../rollout/decision/assess.ts';
+import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { type LeftBehind, leftBehind, notBrought } from '../../rollout/model/left-behind.ts';
@@ -176,7 +176,7 @@ async function findUpgraded(
     const doubt = (await parts.store.loadRollout(rollout.id))?.doubt;
     const isOver = doubt !== undefined && isImplausibleTooLong(doubt, parts.clock.now());
     if (verdict.why.kind === 'empty' || !isOver)
-      return { kind: 'inconclusive', reason: describeImplausible(verdict.why) };
+      return { kind: 'inconclusive', reason: implausibleWords(verdict.why) };
   }
   const unknown: Upgrade[] = [];
   for (const upgrade of missing.slice(0, pollsMax)) {

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import { total } from '../../rollout/decision/failure-limits.ts';
+import { total } from '../../rollout/decision/assess.ts';
 import { accountWords } from '../../rollout/model/account.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';

@@ -158,8 +158,13 @@ async function explainFor(
   }
   if (unreadableIn !== undefined && view !== undefined) {
     const { targetBuild } = view.rollout;
-    const hold = explainUnreadable(view, asking.id, now);
-    return { ...none, kind: 'unreadable', target: targetBuild, stratum: null, ...hold };
+    return {
+      ...none,
+      kind: 'unreadable',
+      target: targetBuild,
+      stratum: null,
+      ...explainUnreadable(asking.id),
+    };
   }
   const asked = await asking.ask();
   if (asked.kind !== 'found') {

@@ -1,4 +1,4 @@
-import { total } from '../../rollout/decision/failure-limits.ts';
+import { total } from '../../rollout/decision/assess.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';

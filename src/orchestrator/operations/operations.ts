@@ -1,9 +1,9 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { Hold } from '../../rollout/decision/blocker.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { SelectionRule } from '../../rollout/planning/selector.ts';
+import type { UpgradeExplanation } from '../../rollout/status/explain.ts';
 import type { ExplanationKind } from '../../rollout/status/explain-unplanned.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AttemptStatus } from '../../rollout/upgrade/attempts.ts';
@@ -77,7 +77,7 @@ export interface HeldThings {
 }
 
 /** Where a collector stands with one policy, and why. */
-export interface Explanation extends Hold {
+export interface Explanation extends UpgradeExplanation {
   readonly kind: ExplanationKind;
   readonly policy: string;
   readonly rollout: string | null;

@@ -1,6 +1,7 @@
 import { nearestText } from '../../base/names.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { assessCalendar } from '../../rollout/calendar/calendar.ts';
+import { closedWords } from '../../rollout/messages/windows.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { countLeftOut } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
@@ -93,8 +94,13 @@ function previewOf(policy: Policy, plan: Plan, now: EpochMs): StartPreview {
     waves,
     leftOut: countLeftOut(plan.leftOut),
     approval: policy.approval,
-    window: assessCalendar(policy, policy.timeZone, now),
+    window: startWindowOf(policy, now),
   };
+}
+
+function startWindowOf(policy: Policy, now: EpochMs): StartPreview['window'] {
+  const { isOpen, until, closedBy } = assessCalendar(policy, policy.timeZone, now);
+  return { isOpen, until, reason: closedWords(closedBy) };
 }
 
 function notStarted(result: ScanResult): NotStarted {

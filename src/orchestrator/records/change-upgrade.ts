@@ -1,5 +1,5 @@
 import type { DurationMs } from '../../base/time.ts';
-import { tripAbove } from '../../rollout/decision/failure-limits.ts';
+import { tripAbove } from '../../rollout/decision/assess.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { evolve } from '../../rollout/upgrade/evolve.ts';

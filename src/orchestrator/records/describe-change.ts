@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import { cutText } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
-import { describeImplausible } from '../../rollout/decision/implausible-inventory.ts';
+import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import type { RolloutEvent, RolloutEventName } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
@@ -157,7 +157,7 @@ function tellOf(before: Rollout, after: Rollout, fact: RolloutFact): Told | unde
     case 'inventoryImplausible':
       // Other figures of the same trouble are no news.
       return before.doubt === undefined
-        ? { event: 'inventory.doubted', reason: describeImplausible(fact.doubt.why) }
+        ? { event: 'inventory.doubted', reason: implausibleWords(fact.doubt.why) }
         : undefined;
     case 'inventoryTrusted':
       return before.doubt === undefined

@@ -1,5 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { describeImplausible } from '../../rollout/decision/implausible-inventory.ts';
+import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
@@ -147,7 +147,7 @@ function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
 async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
   const { parts, rollout, signal } = run;
   if (rollout.state !== 'running') return putBack(run, upgrade, `the rollout is ${rollout.state}`);
-  if (rollout.doubt !== undefined) return putBack(run, upgrade, describeImplausible(rollout.doubt.why));
+  if (rollout.doubt !== undefined) return putBack(run, upgrade, implausibleWords(rollout.doubt.why));
   // Its turn was given by windows, caps and slots that are no more (P2, P7).
   if ((upgrade.tally.turnChanges ?? 0) !== (rollout.config?.changes ?? 0))
     return putBack(run, upgrade, 'the policy changed after it was given its turn');

@@ -1,10 +1,10 @@
 import {
   assessReading,
-  describeImplausible,
   isInventoryChecked,
   judgeInventoryReading,
   recheckInventoryMs,
 } from '../../rollout/decision/implausible-inventory.ts';
+import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import {
   countSteady,
   type InventoryCount,
@@ -85,7 +85,7 @@ export async function checkInventory(
 
 /** Why a reading can't be used, in words; undefined where it can. */
 export function refusalOf(verdict: InventoryVerdict): string | undefined {
-  return verdict.kind === 'plausible' ? undefined : describeImplausible(verdict.why);
+  return verdict.kind === 'plausible' ? undefined : implausibleWords(verdict.why);
 }
 
 function isPresent({ progress: { state } }: Upgrade): boolean {

@@ -20,9 +20,12 @@ export interface Opening {
   readonly isOpen: boolean;
   /** When that changes next; null: not within 400 days. */
   readonly until: EpochMs | null;
-  /** Why it is closed, in an operator's words; empty while it is open. */
-  readonly reason: string;
+  /** null while it is open. */
+  readonly closedBy: ClosedBy | null;
 }
+
+/** `window`: none is open. `freeze`: with the reason of the config, which may be empty. */
+export type ClosedBy = { readonly kind: 'window' } | { readonly kind: 'freeze'; readonly reason: string };
 
 /**
  * Whether an upgrade of a collector in this zone may start at an instant, and until when that stays so (P7).
@@ -32,11 +35,11 @@ export interface Opening {
 export function assessCalendar(rules: CalendarRules, collectorZone: string, at: EpochMs): Opening {
   const [next] = openStretches(rules, collectorZone, at);
   if (next !== undefined && next.from <= at)
-    return { isOpen: true, until: withinHorizon(at, next.to), reason: '' };
+    return { isOpen: true, until: withinHorizon(at, next.to), closedBy: null };
   return {
     isOpen: false,
     until: next === undefined ? null : withinHorizon(at, next.from),
-    reason: closedBecause(rules, collectorZone, at),
+    closedBy: closedBy(rules, collectorZone, at),
   };
 }
 
@@ -77,8 +80,7 @@ function withinHorizon(at: EpochMs, then: EpochMs): EpochMs | null {
   return then <= at + horizonMs ? then : null;
 }
 
-function closedBecause(rules: CalendarRules, collectorZone: string, at: EpochMs): string {
+function closedBy(rules: CalendarRules, collectorZone: string, at: EpochMs): ClosedBy {
   const freeze = freezeAt(rules, collectorZone, at);
-  if (freeze === undefined) return 'outside the window';
-  return freeze.reason === '' ? 'frozen' : `frozen: ${freeze.reason}`;
+  return freeze === undefined ? { kind: 'window' } : { kind: 'freeze', reason: freeze.reason };
 }

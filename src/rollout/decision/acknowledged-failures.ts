@@ -1,5 +1,5 @@
 import type { AcknowledgedStratum, Rollout, RolloutView, StratumSummary } from '../model/rollout.ts';
-import { assessed, hasBegun } from './failure-limits.ts';
+import { assess, hasBegun } from './assess.ts';
 
 type Acknowledged = Pick<Rollout, 'waves' | 'acknowledgedStrata'>;
 
@@ -10,11 +10,11 @@ export function acknowledge(
 ): Acknowledged {
   const before = view.rollout.acknowledgedStrata;
   const known = view.strata.filter((each) => each.failed > 0 && isMeant(each)).map(failuresIn);
-  const waves = assessed(view).map(({ wave, assessment }, index) => {
+  const waves = assess(view).assessed.map(({ index, wave, summary, assessment }) => {
     const more = weightIn(known, index) - weightIn(before.filter(isMeant), index);
     return {
       ...wave,
-      acknowledgedWeight: Math.min(wave.acknowledgedWeight + more, view.waves[index]?.weight ?? 0),
+      acknowledgedWeight: Math.min(wave.acknowledgedWeight + more, summary.weight),
       acceptedWithoutEvidence:
         wave.acceptedWithoutEvidence || (hasBegun(wave) && assessment.evidence === 'none'),
     };

@@ -1,9 +1,8 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
 import { assessCalendar, calendarOf, needsCollectorZone } from '../calendar/calendar.ts';
 import type { Lane } from '../model/plan-groups.ts';
 import type { Candidate, LaneQueue, RolloutView } from '../model/rollout.ts';
-import type { Hold } from './blocker.ts';
+import type { Blocker, LaneBlocker } from './blocker.ts';
 
 /** A collector that gets a slot, and the last instant at which its create may leave (P7). */
 export interface Pick {
@@ -14,7 +13,7 @@ export interface Pick {
 export interface Admission {
   readonly picks: readonly Pick[];
   /** Why what could start does not. */
-  readonly holds: readonly Hold[];
+  readonly blockers: readonly Blocker[];
   /** When something that stands in the way ends by itself. */
   readonly wakeAt: EpochMs | null;
 }
@@ -22,13 +21,13 @@ export interface Admission {
 /** Whether collectors of a lane may start now. */
 export type LaneVerdict =
   | { readonly kind: 'free'; readonly startBy: EpochMs | null }
-  | ({ readonly kind: 'blocked'; readonly by: 'stratum' | 'window' | 'cap' } & Hold);
+  | { readonly kind: 'blocked'; readonly blocker: LaneBlocker & { readonly until: EpochMs | null } };
 
 // A 95th percentile of fewer durations says little.
 const learnedMin = 10;
 
 // More than a handful of reasons hides the one that matters.
-const holdsShownMax = 5;
+const blockersShownMax = 5;
 
 /**
  * Gives free slots: retries first, then pending ones in plan order, passing over lanes that have to wait, so that
@@ -37,21 +36,20 @@ const holdsShownMax = 5;
 export function admit(view: RolloutView, now: EpochMs): Admission {
   const slots = view.rollout.policy.concurrency;
   const verdicts = judgeLanes(view, now);
-  const blocked = holdsOf(verdicts);
+  const blocked = blockersOf(verdicts);
   const wakeAt = earliest([view.nextRetryAt, ...blocked.map(({ until }) => until)]);
   const waiting = view.candidates.some(({ retries, pending }) => retries.length + pending.length > 0);
   if (!waiting) {
     const isIdle = view.slotsTaken === 0 && view.nextRetryAt !== null;
-    const holds = isIdle ? [{ reason: 'the next retry is not due yet', until: view.nextRetryAt }] : [];
-    return { picks: [], holds, wakeAt: view.nextRetryAt };
+    const blockers = isIdle ? [{ kind: 'retryNotDue', until: view.nextRetryAt } as const] : [];
+    return { picks: [], blockers, wakeAt: view.nextRetryAt };
   }
   const free = slots - view.slotsTaken;
-  if (free <= 0)
-    return { picks: [], holds: [{ reason: `all ${slots} slots are taken`, until: null }], wakeAt };
+  if (free <= 0) return { picks: [], blockers: [{ kind: 'concurrency', slots, until: null }], wakeAt };
   const picks = pick(view, verdicts, free);
   return {
     picks,
-    holds: picks.length === 0 ? blocked : blocked.filter(({ until }) => until !== null),
+    blockers: picks.length === 0 ? blocked : blocked.filter(({ until }) => until !== null),
     wakeAt,
   };
 }
@@ -71,10 +69,18 @@ export function nextOpening(view: RolloutView, now: EpochMs): EpochMs | null | u
   const verdicts = judgeLanes({ ...view, candidates: waiting }, now).map(({ verdict }) => verdict);
   if (verdicts.some(({ kind }) => kind === 'free')) return undefined;
   const closed = verdicts.flatMap((verdict) =>
-    verdict.kind === 'blocked' && verdict.by === 'window' ? [verdict.until] : [],
+    verdict.kind === 'blocked' && isWindowWait[verdict.blocker.kind] ? [verdict.blocker.until] : [],
   );
   return closed.length === 0 ? undefined : earliest(closed);
 }
+
+const isWindowWait: Readonly<Record<LaneBlocker['kind'], boolean>> = {
+  stratumHeld: false,
+  window: true,
+  freeze: true,
+  windowTooShort: true,
+  cap: false,
+};
 
 /** Why collectors of this lane must wait, if they must. Evaluated in order: what an operator must mend comes first. */
 export function judgeLane(view: RolloutView, laneIndex: number, now: EpochMs): LaneVerdict {
@@ -82,20 +88,15 @@ export function judgeLane(view: RolloutView, laneIndex: number, now: EpochMs): L
   if (lane === undefined) return { kind: 'free', startBy: null };
   const held = view.rollout.heldStrata.find(({ stratum }) => stratum === lane.stratum);
   if (held !== undefined) {
-    return {
-      kind: 'blocked',
-      by: 'stratum',
-      reason: `stratum ${held.label} is held: ${held.reason}`,
-      until: null,
-    };
+    const { label, reason } = held;
+    return blocked({ kind: 'stratumHeld', label, reason });
   }
   const window = judgeWindow(view, lane, now);
   if (window.kind === 'blocked') return window;
   const full = lane.domains.find((domain) => roomIn(view, domain) <= 0);
   if (full === undefined) return window;
   const { label, cap } = view.groups.domains[full] ?? { label: '', cap: 0 };
-  const reason = `${label}: ${cap} at a time are allowed, and on their way`;
-  return { kind: 'blocked', by: 'cap', reason, until: null };
+  return blocked({ kind: 'cap', label, cap });
 }
 
 /**
@@ -111,21 +112,19 @@ export function expectedMs(view: RolloutView, stratum: number): DurationMs {
 
 function judgeWindow(view: RolloutView, lane: Lane, now: EpochMs): LaneVerdict {
   const calendar = calendarOf(view.rollout);
-  const opening = assessCalendar(calendar, lane.timeZone, now);
-  const zone = lane.timeZone === '' ? '' : ` in ${lane.timeZone}`;
-  if (!opening.isOpen)
-    return { kind: 'blocked', by: 'window', reason: `${opening.reason}${zone}`, until: opening.until };
+  const { timeZone } = lane;
+  const opening = assessCalendar(calendar, timeZone, now);
+  if (opening.closedBy !== null) return blocked({ ...opening.closedBy, timeZone }, opening.until);
   if (opening.until === null) return { kind: 'free', startBy: null };
-  const needsMs = expectedMs(view, lane.stratum);
-  const startBy = opening.until - needsMs;
+  const expectMs = expectedMs(view, lane.stratum);
+  const startBy = opening.until - expectMs;
   if (now <= startBy) return { kind: 'free', startBy };
-  const reason = `the window${zone} closes sooner than an upgrade is expected to take (${formatDuration(needsMs)})`;
-  return {
-    kind: 'blocked',
-    by: 'window',
-    reason,
-    until: assessCalendar(calendar, lane.timeZone, opening.until).until,
-  };
+  const opensAt = assessCalendar(calendar, timeZone, opening.until).until;
+  return blocked({ kind: 'windowTooShort', timeZone, expectMs }, opensAt);
+}
+
+function blocked(by: LaneBlocker, until: EpochMs | null = null): LaneVerdict {
+  return { kind: 'blocked', blocker: { ...by, until } };
 }
 
 function roomIn(view: RolloutView, domain: number): number {
@@ -172,17 +171,14 @@ function pick(view: RolloutView, lanes: readonly JudgedLane[], free: number): re
   return picks;
 }
 
-/** Each reason once, the earliest end first. */
-function holdsOf(lanes: readonly JudgedLane[]): readonly Hold[] {
-  const holds = new Map<string, Hold>();
-  for (const { verdict } of lanes) {
-    if (verdict.kind !== 'blocked') continue;
-    const { reason, until } = verdict;
-    holds.set(`${reason}/${until}`, { reason, until });
-  }
-  return [...holds.values()]
+/** Each blocker once, the earliest end first. */
+function blockersOf(lanes: readonly JudgedLane[]): readonly Blocker[] {
+  const blockers = new Map<string, Blocker>();
+  for (const { verdict } of lanes)
+    if (verdict.kind === 'blocked') blockers.set(JSON.stringify(verdict.blocker), verdict.blocker);
+  return [...blockers.values()]
     .sort((a, b) => (a.until ?? Number.POSITIVE_INFINITY) - (b.until ?? Number.POSITIVE_INFINITY))
-    .slice(0, holdsShownMax);
+    .slice(0, blockersShownMax);
 }
 
 /** The first of these instants; null when there is none. */

@@ -50,11 +50,9 @@ export function standsFor(standstill: Standstill, targetBuild: string): boolean 
 
 /** A new plan would make canaries of those who were to wait. */
 function standstillOfPart(rollout: Rollout): Standstill | undefined {
-  const wave = rollout.waves.find(({ state }) => state === 'awaitingApproval' || state === 'held');
+  const wave = rollout.waves.find(({ state }) => state === 'awaitingApproval');
   const parts = [
-    wave === undefined
-      ? ''
-      : `wave ${wave.name} of it ${wave.state === 'held' ? 'was held' : 'waited for approval'}`,
+    wave === undefined ? '' : `wave ${wave.name} of it waited for approval`,
     heldStrataWords(rollout),
   ].filter((words) => words !== '');
   return parts.length === 0 ? undefined : { words: `ran, and ${parts.join(', and ')}`, build: null };

@@ -1,7 +1,162 @@
-import type { EpochMs } from '../../base/time.ts';
+import { assertNever } from '../../base/assert.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { AccountStatus } from '../model/account.ts';
+import type { Implausible } from '../model/assess-inventory.ts';
+import type { Rollout, RolloutState } from '../model/rollout.ts';
+import type { UpgradeState } from '../model/upgrade.ts';
+import type { GateAssessment } from './gate-probe.ts';
 
-/** Something that stops the rollout from starting more, in words, and until when where that is known. */
-export interface Hold {
-  readonly reason: string;
-  readonly until: EpochMs | null;
+/**
+ * Why something does not start now: a kind with its figures, and when it may end by itself (null: not known, or a person
+ * ends it). `messages/blockers.ts` makes the sentence. Waves are given by name.
+ */
+export type Blocker = { readonly until: EpochMs | null } & (
+  | RolloutBlocker
+  | EndingBlocker
+  | WaveBlocker
+  | AdmissionBlocker
+  /** It is about to be held, aborted or rolled back for this. */
+  | StopCause
+);
+export type BlockerKind = Blocker['kind'];
+
+/** The rollout as a whole starts nothing. */
+type RolloutBlocker =
+  | { readonly kind: 'planned' }
+  | { readonly kind: 'planApproval' }
+  | { readonly kind: 'held'; readonly reason: string }
+  | { readonly kind: 'paused'; readonly reason: string }
+  /** A limit is exceeded, and running upgrades may still show that a few strata alone are to blame. */
+  | { readonly kind: 'outliersUnclear'; readonly failures: WaveFailures }
+  /** `heldAfterMs`: it is held when this lasts longer; null: it stands already. */
+  | {
+      readonly kind: 'inventory';
+      readonly why: Implausible;
+      readonly lastsMs: DurationMs;
+      readonly heldAfterMs: DurationMs | null;
+    }
+  | { readonly kind: 'recordsUnreadable'; readonly collectorIds: readonly number[] }
+  | { readonly kind: 'account'; readonly account: Exclude<AccountStatus, { readonly kind: 'own' }> };
+
+/** The rollout is over, or about to be. */
+type EndingBlocker =
+  | { readonly kind: 'over'; readonly reason: string }
+  | { readonly kind: 'withdrawing'; readonly upgrades: number }
+  | { readonly kind: 'watching'; readonly upgrades: number }
+  /** In another account, where nobody can watch them. */
+  | { readonly kind: 'abandoning'; readonly upgrades: number }
+  /** `why`: the inventory behind its plan can't be believed. */
+  | { readonly kind: 'rollbackPlan'; readonly why: Implausible | null }
+  | { readonly kind: 'rollback'; readonly rollback: string; readonly state: RolloutState };
+
+/** The current wave goes no further. */
+type WaveBlocker =
+  | { readonly kind: 'waveApproval'; readonly wave: string }
+  | { readonly kind: 'soak'; readonly wave: string }
+  | { readonly kind: 'lateJoiners'; readonly wave: string; readonly upgrades: number }
+  | {
+      readonly kind: 'soakCheck';
+      readonly wave: string;
+      readonly silent: number;
+      readonly failedPolls: number;
+    }
+  | { readonly kind: 'gate'; readonly wave: string; readonly gate: GateAssessment }
+  /** `wave`: none of it is upgraded yet; null: all waves have passed. `known`: some of them. */
+  | {
+      readonly kind: 'deferred';
+      readonly wave: string | null;
+      readonly upgrades: number;
+      readonly known: ReadonlyArray<{ readonly name: string; readonly reason: string }>;
+    }
+  /** A collector of a later wave waits for this. */
+  | { readonly kind: 'waveOrder'; readonly wave: string; readonly waits: WaveWaits | null };
+
+/** No slot is given, to all or to the collectors of a lane. */
+type AdmissionBlocker =
+  | { readonly kind: 'retryNotDue' }
+  | { readonly kind: 'turn' }
+  | { readonly kind: 'concurrency'; readonly slots: number }
+  | LaneBlocker;
+
+export type LaneBlocker =
+  | { readonly kind: 'stratumHeld'; readonly label: string; readonly reason: string }
+  /** `timeZone`: a collector's own; empty: the policy's. */
+  | { readonly kind: 'window'; readonly timeZone: string }
+  | { readonly kind: 'freeze'; readonly timeZone: string; readonly reason: string }
+  /** An upgrade is expected to take longer than the window stays open (P7). */
+  | { readonly kind: 'windowTooShort'; readonly timeZone: string; readonly expectMs: DurationMs }
+  | { readonly kind: 'cap'; readonly label: string; readonly cap: number };
+
+/** What a wave that has not begun waits for. `gateOf`: the wave before it. */
+export interface WaveWaits {
+  readonly gateOf: string | null;
+  readonly approval: boolean;
+}
+
+/** Why a rollout is held by itself, or breached. */
+export type StopCause = HoldCause | BreachCause;
+
+/** Something is inconclusive, or waits for an operator (P14). */
+export type HoldCause =
+  | { readonly kind: 'planUnreadable' }
+  | { readonly kind: 'buildHeld'; readonly build: string; readonly reason: string }
+  | { readonly kind: 'inventoryUnresolved'; readonly why: Implausible }
+  /** No collector of the wave was upgraded, and none is left that could be. `ended`: how many ended in which state. */
+  | {
+      readonly kind: 'noEvidence';
+      readonly wave: string;
+      readonly ended: ReadonlyArray<{ readonly state: UpgradeState; readonly upgrades: number }>;
+    }
+  /** `undecided`: it keeps changing sides. */
+  | {
+      readonly kind: 'gateInconclusive';
+      readonly wave: string;
+      readonly gate: GateAssessment;
+      readonly undecided: boolean;
+    }
+  | { readonly kind: 'gateUnknown'; readonly wave: string; readonly gate: string }
+  | { readonly kind: 'onlyHeldStrata'; readonly upgrades: number; readonly labels: readonly string[] };
+
+/** A limit is exceeded: what follows is the policy's `onBreach`. */
+export type BreachCause =
+  | { readonly kind: 'failures'; readonly failures: WaveFailures }
+  | { readonly kind: 'gateMissed'; readonly wave: string; readonly gate: GateAssessment };
+
+/** A wave's weighted failures against its limit. */
+export interface FailureFigures {
+  readonly failures: number;
+  readonly failuresAllowed: number;
+  readonly acknowledged: number;
+  /** Collectors that did not come back, and as how many failures each counts. */
+  readonly lost: number;
+  readonly lostWeight: number;
+}
+
+export interface WaveFailures extends FailureFigures {
+  readonly wave: string;
+}
+
+/** Why nothing of a rollout starts that does not run. */
+export function stateBlocker({ state, reason }: Rollout): Blocker {
+  switch (state) {
+    case 'planned':
+      return { kind: 'planned', until: null };
+    case 'awaitingApproval':
+      return { kind: 'planApproval', until: null };
+    case 'held':
+    case 'paused':
+      return { kind: state, reason, until: null };
+    case 'running':
+      return { kind: 'turn', until: null };
+    case 'rollingBack':
+      return { kind: 'rollbackPlan', why: null, until: null };
+    case 'succeeded':
+    case 'finishedWithFailures':
+    case 'aborted':
+    case 'rolledBack':
+    case 'superseded':
+      return { kind: 'over', reason, until: null };
+    default:
+      return assertNever(state);
+  }
 }

@@ -9,23 +9,18 @@ import {
   type BuildHold,
   type HeldFor,
   isRolloutEnd,
-  type Rollout,
   type RolloutState,
   type RolloutView,
 } from '../model/rollout.ts';
 import { isEnd } from '../model/upgrade.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admit, earliest } from './admission.ts';
+import { type AssessedView, assess, total } from './assess.ts';
+import { type Blocker, stateBlocker } from './blocker.ts';
 import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
-import { assessedAt, total } from './failure-limits.ts';
 import { decideForeign } from './foreign-rollout.ts';
-import {
-  implausibleBesideHold,
-  implausibleBlocker,
-  implausibleHeldWords,
-  rollbackImplausibleWords,
-} from './implausible-inventory.ts';
+import { implausibleBlocker } from './implausible-inventory.ts';
 import { decideUnreadable } from './unreadable-upgrades.ts';
 import { decideWave } from './wave-progress.ts';
 
@@ -35,25 +30,26 @@ import { decideWave } from './wave-progress.ts';
  * of the store, which refuse what was decided from a view that has changed since.
  */
 export function decide(view: RolloutView, now: EpochMs): Decision {
+  return decideAssessed(assess(view), now);
+}
+
+/** The same of a view that was assessed already. */
+export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
   const { rollout } = view;
-  if (rollout.endedAt !== null) return { actions: [], holds: [], wakeAt: null };
+  if (rollout.endedAt !== null) return { actions: [], blockers: [], wakeAt: null };
   const isForeign = view.account !== undefined && view.account.kind !== 'own';
   const decision = isForeign ? decideForeign(view, view.account, now) : decideByState(view, now);
   if (view.unreadable === undefined || (isForeign && !isRolloutEnd(rollout.state))) return decision;
-  const { actions, hold, wakeAt } = decideUnreadable(view.unreadable, rollout, now);
+  const { actions, blocker, wakeAt } = decideUnreadable(view.unreadable, rollout, now);
   // First: what else is to be done may wait for them.
   return {
     actions: [...actions, ...decision.actions],
-    holds: [...decision.holds, hold],
+    blockers: [...decision.blockers, blocker],
     wakeAt: earliest([decision.wakeAt, wakeAt]),
   };
 }
 
-// Without them nobody knows which caps a collector counts for (P2, P14).
-const groupsUnreadableWords =
-  "the groups of its plan in Redis can't be read: abort it; what runs is watched to its end";
-
-function decideByState(view: RolloutView, now: EpochMs): Decision {
+function decideByState(view: AssessedView, now: EpochMs): Decision {
   const { rollout } = view;
   const deliver = deliverOverdue(view);
   switch (rollout.state) {
@@ -80,20 +76,20 @@ function decideByState(view: RolloutView, now: EpochMs): Decision {
   }
 }
 
-function decideRunning(view: RolloutView, deliver: readonly Action[], now: EpochMs): Decision {
-  if (view.groupsUnreadable) return stop({ do: 'hold', reason: groupsUnreadableWords }, now);
+function decideRunning(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
+  // Without its groups nobody knows which caps a collector counts for (P2, P14).
+  if (view.groupsUnreadable) return stop({ do: 'hold', cause: { kind: 'planUnreadable' } }, now);
   if (hasExcessAcknowledged(view))
-    return { actions: [{ do: 'lowerAcknowledged' }, ...deliver], holds: [], wakeAt: now };
+    return { actions: [{ do: 'lowerAcknowledged' }, ...deliver], blockers: [], wakeAt: now };
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (alarm?.kind === 'wait') {
-    const { reason } = alarm;
-    const brake: Action[] = view.braked ? [] : [{ do: 'setBrake', reason }];
     const { doubt } = view.rollout;
     // One on its way may have been deleted, which is seen only once the inventory can be believed again.
     const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
-    const holds = [{ reason, until: null }, ...(doubt === undefined ? [] : [implausibleBlocker(doubt, now)])];
-    return { actions: [...brake, ...check, ...deliver], holds, wakeAt: null };
+    const unclear = { kind: 'outliersUnclear', failures: alarm.failures, until: null } as const;
+    const blockers = [unclear, ...(doubt === undefined ? [] : [implausibleBlocker(doubt, now)])];
+    return { actions: [...setBrake(view), ...check, ...deliver], blockers, wakeAt: null };
   }
   if (view.rollout.doubt !== undefined) return decideImplausible(view, view.rollout.doubt, { deliver, now });
   const progress = decideWave(view, now);
@@ -109,7 +105,7 @@ function decideRunning(view: RolloutView, deliver: readonly Action[], now: Epoch
     admission.picks.length === 0 ? [] : [{ do: 'admit', picks: admission.picks, slots }];
   return {
     actions: [...liftBrake, ...progress.actions, ...admits, ...deliver],
-    holds: [...progress.holds, ...admission.holds],
+    blockers: [...progress.blockers, ...admission.blockers],
     wakeAt: earliest([progress.wakeAt, admission.wakeAt]),
   };
 }
@@ -119,7 +115,7 @@ function decideRunning(view: RolloutView, deliver: readonly Action[], now: Epoch
  * which takes the place of this hold.
  */
 function decideHeldFor(
-  view: RolloutView,
+  view: AssessedView,
   heldFor: HeldFor,
   deliver: readonly Action[],
   now: EpochMs,
@@ -128,90 +124,86 @@ function decideHeldFor(
   const alarm = raiseAlarm(view);
   if (alarm?.kind === 'act') return stop(alarm.action, now);
   if (view.buildHold !== null) return stop(holdForBuild(view.buildHold), now);
-  const evidence = assessedAt(view, heldFor.wave)?.assessment.evidence ?? 'none';
+  const evidence = view.assessed[heldFor.wave]?.assessment.evidence ?? 'none';
   if (alarm !== undefined || view.groupsUnreadable || evidence === 'none') return rests(view, deliver, now);
   const name = view.rollout.waves[heldFor.wave]?.name ?? '';
   const reason =
     evidence === 'shown'
       ? `wave ${name} has an upgraded collector now`
       : `wave ${name} has a collector to upgrade again`;
-  return { ...stopOf([{ do: 'endHold', reason }]), wakeAt: now };
+  return stop({ do: 'endHold', reason }, now);
 }
 
-function holdForBuild({ build, reason }: BuildHold): Extract<Action, { do: 'hold' }> {
-  return { do: 'hold', reason: `build ${build} is held: ${reason}` };
+function holdForBuild({ build, reason }: BuildHold): Action {
+  return { do: 'hold', cause: { kind: 'buildHeld', build, reason } };
 }
 
 /** Stopped by a person or a hold; what the inventory shows is kept up to date, so that what is told is true. */
-function rests(view: RolloutView, deliver: readonly Action[], now: EpochMs): Decision {
-  const { rollout } = view;
-  const hold = { reason: holdWords(rollout), until: null };
+function rests(view: AssessedView, deliver: readonly Action[], now: EpochMs): Decision {
+  const { doubt } = view.rollout;
   const lower: Action[] = hasExcessAcknowledged(view) ? [{ do: 'lowerAcknowledged' }] : [];
-  const actions = [...lower, ...deliver];
-  if (rollout.doubt === undefined) return { actions, holds: [hold], wakeAt: null };
+  const check: Action[] = doubt === undefined ? [] : [{ do: 'checkInventory' }];
+  const implausible = doubt === undefined ? [] : [{ ...implausibleBlocker(doubt, now), heldAfterMs: null }];
   return {
-    actions: [...actions, { do: 'checkInventory' }],
-    holds: [hold, implausibleBesideHold(rollout.doubt, now)],
+    actions: [...lower, ...deliver, ...check],
+    blockers: [stateBlocker(view.rollout), ...implausible],
     wakeAt: null,
   };
 }
 
 /** Who is there at all is not known: nothing starts and no wave moves on, until it is, or a person says so (P14). */
 function decideImplausible(
-  view: RolloutView,
+  view: AssessedView,
   doubt: ImplausibleInventory,
   { deliver, now }: { readonly deliver: readonly Action[]; readonly now: EpochMs },
 ): Decision {
   if (isImplausibleTooLong(doubt, now))
-    return stop({ do: 'hold', reason: implausibleHeldWords(doubt), forDoubt: true }, now);
-  const hold = implausibleBlocker(doubt, now);
-  const brake: Action[] = view.braked ? [] : [{ do: 'setBrake', reason: hold.reason }];
+    return stop({ do: 'hold', cause: { kind: 'inventoryUnresolved', why: doubt.why }, forDoubt: true }, now);
   return {
-    actions: [...brake, { do: 'checkInventory' }, ...deliver],
-    holds: [hold],
+    actions: [...setBrake(view), { do: 'checkInventory' }, ...deliver],
+    blockers: [implausibleBlocker(doubt, now)],
     wakeAt: doubt.since + implausibleHoldAfterMs,
   };
 }
 
+function setBrake(view: AssessedView): readonly Action[] {
+  return view.braked ? [] : [{ do: 'setBrake' }];
+}
+
 /** Ended before its time: what waits is withdrawn, what runs is watched to its end. */
-function decideEnded(view: RolloutView, deliver: readonly Action[]): Decision {
+function decideEnded(view: AssessedView, deliver: readonly Action[]): Decision {
   const { waiting, open } = countOpen(view);
   const actions: Action[] = [...deliver];
   if (waiting > 0) actions.push({ do: 'withdrawWaiting', reason: `the rollout was ${view.rollout.state}` });
   else if (open === 0) actions.push({ do: 'close' });
-  const reasons: string[] = [];
-  if (waiting > 0) reasons.push(`what waits is withdrawn (${upgrades(waiting)})`);
-  if (open > waiting) reasons.push(`what runs is watched to its end (${upgrades(open - waiting)})`);
-  return { actions, holds: reasons.map((reason) => ({ reason, until: null })), wakeAt: null };
-}
-
-function upgrades(count: number): string {
-  return count === 1 ? '1 upgrade' : `${count} upgrades`;
+  const blockers: Blocker[] = [];
+  if (waiting > 0) blockers.push({ kind: 'withdrawing', upgrades: waiting, until: null });
+  if (open > waiting) blockers.push({ kind: 'watching', upgrades: open - waiting, until: null });
+  return { actions, blockers, wakeAt: null };
 }
 
 /** First everything ends, then a rollout of its own takes the upgraded ones back, then this one is over. */
-function decideRollingBack(view: RolloutView, deliver: readonly Action[]): Decision {
+function decideRollingBack(view: AssessedView, deliver: readonly Action[]): Decision {
   const { rollout, rollback } = view;
   const { waiting, open } = countOpen(view);
-  const waits = (reason: string, ...actions: readonly Action[]): Decision => ({
+  const waits = (blocker: Blocker, ...actions: readonly Action[]): Decision => ({
     actions: [...deliver, ...actions],
-    holds: [{ reason, until: null }],
+    blockers: [blocker],
     wakeAt: null,
   });
-  if (waiting > 0)
-    return waits('what waits is withdrawn', { do: 'withdrawWaiting', reason: 'the rollout is rolled back' });
-  if (open > 0) return waits(`${open} upgrades are watched to their end before the rollback`);
-  if (rollback === null) {
-    const reason =
-      rollout.doubt === undefined ? 'the rollback is being planned' : rollbackImplausibleWords(rollout.doubt);
-    return waits(reason, { do: 'beginRollback' });
+  if (waiting > 0) {
+    const action = { do: 'withdrawWaiting', reason: 'the rollout is rolled back' } as const;
+    return waits({ kind: 'withdrawing', upgrades: waiting, until: null }, action);
   }
-  if (rollback.endedAt === null) return waits(`rollback ${rollback.id} is ${rollback.state}`);
+  if (open > 0) return waits({ kind: 'watching', upgrades: open, until: null });
+  if (rollback === null) {
+    const why = rollout.doubt?.why ?? null;
+    return waits({ kind: 'rollbackPlan', why, until: null }, { do: 'beginRollback' });
+  }
+  const blocker = { kind: 'rollback', rollback: rollback.id, state: rollback.state, until: null } as const;
+  if (rollback.endedAt === null) return waits(blocker);
   const reason = `by ${rollback.id}, which ${endWords[rollback.state] ?? `is ${rollback.state}`}`;
-  return waits('the rollback is over', {
-    do: 'endRollback',
-    reason: rollout.rollbackId === null ? '' : reason,
-  });
+  return waits(blocker, { do: 'endRollback', reason: rollout.rollbackId === null ? '' : reason });
 }
 
 const endWords: Partial<Record<RolloutState, string>> = {
@@ -220,7 +212,7 @@ const endWords: Partial<Record<RolloutState, string>> = {
   aborted: 'was aborted',
 };
 
-function countOpen(view: RolloutView): { readonly waiting: number; readonly open: number } {
+function countOpen(view: AssessedView): { readonly waiting: number; readonly open: number } {
   const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');
   return { waiting, open: total(view, (state) => !isEnd(state)) };
 }
@@ -234,16 +226,10 @@ function stop(action: Action, now: EpochMs): Decision {
 }
 
 function stopOf(actions: readonly Action[]): Omit<Decision, 'wakeAt'> {
-  const holds = actions.flatMap((action) =>
-    'reason' in action ? [{ reason: action.reason, until: null }] : [],
-  );
-  return { actions, holds };
+  const blockers = actions.flatMap((action) => ('cause' in action ? [{ ...action.cause, until: null }] : []));
+  return { actions, blockers };
 }
 
-function deliverOverdue(view: RolloutView): readonly Action[] {
+function deliverOverdue(view: AssessedView): readonly Action[] {
   return view.overdue.length === 0 ? [] : [{ do: 'deliver', collectorIds: view.overdue }];
-}
-
-function holdWords(rollout: Rollout): string {
-  return `${rollout.state}: ${rollout.reason}`;
 }

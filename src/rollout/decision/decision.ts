@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { HeldFor } from '../model/rollout.ts';
 import type { Pick } from './admission.ts';
-import type { Hold } from './blocker.ts';
+import type { Blocker, BreachCause, HoldCause } from './blocker.ts';
 import type { OutlierStratum } from './outlier-strata.ts';
 
 /** What the reconciler shall do, as data; `orchestrator/lead/reconcile.ts` carries it out. */
@@ -14,18 +14,18 @@ export type Action =
   | { readonly do: 'askGate'; readonly wave: number; readonly gate: number }
   | { readonly do: 'passWave'; readonly wave: number }
   /** Something is inconclusive, or waits for an operator (P14). */
-  | { readonly do: 'hold'; readonly reason: string; readonly heldFor?: HeldFor; readonly forDoubt?: true }
+  | { readonly do: 'hold'; readonly cause: HoldCause; readonly heldFor?: HeldFor; readonly forDoubt?: true }
   /** What the rollout was held for has come: it runs again. */
   | { readonly do: 'endHold'; readonly reason: string }
   /** Too many failures, or a gate that was missed: what follows is the policy's `onBreach`. */
-  | { readonly do: 'breach'; readonly wave: number; readonly reason: string; readonly holdsBuild: boolean }
+  | { readonly do: 'breach'; readonly cause: BreachCause; readonly holdsBuild: boolean }
   /** These strata alone are held, and the rest goes on. */
   | { readonly do: 'isolate'; readonly strata: readonly OutlierStratum[] }
   /** Failures were retried, or set aside: fewer are acknowledged from now on. */
   | { readonly do: 'lowerAcknowledged' }
   /** The inventory can't be believed: it is read again, until it can. */
   | { readonly do: 'checkInventory' }
-  | { readonly do: 'setBrake'; readonly reason: string }
+  | { readonly do: 'setBrake' }
   /** The store's brake is set, but nothing is wrong any more. */
   | { readonly do: 'liftBrake' }
   | { readonly do: 'admit'; readonly picks: readonly Pick[]; readonly slots: number }
@@ -48,7 +48,7 @@ export type Action =
 export interface Decision {
   readonly actions: readonly Action[];
   /** Why nothing more starts; `status` prints these. */
-  readonly holds: readonly Hold[];
+  readonly blockers: readonly Blocker[];
   /** When to decide again even if nothing happens. */
   readonly wakeAt: EpochMs | null;
 }

@@ -15,7 +15,7 @@ import type {
   Wave,
 } from '../model/rollout.ts';
 import { acknowledge, lowerAcknowledged } from './acknowledged-failures.ts';
-import { assessed } from './failure-limits.ts';
+import { assess } from './assess.ts';
 import { freshStatus } from './gate-probe.ts';
 
 /** What happened to a rollout as a whole. Only `evolveRollout` turns these into state. */
@@ -213,7 +213,7 @@ function resume(next: Rollout, reason: string, view: RolloutView): Rollout {
   const isOnlyHeldLeft =
     heldStrata.length > 0 &&
     view.rollout.waves.every(({ state }) => state === 'passed') &&
-    assessed(view).every(({ assessment }) => assessment.settled && assessment.deferred === 0);
+    assess(view).assessed.every(({ assessment }) => assessment.settled && assessment.deferred === 0);
   const { waves, acknowledgedStrata } = acknowledge(view, () => true);
   return {
     ...next,

@@ -1,9 +1,9 @@
 import type { EpochMs } from '../../base/time.ts';
-import { type AccountStatus, accountWords, needsPerson } from '../model/account.ts';
+import { type AccountStatus, needsPerson } from '../model/account.ts';
 import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd } from '../model/upgrade.ts';
+import { total } from './assess.ts';
 import type { Decision } from './decision.ts';
-import { total } from './failure-limits.ts';
 
 /**
  * What a daemon does for a rollout that is not known to belong to its account: nothing (P5, P14). Only one that an
@@ -15,21 +15,23 @@ export function decideForeign(
   account: Exclude<AccountStatus, { kind: 'own' }>,
   now: EpochMs,
 ): Decision {
-  const words = { reason: accountWords(account), until: null };
+  const blocker = { kind: 'account', account, until: null } as const;
   if (!needsPerson(account) || !isRolloutEnd(view.rollout.state))
-    return { actions: [], holds: [words], wakeAt: null };
+    return { actions: [], blockers: [blocker], wakeAt: null };
   const waiting = total(view, (state) => state === 'pending' || state === 'retrying' || state === 'deferred');
   const open = total(view, (state) => !isEnd(state));
-  if (open === 0) return { actions: [{ do: 'close' }], holds: [], wakeAt: null };
+  if (open === 0) return { actions: [{ do: 'close' }], blockers: [], wakeAt: null };
   if (waiting > 0) {
     const reason = `the rollout was ${view.rollout.state}`;
-    return { actions: [{ do: 'withdrawWaiting', reason }], holds: [words], wakeAt: null };
+    return { actions: [{ do: 'withdrawWaiting', reason }], blockers: [blocker], wakeAt: null };
   }
   const overAt = allOverAt(view);
-  const reason = `${open} of its upgrades may still run in another account, where this daemon can't look; they are given up when none can run any more`;
-  if (now < overAt) return { actions: [], holds: [{ reason, until: overAt }], wakeAt: overAt };
+  if (now < overAt) {
+    const blockers = [{ kind: 'abandoning', upgrades: open, until: overAt } as const];
+    return { actions: [], blockers, wakeAt: overAt };
+  }
   const why = 'it was in another account when its rollout was ended, and could not be watched to its end';
-  return { actions: [{ do: 'abandon', reason: why }], holds: [], wakeAt: null };
+  return { actions: [{ do: 'abandon', reason: why }], blockers: [], wakeAt: null };
 }
 
 /** No create has left since the last change of an upgrade, and none runs for longer than its deadline and its proof. */

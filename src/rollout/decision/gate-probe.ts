@@ -1,6 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
 import type { Expectation, GateRule } from '../model/policy.ts';
 import type { GateAnswers } from '../model/rollout.ts';
 
@@ -10,13 +9,39 @@ export type GateAnswerLike =
   | { readonly kind: 'verdict'; readonly verdict: 'pass' | 'hold'; readonly detail: string }
   | { readonly kind: 'error'; readonly detail: string };
 
+/** How a gate stands, and why; `messages/gates.ts` makes the sentence. */
 export interface GateAssessment {
+  readonly name: string;
+  readonly dryRun: boolean;
   /** `waiting`: nothing is known for certain yet, ask on. `inconclusive` is a hold, never a failure (P14). */
   readonly verdict: 'pass' | 'fail' | 'hold' | 'inconclusive' | 'waiting';
-  /** How it stands, for a person: `prometheus 0.93, expected >= 0.99, for 4m of 10m`. */
-  readonly words: string;
+  readonly finding: GateFinding;
   /** When it is to be asked next. */
   readonly askAt: EpochMs;
+}
+
+export type GateFinding =
+  | { readonly kind: 'unasked' }
+  | { readonly kind: 'silent'; readonly silence: GateSilence }
+  /** `silence`: since then it has given no answer. */
+  | { readonly kind: 'saysHold'; readonly detail: string; readonly silence: GateSilence | null }
+  | {
+      readonly kind: 'answered';
+      readonly isMet: boolean;
+      readonly value: number | null;
+      /** null: a webhook. */
+      readonly expect: Expectation | null;
+      readonly silence: GateSilence | null;
+      /** How long it has been so, of how long it has to be. */
+      readonly lastsMs: DurationMs;
+      readonly forMs: DurationMs;
+      /** Too old to count. */
+      readonly isOld: boolean;
+    };
+
+export interface GateSilence {
+  readonly times: number;
+  readonly detail: string;
 }
 
 /** One answer may get lost, or the asked one restart; with the fourth in a row nobody knows how the wave does (P14). */
@@ -59,11 +84,12 @@ export function afterAnswer(
   return { ...heard, askedAt: at, watchedSince, since: goesOn ? standing.since : at, errorsInRow: 0 };
 }
 
-/** What a gate's standing means for its wave (DESIGN §4, Gate). One in `dryRun` always passes. */
-export function assessGate(gate: GateRule, standing: GateAnswers, now: EpochMs): GateAssessment {
-  const { verdict, words } = judge(gate, standing, now);
-  const askAt = nextAsk(gate, standing.askedAt, now);
-  return gate.dryRun ? { verdict: 'pass', words: `${words} (dry run)`, askAt } : { verdict, words, askAt };
+/** What a gate's answers mean for its wave (DESIGN §4, Gate). One in `dryRun` always passes. */
+export function assessGate(gate: GateRule, answers: GateAnswers, now: EpochMs): GateAssessment {
+  const { name, dryRun } = gate;
+  const { verdict, finding } = judge(gate, answers, now);
+  const askAt = nextAsk(gate, answers.askedAt, now);
+  return { name, dryRun, verdict: dryRun ? 'pass' : verdict, finding, askAt };
 }
 
 /** True when a gate has been asked without a break for longer than this since an instant, up to now. */
@@ -97,18 +123,6 @@ export function evaluateExpectation(expect: Expectation, value: number): boolean
   }
 }
 
-/** Writes a query's value in six digits, or in all of them where rounding would put it on the other side. */
-export function writeGateValue(expect: Expectation, value: number): string {
-  const rounded = Number(value.toPrecision(6));
-  const isTrue = evaluateExpectation(expect, rounded) === evaluateExpectation(expect, value);
-  return String(isTrue ? rounded : value);
-}
-
-/** `>= 0.99` */
-export function writeExpectation({ operator, value }: Expectation): string {
-  return `${operator} ${value}`;
-}
-
 type Heard = Pick<GateAnswers, 'value' | 'detail'> & {
   readonly verdict: Exclude<GateAnswers['verdict'], 'unasked'>;
 };
@@ -126,67 +140,48 @@ function hear(gate: GateRule, answer: GateAnswerLike): Heard {
   return { verdict: 'error', value: null, detail: `an answer that says nothing to it: ${detail}` };
 }
 
-type Judgement = Pick<GateAssessment, 'verdict' | 'words'>;
+type Judgement = Pick<GateAssessment, 'verdict' | 'finding'>;
 
 // Evaluated in order, the first match wins: silence goes before everything, since an older answer proves nothing.
-function judge(gate: GateRule, standing: GateAnswers, now: EpochMs): Judgement {
-  const { verdict, detail, errorsInRow } = standing;
-  const times = errorsInRow === 1 ? 'once' : `${errorsInRow} times`;
-  const silence = `gave no answer ${times}: ${detail}`;
-  if (errorsInRow >= errorsMax) return { verdict: 'inconclusive', words: `${gate.name} ${silence}` };
+function judge(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
+  const { verdict, detail, errorsInRow } = answers;
+  const silence = { times: errorsInRow, detail };
+  if (errorsInRow >= errorsMax) return { verdict: 'inconclusive', finding: { kind: 'silent', silence } };
   switch (verdict) {
     case 'unasked':
-      return { verdict: 'waiting', words: `${gate.name} was not asked yet` };
+      return { verdict: 'waiting', finding: { kind: 'unasked' } };
     case 'error':
-      return { verdict: 'waiting', words: `${gate.name} ${silence}` };
-    case 'hold': {
-      const words = errorsInRow > 0 ? `said hold, then ${silence}` : withDetail('says hold', detail);
-      return { verdict: 'hold', words: `${gate.name} ${words}` };
-    }
+      return { verdict: 'waiting', finding: { kind: 'silent', silence } };
+    case 'hold':
+      return {
+        verdict: 'hold',
+        finding: { kind: 'saysHold', detail, silence: errorsInRow > 0 ? silence : null },
+      };
     case 'met':
     case 'missed':
-      return judgeCount(gate, standing, { silence, now });
+      return judgeCount(gate, answers, now);
     default:
       return assertNever(verdict);
   }
 }
 
 /** Whether what is met, or missed, has been so for long enough. */
-function judgeCount(
-  gate: GateRule,
-  standing: GateAnswers,
-  { silence, now }: { readonly silence: string; readonly now: EpochMs },
-): Judgement {
-  const { verdict, errorsInRow, askedAt, since } = standing;
-  const words = showAnswer(gate, standing);
+function judgeCount(gate: GateRule, answers: GateAnswers, now: EpochMs): Judgement {
+  const { verdict, value, detail, errorsInRow, askedAt, since } = answers;
+  const isMet = verdict === 'met';
+  const expect = gate.kind === 'prometheus' ? gate.expect : null;
+  const forMs = gate.kind === 'prometheus' ? gate.forMs : 0;
+  const answered = { kind: 'answered', isMet, value, expect, forMs } as const;
   // An instant that is missing can't prove anything: it counts as never.
   if (errorsInRow > 0 || askedAt === null || since === null) {
-    return { verdict: 'waiting', words: `${words}, then ${silence}` };
+    const silence = { times: errorsInRow, detail };
+    return { verdict: 'waiting', finding: { ...answered, silence, lastsMs: 0, isOld: false } };
   }
-  const forMs = gate.kind === 'prometheus' ? gate.forMs : 0;
-  const heldMs = Math.max(0, askedAt - since);
-  if (heldMs < forMs) {
-    const progress = `for ${formatDuration(heldMs)} of ${formatDuration(forMs)}`;
-    return { verdict: 'waiting', words: `${words}, ${progress}` };
-  }
-  if (verdict === 'met' && !isFresh(gate, askedAt, now)) {
-    return { verdict: 'waiting', words: `${words}, but that is too old to count` };
-  }
-  const length = forMs > 0 ? `, for ${formatDuration(heldMs)}` : '';
-  return { verdict: verdict === 'met' ? 'pass' : 'fail', words: `${words}${length}` };
-}
-
-function showAnswer(gate: GateRule, { verdict, value }: GateAnswers): string {
-  if (gate.kind === 'webhook') return `${gate.name} says pass`;
-  const shown = value === null ? 'no value' : writeGateValue(gate.expect, value);
-  const expected = writeExpectation(gate.expect);
-  return verdict === 'met'
-    ? `${gate.name} ${shown} ${expected}`
-    : `${gate.name} ${shown}, expected ${expected}`;
-}
-
-function withDetail(words: string, detail: string): string {
-  return detail === '' ? words : `${words}: ${detail}`;
+  const lastsMs = Math.max(0, askedAt - since);
+  const isOld = isMet && lastsMs >= forMs && !isFresh(gate, askedAt, now);
+  const finding = { ...answered, silence: null, lastsMs, isOld };
+  if (lastsMs < forMs || isOld) return { verdict: 'waiting', finding };
+  return { verdict: isMet ? 'pass' : 'fail', finding };
 }
 
 /** Clocks of two daemons differ by a little; an answer from far in the future is as worthless as an old one. */

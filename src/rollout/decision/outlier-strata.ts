@@ -4,8 +4,10 @@ import type { RolloutView, StratumSummary } from '../model/rollout.ts';
 export interface OutlierStratum {
   readonly stratum: number;
   readonly label: string;
-  /** `3 of 4 failed, 1 of 80 elsewhere`. */
-  readonly reason: string;
+  readonly failed: number;
+  readonly tried: number;
+  /** All other strata. */
+  readonly elsewhere: { readonly failed: number; readonly tried: number };
 }
 
 /** How a stratum stands over all waves. */
@@ -201,9 +203,5 @@ function chanceOfAtLeast(failed: number, tried: number, chance: number): number 
 function describe(view: RolloutView, culprit: Tally, rest: Rest): OutlierStratum {
   const label = view.groups.strata[culprit.stratum]?.label ?? '';
   const { failed, tried, stratum } = culprit;
-  return {
-    stratum,
-    label,
-    reason: `${failed} of ${tried} failed, ${rest.failed} of ${rest.tried} elsewhere`,
-  };
+  return { stratum, label, failed, tried, elsewhere: { failed: rest.failed, tried: rest.tried } };
 }

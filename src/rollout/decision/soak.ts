@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
-import type { RolloutView } from '../model/rollout.ts';
+import type { AssessedWave } from './assess.ts';
 
 /** How an upgraded collector does while its wave soaks (DESIGN §4, Gate). */
 export type SoakVerdict =
@@ -46,18 +46,15 @@ export function assessSoak(
 }
 
 /** When the soak of a wave would end that settled now: it runs from the end of its last upgrade. */
-export function soakEndIfBegun(view: RolloutView, index: number, now: EpochMs): EpochMs {
-  const soakMs = view.rollout.policy.waves[index]?.soakMs ?? 0;
-  return (view.waves[index]?.lastChangeAt ?? now) + soakMs;
+export function soakEndIfBegun({ rule, summary }: AssessedWave, now: EpochMs): EpochMs {
+  return (summary.lastChangeAt ?? now) + rule.soakMs;
 }
 
 /** When the soak of a wave ends: skipped, or later for those that came late; null when it has not begun. */
-export function soakEndsAtOf(view: RolloutView, index: number): EpochMs | null {
-  const wave = view.rollout.waves[index];
-  if (wave === undefined || wave.soakEndsAt === null) return null;
+export function soakEndsAtOf({ wave, rule, summary }: AssessedWave): EpochMs | null {
+  if (wave.soakEndsAt === null) return null;
   if (wave.soakSkippedAt !== null) return wave.soakSkippedAt;
   // A wave that has passed soaks no more, whoever joins it later.
   if (wave.state !== 'soaking') return wave.soakEndsAt;
-  const soakMs = view.rollout.policy.waves[index]?.soakMs ?? 0;
-  return Math.max(wave.soakEndsAt, (view.waves[index]?.lastChangeAt ?? 0) + soakMs);
+  return Math.max(wave.soakEndsAt, (summary.lastChangeAt ?? 0) + rule.soakMs);
 }

@@ -3,7 +3,7 @@ import type { PlanGroups } from '../model/plan-groups.ts';
 import { isRolloutEnd, type Rollout, type Unreadable } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import { adopt, end } from '../upgrade/upgrade-changes.ts';
-import type { Hold } from './blocker.ts';
+import type { Blocker } from './blocker.ts';
 import type { Action } from './decision.ts';
 
 /** What is still known of an upgrade whose record can't be read. */
@@ -35,15 +35,12 @@ export function decideUnreadable(
   { collectorIds, forMs }: Unreadable,
   { state }: Rollout,
   now: EpochMs,
-): { readonly actions: readonly Action[]; readonly hold: Hold; readonly wakeAt: EpochMs } {
+): { readonly actions: readonly Action[]; readonly blocker: Blocker; readonly wakeAt: EpochMs } {
   const leftMs = isRolloutEnd(state) ? 0 : Math.max(0, patienceMs - forMs);
-  const [first] = collectorIds;
-  const whose = collectorIds.length === 1 ? `collector ${first}` : `${collectorIds.length} collectors`;
-  const reason = `the record of ${whose} in Redis can't be read: ten minutes after that was seen, what may run is looked at, and the rest is withdrawn`;
   return {
     actions: leftMs > 0 ? [] : [{ do: 'mend', collectorIds }],
     // Not an instant: it is no window that opens.
-    hold: { reason, until: null },
+    blocker: { kind: 'recordsUnreadable', collectorIds, until: null },
     wakeAt: now + leftMs,
   };
 }

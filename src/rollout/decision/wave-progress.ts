@@ -1,21 +1,21 @@
 import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { WaveRule } from '../model/policy.ts';
-import type { RolloutView, Wave } from '../model/rollout.ts';
+import type { Wave } from '../model/rollout.ts';
 import { isEnd, isFailed } from '../model/upgrade.ts';
 import { earliest } from './admission.ts';
-import type { Hold } from './blocker.ts';
+import { type AssessedView, type AssessedWave, total } from './assess.ts';
+import type { Blocker, HoldCause } from './blocker.ts';
 import { isCanary } from './breaker.ts';
 import type { Action } from './decision.ts';
-import { type AssessedWave, assessed, assessedAt, total } from './failure-limits.ts';
 import { assessGate, isWatchedLongerThan } from './gate-probe.ts';
 import { soakEndIfBegun, soakEndsAtOf } from './soak.ts';
-import { awaitsDeferred, deferredUntil, deferredWords, noEvidenceWords, soakWords } from './wave-blockers.ts';
+import { deferredBlocker, lastDeferredUntil, noEvidence } from './wave-blockers.ts';
 
 /** What the first wave that has not passed does next. */
 export interface Progress {
   readonly actions: readonly Action[];
-  readonly holds: readonly Hold[];
+  readonly blockers: readonly Blocker[];
   readonly wakeAt: EpochMs | null;
   /** Nothing may be admitted beside it: the rollout is about to stop. */
   readonly stops: boolean;
@@ -34,11 +34,10 @@ const soakRecheckMax: DurationMs = 30_000;
 const undecidedForMin: DurationMs = 30 * 60_000;
 
 /** What the first wave that has not passed does next (P3: no other wave may begin). */
-export function decideWave(view: RolloutView, now: EpochMs): Progress {
-  const index = view.rollout.waves.findIndex(({ state }) => state !== 'passed');
-  const current = assessedAt(view, index);
+export function decideWave(view: AssessedView, now: EpochMs): Progress {
+  const { current } = view;
   if (current === undefined) return finishOrWait(view);
-  const { wave, rule } = current;
+  const { index, wave, rule } = current;
   switch (wave.state) {
     case 'waiting':
       if (rule.approval && wave.approvedAt === null && wave.size > 0)
@@ -46,60 +45,56 @@ export function decideWave(view: RolloutView, now: EpochMs): Progress {
       return acts({ do: 'openWave', wave: index });
     case 'awaitingApproval':
       if (wave.approvedAt !== null) return acts({ do: 'openWave', wave: index });
-      return waits(`wave ${wave.name} waits for approval`);
+      return waits({ kind: 'waveApproval', wave: wave.name, until: null });
     case 'open':
-      return decideOpen(view, index, current, now);
+      return decideOpen(view, current, now);
     case 'soaking':
-      return decideSoaking(view, index, current, now);
+      return decideSoaking(view, current, now);
     case 'passed':
-    case 'held':
-      return waits(`wave ${wave.name} is ${wave.state}`);
+      return waits();
     default:
       return assertNever(wave.state);
   }
 }
 
-function decideOpen(view: RolloutView, index: number, current: AssessedWave, now: EpochMs): Progress {
-  const { wave, rule, assessment } = current;
+function decideOpen(view: AssessedView, current: AssessedWave, now: EpochMs): Progress {
+  const { index, wave, rule, assessment } = current;
   if (!assessment.settled) return waits();
-  const missing = missingEvidence(view, index, current);
+  const missing = missingEvidence(view, current);
   if (missing !== undefined) return missing;
   const isTrivial = wave.size + wave.joined === 0 || (rule.soakMs === 0 && rule.gates.length === 0);
   if (isTrivial) return acts({ do: 'passWave', wave: index });
-  return acts({ do: 'beginSoak', wave: index, endsAt: soakEndIfBegun(view, index, now) });
+  return acts({ do: 'beginSoak', wave: index, endsAt: soakEndIfBegun(current, now) });
 }
 
-function decideSoaking(view: RolloutView, index: number, current: AssessedWave, now: EpochMs): Progress {
-  const { wave, assessment } = current;
+function decideSoaking(view: AssessedView, current: AssessedWave, now: EpochMs): Progress {
+  const { index, wave, assessment } = current;
   if (!assessment.settled) {
-    const onTheirWay = Math.max(0, assessment.active + assessment.pending - assessment.setAside);
-    return waits(`wave ${wave.name}: ${onTheirWay} came late and are on their way`);
+    const upgrades = Math.max(0, assessment.active + assessment.pending - assessment.setAside);
+    return waits({ kind: 'lateJoiners', wave: wave.name, upgrades, until: null });
   }
   // Its only successes may have died while it soaked.
-  const missing = missingEvidence(view, index, current);
+  const missing = missingEvidence(view, current);
   if (missing !== undefined) return missing;
-  const endsAt = soakEndsAtOf(view, index) ?? 0;
-  const gates = askGates(view, index, current, { endsAt, now });
+  const endsAt = soakEndsAtOf(current) ?? 0;
+  const gates = askGates(view, current, { endsAt, now });
   if (gates.stops) return gates;
-  const soak = watchSoak(index, current, { endsAt, now });
+  const soak = watchSoak(current, { endsAt, now });
   const actions = [...soak.actions, ...gates.actions];
-  const holds = [...soak.holds, ...gates.holds];
-  if (holds.length === 0) return acts({ do: 'passWave', wave: index });
-  return { actions, holds, wakeAt: earliest([soak.wakeAt, gates.wakeAt]), stops: false };
+  const blockers = [...soak.blockers, ...gates.blockers];
+  if (blockers.length === 0) return acts({ do: 'passWave', wave: index });
+  return { actions, blockers, wakeAt: earliest([soak.wakeAt, gates.wakeAt]), stops: false };
 }
 
 /**
  * Without a collector on the build a gate has no data, and no data is no pass (P14). Deferred collectors may still bring
  * some, so the wave waits for them, without a hold; a wave that has none left is held until evidence comes by itself.
  */
-function missingEvidence(view: RolloutView, index: number, current: AssessedWave): Progress | undefined {
-  const { wave, assessment } = current;
+function missingEvidence(view: AssessedView, current: AssessedWave): Progress | undefined {
+  const { index, wave, assessment } = current;
   if (assessment.evidence === 'shown' || wave.acceptedWithoutEvidence) return undefined;
-  if (assessment.evidence === 'awaited') {
-    return { actions: [], holds: [awaitsDeferred(view, index)], wakeAt: null, stops: false };
-  }
-  const reason = noEvidenceWords(view, index);
-  return breaks({ do: 'hold', reason, heldFor: { kind: 'evidence', wave: index } });
+  if (assessment.evidence === 'awaited') return waits(deferredBlocker(view, current));
+  return breaks({ do: 'hold', cause: noEvidence(current), heldFor: { kind: 'evidence', wave: index } });
 }
 
 interface SoakTimes {
@@ -108,30 +103,28 @@ interface SoakTimes {
 }
 
 /** The soak is over when its time is up and a look begun after that saw every upgraded collector alive on the build. */
-function watchSoak(
-  index: number,
-  { wave, rule, assessment }: AssessedWave,
-  { endsAt, now }: SoakTimes,
-): Progress {
+function watchSoak({ index, wave, rule, assessment }: AssessedWave, { endsAt, now }: SoakTimes): Progress {
   const isLooked = rule.soakMs > 0 && assessment.soaking > 0;
   const check = wave.soakCheck;
   const isOver = now >= endsAt;
   const isSeenWell = check !== null && check.at >= endsAt && check.silent === 0 && check.failedPolls === 0;
   if (isOver && (!isLooked || isSeenWell)) return acts();
-  const holds = [isOver ? lookWords(wave) : { reason: soakWords(wave), until: endsAt }];
-  if (!isLooked) return { actions: [], holds, wakeAt: endsAt, stops: false };
+  const blockers: Blocker[] = [
+    isOver
+      ? {
+          kind: 'soakCheck',
+          wave: wave.name,
+          silent: check?.silent ?? 0,
+          failedPolls: check?.failedPolls ?? 0,
+          until: null,
+        }
+      : { kind: 'soak', wave: wave.name, until: endsAt },
+  ];
+  if (!isLooked) return { actions: [], blockers, wakeAt: endsAt, stops: false };
   const dueAt = soakLookDueAt(wave, rule, endsAt);
-  if (now >= dueAt) return { actions: [{ do: 'checkSoak', wave: index }], holds, wakeAt: null, stops: false };
-  return { actions: [], holds, wakeAt: dueAt, stops: false };
-}
-
-function lookWords(wave: Wave): Hold {
-  const check = wave.soakCheck;
-  if (check !== null && check.failedPolls > 0)
-    return { reason: `wave ${wave.name}: the look after the soak brought no answer`, until: null };
-  if (check !== null && check.silent > 0)
-    return { reason: `wave ${wave.name}: ${check.silent} are silent after the soak`, until: null };
-  return { reason: `wave ${wave.name}: its collectors are looked at after the soak`, until: null };
+  if (now >= dueAt)
+    return { actions: [{ do: 'checkSoak', wave: index }], blockers, wakeAt: null, stops: false };
+  return { actions: [], blockers, wakeAt: dueAt, stops: false };
 }
 
 function soakLookDueAt(wave: Wave, rule: WaveRule, endsAt: EpochMs): EpochMs {
@@ -148,52 +141,52 @@ function soakLookDueAt(wave: Wave, rule: WaveRule, endsAt: EpochMs): EpochMs {
 
 /** Gates are asked from the beginning of the soak; one that is missed stops the rollout at once. */
 function askGates(
-  view: RolloutView,
-  index: number,
-  { wave, rule }: AssessedWave,
+  view: AssessedView,
+  { index, wave, rule }: AssessedWave,
   { endsAt, now }: SoakTimes,
 ): Progress {
   const actions: Action[] = [];
-  const holds: Hold[] = [];
+  const blockers: Blocker[] = [];
   const wakes: EpochMs[] = [];
   for (const [gateIndex, gate] of rule.gates.entries()) {
-    const standing = wave.gates[gateIndex];
-    if (standing === undefined) return stops(`wave ${wave.name}: nothing is kept of gate ${gate.name}`);
-    const assessment = assessGate(gate, standing, now);
-    const { words, askAt } = assessment;
+    const answers = wave.gates[gateIndex];
+    if (answers === undefined) return stops({ kind: 'gateUnknown', wave: wave.name, gate: gate.name });
+    const assessment = assessGate(gate, answers, now);
     // A webhook speaks about the wave as a whole: what it said before that was over was about another one.
-    const isEarly = gate.kind === 'webhook' && (standing.askedAt ?? 0) < endsAt;
+    const isEarly = gate.kind === 'webhook' && (answers.askedAt ?? 0) < endsAt;
     const verdict = isEarly && assessment.verdict === 'pass' ? 'waiting' : assessment.verdict;
-    const reason = `wave ${wave.name}: ${words}`;
+    const of = { wave: wave.name, gate: assessment };
     if (verdict === 'fail')
-      return breaks({ do: 'breach', wave: index, reason, holdsBuild: isCanary(view, index) });
-    if (verdict === 'hold' || verdict === 'inconclusive') return stops(reason);
+      return breaks({
+        do: 'breach',
+        cause: { kind: 'gateMissed', ...of },
+        holdsBuild: isCanary(view, index),
+      });
+    if (verdict === 'hold' || verdict === 'inconclusive')
+      return stops({ kind: 'gateInconclusive', ...of, undecided: false });
     const forMs = Math.max(undecidedForMin, gate.kind === 'prometheus' ? 3 * gate.forMs : 0);
-    if (verdict === 'waiting' && isWatchedLongerThan(gate, standing, { since: endsAt, now, forMs }))
-      return stops(`${reason}: undecided for too long`);
+    if (verdict === 'waiting' && isWatchedLongerThan(gate, answers, { since: endsAt, now, forMs }))
+      return stops({ kind: 'gateInconclusive', ...of, undecided: true });
     // A dry run decides nothing, but it has to have shown something.
-    const isUnseen = gate.dryRun && standing.askedAt === null;
-    if (verdict === 'waiting' || isUnseen) holds.push({ reason, until: null });
+    const isUnseen = gate.dryRun && answers.askedAt === null;
+    if (verdict === 'waiting' || isUnseen) blockers.push({ kind: 'gate', ...of, until: null });
     if (gate.kind === 'webhook' && verdict === 'pass' && !isEarly) continue;
-    const dueAt = isEarly ? endsAt : (askAt ?? 0);
+    const dueAt = isEarly ? endsAt : assessment.askAt;
     if (now >= dueAt) actions.push({ do: 'askGate', wave: index, gate: gateIndex });
     else wakes.push(dueAt);
   }
-  return { actions, holds, wakeAt: earliest(wakes), stops: false };
+  return { actions, blockers, wakeAt: earliest(wakes), stops: false };
 }
 
 /** All waves have passed: done when every upgrade has ended; deferred ones may still be waited for. */
-function finishOrWait(view: RolloutView): Progress {
+function finishOrWait(view: AssessedView): Progress {
   const open = total(view, (state) => !isEnd(state));
-  const setAside = assessed(view).reduce((sum, { assessment }) => sum + assessment.setAside, 0);
+  const setAside = view.assessed.reduce((sum, { assessment }) => sum + assessment.setAside, 0);
   if (open > 0 && open === setAside) return endWithoutHeld(view, setAside);
   if (open > 0) {
-    const deferred = total(view, (state) => state === 'deferred');
-    if (deferred !== open) return waits();
-    const ends = view.waves.flatMap((_wave, index) => deferredUntil(view, index) ?? []);
-    const until = ends.length === 0 ? null : Math.max(...ends);
-    const reason = `${deferredWords(deferred)} ${deferred === 1 ? 'is' : 'are'} waited for`;
-    return { actions: [], holds: [{ reason, until }], wakeAt: null, stops: false };
+    const upgrades = total(view, (state) => state === 'deferred');
+    if (upgrades !== open) return waits();
+    return waits({ kind: 'deferred', wave: null, upgrades, known: [], until: lastDeferredUntil(view) });
   }
   const failures = total(view, isFailed);
   const isWhole = failures === 0 && !view.rollout.endsWithoutHeld && !leavesSome(view);
@@ -201,35 +194,30 @@ function finishOrWait(view: RolloutView): Progress {
 }
 
 /** A rollback that leaves collectors on the build that it takes back has not done what it was asked for. */
-function leavesSome(view: RolloutView): boolean {
+function leavesSome(view: AssessedView): boolean {
   const { kind, leftBehind } = view.rollout;
   return kind === 'rollback' && (leftBehind.length > 0 || total(view, (state) => state === 'withdrawn') > 0);
 }
 
 /** Only members of held strata are left: an operator releases them, or says to end without them. */
-function endWithoutHeld(view: RolloutView, setAside: number): Progress {
-  const labels = view.rollout.heldStrata.map(({ label }) => label).join('; ');
-  if (view.rollout.endsWithoutHeld) {
-    return acts({ do: 'withdrawWaiting', reason: `its stratum was held to the end: ${labels}` });
-  }
-  return stops(
-    `all else is done: ${setAside} collectors of held strata wait (${labels}); release them, or resume to end without them`,
-  );
+function endWithoutHeld({ rollout }: AssessedView, upgrades: number): Progress {
+  const labels = rollout.heldStrata.map(({ label }) => label);
+  if (!rollout.endsWithoutHeld) return stops({ kind: 'onlyHeldStrata', upgrades, labels });
+  return acts({ do: 'withdrawWaiting', reason: `its stratum was held to the end: ${labels.join('; ')}` });
 }
 
 function acts(...actions: readonly Action[]): Progress {
-  return { actions, holds: [], wakeAt: null, stops: false };
+  return { actions, blockers: [], wakeAt: null, stops: false };
 }
 
 function breaks(action: Action): Progress {
-  return { actions: [action], holds: [], wakeAt: null, stops: true };
+  return { actions: [action], blockers: [], wakeAt: null, stops: true };
 }
 
-function stops(reason: string): Progress {
-  return breaks({ do: 'hold', reason });
+function stops(cause: HoldCause): Progress {
+  return breaks({ do: 'hold', cause });
 }
 
-function waits(reason?: string): Progress {
-  const holds = reason === undefined ? [] : [{ reason, until: null }];
-  return { actions: [], holds, wakeAt: null, stops: false };
+function waits(...blockers: readonly Blocker[]): Progress {
+  return { actions: [], blockers, wakeAt: null, stops: false };
 }

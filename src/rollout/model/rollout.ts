@@ -21,7 +21,7 @@ export const rolloutStates = [
 ] as const;
 export type RolloutState = (typeof rolloutStates)[number];
 
-export type WaveState = 'waiting' | 'awaitingApproval' | 'open' | 'soaking' | 'passed' | 'held';
+export type WaveState = 'waiting' | 'awaitingApproval' | 'open' | 'soaking' | 'passed';
 
 /** One run of a policy: one pinned target, one frozen plan (P5, P6). */
 export interface Rollout {

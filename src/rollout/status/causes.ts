@@ -1,4 +1,4 @@
-import { total } from '../decision/failure-limits.ts';
+import { total } from '../decision/assess.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import {
   type failedStates,

@@ -1,10 +1,10 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { calendarOf } from '../calendar/calendar.ts';
 import { nextOpening } from '../decision/admission.ts';
-import { assessed, assessedAt, total } from '../decision/failure-limits.ts';
+import { type AssessedView, type AssessedWave, total } from '../decision/assess.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
-import { deferredUntil } from '../decision/wave-blockers.ts';
-import { isRolloutEnd, type RolloutView, type Wave } from '../model/rollout.ts';
+import { deferredUntil, lastDeferredUntil } from '../decision/wave-blockers.ts';
+import { isRolloutEnd, type RolloutView } from '../model/rollout.ts';
 import { isEnd, type UpgradeState } from '../model/upgrade.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type Estimate, estimateRemainder, type WaveRemainder } from './estimate.ts';
@@ -32,7 +32,7 @@ interface EtaFigures {
 }
 
 /** The one place that says when a rollout ends; null for one that has ended. */
-export function etaOf(view: RolloutView, now: EpochMs, api: ApiBudgetStatus): Eta | null {
+export function etaOf(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta | null {
   if (view.rollout.endedAt !== null) return null;
   const reason = unknownReasonOf(view, api);
   return reason === undefined ? estimateEta(view, now, api) : unknown(reason);
@@ -50,7 +50,7 @@ function unknownReasonOf(
   return doubt === undefined ? undefined : 'inventory';
 }
 
-function estimateEta(view: RolloutView, now: EpochMs, api: ApiBudgetStatus): Eta {
+function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
   const { rollout, learned } = view;
   // Upgrades in flight are not seen to end before a pause is over, either.
   const from = Math.max(now, api.standstill?.until ?? now);
@@ -95,7 +95,7 @@ interface Approval {
 }
 
 /** The next approval without which the rollout does not go on to its end; undefined: there is none. */
-function nextApprovalOf({ rollout }: RolloutView): Approval | undefined {
+function nextApprovalOf({ rollout }: AssessedView): Approval | undefined {
   if (rollout.state === 'awaitingApproval') return { wave: 0, isWaitedFor: true };
   const wave = rollout.waves.findIndex(
     ({ state, size, approvedAt }, index) =>
@@ -107,21 +107,22 @@ function nextApprovalOf({ rollout }: RolloutView): Approval | undefined {
   return wave < 0 ? undefined : { wave, isWaitedFor: rollout.waves[wave]?.state === 'awaitingApproval' };
 }
 
-function remaindersOf(view: RolloutView, from: EpochMs): readonly WaveRemainder[] {
-  return assessed(view).map(({ wave, rule, assessment }, index) => {
+function remaindersOf(view: AssessedView, from: EpochMs): readonly WaveRemainder[] {
+  return view.assessed.map((each) => {
+    const { wave, assessment } = each;
     const upgrades = Math.max(0, assessment.pending + assessment.active - assessment.setAside);
     const share = upgrades / Math.max(1, wave.size + wave.joined);
-    const soakMs = remainingSoakMs(wave, rule.soakMs, soakEndsAtOf(view, index), from);
-    return { upgrades, chain: Math.ceil(wave.chain * share), soakMs };
+    return { upgrades, chain: Math.ceil(wave.chain * share), soakMs: remainingSoakMs(each, from) };
   });
 }
 
-function remainingSoakMs(wave: Wave, soakMs: DurationMs, endsAt: EpochMs | null, from: EpochMs): DurationMs {
-  if (wave.state === 'passed' || wave.size === 0) return 0;
-  return endsAt === null ? soakMs : Math.max(0, endsAt - from);
+function remainingSoakMs(of: AssessedWave, from: EpochMs): DurationMs {
+  if (of.wave.state === 'passed' || of.wave.size === 0) return 0;
+  const endsAt = soakEndsAtOf(of);
+  return endsAt === null ? of.rule.soakMs : Math.max(0, endsAt - from);
 }
 
-function atTheLatest(view: RolloutView, otherwise: EpochMs | null): Eta {
+function atTheLatest(view: AssessedView, otherwise: EpochMs | null): Eta {
   const until = lastDeferredUntil(view);
   if (until === null) return unknown('collectors');
   return { kind: 'atTheLatest', at: Math.max(until, otherwise ?? until) };
@@ -142,12 +143,11 @@ export interface WaitsFor {
 }
 
 /** What nothing but a change outside can bring on; null while something of the rollout goes on, a soak included. */
-export function waitsForOf(view: RolloutView, now: EpochMs): WaitsFor | null {
-  const { state, doubt, waves } = view.rollout;
+export function waitsForOf(view: AssessedView, now: EpochMs): WaitsFor | null {
+  const { current } = view;
+  const { state, doubt } = view.rollout;
   if (state !== 'running' || total(view, isInFlight) > 0) return null;
   if (doubt !== undefined) return { kind: 'inventory', until: null };
-  const index = waves.findIndex((wave) => wave.state !== 'passed');
-  const current = assessedAt(view, index);
   if (current === undefined && isDeferredAlone(view)) {
     return { kind: 'collectors', until: lastDeferredUntil(view) };
   }
@@ -155,22 +155,16 @@ export function waitsForOf(view: RolloutView, now: EpochMs): WaitsFor | null {
     const { wave, assessment } = current;
     const hasBegun = wave.state === 'open' || wave.state === 'soaking';
     const isAwaited = assessment.evidence === 'awaited' && !wave.acceptedWithoutEvidence;
-    return hasBegun && isAwaited ? { kind: 'collectors', until: deferredUntil(view, index) } : null;
+    return hasBegun && isAwaited ? { kind: 'collectors', until: deferredUntil(view, current) } : null;
   }
   const opening = nextOpening(view, now);
   return opening === undefined ? null : { kind: 'window', until: opening };
 }
 
 /** True while every upgrade that has not ended is deferred. */
-function isDeferredAlone(view: RolloutView): boolean {
+function isDeferredAlone(view: AssessedView): boolean {
   const deferred = total(view, (state) => state === 'deferred');
   return deferred > 0 && deferred === total(view, (state) => !isEnd(state));
-}
-
-/** When the last deferred collector of the rollout is given up at the latest; null where that is not known. */
-function lastDeferredUntil(view: RolloutView): EpochMs | null {
-  const ends = view.waves.flatMap((_wave, index) => deferredUntil(view, index) ?? []);
-  return ends.length === 0 ? null : Math.max(...ends);
 }
 
 function isInFlight(state: UpgradeState): boolean {

@@ -1,4 +1,3 @@
-import type { Hold } from '../decision/blocker.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout, RolloutState } from '../model/rollout.ts';
@@ -6,6 +5,7 @@ import { isFailed, stateWords, type Upgrade } from '../model/upgrade.ts';
 import { type LeftOutReason, leftOutReasons, makeJudge } from '../planning/plan.ts';
 import { compileSelection, findSelectionRule, ruleWords, type SelectionRule } from '../planning/selector.ts';
 import type { TargetChoice } from '../planning/target.ts';
+import type { UpgradeExplanation } from './explain.ts';
 
 /** Why a collector is where it is, for programs. */
 export type ExplanationKind =
@@ -26,7 +26,7 @@ export type ExplanationKind =
   /** The service can't be asked now. */
   | 'unknown';
 
-export interface Unplanned extends Hold {
+export interface Unplanned extends UpgradeExplanation {
   readonly kind: ExplanationKind;
   readonly rule: SelectionRule | null;
 }

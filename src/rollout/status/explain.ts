@@ -1,20 +1,26 @@
 import type { EpochMs } from '../../base/time.ts';
 import { judgeLane } from '../decision/admission.ts';
-import type { Hold } from '../decision/blocker.ts';
-import { decide } from '../decision/decide.ts';
+import { assess, hasBegun } from '../decision/assess.ts';
+import { type Blocker, stateBlocker } from '../decision/blocker.ts';
+import { decideAssessed } from '../decision/decide.ts';
 import type { Action } from '../decision/decision.ts';
-import { assessedAt, hasBegun } from '../decision/failure-limits.ts';
-import { decideUnreadable } from '../decision/unreadable-upgrades.ts';
-import { awaitsDeferred, awaitsDeferredAlone, soakWords, waveWaits } from '../decision/wave-blockers.ts';
+import { awaitsDeferredAlone, deferredBlocker, waveWaits } from '../decision/wave-blockers.ts';
+import { blockerWords } from '../messages/blockers.ts';
 import type { RolloutView } from '../model/rollout.ts';
 import type { ProgressIn, Upgrade } from '../model/upgrade.ts';
 import { stateWords } from '../model/upgrade.ts';
+
+/** Where a collector stands, and until when where that is known. */
+export interface UpgradeExplanation {
+  readonly reason: string;
+  readonly until: EpochMs | null;
+}
 
 /**
  * Why one collector is where it is, and when that changes, from the very rules that the daemon acts on (DESIGN §3).
  * An end says how it ended; a collector on its way, what is looked at next.
  */
-export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold {
+export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs): UpgradeExplanation {
   switch (upgrade.progress.state) {
     case 'pending':
       return explainWaiting(view, upgrade, now);
@@ -57,66 +63,81 @@ export function explainUpgrade(view: RolloutView, upgrade: Upgrade, now: EpochMs
 }
 
 /** The same of one whose record can't be read. */
-export function explainUnreadable(view: RolloutView, collectorId: number, now: EpochMs): Hold {
-  const unreadable = view.unreadable ?? { collectorIds: [], forMs: 0 };
-  return decideUnreadable({ ...unreadable, collectorIds: [collectorId] }, view.rollout, now).hold;
+export function explainUnreadable(collectorId: number): UpgradeExplanation {
+  return explained({ kind: 'recordsUnreadable', collectorIds: [collectorId], until: null });
 }
 
-function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): Hold {
-  const { rollout } = view;
+function explainWaiting(view: RolloutView, upgrade: Upgrade, now: EpochMs): UpgradeExplanation {
+  return explained(...blockersOf(view, upgrade, now));
+}
+
+function explained(...blockers: readonly Blocker[]): UpgradeExplanation {
+  return { reason: blockers.map(blockerWords).join('; '), until: blockers.at(-1)?.until ?? null };
+}
+
+/** What this collector waits for; evaluated in order, what stops everybody first. */
+function blockersOf(given: RolloutView, upgrade: Upgrade, now: EpochMs): readonly Blocker[] {
+  const view = assess(given);
+  const { rollout, current } = view;
   const held = heldStratumOf(view, upgrade);
-  if (held !== undefined) return { reason: `its stratum ${held.label} is held: ${held.reason}`, until: null };
-  const { actions, holds } = decide(view, now);
-  if (rollout.state !== 'running') return { reason: outageWords(rollout), until: null };
-  const wave = rollout.waves[upgrade.identity.wave];
-  if (wave !== undefined && !hasBegun(wave)) {
-    const words = waveWaits(view, upgrade.identity.wave) ?? 'its turn';
-    const current = rollout.waves.findIndex(({ state }) => state !== 'passed');
-    if (assessedAt(view, current)?.assessment.evidence === 'awaited' && awaitsDeferredAlone(view)) {
-      const awaited = awaitsDeferred(view, current);
-      return { reason: `its wave ${wave.name} waits for: ${words}; ${awaited.reason}`, until: awaited.until };
-    }
-    return { reason: `its wave ${wave.name} waits for: ${words}`, until: soakEndOf(holds, rollout) };
+  if (held !== undefined)
+    return [{ kind: 'stratumHeld', label: held.label, reason: held.reason, until: null }];
+  if (rollout.state !== 'running') return [stateBlocker(rollout)];
+  const { actions, blockers } = decideAssessed(view, now);
+  const wave = view.assessed[upgrade.identity.wave];
+  if (wave !== undefined && !hasBegun(wave.wave)) {
+    // The soak of the wave before is the only wait of a wave whose end is known.
+    const until = blockers.find(({ kind }) => kind === 'soak')?.until ?? null;
+    const order = { kind: 'waveOrder', wave: wave.wave.name, waits: waveWaits(view, wave), until } as const;
+    const isAwaited = current?.assessment.evidence === 'awaited' && awaitsDeferredAlone(view);
+    return isAwaited ? [order, deferredBlocker(view, current)] : [order];
   }
-  const stopped = actions.some((action) => stoppingActions.has(action.do)) || view.braked;
-  if (stopped && holds[0] !== undefined) return holds[0];
+  const [first] = blockers;
+  const isStopped = view.braked || actions.some((action) => stopsAll[action.do]);
+  if (isStopped && first !== undefined) return [first];
   const verdict = judgeLane(view, upgrade.identity.lane, now);
-  if (verdict.kind === 'blocked') return { reason: verdict.reason, until: verdict.until };
-  const { concurrency } = rollout.policy;
-  if (view.slotsTaken >= concurrency) return { reason: `all ${concurrency} slots are taken`, until: null };
-  return { reason: 'is next in turn', until: null };
+  if (verdict.kind === 'blocked') return [verdict.blocker];
+  const { concurrency: slots } = rollout.policy;
+  if (view.slotsTaken >= slots) return [{ kind: 'concurrency', slots, until: null }];
+  return [{ kind: 'turn', until: null }];
 }
 
 /** A retry that waits for something else says all the same why it is one. */
-function asRetry(hold: Hold, { dueAt, reason }: ProgressIn<'retrying'>, now: EpochMs): Hold {
-  const words = `${hold.reason}; it is ${dueAt <= now ? 'due for' : 'waiting for'} a retry: ${reason}`;
-  return { reason: words, until: hold.until };
+function asRetry(
+  explanation: UpgradeExplanation,
+  { dueAt, reason }: ProgressIn<'retrying'>,
+  now: EpochMs,
+): UpgradeExplanation {
+  const words = `${explanation.reason}; it is ${dueAt <= now ? 'due for' : 'waiting for'} a retry: ${reason}`;
+  return { reason: words, until: explanation.until };
 }
 
-/** Why nobody starts while the rollout does not run. */
-function outageWords({ state, reason }: RolloutView['rollout']): string {
-  switch (state) {
-    case 'awaitingApproval':
-      return 'the plan waits for approval';
-    case 'held':
-    case 'paused':
-      return `the rollout is ${state}: ${reason}`;
-    case 'rollingBack':
-      return 'the rollout is rolled back';
-    default:
-      return `the rollout is over: ${reason}`;
-  }
-}
-
-/** What stops everybody; any other hold may stand in the way of others only. */
-const stoppingActions: ReadonlySet<Action['do']> = new Set(['hold', 'breach', 'isolate', 'setBrake']);
-
-/** When the soak before it ends, where one is on its way: the only wait of a wave whose end is known. */
-function soakEndOf(holds: readonly Hold[], { waves }: RolloutView['rollout']): EpochMs | null {
-  const current = waves.find(({ state }) => state !== 'passed');
-  if (current?.state !== 'soaking') return null;
-  return holds.find(({ reason }) => reason === soakWords(current))?.until ?? null;
-}
+/** What stops everybody; any other action leaves others a way. */
+const stopsAll: Readonly<Record<Action['do'], boolean>> = {
+  awaitApproval: false,
+  openWave: false,
+  beginSoak: false,
+  checkSoak: false,
+  askGate: false,
+  passWave: false,
+  hold: true,
+  endHold: false,
+  breach: true,
+  isolate: true,
+  lowerAcknowledged: false,
+  checkInventory: false,
+  setBrake: true,
+  liftBrake: false,
+  admit: false,
+  deliver: false,
+  mend: false,
+  withdrawWaiting: false,
+  abandon: false,
+  finish: false,
+  beginRollback: false,
+  endRollback: false,
+  close: false,
+};
 
 function mayStart(view: RolloutView, upgrade: Upgrade): boolean {
   return view.rollout.state === 'running' && heldStratumOf(view, upgrade) === undefined;

@@ -1,11 +1,12 @@
 import type { EpochMs } from '../../base/time.ts';
-import { assessCalendar, calendarOf, needsCollectorZone } from '../calendar/calendar.ts';
-import type { Hold } from '../decision/blocker.ts';
-import { decide } from '../decision/decide.ts';
-import { assessed, emptyCounts } from '../decision/failure-limits.ts';
+import { calendarOf } from '../calendar/calendar.ts';
+import { assess, emptyCounts } from '../decision/assess.ts';
+import { decideAssessed } from '../decision/decide.ts';
 import { assessGate } from '../decision/gate-probe.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { waveWaits } from '../decision/wave-blockers.ts';
+import { type ShownBlocker, showBlocker, waveWaitsWords } from '../messages/blockers.ts';
+import { gateWords } from '../messages/gates.ts';
 import type { AccountStatus } from '../model/account.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
 import {
@@ -14,7 +15,6 @@ import {
   holdNumber,
   isRolloutEnd,
   type PlanDrift,
-  type Rollout,
   type RolloutState,
   type RolloutView,
   type WaveState,
@@ -24,6 +24,7 @@ import { coverage } from '../planning/coverage.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
 import { type Eta, etaOf, type WaitsFor, waitsForOf } from './eta.ts';
+import { type WindowStatus, windowOf } from './window.ts';
 
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
 export interface RolloutStatus {
@@ -81,17 +82,7 @@ export interface RolloutStatus {
   /** What a running rollout waits for while nothing of it is in flight; null else. */
   readonly waitsFor: WaitsFor | null;
   /** Why nothing more starts right now; empty when something can. */
-  readonly holds: readonly Hold[];
-}
-
-export interface WindowStatus {
-  readonly isOpen: boolean;
-  /** When that changes next; null: not in a year. */
-  readonly until: EpochMs | null;
-  readonly reason: string;
-  readonly timeZone: string;
-  /** Some of its windows go by each collector's own time zone. */
-  readonly ownZones: boolean;
+  readonly blockers: readonly ShownBlocker[];
 }
 
 export interface StrataStatus {
@@ -146,16 +137,18 @@ export interface WaveStatus {
  * @param upgrades what is not well, as far as it was read
  */
 export function describeRollout(
-  view: RolloutView,
+  given: RolloutView,
   now: EpochMs,
   api: ApiBudgetStatus,
   upgrades: CauseUpgrades = {},
 ): RolloutStatus {
+  const view = assess(given);
   const { rollout } = view;
-  const decision = decide(view, now);
   const { waves: covered, total, uncovered } = coverage(view.groups);
-  const waves = assessed(view).map(({ wave, rule, assessment }, index): WaveStatus => {
-    const { counts, lost } = view.waves[index] ?? { counts: emptyCounts(), lost: 0 };
+  const waves = view.assessed.map((each): WaveStatus => {
+    const { index, wave, rule, summary, assessment } = each;
+    const { counts, lost } = summary;
+    const waits = waveWaits(view, each);
     const { name, joined, state, openedAt, passedAt } = wave;
     const { failures, failuresAllowed, acknowledged, setAside } = assessment;
     return {
@@ -171,15 +164,16 @@ export function describeRollout(
       acknowledged,
       setAside,
       gates: rule.gates.flatMap((gate, gateIndex) => {
-        const standing = wave.gates[gateIndex];
-        if (standing === undefined) return [];
-        const { verdict, words } = assessGate(gate, standing, now);
-        return [{ name: gate.name, verdict, words, value: standing.value, dryRun: gate.dryRun }];
+        const answers = wave.gates[gateIndex];
+        if (answers === undefined) return [];
+        const gateAssessment = assessGate(gate, answers, now);
+        const { name: gateName, verdict, dryRun } = gateAssessment;
+        return [{ name: gateName, verdict, words: gateWords(gateAssessment), value: answers.value, dryRun }];
       }),
       openedAt,
-      soakEndsAt: soakEndsAtOf(view, index),
+      soakEndsAt: soakEndsAtOf(each),
       passedAt,
-      waits: waveWaits(view, index),
+      waits: waits === null ? null : waveWaitsWords(waits),
     };
   });
   const facts = {
@@ -218,19 +212,11 @@ export function describeRollout(
     concurrency: rollout.policy.concurrency,
     lostWeight: rollout.policy.lostWeight,
     eta: etaOf(view, now, api),
-    window: windowOf(rollout, now),
+    window: windowOf(calendarOf(rollout), now),
     buildHold: view.buildHold,
     strata: { total, held: heldOf(view), uncovered },
-    holds: decision.holds,
+    blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
-}
-
-/** How its windows and freezes stand; null where it may start at any time. */
-export function windowOf(rollout: Rollout, now: EpochMs): WindowStatus | null {
-  const policy = calendarOf(rollout);
-  if (policy.windows.length + policy.freezes.length === 0) return null;
-  const { isOpen, until, reason } = assessCalendar(policy, '', now);
-  return { isOpen, until, reason, timeZone: policy.timeZone, ownZones: needsCollectorZone(policy) };
 }
 
 function heldOf(view: RolloutView): StrataStatus['held'] {

@@ -1,4 +1,5 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { calendarOf } from '../calendar/calendar.ts';
 import { countLeft, type LeftBehind } from '../model/left-behind.ts';
 import type { WaveRule } from '../model/policy.ts';
 import { formatAmount, membersOf } from '../model/policy.ts';
@@ -6,7 +7,7 @@ import type { RolloutView } from '../model/rollout.ts';
 import { isActive, isEnd, type Upgrade } from '../model/upgrade.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { countBuilds } from '../planning/new-rollout.ts';
-import { type WindowStatus, windowOf } from '../status/status.ts';
+import { type WindowStatus, windowOf } from '../status/window.ts';
 
 /** What a rollback does, shown before it is asked for (P15). Its plan leaves out who has left the fleet by then. */
 export interface RollbackPreview {
@@ -115,7 +116,7 @@ function limitsOf(
     rollout: id,
     concurrency: policy.concurrency,
     caps: policy.maxInFlightPer,
-    window: windowOf(rollout, now),
+    window: windowOf(calendarOf(rollout), now),
   };
 }
 

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
+import { total } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/evolve-rollout.ts';
-import { total } from '../decision/failure-limits.ts';
 import { accountWords } from '../model/account.ts';
 import { holdNumber, isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
 import { isFailed, mayHaveBuild, stateWords } from '../model/upgrade.ts';

@@ -80,7 +80,7 @@ describe.concurrent('a daemon whose config names another account (P5)', () => {
       account: 'another',
       endedAt: null,
       eta: { kind: 'unknown', reason: 'account' },
-      holds: [{ reason }],
+      blockers: [{ reason }],
     });
     expect((await daemon.get('/readyz')).status).toBe(200);
     expect((await daemon.get('/readyz')).text).toContain(`${rolloutId} is left alone`);
@@ -213,7 +213,7 @@ describe.concurrent('a key that was rotated in the same account', () => {
     await daemon.close();
     const wrong = await night.startDaemon({ service: { accessId: 'nobody', accessKey: 'wrong' } });
     await until('a comparison in vain', async () =>
-      (await statusOf(wrong, rolloutId)).holds.some(({ reason }) => reason.includes('(')),
+      (await statusOf(wrong, rolloutId)).blockers.some(({ reason }) => reason.includes('(')),
     );
     expect((await statusOf(wrong, rolloutId)).account).toBe('unknown');
     const resumed = await applyAsShown(wrong.operations, {

@@ -83,9 +83,9 @@ describe.concurrent('a canary that can’t be upgraded now', () => {
     isDown = false;
     expect(waiting).toMatchObject({
       state: 'running',
-      holds: [{ reason: expect.stringMatching(/^wave canary waits for 1 deferred collector: ./) }],
+      blockers: [{ kind: 'deferred' }],
     });
-    expect(waiting.holds[0]?.until).toBeGreaterThan(0);
+    expect(waiting.blockers[0]?.until).toBeGreaterThan(0);
     const { status } = await end();
     expect(status.state).toBe('succeeded');
     expect(daemon.told('upgrade.deferred')).not.toEqual([]);

@@ -96,9 +96,7 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
     const waiting = await statusOf(daemon, rolloutId);
     expect(waiting.waves[0]?.state).toBe('soaking');
     expect(waiting.state).toBe('running');
-    expect(waiting.holds.map(({ reason }) => reason).join()).toMatch(
-      /the inventory is not plausible: it is empty/,
-    );
+    expect(waiting.blockers.map(({ kind }) => kind)).toContain('inventory');
     expect(night.record().creates).toHaveLength(4);
 
     way.behave(() => pass);
@@ -166,9 +164,9 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
     await until('two readings for the rollback', () => read >= 2);
     const waiting = await statusOf(daemon, rolloutId);
     expect(waiting.state).toBe('rollingBack');
-    expect(waiting.holds.map(({ reason }) => reason).join()).toMatch(
-      /the rollback waits: the inventory is not plausible/,
-    );
+    expect(waiting.blockers).toMatchObject([
+      { kind: 'rollbackPlan', reason: expect.stringContaining('not plausible') },
+    ]);
 
     way.behave(() => pass);
     const status = await untilEnded(daemon, rolloutId);
@@ -204,7 +202,7 @@ describe.concurrent('an inventory that answers 200 and is not whole (P14)', () =
     );
     const waiting = await until('the rollout to wait for a plausible inventory', async () => {
       const status = await statusOf(daemon, rolloutId);
-      return status.holds.some(({ reason }) => reason.includes('the inventory is not plausible')) && status;
+      return status.blockers.some(({ kind }) => kind === 'inventory') && status;
     });
     expect(waiting.counts.withdrawn).toBe(0);
     expect(waiting.state).toBe('running');

@@ -171,12 +171,12 @@ describe.concurrent('collectors that do not do as they are told', () => {
     await verb('resume');
     const waiting = await until('the others to end', async () => {
       const status = await statusOf(daemon, rolloutId);
-      return status.counts.succeeded === status.planned - 1 && status.holds.length > 0 && status;
+      return status.counts.succeeded === status.planned - 1 && status.blockers.length > 0 && status;
     });
     expect(waiting).toMatchObject({ state: 'running', endedAt: null });
     expect(waiting.counts.deferred).toBe(1);
-    expect(waiting.holds).toEqual([
-      { reason: expect.stringContaining('deferred'), until: expect.any(Number) },
+    expect(waiting.blockers).toEqual([
+      { kind: 'deferred', reason: expect.any(String), until: expect.any(Number) },
     ]);
     world.revive(id);
     const status = await untilEnded(daemon, rolloutId);

@@ -113,10 +113,10 @@ describe.concurrent('windows (P7)', () => {
     );
     const status = await until('a hold with its end', async () => {
       const now = await statusOf(daemon, rolloutId);
-      return now.holds.some(({ until: end }) => end !== null) && now;
+      return now.blockers.some(({ until: end }) => end !== null) && now;
     });
-    const [hold] = status.holds;
-    expect(hold?.reason).toBe('outside the window');
+    const [hold] = status.blockers;
+    expect(hold?.kind).toBe('window');
     expect(hold?.until).toBe(opensAt);
     expect(status.window).toMatchObject({ isOpen: false, until: opensAt });
     expect(night.record().creates).toEqual([]);
@@ -141,11 +141,9 @@ describe.concurrent('windows (P7)', () => {
     );
     const status = await until('a hold', async () => {
       const now = await statusOf(daemon, rolloutId);
-      return now.holds.length > 0 && now;
+      return now.blockers.length > 0 && now;
     });
-    expect(status.holds[0]?.reason).toBe(
-      'the window closes sooner than an upgrade is expected to take (10m)',
-    );
+    expect(status.blockers[0]?.kind).toBe('windowTooShort');
     expect(night.record().creates).toEqual([]);
   });
 

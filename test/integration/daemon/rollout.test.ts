@@ -139,6 +139,6 @@ describe.concurrent('a whole rollout, from the first look to the last proof', ()
       return keys.every((key) => !key.includes(status.id));
     });
     expect(night.record().tasksInFlight).toBe(0);
-    expect((await statusOf(daemon, status.id)).holds).toEqual([]);
+    expect((await statusOf(daemon, status.id)).blockers).toEqual([]);
   });
 });

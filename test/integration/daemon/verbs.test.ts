@@ -63,7 +63,7 @@ describe.concurrent('a policy with approval', () => {
     );
     const waiting = await statusOf(daemon, rolloutId);
     expect(waiting.state).toBe('awaitingApproval');
-    expect(waiting.holds[0]?.reason).toBe('awaitingApproval: waits for approval');
+    expect(waiting.blockers[0]?.kind).toBe('planApproval');
     for (const verb of ['resume', 'pause', 'rollback'] as const)
       expect(await applyAsShown(daemon.operations, { rolloutId, verb, ...by })).toMatchObject({
         kind: 'refused',
@@ -120,7 +120,11 @@ describe.concurrent('a policy with approval', () => {
       onTestFinished,
     );
     const status = await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
-    expect(status.holds).toContainEqual({ reason: 'wave rest waits for approval', until: null });
+    expect(status.blockers).toContainEqual({
+      kind: 'waveApproval',
+      reason: 'wave rest waits for approval',
+      until: null,
+    });
     expect(status.waves[1]?.waits).toBe('approval');
     const approve = { rolloutId, verb: 'approve', ...by } as const;
     expect(await daemon.operations.apply({ ...approve, planHash: 'deadbeef' })).toMatchObject({

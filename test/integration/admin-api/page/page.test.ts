@@ -324,7 +324,7 @@ describe('the page', () => {
         aRolloutStatus({
           reason: `reason ${odd}`,
           leftOut: { [`left out ${odd}`]: 2 },
-          holds: [{ reason: `hold ${odd}`, until: null }],
+          blockers: [{ kind: 'turn', reason: `hold ${odd}`, until: null }],
           drift: { from: '1', joined: 0, left: 0, words: `drift ${odd}` },
           state: 'awaitingApproval',
           strata: {

@@ -66,7 +66,6 @@ describe.each(stores)('the rollout store %s', (_name, makeStore) => {
       ['open', 1],
       ['soaking', 1],
       ['passed', 1],
-      ['held', 1],
     ])('of a wave that is %s: %d', async (state, count) => {
       await freeze({ rollout: rolloutWith(state), upgrades: pendingOnes(1) });
       expect((await view()).candidates).toHaveLength(count);

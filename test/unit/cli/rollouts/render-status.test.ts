@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { renderStatus } from '../../../../src/cli/rollouts/render-status.ts';
 import { upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import type { Standstill } from '../../../../src/rollout/status/api-budget-status.ts';
-import type { RolloutStatus, WindowStatus } from '../../../../src/rollout/status/status.ts';
+import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
+import type { WindowStatus } from '../../../../src/rollout/status/window.ts';
 import {
   anApiBudgetStatus,
   aPolicy,
@@ -238,16 +239,16 @@ describe('the status of a rollout', () => {
 
   it('shows a held build once, with what releases it', () => {
     const buildHold = { build: '19.536-4', by: 'daemon', reason: 'it tripped a canary', at: startedAt };
-    const holds = [
-      { reason: 'build 19.536-4 is held: it tripped a canary', until: null },
-      { reason: 'another reason', until: null },
-    ];
-    const lines = shown({ buildHold, holds });
+    const blockers = [
+      { kind: 'buildHeld', reason: 'build 19.536-4 is held: it tripped a canary', until: null },
+      { kind: 'turn', reason: 'another reason', until: null },
+    ] as const;
+    const lines = shown({ buildHold, blockers });
     expect(lines).toContain(
       'held      build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4',
     );
     expect(startingWith('waits', lines)).toEqual(['waits     another reason']);
-    expect(shown({ buildHold, holds, state: 'held', hold: 17 })).toContain(
+    expect(shown({ buildHold, blockers, state: 'held', hold: 17 })).toContain(
       'held      build 19.536-4 is held: it tripped a canary (by daemon); upwave release 19.536-4, then upwave resume production --hold 17',
     );
   });
@@ -281,8 +282,8 @@ describe('the status of a rollout', () => {
 
   it('shows a plan that waits for approval, how it drifted, and what approves it', () => {
     const drift = { from: 'abcd', joined: 1, left: 0, words: '1 came (web-7)' };
-    const holds = [{ reason: 'awaitingApproval: waits for approval', until: null }];
-    const lines = shown({ state: 'awaitingApproval', drift, holds });
+    const blockers = [{ kind: 'planApproval', reason: 'the plan waits for approval', until: null } as const];
+    const lines = shown({ state: 'awaitingApproval', drift, blockers });
     expect(lines).toContain('drift     since plan abcd: 1 came (web-7)');
     expect(lines).toContain('approval  the plan waits for it: upwave approve production --plan 7f3a');
     expect(startingWith('waits', lines)).toEqual([]);
@@ -323,18 +324,19 @@ describe('the status of a rollout', () => {
     ['superseded', 'ended     '],
     ['rolledBack', 'rollback  '],
   ] as const)('says why it is %s, once', (state, label) => {
-    const holds = [{ reason: `${state}: by alice`, until: null }];
-    const lines = shown({ state, reason: 'by alice', holds });
+    const kind = state === 'held' || state === 'paused' ? state : undefined;
+    const blockers = kind === undefined ? [] : [{ kind, reason: 'by alice', until: null }];
+    const lines = shown({ state, reason: 'by alice', blockers });
     expect(lines).toContain(`${label}by alice`);
     expect(lines.filter((line) => line.includes('by alice'))).toHaveLength(1);
   });
 
   it('says what it waits for, and until when', () => {
-    const holds = [
-      { reason: 'all 50 slots are taken', until: null },
-      { reason: 'outside the window', until: startedAt + 50 * hour },
-    ];
-    const lines = startingWith('waits', shown({ holds }));
+    const blockers = [
+      { kind: 'concurrency', reason: 'all 50 slots are taken', until: null },
+      { kind: 'window', reason: 'outside the window', until: startedAt + 50 * hour },
+    ] as const;
+    const lines = startingWith('waits', shown({ blockers }));
     expect(lines[0]).toBe('waits     all 50 slots are taken');
     expect(lines[1]).toMatch(/^waits {5}outside the window, until 2026-03-0[45] \d\d:\d\d$/);
   });
@@ -457,7 +459,7 @@ describe('the status of a rollout', () => {
         rollbackOf: clearScreen,
         leftOut: { [clearScreen]: 1 },
         buildHold: { build: clearScreen, by: clearScreen, reason: clearScreen, at: startedAt },
-        holds: [{ reason: clearScreen, until: null }],
+        blockers: [{ kind: 'turn', reason: clearScreen, until: null }],
         window: { isOpen: false, until: null, reason: clearScreen, timeZone: 'UTC', ownZones: false },
         strata: {
           total: 1,

@@ -161,7 +161,6 @@ describe('the progress of a wave', () => {
     expect(words({ state: 'waiting', waits: 'gate of canary' })).toBe('waits: gate of canary');
     expect(words({ state: 'awaitingApproval', waits: 'approval' })).toBe('waits: approval');
     expect(words({ state: 'waiting', waits: null })).toBe('waits');
-    expect(words({ state: 'held' })).toBe('held');
   });
 
   it('counts who runs, waits, failed, or is set aside', () => {
@@ -181,15 +180,15 @@ describe('the progress of a wave', () => {
 
   it('says why an open wave stands still, where that has an end', () => {
     const until = startedAt + hour;
-    const holds = [
-      { reason: 'a cap', until: null },
-      { reason: `outside the window${clearScreen}`, until },
-    ];
+    const blockers = [
+      { kind: 'cap', reason: 'a cap', until: null },
+      { kind: 'window', reason: `outside the window${clearScreen}`, until },
+    ] as const;
     const still = `open  outside the window\\u001b[2J, until ${showInstant(until, startedAt)}`;
-    expect(words({}, { holds })).toBe(still);
-    expect(words({ counts: countsOf({ upgrading: 1 }) }, { holds })).toBe('open  1 running');
-    expect(words({ state: 'passed' }, { holds })).toBe('passed');
-    expect(words({}, { holds: [{ reason: 'a cap', until: null }] })).toBe('open');
+    expect(words({}, { blockers })).toBe(still);
+    expect(words({ counts: countsOf({ upgrading: 1 }) }, { blockers })).toBe('open  1 running');
+    expect(words({ state: 'passed' }, { blockers })).toBe('passed');
+    expect(words({}, { blockers: [{ kind: 'cap', reason: 'a cap', until: null }] })).toBe('open');
   });
 
   it('says how long a soak lasts, and when all is done', () => {

@@ -8,6 +8,7 @@ import {
   needsCollectorZone,
   openTimeFrom,
 } from '../../../../src/rollout/calendar/calendar.ts';
+import { closedWords } from '../../../../src/rollout/messages/windows.ts';
 import type { FreezeRule, Policy, WindowRule } from '../../../../src/rollout/model/policy.ts';
 import { cpuMsOf } from '../../../support/cpu-time.ts';
 
@@ -531,7 +532,7 @@ describe('assessCalendar', () => {
         '2026-06-10T18:00/2026-06-10T19:00',
       ],
     );
-    const reasonAt = (time: string) => assessCalendar(rules, '', Date.parse(time)).reason;
+    const reasonAt = (time: string) => closedWords(assessCalendar(rules, '', Date.parse(time)).closedBy);
     expect(reasonAt('2026-06-09T10:00Z')).toBe('outside the window');
     expect(reasonAt('2026-06-10T00:00Z')).toBe('frozen: holidays');
     expect(reasonAt('2026-06-10T09:30Z')).toBe('frozen: holidays');

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { assess, tripAbove } from '../../../../src/rollout/decision/assess.ts';
 import { raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout, type RolloutFact } from '../../../../src/rollout/decision/evolve-rollout.ts';
-import { assessed, tripAbove } from '../../../../src/rollout/decision/failure-limits.ts';
+import { stopWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { Amount } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView, StratumSummary } from '../../../../src/rollout/model/rollout.ts';
 import {
@@ -72,7 +73,8 @@ function led(rollout: Rollout, failures: readonly Failure[]): Rollout {
   const view = viewOf(rollout, failures);
   const { actions } = decide(view, at);
   const breach = actions.find((action) => action.do === 'breach');
-  if (breach !== undefined) return evolveRollout(rollout, { kind: 'held', at, reason: breach.reason });
+  if (breach !== undefined)
+    return evolveRollout(rollout, { kind: 'held', at, reason: stopWords(breach.cause) });
   if (!actions.some((action) => action.do === 'lowerAcknowledged')) return rollout;
   return led(evolveRollout(rollout, { kind: 'acknowledgedLowered', at, view }), failures);
 }
@@ -92,7 +94,7 @@ describe('failures after a resume', () => {
     failures.push(canaryFails);
     for (const round of [1, 2]) {
       rollout = evolveRollout(rollout, { kind: 'resumed', at, reason: '', view: viewOf(rollout, failures) });
-      expect(assessed(viewOf(rollout, failures))[0]?.assessment).toMatchObject({
+      expect(assess(viewOf(rollout, failures)).assessed[0]?.assessment).toMatchObject({
         failures: 0,
         failuresAllowed: 2,
         acknowledged: round === 1 ? 4 : 7,
@@ -193,7 +195,7 @@ describe('failures after a resume', () => {
           }
           rollout = led(rollout, failures);
           const heldStrata = new Set(rollout.heldStrata.map((each) => each.stratum));
-          const after = assessed(viewOf(rollout, failures));
+          const after = assess(viewOf(rollout, failures)).assessed;
           const isOver = after.map(({ wave: own, rule, assessment }, index) => {
             const mine = failures.filter((failure) => failure.wave === index);
             const counted = mine.filter((each) => each.isNew && !heldStrata.has(each.stratum));
@@ -208,7 +210,7 @@ describe('failures after a resume', () => {
           if (isOver.includes(true)) seen.held += 1;
           if (isOver.includes(true) && failures.some(({ isNew }) => !isNew)) seen.again += 1;
           if (rollout.state === 'running') expect(isOver).not.toContain(true);
-          expect(raiseAlarm(viewOf(rollout, failures)) !== undefined).toBe(isOver.includes(true));
+          expect(raiseAlarm(assess(viewOf(rollout, failures))) !== undefined).toBe(isOver.includes(true));
         }
       }),
       { numRuns: 500 },

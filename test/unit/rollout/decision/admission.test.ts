@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assessCalendar } from '../../../../src/rollout/calendar/calendar.ts';
 import { admit, earliest, expectedMs, judgeLane } from '../../../../src/rollout/decision/admission.ts';
+import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
 import type { Lane } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Policy, WindowRule } from '../../../../src/rollout/model/policy.ts';
 import type {
@@ -81,7 +82,7 @@ describe('free slots (P2)', () => {
     expect(idsOf(view({ candidates, slotsTaken: 3 }))).toEqual([1]);
     expect(admit(view({ candidates, slotsTaken: 4 }), now)).toMatchObject({
       picks: [],
-      holds: [{ reason: 'all 4 slots are taken', until: null }],
+      blockers: [{ kind: 'concurrency', slots: 4, until: null }],
     });
     expect(idsOf(view({ candidates, slotsTaken: 5 }))).toEqual([]);
   });
@@ -90,11 +91,11 @@ describe('free slots (P2)', () => {
     const nextRetryAt = now + minute;
     expect(admit(view({ nextRetryAt }), now)).toEqual({
       picks: [],
-      holds: [{ reason: 'the next retry is not due yet', until: nextRetryAt }],
+      blockers: [{ kind: 'retryNotDue', until: nextRetryAt }],
       wakeAt: nextRetryAt,
     });
     expect(admit(view({ nextRetryAt, slotsTaken: 1 }), now)).toMatchObject({
-      holds: [],
+      blockers: [],
       wakeAt: nextRetryAt,
     });
   });
@@ -133,7 +134,7 @@ describe('caps (P2)', () => {
     const given = view({ lanes, caps: [1], candidates, domainsTaken: new Map([[0, 1]]) });
     expect(admit(given, now)).toEqual({
       picks: [],
-      holds: [{ reason: 'fields.cluster = 0: 1 at a time are allowed, and on their way', until: null }],
+      blockers: [{ kind: 'cap', label: 'fields.cluster = 0', cap: 1, until: null }],
       wakeAt: null,
     });
   });
@@ -150,9 +151,11 @@ describe('windows (P7)', () => {
     ]);
     const late = admit(view({ policy: open, candidates }), last + 1);
     expect(late.picks).toEqual([]);
-    expect(late.holds).toEqual([
+    expect(late.blockers).toEqual([
       {
-        reason: 'the window closes sooner than an upgrade is expected to take (5m)',
+        kind: 'windowTooShort',
+        timeZone: '',
+        expectMs: 5 * minute,
         until: closesAt + 22 * 60 * minute,
       },
     ]);
@@ -163,7 +166,7 @@ describe('windows (P7)', () => {
     const closed = admit(view({ policy: { windows: [window(22, 23)] }, candidates }), now);
     expect(closed).toEqual({
       picks: [],
-      holds: [{ reason: 'outside the window', until: closesAt }],
+      blockers: [{ kind: 'window', timeZone: '', until: closesAt }],
       wakeAt: closesAt,
     });
   });
@@ -184,8 +187,8 @@ describe('windows (P7)', () => {
     // 21:00 UTC is 06:00 in Tokyo.
     const admission = admit(given, now);
     expect(admission.picks.map(({ collectorId }) => collectorId)).toEqual([2]);
-    expect(admission.holds).toEqual([
-      { reason: 'outside the window in Asia/Tokyo', until: startedAt + 14 * 60 * minute },
+    expect(admission.blockers).toEqual([
+      { kind: 'window', timeZone: 'Asia/Tokyo', until: startedAt + 14 * 60 * minute },
     ]);
     expect(admission.wakeAt).toBe(startedAt + 14 * 60 * minute);
   });
@@ -201,7 +204,9 @@ describe('windows (P7)', () => {
     const before = admit(view({ policy: { freezes }, candidates }), now);
     expect(before.picks).toEqual([{ collectorId: 1, startBy: startedAt + 25 * minute }]);
     const frozen = admit(view({ policy: { freezes }, candidates }), startedAt + 30 * minute);
-    expect(frozen.holds).toEqual([{ reason: 'frozen: release night', until: startedAt + 180 * minute }]);
+    expect(frozen.blockers).toEqual([
+      { kind: 'freeze', reason: 'release night', timeZone: '', until: startedAt + 180 * minute },
+    ]);
   });
 
   it('reckon with what was learned of the stratum, from ten durations on', () => {
@@ -232,9 +237,9 @@ describe('a held stratum', () => {
     const given = view({ lanes, candidates, heldStrata: [held(0), held(1)] });
     expect(admit(given, now)).toMatchObject({
       picks: [],
-      holds: [
-        { reason: 'stratum stratum-0 is held: 3 of 3 failed', until: null },
-        { reason: 'stratum stratum-1 is held: 3 of 3 failed', until: null },
+      blockers: [
+        { kind: 'stratumHeld', label: 'stratum-0', reason: '3 of 3 failed', until: null },
+        { kind: 'stratumHeld', label: 'stratum-1', reason: '3 of 3 failed', until: null },
       ],
       wakeAt: null,
     });
@@ -247,9 +252,9 @@ describe('a held stratum', () => {
       policy: { windows: [window(1, 2)] },
       heldStrata: [held(0)],
     });
-    expect(judgeLane(given, 0, now)).toMatchObject({ kind: 'blocked', by: 'stratum' });
+    expect(judgeLane(given, 0, now)).toMatchObject({ kind: 'blocked', blocker: { kind: 'stratumHeld' } });
     expect(judgeLane({ ...given, rollout: { ...given.rollout, heldStrata: [] } }, 0, now)).toMatchObject({
-      by: 'window',
+      blocker: { kind: 'window' },
     });
   });
 });
@@ -268,15 +273,15 @@ describe('reasons', () => {
       heldStrata: lanes.map((_, stratum) => held(stratum)),
       policy: { windows: [window(22, 23, 'collector')] },
     });
-    const { holds } = admit(given, now);
-    expect(holds.length).toBe(5);
-    expect(holds[0]).toEqual({ reason: 'outside the window in Etc/UTC', until: closesAt });
+    const { blockers } = admit(given, now);
+    expect(blockers.length).toBe(5);
+    expect(blockers[0]).toEqual({ kind: 'window', timeZone: 'Etc/UTC', until: closesAt });
     const same = view({
       lanes: [aLane(), aLane({ domains: [] })],
       candidates: candidates.slice(0, 2),
       heldStrata: [held(0)],
     });
-    expect(admit(same, now).holds.length).toBe(1);
+    expect(admit(same, now).blockers.length).toBe(1);
   });
 
   it('know the first of several instants', () => {
@@ -388,7 +393,9 @@ describe('admission, whatever the lanes', () => {
           const stratum = of.groups.lanes[lane]?.stratum ?? 0;
           // At the last instant it may still start, and a moment later no more.
           expect(judgeLane(of, lane, startBy).kind).toBe('free');
-          expect(judgeLane(of, lane, startBy + 1)).toMatchObject({ by: 'window' });
+          expect(judgeLane(of, lane, startBy + 1)).toMatchObject({
+            blocker: { kind: expect.stringMatching(/^(window|freeze|windowTooShort)$/) },
+          });
           // The window is open until the upgrade has ended, and not a moment longer than that.
           const endsBy = startBy + expectedMs(of, stratum);
           const zone = of.groups.lanes[lane]?.timeZone ?? '';
@@ -419,10 +426,11 @@ describe('admission, whatever the lanes', () => {
   it('says why when it picks nobody, and wakes for whatever ends by itself', () => {
     fc.assert(
       fc.property(given, ({ view: of, at }) => {
-        const { picks, holds, wakeAt } = admit(of, at);
-        if (of.candidates.length > 0 && picks.length === 0) expect(holds.length).toBeGreaterThan(0);
-        for (const { reason, until } of holds) {
-          expect(reason.trim()).not.toBe('');
+        const { picks, blockers, wakeAt } = admit(of, at);
+        if (of.candidates.length > 0 && picks.length === 0) expect(blockers.length).toBeGreaterThan(0);
+        for (const blocker of blockers) {
+          const { until } = blocker;
+          expect(blockerWords(blocker).trim()).not.toBe('');
           if (until !== null) expect(wakeAt).toBeLessThanOrEqual(until);
         }
         if (of.nextRetryAt !== null) expect(wakeAt).toBeLessThanOrEqual(of.nextRetryAt);

@@ -51,7 +51,7 @@ describe('a plan that waits for approval', () => {
   it('starts nothing, and says what it waits for', () => {
     expect(decide(plan, at)).toEqual({
       actions: [],
-      holds: [{ reason: 'awaitingApproval: the policy asks for it', until: null }],
+      blockers: [{ kind: 'planApproval', until: null }],
       wakeAt: null,
     });
   });
@@ -84,7 +84,7 @@ describe('a wave that waits for approval', () => {
     const waiting = withRest(view(), { state: 'awaitingApproval' });
     expect(decide(waiting, at)).toEqual({
       actions: [],
-      holds: [{ reason: 'wave rest waits for approval', until: null }],
+      blockers: [{ kind: 'waveApproval', wave: 'rest', until: null }],
       wakeAt: null,
     });
   });

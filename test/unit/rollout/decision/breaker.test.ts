@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { assess, setAsideIn } from '../../../../src/rollout/decision/assess.ts';
 import { isCanary, raiseAlarm } from '../../../../src/rollout/decision/breaker.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
-import { assessed, setAsideIn } from '../../../../src/rollout/decision/failure-limits.ts';
 import type { Amount, WaveSize } from '../../../../src/rollout/model/policy.ts';
 import type {
   HeldStratum,
@@ -44,6 +44,8 @@ interface Given {
   readonly rollout?: Partial<Rollout>;
   readonly isolateStrata?: boolean;
 }
+
+const alarmOf = (of: RolloutView) => raiseAlarm(assess(of));
 
 function summaryOf(parts: readonly Part[]) {
   const sum = (of: (part: Part) => number | undefined) =>
@@ -107,32 +109,36 @@ describe('the breaker', () => {
   it('stays silent while failures are at what is allowed', () => {
     const maxFailures = { kind: 'count', count: 4 } as const;
     const failing = (count: number) => [...all({ failed: 1 }, count), ...all({ waiting: 1 }, 10 - count)];
-    expect(raiseAlarm(view({ canary: failing(4), maxFailures }))).toBeUndefined();
-    expect(raiseAlarm(view({ canary: failing(5), maxFailures }))).toEqual({
+    expect(alarmOf(view({ canary: failing(4), maxFailures }))).toBeUndefined();
+    expect(alarmOf(view({ canary: failing(5), maxFailures }))).toMatchObject({
       kind: 'act',
-      action: { do: 'breach', wave: 0, reason: 'wave canary: failures 5, allowed 4', holdsBuild: true },
+      action: {
+        do: 'breach',
+        cause: { kind: 'failures', failures: { wave: 'canary', failures: 5, failuresAllowed: 4 } },
+        holdsBuild: true,
+      },
     });
   });
 
   it('holds the one stratum that explains it, and the rest goes on', () => {
     const bad = view({ canary: [{ failed: 1 }, ...all({ succeeded: 1 }, 9)] });
-    expect(raiseAlarm(bad)).toEqual({
+    expect(alarmOf(bad)).toEqual({
       kind: 'act',
       action: {
         do: 'isolate',
-        strata: [{ stratum: 0, label: 's0', reason: '1 of 1 failed, 0 of 9 elsewhere' }],
+        strata: [{ stratum: 0, label: 's0', failed: 1, tried: 1, elsewhere: { failed: 0, tried: 9 } }],
       },
     });
-    expect(raiseAlarm({ ...bad, rollout: { ...bad.rollout, heldStrata: [held(0)] } })).toBeUndefined();
+    expect(alarmOf({ ...bad, rollout: { ...bad.rollout, heldStrata: [held(0)] } })).toBeUndefined();
   });
 
   it('breaks the rollout where the policy does not tell strata apart', () => {
     const bad = view({ canary: [{ failed: 1 }, ...all({ succeeded: 1 }, 9)], isolateStrata: false });
-    expect(raiseAlarm(bad)).toMatchObject({ action: { do: 'breach' } });
+    expect(alarmOf(bad)).toMatchObject({ action: { do: 'breach' } });
   });
 
   it('breaks it when most fail', () => {
-    expect(raiseAlarm(view({ canary: all({ failed: 1 }) }))).toMatchObject({ action: { do: 'breach' } });
+    expect(alarmOf(view({ canary: all({ failed: 1 }) }))).toMatchObject({ action: { do: 'breach' } });
   });
 
   it('reads the inventory again while it waits, since a doubt may keep those on their way from ending (P14)', () => {
@@ -146,44 +152,40 @@ describe('the breaker', () => {
     } as const;
     const decision = decide({ ...early, braked: true, rollout: { ...early.rollout, doubt } }, now);
     expect(decision.actions).toEqual([{ do: 'checkInventory' }]);
-    expect(decision.holds.map(({ reason }) => reason)).toEqual([
-      expect.stringMatching(/nothing starts until/),
-      expect.stringMatching(/it is empty/),
-    ]);
+    expect(decision.blockers.map(({ kind }) => kind)).toEqual(['outliersUnclear', 'inventory']);
   });
 
   it('waits, braked, while those on their way may show that one stratum alone is bad', () => {
     const early = view({ canary: [{ failed: 1 }, ...all({ active: 1 }, 9)] });
-    expect(raiseAlarm(early)).toMatchObject({ kind: 'wait' });
+    expect(alarmOf(early)).toMatchObject({ kind: 'wait' });
     const decision = decide({ ...early, overdue: [3] }, now);
-    expect(decision.actions).toEqual([
-      { do: 'setBrake', reason: expect.stringMatching(/nothing starts until/) },
-      { do: 'deliver', collectorIds: [3] },
-    ]);
-    expect(decision.holds).toHaveLength(1);
+    expect(decision.actions).toEqual([{ do: 'setBrake' }, { do: 'deliver', collectorIds: [3] }]);
+    expect(decision.blockers).toHaveLength(1);
     expect(decide({ ...early, braked: true }, now).actions).toEqual([]);
   });
 
   it('waits for nobody when nobody is on the way', () => {
     const few = view({ canary: [{ failed: 1 }, { succeeded: 1 }, ...all({ waiting: 1 }, 8)] });
-    expect(raiseAlarm(few)).toMatchObject({ kind: 'act', action: { do: 'breach' } });
+    expect(alarmOf(few)).toMatchObject({ kind: 'act', action: { do: 'breach' } });
   });
 
   it('trips also for a wave that has passed, and for none that has not begun', () => {
     const late = view({ canary: all({ failed: 1 }), restState: 'open' });
-    expect(raiseAlarm(late)).toMatchObject({ action: { do: 'breach', wave: 0 } });
+    expect(alarmOf(late)).toMatchObject({
+      action: { do: 'breach' },
+    });
     const unbegun = view({ canary: all({ succeeded: 1 }), rest: all({ failed: 1 }) });
-    expect(raiseAlarm(unbegun)).toBeUndefined();
+    expect(alarmOf(unbegun)).toBeUndefined();
     const waiting = view({
       canary: all({ succeeded: 1 }),
       rest: all({ failed: 1 }),
       restState: 'awaitingApproval',
     });
-    expect(raiseAlarm(waiting)).toBeUndefined();
+    expect(alarmOf(waiting)).toBeUndefined();
     expect(
-      raiseAlarm(view({ canary: all({ succeeded: 1 }), rest: all({ failed: 1 }), restState: 'open' })),
+      alarmOf(view({ canary: all({ succeeded: 1 }), rest: all({ failed: 1 }), restState: 'open' })),
     ).toMatchObject({
-      action: { do: 'breach', wave: 1, holdsBuild: false },
+      action: { do: 'breach', holdsBuild: false },
     });
   });
 
@@ -196,16 +198,16 @@ describe('the breaker', () => {
       );
       return { ...rest, rollout: { ...rollout, waves, policy: { ...rollout.policy, isolateStrata: false } } };
     };
-    expect(raiseAlarm(acknowledged(10))).toBeUndefined();
-    expect(raiseAlarm(acknowledged(9))).toMatchObject({ action: { do: 'breach' } });
+    expect(alarmOf(acknowledged(10))).toBeUndefined();
+    expect(alarmOf(acknowledged(9))).toMatchObject({ action: { do: 'breach' } });
   });
 
   it('takes the build back only for the first of several waves of an upgrade', () => {
     const of = view({ canary: [] });
-    expect(isCanary(of, 0)).toBe(true);
-    expect(isCanary(of, 1)).toBe(false);
-    expect(isCanary({ ...of, rollout: { ...of.rollout, kind: 'rollback' } }, 0)).toBe(false);
-    expect(isCanary(aView(), 0)).toBe(false);
+    expect(isCanary(assess(of), 0)).toBe(true);
+    expect(isCanary(assess(of), 1)).toBe(false);
+    expect(isCanary(assess({ ...of, rollout: { ...of.rollout, kind: 'rollback' } }), 0)).toBe(false);
+    expect(isCanary(assess(aView()), 0)).toBe(false);
   });
 
   it('goes before everything else that is decided', () => {
@@ -226,7 +228,7 @@ describe('members of a held stratum', () => {
   it('are neither waited for nor counted, in any wave', () => {
     expect(setAsideIn(aside, 0)).toEqual({ waiting: 0, failed: 1, weight: 1, acknowledged: 0 });
     expect(setAsideIn(aside, 1)).toEqual({ waiting: 3, failed: 0, weight: 0, acknowledged: 0 });
-    expect(assessed(aside).map(({ assessment }) => assessment)).toMatchObject([
+    expect(assess(aside).assessed.map(({ assessment }) => assessment)).toMatchObject([
       { failures: 0, tripped: false, settled: true },
       { failures: 0, setAside: 3, settled: true, evidence: 'shown' },
     ]);
@@ -241,7 +243,7 @@ describe('members of a held stratum', () => {
       canary: [{ failed: 1 }, { failed: 1 }, ...all({ succeeded: 1 }, 8)],
       rollout: { heldStrata: [held(1)] },
     });
-    expect(raiseAlarm(second)).toMatchObject({ action: { do: 'isolate', strata: [{ stratum: 0 }] } });
+    expect(alarmOf(second)).toMatchObject({ action: { do: 'isolate', strata: [{ stratum: 0 }] } });
   });
 
   it('that run are waited for', () => {
@@ -249,14 +251,14 @@ describe('members of a held stratum', () => {
       canary: [{ active: 1 }, ...all({ succeeded: 1 }, 9)],
       rollout: { heldStrata: [held(0)] },
     });
-    expect(assessed(runs)[0]?.assessment.settled).toBe(false);
+    expect(assess(runs).assessed[0]?.assessment.settled).toBe(false);
   });
 
   it('are no missing evidence when they are all there is', () => {
     const alone = view({ canary: [{ failed: 4, waiting: 6 }], rollout: { heldStrata: [held(0)] } });
-    expect(assessed(alone)[0]?.assessment.evidence).toBe('shown');
+    expect(assess(alone).assessed[0]?.assessment.evidence).toBe('shown');
     const withOther = view({ canary: [{ failed: 4, waiting: 5 }], rollout: { heldStrata: [held(0)] } });
-    expect(assessed(withOther)[0]?.assessment.evidence).not.toBe('shown');
+    expect(assess(withOther).assessed[0]?.assessment.evidence).not.toBe('shown');
   });
 
   it('leave the rollout to an operator once all else is done', () => {
@@ -268,8 +270,7 @@ describe('members of a held stratum', () => {
     expect(decide(done, now).actions).toEqual([
       {
         do: 'hold',
-        reason:
-          'all else is done: 3 collectors of held strata wait (s0); release them, or resume to end without them',
+        cause: { kind: 'onlyHeldStrata', upgrades: 3, labels: ['s0'] },
       },
     ]);
     const resumed = evolveRollout(
@@ -350,7 +351,7 @@ describe('failures in general', () => {
     let raised = 0;
     fc.assert(
       fc.property(views, (of) => {
-        if (raiseAlarm(of) !== undefined) raised += 1;
+        if (alarmOf(of) !== undefined) raised += 1;
         const rollout = evolveRollout(
           { ...of.rollout, state: 'held' },
           { kind: 'resumed', at: now, reason: '', view: of },
@@ -370,7 +371,7 @@ describe('failures in general', () => {
         restState: 'open',
         rollout: { heldStrata: [held(0)] },
       });
-    expect(raiseAlarm({ ...bad(2), rollout: { ...bad(2).rollout, heldStrata: [] } })).toBeDefined();
+    expect(alarmOf({ ...bad(2), rollout: { ...bad(2).rollout, heldStrata: [] } })).toBeDefined();
     const rollout = evolveRollout(bad(2).rollout, {
       kind: 'stratumReleased',
       at: now,
@@ -383,9 +384,9 @@ describe('failures in general', () => {
       { stratum: 0, wave: 0, failed: 1, weight: 1 },
       { stratum: 0, wave: 1, failed: 2, weight: 2 },
     ]);
-    expect(raiseAlarm({ ...bad(2), rollout })).toBeUndefined();
-    expect(raiseAlarm({ ...bad(4), rollout })).toMatchObject({
-      action: { do: 'isolate', strata: [{ reason: '2 of 2 failed, 0 of 108 elsewhere' }] },
+    expect(alarmOf({ ...bad(2), rollout })).toBeUndefined();
+    expect(alarmOf({ ...bad(4), rollout })).toMatchObject({
+      action: { do: 'isolate', strata: [{ failed: 2, tried: 2, elsewhere: { failed: 0, tried: 108 } }] },
     });
   });
 
@@ -393,7 +394,7 @@ describe('failures in general', () => {
     fc.assert(
       fc.property(views, (of) => {
         const [first] = of.rollout.heldStrata;
-        if (first === undefined || raiseAlarm(of) !== undefined) return;
+        if (first === undefined || alarmOf(of) !== undefined) return;
         const fact = {
           kind: 'stratumReleased',
           at: now,
@@ -419,14 +420,14 @@ describe('failures in general', () => {
     let isolated = 0;
     fc.assert(
       fc.property(views, (of) => {
-        const alarm = raiseAlarm(of);
+        const alarm = alarmOf(of);
         if (alarm?.kind !== 'act' || alarm.action.do !== 'isolate') return;
         isolated += 1;
         const at = now;
-        const strata = alarm.action.strata.map((each) => ({ ...each, by: 'daemon', at }));
+        const strata = alarm.action.strata.map((each) => ({ ...each, reason: '', by: 'daemon', at }));
         const rollout = evolveRollout(of.rollout, { kind: 'strataHeld', at, reason: '', strata });
         const after = { ...of, rollout };
-        for (const [index, { wave, assessment }] of assessed(after).entries()) {
+        for (const [index, { wave, assessment }] of assess(after).assessed.entries()) {
           if (wave.state !== 'waiting') expect(assessment.tripped).toBe(false);
           const others = of.strata.filter(
             (each) =>
@@ -435,7 +436,7 @@ describe('failures in general', () => {
           const runs = of.strata.some((each) => each.wave === index && each.active > 0);
           if (!runs && others.every(({ waiting }) => waiting === 0)) expect(assessment.settled).toBe(true);
         }
-        expect(raiseAlarm(after)).not.toMatchObject({ action: { do: 'breach' } });
+        expect(alarmOf(after)).not.toMatchObject({ action: { do: 'breach' } });
       }),
       { numRuns: 2_000 },
     );

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hasBegun } from '../../../../src/rollout/decision/assess.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { Action } from '../../../../src/rollout/decision/decision.ts';
 import { evolveRollout, type RolloutFact } from '../../../../src/rollout/decision/evolve-rollout.ts';
-import { hasBegun } from '../../../../src/rollout/decision/failure-limits.ts';
+import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
+import { outlierWords, stopWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import {
   type Rollout,
   type RolloutView,
@@ -78,14 +80,14 @@ describe('slots (P2)', () => {
   it('says so when all are taken', () => {
     const decision = decide(twoWaves({ ...open, slotsTaken: 4 }), now);
     expect(decision.actions).toEqual([]);
-    expect(decision.holds).toEqual([{ reason: 'all 4 slots are taken', until: null }]);
+    expect(decision.blockers).toEqual([{ kind: 'concurrency', slots: 4, until: null }]);
   });
 
   it('wakes at the next retry', () => {
     const waves = [aSummary({ retrying: 1, succeeded: 4 }), aSummary({ pending: 20 })];
     const decision = decide(twoWaves({ waves, nextRetryAt: now + 5_000 }), now);
     expect(decision.wakeAt).toBe(now + 5_000);
-    expect(decision.holds).toEqual([{ reason: 'the next retry is not due yet', until: now + 5_000 }]);
+    expect(decision.blockers).toEqual([{ kind: 'retryNotDue', until: now + 5_000 }]);
   });
 });
 
@@ -135,8 +137,12 @@ describe('the breaker', () => {
   it('holds at once when failures exceed what is allowed, with the figures', () => {
     const running = aSummary({ pending: 2, upgrading: 1, failed: 2 }, { weight: 2 });
     const { actions } = decide(twoWaves({ waves: [running, aSummary({ pending: 20 })] }), now);
-    expect(actions).toEqual([
-      { do: 'breach', wave: 0, reason: 'wave canary: failures 2, allowed 1', holdsBuild: true },
+    expect(actions).toMatchObject([
+      {
+        do: 'breach',
+        cause: { kind: 'failures', failures: { wave: 'canary', failures: 2, failuresAllowed: 1 } },
+        holdsBuild: true,
+      },
     ]);
   });
 
@@ -158,14 +164,14 @@ describe('the breaker', () => {
     const running = aSummary({ succeeded: 4, unconfirmed: 1 }, { weight: 3, lost: 1 });
     const { actions } = decide(twoWaves({ waves: [running, aSummary({ pending: 20 })] }), now);
     expect(actions[0]).toMatchObject({
-      reason: 'wave canary: failures 3 (1 lost x 3), allowed 1',
+      cause: { failures: { wave: 'canary', failures: 3, lost: 1, lostWeight: 3, failuresAllowed: 1 } },
     });
   });
 
   it('also trips for a wave that has passed, when its late ones fail', () => {
     const waves = [aSummary({ succeeded: 3, failed: 2 }, { weight: 2 }), aSummary({ pending: 20 })];
     const passed = { waves: [aWave({ size: 5, state: 'passed' }), aWave({ size: 20 })] };
-    expect(decide(twoWaves({ waves }, passed), now).actions[0]).toMatchObject({ do: 'breach', wave: 0 });
+    expect(decide(twoWaves({ waves }, passed), now).actions[0]).toMatchObject({ do: 'breach' });
   });
 
   it('trips again only for more new failures after a resume than are allowed', () => {
@@ -199,9 +205,14 @@ describe('inconclusive is a hold (P14)', () => {
       {
         do: 'hold',
         heldFor: { kind: 'evidence', wave: 0 },
-        reason:
-          'wave canary brought no evidence: no collector of it was upgraded (1 failed, 4 withdrawn); it continues ' +
-          'by itself once one of them is upgraded; resume to continue without evidence, or abort',
+        cause: {
+          kind: 'noEvidence',
+          wave: 'canary',
+          ended: [
+            { state: 'failed', upgrades: 1 },
+            { state: 'withdrawn', upgrades: 4 },
+          ],
+        },
       },
     ]);
   });
@@ -247,7 +258,8 @@ describe('a rollout that does not run', () => {
       );
       const decision = decide(view, now);
       expect(decision.actions).toEqual([{ do: 'deliver', collectorIds: [3] }]);
-      expect(decision.holds).toEqual([{ reason: `${state}: why`, until: null }]);
+      const kind = state === 'awaitingApproval' ? 'planApproval' : state;
+      expect(decision.blockers).toMatchObject([{ kind, until: null }]);
     },
   );
 
@@ -279,9 +291,9 @@ describe('a rollout that does not run', () => {
       { waves: [aSummary({ upgrading: 1, pending: 4 }), aSummary({ pending: 20 })] },
       aborted,
     );
-    expect(decide(both, startedAt).holds.map(({ reason }) => reason)).toEqual([
-      'what waits is withdrawn (24 upgrades)',
-      'what runs is watched to its end (1 upgrade)',
+    expect(decide(both, startedAt).blockers).toEqual([
+      { kind: 'withdrawing', upgrades: 24, until: null },
+      { kind: 'watching', upgrades: 1, until: null },
     ]);
     const over = twoWaves({ waves: [aSummary({ succeeded: 5 }), aSummary({ withdrawn: 20 })] }, aborted);
     expect(decide(over, now).actions).toEqual([{ do: 'close' }]);
@@ -307,7 +319,7 @@ describe('the end', () => {
     const waves = [aSummary({ succeeded: 5 }), aSummary({ succeeded: 18, deferred: 2 })];
     const decision = decide(twoWaves({ waves }, passed), now);
     expect(decision.actions).toEqual([]);
-    expect(decision.holds[0]?.reason).toBe('2 deferred collectors are waited for');
+    expect(decision.blockers).toMatchObject([{ kind: 'deferred', wave: null, upgrades: 2 }]);
   });
 });
 
@@ -315,21 +327,22 @@ describe('a held build', () => {
   const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at: startedAt };
 
   it('holds a rollout to it before anybody else starts', () => {
+    const cause = { kind: 'buildHeld', build: '19.536-4', reason: 'breaks logs' };
     const open = {
       buildHold,
       candidates: [{ lane: 0, retries: [], pending: ones(1) }],
       waves: [aSummary({ pending: 5 }), aSummary({ pending: 20 })],
     };
     expect(decide(twoWaves(open), now)).toEqual({
-      actions: [{ do: 'hold', reason: 'build 19.536-4 is held: breaks logs' }],
-      holds: [{ reason: 'build 19.536-4 is held: breaks logs', until: null }],
+      actions: [{ do: 'hold', cause }],
+      blockers: [{ ...cause, until: null }],
       wakeAt: now,
     });
   });
 
   it('says nothing to one that is over', () => {
     const over = { state: 'succeeded', endedAt: startedAt } as const;
-    expect(decide(twoWaves({ buildHold }, over), now)).toEqual({ actions: [], holds: [], wakeAt: null });
+    expect(decide(twoWaves({ buildHold }, over), now)).toEqual({ actions: [], blockers: [], wakeAt: null });
   });
 });
 
@@ -439,19 +452,20 @@ function factOf(action: Action, view: RolloutView): RolloutFact | undefined {
     case 'passWave':
       return { kind: 'wavePassed', at, wave: action.wave };
     case 'hold': {
-      const { reason, heldFor } = action;
+      const { cause, heldFor } = action;
+      const reason = stopWords(cause);
       return { kind: 'held', at, reason, ...(heldFor === undefined ? {} : { heldFor }) };
     }
     case 'endHold':
       return { kind: 'holdEnded', at, reason: action.reason };
     case 'breach':
-      return { kind: 'held', at, reason: action.reason };
+      return { kind: 'held', at, reason: stopWords(action.cause) };
     case 'isolate':
       return {
         kind: 'strataHeld',
         at,
         reason: '',
-        strata: action.strata.map((each) => ({ ...each, by: 'daemon', at })),
+        strata: action.strata.map((each) => ({ ...each, reason: outlierWords(each), by: 'daemon', at })),
       };
     case 'lowerAcknowledged':
       return { kind: 'acknowledgedLowered', at, view };
@@ -468,7 +482,7 @@ function factOf(action: Action, view: RolloutView): RolloutFact | undefined {
   }
 }
 
-const waveStates: readonly WaveState[] = ['waiting', 'awaitingApproval', 'open', 'soaking', 'held'];
+const waveStates: readonly WaveState[] = ['waiting', 'awaitingApproval', 'open', 'soaking'];
 
 const worlds: fc.Arbitrary<World> = fc
   .record({
@@ -561,7 +575,7 @@ describe('decisions in general', () => {
           rests.add(world.rollout.state);
           if (world.rollout.endedAt !== null) return;
           const asks = decision.actions.length > 0;
-          const says = decision.holds.some(({ reason }) => reason.trim() !== '');
+          const says = decision.blockers.some((blocker) => blockerWords(blocker).trim() !== '');
           expect(asks || says || decision.wakeAt !== null || isOnItsWay(world)).toBe(true);
           if (decision.wakeAt !== null) expect(decision.wakeAt).toBeGreaterThan(now);
           return;

@@ -44,9 +44,9 @@ describe('a rollout of another account (P5)', () => {
     'is left alone while it is %s, and says why',
     (state) => {
       for (const account of [another, unknown]) {
-        const { actions, holds } = decide(aForeignView(account, state), now);
+        const { actions, blockers } = decide(aForeignView(account, state), now);
         expect(actions).toEqual([]);
-        expect(holds).toHaveLength(1);
+        expect(blockers).toHaveLength(1);
       }
     },
   );
@@ -66,7 +66,7 @@ describe('a rollout of another account (P5)', () => {
     // The last change of an upgrade, its deadline of 35 minutes, and 10 for the verification.
     const overAt = startedAt + 45 * 60_000;
     const waits = decide(view, overAt - 1);
-    expect(waits).toMatchObject({ actions: [], holds: [{ until: overAt }], wakeAt: overAt });
+    expect(waits).toMatchObject({ actions: [], blockers: [{ until: overAt }], wakeAt: overAt });
     expect(decide(view, overAt).actions).toMatchObject([{ do: 'abandon' }]);
   });
 

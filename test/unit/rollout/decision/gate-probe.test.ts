@@ -6,9 +6,9 @@ import {
   evaluateExpectation,
   freshStatus,
   type GateAnswerLike,
-  writeExpectation,
-  writeGateValue,
+  type GateAssessment,
 } from '../../../../src/rollout/decision/gate-probe.ts';
+import { gateWords, writeExpectation, writeGateValue } from '../../../../src/rollout/messages/gates.ts';
 import type { Expectation, GateRule } from '../../../../src/rollout/model/policy.ts';
 import type { GateAnswers } from '../../../../src/rollout/model/rollout.ts';
 import { aPrometheusGate, aWebhookGate } from '../../../support/builders.ts';
@@ -27,6 +27,12 @@ const says = (verdict: 'pass' | 'hold', detail = ''): GateAnswerLike => ({
   detail,
 });
 
+/** The assessment with its sentence in the place of its finding. */
+function told(assessment: GateAssessment) {
+  const { verdict, askAt } = assessment;
+  return { verdict, words: gateWords(assessment), askAt };
+}
+
 /** Answers that come a minute apart, the first at `start`. */
 function afterAnswers(gate: GateRule, answers: readonly GateAnswerLike[], from = freshStatus()): GateAnswers {
   return answers.reduce(
@@ -37,7 +43,7 @@ function afterAnswers(gate: GateRule, answers: readonly GateAnswerLike[], from =
 
 /** How the gate is judged right after the last of them. */
 function assessAfter(gate: GateRule, answers: readonly GateAnswerLike[]) {
-  return assessGate(gate, afterAnswers(gate, answers), start + (answers.length - 1) * minute);
+  return told(assessGate(gate, afterAnswers(gate, answers), start + (answers.length - 1) * minute));
 }
 
 const times = (count: number, answer: GateAnswerLike) => Array.from({ length: count }, () => answer);
@@ -101,7 +107,7 @@ describe('writeGateValue', () => {
 
 describe('a prometheus gate', () => {
   it('is asked at once when it never was', () => {
-    expect(assessGate(aPrometheusGate(), freshStatus(), start)).toEqual({
+    expect(told(assessGate(aPrometheusGate(), freshStatus(), start))).toEqual({
       verdict: 'waiting',
       words: 'prometheus was not asked yet',
       askAt: start,
@@ -231,7 +237,7 @@ describe('a prometheus gate', () => {
   it('passes only while its answer is fresh, and fails for good', () => {
     const passed = afterAnswers(aPrometheusGate(), [good]);
     expect(assessGate(aPrometheusGate(), passed, start + freshFor).verdict).toBe('pass');
-    const stale = assessGate(aPrometheusGate(), passed, start + freshFor + 1);
+    const stale = told(assessGate(aPrometheusGate(), passed, start + freshFor + 1));
     expect(stale).toMatchObject({
       verdict: 'waiting',
       words: 'prometheus 0.998 >= 0.99, but that is too old to count',
@@ -337,7 +343,10 @@ describe('a gate in dry run', () => {
   ])('passes whatever it hears, and shows it: %#', (answers, words) => {
     const gate = aPrometheusGate({ dryRun: true });
     const now = start + Math.max(0, answers.length - 1) * minute;
-    expect(assessGate(gate, afterAnswers(gate, answers), now)).toMatchObject({ verdict: 'pass', words });
+    expect(told(assessGate(gate, afterAnswers(gate, answers), now))).toMatchObject({
+      verdict: 'pass',
+      words,
+    });
   });
 
   it('is asked on as often as any other', () => {

@@ -112,7 +112,7 @@ describe('a soak', () => {
     const view = soaking({ wave: { soakCheck: check(changes) } });
     const decision = decide(view, endsAt);
     expect(decision.actions).toEqual([]);
-    expect(decision.holds[0]?.reason).toMatch(/1 are silent|brought no answer/);
+    expect(decision.blockers).toMatchObject([{ kind: 'soakCheck', wave: 'canary' }]);
     expect(decision.wakeAt).toBe(endsAt + 30_000);
     expect(does(view, endsAt + 30_000)).toEqual(['checkSoak']);
   });
@@ -136,7 +136,7 @@ describe('a soak', () => {
   });
 
   it('says until when', () => {
-    expect(decide(soaking(), startedAt).holds).toEqual([{ reason: 'wave canary soaks', until: endsAt }]);
+    expect(decide(soaking(), startedAt).blockers).toEqual([{ kind: 'soak', wave: 'canary', until: endsAt }]);
   });
 
   it('begins anew for those that came late', () => {
@@ -147,7 +147,7 @@ describe('a soak', () => {
     });
     expect(decide(onTheWay, endsAt)).toMatchObject({
       actions: [],
-      holds: [{ reason: 'wave canary: 1 came late and are on their way' }],
+      blockers: [{ kind: 'lateJoiners', wave: 'canary', upgrades: 1 }],
     });
     const came = soaking({
       summary: aSummary({ succeeded: 5 }, { lastChangeAt: late }),
@@ -207,17 +207,23 @@ describe('a gate', () => {
   it('keeps a wave from passing until it was asked (P14)', () => {
     const decision = decide(gated(prometheus), endsAt);
     expect(decision.actions).toEqual([{ do: 'askGate', wave: 0, gate: 0 }]);
-    expect(decision.holds).toEqual([{ reason: 'wave canary: prometheus was not asked yet', until: null }]);
+    expect(decision.blockers).toMatchObject([
+      {
+        kind: 'gate',
+        wave: 'canary',
+        gate: { name: 'prometheus', finding: { kind: 'unasked' } },
+        until: null,
+      },
+    ]);
   });
 
   it('that is missed breaks the rollout at once, also during the soak', () => {
     const missed = aStatus({ verdict: 'missed', askedAt: startedAt, since: startedAt, value: 0.93 });
     const { actions } = decide(gated(prometheus, missed, { soakCheck: null }), startedAt);
-    expect(actions).toEqual([
+    expect(actions).toMatchObject([
       {
         do: 'breach',
-        wave: 0,
-        reason: 'wave canary: prometheus 0.93, expected >= 0.99',
+        cause: { kind: 'gateMissed', wave: 'canary', gate: { finding: { value: 0.93, isMet: false } } },
         holdsBuild: true,
       },
     ]);
@@ -262,8 +268,8 @@ describe('a gate', () => {
       gated({ ...prometheus, forMs: 5 * minute }, met(askedAt, watchedSince));
     const patient = endsAt + 30 * minute;
     expect(does(flapping(patient), patient)).not.toContain('hold');
-    expect(decide(flapping(patient + 1), patient + 1).actions).toEqual([
-      { do: 'hold', reason: expect.stringMatching(/undecided for too long$/) },
+    expect(decide(flapping(patient + 1), patient + 1).actions).toMatchObject([
+      { do: 'hold', cause: { kind: 'gateInconclusive', undecided: true } },
     ]);
     // Half an hour of asking: when nobody asked before, it counts from the first time on.
     const late = flapping(patient + minute, endsAt + minute);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import { judgeInventoryReading } from '../../../../src/rollout/decision/implausible-inventory.ts';
+import { stopWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import type { InventoryCount } from '../../../../src/rollout/model/assess-inventory.ts';
 import { implausibleHoldAfterMs } from '../../../../src/rollout/model/assess-inventory.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
@@ -29,20 +30,22 @@ function afterHold(rollout: Rollout): Rollout {
   const at = t + minutes + implausibleHoldAfterMs;
   const [action] = decide(aView({ rollout, braked: true }), at).actions;
   if (action?.do !== 'hold') throw new Error('it is not held');
-  const { do: _do, ...words } = action;
-  return evolveRollout(rollout, { kind: 'held', at, ...words });
+  const { do: _do, cause, ...of } = action;
+  return evolveRollout(rollout, { kind: 'held', at, reason: stopWords(cause), ...of });
 }
 
 const candidates = [{ lane: 0, retries: [], pending: [{ collectorId: 1, order: 1 }] }];
 
 describe('a rollout that can not believe the inventory (P14)', () => {
   it('starts nothing, lets no wave pass, says why and since when, and reads the inventory again', () => {
-    const { actions, holds, wakeAt } = decide(aView({ rollout: doubting, candidates }), t + 3 * minutes);
+    const { actions, blockers, wakeAt } = decide(aView({ rollout: doubting, candidates }), t + 3 * minutes);
     expect(actions.map((action) => action.do)).toEqual(['setBrake', 'checkInventory']);
-    expect(holds).toEqual([
+    expect(blockers).toEqual([
       {
-        reason:
-          'the inventory is not plausible: it lacks 60 of 120 collectors of the rollout; waiting for 2m, held after 30m',
+        kind: 'inventory',
+        why: { kind: 'manyGone', missing: 60, members: 120 },
+        lastsMs: 2 * minutes,
+        heldAfterMs: implausibleHoldAfterMs,
         until: null,
       },
     ]);
@@ -86,19 +89,20 @@ describe('a rollout that can not believe the inventory (P14)', () => {
     expect(actions).toEqual([
       {
         do: 'hold',
-        reason: expect.stringMatching(/lacks 60 of 120 .* for 30m; check the access key.*or.*resume/),
+        cause: { kind: 'inventoryUnresolved', why: { kind: 'manyGone', missing: 60, members: 120 } },
         forDoubt: true,
       },
     ]);
   });
 
   it('reads the inventory also while it is held, so that what is shown is true', () => {
-    const { actions, holds } = decide(aView({ rollout: { ...doubting, state: 'held' } }), t + 40 * minutes);
+    const { actions, blockers } = decide(
+      aView({ rollout: { ...doubting, state: 'held' } }),
+      t + 40 * minutes,
+    );
     expect(actions).toEqual([{ do: 'checkInventory' }]);
     // Not "held after 30m": it is held or paused already.
-    expect(holds[1]?.reason).toBe(
-      'the inventory is not plausible: it lacks 60 of 120 collectors of the rollout, for 39m; it is read again',
-    );
+    expect(blockers[1]).toMatchObject({ kind: 'inventory', lastsMs: 39 * minutes, heldAfterMs: null });
   });
 
   it('takes the inventory for the whole fleet when a person resumes after the hold', () => {
@@ -159,11 +163,9 @@ describe('a rollout that can not believe the inventory (P14)', () => {
 
   it('says so while it rolls back, and plans the rollback again', () => {
     const rollingBack = { ...afterReading(running, reading(0)), state: 'rollingBack' } as const;
-    const { actions, holds } = decide(aView({ rollout: rollingBack, waves: [] }), t + 2 * minutes);
+    const { actions, blockers } = decide(aView({ rollout: rollingBack, waves: [] }), t + 2 * minutes);
     expect(actions).toEqual([{ do: 'beginRollback' }]);
-    expect(holds[0]?.reason).toBe(
-      'the rollback waits: the inventory is not plausible: it is empty, 120 collectors are expected',
-    );
+    expect(blockers).toMatchObject([{ kind: 'rollbackPlan', why: { kind: 'empty', expected: 120 } }]);
   });
 
   it('has nothing to doubt once it is over, or while it waits for approval', () => {

@@ -43,7 +43,7 @@ describe('a rollout that is taken back', () => {
     );
     expect(decision).toEqual({
       actions: [{ do: 'deliver', collectorIds: [3] }],
-      holds: [{ reason: '2 upgrades are watched to their end before the rollback', until: null }],
+      blockers: [{ kind: 'watching', upgrades: 2, until: null }],
       wakeAt: null,
     });
   });
@@ -62,7 +62,7 @@ describe('a rollout that is taken back', () => {
     const decision = decide(rollingBack({ rollback: its({ state: 'held' }) }), at);
     expect(decision).toMatchObject({
       actions: [],
-      holds: [{ reason: 'rollback production-20260302-2 is held', until: null }],
+      blockers: [{ kind: 'rollback', rollback: 'production-20260302-2', state: 'held', until: null }],
     });
   });
 
@@ -200,6 +200,6 @@ describe('the facts of a rollback', () => {
       reason: 'by r-2',
       leftBehind: more,
     });
-    expect(decide(rollingBack({ rollout: over }), at)).toEqual({ actions: [], holds: [], wakeAt: null });
+    expect(decide(rollingBack({ rollout: over }), at)).toEqual({ actions: [], blockers: [], wakeAt: null });
   });
 });

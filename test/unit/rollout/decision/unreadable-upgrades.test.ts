@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { rebuildUpgrade } from '../../../../src/rollout/decision/unreadable-upgrades.ts';
+import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
 import { explainUnreadable } from '../../../../src/rollout/status/explain.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import { aPolicy, aRollout, aView, aWave, someGroups, startedAt } from '../../../support/builders.ts';
@@ -12,16 +13,13 @@ const mend = { do: 'mend', collectorIds: [7] };
 describe('a rollout with a record that cannot be read', () => {
   it('says so, and when it goes on without it', () => {
     const view = aView({ unreadable });
-    const { actions, holds, wakeAt } = decide(view, startedAt);
+    const { actions, blockers, wakeAt } = decide(view, startedAt);
     const dueAt = startedAt + tenMinutes - 60_000;
     expect(actions).not.toContainEqual(mend);
-    expect(holds.at(-1)).toEqual({
-      reason:
-        "the record of collector 7 in Redis can't be read: ten minutes after that was seen, what may run is looked at, and the rest is withdrawn",
-      until: null,
-    });
+    const blocker = { kind: 'recordsUnreadable', collectorIds: [7], until: null } as const;
+    expect(blockers.at(-1)).toEqual(blocker);
     expect(wakeAt).toBeLessThanOrEqual(dueAt);
-    expect(explainUnreadable(view, 7, startedAt)).toEqual(holds.at(-1));
+    expect(explainUnreadable(7)).toEqual({ reason: blockerWords(blocker), until: null });
   });
 
   it('mends it after ten minutes, before anything else', () => {

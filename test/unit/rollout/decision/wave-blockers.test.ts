@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
+import { stopWords } from '../../../../src/rollout/messages/stop-causes.ts';
 import {
   type Rollout,
   type RolloutView,
@@ -63,7 +64,8 @@ function aCanary(counts: Counts, rollout: Partial<Rollout> = {}, view: Partial<R
 function afterDecision(view: RolloutView): RolloutView {
   const [action] = decide(view, now).actions;
   if (action?.do === 'hold') {
-    const { reason, heldFor } = action;
+    const { cause, heldFor } = action;
+    const reason = stopWords(cause);
     const fact = { kind: 'held', at: now, reason, ...(heldFor === undefined ? {} : { heldFor }) } as const;
     return { ...view, rollout: evolveRollout(view.rollout, fact), braked: true };
   }
@@ -100,11 +102,15 @@ describe('a wave without an upgraded collector', () => {
     const deferred = [aDeferredOne('web-1', startedAt), aDeferredOne('web-2', startedAt + 60_000)];
     const decision = decide(aCanary({ deferred: 2 }, {}, { deferred }), now);
     expect(decision.actions).toEqual([]);
-    expect(decision.holds).toEqual([
+    expect(decision.blockers).toEqual([
       {
-        reason:
-          'wave canary waits for 2 deferred collectors: web-1 (the collector is not alive), ' +
-          'web-2 (the collector is not alive); no collector of it is upgraded yet',
+        kind: 'deferred',
+        wave: 'canary',
+        upgrades: 2,
+        known: [
+          { name: 'web-1', reason: 'the collector is not alive' },
+          { name: 'web-2', reason: 'the collector is not alive' },
+        ],
         until: startedAt + 60_000 + upToMs,
       },
     ]);
@@ -122,9 +128,12 @@ describe('a wave without an upgraded collector', () => {
 
   it('says until when at the latest where it does not know who they are', () => {
     const view = aCanary({ deferred: 1, withdrawn: 1 });
-    expect(decide(view, now).holds).toEqual([
+    expect(decide(view, now).blockers).toEqual([
       {
-        reason: 'wave canary waits for 1 deferred collector; no collector of it is upgraded yet',
+        kind: 'deferred',
+        wave: 'canary',
+        upgrades: 1,
+        known: [],
         until: startedAt + upToMs,
       },
     ]);
@@ -138,7 +147,7 @@ describe('a wave without an upgraded collector', () => {
     );
     expect(decide(view, now)).toMatchObject({
       actions: [],
-      holds: [{ reason: expect.stringContaining('1 deferred collector') }],
+      blockers: [{ kind: 'deferred', upgrades: 1 }],
     });
   });
 
@@ -265,7 +274,7 @@ describe('a hold for missing evidence is no other hold (P4)', () => {
 
   it('does not end over too many failures: the breach takes its place', () => {
     const view = { ...held(), waves: [aSummary({ failed: 2 }, { weight: 2 }), aSummary({ pending: 20 })] };
-    expect(decide(view, now).actions).toMatchObject([{ do: 'breach', wave: 0 }]);
+    expect(decide(view, now).actions).toMatchObject([{ do: 'breach' }]);
   });
 
   it('is left by resume, which accepts the missing evidence', () => {
@@ -324,8 +333,8 @@ describe('the end of a rollout', () => {
     const waves = [aWave({ size: 2, state: 'passed' }), aWave({ size: 20, state: 'passed' })];
     const view = aCanary({ succeeded: 1, deferred: 1 }, { waves });
     const done = { ...view, waves: [view.waves[0] ?? aSummary(), aSummary({ succeeded: 20 })] };
-    expect(decide(done, now).holds).toEqual([
-      { reason: '1 deferred collector is waited for', until: startedAt + upToMs },
+    expect(decide(done, now).blockers).toEqual([
+      { kind: 'deferred', wave: null, upgrades: 1, known: [], until: startedAt + upToMs },
     ]);
   });
 });

@@ -68,7 +68,6 @@ describe('late joiners', () => {
     ['the last one while the first one soaks', ['soaking', 'waiting', 'waiting'], 2],
     ['the last one while it soaks itself', ['passed', 'passed', 'soaking'], 2],
     ['the one that has passed while the next waits', ['passed', 'awaitingApproval', 'waiting'], 0],
-    ['the one before a held one', ['passed', 'held', 'waiting'], 0],
     ['the last of those that have passed', ['passed', 'passed', 'open'], 2],
   ])('enter %s', (_, states, wave) => {
     // The first of its stratum, for which a canary of one per stratum has a seat.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { etaInstant, etaWords, shortEtaWords } from '../../../../src/cli/rollouts/eta-words.ts';
+import { assess } from '../../../../src/rollout/decision/assess.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import type { ApiBudgetStatus, Standstill } from '../../../../src/rollout/status/api-budget-status.ts';
@@ -52,7 +53,7 @@ function view(
 /** The same with an approval before its last wave. */
 const approved = { waves: [...view().rollout.policy.waves.slice(0, 2), aWaveRule({ approval: true })] };
 
-const eta = (of: RolloutView, api: ApiBudgetStatus = anApiBudgetStatus()) => etaOf(of, now, api);
+const eta = (of: RolloutView, api: ApiBudgetStatus = anApiBudgetStatus()) => etaOf(assess(of), now, api);
 const unknown = (reason: EtaUnknownReason): Eta => ({ kind: 'unknown', reason });
 
 function at(of: RolloutView, api?: ApiBudgetStatus): number {
@@ -113,7 +114,7 @@ describe('when a rollout ends (P16)', () => {
       const found = eta(waiting);
       expect(found).toMatchObject({ kind: 'afterApproval', approvalAt: null });
       expect(found).not.toHaveProperty('at');
-      expect(etaOf(waiting, now + 5 * hour, anApiBudgetStatus())).toEqual(found);
+      expect(etaOf(assess(waiting), now + 5 * hour, anApiBudgetStatus())).toEqual(found);
       const given = waves.map((wave) => ({ ...wave, approvedAt: now }));
       expect(eta(view({}, { waves: given }, approved))).toMatchObject({ kind: 'at' });
     });

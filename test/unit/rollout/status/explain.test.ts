@@ -84,7 +84,7 @@ describe('why a collector waits', () => {
 
   it('names its stratum when that is held, before anything else', () => {
     const heldStrata = [{ stratum: 1, label: 'Windows', reason: '3 of 3 failed', by: 'daemon', at: now }];
-    const held = { reason: 'its stratum Windows is held: 3 of 3 failed', until: null };
+    const held = { reason: 'stratum Windows is held: 3 of 3 failed', until: null };
     expect(explain(view({}, { heldStrata }), waiting({ stratum: 1, lane: 1 }))).toEqual(held);
     expect(explain(view({}, { heldStrata, state: 'paused' }), waiting({ stratum: 1, lane: 1 }))).toEqual(
       held,
@@ -105,7 +105,7 @@ describe('why a collector waits', () => {
   it('names its cap', () => {
     const of = view({ domainsTaken: new Map([[0, 1]]) }, begun);
     expect(explain(of, waiting({ lane: 2, domains: [0] })).reason).toBe(
-      'fields.cluster = db: 1 at a time are allowed, and on their way',
+      'fields.cluster = db: 1 at a time are allowed, and in flight',
     );
   });
 
@@ -129,7 +129,7 @@ describe('why a collector waits', () => {
     const of = view({ candidates }, begun);
     const rollout = { ...of.rollout, policy: { ...of.rollout.policy, windows } };
     // Four of lane 0 get a slot now; the fifth waits for its turn, and not for a window in Tokyo.
-    expect(decide({ ...of, rollout }, now).holds).toHaveLength(1);
+    expect(decide({ ...of, rollout }, now).blockers).toHaveLength(1);
     expect(explain({ ...of, rollout }, waiting({ collectorId: 5, order: 5 })).reason).not.toMatch(/Tokyo/);
   });
 

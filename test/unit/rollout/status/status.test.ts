@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { waveWaits } from '../../../../src/rollout/decision/wave-blockers.ts';
+import { showBlocker } from '../../../../src/rollout/messages/blockers.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
@@ -76,13 +76,15 @@ describe('the status of a rollout', () => {
   });
 
   it('says what decide says', () => {
-    expect(status(view()).holds).toEqual([{ reason: 'wave canary soaks', until: now + minute }]);
+    expect(status(view()).blockers).toEqual([
+      { kind: 'soak', reason: 'wave canary soaks', until: now + minute },
+    ]);
     for (const of of [
       view(),
       view({ buildHold: { build: 'b', by: 'ann', reason: 'r', at: now } }),
       view({}, { state: 'paused' }),
     ])
-      expect(status(of).holds).toEqual(decide(of, now).holds);
+      expect(status(of).blockers).toEqual(decide(of, now).blockers.map(showBlocker));
   });
 
   it('adds its waves up', () => {
@@ -119,7 +121,9 @@ describe('the status of a rollout', () => {
         aSummary({ pending: 20 }),
       ],
     });
-    expect(status(late).holds).toEqual([{ reason: 'wave canary soaks', until: now + 29 * minute }]);
+    expect(status(late).blockers).toEqual([
+      { kind: 'soak', reason: 'wave canary soaks', until: now + 29 * minute },
+    ]);
     expect(status(late).waves[0]?.soakEndsAt).toBe(now + 29 * minute);
   });
 
@@ -206,9 +210,9 @@ describe('what a wave waits for', () => {
           ],
         },
       );
-    expect(waveWaits(turn({}), 2)).toBe('approval');
-    expect(waveWaits(turn({ approvedAt: now }), 2)).toBeNull();
-    expect(waveWaits(turn({ state: 'open' }), 2)).toBeNull();
-    expect(waveWaits(turn({}), 7)).toBeNull();
+    const waitsOf = (of: RolloutView) => status(of).waves[2]?.waits;
+    expect(waitsOf(turn({}))).toBe('approval');
+    expect(waitsOf(turn({ approvedAt: now }))).toBeNull();
+    expect(waitsOf(turn({ state: 'open' }))).toBeNull();
   });
 });

@@ -21,7 +21,7 @@ import {
   startedAt,
 } from '../../../support/builders.ts';
 
-const waveStates: readonly WaveState[] = ['waiting', 'awaitingApproval', 'open', 'soaking', 'passed', 'held'];
+const waveStates: readonly WaveState[] = ['waiting', 'awaitingApproval', 'open', 'soaking', 'passed'];
 const words = { by: 'alice', reason: '', at: startedAt };
 
 interface Case {

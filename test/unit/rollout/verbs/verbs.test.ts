@@ -227,7 +227,7 @@ describe('retry', () => {
 describe('verbs in general', () => {
   const waves = fc.tuple(
     fc.integer({ min: 0, max: 2 }),
-    fc.constantFrom<WaveState>('waiting', 'awaitingApproval', 'open', 'soaking', 'held'),
+    fc.constantFrom<WaveState>('waiting', 'awaitingApproval', 'open', 'soaking'),
   );
   const views = fc
     .record({

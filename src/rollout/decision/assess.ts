@@ -111,32 +111,37 @@ export function tripAbove(wave: Wave, rule: WaveRule): number {
   return failuresAllowed(rule.maxFailures, wave.size) + wave.acknowledgedWeight;
 }
 
-/** A wave with its rule and how it stands. */
+/** A wave with its rule, its counters and how it stands. */
 export interface AssessedWave {
+  readonly index: number;
   readonly wave: Wave;
   readonly rule: WaveRule;
+  readonly summary: WaveSummary;
   readonly assessment: WaveAssessment;
 }
 
-/** Each wave with its rule and how it stands. */
-export function assessed(
-  view: RolloutView,
-  strata: ReadonlySet<number> = heldStrataOf(view),
-): readonly AssessedWave[] {
-  return view.rollout.waves.flatMap((_wave, index) => assessedAt(view, index, strata) ?? []);
+/** A view with each wave assessed, once: `decide`, `status` and `explain` judge by the same. */
+export interface AssessedView extends RolloutView {
+  readonly assessed: readonly AssessedWave[];
+  /** The first wave that has not passed; undefined when all have. */
+  readonly current: AssessedWave | undefined;
 }
 
-/** The same of one wave; undefined when there is none. */
-export function assessedAt(
-  view: RolloutView,
-  index: number,
-  strata: ReadonlySet<number> = heldStrataOf(view),
-): AssessedWave | undefined {
-  const wave = view.rollout.waves[index];
-  const rule = view.rollout.policy.waves[index];
-  const summary = view.waves[index];
-  if (wave === undefined || rule === undefined || summary === undefined) return undefined;
-  return { wave, rule, assessment: assessWave(wave, rule, summary, setAsideIn(view, index, strata)) };
+/** Assesses each wave of a view. */
+export function assess(view: RolloutView): AssessedView {
+  const assessed = assessWaves(view, heldStrataOf(view));
+  return { ...view, assessed, current: assessed.find(({ wave }) => wave.state !== 'passed') };
+}
+
+/** Assesses each wave as if these strata were held. */
+export function assessWaves(view: RolloutView, strata: ReadonlySet<number>): readonly AssessedWave[] {
+  return view.rollout.waves.flatMap((wave, index) => {
+    const rule = view.rollout.policy.waves[index];
+    const summary = view.waves[index];
+    if (rule === undefined || summary === undefined) return [];
+    const assessment = assessWave(wave, rule, summary, setAsideIn(view, index, strata));
+    return [{ index, wave, rule, summary, assessment }];
+  });
 }
 
 /** How many upgrades of the rollout are in such states. */

@@ -1,0 +1,108 @@
+import { someNames } from '../../base/names.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
+import type { Blocker, BlockerKind, WaveWaits } from '../decision/blocker.ts';
+import { accountWords } from '../model/account.ts';
+import { implausibleHoldAfterMs } from '../model/assess-inventory.ts';
+import { waveFailuresWords } from './failures.ts';
+import { gateWords } from './gates.ts';
+import { implausibleWords } from './inventory.ts';
+import { stopSentences } from './stop-causes.ts';
+import { closedWords } from './windows.ts';
+
+const holdAfter = formatDuration(implausibleHoldAfterMs);
+
+/** What stands in the way, as a sentence without its `until`. */
+export function blockerWords(blocker: Blocker): string {
+  // The table is exhaustive by type; TypeScript can't see that the row and the blocker belong together.
+  const words = sentences[blocker.kind] as (blocker: Blocker) => string;
+  return words(blocker);
+}
+
+/** A blocker as it is shown: its kind for programs, its reason for people. */
+export interface ShownBlocker {
+  readonly kind: BlockerKind;
+  readonly reason: string;
+  readonly until: EpochMs | null;
+}
+
+export function showBlocker(blocker: Blocker): ShownBlocker {
+  return { kind: blocker.kind, reason: blockerWords(blocker), until: blocker.until };
+}
+
+const sentences: {
+  readonly [Kind in BlockerKind]: (blocker: Extract<Blocker, { kind: Kind }>) => string;
+} = {
+  ...stopSentences,
+  planned: () => 'the rollout has not begun',
+  planApproval: () => 'the plan waits for approval',
+  held: ({ reason }) => `the rollout is held: ${reason}`,
+  paused: ({ reason }) => `the rollout is paused: ${reason}`,
+  outliersUnclear: ({ failures }) =>
+    `${waveFailuresWords(failures)}: nothing starts until the running upgrades show whether the other strata are well`,
+  inventory: ({ why, lastsMs, heldAfterMs }) => {
+    const lasts = formatDuration(Math.round(lastsMs / 1_000) * 1_000);
+    const then = heldAfterMs === null ? 'it is read again' : `held after ${formatDuration(heldAfterMs)}`;
+    return `${implausibleWords(why)}, for ${lasts}; ${then}`;
+  },
+  recordsUnreadable: ({ collectorIds }) => {
+    const [first] = collectorIds;
+    const whose = collectorIds.length === 1 ? `collector ${first}` : `${collectorIds.length} collectors`;
+    return `the record of ${whose} in Redis can't be read: ten minutes after that was seen, what may run is polled, and the rest is withdrawn`;
+  },
+  account: ({ account }) => accountWords(account),
+  over: ({ reason }) => `the rollout is over: ${reason}`,
+  withdrawing: ({ upgrades }) => `what waits is withdrawn (${upgradeCount(upgrades)})`,
+  watching: ({ upgrades }) => `what runs is watched to its end (${upgradeCount(upgrades)})`,
+  abandoning: ({ upgrades }) =>
+    `${upgradeCount(upgrades)} may still run in another account, which this daemon can't poll; they are given up when none can run any more`,
+  rollbackPlan: ({ why }) => {
+    if (why === null) return 'the rollback is being planned';
+    const after =
+      why.kind === 'empty' ? '' : `; after ${holdAfter} it goes on without the missing collectors`;
+    return `the rollback waits: ${implausibleWords(why)}${after}`;
+  },
+  rollback: ({ rollback, state }) => `rollback ${rollback} is ${state}`,
+  waveApproval: ({ wave }) => `wave ${wave} waits for approval`,
+  soak: ({ wave }) => `wave ${wave} soaks`,
+  lateJoiners: ({ wave, upgrades }) => `wave ${wave}: ${upgrades} late joiners are still upgrading`,
+  soakCheck: ({ wave, silent, failedPolls }) => {
+    if (failedPolls > 0) return `wave ${wave}: the poll after the soak brought no answer`;
+    if (silent > 0) return `wave ${wave}: ${silent} are silent after the soak`;
+    return `wave ${wave}: its collectors are polled after the soak`;
+  },
+  gate: ({ wave, gate }) => `wave ${wave}: ${gateWords(gate)}`,
+  deferred: deferredWords,
+  waveOrder: ({ wave, waits }) =>
+    `its wave ${wave} waits for: ${waits === null ? 'its turn' : waveWaitsWords(waits)}`,
+  retryNotDue: () => 'the next retry is not due yet',
+  turn: () => 'is next in turn',
+  concurrency: ({ slots }) => `all ${slots} slots are taken`,
+  stratumHeld: ({ label, reason }) => `stratum ${label} is held: ${reason}`,
+  window: ({ timeZone }) => `${closedWords({ kind: 'window' })}${inZone(timeZone)}`,
+  freeze: ({ reason, timeZone }) => `${closedWords({ kind: 'freeze', reason })}${inZone(timeZone)}`,
+  windowTooShort: ({ timeZone, expectMs }) =>
+    `the window${inZone(timeZone)} closes sooner than an upgrade is expected to take (${formatDuration(expectMs)})`,
+  cap: ({ label, cap }) => `${label}: ${cap} at a time are allowed, and in flight`,
+};
+
+/** What a wave that has not begun waits for: `gate of canary, approval`. */
+export function waveWaitsWords({ gateOf, approval }: WaveWaits): string {
+  return [...(gateOf === null ? [] : [`gate of ${gateOf}`]), ...(approval ? ['approval'] : [])].join(', ');
+}
+
+function deferredWords({ wave, upgrades, known }: Extract<Blocker, { kind: 'deferred' }>): string {
+  const collectors = upgrades === 1 ? '1 deferred collector' : `${upgrades} deferred collectors`;
+  if (wave === null) return `${collectors} ${upgrades === 1 ? 'is' : 'are'} waited for`;
+  const names = known.map(({ name, reason }) => `${name} (${reason})`);
+  const who = known.length === upgrades ? someNames(names) : names.slice(0, 1).join('');
+  const words = `wave ${wave} waits for ${collectors}${who === '' ? '' : `: ${who}`}`;
+  return `${words}; no collector of it is upgraded yet`;
+}
+
+function upgradeCount(count: number): string {
+  return count === 1 ? '1 upgrade' : `${count} upgrades`;
+}
+
+function inZone(timeZone: string): string {
+  return timeZone === '' ? '' : ` in ${timeZone}`;
+}

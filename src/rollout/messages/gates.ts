@@ -1,0 +1,59 @@
+import { assertNever } from '../../base/assert.ts';
+import { formatDuration } from '../../base/time.ts';
+import type { GateAssessment, GateFinding, GateSilence } from '../decision/gate-probe.ts';
+import { evaluateExpectation } from '../decision/gate-probe.ts';
+import type { Expectation } from '../model/policy.ts';
+
+/** How a gate stands: `errors 0.93, expected >= 0.99, for 4m of 10m`. */
+export function gateWords({ name, dryRun, finding }: GateAssessment): string {
+  return `${name} ${findingWords(finding)}${dryRun ? ' (dry run)' : ''}`;
+}
+
+function findingWords(finding: GateFinding): string {
+  switch (finding.kind) {
+    case 'unasked':
+      return 'was not asked yet';
+    case 'silent':
+      return silenceWords(finding.silence);
+    case 'saysHold': {
+      const { silence, detail } = finding;
+      if (silence !== null) return `said hold, then ${silenceWords(silence)}`;
+      return detail === '' ? 'says hold' : `says hold: ${detail}`;
+    }
+    case 'answered':
+      return answeredWords(finding);
+    default:
+      return assertNever(finding);
+  }
+}
+
+function answeredWords(finding: Extract<GateFinding, { kind: 'answered' }>): string {
+  const { silence, lastsMs, forMs, isOld } = finding;
+  const answer = answerWords(finding);
+  if (silence !== null) return `${answer}, then ${silenceWords(silence)}`;
+  if (lastsMs < forMs) return `${answer}, for ${formatDuration(lastsMs)} of ${formatDuration(forMs)}`;
+  if (isOld) return `${answer}, but that is too old to count`;
+  return forMs > 0 ? `${answer}, for ${formatDuration(lastsMs)}` : answer;
+}
+
+function answerWords({ isMet, value, expect }: Extract<GateFinding, { kind: 'answered' }>): string {
+  if (expect === null) return 'says pass';
+  const shown = value === null ? 'no value' : writeGateValue(expect, value);
+  return `${shown}${isMet ? '' : ', expected'} ${writeExpectation(expect)}`;
+}
+
+function silenceWords({ times, detail }: GateSilence): string {
+  return `gave no answer ${times === 1 ? 'once' : `${times} times`}: ${detail}`;
+}
+
+/** Writes a query's value in six digits, or in all of them where rounding would put it on the other side. */
+export function writeGateValue(expect: Expectation, value: number): string {
+  const rounded = Number(value.toPrecision(6));
+  const isTrue = evaluateExpectation(expect, rounded) === evaluateExpectation(expect, value);
+  return String(isTrue ? rounded : value);
+}
+
+/** `>= 0.99` */
+export function writeExpectation({ operator, value }: Expectation): string {
+  return `${operator} ${value}`;
+}

@@ -1,0 +1,21 @@
+import type { EpochMs } from '../../base/time.ts';
+import { assessCalendar, type CalendarRules, needsCollectorZone } from '../calendar/calendar.ts';
+import { closedWords } from '../messages/windows.ts';
+
+export interface WindowStatus {
+  readonly isOpen: boolean;
+  /** When that changes next; null: not in a year. */
+  readonly until: EpochMs | null;
+  readonly reason: string;
+  readonly timeZone: string;
+  /** Some of its windows go by each collector's own time zone. */
+  readonly ownZones: boolean;
+}
+
+/** How windows and freezes stand; null where upgrades may start at any time. */
+export function windowOf(rules: CalendarRules, now: EpochMs): WindowStatus | null {
+  if (rules.windows.length + rules.freezes.length === 0) return null;
+  const { isOpen, until, closedBy } = assessCalendar(rules, '', now);
+  const reason = closedWords(closedBy);
+  return { isOpen, until, reason, timeZone: rules.timeZone, ownZones: needsCollectorZone(rules) };
+}
