@@ -28,8 +28,9 @@ import { makeRedisPulse } from '../redis/connection/pulse.ts';
 import { makeRedisConfigRegister } from '../redis/coordination/config-register.ts';
 import { bornKey, makeRedisStoreInstance } from '../redis/coordination/store-instance.ts';
 import { makeRedisWakeUps } from '../redis/coordination/wake-ups.ts';
+import { recordVersion } from '../redis/schema/record-version.ts';
 import { policyKeys } from '../redis/schema/rollout-keys.ts';
-import { makeBrokenRecords } from '../redis/schema/unreadable-records.ts';
+import { makeBrokenRecords, NewerRecordError } from '../redis/schema/unreadable-records.ts';
 import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
 import { makeReadAccountMark } from './account-mark.ts';
 import { makeStoppableBudget } from './api-budgets.ts';
@@ -41,7 +42,13 @@ import { makeFleetCounts } from './fleet-counts.ts';
 import { makeLiveConfig, nameConfigs, readNextConfig } from './live-config.ts';
 import { type Loops, makeRingSignal, startLoops } from './loops.ts';
 import { makeQueueComplaints } from './queue-errors.ts';
-import { accountReadiness, configReadiness, redisReadiness, serviceReadiness } from './readiness.ts';
+import {
+  accountReadiness,
+  configReadiness,
+  recordReadiness,
+  redisReadiness,
+  serviceReadiness,
+} from './readiness.ts';
 import { forbiddenWords, makeRedisConnections } from './redis-connections.ts';
 import { makeRedisPorts } from './redis-ports.ts';
 import { reportAtStart } from './report-at-start.ts';
@@ -55,6 +62,8 @@ export interface DaemonParts {
   readonly version: string;
   /** False: policies are scanned only when asked, as `run --once` does. */
   readonly followsSchedule: boolean;
+  /** In which version records are written and read: this upwave's, but in tests of two versions. */
+  readonly recordVersion?: number;
   /** Reads the config file anew. Where left out, a reload finds what there is. @throws ConfigError */
   readonly readConfig?: () => Config;
 }
@@ -113,10 +122,23 @@ export function makeDaemon(parts: DaemonParts): Daemon {
   });
 
   const redis = makeRedisConnections(parts.redis, { sink, clock });
-  const broken = makeBrokenRecords(({ message }) => sink.note({ event: 'record.broken', reason: message }));
+  const broken = makeBrokenRecords((error) => {
+    const event = error instanceof NewerRecordError ? 'record.newer' : 'record.broken';
+    sink.note({ event, reason: error.message });
+  });
   const accessId = config.service.accessId.reveal();
   const { historyMs } = config;
-  const kept = { keyPrefix, historyMs, broken, clock, accessId, requestsPerSecond, rollouts };
+  const version = parts.recordVersion ?? recordVersion;
+  const kept = {
+    keyPrefix,
+    historyMs,
+    broken,
+    recordVersion: version,
+    clock,
+    accessId,
+    requestsPerSecond,
+    rollouts,
+  };
   const { readApiBudgetStatus: readApiStandingAtStart, ...ports } = makeRedisPorts(redis.worker, kept);
   const { readApiBudgetStatus, ...handlerPorts } = makeRedisPorts(redis.handler, kept);
   const wakeUps = makeRedisWakeUps({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
@@ -262,6 +284,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       service,
       account: accountReadiness(accounts),
       config: configReadiness(configs, reloading.standing()),
+      records: recordReadiness(broken),
     };
   };
   const scanNow = async (name: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult> => {
@@ -310,7 +333,7 @@ export function makeDaemon(parts: DaemonParts): Daemon {
       scanNow,
       observations: makeObservations(),
       configRegister: register,
-      isWaitedFor: () => isWaitedFor({ ...ports, policies, accounts, configs }),
+      isWaitedFor: () => isWaitedFor({ ...ports, policies, accounts, configs, newerRecords: broken.newer }),
     };
     loops = startLoops(loopsParts, stopping.signal);
     await loops.tickAll(new Date(clock.now()));

@@ -4,6 +4,7 @@ import type { ReloadStatus } from '../orchestrator/operations/reload.ts';
 import type { Accounts } from '../orchestrator/ports/accounts.ts';
 import type { ReadApiBudgetStatus } from '../orchestrator/ports/api-budget.ts';
 import type { Configs } from '../orchestrator/scan/configs.ts';
+import type { BrokenRecords } from '../redis/schema/unreadable-records.ts';
 import { configWords } from '../rollout/reload/newest-config.ts';
 import type { Standstill } from '../rollout/status/api-budget-status.ts';
 import type { FleetAccess } from './fleet-access.ts';
@@ -86,6 +87,16 @@ export function configReadiness(
   const words = [...configs.standings()].flatMap(([policy, standing]) => configWords(policy, standing) ?? []);
   const reason = words.length === 0 ? 'all daemons have the same config of each policy' : words.join('; ');
   return { ok: true, reason };
+}
+
+/**
+ * Whether a newer upwave has written rollouts of this Redis. Ready all the same: while upwave itself is upgraded, two
+ * versions run side by side.
+ */
+export function recordReadiness(records: Pick<BrokenRecords, 'newer'>): ReadinessCheck {
+  const newer = records.newer();
+  if (newer.length === 0) return { ok: true, reason: 'this upwave can read every active rollout' };
+  return { ok: true, kind: 'newer', reason: `left to daemons of a newer version: ${newer.join('; ')}` };
 }
 
 /**

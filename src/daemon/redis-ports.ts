@@ -11,6 +11,8 @@ export interface RedisPortsParts {
   readonly keyPrefix: string;
   readonly historyMs: DurationMs;
   readonly broken: BrokenRecords;
+  /** In which records are written, and the newest that can be read. */
+  readonly recordVersion: number;
   /** Of the config. */
   readonly rollouts: readonly Policy[];
   readonly clock: Clock;
@@ -24,7 +26,7 @@ export function makeRedisPorts({ commands }: RedisConnection, parts: RedisPortsP
   const { keyPrefix, historyMs, broken, clock, accessId, requestsPerSecond, rollouts } = parts;
   const kept = { commands, keyPrefix, historyMs, broken };
   return {
-    store: makeRedisRolloutStore({ ...kept, policies: rollouts }),
+    store: makeRedisRolloutStore({ ...kept, version: parts.recordVersion, policies: rollouts }),
     register: makeRedisFleetRegister(kept),
     scans: makeRedisScanBook({ commands, keyPrefix, broken, now: clock.now }),
     readApiBudgetStatus: makeReadApiBudgetStatus({ commands, keyPrefix, accessId, requestsPerSecond, clock }),

@@ -123,6 +123,8 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
         ? { level: 'warn', fields: { event, policy, reason } }
         : { level: 'error', fields: { event, policy, reason, error } };
     }
+    case 'record.newer':
+      return { level: 'warn', fields: { event, reason: note.reason } };
     case 'record.broken':
       return { level: 'error', fields: { event, reason: note.reason } };
     case 'look.failed':

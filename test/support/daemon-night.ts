@@ -50,6 +50,8 @@ export interface NightInput {
   readonly http?: Readonly<Record<string, unknown>>;
   /** True: the daemons look for work by themselves; else a test calls `scan`. */
   readonly followsSchedule?: boolean;
+  /** In which records are written and read; this upwave's, where left out. */
+  readonly recordVersion?: number;
   /** False: the log is not scrubbed, so that a secret which only the scrubber keeps out is seen. */
   readonly scrubsLog?: boolean;
   /** Puts something between the daemons and the service. @returns its address */
@@ -84,7 +86,7 @@ export interface Night {
   readonly redis: RedisConfig;
   record(): RecordSnapshot;
   /** @param changes what its config says otherwise than the night's: of the service section, and of the policy */
-  startDaemon(changes?: Pick<NightInput, 'service' | 'rollout'>): Promise<NightDaemon>;
+  startDaemon(changes?: Pick<NightInput, 'service' | 'rollout' | 'recordVersion'>): Promise<NightDaemon>;
   close(): Promise<void>;
 }
 
@@ -117,7 +119,8 @@ export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Nig
         service: { ...input.service, ...changes.service },
         rollout: { ...input.rollout, ...changes.rollout },
       };
-      const daemon = await startDaemon(readConfig(JSON.stringify(nightConfig(`${url}/api`, changed))), input);
+      const night = { ...input, ...changes };
+      const daemon = await startDaemon(readConfig(JSON.stringify(nightConfig(`${url}/api`, changed))), night);
       daemons.push(daemon);
       return daemon;
     },
@@ -241,6 +244,7 @@ async function startDaemon(config: Config, input: NightInput): Promise<NightDaem
     }),
     version: '0.0.0-test',
     followsSchedule: input.followsSchedule ?? false,
+    ...(input.recordVersion === undefined ? {} : { recordVersion: input.recordVersion }),
   });
   const { url } = await daemon.start();
   // What an operator asks is refused until there is a connection.

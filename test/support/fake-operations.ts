@@ -65,7 +65,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     reason: 'the plan is on its way',
     hold: null,
     heldFor: null,
-    recordUnreadable: false,
+    recordUnreadable: null,
     account: 'own',
     targetBuild: '19.536-4',
     backTo: [],

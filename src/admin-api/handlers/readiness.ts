@@ -8,9 +8,10 @@ export interface ReadinessCheck {
   readonly ok: boolean;
   /**
    * What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs; `refused`: the config
-   * file has mistakes, and the daemon works by the one before.
+   * file has mistakes, and the daemon works by the one before; `newer`: a newer upwave
+   * has written rollouts, which the daemon leaves alone.
    */
-  readonly kind?: 'refused' | 'connected' | 'away' | 'unwritable' | 'forbidden' | 'fault' | 'down';
+  readonly kind?: 'refused' | 'connected' | 'away' | 'unwritable' | 'forbidden' | 'fault' | 'down' | 'newer';
   /** Since when, where that is known. */
   readonly since?: EpochMs;
   readonly reason: string;

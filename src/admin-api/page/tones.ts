@@ -26,6 +26,7 @@ const tones: Readonly<Record<Exclude<Tone, 'rest'>, readonly string[]>> = {
     'inUpgrade',
   ],
   bad: [
+    'newerVersion',
     'otherAccount',
     'waitsForService',
     'waitsForInventory',

@@ -255,6 +255,7 @@ function bar(done: number, of: number): string {
 }
 
 const badKinds: ReadonlySet<HeadlineKind> = new Set([
+  'newerVersion',
   'otherAccount',
   'held',
   'waitsForService',

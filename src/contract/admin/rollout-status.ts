@@ -225,6 +225,7 @@ const ApiStandingBody = z
 const HeadlineBody = z
   .object({
     kind: z.enum([
+      'newerVersion',
       'otherAccount',
       'held',
       'paused',
@@ -289,6 +290,7 @@ const EtaBody = z
         'ending',
         'held',
         'inventory',
+        'newerVersion',
         'noWindow',
         'paused',
         'rollingBack',
@@ -315,6 +317,7 @@ const blockerKindNames = [
   'outliersUnclear',
   'inventory',
   'recordsUnreadable',
+  'newerVersion',
   'account',
   'over',
   'withdrawing',
@@ -377,9 +380,9 @@ export const RolloutStatusBody = z
       description:
         'Whether it belongs to the account of this daemon, which works only on its `own`; `unknown`: that is being found out.',
     }),
-    recordUnreadable: z.boolean().meta({
+    recordUnreadable: z.enum(['corrupt', 'newer']).nullable().meta({
       description:
-        'Its own record in Redis cannot be read: what is shown is what is known beside it, and only abort is left.',
+        'Why its own record in Redis cannot be read: what is shown is what is known beside it. `newer`: a newer upwave has written it, and this daemon leaves it alone.',
     }),
     targetBuild: z.string(),
     backTo: z

@@ -141,14 +141,18 @@ export interface GiveWayParts {
   readonly policies: readonly string[];
   readonly accounts: Pick<Accounts, 'foreign' | 'forgetEnded'>;
   readonly configs: Pick<Configs, 'living'>;
+  /** Why rollouts that a newer upwave has written are left alone. */
+  readonly newerRecords: () => readonly string[];
 }
 
 /**
- * Whether rollouts on their way need another daemon that lives as their leader: one of another account, or with a policy
- * that the config of this daemon does not have. All daemons share one lease, so leaders of such rollouts take turns.
+ * Whether rollouts on their way need another daemon that lives as their leader: one of another account or of a newer
+ * version, or with a policy that the config of this daemon does not have. All daemons share one lease, so leaders of such rollouts take turns.
  */
-export async function isWaitedFor({ store, policies, accounts, configs }: GiveWayParts): Promise<boolean> {
+export async function isWaitedFor(parts: GiveWayParts): Promise<boolean> {
+  const { store, policies, accounts, configs, newerRecords } = parts;
   const { account, others } = configs.living();
+  if (newerRecords().length > 0 && others.length > 0) return true;
   await accounts.forgetEnded();
   if (accounts.foreign().length > 0 && others.some((each) => each.account !== account)) return true;
   const known = new Set(policies);

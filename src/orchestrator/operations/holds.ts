@@ -1,8 +1,9 @@
 import { parseBuildVersion } from '../../base/build-version.ts';
 import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { unreadableWords } from '../../rollout/model/describe-unreadable.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
-import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
+import type { Rollout, RolloutView, UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { didYouMean, type HoldNote } from '../../rollout/verbs/hold-notes.ts';
@@ -60,8 +61,8 @@ async function findSubjects(parts: OperationsParts, text: string, did: 'hold' | 
     const labels = [...(planned?.strata ?? []), ...rollout.heldStrata];
     known.push(...labels.map(({ label }) => label));
     const found = findStratum(labels, text);
-    if (found.kind === 'found' && rollout.brokenText !== undefined)
-      return unreadableRollout(found.label, rollout.id);
+    if (found.kind === 'found' && rollout.unreadable !== undefined)
+      return unreadableRollout(found.label, rollout.id, rollout.unreadable);
     if (found.kind === 'found') strata.push({ kind: 'stratum', label: found.label, rolloutId: rollout.id });
   }
   if (strata.length > 0) {
@@ -78,17 +79,16 @@ async function findSubjects(parts: OperationsParts, text: string, did: 'hold' | 
 function emptyStratum(rollouts: readonly Rollout[], text: string): readonly HeldSubject[] {
   const values = text.split('/').map((part) => part.trim());
   if (values.length < 2 || values.includes('')) return [];
-  return rollouts.flatMap(({ id, policy, brokenText }) =>
-    policy.spreadBy.length === values.length && brokenText === undefined
+  return rollouts.flatMap(({ id, policy, unreadable }) =>
+    policy.spreadBy.length === values.length && unreadable === undefined
       ? [{ kind: 'stratum', label: values.join(' / '), rolloutId: id }]
       : [],
   );
 }
 
 /** Nothing of it starts, and what is said of it could not be kept. */
-function unreadableRollout(label: string, rolloutId: string): Found {
-  const reason = `stratum ${label} is of ${rolloutId}, whose record in Redis can't be read: nothing of it starts; abort it`;
-  return { kind: 'unknown', reason };
+function unreadableRollout(label: string, rolloutId: string, record: UnreadableRecord): Found {
+  return { kind: 'unknown', reason: `stratum ${label} is of ${rolloutId}: ${unreadableWords(record)}` };
 }
 
 /** In our own records first: a service that stands still must not be in the way of who holds something back. */
@@ -181,7 +181,7 @@ async function holdOne(
     }
     case 'stratum': {
       const judge = ({ rollout, groups }: RolloutView): RolloutFact | undefined => {
-        if (rollout.brokenText !== undefined || rollout.endedAt !== null) return undefined;
+        if (rollout.unreadable !== undefined || rollout.endedAt !== null) return undefined;
         if (findStratum(rollout.heldStrata, subject.label).kind === 'found') return undefined;
         const { label } = subject;
         const words = `by ${by}: ${reason}`;

@@ -21,6 +21,8 @@ export type DaemonNote =
     }
   /** Something of ours in Redis can't be read, and is left out where it is one of many; told once by each daemon. */
   | { readonly event: 'record.broken'; readonly reason: string }
+  /** A newer upwave has written it, so this daemon leaves its rollout alone; reported once by each daemon. */
+  | { readonly event: 'record.newer'; readonly reason: string }
   | { readonly event: 'leader.acquired' | 'leader.lost' }
   /** A scrape could not read what only the leader tells, so that its series are missing; and could again. */
   | { readonly event: 'metrics.incomplete'; readonly error: unknown }

@@ -92,7 +92,9 @@ export function describeRolloutChange(
   by: string,
 ): readonly RolloutEvent[] {
   const told =
-    before.brokenText === undefined ? tellOf(before, after, fact) : tellLost(before.brokenText, after);
+    before.unreadable?.kind === 'corrupt'
+      ? tellLost(before.unreadable.text, after)
+      : tellOf(before, after, fact);
   if (told === undefined) return [];
   const wave = 'wave' in fact ? before.waves[fact.wave]?.name : undefined;
   return [

@@ -32,7 +32,9 @@ export async function loadRolloutView(
     groups: withPresentCaps(stored.groups, stored.rollout.policy),
     buildHold: builds.find(({ build }) => isSameBuild(build, targetBuild)) ?? null,
     rollback: rollback ?? null,
-    ...(accounts === undefined ? {} : { account: await accounts.standingOf(stored.rollout) }),
+    ...(accounts === undefined || stored.rollout.unreadable?.kind === 'newer'
+      ? {}
+      : { account: await accounts.standingOf(stored.rollout) }),
   };
   if (!awaitsDeferredAlone(view)) return view;
   const due = await store.listDue(rolloutId, deferredSeenMax);

@@ -32,7 +32,7 @@ export async function checkActive(
   if (rollout === undefined || isRolloutEnd(rollout.state) || rollout.state === 'rollingBack')
     return undefined;
   // What it is pinned to, and whom it has, is known only as far as it goes.
-  if (rollout.brokenText !== undefined) return undefined;
+  if (rollout.unreadable !== undefined) return undefined;
   const account = await parts.accounts?.settle(rollout, signal);
   if (account !== undefined && account.kind !== 'own') return accountWords(account);
   const builds = await parts.fleet.listBuilds(signal);

@@ -58,8 +58,8 @@ export async function addLateJoiners(
 }
 
 /** Whether a rollout takes anybody in now; a plan that waits for approval is made anew when it is approved. */
-export function acceptsLateJoiners({ state, brokenText }: Rollout): boolean {
-  if (brokenText !== undefined) return false;
+export function acceptsLateJoiners({ state, unreadable }: Rollout): boolean {
+  if (unreadable !== undefined) return false;
   return !isRolloutEnd(state) && state !== 'rollingBack' && state !== 'awaitingApproval';
 }
 

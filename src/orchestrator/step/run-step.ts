@@ -41,6 +41,9 @@ const callsPerRunMax = 4;
 // Until a record that can't be read is repaired, by a person or by the leader, there is nothing to be done for it.
 const unreadableAgainMs: DurationMs = 10_000;
 
+// A daemon of the version that wrote it may run beside us, and take it then.
+const newerAgainMs: DurationMs = 2_000;
+
 // A daemon of its account may run beside us, and take it then; where none does, nobody takes it for hours.
 const foreignAgainMs: DurationMs = 10_000;
 
@@ -76,6 +79,8 @@ export async function runStep(
 ): Promise<StepOutcome> {
   for (let call = 0; call < callsPerRunMax && !signal.aborted; call += 1) {
     const rollout = await parts.store.loadRollout(of.rolloutId);
+    if (rollout?.unreadable?.kind === 'newer')
+      return { job: 'comeBack', at: parts.clock.now() + newerAgainMs };
     const { upgrades, unreadable } = await parts.store.loadUpgrades(of.rolloutId, [of.collectorId]);
     if (unreadable.length > 0) return { job: 'comeBack', at: parts.clock.now() + unreadableAgainMs };
     const [upgrade] = upgrades;

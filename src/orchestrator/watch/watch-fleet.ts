@@ -108,7 +108,7 @@ async function listWatched({ store, policies, accounts }: WatchParts): Promise<W
   const rollouts: Rollout[] = [];
   for (const rolloutId of await store.activeRolloutIds(policies)) {
     const rollout = await store.loadRollout(rolloutId);
-    if (rollout === undefined) continue;
+    if (rollout === undefined || rollout.unreadable?.kind === 'newer') continue;
     // Their ids mean other collectors here.
     if (accounts !== undefined && (await accounts.standingOf(rollout)).kind !== 'own') continue;
     rollouts.push(rollout);

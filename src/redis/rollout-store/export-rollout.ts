@@ -3,6 +3,7 @@ import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
+import { recordVersion } from '../schema/record-version.ts';
 import { rolloutKeys } from '../schema/rollout-keys.ts';
 import { decodeEvent, decodeGroups, decodeRollout } from '../schema/stored-rollout.ts';
 import { decodeUpgrade } from '../schema/stored-upgrade.ts';
@@ -32,12 +33,13 @@ export async function* exportRollout(
 ): AsyncGenerator<RecordLine> {
   const { commands, keyPrefix } = redis;
   const keys = rolloutKeys(keyPrefix, rolloutId);
-  const [[json, rev], groups] = await Promise.all([
-    commands.hmget(keys.rollout, 'json', 'rev'),
+  const [[json, rev, v], groups] = await Promise.all([
+    commands.hmget(keys.rollout, 'json', 'rev', 'v'),
     commands.get(keys.groups),
   ]);
   if (typeof rev !== 'string') return;
-  const decodeIt = (text: string) => decodeRollout(text, Number(rev), rolloutId);
+  const decodeIt = (text: string) =>
+    decodeRollout({ json: text, rev, v: v ?? null }, rolloutId, recordVersion);
   yield readLine(json ?? '', (text) => ({ kind: 'rollout', rollout: decodeIt(text) }));
   if (groups !== null)
     yield readLine(groups, (text) => ({ kind: 'groups', groups: decodeGroups(text, rolloutId) }));
@@ -46,7 +48,8 @@ export async function* exportRollout(
     const ids = await commands.zrange(keys.order, String(offset), String(offset + pageSize - 1));
     const texts = await readRecords(commands, keys, ids);
     for (const [index, record] of texts.entries()) {
-      const decode = (text: string) => decodeUpgrade(text, rolloutId, ids[index] ?? '');
+      const decode = (text: string) =>
+        decodeUpgrade(text, { rolloutId, version: recordVersion }, ids[index] ?? '');
       if (record !== null) yield readLine(record, (text) => ({ kind: 'upgrade', upgrade: decode(text) }));
     }
   }

@@ -3,7 +3,7 @@ import type { FrozenPlan, SaveResult } from '../../orchestrator/ports/rollout-st
 import { runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { parseRolloutId, policyKeys, recordKeyList, rolloutKeys } from '../schema/rollout-keys.ts';
-import { plannedFields } from '../schema/stored-rollout.ts';
+import { plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
 import { activateScript, replanScript } from './freeze-scripts.ts';
 import { stagePlan } from './stage-plan.ts';
 import { countPlan } from './upgrade-counters.ts';
@@ -15,20 +15,19 @@ export const numberKeptMs: DurationMs = 2 * 86_400_000;
 /**
  * Writes a plan beside the living keys, then makes it the policy's active rollout of its kind in one step, so that
  * nobody ever sees half a plan.
- * @param write the mark of this call
  * @returns `busy` when the policy has an active rollout of this kind, or this id is taken
  */
 export async function freezePlan(
   redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
   frozen: FrozenPlan,
-  write: string,
+  mark: WriteMark,
 ): Promise<'frozen' | 'busy'> {
   const { commands, keyPrefix } = redis;
   const { rollout, upgrades } = frozen;
   const active = policyKeys(keyPrefix, parseRolloutId(rollout.id).policy).active[rollout.kind];
   if ((await commands.exists(active)) === 1) return 'busy';
-  const staging = await stagePlan(redis, { rolloutId: rollout.id, upgrades, write });
-  const answer = await activate(redis, { frozen, staging, write });
+  const staging = await stagePlan(redis, { rolloutId: rollout.id, upgrades, mark });
+  const answer = await activate(redis, { frozen, staging, mark });
   if (answer === 'busy') await commands.del(...staging);
   if (answer === 'lost')
     throw new Error(`the staged records of rollout ${rollout.id} ran out before it began`);
@@ -37,17 +36,17 @@ export async function freezePlan(
 
 async function activate(
   redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
-  plan: { readonly frozen: FrozenPlan; readonly staging: readonly string[]; readonly write: string },
+  plan: { readonly frozen: FrozenPlan; readonly staging: readonly string[]; readonly mark: WriteMark },
 ): Promise<'frozen' | 'busy' | 'lost'> {
-  const { frozen, staging, write } = plan;
+  const { frozen, staging, mark } = plan;
   const { rollout, upgrades, groups, events } = frozen;
   const { policy, yyyymmdd, number } = parseRolloutId(rollout.id);
   const ofPolicy = policyKeys(redis.keyPrefix, policy);
   const keys = rolloutKeys(redis.keyPrefix, rollout.id);
   const call = {
     id: rollout.id,
-    write,
-    fields: plannedFields(rollout, groups, write),
+    write: mark.write,
+    fields: plannedFields(rollout, groups, mark),
     records: upgrades.length,
     number,
     numberKeepMs: String(numberKeptMs),
@@ -79,17 +78,17 @@ async function activate(
 export async function replacePlan(
   redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
   frozen: FrozenPlan,
-  save: { readonly expectedRev: number; readonly write: string },
+  save: { readonly expectedRev: number; readonly mark: WriteMark },
 ): Promise<SaveResult> {
   const { rollout, upgrades, groups, events } = frozen;
-  const { expectedRev, write } = save;
+  const { expectedRev, mark } = save;
   const keys = rolloutKeys(redis.keyPrefix, rollout.id);
-  const staging = await stagePlan(redis, { rolloutId: rollout.id, upgrades, write });
+  const staging = await stagePlan(redis, { rolloutId: rollout.id, upgrades, mark });
   const call = {
-    write,
+    write: mark.write,
     expectedRev,
     rev: rollout.rev,
-    fields: plannedFields(rollout, groups, write),
+    fields: plannedFields(rollout, groups, mark),
     records: upgrades.length,
   };
   const answer = await runScript(redis.commands, replanScript, {

@@ -11,7 +11,7 @@ import {
   recordKeyList,
   rolloutKeys,
 } from '../schema/rollout-keys.ts';
-import { plannedFields } from '../schema/stored-rollout.ts';
+import { plannedFields, type WriteMark } from '../schema/stored-rollout.ts';
 import { encodeUpgrade } from '../schema/stored-upgrade.ts';
 import { appendEventLua, expireTogetherLua, fenceLua, recordLua } from './lua-parts.ts';
 import { recordsPerChunk, stagedForMs } from './stage-plan.ts';
@@ -22,25 +22,25 @@ import { encodeCounts, indexOf } from './upgrade-index.ts';
 export async function joinPlan(
   redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
   joining: FrozenPlan,
-  save: { readonly expectedRev: number; readonly fence: Fence | null; readonly write: string },
+  save: { readonly expectedRev: number; readonly fence: Fence | null; readonly mark: WriteMark },
 ): Promise<SaveResult> {
   const { commands, keyPrefix } = redis;
   const { rollout, upgrades, groups, events } = joining;
-  const { expectedRev, fence, write } = save;
+  const { expectedRev, fence, mark } = save;
   assertPlaces(upgrades);
-  const staging = joinersKey(keyPrefix, rollout.id, write);
+  const staging = joinersKey(keyPrefix, rollout.id, mark.write);
   for (let from = 0; from < upgrades.length; from += recordsPerChunk) {
     const chunk = upgrades.slice(from, from + recordsPerChunk);
-    const args = chunk.flatMap((upgrade) => encodeJoiner(upgrade, write));
+    const args = chunk.flatMap((upgrade) => encodeJoiner(upgrade, mark));
     await runScript(commands, stageJoinersScript, { keys: [staging], args: [stagedForMs, ...args] });
   }
   const keys = rolloutKeys(keyPrefix, rollout.id);
   const { fence: fenceKey } = policyKeys(keyPrefix, parseRolloutId(rollout.id).policy);
   const call = {
-    write,
+    write: mark.write,
     expectedRev,
     rev: rollout.rev,
-    fields: plannedFields(rollout, groups, write),
+    fields: plannedFields(rollout, groups, mark),
     records: upgrades.length,
     ...(fence === null ? {} : { fence }),
   };
@@ -60,13 +60,13 @@ export async function joinPlan(
 }
 
 /** Two lines, since JSON has no line break of its own: what to sort and count, and the record. */
-function encodeJoiner(upgrade: Upgrade, write: string): readonly string[] {
+function encodeJoiner(upgrade: Upgrade, { write, version }: WriteMark): readonly string[] {
   const index = {
     order: String(orderScoreOf(upgrade)),
     counts: encodeCounts(countNew(upgrade)),
     ...indexOf(upgrade),
   };
-  const record = `${encodeUpgrade(upgrade)},"write":"${write}"}`;
+  const record = `${encodeUpgrade(upgrade, version)},"write":"${write}"}`;
   return [String(upgrade.identity.collectorId), `${JSON.stringify(index)}\n${record}`];
 }
 

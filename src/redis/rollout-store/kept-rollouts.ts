@@ -2,13 +2,13 @@ import type { EpochMs } from '../../base/time.ts';
 import { PolicySchema } from '../../config/schema/policy-schema.ts';
 import type { RolloutsPage } from '../../orchestrator/ports/rollout-store.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import type { Rollout } from '../../rollout/model/rollout.ts';
-import { rebuildRollout } from '../../rollout/planning/rebuild-rollout.ts';
+import type { Rollout, UnreadableRecord } from '../../rollout/model/rollout.ts';
+import { makeStandIn } from '../../rollout/planning/stand-in-rollout.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { isRolloutId, parseRolloutId, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
-import { decodeRollout, rolloutName } from '../schema/stored-rollout.ts';
+import { decodeRollout, rolloutName, type StoredRollout } from '../schema/stored-rollout.ts';
 import type { BrokenRecords } from '../schema/unreadable-records.ts';
-import { loadRemains } from './load-unreadable-rollout.ts';
+import { loadRemains } from './load-stand-in.ts';
 import { packRecords, packsDone } from './packed-records.ts';
 
 export interface KeptRollouts {
@@ -16,6 +16,8 @@ export interface KeptRollouts {
   readonly keyPrefix: string;
   /** Who is told of what can't be read. */
   readonly broken: BrokenRecords;
+  /** The newest version of records that can be read. */
+  readonly version: number;
   /** Of the config: for a rollout whose own record can't be read. */
   readonly policies: readonly Policy[];
 }
@@ -26,26 +28,33 @@ export const rolloutsListedMax = 1_000;
 /** One whose own record can't be read is what is known beside it. */
 export async function loadRollout(kept: KeptRollouts, rolloutId: string): Promise<Rollout | undefined> {
   const key = rolloutKeys(kept.keyPrefix, rolloutId).rollout;
-  const [json, rev] = await kept.commands.hmget(key, 'json', 'rev');
+  const [json, rev, v] = await kept.commands.hmget(key, 'json', 'rev', 'v');
   if (typeof rev !== 'string') return undefined;
-  return readRollout(kept, rolloutId, { json: json ?? '', rev });
+  return readRollout(kept, rolloutId, { json: json ?? '', rev, v: v ?? null });
 }
 
 /** The same of what was read of it already. */
 export async function readRollout(
   kept: KeptRollouts,
   rolloutId: string,
-  { json, rev }: { readonly json: string; readonly rev: string },
+  stored: StoredRollout,
 ): Promise<Rollout | undefined> {
-  const rollout = kept.broken.read(() => decodeRollout(json, Number(rev), rolloutId));
+  const rollout = kept.broken.read(() => decodeRollout(stored, rolloutId, kept.version));
   if (rollout !== undefined) {
     kept.broken.forget(rolloutName(rolloutId));
     return rollout;
   }
-  const remains = await loadRemains(kept, rolloutId, json);
+  const remains = await loadRemains(kept, rolloutId, problemOf(kept, stored));
   if (remains === undefined) return undefined;
   const { policy: name } = parseRolloutId(rolloutId);
-  return rebuildRollout(remains, kept.policies.find((policy) => policy.name === name) ?? usualPolicy(name));
+  return makeStandIn(remains, kept.policies.find((policy) => policy.name === name) ?? usualPolicy(name));
+}
+
+function problemOf({ version }: KeptRollouts, { json, v }: StoredRollout): UnreadableRecord {
+  const written = Number(v ?? 1);
+  return written > version
+    ? { kind: 'newer', version: written, readable: version }
+    : { kind: 'corrupt', text: json };
 }
 
 /** The kept rollouts of a policy, newest first, rollbacks among them. */
@@ -160,8 +169,9 @@ export async function packEnded(
         kept.commands.hexists(keys.packed, packsDone),
       ]);
       if (ended !== '1' || isPacked === 1) continue;
-      const endedAt = (await loadRollout(kept, id))?.endedAt ?? null;
-      if (endedAt !== null && endedAt < endedBefore) await packRecords(kept.commands, keys, signal);
+      const rollout = await loadRollout(kept, id);
+      if (rollout === undefined || rollout.endedAt === null || rollout.unreadable !== undefined) continue;
+      if (rollout.endedAt < endedBefore) await packRecords(kept.commands, keys, signal);
     }
   }
 }

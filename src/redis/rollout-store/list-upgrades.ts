@@ -16,6 +16,8 @@ const recordsPerRead = 1_000;
 interface StoredRollout {
   readonly id: string;
   readonly keys: RolloutKeys;
+  /** The newest version of records that can be read. */
+  readonly version: number;
   /** Who is told of what can't be read, and is left out; undefined: nothing is, and it throws. */
   readonly broken?: BrokenRecords;
 }
@@ -101,7 +103,7 @@ export async function readUpgrades(
 /** The same, with those whose record can't be read. @throws BrokenRecordError where nobody is told of them */
 export async function loadUpgrades(
   commands: RedisCommands,
-  { id, keys, broken }: StoredRollout,
+  { id, keys, version, broken }: StoredRollout,
   collectorIds: ReadonlyArray<string | number>,
 ): Promise<LoadedUpgrades> {
   const upgrades: Upgrade[] = [];
@@ -112,7 +114,7 @@ export async function loadUpgrades(
     for (const [index, text] of texts.entries()) {
       if (text === null) continue;
       const collectorId = ids[index] ?? 0;
-      const decode = () => decodeUpgrade(text, id, collectorId);
+      const decode = () => decodeUpgrade(text, { rolloutId: id, version }, collectorId);
       const upgrade = broken === undefined ? decode() : broken.read(decode);
       if (upgrade === undefined) unreadable.push(Number(collectorId));
       else upgrades.push(upgrade);

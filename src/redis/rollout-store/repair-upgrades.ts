@@ -9,7 +9,7 @@ import type { RedisCommands } from '../connection/connection.ts';
 import { type Counters, counterField, parseCounters } from '../schema/counter-fields.ts';
 import { parseOrderScore, parsePendingScore } from '../schema/plan-place.ts';
 import type { RolloutKeys } from '../schema/rollout-keys.ts';
-import { decodeGroups } from '../schema/stored-rollout.ts';
+import { decodeGroups, type WriteMark } from '../schema/stored-rollout.ts';
 import { decodeUpgrade, encodeUpgrade, upgradeName } from '../schema/stored-upgrade.ts';
 import type { BrokenRecords } from '../schema/unreadable-records.ts';
 import { BrokenRecordError } from '../schema/unreadable-records.ts';
@@ -23,13 +23,14 @@ interface MendCall {
   readonly rebuild: (remains: Remains, groups: PlanGroups) => Rebuilt;
   readonly fence: Fence;
   readonly fenceKey: string;
-  readonly write: string;
+  readonly mark: WriteMark;
 }
 
 interface StoredRollout {
   readonly id: string;
   readonly keys: RolloutKeys;
   readonly broken: BrokenRecords;
+  readonly version: number;
 }
 
 interface Broken {
@@ -84,10 +85,10 @@ export async function repairUpgrades(
       call.fenceKey,
     ],
     args: [
-      JSON.stringify({ write: call.write, fence: call.fence, ...countsOf(snapshot, repaired) }),
+      JSON.stringify({ write: call.mark.write, fence: call.fence, ...countsOf(snapshot, repaired) }),
       ...repaired.flatMap(({ from, to: { upgrade, event } }) => [
         JSON.stringify({ id: String(upgrade.identity.collectorId), sha1: from.sha1, ...indexOf(upgrade) }),
-        encodeUpgrade(upgrade),
+        encodeUpgrade(upgrade, call.mark.version),
         JSON.stringify(event),
       ]),
     ],
@@ -99,7 +100,7 @@ export async function repairUpgrades(
 
 async function takeSnapshot(
   commands: RedisCommands,
-  { id, keys }: StoredRollout,
+  { id, keys, version }: StoredRollout,
   known: readonly number[],
 ): Promise<Snapshot> {
   let asked = known;
@@ -111,7 +112,7 @@ async function takeSnapshot(
     });
     const [records, counters, sha1s] = reply as readonly (readonly string[])[];
     invariant(records !== undefined && counters !== undefined && sha1s !== undefined, 'three lists');
-    const { upgrades, broken } = decodeAll(records, id);
+    const { upgrades, broken } = decodeAll(records, { rolloutId: id, version });
     const sha1Of = new Map(asked.map((collectorId, index) => [collectorId, sha1s[index] ?? '']));
     if (broken.every(({ collectorId }) => sha1Of.has(collectorId))) {
       return {
@@ -126,7 +127,7 @@ async function takeSnapshot(
 
 function decodeAll(
   records: readonly string[],
-  rolloutId: string,
+  of: { readonly rolloutId: string; readonly version: number },
 ): { readonly upgrades: readonly Upgrade[]; readonly broken: ReadonlyArray<Omit<Broken, 'sha1'>> } {
   const upgrades: Upgrade[] = [];
   const broken: Array<Omit<Broken, 'sha1'>> = [];
@@ -134,7 +135,7 @@ function decodeAll(
     const collectorId = Number(records[at]);
     const text = records[at + 1] ?? '';
     try {
-      upgrades.push(decodeUpgrade(text, rolloutId, collectorId));
+      upgrades.push(decodeUpgrade(text, of, collectorId));
     } catch (error) {
       if (!(error instanceof BrokenRecordError)) throw error;
       broken.push({ collectorId, text });

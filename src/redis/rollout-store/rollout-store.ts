@@ -8,6 +8,7 @@ import { dueAtOf } from '../../rollout/model/upgrade.ts';
 import { makeWriteMarks, rangeBound, runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript as run } from '../connection/script.ts';
+import { recordVersion } from '../schema/record-version.ts';
 import {
   defaultHistoryMs,
   isRolloutId,
@@ -16,7 +17,7 @@ import {
   recordKeyList,
   rolloutKeys,
 } from '../schema/rollout-keys.ts';
-import { decodeEvent, decodeGroups, rolloutFields } from '../schema/stored-rollout.ts';
+import { decodeEvent, decodeGroups, rolloutFields, type WriteMark } from '../schema/stored-rollout.ts';
 import { upgradeName } from '../schema/stored-upgrade.ts';
 import { type BrokenRecords, makeBrokenRecords } from '../schema/unreadable-records.ts';
 import { freezePlan, replacePlan } from './freeze-plan.ts';
@@ -49,16 +50,19 @@ export function makeRedisRolloutStore(redis: {
   readonly historyMs?: DurationMs;
   /** Who is told of what can't be read. */
   readonly broken?: BrokenRecords;
+  /** In which records are written, and the newest that can be read; another one for tests of two versions. */
+  readonly version?: number;
   /** Of the config: how long what runs may take, of a rollout whose own record can't be read. */
   readonly policies?: readonly Policy[];
 }): RolloutStore {
-  const { commands, keyPrefix, historyMs = defaultHistoryMs } = redis;
+  const { commands, keyPrefix, historyMs = defaultHistoryMs, version = recordVersion } = redis;
   const broken = redis.broken ?? makeBrokenRecords(() => undefined);
-  const kept = { commands, keyPrefix, broken, policies: redis.policies ?? [] };
-  const nextMark = makeWriteMarks();
+  const kept = { commands, keyPrefix, broken, version, policies: redis.policies ?? [] };
+  const nextWrite = makeWriteMarks();
+  const nextMark = (): WriteMark => ({ write: nextWrite(), version });
   const knownGroups = makeGroupsCache();
   const ofPolicy = (policy: string) => policyKeys(keyPrefix, policy);
-  const ofRollout = (id: string) => ({ id, keys: rolloutKeys(keyPrefix, id) });
+  const ofRollout = (id: string) => ({ id, keys: rolloutKeys(keyPrefix, id), version });
   const readable = (id: string) => ({ ...ofRollout(id), broken });
   /** One that can't be read would take the turn of those behind it, again and again. */
   const withoutBroken = (view: StoredView): StoredView => {
@@ -126,10 +130,9 @@ export function makeRedisRolloutStore(redis: {
       return freezePlan(redis, frozen, nextMark());
     },
 
-    replan: (frozen, expectedRev) => replacePlan(redis, frozen, { expectedRev, write: nextMark() }),
+    replan: (frozen, expectedRev) => replacePlan(redis, frozen, { expectedRev, mark: nextMark() }),
 
-    join: (joining, expectedRev, fence) =>
-      joinPlan(redis, joining, { expectedRev, fence, write: nextMark() }),
+    join: (joining, expectedRev, fence) => joinPlan(redis, joining, { expectedRev, fence, mark: nextMark() }),
 
     rejoin: async (rolloutId, changes, rolloutRev) =>
       savedOf(changes, await transition(rolloutId, { mode: 'rejoin', rolloutRev }, changes)),
@@ -148,8 +151,8 @@ export function makeRedisRolloutStore(redis: {
         args: [at.now, at.overdueBefore, at.pageSize, known?.mark ?? ''],
       })) as ViewReply | null;
       if (reply === null) return undefined;
-      const [json, rev, , , , , , , mark, text] = reply;
-      const rollout = await readRollout(kept, rolloutId, { json, rev });
+      const [json, rev, , , , , , , mark, text, v] = reply;
+      const rollout = await readRollout(kept, rolloutId, { json, rev, v });
       if (rollout === undefined) return undefined;
       if (known !== undefined && known.mark === mark)
         return withoutBroken(decodeView(reply, rollout, known.groups));
@@ -163,13 +166,13 @@ export function makeRedisRolloutStore(redis: {
     saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
       const { keys } = ofRollout(rollout.id);
       const { fence: fenceKey, active } = ofPolicy(parseRolloutId(rollout.id).policy);
-      const write = nextMark();
+      const mark = nextMark();
       const call = {
         id: rollout.id,
-        write,
+        write: mark.write,
         expectedRev,
         rev: rollout.rev,
-        fields: rolloutFields(rollout, write),
+        fields: rolloutFields(rollout, mark),
         brake,
         ended: rollout.endedAt !== null,
         keepMs: String(historyMs),
@@ -246,7 +249,7 @@ export function makeRedisRolloutStore(redis: {
 
     mend: ({ rolloutId, collectorIds }, rebuild, fence) => {
       const { fence: fenceKey } = ofPolicy(parseRolloutId(rolloutId).policy);
-      const call = { collectorIds, rebuild, fence, fenceKey, write: nextMark() };
+      const call = { collectorIds, rebuild, fence, fenceKey, mark: nextMark() };
       return repairUpgrades(commands, readable(rolloutId), call);
     },
 
@@ -282,8 +285,8 @@ export function makeRedisRolloutStore(redis: {
     const reply = await runScript(commands, transitionScript, {
       keys: [rollout, records, counters, pending, due, retries, intents, missed, events, fence],
       args: [
-        JSON.stringify({ ...call, write: nextMark() }),
-        ...changes.flatMap((change) => encodeChange(change, change)),
+        JSON.stringify({ ...call, write: nextWrite(), v: version }),
+        ...changes.flatMap((change) => encodeChange(change, version, change)),
       ],
     });
     return reply as readonly Verdict[];

@@ -4,6 +4,7 @@ import { runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { assertPlaces, orderScoreOf } from '../schema/plan-place.ts';
 import { recordKeyList, stagingKeys } from '../schema/rollout-keys.ts';
+import type { WriteMark } from '../schema/stored-rollout.ts';
 import { encodeUpgrade } from '../schema/stored-upgrade.ts';
 import { stageScript } from './freeze-scripts.ts';
 import { indexOf } from './upgrade-index.ts';
@@ -20,24 +21,24 @@ export const stagedForMs: DurationMs = 600_000;
  */
 export async function stagePlan(
   redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
-  plan: { readonly rolloutId: string; readonly upgrades: readonly Upgrade[]; readonly write: string },
+  plan: { readonly rolloutId: string; readonly upgrades: readonly Upgrade[]; readonly mark: WriteMark },
 ): Promise<readonly string[]> {
-  const { rolloutId, upgrades, write } = plan;
+  const { rolloutId, upgrades, mark } = plan;
   assertPlaces(upgrades);
-  const staging = recordKeyList(stagingKeys(redis.keyPrefix, rolloutId, write));
+  const staging = recordKeyList(stagingKeys(redis.keyPrefix, rolloutId, mark.write));
   for (let from = 0; from < upgrades.length; from += recordsPerChunk) {
     const chunk = upgrades.slice(from, from + recordsPerChunk);
-    const args = chunk.flatMap((upgrade) => encodeStaged(upgrade, write));
+    const args = chunk.flatMap((upgrade) => encodeStaged(upgrade, mark));
     await runScript(redis.commands, stageScript, { keys: staging, args: [stagedForMs, ...args] });
   }
   return staging;
 }
 
-function encodeStaged(upgrade: Upgrade, write: string): readonly string[] {
+function encodeStaged(upgrade: Upgrade, { write, version }: WriteMark): readonly string[] {
   const index = { order: String(orderScoreOf(upgrade)), ...indexOf(upgrade) };
   return [
     String(upgrade.identity.collectorId),
     JSON.stringify(index),
-    `${encodeUpgrade(upgrade)},"write":"${write}"}`,
+    `${encodeUpgrade(upgrade, version)},"write":"${write}"}`,
   ];
 }

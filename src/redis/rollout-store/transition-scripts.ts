@@ -5,10 +5,14 @@ import { appendEventLua, expireTogetherLua, fenceLua, recordLua } from './lua-pa
  * The one way a record changes in Redis: record, counters, sorted sets, events and brake in one step.
  *
  * KEYS: rollout, records, counters, pending, due, retries, intents, missed, events, fence.
- * ARGV[1]: `{ mode: 'save' | 'intent' | 'admit' | 'rejoin', write, rolloutRev?, slots?, fence? }`; then for each change
+ * ARGV[1]: `{ mode: 'save' | 'intent' | 'admit' | 'rejoin', write, v, rolloutRev?, slots?, fence? }`; then for each change
  * its numbers (`encodeChange`), its record, and its events.
  * Answers one verdict for each change: `saved`, `stale` or `braked`. All are stale where the rollout itself is not
  * there (a part of Redis was lost).
+ *
+ * `v` is the version of these records. A rollout that was written in a newer one is left alone: all are stale. One that
+ * was written in an earlier one is of this version from then on, and its `rev` is raised, so that nobody who read it
+ * with an earlier version can change it.
  *
  * Those who rejoin raise the rollout's `rev`, so that nobody who read it before can end it over them.
  *
@@ -22,9 +26,10 @@ ${fenceLua}
 ${recordLua}
 ${expireTogetherLua}
 local call = cjson.decode(ARGV[1])
-local rollout = redis.call('HMGET', KEYS[1], 'state', 'rev', 'brake')
+local rollout = redis.call('HMGET', KEYS[1], 'state', 'rev', 'brake', 'v')
 local isRunning = rollout[1] == 'running' and rollout[3] ~= '1'
-local isThere = rollout[2] ~= false
+local written = tonumber(rollout[4] or '1')
+local isThere = rollout[2] ~= false and written <= call.v
 local isFencedOff = call.fence ~= nil and isThere and isFenced(KEYS[10], call.fence)
 local isAsJudged = call.rolloutRev == nil or tonumber(rollout[2]) == call.rolloutRev
 local isStarted = isRunning and isAsJudged
@@ -111,7 +116,8 @@ while at <= #ARGV do
   verdicts[#verdicts + 1] = (verdict == 'fresh' or verdict == 'repeated') and 'saved' or verdict
   at = at + 2 + change.events
 end
-if isChanged and call.mode == 'rejoin' then redis.call('HINCRBY', KEYS[1], 'rev', 1) end
+if isChanged and (call.mode == 'rejoin' or written < call.v) then redis.call('HINCRBY', KEYS[1], 'rev', 1) end
+if isChanged and written < call.v then redis.call('HSET', KEYS[1], 'v', call.v) end
 expireTogether(KEYS[2], 3, 9)
 return verdicts
 `);

@@ -47,6 +47,7 @@ function missedOf(upgrade: Upgrade): { readonly missed?: string } {
  */
 export function encodeChange(
   change: UpgradeChange,
+  version: number,
   only: { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null } = {},
 ): readonly string[] {
   const { before, after, events } = change;
@@ -67,7 +68,11 @@ export function encodeChange(
     ...indexOf(after),
     events: events.length,
   };
-  return [JSON.stringify(meta), encodeUpgrade(after), ...events.map((event) => JSON.stringify(event))];
+  return [
+    JSON.stringify(meta),
+    encodeUpgrade(after, version),
+    ...events.map((event) => JSON.stringify(event)),
+  ];
 }
 
 /** Fields and amounts in turn; as texts, so that Lua rounds none of them. */

@@ -26,7 +26,7 @@ const retriesReadMax = 10_000;
  * frontier: the last wave that has begun.
  */
 export const viewScript = makeScript(`
-local rollout = redis.call('HMGET', KEYS[1], 'json', 'rev', 'brake', 'frontier', 'lanes', 'groupsMark')
+local rollout = redis.call('HMGET', KEYS[1], 'json', 'rev', 'brake', 'frontier', 'lanes', 'groupsMark', 'v')
 if not rollout[2] then return false end
 local now, overdueBefore, pageSize, knownMark = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local share = math.floor(${candidatesPerView} / math.max(1, tonumber(rollout[5] or '1')))
@@ -87,7 +87,8 @@ return {
   readPending(), readRetries(),
   nextRetry[2] or '',
   redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', '(' .. overdueBefore, 'LIMIT', 0, pageSize),
-  mark, mark == knownMark and '' or redis.call('GET', KEYS[6]) or ''
+  mark, mark == knownMark and '' or redis.call('GET', KEYS[6]) or '',
+  rollout[7] or '1'
 }
 `);
 
@@ -103,6 +104,7 @@ export type ViewReply = readonly [
   overdue: readonly string[],
   groupsMark: string,
   groups: string,
+  version: string,
 ];
 
 /** Reads all of a view but the rollout itself, and the groups of its plan. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
-import { BrokenRecordError } from './unreadable-records.ts';
+import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
 
 const policy = z.looseObject({
   name: z.string(),
@@ -42,17 +42,28 @@ const storedRollout = z.looseObject({
   leftBehind: z.array(z.looseObject({})).default([]),
 });
 
+/** Of a rollout's hash. */
+export interface StoredRollout {
+  readonly json: string;
+  /** The store's own count: setting the brake counts too, so it may be ahead of the one in the text. */
+  readonly rev: string;
+  /** The newest version in which anything of the rollout was written; null: of before there were versions. */
+  readonly v: string | null;
+}
+
 /**
  * Reads a rollout back.
- * @param rev the store's own count: setting the brake counts too, so it may be ahead of the one in the text
+ * @param version the newest that can be read
  * @throws BrokenRecordError
  */
-export function decodeRollout(text: string, rev: number, rolloutId: string): Rollout {
+export function decodeRollout({ json, rev, v }: StoredRollout, rolloutId: string, version: number): Rollout {
+  const written = Number(v ?? 1);
+  if (written > version) throw new NewerRecordError(rolloutName(rolloutId), written, version);
   try {
-    const parsed = storedRollout.parse(JSON.parse(text));
+    const parsed = storedRollout.parse(JSON.parse(json));
     if (parsed.id !== rolloutId) throw new Error(`it is ${parsed.id}`);
     // Loose above: everything else in it is what `JSON.stringify` made of a `Rollout`.
-    return { ...(parsed as unknown as Rollout), rev };
+    return { ...(parsed as unknown as Rollout), rev: Number(rev) };
   } catch (error) {
     throw new BrokenRecordError(rolloutName(rolloutId), error);
   }
@@ -63,25 +74,34 @@ export function rolloutName(rolloutId: string): string {
   return `rollout ${rolloutId}`;
 }
 
+/** By what a write is known: the mark of its call, and the version of what it writes. */
+export interface WriteMark {
+  readonly write: string;
+  readonly version: number;
+}
+
 /**
  * What stands beside `json` in a rollout's hash for scripts to read, names and values in turn. `write` is the mark of
- * the last save. The scripts themselves keep `brake`, `ended`, and `frozen`, the mark of the freeze.
+ * the last save, `v` the version of the records; `kind` and `target` are for a person who sees a corrupt record. The scripts themselves keep `brake`, `ended`, and `frozen`, the mark of the freeze.
  */
-export function rolloutFields(rollout: Rollout, write: string): readonly string[] {
+export function rolloutFields(rollout: Rollout, { write, version }: WriteMark): readonly string[] {
   return [
     ...['state', rollout.state],
     ...['rev', String(rollout.rev)],
     ...['frontier', String(frontierOf(rollout))],
     ...['write', write],
+    ...['kind', rollout.kind],
+    ...['target', rollout.targetBuild],
+    ...['v', String(version)],
   ];
 }
 
 /** The same for a write that brings groups: how many lanes there are, and by which mark the groups are known. */
-export function plannedFields(rollout: Rollout, groups: PlanGroups, write: string): readonly string[] {
+export function plannedFields(rollout: Rollout, groups: PlanGroups, mark: WriteMark): readonly string[] {
   return [
-    ...rolloutFields(rollout, write),
+    ...rolloutFields(rollout, mark),
     ...['lanes', String(groups.lanes.length)],
-    ...['groupsMark', write],
+    ...['groupsMark', mark.write],
   ];
 }
 

@@ -1,20 +1,25 @@
 import { type Upgrade, upgradeStates } from '../../rollout/model/upgrade.ts';
 import { encodeJson } from '../connection/script.ts';
-import { BrokenRecordError } from './unreadable-records.ts';
+import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
 
 /**
  * A record on its way to Redis: JSON without its last brace. The scripts add `"write":"<mark>"}`, the mark of the one
  * call that wrote it, by which a command that ioredis sent twice is known from the same change made by someone else.
  */
-export function encodeUpgrade(upgrade: Upgrade): string {
-  return encodeJson(upgrade).slice(0, -1);
+export function encodeUpgrade(upgrade: Upgrade, version: number): string {
+  return encodeJson({ ...upgrade, v: version }).slice(0, -1);
 }
 
 /**
  * Reads a record back. Only what an adapter must rely on is checked; the rest was written by `encodeUpgrade`.
+ * @param of `version`: the newest that can be read
  * @throws BrokenRecordError
  */
-export function decodeUpgrade(text: string, rolloutId: string, collectorId: string | number): Upgrade {
+export function decodeUpgrade(
+  text: string,
+  { rolloutId, version }: { readonly rolloutId: string; readonly version: number },
+  collectorId: string | number,
+): Upgrade {
   const what = upgradeName(rolloutId, collectorId);
   const of = { rolloutId, collectorId: Number(collectorId) };
   let parsed: unknown;
@@ -23,6 +28,9 @@ export function decodeUpgrade(text: string, rolloutId: string, collectorId: stri
   } catch (error) {
     throw new BrokenRecordError(what, error, of);
   }
+  const { v } = fieldsOf(parsed);
+  const written = typeof v === 'number' ? v : 1;
+  if (written > version) throw new NewerRecordError(what, written, version);
   if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
   const { identity, tally, progress, rev } = parsed;
   return { identity, tally, progress, rev };

@@ -9,6 +9,8 @@ export interface BrokenRecords {
   isKnown(what: string): boolean;
   /** Upgrades of a rollout that could not be read, and are not known to be over; undefined: none is known. */
   upgradesOf(rolloutId: string): Unreadable | undefined;
+  /** Rollouts that a newer upwave has written, as this daemon met them a moment ago: why each is left alone. */
+  newer(): readonly string[];
   /** It can be read again, or another record is in its place. */
   forget(what: string): void;
   /** It can't be read, and nothing waits for it. */
@@ -18,12 +20,15 @@ export interface BrokenRecords {
 interface Met {
   readonly firstAt: number;
   readonly lastAt: number;
-  readonly upgrade: BrokenRecordError['upgrade'];
+  readonly error: BrokenRecordError;
   readonly isLeft: boolean;
 }
 
 // Whoever mends one by hand sees it taken up soon, and meanwhile it costs one read a minute.
 const knownForMs: DurationMs = 60_000;
+
+// Each daemon reads its active rollouts every second or two.
+const newerKnownForMs: DurationMs = 10_000;
 
 // Many more is no broken record but a broken Redis; the eldest are told again then.
 const toldMax = 10_000;
@@ -41,7 +46,7 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
         const isNew = known === undefined;
         const lastAt = performance.now();
         const { firstAt, isLeft } = known ?? { firstAt: lastAt, isLeft: false };
-        met.set(error.what, { firstAt, lastAt, isLeft, upgrade: error.upgrade });
+        met.set(error.what, { firstAt, lastAt, isLeft, error });
         const [eldest] = met.keys();
         if (met.size > toldMax && eldest !== undefined) met.delete(eldest);
         if (isNew) onBroken(error);
@@ -52,7 +57,8 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
     upgradesOf: (rolloutId) => {
       const collectorIds: number[] = [];
       let firstAt = Number.POSITIVE_INFINITY;
-      for (const { upgrade, isLeft, firstAt: at } of met.values()) {
+      for (const { error, isLeft, firstAt: at } of met.values()) {
+        const { upgrade } = error;
         if (isLeft || upgrade?.rolloutId !== rolloutId) continue;
         collectorIds.push(upgrade.collectorId);
         firstAt = Math.min(firstAt, at);
@@ -60,6 +66,12 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
       if (collectorIds.length === 0) return undefined;
       return { collectorIds, forMs: performance.now() - firstAt };
     },
+    newer: () =>
+      [...met.values()].flatMap(({ error, lastAt }) =>
+        error instanceof NewerRecordError && performance.now() - lastAt < newerKnownForMs
+          ? [error.message]
+          : [],
+      ),
     forget: (what) => {
       met.delete(what);
     },
@@ -84,5 +96,17 @@ export class BrokenRecordError extends Error {
     });
     this.what = what;
     this.upgrade = upgrade;
+  }
+}
+
+/** A newer upwave wrote it, so this one leaves it alone. */
+export class NewerRecordError extends BrokenRecordError {
+  readonly version: number;
+  readonly readable: number;
+
+  constructor(what: string, version: number, readable: number) {
+    super(what, `a newer upwave wrote it (record version ${version}, this upwave reads ${readable})`);
+    this.version = version;
+    this.readable = readable;
   }
 }

@@ -36,6 +36,8 @@ type RolloutBlocker =
       readonly heldAfterMs: DurationMs | null;
     }
   | { readonly kind: 'recordsUnreadable'; readonly collectorIds: readonly number[] }
+  /** A newer upwave has written it; the versions of records. */
+  | { readonly kind: 'newerVersion'; readonly version: number; readonly readable: number }
   | { readonly kind: 'account'; readonly account: Exclude<AccountStatus, { readonly kind: 'own' }> };
 
 /** The rollout is over, or about to be. */

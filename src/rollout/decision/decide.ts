@@ -37,6 +37,14 @@ export function decide(view: RolloutView, now: EpochMs): Decision {
 export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
   const { rollout } = view;
   if (rollout.endedAt !== null) return { actions: [], blockers: [], wakeAt: null };
+  if (rollout.unreadable?.kind === 'newer') {
+    const { version, readable } = rollout.unreadable;
+    return {
+      actions: [],
+      blockers: [{ kind: 'newerVersion', version, readable, until: null }],
+      wakeAt: null,
+    };
+  }
   const isForeign = view.account !== undefined && view.account.kind !== 'own';
   const decision = isForeign ? decideForeign(view, view.account, now) : decideByState(view, now);
   if (view.unreadable === undefined || (isForeign && !isRolloutEnd(rollout.state))) return decision;

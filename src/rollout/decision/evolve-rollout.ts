@@ -93,11 +93,13 @@ export type RolloutFact = { readonly at: EpochMs } & (
 );
 
 /**
- * Whether a fact may be stored. Of a rollout whose own record can't be read only the end is: anything else would put
- * what is guessed in the place of what a person may still mend, and let it go on by that.
+ * Whether a fact may be stored. Of a rollout whose own record is corrupt only the end is: anything else would put what
+ * is guessed in the place of what a person may still repair, and let it go on by that. Nothing is stored of one that a
+ * newer upwave has written.
  */
-export function isStorable({ brokenText }: Rollout, { kind }: Pick<RolloutFact, 'kind'>): boolean {
-  return brokenText === undefined || kind === 'aborted' || kind === 'closed';
+export function isStorable({ unreadable }: Rollout, { kind }: Pick<RolloutFact, 'kind'>): boolean {
+  if (unreadable === undefined) return true;
+  return unreadable.kind === 'corrupt' && (kind === 'aborted' || kind === 'closed');
 }
 
 /** The only way a rollout changes. */
@@ -114,7 +116,7 @@ export function evolveRollout(rollout: Rollout, fact: RolloutFact): Rollout {
 }
 
 function change(rollout: Rollout, fact: RolloutFact): Rollout {
-  const { brokenText, ...known } = rollout;
+  const { unreadable, ...known } = rollout;
   const next = { ...known, rev: rollout.rev + 1 };
   switch (fact.kind) {
     case 'approved':
@@ -158,7 +160,7 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...next, ...lowerAcknowledged({ ...fact.view, rollout }) };
     case 'aborted':
     case 'superseded': {
-      const lost = brokenText === undefined ? '' : '; its record in Redis could not be read';
+      const lost = unreadable === undefined ? '' : '; its record in Redis could not be read';
       return { ...withoutDoubt(next), state: fact.kind, reason: `${fact.reason}${lost}` };
     }
     case 'rollbackAsked':

@@ -90,7 +90,7 @@ export function describeRebuilt({ mayRun, text }: Remains): string {
 const unreadableWords = 'its record in Redis could not be read';
 
 /** A member of a JSON text that may be broken elsewhere. */
-export function textOf(text: string, name: string): string | undefined {
+function textOf(text: string, name: string): string | undefined {
   const [, quoted] = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(text) ?? [];
   if (quoted === undefined) return undefined;
   try {

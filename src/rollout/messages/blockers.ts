@@ -3,6 +3,7 @@ import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { Blocker, BlockerKind, WaveWaits } from '../decision/blocker.ts';
 import { accountWords } from '../model/account.ts';
 import { implausibleHoldAfterMs } from '../model/assess-inventory.ts';
+import { unreadableWords } from '../model/describe-unreadable.ts';
 import { waveFailuresWords } from './failures.ts';
 import { gateWords } from './gates.ts';
 import { implausibleWords } from './inventory.ts';
@@ -49,6 +50,7 @@ const sentences: {
     const whose = collectorIds.length === 1 ? `collector ${first}` : `${collectorIds.length} collectors`;
     return `the record of ${whose} in Redis can't be read: ten minutes after that was seen, what may run is polled, and the rest is withdrawn`;
   },
+  newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   account: ({ account }) => accountWords(account),
   over: ({ reason }) => `the rollout is over: ${reason}`,
   withdrawing: ({ upgrades }) => `what waits is withdrawn (${upgradeCount(upgrades)})`,

@@ -82,12 +82,15 @@ export interface Rollout {
   readonly rev: number;
   /** The account of the service that it belongs to, by each access id that is known to be of it; absent in rollouts of before. */
   readonly accountMarks?: readonly AccountMark[];
-  /**
-   * While its own record can't be read: the text of that. All else is what is known beside it (`rebuild-rollout.ts`),
-   * and only its end is ever stored.
-   */
-  readonly brokenText?: string;
+  /** While its own record can't be read: all else is what is known beside it (`stand-in-rollout.ts`). */
+  readonly unreadable?: UnreadableRecord;
 }
+
+/** Why a rollout's own record is of no use to this daemon. */
+export type UnreadableRecord =
+  | { readonly kind: 'corrupt'; readonly text: string }
+  /** A newer upwave wrote it, or one of its upgrades: it is for daemons of that version. */
+  | { readonly kind: 'newer'; readonly version: number; readonly readable: number };
 
 /** The config that a rollout follows. */
 export interface RolloutConfig {

@@ -4,6 +4,7 @@ export const etaUnknownWords = {
   collectors: 'deferred collectors are waited for',
   ending: 'running upgrades are watched to their end',
   held: 'it is held',
+  newerVersion: 'a newer upwave has written it',
   inventory: 'the inventory is not plausible',
   noWindow: 'its windows have no room for it',
   paused: 'it is paused',

@@ -43,6 +43,7 @@ function unknownReasonOf(
   api: ApiBudgetStatus,
 ): EtaUnknownReason | undefined {
   const { state, doubt } = rollout;
+  if (rollout.unreadable?.kind === 'newer') return 'newerVersion';
   if (isRolloutEnd(state)) return 'ending';
   if (account !== undefined && account.kind !== 'own') return 'account';
   if (state === 'held' || state === 'paused' || state === 'rollingBack') return state;

@@ -17,6 +17,7 @@ import {
   type PlanDrift,
   type RolloutState,
   type RolloutView,
+  type UnreadableRecord,
   type WaveState,
 } from '../model/rollout.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
@@ -43,8 +44,8 @@ export interface RolloutStatus {
   readonly hold: number | null;
   /** While it is held for something that may come by itself; the hold ends then. */
   readonly heldFor: HeldFor | null;
-  /** Its own record can't be read: what is shown is what is known beside it. */
-  readonly recordUnreadable: boolean;
+  /** Why its own record can't be read: what is shown is what is known beside it; null while it can. */
+  readonly recordUnreadable: UnreadableRecord['kind'] | null;
   readonly targetBuild: string;
   /** For a rollback: the builds it goes back to, most frequent first. */
   readonly backTo: readonly string[];
@@ -181,6 +182,7 @@ export function describeRollout(
     state: rollout.state,
     endedAt: rollout.endedAt,
     account: view.account?.kind ?? 'own',
+    recordUnreadable: rollout.unreadable?.kind ?? null,
     waves,
     api: rollout.endedAt === null ? api : null,
     waitsFor: waitsForOf(view, now),
@@ -195,7 +197,6 @@ export function describeRollout(
     reason: rollout.reason,
     hold: holdNumber(rollout),
     heldFor: rollout.heldFor ?? null,
-    recordUnreadable: rollout.brokenText !== undefined,
     targetBuild: rollout.targetBuild,
     backTo: rollout.backTo,
     leftBehind: rollout.leftBehind,
@@ -235,6 +236,7 @@ function sumCounts(waves: readonly WaveStatus[]): Record<UpgradeState, number> {
 }
 
 export const headlineKinds = [
+  'newerVersion',
   'otherAccount',
   'held',
   'paused',
@@ -264,7 +266,7 @@ export interface Headline {
 /** What a headline is made of. */
 export type HeadlineFacts = Pick<
   RolloutStatus,
-  'kind' | 'state' | 'endedAt' | 'account' | 'waves' | 'api' | 'waitsFor'
+  'kind' | 'state' | 'endedAt' | 'account' | 'recordUnreadable' | 'waves' | 'api' | 'waitsFor'
 > & {
   /** Of the rollback of this rollout; null where there is none. */
   readonly rollbackState: RolloutState | null;
@@ -278,11 +280,18 @@ export function headlineOf(facts: HeadlineFacts): Headline {
   return { kind, needsPerson: facts.endedAt === null && (forPerson.has(kind) || isRollbackStopped) };
 }
 
-const forPerson: ReadonlySet<HeadlineKind> = new Set(['otherAccount', 'held', 'paused', 'needsApproval']);
+const forPerson: ReadonlySet<HeadlineKind> = new Set([
+  'newerVersion',
+  'otherAccount',
+  'held',
+  'paused',
+  'needsApproval',
+]);
 
 /** Evaluated in order: who has to act comes first, then what the rollout waits for, then what it does. */
 function kindOf(facts: HeadlineFacts): HeadlineKind {
   const { state, account } = facts;
+  if (facts.endedAt === null && facts.recordUnreadable === 'newer') return 'newerVersion';
   if (!isRolloutEnd(state) && (account === 'another' || account === 'unclear')) return 'otherAccount';
   switch (state) {
     case 'awaitingApproval':

@@ -6,7 +6,8 @@ import { type AskedVerb, type RolloutVerb, rolloutVerbs } from './verbs.ts';
 /** What an operator can do now (DESIGN §5, Status): the verbs that would change something. `judgeVerb` has the last word. */
 export function legalVerbs(status: RolloutStatus): readonly RolloutVerb[] {
   return rolloutVerbs.filter((verb) => {
-    if (verb !== 'abort' && status.recordUnreadable) return false;
+    if (status.recordUnreadable === 'newer') return false;
+    if (verb !== 'abort' && status.recordUnreadable === 'corrupt') return false;
     if (verb !== 'abort' && verb !== 'pause' && isLeftAlone(status)) return false;
     return isLegal[verb](status);
   });

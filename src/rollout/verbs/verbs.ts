@@ -3,6 +3,7 @@ import type { EpochMs } from '../../base/time.ts';
 import { total } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/evolve-rollout.ts';
 import { accountWords } from '../model/account.ts';
+import { unreadableWords } from '../model/describe-unreadable.ts';
 import { holdNumber, isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
 import { isFailed, mayHaveBuild, stateWords } from '../model/upgrade.ts';
 import type { ShownRollback } from './preview-rollback.ts';
@@ -46,7 +47,9 @@ export function judgeVerb(view: RolloutView, asked: AskedVerb, words: VerbWords)
   const { account } = view;
   if (account !== undefined && account.kind !== 'own' && verb !== 'abort' && verb !== 'pause')
     return refuse(accountWords(account));
-  if (view.rollout.brokenText !== undefined && verb !== 'abort') return refuseUnreadable(view.rollout);
+  const { unreadable } = view.rollout;
+  if (unreadable?.kind === 'newer' || (unreadable !== undefined && verb !== 'abort'))
+    return refuse(unreadableWords(unreadable));
   switch (verb) {
     case 'pause':
       return judgePause(view, { at, reason });
@@ -186,12 +189,6 @@ function judgeRetry(view: RolloutView, seen: number, said: Said): VerbJudgement 
   if (isRolloutEnd(state) || endedAt !== null)
     return refuse(`it is over (${stateWords(state)}); the next rollout takes them up`);
   return unchanged;
-}
-
-/** What it was about to do, and by which limits, is not known any more. */
-function refuseUnreadable({ id, state }: RolloutView['rollout']): VerbJudgement {
-  const words = `the record of ${id} in Redis can't be read`;
-  return refuse(isRolloutEnd(state) ? words : `${words}, and nothing of it starts: abort it`);
 }
 
 function rollbackOf({ rollbackId }: RolloutView['rollout']): string {

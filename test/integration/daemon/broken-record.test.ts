@@ -125,7 +125,7 @@ describe("a rollout whose own record can't be read any more, while it is on its 
     expect([aborted.code, aborted.err]).toEqual([0, '']);
     const { status: ended, broken, upgrades } = await end();
     expect(broken).toEqual([]);
-    expect(ended).toMatchObject({ state: 'aborted', recordUnreadable: false, inFlight: 0 });
+    expect(ended).toMatchObject({ state: 'aborted', recordUnreadable: null, inFlight: 0 });
     expect([...createsOf(night.record()).values()].length).toBe(creates);
     expect(upgrades.filter(({ progress: { state } }) => state === 'succeeded').length).toBe(creates);
     for (const event of ['reconcile.failed', 'step.failed', 'scan.failed', 'backgroundTask.failed'])

@@ -404,7 +404,10 @@ describe('saving an upgrade', () => {
     const change = admitted(anUpgrade({ state: 'pending' }));
     await expect(store.saveUpgrade(change, null)).rejects.toThrow(/record of collector 1 /);
     await connection.commands.hset(rolloutKeys(keyPrefix, rolloutId).rollout, 'json', '{"id":1}');
-    expect(await store.loadRollout(rolloutId)).toMatchObject({ state: 'held', brokenText: '{"id":1}' });
+    expect(await store.loadRollout(rolloutId)).toMatchObject({
+      state: 'held',
+      unreadable: { kind: 'corrupt', text: '{"id":1}' },
+    });
   });
 });
 

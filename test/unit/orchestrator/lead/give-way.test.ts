@@ -12,6 +12,7 @@ function waitedFor(of: {
   readonly others?: readonly (typeof other)[];
   readonly foreign?: typeof foreign;
   readonly active?: readonly string[];
+  readonly newer?: readonly string[];
 }) {
   return isWaitedFor({
     policies: ['production'],
@@ -20,6 +21,7 @@ function waitedFor(of: {
         (of.active ?? []).filter((id) => policies.some((policy) => id.startsWith(policy))),
     },
     accounts: { foreign: () => of.foreign ?? [], forgetEnded: async () => undefined },
+    newerRecords: () => of.newer ?? [],
     configs: { living: () => ({ account: 'ours', others: of.others ?? [] }) },
   });
 }
@@ -35,6 +37,11 @@ describe('another daemon should lead for a while', () => {
     expect(await waitedFor({ others: [other], active: ['staging-20260302-1'] })).toBe(true);
     expect(await waitedFor({ others: [other], active: [] })).toBe(false);
     expect(await waitedFor({ others: [], active: ['staging-20260302-1'] })).toBe(false);
+  });
+
+  it('when a newer version has written a rollout', async () => {
+    expect(await waitedFor({ others: [other], newer: ['rollout production-20260302-1'] })).toBe(true);
+    expect(await waitedFor({ newer: ['rollout production-20260302-1'] })).toBe(false);
   });
 
   it('not for what we lead ourselves', async () => {

@@ -119,7 +119,9 @@ describe('the present config of a rollout on its way', () => {
     expect(follow(aRollout({ state: 'aborted', endedAt: t }), aPolicy({ concurrency: 1 }))).toBeUndefined();
     // Upgrades of it still run, and it may yet be taken back: by the brakes that it has then.
     expect(follow(aRollout({ state: 'aborted' }), aPolicy({ concurrency: 1 }))).toBeDefined();
-    expect(follow(aRollout({ brokenText: '{' }), aPolicy({ concurrency: 1 }))).toBeUndefined();
+    expect(
+      follow(aRollout({ unreadable: { kind: 'corrupt', text: '{' } }), aPolicy({ concurrency: 1 })),
+    ).toBeUndefined();
     expect(follow(aRollout({ state: 'held' }), aPolicy({ concurrency: 1 }))).toBeDefined();
   });
 

@@ -1,18 +1,19 @@
 import type { EpochMs } from '../../base/time.ts';
-import { textOf } from '../decision/unreadable-upgrades.ts';
+import { unreadableWords } from '../model/describe-unreadable.ts';
 import type { Policy, WaveRule } from '../model/policy.ts';
 import {
   isRolloutEnd,
   type Rollout,
   type RolloutState,
+  type UnreadableRecord,
   type WaveState,
   type WaveSummary,
 } from '../model/rollout.ts';
-import { type Upgrade, upgradeStates } from '../model/upgrade.ts';
+import { upgradeStates } from '../model/upgrade.ts';
 import { rollbackPolicy } from './freeze-rollback.ts';
-import { backToMax, frequentBuilds, fromBuildsMax, unopenedWave } from './new-rollout.ts';
+import { unopenedWave } from './new-rollout.ts';
 
-/** What is still known of a rollout whose own record can't be read: what the store keeps beside it. */
+/** What is known of a rollout whose own record can't be read: what the store keeps beside it. */
 export interface RolloutRemains {
   readonly id: string;
   readonly kind: Rollout['kind'];
@@ -26,60 +27,42 @@ export interface RolloutRemains {
   readonly frontier: number;
   /** All waves up to the last that has members. */
   readonly waves: readonly WaveSummary[];
-  /** Some of its upgrades: they tell which builds it is about. */
-  readonly upgrades: readonly Upgrade[];
-  /** Its text as far as it goes. */
-  readonly text: string;
+  readonly targetBuild: string;
+  readonly problem: UnreadableRecord;
 }
 
-const unknown = 'unknown';
-
-// Said while it is held, by `status` and wherever else a rollout tells why it stands still.
-const wayOutWords =
-  "its record in Redis can't be read: abort it; nothing of it starts, and what runs is watched to its end";
-
 /**
- * The rollout as it is shown and watched while its own record can't be read. It is held, so that nobody starts by what
- * is guessed (P5, P14), unless it was ended before its time: then what runs is all there is to wait for. Never stored as
- * it is: a person may mend the record, or a version of us that can read it may come back.
+ * The rollout as it is shown while its own record can't be read. A corrupt one is held, so that nothing starts by what is
+ * guessed (P5, P14), unless it was ended before its time: then only what runs is waited for. It is stored only when a
+ * person repairs the rollout.
  * @param policy as the config has it now: how long what runs may take, and what a failure means
  */
-export function rebuildRollout(remains: RolloutRemains, policy: Policy): Rollout {
-  const { id, kind, rev, isOver, createdAt, frontier, upgrades, text } = remains;
+export function makeStandIn(remains: RolloutRemains, policy: Policy): Rollout {
+  const { id, kind, rev, isOver, createdAt, frontier, targetBuild, problem } = remains;
   const rules = (kind === 'rollback' ? rollbackPolicy(policy) : policy).waves;
   const waveRules = remains.waves.map((_wave, index) => rules[index] ?? unknownRule(index));
   const sizes = remains.waves.map(({ counts }) =>
     upgradeStates.reduce((sum, state) => sum + counts[state], 0),
   );
-  const toBuilds = frequentBuilds(
-    upgrades.map(({ identity: { toBuild } }) => toBuild),
-    backToMax,
-  );
-  const state = stateOf(remains);
   const lastChangeAt = Math.max(createdAt, ...remains.waves.map((wave) => wave.lastChangeAt ?? 0));
   return {
     id,
     kind,
-    rollbackOf: kind === 'rollback' ? (textOf(text, 'rollbackOf') ?? null) : null,
-    rollbackId: textOf(text, 'rollbackId') ?? null,
+    rollbackOf: null,
+    rollbackId: null,
+    targetBuild,
+    planHash: 'unknown',
+    startedBy: 'unknown',
     policy: { ...policy, waves: waveRules },
-    targetBuild: toBuilds[0] ?? unknown,
-    backTo: kind === 'rollback' ? toBuilds : [],
+    backTo: [],
     leftBehind: [],
-    fromBuilds: frequentBuilds(
-      upgrades.map(({ identity: { fromBuild } }) => fromBuild),
-      fromBuildsMax,
-    ),
-    planHash: textOf(text, 'planHash') ?? unknown,
+    fromBuilds: [],
     groupsRev: 1,
-    startedBy: textOf(text, 'startedBy') ?? unknown,
     createdAt,
     fleetReadAt: createdAt,
     fleetSize: sizes.reduce((sum, size) => sum + size, 0),
-    state,
-    reason: isRolloutEnd(state)
-      ? 'its record in Redis could not be read; what was kept beside it is shown'
-      : wayOutWords,
+    state: stateOf(remains),
+    reason: unreadableWords(problem),
     waves: waveRules.map((rule, index) => ({
       ...unopenedWave(rule, { size: sizes[index] ?? 0, chain: 1 }),
       state: waveStateAt(index, frontier),
@@ -91,12 +74,12 @@ export function rebuildRollout(remains: RolloutRemains, policy: Policy): Rollout
     leftOut: {},
     endedAt: isOver ? lastChangeAt : null,
     rev,
-    brokenText: text,
+    unreadable: problem,
   };
 }
 
-function stateOf({ state, isOver }: RolloutRemains): RolloutState {
-  if (state !== undefined && isRolloutEnd(state)) return state;
+function stateOf({ state, isOver, problem }: RolloutRemains): RolloutState {
+  if (state !== undefined && (problem.kind === 'newer' || isRolloutEnd(state))) return state;
   return isOver ? 'aborted' : 'held';
 }
 

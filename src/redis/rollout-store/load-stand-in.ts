@@ -1,14 +1,8 @@
-import { textOf } from '../../rollout/decision/unreadable-upgrades.ts';
-import { type RolloutState, rolloutStates } from '../../rollout/model/rollout.ts';
-import type { RolloutRemains } from '../../rollout/planning/rebuild-rollout.ts';
+import { type RolloutState, rolloutStates, type UnreadableRecord } from '../../rollout/model/rollout.ts';
+import type { RolloutRemains } from '../../rollout/planning/stand-in-rollout.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { parseCounters, waveCountOf, waveSummaryOf } from '../schema/counter-fields.ts';
 import { parseRolloutId, policyKeys, rolloutKeys } from '../schema/rollout-keys.ts';
-import type { BrokenRecords } from '../schema/unreadable-records.ts';
-import { listUpgrades } from './list-upgrades.ts';
-
-// Enough to tell which builds it is about.
-const upgradesReadMax = 100;
 
 /**
  * Reads what is kept beside a rollout's own record, which can't be read. Not of one instant: it is shown, and what is
@@ -16,37 +10,32 @@ const upgradesReadMax = 100;
  * @returns undefined when the rollout is gone
  */
 export async function loadRemains(
-  redis: { readonly commands: RedisCommands; readonly keyPrefix: string; readonly broken: BrokenRecords },
+  redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
   id: string,
-  text: string,
+  problem: UnreadableRecord,
 ): Promise<RolloutRemains | undefined> {
-  const { commands, keyPrefix, broken } = redis;
+  const { commands, keyPrefix } = redis;
   const keys = rolloutKeys(keyPrefix, id);
   const { policy, yyyymmdd } = parseRolloutId(id);
-  const ofPolicy = policyKeys(keyPrefix, policy);
-  const [fields, activeRollback, createdAt, counted, upgrades] = await Promise.all([
-    commands.hmget(keys.rollout, 'rev', 'state', 'frontier', 'ended'),
-    commands.get(ofPolicy.active.rollback),
-    commands.zscore(ofPolicy.rollouts, id),
+  const [fields, createdAt, counted] = await Promise.all([
+    commands.hmget(keys.rollout, 'rev', 'state', 'frontier', 'ended', 'kind', 'target'),
+    commands.zscore(policyKeys(keyPrefix, policy).rollouts, id),
     commands.hgetall(keys.counters),
-    listUpgrades(commands, { id, keys, broken }, { offset: 0, limit: upgradesReadMax }),
   ]);
-  const [rev, state, frontier, ended] = fields;
+  const [rev, state, frontier, ended, kind, target] = fields;
   if (typeof rev !== 'string') return undefined;
   const counters = parseCounters(Object.entries(counted).flat());
-  // One that is over has no place any more that tells.
-  const isRollback = activeRollback === id || (ended === '1' && textOf(text, 'kind') === 'rollback');
   return {
     id,
-    kind: isRollback ? 'rollback' : 'upgrade',
+    kind: kind === 'rollback' ? kind : 'upgrade',
+    targetBuild: target ?? 'unknown',
     rev: Number(rev),
     state: isRolloutState(state) ? state : undefined,
     isOver: ended === '1',
     createdAt: createdAt === null ? dayOf(yyyymmdd) : Number(createdAt),
     frontier: Number(frontier ?? '-1'),
     waves: Array.from({ length: waveCountOf(counters) }, (_wave, index) => waveSummaryOf(counters, index)),
-    upgrades,
-    text,
+    problem,
   };
 }
 

@@ -1,0 +1,109 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
+import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
+import { recordVersion } from '../../../../src/redis/schema/record-version.ts';
+import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
+import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
+import { decide } from '../../../../src/rollout/decision/decide.ts';
+import { aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { changeTo, pendingOnes } from '../../../support/store-changes.ts';
+
+const redis = useRedis();
+const id = 'production-20260302-1';
+
+describe('a rollout that two versions of upwave know', () => {
+  let connection: RedisConnection;
+  let keyPrefix: string;
+  const storeOf = (version: number) => {
+    const told: string[] = [];
+    const broken = makeBrokenRecords(({ message }) => told.push(message));
+    const store = makeRedisRolloutStore({ commands: connection.commands, keyPrefix, broken, version });
+    return { store, broken, told };
+  };
+  const freeze = async (version: number) => {
+    const rollout = aRollout({ waves: [aWave({ state: 'open', size: 3 })] });
+    const plan = { rollout, upgrades: pendingOnes(3), groups: someGroups(), events: [] };
+    expect(await storeOf(version).store.freeze(plan)).toBe('frozen');
+    return rollout;
+  };
+  const withdraw = async (version: number, collectorId: number) => {
+    const { store } = storeOf(version);
+    const before = await storeOf(recordVersion + 1).store.loadUpgrade(id, collectorId);
+    if (before === undefined) throw new Error('it is there');
+    const change = changeTo(before, {
+      state: 'withdrawn',
+      endedAt: startedAt,
+      reason: '',
+      weight: 0,
+      lost: false,
+    });
+    return store.saveUpgrade(change, null);
+  };
+  const everything = async () => {
+    const keys = Object.values(rolloutKeys(keyPrefix, id));
+    return Promise.all(keys.map((key) => connection.commands.dump(key)));
+  };
+  beforeEach(() => {
+    connection ??= redis.connect();
+    keyPrefix = redis.config().keyPrefix;
+  });
+
+  it('is read by the newer one, and of its version with the first change', async () => {
+    const rollout = await freeze(recordVersion);
+    const { store } = storeOf(recordVersion + 1);
+    expect(await store.loadRollout(id)).toEqual(rollout);
+    expect(await withdraw(recordVersion + 1, 1)).toBe('saved');
+    // Whoever read it with an earlier version must not change it any more.
+    expect((await store.loadRollout(id))?.rev).toBe(rollout.rev + 1);
+    expect(await withdraw(recordVersion + 1, 2)).toBe('saved');
+    expect((await store.loadRollout(id))?.rev).toBe(rollout.rev + 1);
+  });
+
+  it('is left alone by the older one: shown with the reason, and not a byte of it is changed', async () => {
+    const rollout = await freeze(recordVersion);
+    await withdraw(recordVersion + 1, 1);
+    const before = await everything();
+    const { store, told, broken } = storeOf(recordVersion);
+    const view = await store.loadView(id, { now: startedAt, overdueBefore: startedAt, pageSize: 9 });
+    expect(view?.rollout).toMatchObject({
+      state: 'running',
+      targetBuild: rollout.targetBuild,
+      unreadable: { kind: 'newer', version: recordVersion + 1, readable: recordVersion },
+    });
+    if (view === undefined) throw new Error('it is there');
+    const decision = decide({ ...view, buildHold: null, rollback: null }, startedAt);
+    expect(decision).toEqual({
+      actions: [],
+      blockers: [{ kind: 'newerVersion', version: recordVersion + 1, readable: recordVersion, until: null }],
+      wakeAt: null,
+    });
+    expect(told).toEqual([expect.stringContaining('newer upwave')]);
+    expect(broken.newer()).toHaveLength(1);
+    // As by a daemon that had read all of it before.
+    expect(await withdraw(recordVersion, 2)).toBe('stale');
+    const paused = { ...rollout, rev: rollout.rev + 1, state: 'paused' } as const;
+    const save = { rollout: paused, expectedRev: rollout.rev, events: [], brake: 'set' } as const;
+    expect(await store.saveRollout(save, null)).toBe('stale');
+    await store.packEnded(['production'], Number.MAX_SAFE_INTEGER, new AbortController().signal);
+    expect(await everything()).toEqual(before);
+  });
+
+  it('has its place: nobody begins another one of its policy', async () => {
+    await freeze(recordVersion + 1);
+    const { store } = storeOf(recordVersion);
+    const next = aRollout({ id: 'production-20260302-2' });
+    const plan = { rollout: next, upgrades: [], groups: someGroups(), events: [] };
+    expect(await store.freeze(plan)).toBe('busy');
+    expect(await store.activeRolloutIds(['production'])).toEqual([id]);
+  });
+
+  it('is shown while it is over, too, and then waits for nobody', async () => {
+    const rollout = await freeze(recordVersion + 1);
+    const ended = { ...rollout, rev: 2, state: 'succeeded', endedAt: startedAt } as const;
+    const save = { rollout: ended, expectedRev: 1, events: [], brake: 'set' } as const;
+    expect(await storeOf(recordVersion + 1).store.saveRollout(save, null)).toBe('saved');
+    expect(await storeOf(recordVersion).store.loadRollout(id)).toMatchObject({ state: 'succeeded' });
+    expect(await storeOf(recordVersion).store.activeRolloutIds(['production'])).toEqual([]);
+  });
+});
