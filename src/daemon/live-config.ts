@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/source/config-error.ts';
 import type { ConfigSource } from '../orchestrator/operations/reload.ts';
 import type { NamedConfig } from '../orchestrator/ports/config-register.ts';
-import type { ScanForecast } from '../orchestrator/scan/scan-book.ts';
+import type { ScanForecast } from '../orchestrator/ports/scan-book.ts';
 import { makeScanForecast, type ScanSchedule } from '../queue/scan-schedule.ts';
 import type { Policy } from '../rollout/model/policy.ts';
 

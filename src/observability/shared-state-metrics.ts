@@ -1,8 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import { toPrintable } from '../base/safe-text.ts';
 import type { DurationMs } from '../base/time.ts';
-import { lastGoodScan } from '../orchestrator/operations/list-policies.ts';
-import type { ScanEntry } from '../orchestrator/scan/scan-book.ts';
+import { lastGoodScan, type ScanEntry } from '../orchestrator/ports/scan-book.ts';
 import { rolloutStates } from '../rollout/model/rollout.ts';
 import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';

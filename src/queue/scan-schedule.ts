@@ -2,7 +2,7 @@ import { type ConnectionOptions, DelayedError, type Job, Queue } from 'bullmq';
 import { createTask, type ScheduledTask, schedule } from 'node-cron';
 import type { DurationMs } from '../base/time.ts';
 import { withEitherSignal } from '../base/waiting.ts';
-import type { ScanForecast } from '../orchestrator/scan/scan-book.ts';
+import type { ScanForecast } from '../orchestrator/ports/scan-book.ts';
 import { CalmWorker } from './backoff-worker.ts';
 import type { QueueNames } from './queue-names.ts';
 

@@ -1,6 +1,6 @@
 import { type ConnectionOptions, DelayedError, ErrorCode, type Job } from 'bullmq';
 import type { DurationMs, EpochMs } from '../base/time.ts';
-import type { StepOutcome } from '../orchestrator/step/run-step.ts';
+import type { StepOutcome } from '../orchestrator/ports/wake-ups.ts';
 import { CalmWorker } from './backoff-worker.ts';
 import type { StepJobData } from './bullmq-step-queue.ts';
 import type { QueueNames } from './queue-names.ts';

@@ -4,12 +4,12 @@ import type { RolloutOperations } from '../../src/orchestrator/operations/operat
 import { makeReload, type ReloadResult } from '../../src/orchestrator/operations/reload.ts';
 import type { EventSink } from '../../src/orchestrator/ports/event-sink.ts';
 import type { BackgroundTasks } from '../../src/orchestrator/ports/leader.ts';
-import type { WakeUps } from '../../src/orchestrator/ports/wake-ups.ts';
+import type { ScanResult } from '../../src/orchestrator/ports/scan-book.ts';
+import type { StepOutcome, WakeUps } from '../../src/orchestrator/ports/wake-ups.ts';
 import { makeAccounts } from '../../src/orchestrator/records/accounts.ts';
 import { followConfigs, makeConfigs } from '../../src/orchestrator/scan/configs.ts';
 import { type ScanOrigin, scan } from '../../src/orchestrator/scan/scan.ts';
-import type { ScanResult } from '../../src/orchestrator/scan/scan-book.ts';
-import { runStep, type StepOutcome, type StepParts } from '../../src/orchestrator/step/run-step.ts';
+import { runStep, type StepParts } from '../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../src/orchestrator/watch/observations.ts';
 import { watch } from '../../src/orchestrator/watch/watch-fleet.ts';
 import { isWatched } from '../../src/rollout/upgrade/inventory-rows.ts';

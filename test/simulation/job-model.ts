@@ -1,5 +1,4 @@
-import type { StepQueue } from '../../src/orchestrator/ports/wake-ups.ts';
-import type { StepOutcome } from '../../src/orchestrator/step/run-step.ts';
+import type { StepOutcome, StepQueue } from '../../src/orchestrator/ports/wake-ups.ts';
 import { dueAtOf } from '../../src/rollout/model/upgrade.ts';
 import { makeChances } from './chances.ts';
 import { InjectedFault, type Night } from './night.ts';

@@ -1,5 +1,5 @@
 import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
-import type { ScanEntry } from '../../src/orchestrator/scan/scan-book.ts';
+import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
 import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';

@@ -1,4 +1,4 @@
-import type { ScanBook, ScanEntry } from '../../src/orchestrator/scan/scan-book.ts';
+import type { ScanBook, ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
 
 /** Looks for work in memory, as Redis keeps them. */
 export function makeMemoryScanBook(): ScanBook {

@@ -14,8 +14,12 @@ import {
 import { createUpgradeTask, getUpgradeTask } from '../../contract/collector-management/upgrades.ts';
 import type { ListPage } from '../../contract/operation.ts';
 import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
-import type { Answer, FleetService, InventoryPage } from '../../orchestrator/ports/fleet-service.ts';
-import { sendWithinMs } from '../../orchestrator/records/change-rollout.ts';
+import {
+  type Answer,
+  type FleetService,
+  type InventoryPage,
+  sendWithinMs,
+} from '../../orchestrator/ports/fleet-service.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import type { CollectorObservation } from '../../rollout/upgrade/facts.ts';
 import { askByName } from '../wire/collector-name.ts';

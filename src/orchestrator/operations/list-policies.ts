@@ -2,8 +2,14 @@ import type { EpochMs } from '../../base/time.ts';
 import { isRolloutEnd, type RolloutState } from '../../rollout/model/rollout.ts';
 import type { ConfigStatus } from '../../rollout/reload/newest-config.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
+import {
+  lastGoodScan,
+  latestScan,
+  type ScanBook,
+  type ScanForecast,
+  type ScanOutcome,
+} from '../ports/scan-book.ts';
 import type { Configs } from '../scan/configs.ts';
-import type { ScanBook, ScanEntry, ScanForecast, ScanOutcome } from '../scan/scan-book.ts';
 
 /** How a policy's looks for work went. */
 export interface PolicyStatus {
@@ -41,7 +47,7 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
     orphans,
     policies: parts.policies.map((policy) => {
       const own = entries.filter((entry) => entry.policy === policy);
-      const last = latest(own);
+      const last = latestScan(own);
       return {
         policy,
         lastPoll: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
@@ -51,18 +57,6 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
       };
     }),
   };
-}
-
-/** The latest that did not fail, of the entries of one policy. */
-export function lastGoodScan(entries: readonly ScanEntry[]): ScanEntry | undefined {
-  return latest(entries.filter(({ outcome }) => outcome !== 'failed'));
-}
-
-function latest(entries: readonly ScanEntry[]): ScanEntry | undefined {
-  return entries.reduce<ScanEntry | undefined>(
-    (best, entry) => (best === undefined || entry.at > best.at ? entry : best),
-    undefined,
-  );
 }
 
 /** A rollout on its way whose policy is not in the config: it stands still until the policy is back. */

@@ -6,8 +6,8 @@ import type { Policy } from '../../rollout/model/policy.ts';
 import { countLeftOut } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { ScanResult } from '../ports/scan-book.ts';
 import { describeScan, previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
-import type { ScanResult } from '../scan/scan-book.ts';
 
 /** What `start` would begin now. */
 export interface StartPreview {

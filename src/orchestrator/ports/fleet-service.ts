@@ -1,7 +1,13 @@
-import type { EpochMs } from '../../base/time.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { FleetCollector, FleetInventory, FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { CollectorObservation } from '../../rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
+
+/**
+ * A create leaves right after its intent is stored. One that could not within this time (a stalled process, a connection
+ * that takes long to be made) does not leave any more, so that a pause need not wait longer for it (P4).
+ */
+export const sendWithinMs: DurationMs = 1_000;
 
 export interface Build {
   readonly version: string;

@@ -1,3 +1,5 @@
+import type { EpochMs } from '../../base/time.ts';
+
 /** Wakes the reconcilers of all daemons soon; may be lost. */
 export interface WakeUps {
   ring(): void;
@@ -13,3 +15,6 @@ export interface StepQueue {
    */
   bringForward(rolloutId: string, collectorIds: readonly number[]): Promise<void>;
 }
+
+/** What a step job does next: come back at an instant, or end. */
+export type StepOutcome = { readonly job: 'comeBack'; readonly at: EpochMs } | { readonly job: 'end' };

@@ -3,6 +3,7 @@ import type { Sleep } from '../../base/waiting.ts';
 import { evolveRollout, isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { EventSink } from '../ports/event-sink.ts';
+import { sendWithinMs } from '../ports/fleet-service.ts';
 import type { Fence } from '../ports/leader.ts';
 import type { SaveResult } from '../ports/rollout-store.ts';
 import type { WakeUps } from '../ports/wake-ups.ts';
@@ -15,10 +16,6 @@ export interface ChangeRolloutParts extends ViewParts {
   readonly wakeUps: WakeUps;
   readonly sleep: Sleep;
 }
-
-// A create leaves right after its intent is stored. One that could not within this time (a stalled process, a connection
-// that takes long to be made) does not leave any more, so that a pause need not wait longer for it (P4).
-export const sendWithinMs: DurationMs = 1_000;
 
 const leavingPollMs: DurationMs = 10;
 

@@ -1,7 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
 import { isMuchShorter } from '../../rollout/model/assess-inventory.ts';
-import type { FleetMemory, ScanEntry } from './scan-book.ts';
+import type { FleetMemory, ScanEntry } from '../ports/scan-book.ts';
 
 // A fault of the service is noticed and ended within this; a fleet that was really made smaller is scanned again after it.
 const shortForMs: DurationMs = 3_600_000;

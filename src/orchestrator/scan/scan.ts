@@ -7,12 +7,12 @@ import type { Plan } from '../../rollout/planning/plan.ts';
 import { configWords } from '../../rollout/reload/newest-config.ts';
 import { isStopped } from '../../rollout/status/explain-unplanned.ts';
 import { describeFailure, isUnreached } from '../../rollout/upgrade/failure-classes.ts';
+import type { FleetMemory, ScanBook, ScanForecast, ScanOutcome, ScanResult } from '../ports/scan-book.ts';
 import { nextRolloutId } from '../records/read-records.ts';
 import type { StoreMemory } from '../recovery/data-loss.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
 import { judgeFleetSize, recallFleet } from './fleet-size.ts';
 import { makePlanMemory, type PlanMemory, readPlan } from './read-plan.ts';
-import type { FleetMemory, ScanBook, ScanForecast, ScanOutcome, ScanResult } from './scan-book.ts';
 
 export interface ScanParts extends CheckActiveParts {
   readonly scans: ScanBook;

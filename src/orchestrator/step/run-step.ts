@@ -13,8 +13,9 @@ import {
 } from '../../rollout/upgrade/failure-classes.ts';
 import { nextStep, type Step } from '../../rollout/upgrade/next-step.ts';
 import type { CollectorHold } from '../ports/fleet-register.ts';
-import type { FleetService } from '../ports/fleet-service.ts';
-import { type ChangeRolloutParts, holdRollout, sendWithinMs } from '../records/change-rollout.ts';
+import { type FleetService, sendWithinMs } from '../ports/fleet-service.ts';
+import type { StepOutcome } from '../ports/wake-ups.ts';
+import { type ChangeRolloutParts, holdRollout } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf, recordFact } from '../records/change-upgrade.ts';
 import { isGone } from '../watch/judge-inventory.ts';
 import type { Observations } from '../watch/observations.ts';
@@ -31,9 +32,6 @@ export interface StepParts extends ChangeRolloutParts, ChangeUpgradeParts {
   /** Names of all policies of the config. */
   readonly policies: readonly string[];
 }
-
-/** What the job does next: come back at an instant, or end. */
-export type StepOutcome = { readonly job: 'comeBack'; readonly at: EpochMs } | { readonly job: 'end' };
 
 // Most runs make one call; a look that clears the way for a create makes two.
 const callsPerRunMax = 4;

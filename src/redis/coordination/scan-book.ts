@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { ScanBook, ScanEntry } from '../../orchestrator/scan/scan-book.ts';
+import type { ScanBook, ScanEntry } from '../../orchestrator/ports/scan-book.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { BrokenRecordError, type BrokenRecords, makeBrokenRecords } from '../schema/unreadable-records.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { invariant } from '../../../src/base/assert.ts';
-import type { StepOutcome } from '../../../src/orchestrator/step/run-step.ts';
+import type { StepOutcome } from '../../../src/orchestrator/ports/wake-ups.ts';
 import { makeStepQueue, type StepJobData } from '../../../src/queue/bullmq-step-queue.ts';
 import { makeQueueNames, stepJobId } from '../../../src/queue/queue-names.ts';
 import { startStepWorker } from '../../../src/queue/step-worker.ts';

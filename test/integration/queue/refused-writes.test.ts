@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'vitest';
-import type { StepOutcome } from '../../../src/orchestrator/step/run-step.ts';
+import type { StepOutcome } from '../../../src/orchestrator/ports/wake-ups.ts';
 import { makeStepQueue } from '../../../src/queue/bullmq-step-queue.ts';
 import { makeQueueNames } from '../../../src/queue/queue-names.ts';
 import { startStepWorker } from '../../../src/queue/step-worker.ts';

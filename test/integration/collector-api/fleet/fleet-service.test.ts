@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../../../src/collector-api/wire/service-circuit.ts';
-import { sendWithinMs } from '../../../../src/orchestrator/records/change-rollout.ts';
+import { sendWithinMs } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import {
   aCollectorApi,
   accessId,

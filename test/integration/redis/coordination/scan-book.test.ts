@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ScanEntry } from '../../../../src/orchestrator/scan/scan-book.ts';
+import type { ScanEntry } from '../../../../src/orchestrator/ports/scan-book.ts';
 import { makeRedisScanBook } from '../../../../src/redis/coordination/scan-book.ts';
 import { aScanEntry, startedAt } from '../../../support/builders.ts';
 import { useRedis } from '../../../support/redis.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { sendWithinMs, waitForLeavingCreates } from '../../../../src/orchestrator/records/change-rollout.ts';
+import { sendWithinMs } from '../../../../src/orchestrator/ports/fleet-service.ts';
+import { waitForLeavingCreates } from '../../../../src/orchestrator/records/change-rollout.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import { aContext, anUpgrade, aRollout, someGroups, startedAt as t } from '../../../support/builders.ts';
 import { makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
-import { runStep, type StepOutcome } from '../../../../src/orchestrator/step/run-step.ts';
+import type { StepOutcome } from '../../../../src/orchestrator/ports/wake-ups.ts';
+import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';

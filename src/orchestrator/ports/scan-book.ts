@@ -50,3 +50,16 @@ export interface ScanBook {
 
 /** The next instants of a policy's schedule, soonest first. */
 export type ScanForecast = (policy: string, count: number) => readonly EpochMs[];
+
+/** The latest that did not fail, of the entries of one policy. */
+export function lastGoodScan(entries: readonly ScanEntry[]): ScanEntry | undefined {
+  return latestScan(entries.filter(({ outcome }) => outcome !== 'failed'));
+}
+
+/** The latest of some entries. */
+export function latestScan(entries: readonly ScanEntry[]): ScanEntry | undefined {
+  return entries.reduce<ScanEntry | undefined>(
+    (best, entry) => (best === undefined || entry.at > best.at ? entry : best),
+    undefined,
+  );
+}
