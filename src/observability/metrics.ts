@@ -77,7 +77,7 @@ export interface MetricsParts {
 const minutes = 60;
 /** Most upgrades take 3 to 10 minutes; the default deadline is 35 minutes, and retries add to it. */
 const upgradeDurationBuckets = [1, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 40, 60].map((count) => count * minutes);
-/** From a lucky look to the longest wait between two looks. */
+/** From a lucky poll to the longest wait between two polls. */
 const seenDelayBuckets = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 const apiDurationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** At 4 requests a second one place is a quarter of a second; a pause lasts up to a minute. */
@@ -98,7 +98,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   const registers = [own];
   new Gauge({
     name: 'upwave_build_info',
-    help: 'Always 1; its label is the version of this daemon.',
+    help: 'Always 1. The label has the version of this daemon.',
     labelNames: ['version'],
     registers,
   }).set({ version: parts.version }, 1);
@@ -110,7 +110,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   });
   const attempts = new Counter({
     name: 'upwave_upgrade_attempts_total',
-    help: 'Attempts that ended, by the class of their failure or the end they brought.',
+    help: 'Attempts that ended, by the class of their failure or by their outcome.',
     labelNames: ['policy', 'class'],
     registers,
   });
@@ -123,71 +123,71 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   });
   const seenDelays = new Histogram({
     name: 'upwave_outcome_seen_delay_seconds',
-    help: 'Time from the end of an upgrade task at the service until it was seen here, at most: since the look before.',
+    help: 'Time from the end of an upgrade task at the service until a poll showed it, at most: since the poll before.',
     buckets: seenDelayBuckets,
     registers,
   });
   const apiRequests = new Counter({
     name: 'upwave_api_requests_total',
-    help: 'Requests to the Collector Management API, by operation and HTTP status (none: no answer came).',
+    help: 'Requests to the Collector Management API, by operation and HTTP status. Status `none`: no answer.',
     labelNames: ['operation', 'status'],
     registers,
   });
   const apiDurations = new Histogram({
     name: 'upwave_api_request_duration_seconds',
-    help: 'Time from sending a request to the Collector Management API until its answer was in.',
+    help: 'Time from sending a request to the Collector Management API until its answer was complete.',
     labelNames: ['operation'],
     buckets: apiDurationBuckets,
     registers,
   });
   const budgetWaits = new Histogram({
     name: 'upwave_api_budget_wait_seconds',
-    help: 'Time requests waited for their place in the shared API budget, by class.',
+    help: 'Time that requests waited for their place in the shared API budget, by class.',
     labelNames: ['class'],
     buckets: budgetWaitBuckets,
     registers,
   });
   const throttled = new Counter({
     name: 'upwave_api_throttled_total',
-    help: 'Answers that paused all requests: 429, or 401 from the sign-in throttle.',
+    help: 'Answers which paused all requests: 429, or 401 from the sign-in throttle.',
     labelNames: ['reason'],
     registers,
   });
   const redis = new Gauge({
     name: 'upwave_redis_up',
-    help: 'Whether this daemon reaches Redis (1), or tries to (0).',
+    help: '1 while this daemon reaches Redis, else 0.',
     registers,
   });
   const refusals = new Gauge({
     name: 'upwave_redis_right_refused',
-    help: 'Rights which Redis refuses to the user of this daemon, and which it needs (1); no series while there is none.',
+    help: '1 for each right that this daemon needs and Redis refuses. No series while Redis refuses none.',
     labelNames: ['right'],
     registers,
   });
   const emptied = new Counter({
     name: 'upwave_redis_emptied_total',
-    help: 'Times this daemon found Redis without what it had held.',
+    help: 'Data losses of Redis that this daemon noticed.',
     registers,
   });
   const outdated = new Gauge({
     name: 'upwave_config_outdated',
-    help: 'Whether another daemon has a newer config of the policy than this one (1), or not (0).',
+    help: '1 while another daemon has a newer config of the policy, else 0.',
     labelNames: ['policy'],
     registers,
   });
   const configGood = new Gauge({
     name: 'upwave_config_last_reload_successful',
-    help: 'Whether the last reading of the config file was without a mistake (1), or nothing of it was taken over (0).',
+    help: '1 when the last reading of the config file succeeded, 0 when the file had mistakes.',
     registers,
   });
   const configGoodAt = new Gauge({
     name: 'upwave_config_last_reload_success_timestamp_seconds',
-    help: 'When the config file was last read without a mistake.',
+    help: 'When the config file was last read without a mistake, in seconds since the epoch.',
     registers,
   });
   new Gauge({
     name: 'upwave_foreign_rollouts',
-    help: 'Rollouts on their way that this daemon leaves alone, since they belong to another account.',
+    help: 'Running rollouts that this daemon leaves alone because they belong to another account.',
     registers,
     collect() {
       this.set(parts.foreignRollouts?.() ?? 0);
@@ -195,12 +195,12 @@ export function makeMetrics(parts: MetricsParts): Metrics {
   });
   const leader = new Gauge({
     name: 'upwave_leader',
-    help: 'Whether this daemon leads (1) or follows (0).',
+    help: '1 while this daemon leads, else 0.',
     registers,
   });
   const service = new Gauge({
     name: 'upwave_service_up',
-    help: 'Whether the Collector Management API answers (1), or one request at a time tries it (0).',
+    help: '1 while the Collector Management API answers, 0 during an outage.',
     registers,
   });
   service.set(1);

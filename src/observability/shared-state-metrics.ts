@@ -14,7 +14,7 @@ export interface SharedState {
   readonly queueJobs: Readonly<Record<string, number>>;
   /** What is left of a pause of the API budget, or until a service that is down is tried; 0: nobody waits for that. */
   readonly outageMs: DurationMs;
-  /** Looks for work of the policies of the config. */
+  /** Scans of the policies of the config. */
   readonly scans: readonly ScanEntry[];
   /** Collectors of the last inventory, grouped. */
   readonly fleet: readonly FleetCount[];
@@ -57,7 +57,7 @@ export function makeSharedStateMetrics(parts: {
   for (const each of [registry, ownRegistry]) each.setDefaultLabels(parts.installation);
   const readable = new Gauge({
     name: 'upwave_state_readable',
-    help: 'Whether the last scrape could read what all daemons share (1); 0: its series are missing. Told by the leader.',
+    help: '1 when the last scrape of the leader could read the shared state. 0: the series of shared state are missing.',
     registers: [ownRegistry],
   });
   const show = makeGauges(registry);
@@ -128,47 +128,44 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
   const concurrency = gauge('concurrency_limit', 'Upgrades that may run at the service at once.', ['policy']);
   const rolloutState = gauge(
     'rollout_state',
-    'State of the rollout: 1 for the one it is in, 0 for all others; a rollback under way shows its own beside.',
+    '1 for the state of the rollout, 0 for the other states. A running rollback shows its state as well.',
     ['policy', 'state'],
   );
   const waitsForPerson = gauge(
     'waits_for_person',
-    'Whether a rollout of the policy does not go on until a person acts (1): held, paused, awaiting approval, or of another account.',
+    '1 while a rollout of the policy needs a person: held, paused, awaiting approval, or of another account.',
     ['policy'],
   );
   const eta = gauge(
     'rollout_eta_timestamp_seconds',
-    'When the rollout is expected to end, in seconds since the epoch; absent while that is unknown or depends on an approval.',
+    'When the rollout is expected to end, in seconds since the epoch. Absent while it is unknown or depends on an approval.',
     ['policy'],
   );
-  const failures = gauge(
-    'gate_failures',
-    'Weighted failures of a wave that count: those since its last resume.',
-    ['policy', 'wave'],
-  );
-  const allowed = gauge('gate_failures_allowed', 'Weighted failures a wave may have before it trips.', [
+  const failures = gauge('gate_failures', 'Weighted failures of a wave since its last resume.', [
     'policy',
     'wave',
   ]);
-  const gateValue = gauge('gate_value', 'Last value of a gate of a wave; absent while none is known.', [
+  const allowed = gauge('gate_failures_allowed', 'Weighted failures that a wave may have.', [
+    'policy',
+    'wave',
+  ]);
+  const gateValue = gauge('gate_value', 'Last value of a probe of a wave. Absent while it is unknown.', [
     'policy',
     'wave',
     'gate',
   ]);
-  const strataHeld = gauge('strata_held', 'Strata that are held until an operator releases them.', [
+  const strataHeld = gauge('strata_held', 'Strata which are held until an operator releases them.', [
     'policy',
   ]);
-  const buildHeld = gauge('build_held', 'Whether the target build is held (1), under any policy.', [
-    'policy',
-  ]);
+  const buildHeld = gauge('build_held', '1 while the target build is held, else 0.', ['policy']);
   const windowOpen = gauge(
     'window_open',
-    'Whether upgrades may start by windows and freezes (1), in the time zone of the policy.',
+    '1 while windows and freezes allow starts, in the time zone of the policy, else 0.',
     ['policy'],
   );
   const standstill = gauge(
-    'api_standstill_seconds',
-    'How long all requests still wait for a pause, or for the next try of a service that is down; 0: they do not.',
+    'api_pause_seconds',
+    'Remaining time for which all requests wait, because of a 429 or an outage. 0: no wait.',
     [],
   );
   const fleet = gauge('fleet_collectors', 'Installed collectors by build and liveness.', [
@@ -225,12 +222,12 @@ function makeScanGauges(
 ): (scans: readonly ScanEntry[]) => void {
   const last = gauge(
     'last_scan_timestamp_seconds',
-    'When a policy last looked for work with this result, in seconds since the epoch.',
+    'When the last scan of a policy with this result was, in seconds since the epoch.',
     ['policy', 'result'],
   );
   const overdue = gauge(
     'scan_overdue_timestamp_seconds',
-    'When the next look for work without failure is overdue: three times of the schedule, and at least an hour, after the last one.',
+    'When the next good scan is overdue, in seconds since the epoch: three periods of the schedule after the last, at least an hour.',
     ['policy'],
   );
   return (scans) => {

@@ -8,6 +8,7 @@ import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config/load/load-config.ts';
 import { exposeEverything } from '../support/exposed-metrics.ts';
+import { anchorOf, headingsOf } from './docs/documents.ts';
 
 const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
 const dashboardPath = 'grafana/upwave-dashboard.json';
@@ -36,7 +37,7 @@ const Rules = z.object({
           alert: z.string(),
           expr: z.string(),
           labels: z.object({ severity: z.enum(['page', 'ticket']) }),
-          annotations: z.object({ summary: z.string(), description: z.string().optional() }),
+          annotations: z.object({ summary: z.string(), runbook_url: z.string() }),
         }),
       ),
     }),
@@ -105,6 +106,13 @@ describe('the dashboard and the alert rules', () => {
       return [...(fires ? [] : [`${alert} never fires`]), ...(isSilent ? [] : [`${alert} is never silent`])];
     });
     expect(missing).toEqual([]);
+  });
+
+  it('lead from each alert to its heading in the guide, and to no heading twice', () => {
+    const anchors = headingsOf('deploy/README.md').map((heading) => `deploy/README.md#${anchorOf(heading)}`);
+    const urls = alerts.map(({ annotations }) => annotations.runbook_url);
+    expect(urls.filter((url) => !anchors.includes(url))).toEqual([]);
+    expect(new Set(urls).size).toBe(alerts.length);
   });
 
   it('show every metric that operators were promised', () => {

@@ -62,8 +62,7 @@ describe('a service that asks for a long pause', () => {
       expect(ready.text).toMatch(/all wait until [^ ]+Z: the service asked for a pause/);
     }
     await until('the leader to lead', () => first.told('leader.acquired').length > 0);
-    const [, seconds] =
-      /^upwave_api_standstill_seconds (\S+)$/m.exec((await first.get('/metrics')).text) ?? [];
+    const [, seconds] = /^upwave_api_pause_seconds (\S+)$/m.exec((await first.get('/metrics')).text) ?? [];
     expect(Number(seconds)).toBeGreaterThan(3_500);
   });
 

@@ -72,7 +72,7 @@ describe('makeMetrics', () => {
         'rollout_eta_timestamp_seconds gauge',
         'waits_for_person gauge',
         'gate_failures gauge',
-        'api_standstill_seconds gauge',
+        'api_pause_seconds gauge',
         'gate_failures_allowed gauge',
         'gate_value gauge',
         'strata_held gauge',
@@ -106,8 +106,8 @@ describe('makeMetrics', () => {
 
   it('tells how long all still wait for the service', async () => {
     const standing = { sharedState: async () => aSharedState({ outageMs: 3_599_500 }) };
-    expect(await series(someMetrics(standing), 'api_standstill_seconds')).toBe(3_599.5);
-    expect(await series(someMetrics(), 'api_standstill_seconds')).toBe(0);
+    expect(await series(someMetrics(standing), 'api_pause_seconds')).toBe(3_599.5);
+    expect(await series(someMetrics(), 'api_pause_seconds')).toBe(0);
   });
 
   it.each([
