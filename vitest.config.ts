@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
+import { LongestFirst } from './test/support/setup/longest-first.ts';
 
-const secretWatch = 'test/support/secret-watch-setup.ts';
+const secretWatch = 'test/support/setup/secret-watch-setup.ts';
 // Files share their modules, which are loaded once for each worker (`isolate: false`): that is half a second a file.
-const setupFiles = ['test/support/seed-setup.ts', secretWatch];
+const setupFiles = ['test/support/setup/seed-setup.ts', secretWatch];
 // A bound for what hangs, where a second is nothing on a machine that has other work to do.
 const poll = { timeout: 60_000 };
 
@@ -29,7 +29,10 @@ export default defineConfig({
           isolate: false,
           // Nights in one process share its turns: more of them at once keep each other from sending anything in time.
           maxConcurrency: 3,
-          globalSetup: ['test/support/redis-global-setup.ts', 'test/support/dist-global-setup.ts'],
+          globalSetup: [
+            'test/support/setup/redis-global-setup.ts',
+            'test/support/setup/dist-global-setup.ts',
+          ],
           // A bound for what hangs: whole rollouts, and processes, on a machine that has other work to do.
           testTimeout: 180_000,
           hookTimeout: 60_000,
@@ -52,7 +55,10 @@ export default defineConfig({
           name: 'chaos',
           include: ['test/chaos/**/*.test.ts'],
           setupFiles,
-          globalSetup: ['test/support/chaos-global-setup.ts', 'test/support/dist-global-setup.ts'],
+          globalSetup: [
+            'test/support/setup/chaos-global-setup.ts',
+            'test/support/setup/dist-global-setup.ts',
+          ],
           testTimeout: 180_000,
           hookTimeout: 60_000,
           // Each has enough processes of its own.

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { DurationMs } from '../../src/base/time.ts';
-import { startProcess } from '../support/start-test-redis.ts';
+import { startProcess } from '../support/redis/start-test-redis.ts';
 import { brokenIn, runBlastRadius } from './blast-radius/blast-radius.ts';
 import { renderBlastRadius } from './blast-radius/report-blast-radius.ts';
 import { type Contest, hold, type Standing } from './contest.ts';

@@ -1,6 +1,6 @@
 import { type AdminClient, makeAdminClient } from '../../src/admin-api/client/admin-client.ts';
-import { openTroubledWay, type TroubledWay } from '../support/troubled-way.ts';
-import { daemonUrl, startUpwave, type UpwaveProcess } from '../support/upwave-process.ts';
+import { openTroubledWay, type TroubledWay } from '../support/network/troubled-way.ts';
+import { daemonUrl, startUpwave, type UpwaveProcess } from '../support/night/upwave-process.ts';
 
 /** `upwave run` as a process, with a way to the service of its own. */
 export interface ChaosDaemon {

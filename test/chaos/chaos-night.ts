@@ -11,11 +11,11 @@ import type { ScenarioInput } from '../../src/reference-service/scenario/scenari
 import type { Upgrade } from '../../src/rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../src/rollout/status/status.ts';
 import { readConfig } from '../support/config-fixtures.ts';
-import { type AtEnd, createsReach, type NightEnd, nightConfig } from '../support/daemon-night.ts';
-import { brokenPromises, createdTwice } from '../support/judge-night.ts';
-import { makeRedisProcess, type RedisProcess } from '../support/redis-process.ts';
+import { type AtEnd, createsReach, type NightEnd, nightConfig } from '../support/night/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../support/night/judge-night.ts';
+import { aFolder } from '../support/night/upwave-process.ts';
+import { makeRedisProcess, type RedisProcess } from '../support/redis/redis-process.ts';
 import { until } from '../support/until.ts';
-import { aFolder } from '../support/upwave-process.ts';
 import { type ChaosDaemon, startChaosDaemon } from './chaos-daemon.ts';
 import { type ChaosService, startChaosService } from './chaos-service.ts';
 

@@ -5,8 +5,8 @@ import {
   type ReferenceService,
   startReferenceService,
 } from '../../src/reference-service/server/start-reference-service.ts';
-import { nightCredentials, nightSpeed } from '../support/daemon-night.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { findFreePort } from '../support/network/free-port.ts';
+import { nightCredentials, nightSpeed } from '../support/night/daemon-night.ts';
 
 /** A service that can be restarted: its fleet and tasks stay, and its record goes on. */
 export interface ChaosService {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { aStartedNight, nightPolicy } from '../support/daemon-night.ts';
-import { makeRedisProcess, type RedisProcess } from '../support/redis-process.ts';
+import { aStartedNight, nightPolicy } from '../support/night/daemon-night.ts';
+import { makeRedisProcess, type RedisProcess } from '../support/redis/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import { type AtEnd, nightSpeed } from '../support/daemon-night.ts';
-import { openTcpGate } from '../support/tcp-gate.ts';
+import { openTcpGate } from '../support/network/tcp-gate.ts';
+import { type AtEnd, nightSpeed } from '../support/night/daemon-night.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 import { quietAfter, straysMs, timesText } from './quiet-after.ts';

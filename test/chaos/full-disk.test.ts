@@ -1,7 +1,7 @@
 import { afterEach, describe, it, type TestContext } from 'vitest';
 import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
 import { commandsOf } from '../support/commands-of.ts';
-import { makeRedisProcess, prlimitCommand, type RedisProcess } from '../support/redis-process.ts';
+import { makeRedisProcess, prlimitCommand, type RedisProcess } from '../support/redis/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { createsOf } from '../support/judge-night.ts';
+import { createsOf } from '../support/night/judge-night.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, type ChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 import { type Quiet, quietAfter, timesText } from './quiet-after.ts';

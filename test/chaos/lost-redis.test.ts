@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { createdTwice, createsOf } from '../support/judge-night.ts';
+import { createdTwice, createsOf } from '../support/night/judge-night.ts';
 import { aChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import { applyAsShown } from '../support/as-shown.ts';
-import { activeOf } from '../support/daemon-night.ts';
+import { applyAsShown } from '../support/night/as-shown.ts';
+import { activeOf } from '../support/night/daemon-night.ts';
 import { until } from '../support/until.ts';
 import type { ChaosDaemon } from './chaos-daemon.ts';
 import { aChaosNight, type ChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';

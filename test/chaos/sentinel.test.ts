@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { makeRedisProcess, type RedisProcess } from '../support/redis-process.ts';
+import { makeRedisProcess, type RedisProcess } from '../support/redis/redis-process.ts';
 import { until } from '../support/until.ts';
 import { aChaosNight, isShort, report } from './chaos-night.ts';
 import { quietAfter, straysMs, timesText } from './quiet-after.ts';

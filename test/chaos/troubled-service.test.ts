@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import type { Trouble } from '../support/troubled-way.ts';
+import type { Trouble } from '../support/network/troubled-way.ts';
 import { aChaosNight, type ChaosNight, isShort, report, useRedisProcess } from './chaos-night.ts';
 import { quietAfter, timesText } from './quiet-after.ts';
 

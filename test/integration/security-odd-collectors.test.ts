@@ -7,9 +7,9 @@ import { makeLogger } from '../../src/observability/logger.ts';
 import type { FleetCollector } from '../../src/rollout/model/collector.ts';
 import { makePlan } from '../../src/rollout/planning/plan.ts';
 import { startedAt } from '../support/builders.ts';
-import { aCollectorApi } from '../support/collector-api-setup.ts';
 import { readConfig, withRollout } from '../support/config-fixtures.ts';
-import { type Script, sendJson } from '../support/scripted-server.ts';
+import { type Script, sendJson } from '../support/network/scripted-server.ts';
+import { aCollectorApi } from '../support/setup/collector-api-setup.ts';
 
 const target = '19.500-1';
 const evil = '\u001b[2J\u001b]0;owned\u0007\u009b31m\u202eabc\u061c\u200b\r\nfake line\u0000';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { makeRedisConnection } from '../../src/redis/connection/connection.ts';
-import { nightConfig } from '../support/daemon-night.ts';
-import { startProcess } from '../support/start-test-redis.ts';
+import { nightConfig } from '../support/night/daemon-night.ts';
+import { daemonUrl, startUpwave } from '../support/night/upwave-process.ts';
+import { startProcess } from '../support/redis/start-test-redis.ts';
 import { until } from '../support/until.ts';
-import { daemonUrl, startUpwave } from '../support/upwave-process.ts';
 import { growthOf, type Sample } from './growth.ts';
 import { takeSample } from './take-sample.ts';
 

@@ -1,7 +1,7 @@
+import type { Violation } from './judge/verdicts.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { runNight } from './run-night.ts';
 import { changeSetup, drawSetup, faultKinds, featureKinds, type Setup, type SetupChanges } from './setup.ts';
-import type { Violation } from './verdicts.ts';
 
 export interface Minimised {
   readonly changes: SetupChanges;

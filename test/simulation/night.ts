@@ -2,21 +2,21 @@ import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { StoreMemory } from '../../src/orchestrator/recovery/data-loss.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
-import type { Brakes } from './brakes.ts';
 import type { Chances } from './chances.ts';
-import type { ConfigModel } from './config-model.ts';
-import type { GateModel } from './gate-model.ts';
-import type { GatewayModel } from './gateway-model.ts';
-import type { CreateJudge } from './judge-creates.ts';
-import type { Orders } from './orders.ts';
+import type { Brakes } from './judge/brakes.ts';
+import type { CreateJudge } from './judge/judge-creates.ts';
+import type { SeenRollout, SeenRollouts } from './judge/seen-rollouts.ts';
+import type { ShownCollectors } from './judge/shown-collectors.ts';
+import type { Verdicts } from './judge/verdicts.ts';
 import type { PlantedBug } from './planted-bugs.ts';
-import type { Account, ProcessModel } from './process-model.ts';
-import type { Scheduler } from './scheduler.ts';
-import type { SeenRollout, SeenRollouts } from './seen-rollouts.ts';
-import type { ServiceModel } from './service-model.ts';
 import type { FaultKind, Setup } from './setup.ts';
-import type { ShownCollectors } from './shown-collectors.ts';
-import type { Verdicts } from './verdicts.ts';
+import type { ConfigModel } from './world/config-model.ts';
+import type { GateModel } from './world/gate-model.ts';
+import type { GatewayModel } from './world/gateway-model.ts';
+import type { Orders } from './world/orders.ts';
+import type { Account, ProcessModel } from './world/process-model.ts';
+import type { Scheduler } from './world/scheduler.ts';
+import type { ServiceModel } from './world/service-model.ts';
 
 /** A fault that the world put in; anything else that is thrown is a bug. */
 export class InjectedFault extends Error {}

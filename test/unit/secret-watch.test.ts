@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { takeLeaks, watchOutput } from '../support/secret-watch.ts';
+import { takeLeaks, watchOutput } from '../support/setup/secret-watch.ts';
 import { testSecrets } from '../support/test-secrets.ts';
 
 const { night, bearerToken, redisPassword } = testSecrets;

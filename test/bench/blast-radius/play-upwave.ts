@@ -8,8 +8,8 @@ import { makeObservations } from '../../../src/orchestrator/watch/observations.t
 import type { HeldStratum } from '../../../src/rollout/model/rollout.ts';
 import { freezePlan } from '../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../src/rollout/planning/plan.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../support/memory-rollout-store.ts';
 import { seededChance } from '../../support/seeded-chance.ts';
+import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../support/store/memory-rollout-store.ts';
 import { beganAt, type Fleet, targetBuild } from './draw-fleet.ts';
 import type { FateOf } from './fates.ts';
 import { carefulPolicy } from './policy.ts';

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { applyAsShown } from '../../support/as-shown.ts';
+import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
   aDaemonNight,
   type Night,
@@ -11,9 +11,9 @@ import {
   untilEnded,
   untilState,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { createsOf } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { createsOf } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

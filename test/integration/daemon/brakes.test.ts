@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
-import { applyAsShown } from '../../support/as-shown.ts';
+import { startWayToService, type WayToService } from '../../support/network/way-to-service.ts';
+import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
   aDaemonNight,
   aStartedNight,
@@ -14,10 +15,9 @@ import {
   untilState,
   untilWave,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { brokenPromises, createdTwice, createsOf } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
-import { startWayToService, type WayToService } from '../../support/way-to-service.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises, createdTwice, createsOf } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 
 const redis = useRedis();
 const oneWave = (maxFailures: number | string) => [{ name: 'all', maxFailures }];

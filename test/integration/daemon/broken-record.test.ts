@@ -7,12 +7,12 @@ import {
   nightPolicy,
   untilEnded,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { brokenPromises, createsOf } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises, createsOf } from '../../support/night/judge-night.ts';
+import { callUpwave } from '../../support/night/upwave-call.ts';
+import { aFolder } from '../../support/night/upwave-process.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
-import { callUpwave } from '../../support/upwave-call.ts';
-import { aFolder } from '../../support/upwave-process.ts';
 
 const redis = useRedis();
 

@@ -8,8 +8,8 @@ import {
   statusOf,
   untilWave,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

@@ -8,12 +8,12 @@ import {
   statusOf,
   untilEnded,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { emptyRedis } from '../../support/empty-redis.ts';
-import { brokenPromises, createdTwice } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../../support/night/judge-night.ts';
+import { aFolder, daemonUrl, startUpwave, type UpwaveProcess } from '../../support/night/upwave-process.ts';
+import { emptyRedis } from '../../support/redis/empty-redis.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
-import { aFolder, daemonUrl, startUpwave, type UpwaveProcess } from '../../support/upwave-process.ts';
 
 const redis = useRedis();
 const rollout = { waves: [{ name: 'all', maxFailures: '5%' }] };

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aStartedNight, createsReach, nightPolicy } from '../../support/daemon-night.ts';
-import { emptyRedis } from '../../support/empty-redis.ts';
-import { createsOf } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+import { aStartedNight, createsReach, nightPolicy } from '../../support/night/daemon-night.ts';
+import { createsOf } from '../../support/night/judge-night.ts';
+import { emptyRedis } from '../../support/redis/empty-redis.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

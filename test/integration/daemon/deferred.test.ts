@@ -1,6 +1,7 @@
 import { describe, it } from 'vitest';
 import { defaultBuilds } from '../../../src/reference-service/scenario/default-builds.ts';
-import { applyAsShown } from '../../support/as-shown.ts';
+import { startWayToService } from '../../support/network/way-to-service.ts';
+import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
   type AtEnd,
   aDaemonNight,
@@ -13,11 +14,10 @@ import {
   untilEnded,
   untilState,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { brokenPromises } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
-import { startWayToService } from '../../support/way-to-service.ts';
 
 const redis = useRedis();
 const fleet = { size: 15, shares: { hosted: 0, mac: 0, container: 0, latestOrOneBehind: 0 } };

@@ -1,4 +1,5 @@
 import { describe, it } from 'vitest';
+import { type OnTheWay, openTroubledWay, type TroubledWay } from '../../support/network/troubled-way.ts';
 import {
   type AtEnd,
   aStartedNight,
@@ -10,9 +11,8 @@ import {
   untilEnded,
   untilWave,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { useRedis } from '../../support/redis.ts';
-import { type OnTheWay, openTroubledWay, type TroubledWay } from '../../support/troubled-way.ts';
+} from '../../support/night/daemon-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

@@ -2,11 +2,16 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../support/free-port.ts';
-import { type Script, sendJson, sendText, startScriptedServer } from '../../support/scripted-server.ts';
+import { findFreePort } from '../../support/network/free-port.ts';
+import {
+  type Script,
+  sendJson,
+  sendText,
+  startScriptedServer,
+} from '../../support/network/scripted-server.ts';
+import { aFolder, startUpwave } from '../../support/night/upwave-process.ts';
 import { testSecrets } from '../../support/test-secrets.ts';
 import { until } from '../../support/until.ts';
-import { aFolder, startUpwave } from '../../support/upwave-process.ts';
 
 const row = (id: number) => ({ id, name: `c${id}`, alive: true, collectorVersion: '19.1-1' });
 const fields = Object.fromEntries(Array.from({ length: 300 }, (_, key) => [`key${key}`, 'v'.repeat(80)]));

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { applyAsShown } from '../../support/as-shown.ts';
+import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
   aDaemonNight,
   aStartedNight,
@@ -7,9 +7,9 @@ import {
   statusOf,
   untilEnded,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { brokenPromises, createdTwice } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

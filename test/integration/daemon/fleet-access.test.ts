@@ -8,7 +8,7 @@ import {
   type ScriptedServer,
   sendJson,
   startScriptedServer,
-} from '../../support/scripted-server.ts';
+} from '../../support/network/scripted-server.ts';
 
 const targets = { targets: [{ version: '19.500-1', latest: true }] };
 const answer: Script = (_request, response) => sendJson(response, 200, targets);

@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { aDaemonNight, nightConfig } from '../../support/daemon-night.ts';
-import { findFreePort } from '../../support/free-port.ts';
-import { useRedis } from '../../support/redis.ts';
+import { findFreePort } from '../../support/network/free-port.ts';
+import { aDaemonNight, nightConfig } from '../../support/night/daemon-night.ts';
+import { callUpwave } from '../../support/night/upwave-call.ts';
+import { aFolder, daemonUrl, startUpwave } from '../../support/night/upwave-process.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
-import { callUpwave } from '../../support/upwave-call.ts';
-import { aFolder, daemonUrl, startUpwave } from '../../support/upwave-process.ts';
 
 const redis = useRedis();
 

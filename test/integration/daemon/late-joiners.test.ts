@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
-import { applyAsShown } from '../../support/as-shown.ts';
+import { lossless } from '../../support/lossless.ts';
+import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
   aDaemonNight,
   aStartedNight,
@@ -9,9 +10,8 @@ import {
   untilEnded,
   untilWave,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { lossless } from '../../support/lossless.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type AtEnd, aDaemonNight, scan } from '../../support/daemon-night.ts';
-import { createsOf } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+import { startWayToService, type WayToService } from '../../support/network/way-to-service.ts';
+import { type AtEnd, aDaemonNight, scan } from '../../support/night/daemon-night.ts';
+import { createsOf } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
-import { startWayToService, type WayToService } from '../../support/way-to-service.ts';
 
 const redis = useRedis();
 

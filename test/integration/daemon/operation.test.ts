@@ -6,6 +6,7 @@ import { request } from 'undici';
 import { describe, it } from 'vitest';
 import { startNativeServer } from '../../../src/redis/embedded/native-server.ts';
 import { findOnPath } from '../../../src/redis/embedded/start-embedded-redis.ts';
+import { findFreePort } from '../../support/network/free-port.ts';
 import {
   aDaemonNight,
   type NightDaemon,
@@ -13,10 +14,9 @@ import {
   scan,
   untilEnded,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { findFreePort } from '../../support/free-port.ts';
-import { brokenPromises, createdTwice } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

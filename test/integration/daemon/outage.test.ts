@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
 import { apiBudgetKeys } from '../../../src/redis/api-budget/ledger.ts';
+import { startWayToService, type WayToService } from '../../support/network/way-to-service.ts';
 import {
   aDaemonNight,
   nightCredentials,
@@ -7,11 +8,10 @@ import {
   scan,
   untilEnded,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { brokenPromises, createsOf } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises, createsOf } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
-import { startWayToService, type WayToService } from '../../support/way-to-service.ts';
 
 const redis = useRedis();
 const rollout = {

@@ -8,11 +8,15 @@ import { loadConfig } from '../../../src/config/load/load-config.ts';
 import { redisConfigOf } from '../../../src/daemon/redis-connections.ts';
 import type { RedisConfig } from '../../../src/redis/connection/config.ts';
 import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
-import { aCollectorApi } from '../../support/collector-api-setup.ts';
-import { startFakeSentinel } from '../../support/fake-sentinel.ts';
-import { hasOpenssl, makeCertificates, type TestCertificates } from '../../support/make-certificates.ts';
-import { useRedis } from '../../support/redis.ts';
-import { startTlsServer } from '../../support/tls-server.ts';
+import {
+  hasOpenssl,
+  makeCertificates,
+  type TestCertificates,
+} from '../../support/network/make-certificates.ts';
+import { startTlsServer } from '../../support/network/tls-server.ts';
+import { startFakeSentinel } from '../../support/redis/fake-sentinel.ts';
+import { useRedis } from '../../support/redis/redis.ts';
+import { aCollectorApi } from '../../support/setup/collector-api-setup.ts';
 
 const redis = useRedis();
 const targets = JSON.stringify({ targets: [{ version: '19.500-1', latest: true }] });

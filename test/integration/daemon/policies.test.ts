@@ -1,6 +1,8 @@
 import { describe, it } from 'vitest';
 import type { EpochMs } from '../../../src/base/time.ts';
-import { applyAsShown } from '../../support/as-shown.ts';
+import { lossless } from '../../support/lossless.ts';
+import { sendJson, startScriptedServer } from '../../support/network/scripted-server.ts';
+import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
   activeOf,
   aDaemonNight,
@@ -12,11 +14,9 @@ import {
   untilState,
   untilWave,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { brokenPromises } from '../../support/judge-night.ts';
-import { lossless } from '../../support/lossless.ts';
-import { useRedis } from '../../support/redis.ts';
-import { sendJson, startScriptedServer } from '../../support/scripted-server.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

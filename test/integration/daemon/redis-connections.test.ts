@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeRedisConnections } from '../../../src/daemon/redis-connections.ts';
-import { useRedis } from '../../support/redis.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 
 const redis = useRedis();
 const hourMs = 3_600_000;

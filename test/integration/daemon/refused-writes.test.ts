@@ -8,9 +8,9 @@ import {
   scan,
   untilEnded,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { brokenPromises, createdTwice } from '../../support/judge-night.ts';
-import { makeRedisProcess, redisServerCommand } from '../../support/redis-process.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises, createdTwice } from '../../support/night/judge-night.ts';
+import { makeRedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
 import { until } from '../../support/until.ts';
 
 // Without a rest a daemon sends ten thousands, those inside of scripts included.

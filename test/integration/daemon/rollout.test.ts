@@ -10,9 +10,9 @@ import {
   statusOf,
   untilEnded,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { brokenPromises, createdTwice, createsOf } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises, createdTwice, createsOf } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

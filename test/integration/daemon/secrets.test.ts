@@ -2,6 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'undici';
 import { describe, it } from 'vitest';
 import type { RedisCommands } from '../../../src/redis/connection/connection.ts';
+import { findFreePort } from '../../support/network/free-port.ts';
+import { sendJson, sendText, startScriptedServer } from '../../support/network/scripted-server.ts';
+import { startWayToService, type WayToService } from '../../support/network/way-to-service.ts';
 import {
   aDaemonNight,
   createsReach,
@@ -11,14 +14,11 @@ import {
   scan,
   statusOf,
   untilEnded,
-} from '../../support/daemon-night.ts';
-import { findFreePort } from '../../support/free-port.ts';
-import { useRedis } from '../../support/redis.ts';
-import { sendJson, sendText, startScriptedServer } from '../../support/scripted-server.ts';
+} from '../../support/night/daemon-night.ts';
+import { aFolder, daemonUrl, runUpwave, startUpwave } from '../../support/night/upwave-process.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { testSecrets } from '../../support/test-secrets.ts';
 import { until } from '../../support/until.ts';
-import { aFolder, daemonUrl, runUpwave, startUpwave } from '../../support/upwave-process.ts';
-import { startWayToService, type WayToService } from '../../support/way-to-service.ts';
 
 const redis = useRedis();
 

@@ -1,6 +1,7 @@
 import { describe, it } from 'vitest';
 import { settleCollector } from '../../../src/reference-service/fleet/simulated-collector.ts';
-import { applyAsShown } from '../../support/as-shown.ts';
+import { lossless } from '../../support/lossless.ts';
+import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
   activeOf,
   aDaemonNight,
@@ -15,9 +16,8 @@ import {
   untilState,
   untilWave,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { lossless } from '../../support/lossless.ts';
-import { useRedis } from '../../support/redis.ts';
+} from '../../support/night/daemon-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

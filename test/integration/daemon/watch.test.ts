@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
 import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
+import { startWayToService } from '../../support/network/way-to-service.ts';
 import {
   aDaemonNight,
   learnClock,
@@ -7,10 +8,9 @@ import {
   scan,
   untilEnded,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { brokenPromises } from '../../support/judge-night.ts';
-import { useRedis } from '../../support/redis.ts';
-import { startWayToService } from '../../support/way-to-service.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises } from '../../support/night/judge-night.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 
 const redis = useRedis();
 const oneWave = [{ name: 'all', maxFailures: '100%' }];

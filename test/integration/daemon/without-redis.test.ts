@@ -1,6 +1,8 @@
 import { request } from 'undici';
 import { describe, it } from 'vitest';
 import type { RedisConfig } from '../../../src/redis/connection/config.ts';
+import { findFreePort } from '../../support/network/free-port.ts';
+import { openTcpGate } from '../../support/network/tcp-gate.ts';
 import {
   type AtEnd,
   aStartedNight,
@@ -9,13 +11,11 @@ import {
   nightConfig,
   untilEnded,
   upgradesOf,
-} from '../../support/daemon-night.ts';
-import { findFreePort } from '../../support/free-port.ts';
-import { brokenPromises } from '../../support/judge-night.ts';
-import { makeRedisProcess, redisServerCommand } from '../../support/redis-process.ts';
-import { openTcpGate } from '../../support/tcp-gate.ts';
+} from '../../support/night/daemon-night.ts';
+import { brokenPromises } from '../../support/night/judge-night.ts';
+import { aFolder, daemonUrl, startUpwave } from '../../support/night/upwave-process.ts';
+import { makeRedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
 import { until } from '../../support/until.ts';
-import { aFolder, daemonUrl, startUpwave } from '../../support/upwave-process.ts';
 
 async function series(daemon: NightDaemon, name: string): Promise<string | undefined> {
   const { text } = await daemon.get('/metrics');

@@ -6,7 +6,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type GateProbeParts, makeGateProbe } from '../../../src/gates/make-gate-probe.ts';
 import type { GateAnswer, GateQuestion } from '../../../src/orchestrator/ports/gate-probe.ts';
 import type { Expectation } from '../../../src/rollout/model/policy.ts';
-import { hasOpenssl, makeCertificates, type TestCertificates } from '../../support/make-certificates.ts';
+import {
+  hasOpenssl,
+  makeCertificates,
+  type TestCertificates,
+} from '../../support/network/make-certificates.ts';
 import {
   type Script,
   type ScriptedServer,
@@ -14,8 +18,8 @@ import {
   sendJson,
   sendText,
   startScriptedServer,
-} from '../../support/scripted-server.ts';
-import { startTlsServer } from '../../support/tls-server.ts';
+} from '../../support/network/scripted-server.ts';
+import { startTlsServer } from '../../support/network/tls-server.ts';
 
 const summary: GateQuestion['summary'] = {
   rollout: 'production-20260302-1',

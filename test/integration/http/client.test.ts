@@ -11,7 +11,7 @@ import {
   sendJson,
   sendText,
   startScriptedServer,
-} from '../../support/scripted-server.ts';
+} from '../../support/network/scripted-server.ts';
 
 const getThing = defineOperation({
   name: 'getThing',

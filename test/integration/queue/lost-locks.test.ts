@@ -7,7 +7,7 @@ import type { StepOutcome } from '../../../src/orchestrator/ports/wake-ups.ts';
 import { makeStepQueue, type StepJobData } from '../../../src/queue/bullmq-step-queue.ts';
 import { makeQueueNames, stepJobId } from '../../../src/queue/queue-names.ts';
 import { startStepWorker } from '../../../src/queue/step-worker.ts';
-import { useRedis } from '../../support/redis.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const rolloutId = 'production-20260302-1';

@@ -6,7 +6,7 @@ import { makeQueueNames } from '../../../src/queue/queue-names.ts';
 import { startStepWorker } from '../../../src/queue/step-worker.ts';
 import { makeRedisConnection } from '../../../src/redis/connection/connection.ts';
 import { commandsOf } from '../../support/commands-of.ts';
-import { makeRedisProcess, redisServerCommand } from '../../support/redis-process.ts';
+import { makeRedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
 import { until } from '../../support/until.ts';
 
 const rolloutId = 'production-20260302-1';

@@ -6,7 +6,7 @@ import {
   type ScanTick,
   startScanSchedule,
 } from '../../../src/queue/scan-schedule.ts';
-import { useRedis } from '../../support/redis.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
 const redis = useRedis();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BullStepQueue, makeStepQueue } from '../../../src/queue/bullmq-step-queue.ts';
 import { makeQueueNames, stepJobId } from '../../../src/queue/queue-names.ts';
-import { useRedis } from '../../support/redis.ts';
+import { useRedis } from '../../support/redis/redis.ts';
 
 const rolloutId = 'production-20260302-1';
 

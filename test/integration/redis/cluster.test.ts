@@ -9,7 +9,7 @@ import { makeRedisLeaderLease } from '../../../src/redis/coordination/leader-lea
 import { makeRedisWakeUps } from '../../../src/redis/coordination/wake-ups.ts';
 import { makeRedisRolloutStore } from '../../../src/redis/rollout-store/rollout-store.ts';
 import { anUpgrade, aRollout, someGroups, startedAt } from '../../support/builders.ts';
-import { makeRedisProcess, redisServerCommand } from '../../support/redis-process.ts';
+import { makeRedisProcess, redisServerCommand } from '../../support/redis/redis-process.ts';
 import { until } from '../../support/until.ts';
 
 const keyPrefix = 'upwave';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { useRedis } from '../../support/redis.ts';
-import { allScripts } from '../../support/redis-scripts.ts';
+import { useRedis } from '../../support/redis/redis.ts';
+import { allScripts } from '../../support/redis/redis-scripts.ts';
 
 const redis = useRedis();
 const scripts = await allScripts();

@@ -4,7 +4,7 @@ import type { DaemonNote } from '../../../src/orchestrator/ports/event-sink.ts';
 import type { RedisCommands } from '../../../src/redis/connection/connection.ts';
 import type { Standstill } from '../../../src/rollout/status/api-budget-status.ts';
 import { anApiBudgetStatus, aPolicy, aRollout, aStandstill, startedAt } from '../../support/builders.ts';
-import { makeMemoryScanBook } from '../../support/memory-scan-book.ts';
+import { makeMemoryScanBook } from '../../support/store/memory-scan-book.ts';
 
 const refused = new Error("NOPERM this user has no permissions to run the 'info' command");
 

@@ -4,9 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { AdminApiParts } from '../../../../src/admin-api/admin-api.ts';
 import { makeAdminClient } from '../../../../src/admin-api/client/admin-client.ts';
 import { rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
-import { namingNothing } from '../../../support/as-shown.ts';
 import { anUpgrade, startedAt } from '../../../support/builders.ts';
 import { aRolloutEvent, aRolloutStatus, makeFakeOperations } from '../../../support/fake-operations.ts';
+import { namingNothing } from '../../../support/night/as-shown.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
 const running = 'production-20260302-1';

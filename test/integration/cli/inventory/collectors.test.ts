@@ -1,9 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
+import {
+  type Script,
+  sendJson,
+  sendText,
+  startScriptedServer,
+} from '../../../support/network/scripted-server.ts';
+import { type CallResult, callUpwave } from '../../../support/night/upwave-call.ts';
+import { aFolder, runUpwave } from '../../../support/night/upwave-process.ts';
 import { aReferenceService, type ReferenceSetup } from '../../../support/reference-client.ts';
-import { type Script, sendJson, sendText, startScriptedServer } from '../../../support/scripted-server.ts';
-import { type CallResult, callUpwave } from '../../../support/upwave-call.ts';
-import { aFolder, runUpwave } from '../../../support/upwave-process.ts';
 
 type Command = (...args: readonly string[]) => Promise<CallResult>;
 type AtEnd = (work: () => Promise<void> | void) => void;

@@ -3,19 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { describe, it } from 'vitest';
 import type { ScenarioInput } from '../../../../src/reference-service/scenario/scenario.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import { findFreePort } from '../../../support/network/free-port.ts';
+import { openTcpGate } from '../../../support/network/tcp-gate.ts';
 import {
   aDaemonNight,
   type Night,
   nightConfig,
   nightCredentials,
   scan,
-} from '../../../support/daemon-night.ts';
-import { findFreePort } from '../../../support/free-port.ts';
-import { brokenPromises } from '../../../support/judge-night.ts';
-import { useRedis } from '../../../support/redis.ts';
-import { openTcpGate } from '../../../support/tcp-gate.ts';
-import { until } from '../../../support/until.ts';
-import { type CallResult, callUpwave } from '../../../support/upwave-call.ts';
+} from '../../../support/night/daemon-night.ts';
+import { brokenPromises } from '../../../support/night/judge-night.ts';
+import { type CallResult, callUpwave } from '../../../support/night/upwave-call.ts';
 import {
   aFolder,
   daemonUrl,
@@ -23,7 +21,9 @@ import {
   runUpwave,
   startUpwave,
   type UpwaveProcess,
-} from '../../../support/upwave-process.ts';
+} from '../../../support/night/upwave-process.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { until } from '../../../support/until.ts';
 
 const redis = useRedis();
 

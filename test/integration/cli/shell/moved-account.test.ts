@@ -1,9 +1,9 @@
 import { describe, it } from 'vitest';
 import { parseScenario } from '../../../../src/reference-service/scenario/scenario.ts';
 import { startReferenceService } from '../../../../src/reference-service/server/start-reference-service.ts';
-import { sendJson, startScriptedServer } from '../../../support/scripted-server.ts';
+import { sendJson, startScriptedServer } from '../../../support/network/scripted-server.ts';
+import { aFolder, runUpwave } from '../../../support/night/upwave-process.ts';
 import { testSecrets } from '../../../support/test-secrets.ts';
-import { aFolder, runUpwave } from '../../../support/upwave-process.ts';
 
 const note = /^note: this account is served at \S+\/api: set service\.baseUrl to it$/gm;
 

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
-import { sendJson, startScriptedServer } from '../../../support/scripted-server.ts';
+import { sendJson, startScriptedServer } from '../../../support/network/scripted-server.ts';
+import { aFolder, runUpwave } from '../../../support/night/upwave-process.ts';
 import { testSecrets } from '../../../support/test-secrets.ts';
-import { aFolder, runUpwave } from '../../../support/upwave-process.ts';
 
 describe('a service that asks a command for a pause', () => {
   it('is waited for, and the command says so beside its result', async ({ expect, onTestFinished }) => {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { aFolder, type Folder, runUpwave, startUpwave } from '../../../support/night/upwave-process.ts';
 import { testSecrets } from '../../../support/test-secrets.ts';
 import { until } from '../../../support/until.ts';
-import { aFolder, type Folder, runUpwave, startUpwave } from '../../../support/upwave-process.ts';
 
 const service = {
   baseUrl: 'https://api.example.com/api',

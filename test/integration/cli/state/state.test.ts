@@ -15,12 +15,12 @@ import {
   scan,
   untilEnded,
   upgradesOf,
-} from '../../../support/daemon-night.ts';
-import { emptyRedis } from '../../../support/empty-redis.ts';
-import { useRedis } from '../../../support/redis.ts';
-import { makeRedisProcess, redisServerCommand } from '../../../support/redis-process.ts';
-import { callUpwave } from '../../../support/upwave-call.ts';
-import { aFolder, type Folder, runUpwave } from '../../../support/upwave-process.ts';
+} from '../../../support/night/daemon-night.ts';
+import { callUpwave } from '../../../support/night/upwave-call.ts';
+import { aFolder, type Folder, runUpwave } from '../../../support/night/upwave-process.ts';
+import { emptyRedis } from '../../../support/redis/empty-redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
 
 const redis = useRedis();
 const rollout = { waves: [{ name: 'all', maxFailures: '5%' }] };

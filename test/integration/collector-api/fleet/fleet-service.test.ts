@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../../../src/collector-api/wire/service-circuit.ts';
 import { sendWithinMs } from '../../../../src/orchestrator/ports/fleet-service.ts';
 import {
-  aCollectorApi,
-  accessId,
-  accessKey,
-  type CollectorApiSetup,
-} from '../../../support/collector-api-setup.ts';
-import {
   type Script,
   type SeenRequest,
   sendCutOff,
   sendJson,
   sendText,
-} from '../../../support/scripted-server.ts';
+} from '../../../support/network/scripted-server.ts';
+import {
+  aCollectorApi,
+  accessId,
+  accessKey,
+  type CollectorApiSetup,
+} from '../../../support/setup/collector-api-setup.ts';
 import { until } from '../../../support/until.ts';
 
 const date = 'Sat, 21 Nov 2026 12:00:05 GMT';

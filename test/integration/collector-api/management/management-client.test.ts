@@ -10,14 +10,14 @@ import {
   wireCodes,
 } from '../../../../src/contract/collector-management/errors.ts';
 import type { Answer } from '../../../../src/orchestrator/ports/fleet-service.ts';
-import { aCollectorApi } from '../../../support/collector-api-setup.ts';
 import {
   type Script,
   type SeenRequest,
   sendCutOff,
   sendJson,
   sendText,
-} from '../../../support/scripted-server.ts';
+} from '../../../support/network/scripted-server.ts';
+import { aCollectorApi } from '../../../support/setup/collector-api-setup.ts';
 
 async function aManagement(script: Script, pageSize?: number) {
   const api = await aCollectorApi(script);

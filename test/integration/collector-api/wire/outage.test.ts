@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../../../src/collector-api/wire/service-circuit.ts';
 import { PausedTooLong } from '../../../../src/orchestrator/ports/api-budget.ts';
-import { aCollectorApi } from '../../../support/collector-api-setup.ts';
-import { type Script, sendCutOff, sendJson, sendText } from '../../../support/scripted-server.ts';
+import { type Script, sendCutOff, sendJson, sendText } from '../../../support/network/scripted-server.ts';
+import { aCollectorApi } from '../../../support/setup/collector-api-setup.ts';
 
 const task = { upgrade: { id: 1, status: 1 } };
 const targets = { targets: [{ version: '19.500-1', latest: true }] };

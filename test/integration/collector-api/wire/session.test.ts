@@ -1,7 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { unansweredHereMax } from '../../../../src/collector-api/wire/service-addresses.ts';
-import { aCollectorApi, accessId, accessKey } from '../../../support/collector-api-setup.ts';
-import { type Script, sendJson, sendText, startScriptedServer } from '../../../support/scripted-server.ts';
+import {
+  type Script,
+  sendJson,
+  sendText,
+  startScriptedServer,
+} from '../../../support/network/scripted-server.ts';
+import { aCollectorApi, accessId, accessKey } from '../../../support/setup/collector-api-setup.ts';
 
 const basic = `Basic ${Buffer.from(`${accessId}:${accessKey}`).toString('base64')}`;
 const targets = { targets: [{ version: '19.500-1', latest: true }] };

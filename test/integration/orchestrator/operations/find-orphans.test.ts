@@ -4,8 +4,8 @@ import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollo
 import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 import { aPolicy, aRollout, aScanEntry, someGroups } from '../../../support/builders.ts';
-import { makeMemoryScanBook } from '../../../support/memory-scan-book.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 
 const redis = useRedis();
 

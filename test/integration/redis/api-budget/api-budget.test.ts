@@ -12,7 +12,7 @@ import {
   type RedisApiBudgetParts,
 } from '../../../../src/redis/api-budget/api-budget.ts';
 import { makeApiBudgetLedger, type Reservation } from '../../../../src/redis/api-budget/ledger.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 import { until } from '../../../support/until.ts';
 
 const redis = useRedis();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeRedisKeyMemory } from '../../../../src/redis/api-budget/key-memory.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 const accessId = 'suABCDEFG12345';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeRedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 const dayMs = 24 * 3_600_000;

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/redis/api-budget/ledger.ts';
 import { makeRedisFaults } from '../../../../src/redis/connection/faults.ts';
 import { passBudgetTime } from '../../../support/budget-time.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 const accessId = 'suABCDEFG12345';

@@ -3,7 +3,7 @@ import type { ReadApiBudgetStatus } from '../../../../src/orchestrator/ports/api
 import { makeRedisApiBudget, type RedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
 import { apiBudgetKeys } from '../../../../src/redis/api-budget/ledger.ts';
 import { makeReadApiBudgetStatus } from '../../../../src/redis/api-budget/read-status.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 const accessId = 'suABCDEFG12345';

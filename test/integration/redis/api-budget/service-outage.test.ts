@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ServiceStatus } from '../../../../src/orchestrator/ports/api-budget.ts';
 import { makeRedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
-import { aCollectorApi, accessId } from '../../../support/collector-api-setup.ts';
-import { useRedis } from '../../../support/redis.ts';
 import {
   type Script,
   type SeenRequest,
   sendJson,
   sendText,
   startScriptedServer,
-} from '../../../support/scripted-server.ts';
+} from '../../../support/network/scripted-server.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { aCollectorApi, accessId } from '../../../support/setup/collector-api-setup.ts';
 
 const redis = useRedis();
 const task = { upgrade: { id: 1, status: 1 } };

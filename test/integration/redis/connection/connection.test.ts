@@ -10,10 +10,10 @@ import { describeRedis, redactRedisText } from '../../../../src/redis/connection
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { startNativeServer } from '../../../../src/redis/embedded/native-server.ts';
 import { findOnPath } from '../../../../src/redis/embedded/start-embedded-redis.ts';
-import { startFakeSentinel } from '../../../support/fake-sentinel.ts';
-import { findFreePort } from '../../../support/free-port.ts';
-import { useRedis } from '../../../support/redis.ts';
-import { startProcess, type TestRedis } from '../../../support/start-test-redis.ts';
+import { findFreePort } from '../../../support/network/free-port.ts';
+import { startFakeSentinel } from '../../../support/redis/fake-sentinel.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { startProcess, type TestRedis } from '../../../support/redis/start-test-redis.ts';
 import { until } from '../../../support/until.ts';
 
 const redis = useRedis();

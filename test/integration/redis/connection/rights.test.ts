@@ -8,11 +8,11 @@ import {
   scan,
   untilEnded,
   upgradesOf,
-} from '../../../support/daemon-night.ts';
-import { brokenPromises } from '../../../support/judge-night.ts';
-import { makeRedisProcess, redisServerCommand } from '../../../support/redis-process.ts';
+} from '../../../support/night/daemon-night.ts';
+import { brokenPromises } from '../../../support/night/judge-night.ts';
+import { callUpwave } from '../../../support/night/upwave-call.ts';
+import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
 import { until } from '../../../support/until.ts';
-import { callUpwave } from '../../../support/upwave-call.ts';
 
 const guide = readFileSync(new URL('../../../../deploy/README.md', import.meta.url), 'utf8');
 

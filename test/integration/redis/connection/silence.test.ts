@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { isRedisSilence } from '../../../../src/redis/connection/outage.ts';
-import { useRedis } from '../../../support/redis.ts';
-import { openTcpGate } from '../../../support/tcp-gate.ts';
+import { openTcpGate } from '../../../support/network/tcp-gate.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 

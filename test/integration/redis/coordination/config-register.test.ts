@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeRedisConfigRegister } from '../../../../src/redis/coordination/config-register.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 const readAccount = async () => 'https://api.example.com 5f3a';

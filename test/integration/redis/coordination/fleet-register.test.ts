@@ -3,8 +3,8 @@ import type { AuditEntry, FleetRegister } from '../../../../src/orchestrator/por
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
-import { makeMemoryFleetRegister } from '../../../support/memory-rollout-store.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { makeMemoryFleetRegister } from '../../../support/store/memory-rollout-store.ts';
 
 const redis = useRedis();
 const build = '19.536-4';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LeaderLease } from '../../../../src/orchestrator/ports/leader.ts';
 import { makeRedisFaults, type RedisFaults } from '../../../../src/redis/connection/faults.ts';
 import { makeRedisLeaderLease } from '../../../../src/redis/coordination/leader-lease.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 import { until } from '../../../support/until.ts';
 
 const redis = useRedis();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ScanEntry } from '../../../../src/orchestrator/ports/scan-book.ts';
 import { makeRedisScanBook } from '../../../../src/redis/coordination/scan-book.ts';
 import { aScanEntry, startedAt } from '../../../support/builders.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 const year = 365 * 86_400_000;

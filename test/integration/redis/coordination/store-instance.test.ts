@@ -5,7 +5,7 @@ import { makeRedisStoreInstance } from '../../../../src/redis/coordination/store
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 const word = { by: 'ann', reason: 'never touch', at: startedAt };

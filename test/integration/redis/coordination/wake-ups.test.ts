@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeRedisWakeUps, type RedisBell } from '../../../../src/redis/coordination/wake-ups.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 
 const redis = useRedis();
 

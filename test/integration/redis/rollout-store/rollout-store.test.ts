@@ -12,7 +12,7 @@ import type { Rollout, StoredView } from '../../../../src/rollout/model/rollout.
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { anUpgrade, aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
 import { dyingCommands, echoingCommands, onScripts } from '../../../support/echoing-commands.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
 import {
   admitted,
   anEvent,
@@ -21,7 +21,7 @@ import {
   intended,
   pendingOnes,
   range,
-} from '../../../support/store-changes.ts';
+} from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const hourMs = 3_600_000;

@@ -16,8 +16,8 @@ import {
 } from '../../../../src/rollout/model/upgrade.ts';
 import { anUpgrade, aRollout, aWave, startedAt, type UpgradeFigures } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
-import { makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { makeMemoryRolloutStore } from '../../../support/store/memory-rollout-store.ts';
 import {
   admitted,
   anEvent,
@@ -27,7 +27,7 @@ import {
   intended,
   pendingOnes,
   range,
-} from '../../../support/store-changes.ts';
+} from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const rolloutId = 'production-20260302-1';

@@ -20,7 +20,6 @@ import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { end } from '../../../../src/rollout/upgrade/upgrade-changes.ts';
 import { legalVerbs } from '../../../../src/rollout/verbs/legal-verbs.ts';
-import { namingNothing } from '../../../support/as-shown.ts';
 import {
   aFleet,
   aFleetService,
@@ -35,10 +34,11 @@ import {
   startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
-import { makeMemoryScanBook } from '../../../support/memory-scan-book.ts';
+import { namingNothing } from '../../../support/night/as-shown.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
-import { useRedis } from '../../../support/redis.ts';
-import { anyProgress, pendingOnes } from '../../../support/store-changes.ts';
+import { useRedis } from '../../../support/redis/redis.ts';
+import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
+import { anyProgress, pendingOnes } from '../../../support/store/store-changes.ts';
 
 const redis = useRedis();
 const id = 'production-20260302-1';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callUpwave } from '../../../support/upwave-call.ts';
+import { callUpwave } from '../../../support/night/upwave-call.ts';
 
 describe('a mistyped command', () => {
   it.each([

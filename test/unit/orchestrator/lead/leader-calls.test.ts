@@ -10,10 +10,13 @@ import {
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
-import { countingStore } from '../../../support/counting-store.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
-import { pendingOnes } from '../../../support/store-changes.ts';
+import { countingStore } from '../../../support/store/counting-store.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
+import { pendingOnes } from '../../../support/store/store-changes.ts';
 
 const id = 'production-20260302-1';
 const rollbackId = 'production-20260302-2';

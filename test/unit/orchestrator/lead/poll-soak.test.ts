@@ -15,8 +15,11 @@ import {
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 const usualSize = 120;
 const unknown = { ok: false, failure: { kind: 'notFound', detail: '404' } } as const;

@@ -13,8 +13,11 @@ import {
   startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 const policies = ['production'];
 

@@ -14,8 +14,11 @@ import {
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 /** A canary of two, both withdrawn, one of which someone else had upgraded; it soaks. */
 async function aSoak(alive: boolean) {

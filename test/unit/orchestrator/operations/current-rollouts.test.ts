@@ -9,11 +9,14 @@ import {
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
-import { countingStore } from '../../../support/counting-store.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
-import { makeMemoryScanBook } from '../../../support/memory-scan-book.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import { countingStore } from '../../../support/store/counting-store.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
+import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 
 async function withKept(count: number) {
   const store = makeMemoryRolloutStore(() => startedAt);

@@ -15,9 +15,12 @@ import {
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
-import { makeMemoryScanBook } from '../../../support/memory-scan-book.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
+import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 
 const [old, build] = ['19.441-2', '19.455-2'];
 const collector = aCollector({ id: 7, name: 'svr-12', build: old });

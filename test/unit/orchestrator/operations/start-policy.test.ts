@@ -4,9 +4,12 @@ import { changeRollout } from '../../../../src/orchestrator/records/change-rollo
 import { scan } from '../../../../src/orchestrator/scan/scan.ts';
 import { aFleet, aFleetService, aPolicy, startedAt, targetBuild } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
-import { makeMemoryScanBook } from '../../../support/memory-scan-book.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
+import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 
 const policy = aPolicy();
 const { name } = policy;

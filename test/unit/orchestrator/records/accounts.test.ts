@@ -11,8 +11,11 @@ import {
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 const mark: AccountMark = { origin: 'https://api.example.com', accessIdHash: 'ours' };
 const otherMark: AccountMark = { ...mark, accessIdHash: 'theirs' };

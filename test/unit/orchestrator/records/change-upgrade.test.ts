@@ -11,8 +11,8 @@ import {
   startedAt as t,
 } from '../../../support/builders.ts';
 import { lossless } from '../../../support/lossless.ts';
-import { makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import { makeMemoryRolloutStore } from '../../../support/store/memory-rollout-store.ts';
 
 const rollout = aRollout();
 

@@ -3,7 +3,7 @@ import { sendWithinMs } from '../../../../src/orchestrator/ports/fleet-service.t
 import { waitForLeavingCreates } from '../../../../src/orchestrator/records/change-rollout.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import { aContext, anUpgrade, aRollout, someGroups, startedAt as t } from '../../../support/builders.ts';
-import { makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
+import { makeMemoryRolloutStore } from '../../../support/store/memory-rollout-store.ts';
 
 const rollout = aRollout();
 

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { changeRollout, stopRollout } from '../../../../src/orchestrator/records/change-rollout.ts';
 import type { RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { aRollout, someGroups, startedAt as t } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 const rollout = aRollout();
 

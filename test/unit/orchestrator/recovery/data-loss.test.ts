@@ -7,7 +7,10 @@ import {
   type StoreMemory,
 } from '../../../../src/orchestrator/recovery/data-loss.ts';
 import { aPolicy, aRollout, someGroups, startedAt, targetBuild } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 type PutBack = Parameters<StoreInstance['putBack']>[0];
 const word = { by: 'ann', reason: 'never touch', at: startedAt };

@@ -15,9 +15,12 @@ import {
   targetBuild,
 } from '../../../support/builders.ts';
 import { lossless } from '../../../support/lossless.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
-import { pendingOnes } from '../../../support/store-changes.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
+import { pendingOnes } from '../../../support/store/store-changes.ts';
 
 const newerBuild = '19.600-1';
 const policy = aPolicy({ target: aTarget({ supersede: true }) });

@@ -9,9 +9,12 @@ import type { UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
 import type { LivingDaemon, PolicyConfig } from '../../../../src/rollout/reload/newest-config.ts';
 import { aFleetService, aPolicy, aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
 import { lossless } from '../../../support/lossless.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
-import { pendingOnes } from '../../../support/store-changes.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
+import { pendingOnes } from '../../../support/store/store-changes.ts';
 
 const old = aPolicy({ concurrency: 4 });
 const frozen = aPolicy({

@@ -4,9 +4,12 @@ import { makeConfigs } from '../../../../src/orchestrator/scan/configs.ts';
 import { scan } from '../../../../src/orchestrator/scan/scan.ts';
 import type { LivingDaemon } from '../../../../src/rollout/reload/newest-config.ts';
 import { aFleet, aFleetService, aPolicy, targetBuild } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
-import { makeMemoryScanBook } from '../../../support/memory-scan-book.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
+import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
 
 const policy = aPolicy();
 const own = [{ policy: policy.name, hash: 'aaaa', generation: 1 }];

@@ -11,10 +11,13 @@ import {
   startedAt,
   targetBuild,
 } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
-import { makeMemoryScanBook } from '../../../support/memory-scan-book.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
-import { pendingOnes } from '../../../support/store-changes.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
+import { makeMemoryScanBook } from '../../../support/store/memory-scan-book.ts';
+import { pendingOnes } from '../../../support/store/store-changes.ts';
 
 const minute = 60_000;
 const offer = { version: targetBuild, latest: true };

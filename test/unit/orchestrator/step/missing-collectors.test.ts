@@ -14,8 +14,11 @@ import {
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 const size = 120;
 const day = 86_400_000;

@@ -17,10 +17,13 @@ import {
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
-import { countingStore } from '../../../support/counting-store.ts';
 import { lossless } from '../../../support/lossless.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import { countingStore } from '../../../support/store/counting-store.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 const week = 7 * 86_400_000;
 const unasked = async (): Promise<never> => {

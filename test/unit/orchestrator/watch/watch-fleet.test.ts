@@ -21,7 +21,10 @@ import {
   startedAt as t,
   targetBuild,
 } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 const seconds = 1_000;
 const second = 'second-20260302-1';

@@ -3,7 +3,6 @@ import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
-import { asShown } from '../../../support/as-shown.ts';
 import {
   aPolicy,
   aRollout,
@@ -13,6 +12,7 @@ import {
   aWaveRule,
   startedAt,
 } from '../../../support/builders.ts';
+import { asShown } from '../../../support/night/as-shown.ts';
 
 const at = startedAt + 3_600_000;
 const words = { by: 'ann', reason: '', at };

@@ -21,7 +21,6 @@ import {
   upgradeStates,
 } from '../../../../src/rollout/model/upgrade.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
-import { asShown } from '../../../support/as-shown.ts';
 import {
   aPolicy,
   aRollout,
@@ -33,6 +32,7 @@ import {
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
+import { asShown } from '../../../support/night/as-shown.ts';
 
 const now = startedAt + 3_600_000;
 

@@ -7,7 +7,6 @@ import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import { legalVerbs } from '../../../../src/rollout/verbs/legal-verbs.ts';
 import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
-import { asShown } from '../../../support/as-shown.ts';
 import {
   aContext,
   anApiBudgetStatus,
@@ -18,6 +17,7 @@ import {
   aView,
   startedAt,
 } from '../../../support/builders.ts';
+import { asShown } from '../../../support/night/as-shown.ts';
 
 const another: AccountStatus = { kind: 'another', compared: 8, matched: 0, renamed: 0 };
 const unknown: AccountStatus = { kind: 'unknown', reason: '' };

@@ -19,7 +19,6 @@ import {
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
 import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
-import { asShown } from '../../../support/as-shown.ts';
 import {
   aContext,
   anUpgrade,
@@ -31,6 +30,7 @@ import {
   aWaveRule,
   startedAt,
 } from '../../../support/builders.ts';
+import { asShown } from '../../../support/night/as-shown.ts';
 
 const hour = 3_600_000;
 const now = startedAt + hour;

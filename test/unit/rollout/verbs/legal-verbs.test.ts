@@ -9,7 +9,6 @@ import {
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import { legalVerbs } from '../../../../src/rollout/verbs/legal-verbs.ts';
 import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
-import { asShown } from '../../../support/as-shown.ts';
 import {
   anApiBudgetStatus,
   aPolicy,
@@ -20,6 +19,7 @@ import {
   aWaveRule,
   startedAt,
 } from '../../../support/builders.ts';
+import { asShown } from '../../../support/night/as-shown.ts';
 
 const waveStates: readonly WaveState[] = ['waiting', 'awaitingApproval', 'open', 'soaking', 'passed'];
 const words = { by: 'alice', reason: '', at: startedAt };

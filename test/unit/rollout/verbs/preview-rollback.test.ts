@@ -19,8 +19,11 @@ import {
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
-import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../../../support/memory-rollout-store.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
+import {
+  makeMemoryFleetRegister,
+  makeMemoryRolloutStore,
+} from '../../../support/store/memory-rollout-store.ts';
 
 const other = '19.456-3';
 const succeeded = { state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false } as const;

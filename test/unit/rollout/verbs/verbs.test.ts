@@ -18,7 +18,6 @@ import {
   rolloutVerbs,
   type VerbJudgement,
 } from '../../../../src/rollout/verbs/verbs.ts';
-import { asShown } from '../../../support/as-shown.ts';
 import {
   anApiBudgetStatus,
   aPolicy,
@@ -30,6 +29,7 @@ import {
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
+import { asShown } from '../../../support/night/as-shown.ts';
 
 const at = startedAt + 3_600_000;
 const words = { by: 'ann', reason: 'storage team asked', at };

@@ -1,0 +1,65 @@
+import { loadRolloutSummary } from '../../../src/orchestrator/records/read-records.ts';
+import { holdsSlot, upgradeStates } from '../../../src/rollout/model/upgrade.ts';
+import { explainUpgrade } from '../../../src/rollout/status/explain.ts';
+import { describeRollout } from '../../../src/rollout/status/status.ts';
+import { anApiBudgetStatus } from '../../support/builders.ts';
+import type { Night } from '../night.ts';
+import { requestsPerSecond } from '../world/daemon-model.ts';
+import type { SeenRollout } from './seen-rollouts.ts';
+
+// Each view is shown with a few of its collectors.
+const explainedMax = 4;
+
+/** Looks at a rollout as an operator does: the counters add up (P9), each hold has words, and nothing throws. */
+export async function inspect(night: Night, of: SeenRollout): Promise<void> {
+  const { verdicts, scheduler } = night;
+  const { id } = of.rollout;
+  const now = scheduler.now();
+  const view = await loadRolloutSummary(night, id, now);
+  if (view === undefined) return verdicts.check('P9', false, () => `${id} is gone`);
+  for (const [index, { counts }] of view.waves.entries()) {
+    const members = [...of.upgrades.values()].filter(({ identity: { wave } }) => wave === index);
+    for (const state of upgradeStates) {
+      const counted = members.filter((upgrade) => upgrade.progress.state === state).length;
+      verdicts.check(
+        'P9',
+        counts[state] === counted,
+        () => `${id}: wave ${index} counts ${counts[state]} ${state}, and has ${counted}`,
+      );
+    }
+  }
+  const slots = [...of.upgrades.values()].filter(({ progress: { state } }) => holdsSlot(state)).length;
+  verdicts.check(
+    'P9',
+    view.slotsTaken === slots,
+    () => `${id}: ${view.slotsTaken} slots are counted, ${slots} are taken`,
+  );
+  try {
+    const status = describeRollout(view, now, anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }));
+    for (const { reason } of status.blockers)
+      verdicts.check('words', reason.trim() !== '', () => `${id}: a hold has no words`);
+    for (const upgrade of [...of.upgrades.values()].slice(0, explainedMax)) {
+      const { reason } = explainUpgrade(view, upgrade, now);
+      verdicts.check(
+        'words',
+        reason.trim() !== '',
+        () => `${id}: ${upgrade.identity.collectorId} is explained by nothing`,
+      );
+    }
+  } catch (error) {
+    verdicts.check(
+      'words',
+      false,
+      () => `${id}: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
+    );
+  }
+}
+
+/** Notes when a rollout is expected to end, as it is seen first. */
+export async function noteEstimate(night: Night, of: SeenRollout): Promise<void> {
+  const view = await loadRolloutSummary(night, of.rollout.id, night.scheduler.now());
+  if (view === undefined || of.rollout.state !== 'running') return;
+  const api = anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond });
+  const { eta } = describeRollout(view, night.scheduler.now(), api);
+  of.estimatedEnd = eta?.kind === 'at' ? eta.at : null;
+}

@@ -1,0 +1,258 @@
+import { compareBuildVersions, isSameBuild } from '../../../src/base/build-version.ts';
+import type { Policy } from '../../../src/rollout/model/policy.ts';
+import { freshForMs } from '../../../src/rollout/upgrade/next-step.ts';
+import type { Orders } from '../world/orders.ts';
+import type { Account } from '../world/process-model.ts';
+import type { CollectorModel, ServiceModel, TaskModel } from '../world/service-model.ts';
+import type { Brakes } from './brakes.ts';
+import { isOpenByLuxon } from './calendar-oracle.ts';
+import { isSelected } from './judge-plans.ts';
+import { failuresOf } from './judge-waves.ts';
+import type { SeenRollouts } from './seen-rollouts.ts';
+import type { Verdicts } from './verdicts.ts';
+
+export interface CreateOf {
+  readonly rolloutId: string;
+  readonly collectorId: number;
+  readonly toBuild: string;
+  readonly daemon: string;
+  /** Of the access key that it is sent with. */
+  readonly account: Account;
+}
+
+/** Judges each create when it leaves its daemon, and when it arrives at the service. */
+export interface CreateJudge {
+  leaves(create: CreateOf): void;
+  arrives(create: CreateOf): void;
+  /** After the service has acted on it. */
+  started(create: CreateOf): void;
+  answered(create: CreateOf): void;
+  looked(collectorId: number): void;
+  createsLeft(): number;
+  /** The store went back: upgrades that run may be unknown to it. */
+  forgotten(): void;
+}
+
+// A create leaves within a second of its intent (src/README.md), or not at all.
+const leavesWithinMs = 1_500;
+
+// Ten durations of a stratum take the place of the policy's own word.
+const learnedMin = 10;
+
+export function makeCreateJudge(parts: {
+  readonly now: () => number;
+  readonly verdicts: Verdicts;
+  readonly seen: SeenRollouts;
+  readonly services: Readonly<Record<Account, ServiceModel>>;
+  readonly orders: Orders;
+  readonly brakes: Brakes;
+  /** Daemons' clocks are at most so far from the true one. */
+  readonly skewMs: number;
+  /** Also those that were alone with their value when the plan was made. */
+  readonly countsLoneMembers: boolean;
+}): CreateJudge {
+  const { now, verdicts, seen, services, orders, brakes, skewMs, countsLoneMembers } = parts;
+  const inDoubt = new Map<string, { looked: boolean }>();
+  let createsLeft = 0;
+  /** The policy by which a create left. */
+  const leftBy = new Map<string, Policy>();
+  const unknownTasks = new Set<TaskModel>();
+  const keyOf = ({ rolloutId, collectorId }: CreateOf) => `${rolloutId}/${collectorId}`;
+
+  const isKnown = ({ rolloutId, collectorId }: TaskModel): boolean => {
+    const state = seen.all.get(rolloutId ?? '')?.upgrades.get(collectorId)?.progress.state;
+    return state === 'starting' || state === 'upgrading' || state === 'verifying';
+  };
+
+  return {
+    leaves: (create) => {
+      const { rolloutId, collectorId, toBuild, daemon, account } = create;
+      const service = services[account];
+      createsLeft += 1;
+      // One that was just leaving when the store was emptied.
+      const lostIntentAt = seen.lost.get(rolloutId)?.lastIntents.get(collectorId)?.at;
+      if (lostIntentAt !== undefined && now() - lostIntentAt <= leavesWithinMs) return;
+      const of = seen.all.get(rolloutId);
+      const upgrade = of?.upgrades.get(collectorId);
+      const collector = service.collectors.get(collectorId);
+      const who = `${daemon}: create of ${collectorId} for ${rolloutId}`;
+      verdicts.check('P5', of !== undefined && upgrade !== undefined, () => `${who}, which is not planned`);
+      if (of === undefined || upgrade === undefined || collector === undefined) return;
+      const { rollout } = of;
+      const policy = brakes.policyOf(of, of.lastIntents.get(collectorId)?.policy);
+      leftBy.set(keyOf(create), policy);
+      verdicts.check('P5', of.account === account, () => `${who}, which is of another account`);
+
+      const doubt = inDoubt.get(keyOf(create));
+      verdicts.check(
+        'P1',
+        doubt === undefined || doubt.looked,
+        () => `${who} while an earlier one is in doubt and nobody looked`,
+      );
+      inDoubt.set(keyOf(create), { looked: false });
+
+      // Whoever got the job as well may have looked meanwhile.
+      const intentAt = of.lastIntents.get(collectorId)?.at ?? Number.NEGATIVE_INFINITY;
+      verdicts.check(
+        'P1',
+        now() - intentAt <= leavesWithinMs,
+        () => `${who} without an intent: it is ${upgrade.progress.state}`,
+      );
+      const stratum = of.groups.strata[upgrade.identity.stratum]?.label ?? '';
+      const order = orders.forbidding({
+        rolloutId,
+        kind: rollout.kind,
+        collectorId,
+        build: toBuild,
+        stratum,
+      });
+      verdicts.check('P4', order === undefined, () => `${who} after ${order} was answered`);
+      const isStopped = rollout.state !== 'running' && now() - of.stateSince > leavesWithinMs;
+      verdicts.check(
+        'P4',
+        !isStopped,
+        () => `${who}, which is ${rollout.state} for ${now() - of.stateSince} ms`,
+      );
+      const heldSince = of.strataHeldSince.get(upgrade.identity.stratum);
+      const isHeld = heldSince !== undefined && now() - heldSince > leavesWithinMs;
+      verdicts.check('P4', !isHeld, () => `${who}, whose stratum ${stratum} is held`);
+
+      const waves = rollout.waves.slice(0, upgrade.identity.wave);
+      const unpassed = waves.find(({ state }) => state !== 'passed');
+      verdicts.check(
+        'P3',
+        unpassed === undefined,
+        () => `${who} in wave ${upgrade.identity.wave} before ${unpassed?.name} passed`,
+      );
+      const own = rollout.waves[upgrade.identity.wave];
+      const isOpen = own !== undefined && own.state !== 'waiting' && own.state !== 'awaitingApproval';
+      verdicts.check('P3', isOpen, () => `${who} in a wave that is ${own?.state}`);
+      const tripped = rollout.waves.findIndex((_wave, index) => {
+        const { failures, allowed } = failuresOf(of, index, policy);
+        return failures > allowed && now() - (of.lastFailureAt.get(index) ?? now()) > leavesWithinMs;
+      });
+      verdicts.check(
+        'P3',
+        of.isLimitUnknown || tripped < 0,
+        () => `${who} although wave ${tripped} has too many failures`,
+      );
+
+      verdicts.check('P5', isSelected(policy, collector.about), () => `${who}, which the policy excludes`);
+      const pinned =
+        rollout.kind === 'upgrade' ? rollout.targetBuild : buildBefore(seen, rollout.rollbackOf, collectorId);
+      verdicts.check('P6', isSameBuild(toBuild, pinned ?? ''), () => `${who} to ${toBuild}, not ${pinned}`);
+      const isAnyTime = rollout.anyTime === true && orders.mayStartAnyTime(rollout);
+      if (policy.windows.length + policy.freezes.length > 0 && !isAnyTime) {
+        const needsMs =
+          (of.successes.get(upgrade.identity.stratum) ?? 0) < learnedMin ? policy.upgrade.expectMs : 0;
+        for (const share of needsMs > 0 ? [0, 0.5, 1] : [0]) {
+          const slackMs = skewMs + leavesWithinMs;
+          const at = now() + Math.max(0, share * needsMs - slackMs);
+          const edges = [at - slackMs, at, at + slackMs].map((edge) =>
+            isOpenByLuxon(policy, collector.about.timeZone, edge),
+          );
+          const opens = share === 0 ? edges.some((open) => open !== false) : edges[1] !== false;
+          verdicts.check(
+            'P7',
+            opens,
+            () => `${who} outside its window (${share} of the expected time later)`,
+          );
+        }
+      }
+    },
+    arrives: ({ rolloutId, collectorId, toBuild, daemon, account }) => {
+      const collector = services[account].collectors.get(collectorId);
+      const who = `${daemon}: create of ${collectorId} for ${rolloutId}`;
+      const running = collector?.task ?? null;
+      // One that the store forgot is looked for on the list of its build, which says nothing of collectors above that; and
+      // a daemon whose clock is behind may take a look for one of after the loss. The service refuses both.
+      const isUnknown = running !== null && unknownTasks.has(running);
+      const isAbove = (compareBuildVersions(collector?.build ?? '', toBuild) ?? 0) > 0;
+      verdicts.check(
+        'P1',
+        running?.rolloutId !== rolloutId || (isUnknown && (isAbove || skewMs > 0)),
+        () => `${who} while task ${running?.id} of ours runs`,
+      );
+      // A person's upgrade that ended between our look and the create can't be known of.
+      const isUnknowable =
+        collector?.isBuildSomeoneElses === true &&
+        now() - collector.buildSince <= freshForMs + leavesWithinMs;
+      const isThere = collector !== undefined && isSameBuild(collector.build, toBuild) && !isUnknowable;
+      verdicts.check(
+        'P1',
+        !isThere,
+        () => `${who}, which runs ${toBuild} since ${now() - (collector?.buildSince ?? 0)} ms`,
+      );
+      const isNearlyThere =
+        collector?.task === null &&
+        isSameBuild(collector.restartsInto ?? '', toBuild) &&
+        collector.isRestarting;
+      verdicts.check('P1', !isNearlyThere, () => `${who}, which restarts into ${toBuild}`);
+    },
+    started: (create) => {
+      const { rolloutId, collectorId, account } = create;
+      const service = services[account];
+      const of = seen.all.get(rolloutId);
+      const collector = service.collectors.get(collectorId);
+      if (collector === undefined) return;
+      // It was on its way when the store went back, which may have lost its whole rollout.
+      if (collector.task !== null && !isKnown(collector.task)) unknownTasks.add(collector.task);
+      if (of === undefined) return;
+      const policy = leftBy.get(keyOf(create)) ?? of.rollout.policy;
+      // One that shows the build already has no more to do.
+      const running = [...service.running()].filter(
+        (task) =>
+          task.rolloutId === rolloutId &&
+          !unknownTasks.has(task) &&
+          service.collectors.get(task.collectorId)?.build !== task.toBuild &&
+          // On one that is gone nothing runs, whatever the service still says of its task.
+          service.collectors.get(task.collectorId)?.deletedAt === null,
+      );
+      verdicts.check(
+        'P2',
+        running.length <= policy.concurrency,
+        () => `${running.length} of ${policy.concurrency} run in ${rolloutId}`,
+      );
+      for (const { key, cap } of policy.maxInFlightPer) {
+        const value = sharedValue(collector, key);
+        if (value === '') continue;
+        const beside = running.filter((task) => {
+          const other = service.collectors.get(task.collectorId);
+          const domains = of.upgrades.get(task.collectorId)?.identity.domains ?? [];
+          const isKnown = domains.some((domain) => of.groups.domains[domain]?.label === `${key} = ${value}`);
+          return other !== undefined && sharedValue(other, key) === value && (isKnown || countsLoneMembers);
+        });
+        verdicts.check(
+          'P2',
+          beside.length <= cap,
+          () =>
+            `${beside.length} of ${cap} run with ${key} ${value} in ${rolloutId}: ${beside.map((task) => task.collectorId).join(', ')}`,
+        );
+      }
+    },
+    answered: (create) => {
+      inDoubt.delete(keyOf(create));
+    },
+    createsLeft: () => createsLeft,
+    forgotten: () => {
+      for (const { running } of Object.values(services))
+        for (const task of running()) if (!isKnown(task)) unknownTasks.add(task);
+    },
+    looked: (collectorId) => {
+      for (const [key, doubt] of inDoubt) if (key.endsWith(`/${collectorId}`)) doubt.looked = true;
+    },
+  };
+}
+
+function buildBefore(seen: SeenRollouts, rolloutId: string | null, collectorId: number): string | undefined {
+  return rolloutId === null
+    ? undefined
+    : seen.all.get(rolloutId)?.upgrades.get(collectorId)?.identity.fromBuild;
+}
+
+/** What a collector has under a key of a cap, as far as worlds have caps. */
+function sharedValue({ about }: CollectorModel, key: string): string {
+  if (key === 'osName') return about.osName;
+  if (key === 'category') return about.category;
+  return about.fields[key.replace('fields.', '')] ?? '';
+}

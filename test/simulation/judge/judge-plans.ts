@@ -1,0 +1,98 @@
+import type { FrozenPlan } from '../../../src/orchestrator/ports/rollout-store.ts';
+import type { FleetCollector } from '../../../src/rollout/model/collector.ts';
+import type { Policy, WaveRule } from '../../../src/rollout/model/policy.ts';
+import type { Night } from '../night.ts';
+import type { ProcessModel } from '../world/process-model.ts';
+
+// A scan that began before there was a newer config may be on its way for so long, faults not counted.
+const scanMs = 60_000;
+
+/** Judges a new plan: where daemons disagree about a policy, those with the newest config make it (P5). */
+export function judgePlan(night: Night, process: ProcessModel, plan: FrozenPlan): void {
+  const { rollout } = plan;
+  if (rollout.kind === 'rollback') {
+    judgeRollback(night, plan);
+    return;
+  }
+  judgeConfig(night, process, () => `${process.name} planned ${rollout.id}`);
+}
+
+/** Judges the plan of a rollback: a canary goes before the rest (P3), and whoever asked saw so many (P15). */
+function judgeRollback({ verdicts, seen, orders }: Night, { rollout, upgrades, groups }: FrozenPlan): void {
+  const original = seen.all.get(rollout.rollbackOf ?? '')?.rollout;
+  if (original === undefined || upgrades.length === 0) return;
+  const canary = upgrades.filter(({ identity: { wave } }) => wave === 0).length;
+  const { waves, concurrency } = original.policy;
+  const allowed = Math.min(upgrades.length, canaryOf(waves, upgrades.length, groups.strata.length));
+  verdicts.check(
+    'P3',
+    canary > 0 && canary <= allowed,
+    () => `${canary} of ${upgrades.length} collectors are the canary of ${rollout.id}, allowed ${allowed}`,
+  );
+  // Nobody is asked where a breach leads to it.
+  const shown = original.reason.startsWith('by ') ? orders.shownOf(original.id) : undefined;
+  if (shown === undefined) return;
+  // So many may have been upgraded between the look and the word, and until the word was in force.
+  verdicts.check(
+    'P15',
+    upgrades.length <= shown + 2 * concurrency,
+    () => `${rollout.id} takes ${upgrades.length} collectors back, and ${shown} were shown`,
+  );
+}
+
+/** The most collectors that go first, by the rule of a policy's first wave. */
+function canaryOf([first, ...others]: readonly WaveRule[], planned: number, strata: number): number {
+  if (first === undefined || others.length === 0) return strata;
+  // Where nobody matches, one of each stratum goes first.
+  const least = first.match === undefined ? 0 : strata;
+  if (first.size.kind === 'perStratum') return Math.max(least, first.size.count * strata);
+  if (first.size.kind === 'count') return Math.max(least, first.size.count);
+  return Math.max(least, 1, Math.ceil((planned * first.size.percent) / 100 - 1e-9));
+}
+
+/** Judges late joiners: the plan's own policy and the newest config select each of them (P5). */
+export function judgeJoiners(night: Night, process: ProcessModel, { rollout, upgrades }: FrozenPlan): void {
+  const { verdicts, configs } = night;
+  const of = night.seen.all.get(rollout.id);
+  const newest = configs.at(-1)?.find(({ name }) => name === rollout.policy.name);
+  const { account } = process.host;
+  verdicts.check(
+    'P5',
+    of === undefined || of.account === account,
+    () => `${process.name} added collectors of account ${account} to ${rollout.id}, which is of another`,
+  );
+  judgeConfig(night, process, () => `${process.name} added ${upgrades.length} collectors to ${rollout.id}`);
+  const isKnown = isNewestKnown(night);
+  for (const {
+    identity: { collectorId },
+  } of upgrades) {
+    const about = night.serviceOf(rollout.id).collectors.get(collectorId)?.about;
+    if (about === undefined || of?.upgrades.has(collectorId) === true) continue;
+    const who = () => `${process.name} added ${collectorId} to ${rollout.id}`;
+    verdicts.check('P5', isSelected(rollout.policy, about), () => `${who()}, whose policy leaves it out`);
+    if (newest !== undefined && isKnown)
+      verdicts.check('P5', isSelected(newest, about), () => `${who()}, which the newest config leaves out`);
+  }
+}
+
+function judgeConfig(night: Night, { host }: ProcessModel, who: () => string): void {
+  night.verdicts.check(
+    'P5',
+    night.selectsAnew(host.config) || !isNewestKnown(night),
+    () => `${who()} with config ${host.config}, and a newer one is there since ${night.newestSince()}`,
+  );
+}
+
+function isNewestKnown(night: Night): boolean {
+  return night.scheduler.now() - night.newestSince() > scanMs + night.staleMs;
+}
+
+/** Whether a policy selects a collector, as far as worlds have selectors. */
+export function isSelected({ select }: Pick<Policy, 'select'>, about: FleetCollector): boolean {
+  return !select.exclude.some(
+    ({ osName, id, fields }) =>
+      (osName !== undefined && about.osName.startsWith('Mac')) ||
+      id?.includes(about.id) === true ||
+      fields?.['cluster']?.includes(about.fields['cluster'] ?? '') === true,
+  );
+}

@@ -1,0 +1,307 @@
+import { reconcile } from '../../../src/orchestrator/lead/reconcile.ts';
+import { makeOperations } from '../../../src/orchestrator/operations/make-operations.ts';
+import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
+import { makeReload, type ReloadResult } from '../../../src/orchestrator/operations/reload.ts';
+import type { EventSink } from '../../../src/orchestrator/ports/event-sink.ts';
+import type { BackgroundTasks } from '../../../src/orchestrator/ports/leader.ts';
+import type { ScanResult } from '../../../src/orchestrator/ports/scan-book.ts';
+import type { StepOutcome, WakeUps } from '../../../src/orchestrator/ports/wake-ups.ts';
+import { makeAccounts } from '../../../src/orchestrator/records/accounts.ts';
+import { followConfigs, makeConfigs } from '../../../src/orchestrator/scan/configs.ts';
+import { type ScanOrigin, scan } from '../../../src/orchestrator/scan/scan.ts';
+import { runStep, type StepParts } from '../../../src/orchestrator/step/run-step.ts';
+import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
+import { watch } from '../../../src/orchestrator/watch/watch-fleet.ts';
+import { isWatched } from '../../../src/rollout/upgrade/inventory-rows.ts';
+import { anApiBudgetStatus } from '../../support/builders.ts';
+import { makeMemoryScanBook } from '../../support/store/memory-scan-book.ts';
+import { makeChances } from '../chances.ts';
+import { InjectedFault, type Night } from '../night.ts';
+import {
+  type PlantContext,
+  plantInConfigs,
+  plantInFleet,
+  plantInRegister,
+  plantInStore,
+  plantInVerb,
+} from '../planted-bugs.ts';
+import { makeFleetPort } from './fleet-port.ts';
+import type { JobModel } from './job-model.ts';
+import { accessIdHash, type ProcessModel } from './process-model.ts';
+import { makeConfigRegisterPort, makeRegisterPort, makeStorePort } from './store-port.ts';
+
+/** One life of a daemon: the real engine on ports of the world. */
+export interface DaemonModel {
+  readonly process: ProcessModel;
+  readonly startedAt: number;
+  readonly operations: RolloutOperations;
+  run(of: { readonly rolloutId: string; readonly collectorId: number }): Promise<StepOutcome>;
+  scanNow(policy: string, origin: ScanOrigin): Promise<ScanResult | undefined>;
+  /** Since when it has its config, in true time. */
+  configSince(): number;
+  /** Says that it lives, and brings the brakes of its config to the rollouts on their way. */
+  beat(): Promise<void>;
+  /** Reads this config, which its host has now. */
+  reload(config: number): Promise<ReloadResult>;
+  /** Leads from now on, under this fence, until the lease is another's. */
+  lead(fence: number, isStillLeader: () => boolean): Promise<void>;
+  /** The wakeUps was rung. */
+  hear(): void;
+  backgroundTasksOut(): number;
+}
+
+/** As in the daemon's composition: request time-out and a little for the way. */
+const answerWithinMs = 35_000;
+const overdueMs = 3_000;
+const againMs = 5_000;
+
+// A leader looks every second even without news. Looks that would find the same again are skipped: those between, where
+// nothing can have been lost, and where a job was lost, those before its step is overdue.
+const pollMinMs = 1_000;
+const pollMaxMs = 600_000;
+const lookWhileLostMs = 3_000;
+
+export const requestsPerSecond = 1_000;
+
+export function makeDaemonModel(
+  night: Night,
+  process: ProcessModel,
+  parts: { readonly wakeUps: WakeUps; readonly jobs: JobModel },
+): DaemonModel {
+  const { scheduler, setup, verdicts } = night;
+  const rollouts = [...(night.configs[process.host.config] ?? [])];
+  const { wakeUps, jobs } = parts;
+  const chances = makeChances(setup.seed, `daemon/${process.name}`);
+  const port = makeStorePort(night, process);
+  const { fleet: fleetPort, createFor } = makeFleetPort(night, process);
+  const registerPort = makeRegisterPort(night, process);
+  const { clock } = process;
+  const isExpected = (error: unknown) => error instanceof InjectedFault;
+  const failed = (where: string, error: unknown): void =>
+    verdicts.check(
+      'no error',
+      isExpected(error),
+      () => `${where} in ${process.name}: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
+    );
+  const sink: EventSink = {
+    tell: (event) => {
+      night.trace(
+        process.name,
+        () =>
+          `${event.event} ${event.rollout} ${event.collectorId ?? event.wave ?? ''} ${event.reason} (${event.by})`,
+      );
+    },
+    note: (note) => {
+      if ('error' in note) failed(note.event, note.error);
+    },
+  };
+  let rung = false;
+  // More than one for a moment, when a stalled leader leads again.
+  const sleepers = new Set<() => void>();
+  let backgroundTasksOut = 0;
+  const running = new Set<string>();
+  const backgroundTasks: BackgroundTasks = {
+    run: async (key, work) => {
+      if (running.has(key)) return;
+      running.add(key);
+      // The watch goes on as long as there is something to watch, which keeps no night from its rest.
+      const weight = key === 'watch' ? 0 : 1;
+      backgroundTasksOut += weight;
+      void (async () => {
+        await process.wait(1);
+        try {
+          if ((await work(never)) === 'again') await process.wait(againMs);
+        } catch (error) {
+          failed(`backgroundTask ${key}`, error);
+          await process.wait(againMs);
+        }
+        running.delete(key);
+        backgroundTasksOut -= weight;
+      })();
+    },
+  };
+  const { account, accessKey } = process.host;
+  const accounts = makeAccounts({
+    store: port,
+    register: registerPort,
+    fleet: fleetPort,
+    clock,
+    sink,
+    wakeUps,
+    backgroundTasks,
+    sleep: (forMs: number) => process.wait(forMs),
+    readMark: async () => ({ origin: 'https://api.example', accessIdHash: accessIdHash(account, accessKey) }),
+  });
+  const configs = makeConfigs({ register: makeConfigRegisterPort(night, process), sink, clock });
+  const partsOf = (context: PlantContext) => ({
+    ...(night.plant === 'olderConfigScans' ? {} : { configs }),
+    ...(night.plant === 'accountIgnored' ? {} : { accounts }),
+    store: plantInStore(night.plant, port, context),
+    register: plantInRegister(night.plant, registerPort, context),
+    fleet: plantInFleet(night.plant, fleetPort, context),
+    scans: makeMemoryScanBook(),
+    forecast: () => [],
+    clock,
+    sink,
+    wakeUps,
+    sleep: (forMs: number) => process.wait(forMs),
+    answerWithinMs,
+    random: chances.next,
+    policies: rollouts.map(({ name }) => name),
+    rollouts,
+    readApiBudgetStatus: async () => anApiBudgetStatus({ requestsPerSecondMax: requestsPerSecond }),
+  });
+  const observations = makeObservations();
+  const startedAt = scheduler.now();
+  const rejoinedAt = () =>
+    night.plant === 'storeTrustedBlindly' ? 0 : Math.max(startedAt, night.rejoinedAt());
+  const trustedSince = () => clock.now() - (scheduler.now() - rejoinedAt());
+  const leadParts = {
+    ...partsOf('lead'),
+    observations,
+    trustedSince,
+    queue: jobs.queueOf(process),
+    backgroundTasks,
+    gates: night.gates.probeOf(process, night.isTroubled),
+  };
+  const watchParts = {
+    ...partsOf('watch'),
+    observations,
+    trustedSince,
+    queue: leadParts.queue,
+    requestsPerSecond,
+  };
+  const stepParts = { ...partsOf('step'), trustedSince };
+  const partsOfSteps = new Map<string, StepParts>();
+  const stepPartsOf = (rolloutId: string): StepParts => {
+    const made = partsOfSteps.get(rolloutId) ?? {
+      ...stepParts,
+      fleet: plantInFleet(night.plant, createFor(rolloutId), 'step'),
+    };
+    partsOfSteps.set(rolloutId, made);
+    return made;
+  };
+  const followParts = { ...partsOf('operator'), configs: plantInConfigs(night.plant, configs) };
+  const beat = async (): Promise<void> => {
+    try {
+      await configs.beat();
+      await followConfigs(followParts, 'daemon');
+    } catch (error) {
+      failed('beat', error);
+    }
+  };
+  // Before any step: a freeze that came with a restart holds from the first create on.
+  const begun = setup.faults.reload > 0 ? process.wait(1).then(beat) : undefined;
+  let fileConfig = process.host.config;
+  let configSince = startedAt;
+  const { reload } = makeReload({
+    ...followParts,
+    source: {
+      read: () => {
+        const next = night.configs[fileConfig] ?? [];
+        const own = next.map(({ name }) => ({ policy: name, hash: String(fileConfig) }));
+        return { kind: 'read', next: { rollouts: next, own, needsRestart: [] } };
+      },
+      use: (next) => rollouts.splice(0, rollouts.length, ...next.rollouts),
+    },
+  });
+  const operations = makeOperations(partsOf('operator'));
+  const scanParts = { ...partsOf('scan'), memory: night.memory };
+
+  /** @returns when to look again at the latest */
+  const reconcileAll = async (fence: number, isFirst: boolean): Promise<number> => {
+    let wakeAt = Number.POSITIVE_INFINITY;
+    try {
+      for (const rolloutId of await leadParts.store.activeRolloutIds(leadParts.policies)) {
+        const at = await reconcile(leadParts, rolloutId, fence, isFirst ? 0 : overdueMs).catch(
+          (error: unknown) => {
+            failed(`reconcile ${rolloutId}`, error);
+            return clock.now() + pollMinMs;
+          },
+        );
+        wakeAt = Math.min(wakeAt, at ?? Number.POSITIVE_INFINITY);
+      }
+    } catch (error) {
+      failed('reconcile', error);
+      return clock.now() + pollMinMs;
+    }
+    return wakeAt;
+  };
+  const waitFor = (forMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      const awake = () => {
+        if (sleepers.delete(awake)) process.goOn(resolve);
+      };
+      sleepers.add(awake);
+      scheduler.at(scheduler.now() + forMs, awake);
+    });
+
+  return {
+    process,
+    startedAt,
+    operations: {
+      ...operations,
+      apply: async (request) =>
+        operations.apply(plantInVerb(night.plant, request, night.seen.all.get(request.rolloutId)?.rollout)),
+    },
+    run: async (of) => {
+      if (begun !== undefined) await begun;
+      return runStep(stepPartsOf(of.rolloutId), of, never);
+    },
+    configSince: () => configSince,
+    beat,
+    reload: async (config) => {
+      fileConfig = config;
+      configSince = scheduler.now();
+      const result = await reload({ by: 'person', reason: '' });
+      night.beatSoon();
+      return result;
+    },
+    scanNow: async (name, origin) => {
+      if (begun !== undefined) await begun;
+      const policy = rollouts.find((each) => each.name === name);
+      if (policy === undefined) return undefined;
+      try {
+        return await scan(scanParts, policy, origin);
+      } catch (error) {
+        failed('scan', error);
+        return undefined;
+      }
+    },
+    lead: async (fence, isStillLeader) => {
+      if (begun !== undefined) await begun;
+      let isFirst = true;
+      let lookMs = pollMinMs;
+      while (isStillLeader()) {
+        rung = false;
+        // With nobody to watch, it would ask the store, and go to sleep.
+        if (isAnyWatched(night))
+          await backgroundTasks.run('watch', (signal) => watch(watchParts, isStillLeader, signal));
+        const wakeAt = await reconcileAll(fence, isFirst);
+        isFirst = false;
+        if (rung) {
+          await process.wait(5);
+          continue;
+        }
+        const lostMs = Math.max(lookWhileLostMs, jobs.lostDueAt() + overdueMs - clock.now());
+        await waitFor(Math.min(lookMs, lostMs, Math.max(5, wakeAt - clock.now())));
+        lookMs = rung ? pollMinMs : Math.min(pollMaxMs, lookMs * 2);
+      }
+    },
+    hear: () => {
+      rung = true;
+      for (const awake of [...sleepers]) awake();
+    },
+    backgroundTasksOut: () => (process.isAlive() ? backgroundTasksOut : 0),
+  };
+}
+
+function isAnyWatched({ seen }: Night): boolean {
+  for (const { rollout, upgrades } of seen.all.values()) {
+    if (rollout.endedAt !== null) continue;
+    for (const upgrade of upgrades.values()) if (isWatched(upgrade)) return true;
+  }
+  return false;
+}
+
+const never = new AbortController().signal;

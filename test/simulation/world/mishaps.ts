@@ -1,0 +1,108 @@
+import { makeChances } from '../chances.ts';
+import type { Night } from '../night.ts';
+import type { FaultKind } from '../setup.ts';
+import { spellKinds } from './gateway-model.ts';
+import { type CollectorModel, firstTarget, newerBuild } from './service-model.ts';
+
+const minuteMs = 60_000;
+
+/** What happens to the fleet and the builds during the night, at instants drawn beforehand. */
+export function planMishaps(night: Night): void {
+  const { setup, scheduler, service } = night;
+  const chances = makeChances(setup.seed, 'mishaps');
+  const builds = makeChances(setup.seed, 'withdrawn builds');
+  const startsAt = scheduler.now();
+  const times = (kind: FaultKind, happen: () => void): void => {
+    const count = Math.round(setup.faults[kind]);
+    for (let index = 0; index < count; index += 1) {
+      scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
+        night.struck(kind);
+        night.trace('world', () => kind);
+        happen();
+      });
+    }
+  };
+  const anyone = (): CollectorModel | undefined =>
+    chances.some([...service.collectors.values()].filter(({ deletedAt }) => deletedAt === null));
+  const soon = (happen: () => void, most: number) =>
+    scheduler.at(scheduler.now() + chances.int(1, most) * minuteMs, happen);
+
+  times('collectorDies', () => {
+    const collector = anyone();
+    if (collector === undefined) return;
+    service.goDown(collector);
+    if (chances.hit(0.7)) soon(() => service.comeUp(collector), 300);
+  });
+  times('collectorAppears', () => service.appear());
+  times('collectorLeaves', () => {
+    const collector = anyone();
+    if (collector === undefined) return;
+    service.goDown(collector);
+    collector.deletedAt = scheduler.now();
+  });
+  /** One that its rollout is about to upgrade. */
+  const someMember = (): CollectorModel | undefined => {
+    for (const { rollout, upgrades } of night.seen.all.values()) {
+      if (rollout.endedAt !== null) continue;
+      const wave = rollout.waves.findIndex(({ state }) => state === 'open');
+      const waiting = [...upgrades.values()].filter(
+        (upgrade) =>
+          upgrade.identity.wave === wave &&
+          (upgrade.progress.state === 'pending' || upgrade.progress.state === 'queued'),
+      );
+      const collector = service.collectors.get(chances.some(waiting)?.identity.collectorId ?? 0);
+      if (collector !== undefined && collector.deletedAt === null) return collector;
+    }
+    return undefined;
+  };
+  times('someoneElse', () => {
+    const collector = (chances.hit(0.5) ? someMember() : undefined) ?? anyone();
+    if (collector === undefined) return;
+    const toBuild = chances.pick([firstTarget, firstTarget, '19.441-2']);
+    service.create({ collectorId: collector.about.id, toBuild, rolloutId: null });
+  });
+  times('buildWithdrawn', () => {
+    const before = service.builds();
+    const gone = builds.pick([firstTarget, firstTarget, '19.441-2']);
+    service.setBuilds(
+      before
+        .filter(({ version }) => version !== gone)
+        .map((build, index, all) => ({ ...build, latest: index === all.length - 1 })),
+    );
+    if (chances.hit(0.6)) soon(() => service.setBuilds(before), 240);
+  });
+  times('buildNewer', () => {
+    const before = service.builds().map((build) => ({ ...build, latest: false }));
+    service.setBuilds([
+      ...before.filter(({ version }) => version !== newerBuild),
+      { version: newerBuild, latest: true },
+    ]);
+  });
+  // Where upgrades are on their way there is something to lose.
+  const whileBusy = (happen: () => void) => (): void => {
+    if (service.running().size > 0) happen();
+    else if (night.isTroubled())
+      scheduler.at(scheduler.now() + chances.int(1, 10) * 10_000, whileBusy(happen));
+  };
+  // A reading that goes wrong matters where upgrades run, and where a wave shows how it does.
+  const whileRead = (happen: () => void) => (): void => {
+    const isSoaking = () =>
+      [...night.seen.all.values()].some(({ rollout }) =>
+        rollout.waves.some(({ state }) => state === 'soaking'),
+      );
+    if (service.running().size > 0 || isSoaking()) happen();
+    else if (night.isTroubled())
+      scheduler.at(scheduler.now() + chances.int(1, 10) * 10_000, whileRead(happen));
+  };
+  times('storeEmptied', whileBusy(night.emptyStore));
+  // A file that lost its last second, or a replica that lagged.
+  times(
+    'storeGoesBack',
+    whileBusy(() => night.takeStoreBack(chances.pick([1_000, 5_000, 15_000, 60_000]))),
+  );
+  for (const kind of spellKinds)
+    times(
+      kind,
+      whileRead(() => night.gateway.begin(kind)),
+    );
+}

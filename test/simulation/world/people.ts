@@ -1,0 +1,353 @@
+import type { RolloutOperations } from '../../../src/orchestrator/operations/operations.ts';
+import { countLeft } from '../../../src/rollout/model/left-behind.ts';
+import { holdNumber, isRolloutEnd } from '../../../src/rollout/model/rollout.ts';
+import { isFailed, type Upgrade } from '../../../src/rollout/model/upgrade.ts';
+import type { AskedVerb, RolloutVerb } from '../../../src/rollout/verbs/verbs.ts';
+import { type Chances, makeChances } from '../chances.ts';
+import type { SeenRollout } from '../judge/seen-rollouts.ts';
+import { InjectedFault, type Night } from '../night.ts';
+import type { DaemonModel } from './daemon-model.ts';
+import { accessIdHash, type Host } from './process-model.ts';
+
+/** Someone who speaks to the daemons at random moments. @returns when everything was said, or its daemon died */
+export async function speakAtRandom(
+  night: Night,
+  name: string,
+  words: number,
+  daemons: () => readonly DaemonModel[],
+): Promise<void> {
+  const { setup, scheduler } = night;
+  const chances = makeChances(setup.seed, `person/${name}`);
+  for (let word = 0; word < words; word += 1) {
+    const pauseMs = (-Math.log(1 - chances.next()) * setup.troubleMs) / (words + 2);
+    await later(night, pauseMs);
+    if (!night.isTroubled()) return;
+    const daemon = chances.some(daemons());
+    const rollout = choose(night, chances);
+    if (daemon === undefined || rollout === undefined) continue;
+    const said = speak(night, daemon, chances, rollout, name);
+    // Whoever speaks to a daemon that dies gives up after a while.
+    await Promise.race([said, later(night, 600_000)]);
+  }
+  night.trace(name, () => `has said everything at ${scheduler.now()}`);
+}
+
+/** Lets go of what is held and says that everything may go on, once. @returns whether there was anything to say */
+export async function helpOut(
+  night: Night,
+  { operations, process }: Pick<DaemonModel, 'operations' | 'process'>,
+): Promise<boolean> {
+  let spoke = false;
+  const { builds, collectors } = await night.register.holds();
+  for (const { build } of builds) {
+    spoke = true;
+    await letGo(night, operations, build, [`build/${build}`]);
+  }
+  for (const { collectorId } of collectors) {
+    spoke = true;
+    await letGo(night, operations, String(collectorId), [`collector/${collectorId}`]);
+  }
+  for (const of of night.seen.all.values()) {
+    const { rollout } = of;
+    if (rollout.endedAt !== null) continue;
+    const verb = isLeftAlone(night, of, process.host) ? abortOf(of) : helpingVerb(of);
+    if (verb === undefined) continue;
+    spoke = true;
+    await ask(night, operations, of, shownFor(of, verb), 'helper');
+    for (const { label } of rollout.heldStrata) {
+      await letGo(night, operations, label, stratumKeys(night, label));
+    }
+  }
+  return spoke;
+}
+
+/** What a build that is gone leaves held: only an abort ends it. */
+export async function endWhatCannot(night: Night, daemon: DaemonModel): Promise<boolean> {
+  const { operations } = daemon;
+  let spoke = false;
+  for (const of of night.seen.all.values()) {
+    const { rollout } = of;
+    // The build, or the last collector of the fleet.
+    const isGone =
+      /no longer offered|no target|it is empty/.test(rollout.reason) || rollout.state === 'awaitingApproval';
+    if (rollout.endedAt !== null || !isGone) continue;
+    spoke = true;
+    await ask(night, operations, of, { verb: 'abort' }, 'helper');
+  }
+  return spoke || helpOut(night, daemon);
+}
+
+function helpingVerb({ rollout }: SeenRollout): RolloutVerb | undefined {
+  if (rollout.state === 'awaitingApproval') return 'approve';
+  if (rollout.state === 'held' || rollout.state === 'paused') return 'resume';
+  if (rollout.state === 'rollingBack' && rollout.doubt !== undefined && rollout.rollbackId === null)
+    return 'abort';
+  return rollout.waves.some(({ state }) => state === 'awaitingApproval') ? 'approve' : undefined;
+}
+
+// Fewer collectors can't tell an account from another (account.ts).
+const comparedMin = 3;
+
+/** What this host's daemon leaves alone for good: of another account, or not to be told from one by a new access key. */
+export function isLeftAlone(
+  { serviceOf }: Pick<Night, 'serviceOf'>,
+  { rollout, upgrades, account }: SeenRollout,
+  { accessKey }: Host,
+): boolean {
+  if (account === 'other') return true;
+  if (rollout.accountMarks?.some((mark) => mark.accessIdHash === accessIdHash('ours', accessKey)) === true)
+    return false;
+  const { collectors } = serviceOf(rollout.id);
+  const members = [...upgrades.values()].filter(({ progress: { state } }) => state !== 'withdrawn');
+  const there = members.filter(
+    ({ identity: { collectorId } }) => collectors.get(collectorId)?.deletedAt === null,
+  );
+  return there.length < comparedMin || there.length < members.length;
+}
+
+function abortOf({ rollout }: SeenRollout): RolloutVerb | undefined {
+  return isRolloutEnd(rollout.state) ? undefined : 'abort';
+}
+
+function choose(night: Night, chances: Chances): SeenRollout | undefined {
+  const all = [...night.seen.all.values()];
+  const active = all.filter(({ rollout }) => rollout.endedAt === null);
+  return chances.hit(0.9) && active.length > 0 ? chances.some(active) : chances.some(all);
+}
+
+async function speak(
+  night: Night,
+  { operations }: DaemonModel,
+  chances: Chances,
+  of: SeenRollout,
+  by: string,
+): Promise<void> {
+  const { rollout } = of;
+  const draw = chances.next();
+  const say = async (verb: RolloutVerb) => {
+    const meant =
+      verb === 'rollback' ? await lookAtRollback(night, operations, chances, of) : shownFor(of, verb);
+    // A name that is wrong, or was right a moment ago.
+    const asked = verb === 'approve' && chances.hit(0.35) ? misnamed(of, chances) : meant;
+    if (chances.hit(0.3)) await later(night, chances.int(1, 540_000));
+    if (!night.isTroubled()) return;
+    return ask(night, operations, of, asked, by);
+  };
+  const waits =
+    rollout.state === 'awaitingApproval' || rollout.waves.some(({ state }) => state === 'awaitingApproval');
+  if (waits && draw < 0.7) return say('approve');
+  if (rollout.waves.some(({ state }) => state === 'soaking') && draw < 0.2) return say('skipSoak');
+  if (rollout.state === 'held' || rollout.state === 'paused') {
+    if (draw < 0.55) return say('resume');
+    if (draw < 0.6) return say('abort');
+    if (draw < 0.67) return say('rollback');
+    if (draw < 0.75) return say('retry');
+    return release(night, operations, chances, of);
+  }
+  if (isRolloutEnd(rollout.state)) {
+    if (draw < 0.4) return say('retry');
+    if (draw < 0.6) return say('rollback');
+    return release(night, operations, chances, of);
+  }
+  if (draw < 0.3) return say('pause');
+  if (draw < 0.35) return say('abort');
+  if (draw < 0.42) return say('rollback');
+  if (draw < 0.5) return say('retry');
+  if (draw < 0.55) return say('resume');
+  if (draw < 0.85) return hold(night, operations, chances, of);
+  return release(night, operations, chances, of);
+}
+
+/** Looks at what a rollback would do: what is asked for later names that. */
+async function lookAtRollback(
+  night: Night,
+  operations: RolloutOperations,
+  chances: Chances,
+  { rollout }: SeenRollout,
+): Promise<AskedVerb> {
+  const result = await expectFaults(night, 'preview', () => operations.previewRollback(rollout.id));
+  const preview = result?.kind === 'shown' ? result.preview : undefined;
+  const collectors = preview?.collectors ?? 0;
+  const now = chances.hit(0.3);
+  night.orders.rollbackAsked(rollout.id, { collectors, now });
+  return { verb: 'rollback', now, shown: { collectors, leftBehind: countLeft(preview?.leftBehind ?? []) } };
+}
+
+const stopping: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'rollback']);
+const lifting: ReadonlySet<RolloutVerb> = new Set(['resume', 'approve', 'retry']);
+
+/** A verb as a person means it who sees this rollout. */
+function shownFor({ rollout, upgrades }: SeenRollout, verb: RolloutVerb): AskedVerb {
+  switch (verb) {
+    case 'approve': {
+      if (rollout.state === 'awaitingApproval') return { verb, planHash: rollout.planHash };
+      const waits = rollout.waves.find((wave) => wave.state === 'awaitingApproval');
+      return { verb, wave: waits?.name ?? '' };
+    }
+    case 'skipSoak':
+      return { verb, wave: rollout.waves.find((wave) => wave.state === 'soaking')?.name ?? '' };
+    case 'resume':
+      return { verb, hold: holdNumber(rollout) ?? rollout.rev };
+    case 'retry':
+      return {
+        verb,
+        failed: [...upgrades.values()].filter(({ progress: { state } }) => isFailed(state)).length,
+      };
+    default:
+      return { verb };
+  }
+}
+
+function misnamed({ rollout }: SeenRollout, chances: Chances): AskedVerb {
+  const wave = chances.some(rollout.waves)?.name;
+  return wave === undefined || chances.hit(0.3)
+    ? { verb: 'approve', planHash: 'deadbeef' }
+    : { verb: 'approve', wave };
+}
+
+async function ask(
+  night: Night,
+  operations: RolloutOperations,
+  of: SeenRollout,
+  asked: AskedVerb,
+  by: string,
+): Promise<void> {
+  const { rollout } = of;
+  const { verb } = asked;
+  const keys = [`rollout/${rollout.id}`];
+  of.isDisturbed = true;
+  const named = nameIn(asked);
+  const isNew = !of.asked.has(named);
+  of.asked.add(named);
+  of.asksOpen += 1;
+  if (verb === 'resume' || verb === 'retry') of.isForgiven = true;
+  if (verb === 'retry') of.isLimitUnknown = true;
+  if (verb === 'skipSoak') of.soaksSkipped.add(rollout.waves.findIndex(({ state }) => state === 'soaking'));
+  const lifted = lifting.has(verb) ? night.orders.asks(keys) : undefined;
+  // Said to a rollback, it only lifts its windows.
+  const isStopping = stopping.has(verb) && !(verb === 'rollback' && rollout.kind === 'rollback');
+  const forbidden = isStopping ? night.orders.forbids(keys) : undefined;
+  night.trace(by, () => `${verb} ${rollout.id}`);
+  const result = await expectFaults(night, verb, () =>
+    operations.apply({ rolloutId: rollout.id, by, reason: '', ...asked }),
+  );
+  night.trace(
+    by,
+    () =>
+      `${verb} ${rollout.id}: ${result?.kind ?? 'no answer'} ${result?.kind === 'refused' ? result.reason : ''}`,
+  );
+  of.asksOpen -= 1;
+  // What was refused was not asked for: nothing that waits later begins by it.
+  if (isNew && result?.kind === 'refused' && of.asksOpen === 0) of.asked.delete(named);
+  lifted?.();
+  if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden?.();
+}
+
+function nameIn(asked: AskedVerb): string {
+  if (asked.verb === 'approve') return 'wave' in asked ? `wave ${asked.wave}` : `plan ${asked.planHash}`;
+  return asked.verb === 'resume' ? `hold ${asked.hold}` : asked.verb;
+}
+
+async function hold(
+  night: Night,
+  operations: RolloutOperations,
+  chances: Chances,
+  of: SeenRollout,
+): Promise<void> {
+  const { rollout } = of;
+  const { strataHeldBeforeApproval, heldWhileInDoubt } = night.setup.features;
+  const awaits = [...night.seen.all.values()].some((each) => each.rollout.state === 'awaitingApproval');
+  const kind = awaits && !strataHeldBeforeApproval ? chances.int(0, 2) : chances.int(0, 4);
+  of.isDisturbed = true;
+  const isSafe = (id: number) =>
+    heldWhileInDoubt || [...night.seen.all.values()].every(({ upgrades }) => !isInDoubt(upgrades.get(id)));
+  const collector = chances.some([...of.upgrades.keys()].filter(isSafe));
+  const stratum = chances.some(of.groups.strata)?.label;
+  const [subject, keys] =
+    kind === 0
+      ? [rollout.targetBuild, [`build/${rollout.targetBuild}`]]
+      : kind < 3 && collector !== undefined
+        ? [String(collector), [`collector/${collector}`]]
+        : [awaits && !strataHeldBeforeApproval ? '' : (stratum ?? ''), stratumKeys(night, stratum ?? '')];
+  if (subject === '') return;
+  const forbidden = night.orders.forbids(keys);
+  night.trace('person', () => `hold ${subject}`);
+  const result = await expectFaults(night, 'hold', () =>
+    operations.hold({ subject, by: 'person', reason: 'careful' }),
+  );
+  night.trace('person', () => `hold ${subject}: ${result?.kind ?? 'no answer'}`);
+  if (result?.kind === 'done' || result?.kind === 'unchanged') forbidden();
+}
+
+function isInDoubt(upgrade: Upgrade | undefined): boolean {
+  return upgrade?.progress.state === 'starting' || upgrade?.progress.state === 'queued';
+}
+
+async function release(
+  night: Night,
+  operations: RolloutOperations,
+  chances: Chances,
+  of: SeenRollout,
+): Promise<void> {
+  const { builds, collectors } = await night.register.holds();
+  const things = [
+    ...builds.map(({ build }) => [build, [`build/${build}`]] as const),
+    ...collectors.map(({ collectorId }) => [String(collectorId), [`collector/${collectorId}`]] as const),
+    ...of.rollout.heldStrata.map(({ label }) => [label, stratumKeys(night, label)] as const),
+  ];
+  const thing = chances.some(things);
+  if (thing === undefined) return;
+  await letGo(night, operations, thing[0], thing[1]);
+}
+
+async function letGo(
+  night: Night,
+  operations: RolloutOperations,
+  subject: string,
+  keys: readonly string[],
+): Promise<void> {
+  if (keys.some((key) => key.startsWith('stratum/')))
+    for (const of of night.seen.all.values()) {
+      of.isForgiven = true;
+      of.isLimitUnknown = true;
+    }
+  const lifted = night.orders.asks(keys);
+  night.trace('person', () => `release ${subject}`);
+  await expectFaults(night, 'release', () => operations.release({ subject, by: 'person', reason: 'fine' }));
+  lifted();
+}
+
+/** A stratum is held in every rollout on its way that has it, and released in those that are over, too. */
+function stratumKeys(night: Night, label: string): readonly string[] {
+  const ids: string[] = [];
+  for (const [id, of] of night.seen.all) {
+    const planned = of.rollout.endedAt === null ? of.groups.strata : [];
+    const labels = [...planned, ...of.rollout.heldStrata];
+    if (!labels.some((stratum) => stratum.label === label)) continue;
+    of.isDisturbed = true;
+    ids.push(`stratum/${id}/${label}`);
+  }
+  return ids;
+}
+
+export async function expectFaults<T>(
+  night: Night,
+  verb: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    const isInjected = error instanceof InjectedFault;
+    night.verdicts.check(
+      'no error',
+      isInjected,
+      () => `${verb}: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
+    );
+    return undefined;
+  }
+}
+
+function later({ scheduler }: Night, forMs: number): Promise<void> {
+  return new Promise((resolve) => scheduler.at(scheduler.now() + forMs, resolve));
+}

@@ -1,0 +1,76 @@
+import { makeChances } from '../chances.ts';
+import type { Night } from '../night.ts';
+import { drawBrakes } from '../random-policy.ts';
+import type { DaemonModel } from './daemon-model.ts';
+import type { HostModel } from './host-changes.ts';
+import { expectFaults } from './people.ts';
+
+const minuteMs = 60_000;
+
+/**
+ * People change windows, freezes, slots, caps and limits in the config: one host after the other gets the new file, and its
+ * daemon reads it anew, or is restarted; some hosts keep the older one.
+ */
+export function planReloads(
+  night: Night,
+  {
+    hosts,
+    daemonOn,
+    restart,
+  }: {
+    readonly hosts: readonly HostModel[];
+    daemonOn(host: HostModel): DaemonModel | undefined;
+    restart(host: HostModel): void;
+  },
+): void {
+  const { setup, scheduler } = night;
+  const chances = makeChances(setup.seed, 'reloads');
+  const startsAt = scheduler.now();
+  const getConfig = (host: HostModel, config: number): void => {
+    if (!night.isTroubled() || host.account !== 'ours' || host.config > config) return;
+    host.config = config;
+    const daemon = daemonOn(host);
+    if (daemon === undefined || chances.hit(0.15)) restart(host);
+    else void reload(night, daemon, config);
+  };
+  for (let index = 0; index < Math.round(setup.faults.reload); index += 1) {
+    const change = (): void => {
+      if (!night.isTroubled()) return;
+      const newest = night.configs.at(-1) ?? [];
+      const config = night.addConfig(newest.map((policy) => drawBrakes(chances, policy, scheduler.now())));
+      night.struck('reload');
+      const [first, ...others] = chances.hit(0.5) ? hosts : hosts.toReversed();
+      if (first !== undefined) getConfig(first, config);
+      for (const host of others)
+        if (chances.hit(0.6))
+          scheduler.at(scheduler.now() + chances.int(1, 60 * minuteMs), () => getConfig(host, config));
+    };
+    scheduler.at(startsAt + chances.between(0, setup.troubleMs), () => {
+      // What former brakes gave their turn a moment ago must not leave by it.
+      if (chances.hit(0.4)) change();
+      else night.afterNextAdmission(() => scheduler.at(scheduler.now() + chances.int(0, 4_000), change));
+    });
+  }
+}
+
+async function reload(night: Night, daemon: DaemonModel, config: number): Promise<void> {
+  const { name } = daemon.process;
+  // What was answered would be undone where the store goes back.
+  const spoken = night.orders.asks([]);
+  const answered = night.brakes.asks();
+  night.trace('person', () => `reload of config ${config} on ${name}`);
+  const result = await Promise.race([
+    expectFaults(night, 'reload', () => daemon.reload(config)),
+    gaveUp(night),
+  ]);
+  night.trace('person', () => `reload of config ${config} on ${name}: ${result?.kind ?? 'no answer'}`);
+  spoken();
+  for (const of of night.seen.all.values()) of.isDisturbed = true;
+  if (result === undefined || result.kind === 'refused') answered();
+  else answered({ config, rollouts: result.rollouts.map(({ rollout }) => rollout) });
+}
+
+/** Whoever speaks to a daemon that dies gives up after a while. */
+function gaveUp({ scheduler }: Night): Promise<undefined> {
+  return new Promise((resolve) => scheduler.at(scheduler.now() + 10 * minuteMs, () => resolve(undefined)));
+}

@@ -1,0 +1,379 @@
+import { request } from 'undici';
+import { secretsOf } from '../../../src/cli/shell/choose-redis.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { type Daemon, makeDaemon } from '../../../src/daemon/daemon.ts';
+import { type LogFields, makeLogger } from '../../../src/observability/logger.ts';
+import type { VerbResult } from '../../../src/orchestrator/operations/operations.ts';
+import type { RedisConfig } from '../../../src/redis/connection/config.ts';
+import { isRightsRefusal } from '../../../src/redis/connection/rights-refusal.ts';
+import type { RecordSnapshot } from '../../../src/reference-service/api/service-record.ts';
+import { parseScenario, type ScenarioInput } from '../../../src/reference-service/scenario/scenario.ts';
+import {
+  type ReferenceService,
+  startReferenceService,
+} from '../../../src/reference-service/server/start-reference-service.ts';
+import { countLeft } from '../../../src/rollout/model/left-behind.ts';
+import type { WaveState } from '../../../src/rollout/model/rollout.ts';
+import type { Upgrade } from '../../../src/rollout/model/upgrade.ts';
+import type { RolloutStatus } from '../../../src/rollout/status/status.ts';
+import type { ServiceFailure } from '../../../src/rollout/upgrade/failure-classes.ts';
+import { readConfig } from '../config-fixtures.ts';
+import { watchOutput } from '../setup/secret-watch.ts';
+import { testSecrets } from '../test-secrets.ts';
+import { until } from '../until.ts';
+import { brokenPromises } from './judge-night.ts';
+
+/** The service's clock runs so many times as fast as ours: 5 minutes are a second. */
+export const nightSpeed = 300;
+
+// Accepted requests in any one real second. We take 80 % of it, so that a moment without a CPU does not look like a
+// budget that was exceeded, while two budgets that don't know of each other certainly do.
+const requestsPerSecond = 240;
+const budgetShare = '80%';
+
+// A create in doubt keeps its slot a little longer than this: far above what a slow machine needs for an answer.
+const requestTimeout = '5s';
+
+export const nightPolicy = 'night';
+export const nightCredentials = testSecrets.night;
+
+export interface NightInput {
+  readonly redis: RedisConfig;
+  /** Merged into a fleet that is well: `failures` and `httpFaults` say what goes wrong. */
+  readonly scenario?: ScenarioInput;
+  /** Keys of the policy, as in the config file. */
+  readonly rollout?: Readonly<Record<string, unknown>>;
+  /** More policies, beside the one that `rollout` changes. */
+  readonly moreRollouts?: ReadonlyArray<Readonly<Record<string, unknown>>>;
+  /** Keys of the service section, as in the config file. */
+  readonly service?: Readonly<Record<string, unknown>>;
+  readonly http?: Readonly<Record<string, unknown>>;
+  /** True: the daemons look for work by themselves; else a test calls `scan`. */
+  readonly followsSchedule?: boolean;
+  /** In which records are written and read; this upwave's, where left out. */
+  readonly recordVersion?: number;
+  /** False: the log is not scrubbed, so that a secret which only the scrubber keeps out is seen. */
+  readonly scrubsLog?: boolean;
+  /** Puts something between the daemons and the service. @returns its address */
+  readonly through?: (serviceUrl: string) => Promise<string>;
+}
+
+export interface LogLine extends LogFields {
+  readonly level: string;
+  readonly time: string;
+}
+
+/** A daemon of a night, in this process. */
+export interface NightDaemon {
+  readonly daemon: Daemon;
+  readonly url: string;
+  readonly operations: Daemon['operations'];
+  readonly log: readonly LogLine[];
+  /** The log as it was written. */
+  readonly logText: () => string;
+  /** Its lines about this event. */
+  told(event: string): readonly LogLine[];
+  /** Asks its API. */
+  get(path: string): Promise<{ readonly status: number; readonly text: string }>;
+  /** Once or more often. */
+  close(): Promise<void>;
+}
+
+/** A reference service at high speed, a policy, and any number of daemons on one Redis. */
+export interface Night {
+  readonly service: ReferenceService;
+  readonly config: Config;
+  readonly redis: RedisConfig;
+  record(): RecordSnapshot;
+  /** @param changes what its config says otherwise than the night's: of the service section, and of the policy */
+  startDaemon(changes?: Pick<NightInput, 'service' | 'rollout' | 'recordVersion'>): Promise<NightDaemon>;
+  close(): Promise<void>;
+}
+
+/** The end of a test: vitest's `onTestFinished`. */
+export type AtEnd = (work: () => Promise<void>) => void;
+
+/** A service that serves a night, and everything a daemon needs to work against it. What was started ends with the test. */
+export async function aDaemonNight(input: NightInput, atEnd: AtEnd): Promise<Night> {
+  const service = await startReferenceService({
+    credentials: [nightCredentials],
+    speed: nightSpeed,
+    scenario: parseScenario(nightScenario(input.scenario)),
+  });
+  const url = (await input.through?.(service.url)) ?? service.url;
+  const config = readConfig(JSON.stringify(nightConfig(`${url}/api`, input)));
+  const daemons: NightDaemon[] = [];
+  const close = async () => {
+    for (const daemon of daemons) await daemon.close();
+    await service.close();
+  };
+  atEnd(close);
+  return {
+    service,
+    config,
+    redis: input.redis,
+    record: () => service.record.snapshot(),
+    startDaemon: async (changes = {}) => {
+      const changed = {
+        ...input,
+        service: { ...input.service, ...changes.service },
+        rollout: { ...input.rollout, ...changes.rollout },
+      };
+      const night = { ...input, ...changes };
+      const daemon = await startDaemon(readConfig(JSON.stringify(nightConfig(`${url}/api`, changed))), night);
+      daemons.push(daemon);
+      return daemon;
+    },
+    close,
+  };
+}
+
+/** A night in which a daemon has just started a rollout. */
+export interface StartedNight {
+  readonly night: Night;
+  /** The one that started it. */
+  readonly daemon: NightDaemon;
+  readonly rolloutId: string;
+  /** Waits for the rollout's end. */
+  end(): Promise<NightEnd>;
+}
+
+export interface NightEnd {
+  readonly status: RolloutStatus;
+  readonly upgrades: readonly Upgrade[];
+  /** What must be true of every end, and is not. */
+  readonly broken: readonly string[];
+}
+
+/** A night with so many daemons (one where left out), of which the first has looked for work as an operator does. */
+export async function aStartedNight(
+  input: NightInput & { readonly daemons?: number },
+  atEnd: AtEnd,
+): Promise<StartedNight> {
+  const night = await aDaemonNight(input, atEnd);
+  const daemon = await night.startDaemon();
+  for (let started = 1; started < (input.daemons ?? 1); started += 1) await night.startDaemon();
+  const rolloutId = await scan(daemon);
+  return {
+    night,
+    daemon,
+    rolloutId,
+    end: async () => {
+      const status = await untilEnded(daemon, rolloutId);
+      const upgrades = await upgradesOf(daemon, rolloutId);
+      return { status, upgrades, broken: brokenPromises(night, status, upgrades) };
+    },
+  };
+}
+
+/** A fleet of 40 in which every upgrade goes well and takes one to four minutes of the service's time. */
+function nightScenario(changes: ScenarioInput = {}): ScenarioInput {
+  return {
+    naturalFailures: { failed: 0, timeout: 0, lost: 0, lostMac: 0 },
+    ...changes,
+    fleet: {
+      size: 40,
+      seed: 'night',
+      ...changes.fleet,
+      shares: {
+        dead: 0,
+        hosted: 0.02,
+        mac: 0.05,
+        container: 0.05,
+        unparsableVersion: 0,
+        latestOrOneBehind: 0.1,
+        ...changes.fleet?.shares,
+      },
+    },
+    durations: { median: '2m', p95: '3m', min: '1m', max: '4m', ...changes.durations },
+    limits: { requestsPerSecond: requestsPerSecond / nightSpeed, ...changes.limits },
+    failures: [...(changes.failures ?? []), { outcome: 'succeeded' }],
+  };
+}
+
+/** The config file of a night, as data. */
+export function nightConfig(baseUrl: string, input: Omit<NightInput, 'redis' | 'scenario'> = {}): object {
+  return {
+    service: {
+      baseUrl,
+      ...nightCredentials,
+      requestsPerSecond,
+      budgetShare,
+      requestTimeout,
+      ...input.service,
+    },
+    http: { port: 0, ...input.http },
+    log: { level: 'debug' },
+    rollouts: [
+      {
+        name: nightPolicy,
+        concurrency: 8,
+        waves: [
+          { name: 'canary', size: 4, soak: '300ms', maxFailures: 1 },
+          { name: 'early', size: '30%', soak: '300ms', maxFailures: '20%' },
+          { name: 'rest', maxFailures: '20%' },
+        ],
+        // Longer than the service's own times want, so that a slow machine makes no failures.
+        upgrade: { deadline: '15s', verifyWithin: '5s', expect: '600ms' },
+        retry: { backoff: { initial: '100ms', max: '300ms' } },
+        defer: { upTo: '30s' },
+        ...input.rollout,
+      },
+      ...(input.moreRollouts ?? []),
+    ],
+  };
+}
+
+async function startDaemon(config: Config, input: NightInput): Promise<NightDaemon> {
+  const lines: string[] = [];
+  const log: LogLine[] = [];
+  const destination = {
+    write: (line: string) => {
+      watchOutput('the log of a daemon', line);
+      lines.push(line);
+      log.push(JSON.parse(line) as LogLine);
+    },
+  };
+  const daemon = makeDaemon({
+    config,
+    redis: input.redis,
+    logger: makeLogger({
+      level: 'debug',
+      secrets: input.scrubsLog === false ? [] : secretsOf(config, input.redis),
+      destination,
+    }),
+    version: '0.0.0-test',
+    followsSchedule: input.followsSchedule ?? false,
+    ...(input.recordVersion === undefined ? {} : { recordVersion: input.recordVersion }),
+  });
+  const { url } = await daemon.start();
+  // What an operator asks is refused until there is a connection.
+  await until('an answer of Redis', () =>
+    daemon.operations.listRollouts().catch((error: unknown) => isRightsRefusal(error) || undefined),
+  );
+  let closing: Promise<void> | undefined;
+  return {
+    daemon,
+    url,
+    operations: daemon.operations,
+    log,
+    logText: () => lines.join(''),
+    told: (event) => log.filter((line) => line.event === event),
+    get: async (path) => {
+      const answer = await request(`${url}${path}`);
+      return { status: answer.statusCode, text: await answer.body.text() };
+    },
+    close: () => {
+      closing ??= daemon.close();
+      return closing;
+    },
+  };
+}
+
+/**
+ * Looks for work as an operator does, again as long as the service gives no answer: one with faults gives none at times,
+ * and one with a short time-out none in time on a machine that has other work to do.
+ * @returns the rollout's id
+ */
+export function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<string> {
+  return until('a look that gets through', async () => {
+    const result = await daemon.scanNow(policy, 'operator');
+    if (result.kind === 'started') return result.rolloutId;
+    if (result.kind === 'failed' && isPassing(result.cause)) return undefined;
+    throw new Error(`no rollout was started: ${JSON.stringify(result)}`);
+  });
+}
+
+/** A policy that selects no collector; `learnClock` scans it. */
+export const nobodyRollout = { name: 'nobody', select: { include: { name: 'nobody' } } };
+
+// Spread by the rate over a few hundred milliseconds, which are a minute and more of the service's time.
+const clockKnownAfter = 60;
+
+/**
+ * Scans `nobodyRollout` until the daemon has learned how fast the service's clock runs. A plan made before that has each
+ * collector polled on the service's own list before its create.
+ */
+export async function learnClock(night: Night, { daemon }: NightDaemon): Promise<void> {
+  const asked = () => Object.values(night.record().requests).reduce((sum, count) => sum + count, 0);
+  while (asked() < clockKnownAfter) await daemon.scanNow(nobodyRollout.name, 'operator');
+}
+
+function isPassing(cause: ServiceFailure['kind'] | 'implausible'): boolean {
+  return cause === 'unavailable' || cause === 'throttled' || cause === 'implausible';
+}
+
+export async function statusOf({ operations }: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
+  const status = await operations.rolloutStatus(rolloutId);
+  if (status === undefined) throw new Error(`there is no rollout ${rolloutId}`);
+  return status;
+}
+
+/** Waits until the rollout is in this state. */
+export function untilState(
+  daemon: NightDaemon,
+  rolloutId: string,
+  state: RolloutStatus['state'],
+): Promise<RolloutStatus> {
+  return until(`${rolloutId} to be ${state}`, async () => {
+    const status = await statusOf(daemon, rolloutId).catch(() => undefined);
+    return status?.state === state ? status : undefined;
+  });
+}
+
+/** Waits until the wave at this index is in this state. */
+export function untilWave(
+  daemon: NightDaemon,
+  rolloutId: string,
+  { index, state }: { readonly index: number; readonly state: WaveState },
+): Promise<RolloutStatus> {
+  return until(`wave ${index} of ${rolloutId} to be ${state}`, async () => {
+    const status = await statusOf(daemon, rolloutId);
+    return status.waves[index]?.state === state && status;
+  });
+}
+
+/** Waits until nothing of the rollout runs at the service or waits for its proof. */
+export function untilIdle(daemon: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
+  return until(`the end of what runs of ${rolloutId}`, async () => {
+    const status = await statusOf(daemon, rolloutId);
+    return activeOf(status) === 0 && status;
+  });
+}
+
+/** Waits until the service has accepted so many creates. */
+export async function createsReach({ record }: Pick<Night, 'record'>, count: number): Promise<void> {
+  await until(`${count} creates`, () => record().creates.length >= count);
+}
+
+/** Waits until the rollout has ended, and nothing of it is watched any more. */
+export function untilEnded(daemon: NightDaemon, rolloutId: string): Promise<RolloutStatus> {
+  let last: RolloutStatus | undefined;
+  const what = () =>
+    `the end of ${rolloutId}: ${JSON.stringify({ state: last?.state, reason: last?.reason, counts: last?.counts, blockers: last?.blockers })}, last log: ${JSON.stringify(daemon.log.slice(-20))}`;
+  return until(what, async () => {
+    last = await statusOf(daemon, rolloutId).catch(() => undefined);
+    return last?.endedAt === null ? undefined : last;
+  });
+}
+
+export async function upgradesOf(
+  { operations }: NightDaemon,
+  rolloutId: string,
+): Promise<readonly Upgrade[]> {
+  return (await operations.listUpgrades(rolloutId, { offset: 0, limit: 1_000 })) ?? [];
+}
+
+/** Upgrades that may be running at the service, or wait for their proof. */
+export function activeOf({ counts }: RolloutStatus): number {
+  return counts.queued + counts.starting + counts.upgrading + counts.verifying;
+}
+
+/** Asks for a rollback as it is shown (P15). */
+export async function rollBack({ operations }: NightDaemon, rolloutId: string): Promise<VerbResult> {
+  const result = await operations.previewRollback(rolloutId);
+  if (result.kind !== 'shown') throw new Error(`no preview of a rollback of ${rolloutId}: ${result.kind}`);
+  const { collectors, leftBehind } = result.preview;
+  const shown = { collectors, leftBehind: countLeft(leftBehind) };
+  return operations.apply({ rolloutId, verb: 'rollback', by: 'ops', reason: 'it is bad', shown });
+}

@@ -1,0 +1,427 @@
+import type { EpochMs } from '../../../src/base/time.ts';
+import type {
+  AuditEntry,
+  CollectorHold,
+  FleetRegister,
+} from '../../../src/orchestrator/ports/fleet-register.ts';
+import type {
+  FrozenPlan,
+  RolloutStore,
+  UpgradeChange,
+} from '../../../src/orchestrator/ports/rollout-store.ts';
+import { candidatesPerView, perLaneMin } from '../../../src/redis/rollout-store/view.ts';
+import { parseRolloutId } from '../../../src/redis/schema/rollout-keys.ts';
+import type { RolloutEvent } from '../../../src/rollout/model/events.ts';
+import type { PlanGroups } from '../../../src/rollout/model/plan-groups.ts';
+import type { BuildHold, Rollout } from '../../../src/rollout/model/rollout.ts';
+import { holdsSlot, isEnd, isFailed, type Upgrade, weightOf } from '../../../src/rollout/model/upgrade.ts';
+import { type MemoryTally, makeMemoryTally } from './memory-tally.ts';
+
+interface Kept {
+  rollout: Rollout;
+  groups: PlanGroups;
+  upgrades: Map<number, Upgrade>;
+  tally: MemoryTally;
+  readonly events: RolloutEvent[];
+  brake: boolean;
+  /** By collector: when its intent was stored. */
+  readonly intents: Map<number, EpochMs>;
+}
+
+export interface MemoryRolloutStore extends RolloutStore {
+  /** Loses every rollout, as a store that was emptied; the numbers of rollouts are those that daemons bring back. */
+  forget(): void;
+  /** @returns brings back what is there now, whatever is written until then */
+  keep(): () => void;
+}
+
+/**
+ * A model of the store: the same answers as the one in Redis, in memory, for virtual time. What is counted is kept up
+ * with each change, so that thousands of nights a minute can be played.
+ * @param now its own clock, as Redis has one
+ */
+export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRolloutStore {
+  const kept = new Map<string, Kept>();
+  const active = new Map<string, string>();
+  const numbers = new Map<string, number>();
+  const fences = new Map<string, number>();
+
+  const activeKey = (policy: string, kind: Rollout['kind']) => `${policy}/${kind}`;
+  const keyOf = (rollout: Rollout) => activeKey(parseRolloutId(rollout.id).policy, rollout.kind);
+  const isFenced = (rolloutId: string, fence: number | null): boolean => {
+    if (fence === null) return false;
+    const { policy } = parseRolloutId(rolloutId);
+    const seen = fences.get(policy) ?? 0;
+    fences.set(policy, Math.max(seen, fence));
+    return fence < seen;
+  };
+  const noteIntent = (
+    { intents }: Kept,
+    { progress: { state }, identity: { collectorId } }: Upgrade,
+    isNew: boolean,
+  ) => {
+    if (state !== 'starting') intents.delete(collectorId);
+    else if (isNew || !intents.has(collectorId)) intents.set(collectorId, now());
+  };
+  const settle = (of: Kept, { rollout, upgrades, groups, events }: FrozenPlan) => {
+    of.rollout = rollout;
+    of.groups = groups;
+    of.upgrades = new Map(upgrades.map((upgrade) => [upgrade.identity.collectorId, upgrade]));
+    of.tally = makeMemoryTally();
+    of.intents.clear();
+    for (const upgrade of upgrades) {
+      of.tally.add(upgrade);
+      noteIntent(of, upgrade, true);
+      if ('endedAt' in upgrade.progress) of.tally.replace(upgrade, upgrade, upgrade.progress.endedAt);
+    }
+    of.events.push(...events);
+  };
+
+  /** The same rules in the same order as in Redis, but for commands sent twice: nothing is lost here. */
+  const transition = (
+    change: UpgradeChange,
+    call: {
+      readonly mode: 'save' | 'intent' | 'admit' | 'rejoin';
+      readonly rolloutRev?: number;
+      readonly tripAbove?: number | null;
+      /** Of the guard of a write of many: judged once for all of them. */
+      readonly isRefused?: boolean;
+      readonly hasRoom?: (of: Kept) => boolean;
+    },
+  ): 'saved' | 'stale' | 'braked' => {
+    const { before, after, events } = change;
+    const of = kept.get(after.identity.rolloutId);
+    const current = of?.upgrades.get(after.identity.collectorId);
+    if (of === undefined || current === undefined) return 'stale';
+    const isRepeated = call.mode !== 'intent' && isSame(current, after);
+    const isOfBefore = current.rev === before.rev && current.progress.state === before.progress.state;
+    if (!isRepeated && !isOfBefore) return 'stale';
+    const isRunning = of.rollout.state === 'running' && !of.brake;
+    const isAsDecided = call.rolloutRev === undefined || of.rollout.rev === call.rolloutRev;
+    if (call.mode === 'intent' && !isRunning) return 'braked';
+    if (call.mode === 'intent' && !isAsDecided) return 'stale';
+    if (isRepeated) return 'saved';
+    if (call.isRefused || (call.mode === 'rejoin' && !isAsDecided)) return 'stale';
+    if (call.mode === 'admit' && !(isRunning && isAsDecided && call.hasRoom?.(of))) return 'stale';
+    of.upgrades.set(after.identity.collectorId, after);
+    noteIntent(of, after, call.mode === 'intent');
+    of.tally.replace(before, after, changedAtOf(change));
+    of.events.push(...events);
+    const isWorse = weightOf(after) > weightOf(before);
+    const above = call.tripAbove ?? Number.POSITIVE_INFINITY;
+    if (isWorse && !of.brake && of.tally.waveWeight(after.identity.wave) > above) {
+      of.brake = true;
+      of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
+    }
+    return 'saved';
+  };
+
+  const listOf = (policies: readonly string[]): readonly Rollout[] =>
+    [...kept.values()]
+      .map(({ rollout }) => rollout)
+      .filter(({ id }) => policies.includes(parseRolloutId(id).policy))
+      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+
+  return {
+    forget: () => {
+      kept.clear();
+      active.clear();
+      fences.clear();
+    },
+    keep: () => {
+      const was = [...kept].map(([id, of]) => ({
+        id,
+        of,
+        ...of,
+        upgrades: [...of.upgrades],
+        intents: [...of.intents],
+        told: of.events.length,
+      }));
+      const others = [active, numbers, fences].map((map) => ({
+        map: map as Map<string, unknown>,
+        entries: [...map],
+      }));
+      return () => {
+        kept.clear();
+        for (const { id, of, rollout, groups, upgrades, brake, intents, told } of was) {
+          of.events.splice(told);
+          settle(of, { rollout, groups, upgrades: upgrades.map(([, upgrade]) => upgrade), events: [] });
+          of.brake = brake;
+          of.intents.clear();
+          for (const [collectorId, at] of intents) of.intents.set(collectorId, at);
+          kept.set(id, of);
+        }
+        for (const { map, entries } of others) {
+          map.clear();
+          for (const [key, value] of entries) map.set(key, value);
+        }
+      };
+    },
+    findUpgradesOf: async (policies, collectorId) => {
+      const ids = policies.flatMap((policy) =>
+        (['upgrade', 'rollback'] as const).flatMap((kind) => active.get(activeKey(policy, kind)) ?? []),
+      );
+      return ids.flatMap((rolloutId) => {
+        const upgrade = kept.get(rolloutId)?.upgrades.get(collectorId);
+        return upgrade === undefined ? [] : [{ rolloutId, upgrade }];
+      });
+    },
+    activeRolloutIds: async (policies) => {
+      const ids: string[] = [];
+      if (active.size === 0) return ids;
+      for (const policy of policies) {
+        for (const kind of ['upgrade', 'rollback'] as const) {
+          const id = active.get(activeKey(policy, kind));
+          if (id !== undefined) ids.push(id);
+        }
+      }
+      return ids;
+    },
+    currentRollouts: async (policies) => {
+      const ids = new Set<string>();
+      for (const policy of policies) {
+        const all = listOf([policy]);
+        const isActive = ({ id }: Rollout) => [...active.values()].includes(id);
+        const last = all.find((rollout) => !isActive(rollout));
+        for (const { id, rollbackId, rollbackOf } of [...all.filter(isActive), ...(last ? [last] : [])])
+          for (const each of [id, rollbackId, rollbackOf]) if (each !== null) ids.add(each);
+      }
+      return listOf(policies).filter(({ id }) => ids.has(id));
+    },
+    pageRollouts: async (policies, { before, limit }) => {
+      const all = listOf(policies);
+      const from = before === undefined ? 0 : all.findIndex(({ id }) => id === before) + 1;
+      if (before !== undefined && from === 0) return undefined;
+      const rollouts = all.slice(from, from + limit);
+      return { rollouts, next: from + limit < all.length ? (rollouts.at(-1)?.id ?? null) : null };
+    },
+    listRollouts: async (policies) => listOf(policies),
+    loadRollout: async (id) => kept.get(id)?.rollout,
+    nextRolloutNumber: async (policy, day) => (numbers.get(`${policy}/${day}`) ?? 0) + 1,
+    freeze: async (frozen) => {
+      const { rollout, groups } = frozen;
+      if (active.has(keyOf(rollout)) || kept.has(rollout.id)) return 'busy';
+      const { policy, yyyymmdd, number } = parseRolloutId(rollout.id);
+      active.set(keyOf(rollout), rollout.id);
+      numbers.set(`${policy}/${yyyymmdd}`, Math.max(number, numbers.get(`${policy}/${yyyymmdd}`) ?? 0));
+      const of: Kept = {
+        rollout,
+        groups,
+        upgrades: new Map(),
+        tally: makeMemoryTally(),
+        events: [],
+        brake: false,
+        intents: new Map(),
+      };
+      settle(of, frozen);
+      kept.set(rollout.id, of);
+      return 'frozen';
+    },
+    replan: async (frozen, expectedRev) => {
+      const of = kept.get(frozen.rollout.id);
+      if (of === undefined) return 'stale';
+      if (isSame(of.rollout, frozen.rollout) && isSame(of.groups, frozen.groups)) return 'saved';
+      if (of.rollout.rev !== expectedRev || of.rollout.state !== 'awaitingApproval') return 'stale';
+      settle(of, frozen);
+      return 'saved';
+    },
+    join: async ({ rollout, upgrades, groups, events }, expectedRev, fence) => {
+      const of = kept.get(rollout.id);
+      if (of === undefined) return 'stale';
+      if (isSame(of.rollout, rollout) && isSame(of.groups, groups)) return 'saved';
+      if (isFenced(rollout.id, fence) || of.rollout.rev !== expectedRev) return 'stale';
+      for (const upgrade of upgrades) {
+        if (of.upgrades.has(upgrade.identity.collectorId)) continue;
+        of.upgrades.set(upgrade.identity.collectorId, upgrade);
+        of.tally.add(upgrade);
+      }
+      of.rollout = rollout;
+      of.groups = groups;
+      of.events.push(...events);
+      return 'saved';
+    },
+    rejoin: async (rolloutId, changes, rolloutRev) => {
+      const of = kept.get(rolloutId);
+      if (of === undefined) return [];
+      const asTheyWere = new Map(of.upgrades);
+      const saved = changes.filter(
+        (change) => transition(change, { mode: 'rejoin', rolloutRev }) === 'saved',
+      );
+      if (
+        saved.some(
+          ({
+            after: {
+              identity: { collectorId: each },
+            },
+          }) => of.upgrades.get(each) !== asTheyWere.get(each),
+        )
+      )
+        of.rollout = { ...of.rollout, rev: of.rollout.rev + 1 };
+      return saved.map(({ after }) => after.identity.collectorId);
+    },
+    loadGroups: async (id) => kept.get(id)?.groups,
+    loadView: async (id, { now, overdueBefore, pageSize }) => {
+      const of = kept.get(id);
+      if (of === undefined) return undefined;
+      const { rollout, groups, tally } = of;
+      const share = Math.floor(candidatesPerView / Math.max(1, groups.lanes.length));
+      const perLane = Math.min(pageSize, Math.max(perLaneMin, share));
+      const frontier = rollout.waves.findLastIndex(
+        ({ state }) => state !== 'waiting' && state !== 'awaitingApproval',
+      );
+      return {
+        rollout,
+        groups,
+        braked: of.brake,
+        waves: tally.waves(rollout.waves.length),
+        ...tally.figures(),
+        ...tally.queues({ now, frontier, perLane }),
+        overdue: tally.overdue(overdueBefore).slice(0, pageSize),
+      };
+    },
+    saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
+      const of = kept.get(rollout.id);
+      if (of === undefined) return 'stale';
+      if (isSame(of.rollout, rollout)) return 'saved';
+      if (isFenced(rollout.id, fence) || of.rollout.rev !== expectedRev) return 'stale';
+      const current = active.get(keyOf(rollout));
+      const isReopened = of.rollout.endedAt !== null && rollout.endedAt === null;
+      if (isReopened && current !== undefined && current !== rollout.id) return 'stale';
+      of.rollout = rollout;
+      of.events.push(...events);
+      if (brake !== 'keep') of.brake = brake === 'set';
+      if (isReopened) active.set(keyOf(rollout), rollout.id);
+      if (rollout.endedAt !== null && current === rollout.id) active.delete(keyOf(rollout));
+      return 'saved';
+    },
+    loadUpgrade: async (id, collectorId) => kept.get(id)?.upgrades.get(collectorId),
+    loadUpgrades: async (id, collectorIds) => ({
+      upgrades: collectorIds.flatMap((each) => kept.get(id)?.upgrades.get(each) ?? []),
+      unreadable: [],
+    }),
+    listMemberIds: async (id) => [...(kept.get(id)?.upgrades.keys() ?? [])],
+    listUpgrades: async (id, { offset, limit, state, wave }) => {
+      const of = kept.get(id);
+      if (of === undefined) return [];
+      const all =
+        state === 'pending'
+          ? of.tally.pending()
+          : [...of.upgrades.values()].sort((a, b) => a.identity.order - b.identity.order);
+      return all
+        .filter(
+          (upgrade) =>
+            (state ?? upgrade.progress.state) === upgrade.progress.state &&
+            (wave ?? upgrade.identity.wave) === upgrade.identity.wave,
+        )
+        .slice(offset, offset + limit);
+    },
+    listMissed: async (id, { kind, limit }) =>
+      [...(kept.get(id)?.upgrades.values() ?? [])]
+        .filter(({ progress: { state } }) => (kind === 'failed' ? isFailed(state) : state === kind))
+        .sort((a, b) => missedOrder(a) - missedOrder(b))
+        .slice(0, Math.max(0, limit)),
+    listDue: async (id, limit) => {
+      const of = kept.get(id);
+      if (of === undefined) return [];
+      const ids = of.tally.overdue(Number.POSITIVE_INFINITY).slice(0, Math.max(0, limit));
+      return ids.flatMap((each) => of.upgrades.get(each) ?? []);
+    },
+    admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
+      const isOutdated = isFenced(rolloutId, fence);
+      return changes.flatMap((change) => {
+        const { before, after } = change;
+        const more = Number(holdsSlot(after.progress.state)) - Number(holdsSlot(before.progress.state));
+        const hasRoom = ({ tally }: Kept) =>
+          !isOutdated &&
+          tally.slotsTaken + more <= slots &&
+          after.identity.domains.every(
+            (index) => tally.domainTaken(index) + more <= (domains[index]?.cap ?? 0),
+          );
+        return transition(change, { mode: 'admit', rolloutRev, hasRoom }) === 'saved'
+          ? [after.identity.collectorId]
+          : [];
+      });
+    },
+    saveUpgrade: async (change, tripAbove) =>
+      transition(change, { mode: 'save', tripAbove }) === 'saved' ? 'saved' : 'stale',
+    saveUpgrades: async (rolloutId, changes, { rolloutRev, fence = null }) => {
+      const isFencedOff = isFenced(rolloutId, fence);
+      const isRefused =
+        isFencedOff || (rolloutRev ?? kept.get(rolloutId)?.rollout.rev) !== kept.get(rolloutId)?.rollout.rev;
+      return changes.flatMap((change) =>
+        transition(change, { mode: 'save', tripAbove: change.tripAbove, isRefused }) === 'saved'
+          ? [change.after.identity.collectorId]
+          : [],
+      );
+    },
+    packEnded: async () => undefined,
+    mend: async () => [],
+    saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
+    countFreshIntents: async (id, withinMs) =>
+      [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= now() - withinMs).length,
+    readEvents: async (id, { limit }) =>
+      limit <= 0 ? [] : (kept.get(id)?.events ?? []).slice(-limit).reverse(),
+  };
+}
+
+/** A model of the register of what belongs to no rollout. */
+export function makeMemoryFleetRegister(): FleetRegister {
+  const builds = new Map<string, BuildHold>();
+  const collectors = new Map<number, CollectorHold>();
+  const seen = new Map<string, number>();
+  let offered: { builds: readonly string[]; at: number } | undefined;
+  const audit: AuditEntry[] = [];
+  const told = new Set<string>();
+  const hold = <K, V>(holds: Map<K, V>, key: K, value: V) => {
+    if (holds.has(key)) return 'unchanged';
+    holds.set(key, value);
+    return 'held';
+  };
+  const release = <K, V>(holds: Map<K, V>, key: K) => (holds.delete(key) ? 'released' : 'unchanged');
+  const byInstant = (a: { readonly at: number }, b: { readonly at: number }) => a.at - b.at;
+  return {
+    holds: async () => ({
+      builds: [...builds.values()].sort(byInstant),
+      collectors: [...collectors.values()].sort(byInstant),
+    }),
+    heldBuilds: async () => [...builds.values()].sort(byInstant),
+    holdsOf: async (ids) => ids.flatMap((id) => collectors.get(id) ?? []).sort(byInstant),
+    holdBuild: async (word) => hold(builds, word.build, word),
+    holdCollector: async (word) => hold(collectors, word.collectorId, word),
+    releaseBuild: async (build) => release(builds, build),
+    releaseCollector: async (collectorId) => release(collectors, collectorId),
+    audit: async (entry, once) => {
+      if (once !== undefined && told.has(once)) return;
+      if (once !== undefined) told.add(once);
+      audit.push(entry);
+    },
+    readAudit: async (limit) => audit.slice(Math.max(0, audit.length - limit)).reverse(),
+    firstSeen: async (asked, at) => {
+      for (const build of asked) if (!seen.has(build)) seen.set(build, at);
+      if (asked.length > 0 && at >= (offered?.at ?? at)) offered = { builds: asked, at };
+      return new Map(asked.map((build) => [build, seen.get(build) ?? at]));
+    },
+    lastOffered: async () => offered,
+  };
+}
+
+/** When the state changed: its event knows, and an end knows without one; leaving an end counts for nothing. */
+function changedAtOf({ before, after, events }: UpgradeChange): number | undefined {
+  if (before.progress.state === after.progress.state || isEnd(before.progress.state)) return undefined;
+  const instants = events.map(({ at }) => at);
+  if ('endedAt' in after.progress) instants.push(after.progress.endedAt);
+  return instants.length === 0 ? undefined : Math.max(...instants);
+}
+
+/** The revs are only the quick way out. */
+function isSame(a: object, b: object): boolean {
+  if (a === b) return true;
+  if ('rev' in a && 'rev' in b && a.rev !== b.rev) return false;
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Those that ended last, and the retries that are due first, come first. */
+function missedOrder(upgrade: Upgrade): number {
+  if ('endedAt' in upgrade.progress) return -upgrade.progress.endedAt;
+  return upgrade.progress.state === 'retrying' ? upgrade.progress.dueAt : 0;
+}

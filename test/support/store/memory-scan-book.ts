@@ -1,0 +1,12 @@
+import type { ScanBook, ScanEntry } from '../../../src/orchestrator/ports/scan-book.ts';
+
+/** Looks for work in memory, as Redis keeps them. */
+export function makeMemoryScanBook(): ScanBook {
+  const entries = new Map<string, ScanEntry>();
+  return {
+    note: async (entry) => {
+      entries.set(`${entry.outcome}:${entry.policy}`, entry);
+    },
+    read: async () => [...entries.values()],
+  };
+}
