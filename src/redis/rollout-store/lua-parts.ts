@@ -18,7 +18,7 @@ end
 `;
 
 /** Milliseconds since the UNIX epoch by the one clock that all daemons share. */
-export const nowLua = `
+const nowLua = `
 local function redisNow()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -63,22 +63,5 @@ local function expireTogether(like, first, last)
   local leftMs = redis.call('PTTL', like)
   if leftMs <= 0 then return end
   for key = first, last do redis.call('PEXPIRE', KEYS[key], leftMs) end
-end
-`;
-
-/**
- * Puts staged record keys (from the position \`first\` on, the final ones right behind them) in the place of those that
- * were there, with their counters.
- */
-export const settlePlanLua = `
-local function settlePlan(first, counters)
-  for staged = first, first + 7 do
-    redis.call('DEL', KEYS[staged + 8])
-    if redis.call('EXISTS', KEYS[staged]) == 1 then
-      redis.call('RENAME', KEYS[staged], KEYS[staged + 8])
-      redis.call('PERSIST', KEYS[staged + 8])
-    end
-  end
-  for at = 1, #counters, 2 do redis.call('HSET', KEYS[first + 9], counters[at], counters[at + 1]) end
 end
 `;

@@ -5,6 +5,7 @@ import type { UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { runScript } from '../connection/script.ts';
 import type { RolloutKeys } from '../schema/rollout-keys.ts';
+import { recordJson } from '../schema/stored-upgrade.ts';
 import { BrokenRecordError, type BrokenRecords } from '../schema/unreadable-records.ts';
 import { packRecordsScript, planPlacesScript, unpackRecordsScript } from './scripts.ts';
 
@@ -177,7 +178,7 @@ export async function unpackRecords(commands: RedisCommands, keys: RolloutKeys):
 function isPackable(text: string): boolean {
   if (text.includes('\n')) return false;
   try {
-    const record: { readonly progress?: { readonly state?: unknown } } | null = JSON.parse(text);
+    const record: { readonly progress?: { readonly state?: unknown } } | null = JSON.parse(recordJson(text));
     return (packedStates as ReadonlySet<unknown>).has(record?.progress?.state);
   } catch (error) {
     if (error instanceof SyntaxError) return false;

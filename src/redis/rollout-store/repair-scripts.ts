@@ -35,7 +35,7 @@ end
 local sets = { pending = KEYS[4], due = KEYS[5], retries = KEYS[6], intents = KEYS[7], missed = KEYS[8] }
 for at = 2, #ARGV, 3 do
   local index = cjson.decode(ARGV[at])
-  redis.call('HSET', KEYS[2], index.id, ARGV[at + 1] .. ',"write":"' .. call.write .. '"}')
+  redis.call('HSET', KEYS[2], index.id, call.write .. ' ' .. ARGV[at + 1])
   placeAll(index, index.id, sets, false)
   appendEvent(KEYS[9], ARGV[at + 2])
 end

@@ -230,5 +230,5 @@ function countsOf(
     if (field.endsWith(':changedAt')) changed.push(field, String(amount));
     else counts.set(field, (counts.get(field) ?? 0) + amount);
   }
-  return { counts: encodeCounts(counts), changed };
+  return { counts: Object.entries(encodeCounts(counts)).flat(), changed };
 }

@@ -1,20 +1,19 @@
 import type { DurationMs } from '../../base/time.ts';
+import type { Fence } from '../../orchestrator/ports/leader.ts';
 import type { RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
-import type { RolloutEvent } from '../../rollout/model/events.ts';
 import { type CapDomain, noGroups } from '../../rollout/model/plan-groups.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Candidate, StoredView } from '../../rollout/model/rollout.ts';
 import { dueAtOf } from '../../rollout/model/upgrade.ts';
-import { makeWriteMarks, rangeBound, runScript } from '../connection/commands.ts';
+import { makeWriteMarks, rangeBound } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
-import { runScript as run } from '../connection/script.ts';
+import { runScript } from '../connection/script.ts';
 import { recordVersion } from '../schema/record-version.ts';
 import {
   defaultHistoryMs,
   isRolloutId,
   parseRolloutId,
   policyKeys,
-  recordKeyList,
   rolloutKeys,
 } from '../schema/rollout-keys.ts';
 import { decodeEvent, decodeGroups, rolloutFields, type WriteMark } from '../schema/stored-rollout.ts';
@@ -37,10 +36,9 @@ import {
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { unpackRecords } from './packed-records.ts';
 import { repairUpgrades } from './repair-upgrades.ts';
-import { countFreshIntentsScript } from './scripts.ts';
-import { saveRolloutScript, transitionScript } from './transition-scripts.ts';
-import { encodeChange } from './upgrade-index.ts';
-import { decodeView, type ViewReply, viewScript } from './view.ts';
+import { countFreshIntentsScript, saveRolloutScript, viewScript, writeUpgradesScript } from './scripts.ts';
+import { encodeChange, encodeEvents } from './upgrade-index.ts';
+import { decodeView, viewBounds } from './view.ts';
 
 /** A rollout store in Redis: each change is one Lua script, and all keys of a policy share a hash tag. */
 export function makeRedisRolloutStore(redis: {
@@ -135,7 +133,7 @@ export function makeRedisRolloutStore(redis: {
     join: (joining, expectedRev, fence) => joinPlan(redis, joining, { expectedRev, fence, mark: nextMark() }),
 
     rejoin: async (rolloutId, changes, rolloutRev) =>
-      savedOf(changes, await transition(rolloutId, { mode: 'rejoin', rolloutRev }, changes)),
+      savedOf(changes, await write(rolloutId, { mode: 'rejoin', rolloutRev }, changes)),
 
     loadGroups: async (rolloutId) => {
       const text = await commands.get(ofRollout(rolloutId).keys.groups);
@@ -144,22 +142,21 @@ export function makeRedisRolloutStore(redis: {
 
     loadView: async (rolloutId, at) => {
       if (!isRolloutId(rolloutId)) return undefined;
-      const { keys } = ofRollout(rolloutId);
       const known = knownGroups.get(rolloutId);
-      const reply = (await runScript(commands, viewScript, {
-        keys: [keys.rollout, keys.counters, keys.pending, keys.due, keys.retries, keys.groups],
-        args: [at.now, at.overdueBefore, at.pageSize, known?.mark ?? ''],
-      })) as ViewReply | null;
+      const { now, overdueBefore, pageSize } = at;
+      const reply = await runScript(commands, viewScript, {
+        keys: rolloutKeys(keyPrefix, rolloutId),
+        args: { now, overdueBefore, pageSize, knownMark: known?.mark ?? '', ...viewBounds },
+      });
       if (reply === null) return undefined;
-      const [json, rev, , , , , , , mark, text, v] = reply;
-      const rollout = await readRollout(kept, rolloutId, { json, rev, v });
+      const rollout = await readRollout(kept, rolloutId, reply.stored);
       if (rollout === undefined) return undefined;
-      if (known !== undefined && known.mark === mark)
+      if (known !== undefined && known.mark === reply.groupsMark)
         return withoutBroken(decodeView(reply, rollout, known.groups));
-      const groups = broken.read(() => decodeGroups(text, rolloutId));
+      const groups = broken.read(() => decodeGroups(reply.groups, rolloutId));
       if (groups === undefined)
         return { ...withoutBroken(decodeView(reply, rollout, noGroups)), groupsUnreadable: true };
-      knownGroups.set(rolloutId, { mark, groups });
+      knownGroups.set(rolloutId, { mark: reply.groupsMark, groups });
       return withoutBroken(decodeView(reply, rollout, groups));
     },
 
@@ -167,32 +164,23 @@ export function makeRedisRolloutStore(redis: {
       const { keys } = ofRollout(rollout.id);
       const { fence: fenceKey, active } = ofPolicy(parseRolloutId(rollout.id).policy);
       const mark = nextMark();
-      const call = {
-        id: rollout.id,
-        write: mark.write,
-        expectedRev,
-        rev: rollout.rev,
-        fields: rolloutFields(rollout, mark),
-        brake,
-        ended: rollout.endedAt !== null,
-        keepMs: String(historyMs),
-        ...(fence === null ? {} : { fence }),
-      };
-      const save = async () => {
-        const answer = await runScript(commands, saveRolloutScript, {
-          keys: [
-            keys.rollout,
-            keys.events,
-            fenceKey,
-            active[rollout.kind],
-            keys.groups,
-            ...recordKeyList(keys),
-            keys.packed,
-          ],
-          args: [JSON.stringify(call), JSON.stringify(rollout), ...encodeEvents(events)],
+      const save = () =>
+        runScript(commands, saveRolloutScript, {
+          keys: { ...keys, fence: fenceKey, active: active[rollout.kind] },
+          args: {
+            id: rollout.id,
+            write: mark.write,
+            fence,
+            expectedRev,
+            rev: rollout.rev,
+            rollout: JSON.stringify(rollout),
+            fields: rolloutFields(rollout, mark),
+            brake,
+            ended: rollout.endedAt === null ? '0' : '1',
+            historyMs,
+            events: encodeEvents(events),
+          },
         });
-        return answer as 'saved' | 'stale' | 'packed';
-      };
       const answer = await save();
       if (answer !== 'packed') return answer;
       await unpackRecords(commands, keys);
@@ -231,20 +219,20 @@ export function makeRedisRolloutStore(redis: {
 
     admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
       if (changes.length === 0) return [];
-      const call = { mode: 'admit', rolloutRev, slots, fence };
+      const guard = { mode: 'admit', rolloutRev, slots, fence } as const;
       const withCaps = changes.map((change) => ({ ...change, domains }));
-      return savedOf(changes, await transition(rolloutId, call, withCaps));
+      return savedOf(changes, await write(rolloutId, guard, withCaps));
     },
 
     saveUpgrade: async (change, tripAbove) => {
       const changes = [{ ...change, tripAbove }];
-      const [verdict] = await transition(change.after.identity.rolloutId, { mode: 'save' }, changes);
+      const [verdict] = await write(change.after.identity.rolloutId, { mode: 'save' }, changes);
       return verdict === 'saved' ? 'saved' : 'stale';
     },
 
     saveUpgrades: async (rolloutId, changes, guard) => {
       if (changes.length === 0) return [];
-      return savedOf(changes, await transition(rolloutId, { mode: 'save', ...guard }, changes));
+      return savedOf(changes, await write(rolloutId, { mode: 'save', ...guard }, changes));
     },
 
     mend: ({ rolloutId, collectorIds }, rebuild, fence) => {
@@ -254,13 +242,16 @@ export function makeRedisRolloutStore(redis: {
     },
 
     saveIntent: async (change, rolloutRev) => {
-      const call = { mode: 'intent', rolloutRev };
-      const [verdict] = await transition(change.after.identity.rolloutId, call, [change]);
+      const guard = { mode: 'intent', rolloutRev } as const;
+      const [verdict] = await write(change.after.identity.rolloutId, guard, [change]);
       return verdict ?? 'stale';
     },
 
     countFreshIntents: (rolloutId, withinMs) =>
-      run(commands, countFreshIntentsScript, { keys: rolloutKeys(keyPrefix, rolloutId), args: { withinMs } }),
+      runScript(commands, countFreshIntentsScript, {
+        keys: rolloutKeys(keyPrefix, rolloutId),
+        args: { withinMs },
+      }),
 
     readEvents: async (rolloutId, { limit }) => {
       if (limit <= 0) return [];
@@ -272,24 +263,31 @@ export function makeRedisRolloutStore(redis: {
     },
   };
 
-  async function transition(
+  function write(
     rolloutId: string,
-    call: Readonly<Record<string, string | number>>,
+    guard: {
+      readonly mode: 'save' | 'admit' | 'intent' | 'rejoin';
+      readonly rolloutRev?: number;
+      readonly slots?: number;
+      readonly fence?: Fence;
+    },
     changes: ReadonlyArray<
       UpgradeChange & { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null }
     >,
   ): Promise<readonly Verdict[]> {
-    const { keys } = ofRollout(rolloutId);
     const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
-    const { rollout, records, counters, pending, due, retries, intents, missed, events } = keys;
-    const reply = await runScript(commands, transitionScript, {
-      keys: [rollout, records, counters, pending, due, retries, intents, missed, events, fence],
-      args: [
-        JSON.stringify({ ...call, write: nextWrite(), v: version }),
-        ...changes.flatMap((change) => encodeChange(change, version, change)),
-      ],
+    return runScript(commands, writeUpgradesScript, {
+      keys: { ...rolloutKeys(keyPrefix, rolloutId), fence },
+      args: {
+        rolloutRev: null,
+        slots: null,
+        fence: null,
+        ...guard,
+        write: nextWrite(),
+        version,
+        changes: changes.map((change) => encodeChange(change, version, change)),
+      },
     });
-    return reply as readonly Verdict[];
   }
 }
 
@@ -299,8 +297,4 @@ function savedOf(changes: readonly UpgradeChange[], verdicts: readonly Verdict[]
   return changes.flatMap(({ after }, index) =>
     verdicts[index] === 'saved' ? [after.identity.collectorId] : [],
   );
-}
-
-function encodeEvents(events: readonly RolloutEvent[]): readonly string[] {
-  return events.map((event) => JSON.stringify(event));
 }

@@ -1,8 +1,180 @@
 import { z } from 'zod';
 import { defineScript } from '../connection/script.ts';
 
+const text = z.string();
+const texts = z.array(z.string());
 const number = z.number();
 const isDone = z.number().transform((answer) => answer === 1);
+
+/** The keys that hold the records, and what is counted and sorted with them. */
+const recordKeys = [
+  'records',
+  'counters',
+  'order',
+  'pending',
+  'due',
+  'retries',
+  'intents',
+  'missed',
+] as const;
+
+/** The same of a staged plan, but for the counters, which are not staged. */
+const stagedKeys = [
+  'stagedRecords',
+  'stagedOrder',
+  'stagedPending',
+  'stagedDue',
+  'stagedRetries',
+  'stagedIntents',
+  'stagedMissed',
+] as const;
+
+export const viewScript = defineScript({
+  file: new URL('./lua/view.lua', import.meta.url),
+  keys: ['rollout', 'counters', 'pending', 'due', 'retries', 'groups'],
+  args: {
+    now: 'number',
+    overdueBefore: 'number',
+    pageSize: 'number',
+    candidatesMax: 'number',
+    perLaneMin: 'number',
+    knownMark: 'text',
+    laneSpan: 'number',
+    waveSpan: 'number',
+    lanesMax: 'number',
+  },
+  result: z
+    .tuple([text, text, text, texts, texts, texts, text, texts, text, text, text])
+    .transform(
+      ([json, rev, brake, counters, pending, retries, nextRetryAt, overdue, groupsMark, groups, v]) => ({
+        stored: { json, rev, v },
+        brake,
+        counters,
+        pending,
+        retries,
+        nextRetryAt,
+        overdue,
+        groupsMark,
+        groups,
+      }),
+    )
+    .nullable(),
+});
+
+/** What `view.lua` answers of a rollout that is there. */
+export type ViewReply = NonNullable<z.output<typeof viewScript.result>>;
+
+export const saveRolloutScript = defineScript({
+  file: new URL('./lua/save-rollout.lua', import.meta.url),
+  keys: ['rollout', 'events', 'fence', 'active', 'groups', 'packed', ...recordKeys],
+  args: {
+    id: 'text',
+    write: 'text',
+    fence: 'number?',
+    expectedRev: 'number',
+    rev: 'number',
+    rollout: 'text',
+    fields: 'json',
+    brake: 'text',
+    ended: 'text',
+    historyMs: 'number',
+    events: 'json',
+  },
+  result: z.enum(['saved', 'stale', 'packed']),
+});
+
+export const writeUpgradesScript = defineScript({
+  file: new URL('./lua/write-upgrades.lua', import.meta.url),
+  keys: [
+    'rollout',
+    'records',
+    'counters',
+    'pending',
+    'due',
+    'retries',
+    'intents',
+    'missed',
+    'events',
+    'fence',
+  ],
+  args: {
+    mode: 'text',
+    write: 'text',
+    version: 'number',
+    rolloutRev: 'number?',
+    slots: 'number?',
+    fence: 'number?',
+    changes: 'json',
+  },
+  result: z.array(z.enum(['saved', 'stale', 'braked'])),
+});
+
+export const stagePlanScript = defineScript({
+  file: new URL('./lua/stage-plan.lua', import.meta.url),
+  keys: recordKeys,
+  args: { write: 'text', stagedForMs: 'number', entries: 'json' },
+  result: number,
+});
+
+export const activatePlanScript = defineScript({
+  file: new URL('./lua/activate-plan.lua', import.meta.url),
+  keys: ['active', 'rollouts', 'number', 'rollout', 'events', 'groups', ...recordKeys, ...stagedKeys],
+  args: {
+    id: 'text',
+    write: 'text',
+    rollout: 'text',
+    fields: 'json',
+    groups: 'text',
+    counts: 'json',
+    planned: 'number',
+    events: 'json',
+    number: 'number',
+    numberKeptMs: 'number',
+    createdAt: 'number',
+  },
+  result: z.enum(['frozen', 'busy', 'lost']),
+});
+
+export const replacePlanScript = defineScript({
+  file: new URL('./lua/replace-plan.lua', import.meta.url),
+  keys: ['rollout', 'events', 'groups', ...recordKeys, ...stagedKeys],
+  args: {
+    write: 'text',
+    expectedRev: 'number',
+    rev: 'number',
+    rollout: 'text',
+    fields: 'json',
+    groups: 'text',
+    counts: 'json',
+    planned: 'number',
+    events: 'json',
+  },
+  result: z.enum(['saved', 'stale', 'lost']),
+});
+
+export const stageJoinersScript = defineScript({
+  file: new URL('./lua/stage-joiners.lua', import.meta.url),
+  keys: ['joiners'],
+  args: { stagedForMs: 'number', entries: 'json' },
+  result: number,
+});
+
+export const joinPlanScript = defineScript({
+  file: new URL('./lua/join-plan.lua', import.meta.url),
+  keys: ['rollout', 'events', 'fence', 'groups', 'joiners', ...recordKeys],
+  args: {
+    write: 'text',
+    fence: 'number?',
+    expectedRev: 'number',
+    rev: 'number',
+    rollout: 'text',
+    fields: 'json',
+    groups: 'text',
+    joining: 'number',
+    events: 'json',
+  },
+  result: z.enum(['saved', 'stale', 'lost']),
+});
 
 export const planPlacesScript = defineScript({
   file: new URL('./lua/plan-places.lua', import.meta.url),

@@ -1,12 +1,12 @@
 import type { DurationMs } from '../../base/time.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import { runScript } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
+import { runScript } from '../connection/script.ts';
 import { assertPlaces, orderScoreOf } from '../schema/plan-place.ts';
-import { recordKeyList, stagingKeys } from '../schema/rollout-keys.ts';
+import { type RecordKeys, stagingKeys } from '../schema/rollout-keys.ts';
 import type { WriteMark } from '../schema/stored-rollout.ts';
 import { encodeUpgrade } from '../schema/stored-upgrade.ts';
-import { stageScript } from './freeze-scripts.ts';
+import { stagePlanScript } from './scripts.ts';
 import { indexOf } from './upgrade-index.ts';
 
 // One chunk keeps Redis busy for a few milliseconds, and is a few hundred KB on the wire.
@@ -22,23 +22,39 @@ export const stagedForMs: DurationMs = 600_000;
 export async function stagePlan(
   redis: { readonly commands: RedisCommands; readonly keyPrefix: string },
   plan: { readonly rolloutId: string; readonly upgrades: readonly Upgrade[]; readonly mark: WriteMark },
-): Promise<readonly string[]> {
+): Promise<RecordKeys> {
   const { rolloutId, upgrades, mark } = plan;
   assertPlaces(upgrades);
-  const staging = recordKeyList(stagingKeys(redis.keyPrefix, rolloutId, mark.write));
+  const staging = stagingKeys(redis.keyPrefix, rolloutId, mark.write);
   for (let from = 0; from < upgrades.length; from += recordsPerChunk) {
     const chunk = upgrades.slice(from, from + recordsPerChunk);
-    const args = chunk.flatMap((upgrade) => encodeStaged(upgrade, mark));
-    await runScript(redis.commands, stageScript, { keys: staging, args: [stagedForMs, ...args] });
+    const entries = chunk.map((upgrade) => encodeStaged(upgrade, mark.version));
+    await runScript(redis.commands, stagePlanScript, {
+      keys: staging,
+      args: { write: mark.write, stagedForMs, entries },
+    });
   }
   return staging;
 }
 
-function encodeStaged(upgrade: Upgrade, { write, version }: WriteMark): readonly string[] {
-  const index = { order: String(orderScoreOf(upgrade)), ...indexOf(upgrade) };
-  return [
-    String(upgrade.identity.collectorId),
-    JSON.stringify(index),
-    `${encodeUpgrade(upgrade, version)},"write":"${write}"}`,
-  ];
+function encodeStaged(upgrade: Upgrade, version: number) {
+  return {
+    id: String(upgrade.identity.collectorId),
+    record: encodeUpgrade(upgrade, version),
+    order: String(orderScoreOf(upgrade)),
+    index: indexOf(upgrade),
+  };
+}
+
+/** Staging keys by their names in the scripts that use them up. */
+export function asStaged(staging: RecordKeys) {
+  return {
+    stagedRecords: staging.records,
+    stagedOrder: staging.order,
+    stagedPending: staging.pending,
+    stagedDue: staging.due,
+    stagedRetries: staging.retries,
+    stagedIntents: staging.intents,
+    stagedMissed: staging.missed,
+  };
 }

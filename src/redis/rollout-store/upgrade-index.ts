@@ -1,6 +1,7 @@
 import { invariant } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import type { UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
+import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { CapDomain } from '../../rollout/model/plan-groups.ts';
 import { dueAtOf, holdsSlot, isEnd, isFailed, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { counterField } from '../schema/counter-fields.ts';
@@ -42,42 +43,42 @@ function missedOf(upgrade: Upgrade): { readonly missed?: string } {
 }
 
 /**
- * A change as the transition script takes it: what to check, what to count, then the record and its events.
+ * A change as `write-upgrades.lua` takes it: what to check, what to count, the record and its events.
  * @param only the caps to be kept, by index, which only an admission has; and the weight above which its wave trips
  */
 export function encodeChange(
   change: UpgradeChange,
   version: number,
   only: { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null } = {},
-): readonly string[] {
+) {
   const { before, after, events } = change;
   const changedAt = changedAtOf(change);
   const { domains, tripAbove = null } = only;
-  const meta = {
+  return {
     id: String(after.identity.collectorId),
     rev: before.rev,
     state: before.progress.state,
     slots: Number(holdsSlot(after.progress.state)) - Number(holdsSlot(before.progress.state)),
-    weightField: counterField.weight(after.identity.wave),
+    weightCounter: counterField.weight(after.identity.wave),
     counts: encodeCounts(countChange(before, after)),
-    caps: domains === undefined ? [] : encodeCaps(after, domains),
+    caps: domains === undefined ? {} : encodeCaps(after, domains),
     ...(tripAbove === null || !Number.isFinite(tripAbove) ? {} : { tripAbove }),
     ...(changedAt === undefined
       ? {}
-      : { changedField: counterField.changedAt(after.identity.wave), changedAt: String(changedAt) }),
-    ...indexOf(after),
-    events: events.length,
+      : { changedCounter: counterField.changedAt(after.identity.wave), changedAt: String(changedAt) }),
+    index: indexOf(after),
+    record: encodeUpgrade(after, version),
+    events: encodeEvents(events),
   };
-  return [
-    JSON.stringify(meta),
-    encodeUpgrade(after, version),
-    ...events.map((event) => JSON.stringify(event)),
-  ];
 }
 
-/** Fields and amounts in turn; as texts, so that Lua rounds none of them. */
-export function encodeCounts(changes: CounterChanges): readonly string[] {
-  return [...changes].flatMap(([field, amount]) => [field, String(amount)]);
+/** Amounts by their counters; as texts, so that Lua rounds none of them. */
+export function encodeCounts(changes: CounterChanges): Readonly<Record<string, string>> {
+  return Object.fromEntries([...changes].map(([counter, amount]) => [counter, String(amount)]));
+}
+
+export function encodeEvents(events: readonly RolloutEvent[]): readonly string[] {
+  return events.map((event) => JSON.stringify(event));
 }
 
 /**
@@ -91,15 +92,16 @@ function changedAtOf({ before, after, events }: UpgradeChange): EpochMs | undefi
   return instants.length === 0 ? undefined : Math.max(...instants);
 }
 
-/** The counters of its domains with their caps, in turn. */
-function encodeCaps(upgrade: Upgrade, domains: readonly CapDomain[]): readonly string[] {
-  return upgrade.identity.domains.flatMap((index) => {
+/** The caps of its domains by their counters. */
+function encodeCaps(upgrade: Upgrade, domains: readonly CapDomain[]): Readonly<Record<string, string>> {
+  const caps = upgrade.identity.domains.map((index) => {
     const domain = domains[index];
     // Without its cap it would be admitted without one (P2).
     invariant(
       domain !== undefined,
       `collector ${upgrade.identity.collectorId} is in domain ${index}, and the plan has no such`,
     );
-    return [counterField.domain(index), String(domain.cap)];
+    return [counterField.domain(index), String(domain.cap)] as const;
   });
+  return Object.fromEntries(caps);
 }

@@ -84,12 +84,6 @@ export function joinersKey(keyPrefix: string, rolloutId: string, write: string):
   return `${stagingBase(keyPrefix, rolloutId, write)}:joiners`;
 }
 
-/** The record keys in the one order that scripts expect. */
-export function recordKeyList(keys: RecordKeys): readonly string[] {
-  const { records, counters, order, pending, due, retries, intents, missed } = keys;
-  return [records, counters, order, pending, due, retries, intents, missed];
-}
-
 const rolloutIdShape = /^(.+)-(\d{8})-(\d+)$/;
 
 /** Whether a text that came from outside can be the id of a rollout: a policy's name alone is none. */

@@ -3,11 +3,11 @@ import { encodeJson } from '../connection/script.ts';
 import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
 
 /**
- * A record on its way to Redis: JSON without its last brace. The scripts add `"write":"<mark>"}`, the mark of the one
- * call that wrote it, by which a command that ioredis sent twice is known from the same change made by someone else.
+ * The JSON of a record. The scripts keep it behind the mark of the write that brought it, and a space (`record.lua`): so a
+ * command that ioredis sent twice is known from the same change made by somebody else.
  */
 export function encodeUpgrade(upgrade: Upgrade, version: number): string {
-  return encodeJson({ ...upgrade, v: version }).slice(0, -1);
+  return encodeJson({ ...upgrade, v: version });
 }
 
 /**
@@ -24,7 +24,7 @@ export function decodeUpgrade(
   const of = { rolloutId, collectorId: Number(collectorId) };
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = JSON.parse(recordJson(text));
   } catch (error) {
     throw new BrokenRecordError(what, error, of);
   }
@@ -34,6 +34,11 @@ export function decodeUpgrade(
   if (!isUpgrade(parsed, Number(collectorId))) throw new BrokenRecordError(what, 'it is no upgrade', of);
   const { identity, tally, progress, rev } = parsed;
   return { identity, tally, progress, rev };
+}
+
+/** The JSON of a record as it is kept: behind the mark of its write. */
+export function recordJson(text: string): string {
+  return text.slice(text.indexOf(' ') + 1);
 }
 
 /** What a record is called when it can't be read. */

@@ -1,0 +1,10 @@
+-- New keys of a rollout that has ended expire with its others.
+local function expireWith(rolloutKey, keys)
+  local leftMs = redis.call('PTTL', rolloutKey)
+  if leftMs <= 0 then
+    return
+  end
+  for _, key in ipairs(keys) do
+    redis.call('PEXPIRE', key, leftMs)
+  end
+end

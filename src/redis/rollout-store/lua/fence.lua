@@ -1,0 +1,8 @@
+-- Refuses writes of a leader that another leader has followed, and remembers the newest fence.
+local function isFencedOff(key, fence)
+  local newest = tonumber(redis.call('GET', key) or '0')
+  if fence > newest then
+    redis.call('SET', key, string.format('%.0f', fence))
+  end
+  return fence < newest
+end

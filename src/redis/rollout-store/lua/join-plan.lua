@@ -1,0 +1,55 @@
+-- Takes up the late joiners that have no record yet, with the rollout and the groups that know them.
+--
+-- Keys: rollout; events; fence; groups; the record keys; joiners, a hash of JSON texts
+-- `{ record, order, index, counts }` by collector.
+-- Arguments: write, the mark of this call; fence, of the leader, or nil; expectedRev, of the rollout before; rev, after;
+-- rollout, as JSON; fields, what stands beside it, names and values in turn; groups, as JSON; joining, how many
+-- joiners there are; events, JSON texts.
+-- Answers: `saved`; `stale` when the rollout has changed meanwhile; `lost` when the joiners have expired.
+
+--@include append-events
+--@include fence
+--@include place-record
+--@include record
+--@include expire-with
+
+local storedRev, json, groupsMark = unpack(redis.call('HMGET', rolloutKey, 'rev', 'json', 'groupsMark'))
+if not storedRev then
+  return 'stale'
+end
+-- Written by this very call, or the same by another: the caller may try again after a lost connection.
+if groupsMark == write then
+  return 'saved'
+end
+if tonumber(storedRev) == rev and json == rollout and redis.call('GET', groupsKey) == groups then
+  return 'saved'
+end
+if fence and isFencedOff(fenceKey, fence) then
+  return 'stale'
+end
+if tonumber(storedRev) ~= expectedRev then
+  return 'stale'
+end
+if redis.call('HLEN', joinersKey) ~= joining then
+  return 'lost'
+end
+
+local staged = redis.call('HGETALL', joinersKey)
+for at = 1, #staged, 2 do
+  local id, joiner = staged[at], cjson.decode(staged[at + 1])
+  if redis.call('HSETNX', recordsKey, id, markedRecord(write, joiner.record)) == 1 then
+    redis.call('ZADD', orderKey, joiner.order, id)
+    placeRecord(id, joiner.index)
+    for counter, amount in pairs(joiner.counts) do
+      addTo(counter, amount)
+    end
+  end
+end
+redis.call('DEL', joinersKey)
+redis.call('HSET', rolloutKey, 'json', rollout, unpack(fields))
+redis.call('SET', groupsKey, groups)
+appendEvents(eventsKey, events)
+expireWith(rolloutKey, {
+  groupsKey, eventsKey, recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey,
+})
+return 'saved'

@@ -1,0 +1,61 @@
+-- Saves a rollout, its brake, its events and its end. A rollout that had ended and is saved without an end is active
+-- again, unless the policy has another active rollout by now.
+--
+-- Keys: rollout; events; fence; active, the id of the policy's active rollout; groups; the record keys; packed.
+-- Arguments: id; write, the mark of this call; fence, of the leader, or nil; expectedRev, of the rollout before; rev,
+-- after; rollout, as JSON; fields, what stands beside it, names and values in turn; brake, `set`, `lift` or `keep`;
+-- ended, '1' or '0'; historyMs, how long an ended rollout is kept; events, JSON texts.
+-- Answers: `saved`; `stale` when the rollout has changed meanwhile; `packed` when its records have to be unpacked before
+-- it can be active again.
+
+--@include append-events
+--@include fence
+
+local storedRev, storedWrite, json, wasEnded = unpack(redis.call('HMGET', rolloutKey, 'rev', 'write', 'json', 'ended'))
+if not storedRev then
+  return 'stale'
+end
+if storedWrite == write or (tonumber(storedRev) == rev and json == rollout) then
+  return 'saved'
+end
+if fence and isFencedOff(fenceKey, fence) then
+  return 'stale'
+end
+if tonumber(storedRev) ~= expectedRev then
+  return 'stale'
+end
+local activeId = redis.call('GET', activeKey)
+local isReopened = wasEnded == '1' and ended == '0'
+if isReopened and activeId and activeId ~= id then
+  return 'stale'
+end
+if isReopened and redis.call('EXISTS', packedKey) == 1 then
+  return 'packed'
+end
+
+redis.call('HSET', rolloutKey, 'json', rollout, 'ended', ended, unpack(fields))
+if brake == 'set' then
+  redis.call('HSET', rolloutKey, 'brake', '1')
+elseif brake == 'lift' then
+  redis.call('HSET', rolloutKey, 'brake', '0')
+end
+appendEvents(eventsKey, events)
+
+local keys = {
+  rolloutKey, eventsKey, groupsKey, packedKey,
+  recordsKey, countersKey, orderKey, pendingKey, dueKey, retriesKey, intentsKey, missedKey,
+}
+if ended == '1' then
+  if activeId == id then
+    redis.call('DEL', activeKey)
+  end
+  for _, key in ipairs(keys) do
+    redis.call('PEXPIRE', key, historyMs)
+  end
+elseif isReopened then
+  redis.call('SET', activeKey, id)
+  for _, key in ipairs(keys) do
+    redis.call('PERSIST', key)
+  end
+end
+return 'saved'

@@ -1,0 +1,103 @@
+-- Shows what the store knows of a rollout at one instant, for a decision.
+--
+-- Keys: rollout, counters, pending, due, retries, groups.
+-- Arguments: now; overdueBefore, an instant; pageSize, how many overdue upgrades and candidates of a lane are read at
+-- most; candidatesMax, candidates of all lanes; perLaneMin, candidates of a lane, whatever the number of lanes; knownMark, of
+-- the groups that the caller has read before, which are not sent again; laneSpan, waveSpan and lanesMax, how a pending
+-- collector's score is made of wave, lane and place.
+-- Answers: nil without the rollout; else a list: its JSON; its rev; its brake; the counters, names and values in turn;
+-- pending candidates, ids and scores in turn; due retries, `<id>:<lane>` and instants in turn; the instant of the next
+-- retry, or ''; overdue collectors; the mark of the groups; the groups as JSON, or '' when the caller knows them; the
+-- version of its records.
+
+-- Lanes beyond these wait until one of them is empty. Two candidates of each are some 200 KB, and 20 ms of Redis's time.
+local lanesPerWaveMax = 5000
+-- Due retries beyond these are seen when the ones before them have gone. Only a rollout that waits for all has so many.
+local retriesReadMax = 10000
+
+local json, rev, brake, frontier, lanes, groupsMark, version =
+  unpack(redis.call('HMGET', rolloutKey, 'json', 'rev', 'brake', 'frontier', 'lanes', 'groupsMark', 'v'))
+if not rev then
+  return false
+end
+local share = math.floor(candidatesMax / math.max(1, tonumber(lanes or '1')))
+local perLane = math.min(pageSize, math.max(perLaneMin, share))
+
+-- Pending collectors lie by wave, lane and place: the walk reads the beginning of a lane and leaps to the next, up to the
+-- frontier, the last wave that has begun.
+local function readPending()
+  local found, taken = {}, {}
+  local from, wave, lastLane, lanesSeen = '-inf', -1, -1, 0
+  local beyond = string.format('(%.0f', (tonumber(frontier or '-1') + 1) * waveSpan)
+  while true do
+    local page = redis.call('ZRANGEBYSCORE', pendingKey, from, beyond, 'WITHSCORES', 'LIMIT', 0, perLane)
+    if #page == 0 then
+      return found
+    end
+    local leap = nil
+    for at = 1, #page, 2 do
+      local score = tonumber(page[at + 1])
+      local itsWave = math.floor(score / waveSpan)
+      local laneInWave = math.floor(score / laneSpan)
+      local lane = laneInWave % lanesMax
+      if itsWave ~= wave then
+        wave, lanesSeen = itsWave, 0
+      end
+      if laneInWave ~= lastLane then
+        lastLane, lanesSeen = laneInWave, lanesSeen + 1
+      end
+      if lanesSeen > lanesPerWaveMax then
+        leap = (wave + 1) * waveSpan
+        break
+      end
+      local count = taken[lane] or 0
+      if count < perLane then
+        found[#found + 1] = page[at]
+        found[#found + 1] = page[at + 1]
+        count = count + 1
+        taken[lane] = count
+      end
+      if count >= perLane then
+        leap = (laneInWave + 1) * laneSpan
+        break
+      end
+    end
+    from = leap and string.format('%.0f', leap) or '(' .. page[#page]
+  end
+end
+
+local function readRetries()
+  local due = redis.call('ZRANGEBYSCORE', retriesKey, '-inf', now, 'WITHSCORES', 'LIMIT', 0, retriesReadMax)
+  local found, taken = {}, {}
+  for at = 1, #due, 2 do
+    local lane = string.match(due[at], '%d+$')
+    local count = taken[lane] or 0
+    if count < perLane then
+      found[#found + 1] = due[at]
+      found[#found + 1] = due[at + 1]
+      taken[lane] = count + 1
+    end
+  end
+  return found
+end
+
+local nextRetry = redis.call('ZRANGEBYSCORE', retriesKey, '(' .. now, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+local overdue = redis.call('ZRANGEBYSCORE', dueKey, '-inf', '(' .. overdueBefore, 'LIMIT', 0, pageSize)
+local mark = groupsMark or ''
+local groups = ''
+if mark ~= knownMark then
+  groups = redis.call('GET', groupsKey) or ''
+end
+return {
+  json or '',
+  rev,
+  brake or '0',
+  redis.call('HGETALL', countersKey),
+  readPending(),
+  readRetries(),
+  nextRetry[2] or '',
+  overdue,
+  mark,
+  groups,
+  version or '1',
+}
