@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeUpgradableReadings } from '../../src/collector-api/fleet/upgradable-readings.ts';
+import { makeSharedReading } from '../../src/collector-api/fleet/shared-reading.ts';
 
 describe('a wait for what no signal reaches', () => {
   it('leaves no failure without a listener when it was given up before it began', async () => {
@@ -9,13 +9,11 @@ describe('a wait for what no signal reaches', () => {
     onTestFinished(() => {
       process.off('unhandledRejection', listener);
     });
-    const readings = makeUpgradableReadings({ now: () => 0 }, () =>
-      Promise.reject(new Error('Redis is away')),
-    );
+    const read = makeSharedReading(String, () => Promise.reject(new Error('Redis is away')));
 
-    const asked = readings.ask('19.455-2', false, AbortSignal.abort(new Error('stopping')));
+    const answer = await read('19.455-2', AbortSignal.abort(new Error('stopping')));
 
-    await expect(asked).rejects.toThrow('stopping');
+    expect(answer).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
     await new Promise(setImmediate);
     expect(unheard).toEqual([]);
   });

@@ -2,43 +2,47 @@ import { untilAborted } from '../../base/waiting.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 
 /**
- * Shares one long reading: each caller gets one whose first request leaves after the call, so that it shows what is
- * true now. Callers share the one that has not left yet; while one is on its way, the next starts after it.
- * @param read must call `onStart` right before its first request leaves
+ * Shares long readings: each caller gets one whose first request leaves after the call, so that it shows what is true
+ * now. Callers for the same key share the one that has not left yet; while one is in flight, the next starts after it.
+ * @param read must call `onStart` right before its first request leaves; what it reads is what the first caller gave
  */
-export function makeSharedReading<T>(
-  read: (onStart: () => void) => Promise<Answer<T>>,
-): (signal?: AbortSignal) => Promise<Answer<T>> {
-  let notStarted: Promise<Answer<T>> | undefined;
-  let newest: Promise<Answer<T>> | undefined;
+export function makeSharedReading<Wanted, Result>(
+  keyOf: (wanted: Wanted) => string,
+  read: (wanted: Wanted, onStart: () => void) => Promise<Answer<Result>>,
+): (wanted: Wanted, signal?: AbortSignal) => Promise<Answer<Result>> {
+  type Reading = Promise<Answer<Result>>;
+  const notStarted = new Map<string, Reading>();
+  const newest = new Map<string, Reading>();
 
-  function begin(): Promise<Answer<T>> {
-    const before = newest;
-    const run = async (): Promise<Answer<T>> => {
+  function begin(key: string, wanted: Wanted): Reading {
+    const before = newest.get(key);
+    const run = async (): Reading => {
       // Its own callers hear of its failure; this one only waits for its end.
       await Promise.allSettled([before]);
-      const started = () => {
-        if (notStarted === reading) notStarted = undefined;
-      };
       try {
-        return await read(started);
+        return await read(wanted, () => forget(notStarted, key, reading));
       } finally {
-        started();
-        if (newest === reading) newest = undefined;
+        forget(notStarted, key, reading);
+        forget(newest, key, reading);
       }
     };
     const reading = run();
-    notStarted = reading;
-    newest = reading;
+    notStarted.set(key, reading);
+    newest.set(key, reading);
     return reading;
   }
 
-  return async (signal) => {
+  return async (wanted, signal) => {
+    const key = keyOf(wanted);
     try {
-      return await untilAborted(notStarted ?? begin(), signal);
+      return await untilAborted(notStarted.get(key) ?? begin(key, wanted), signal);
     } catch (error) {
       if (signal?.aborted === true) return { ok: false, failure: { kind: 'cancelled', sent: false } };
       throw error;
     }
   };
+}
+
+function forget<T>(map: Map<string, T>, key: string, value: T): void {
+  if (map.get(key) === value) map.delete(key);
 }

@@ -1,6 +1,10 @@
-import type { Clock, EpochMs } from '../../base/time.ts';
-import { untilAborted } from '../../base/waiting.ts';
+import type { EpochMs } from '../../base/time.ts';
+import { seeUpgradableCollectors } from '../../contract/collector-management/seen-collector.ts';
+import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
+import { readWholeList } from '../wire/paging.ts';
+import { type FleetReadingParts, pagesOf, whenSent } from './fleet-reading.ts';
+import { makeSharedReading } from './shared-reading.ts';
 
 /** The collectors that the service would upgrade to a build. */
 export interface Upgradable {
@@ -9,22 +13,56 @@ export interface Upgradable {
   readonly offeredAt: EpochMs | null;
 }
 
+interface UpgradableReading {
+  readonly toBuild: string;
+  readonly budgetClass: BudgetClass;
+  readonly attemptsMax: number;
+  /** Called right before each request leaves. */
+  readonly onStart: () => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+// The header tells whole seconds, and the answer may be from any instant of its second.
+const dateStepMs = 1_000;
+
+/** Reads the upgradable list of a build to its end. */
+export async function readUpgradable(
+  parts: FleetReadingParts,
+  { toBuild, budgetClass, attemptsMax, onStart, signal }: UpgradableReading,
+): Promise<Answer<Upgradable>> {
+  let serviceAt: EpochMs | null = null;
+  const list = await readWholeList<{ readonly id: number }>({
+    ...pagesOf(parts),
+    signal,
+    attemptsMax,
+    readPage: async (page) => {
+      const query = { toVersion: toBuild, ...page };
+      const answer = await parts.client.call(
+        seeUpgradableCollectors,
+        { query },
+        { budgetClass, signal, ...whenSent(onStart) },
+      );
+      if (!answer.ok) return answer;
+      serviceAt = answer.value.serviceAt;
+      return { ok: true, value: answer.value.body };
+    },
+  });
+  if (!list.ok) return list;
+  const ids = new Set(list.value.rows.map(({ id }) => id));
+  return { ok: true, value: { ids, offeredAt: serviceAt === null ? null : serviceAt + dateStepMs } };
+}
+
+interface Wanted {
+  readonly toBuild: string;
+  readonly isUrgent: boolean;
+}
+
 export interface UpgradableReadings {
-  /**
-   * A reading of the upgradable list whose first request leaves after this call, so that it shows what is true now.
-   * Who asks while one has not left yet shares it; while one is on its way, the next starts after it.
-   * @throws the signal's reason when it is aborted first
-   */
-  ask(toBuild: string, isUrgent: boolean, signal?: AbortSignal): Promise<Answer<Upgradable>>;
+  /** A reading whose first request leaves after this call, so that it shows what is true now. */
+  ask(wanted: Wanted, signal?: AbortSignal): Promise<Answer<Upgradable>>;
   /** A reading that began since then and had this collector on it. Asks nothing; undefined when none is known. */
   shown(collectorId: number, toBuild: string, since: EpochMs): Upgradable | undefined;
 }
-
-/** `onStart` must be called right before the reading's first request leaves. */
-export type ReadUpgradable = (
-  reading: { readonly toBuild: string; readonly isUrgent: boolean },
-  onStart: () => void,
-) => Promise<Answer<Upgradable>>;
 
 interface LastReading {
   readonly toBuild: string;
@@ -32,40 +70,37 @@ interface LastReading {
   readonly upgradable: Upgradable;
 }
 
-/** Shares readings: each costs a page or more of the budget, and tells about every collector at once. */
-export function makeUpgradableReadings(clock: Clock, read: ReadUpgradable): UpgradableReadings {
-  const notStarted = new Map<string, Promise<Answer<Upgradable>>>();
-  const newest = new Map<string, Promise<Answer<Upgradable>>>();
+/**
+ * Shares readings: each costs a page or more of the budget, and shows every collector at once.
+ * @param closing ends all of them
+ */
+export function makeUpgradableReadings(parts: FleetReadingParts, closing: AbortSignal): UpgradableReadings {
+  const { clock } = parts;
   // One alone, which bounds it: rollouts of one daemon mostly go to one build.
   let last: LastReading | undefined;
 
-  function begin(toBuild: string, isUrgent: boolean): Promise<Answer<Upgradable>> {
-    const before = newest.get(toBuild);
-    const run = async (): Promise<Answer<Upgradable>> => {
-      // Its own askers hear of its failure; this one only waits for its end.
-      await Promise.allSettled([before]);
+  const ask = makeSharedReading(
+    ({ toBuild }: Wanted) => toBuild,
+    async ({ toBuild, isUrgent }, started) => {
       let beganAt: EpochMs | undefined;
-      try {
-        const answer = await read({ toBuild, isUrgent }, () => {
+      const answer = await readUpgradable(parts, {
+        toBuild,
+        budgetClass: isUrgent ? 'verify' : 'look',
+        // A poll that fails comes back by itself.
+        attemptsMax: 1,
+        onStart: () => {
           beganAt ??= clock.now();
-          forget(notStarted, toBuild, reading);
-        });
-        if (answer.ok && beganAt !== undefined) last = { toBuild, beganAt, upgradable: answer.value };
-        return answer;
-      } finally {
-        forget(notStarted, toBuild, reading);
-        forget(newest, toBuild, reading);
-      }
-    };
-    const reading = run();
-    notStarted.set(toBuild, reading);
-    newest.set(toBuild, reading);
-    return reading;
-  }
+          started();
+        },
+        signal: closing,
+      });
+      if (answer.ok && beganAt !== undefined) last = { toBuild, beganAt, upgradable: answer.value };
+      return answer;
+    },
+  );
 
   return {
-    ask: (toBuild, isUrgent, signal) =>
-      untilAborted(notStarted.get(toBuild) ?? begin(toBuild, isUrgent), signal),
+    ask,
     shown: (collectorId, toBuild, since) => {
       if (last === undefined || last.toBuild !== toBuild || !last.upgradable.ids.has(collectorId))
         return undefined;
@@ -73,8 +108,4 @@ export function makeUpgradableReadings(clock: Clock, read: ReadUpgradable): Upgr
       return last.beganAt >= since && last.beganAt <= clock.now() ? last.upgradable : undefined;
     },
   };
-}
-
-function forget<T>(map: Map<string, T>, key: string, value: T): void {
-  if (map.get(key) === value) map.delete(key);
 }

@@ -1,0 +1,37 @@
+import type { Clock, DurationMs } from '../../base/time.ts';
+import type { ServiceClient } from '../wire/service-client.ts';
+import { boundText, type TextKind } from '../wire/service-text.ts';
+
+/** What reading lists of the fleet takes. */
+export interface FleetReadingParts {
+  readonly client: ServiceClient;
+  readonly clock: Clock;
+  readonly sleep: (durationMs: DurationMs, signal?: AbortSignal) => Promise<void>;
+  /** Rows a page. */
+  readonly pageSize: number;
+  /** The first wait before a page that failed in passing is read again. */
+  readonly backoffMs: DurationMs;
+}
+
+// A scan comes back in minutes by itself, so a page is tried for half a minute at most: 1 + 2 + 4 + 8 s.
+export const pageAttemptsMax = 5;
+
+export function pagesOf({ sleep, pageSize, backoffMs }: FleetReadingParts) {
+  return { sleep, pageSize, backoffMs, idOf: ({ id }: { readonly id: number }) => id };
+}
+
+/** Tells when a request leaves. */
+export function whenSent(onStart: () => void): { readonly beforeSend: () => Promise<boolean> } {
+  return {
+    beforeSend: async () => {
+      onStart();
+      return true;
+    },
+  };
+}
+
+/** Makes a text of an answer fit to be kept (P12). */
+export function sayer(client: ServiceClient, kind: TextKind): (text: string) => string {
+  const hide = client.hider(kind);
+  return (text) => boundText(hide(text));
+}

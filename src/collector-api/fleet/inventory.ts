@@ -1,0 +1,82 @@
+import type { EpochMs } from '../../base/time.ts';
+import { makeTurnBudget, mapInSlices } from '../../base/turn-budget.ts';
+import { type SeenCollector, seeCollectors } from '../../contract/collector-management/seen-collector.ts';
+import type { ListPage } from '../../contract/operation.ts';
+import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
+import type { Answer, InventoryPage } from '../../orchestrator/ports/fleet-service.ts';
+import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
+import { readWholeList } from '../wire/paging.ts';
+import { fleetCollectorOf, isInstalled } from './fleet-collector.ts';
+import { type FleetReadingParts, pageAttemptsMax, pagesOf, sayer, whenSent } from './fleet-reading.ts';
+
+export interface InventoryReading {
+  /** Shown each page as it comes; null: the whole inventory is wanted, and failed pages are repeated. */
+  readonly onPage: ((page: InventoryPage) => Promise<void>) | null;
+  /** Called right before each request leaves. */
+  readonly onStart: () => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A row of the inventory; a hosted collector is in the list, and not in the fleet. */
+interface InventoryRow {
+  readonly id: number;
+  readonly collector: FleetCollector | undefined;
+}
+
+/** @param parts.onUnreadable is told with each inventory how many of its rows have no id or no name that we can read */
+export function makeReadInventory(
+  parts: FleetReadingParts & { readonly onUnreadable?: (rows: number) => void },
+): (reading: InventoryReading) => Promise<Answer<FleetInventory>> {
+  const { client, clock } = parts;
+  const turn = makeTurnBudget();
+  /** How many rows the last reading found. */
+  let inventoryEnd: number | null = null;
+
+  async function rowsOf({ rows, weight }: ListPage<SeenCollector>): Promise<ListPage<InventoryRow>> {
+    const say = sayer(client, 'values');
+    const read = (row: SeenCollector | null): InventoryRow | null => {
+      if (row === null) return null;
+      return { id: row.id, collector: isInstalled(row) ? fleetCollectorOf(row, say) : undefined };
+    };
+    return { rows: await mapInSlices(rows, turn, read), weight };
+  }
+
+  return async ({ onPage, onStart, signal }) => {
+    const readAt = clock.now();
+    // One page that is watched takes the place of many polls and verifications, so it goes before them.
+    const budgetClass: BudgetClass = onPage === null ? 'page' : 'verify';
+    // The last page's: against it no heartbeat looks younger than it is.
+    let serviceAt: EpochMs | null = null;
+    const inventory = await readWholeList<InventoryRow>({
+      ...pagesOf(parts),
+      signal,
+      attemptsMax: onPage === null ? pageAttemptsMax : 1,
+      // Pages that are watched are hints, and come again soon: where their end was, it still is until it moves.
+      lastEnd: onPage === null ? null : inventoryEnd,
+      readPage: async (page) => {
+        const query = { filter: 'installed', ...page } as const;
+        const answer = await client.call(
+          seeCollectors,
+          { query },
+          { budgetClass, signal, ...whenSent(onStart) },
+        );
+        if (!answer.ok) return answer;
+        serviceAt = answer.value.serviceAt;
+        const value = await rowsOf(answer.value.body);
+        await onPage?.({ collectors: installedOf(value.rows), serviceAt });
+        return { ok: true, value };
+      },
+    });
+    if (!inventory.ok) return inventory;
+    inventoryEnd = inventory.value.end;
+    const collectors = installedOf(inventory.value.rows);
+    parts.onUnreadable?.(inventory.value.unusable + collectors.filter(({ name }) => name === '').length);
+    return { ok: true, value: { readAt, serviceAt, collectors } };
+  };
+}
+
+function installedOf(rows: ReadonlyArray<InventoryRow | null>): readonly FleetCollector[] {
+  const collectors: FleetCollector[] = [];
+  for (const row of rows) if (row?.collector !== undefined) collectors.push(row.collector);
+  return collectors;
+}

@@ -1,0 +1,68 @@
+import { isSameBuild } from '../../base/build-version.ts';
+import { seeCollector } from '../../contract/collector-management/seen-collector.ts';
+import type { Answer, FleetService } from '../../orchestrator/ports/fleet-service.ts';
+import type { CollectorObservation } from '../../rollout/upgrade/facts.ts';
+import type { ServiceClient } from '../wire/service-client.ts';
+import { sayer } from './fleet-reading.ts';
+import type { Upgradable, UpgradableReadings } from './upgradable-readings.ts';
+
+type Poll = Parameters<FleetService['pollCollector']>[0];
+type Offer = Pick<CollectorObservation, 'upgradable' | 'offeredAt'>;
+
+/** Polls one collector, and where it is asked for, whether the service would upgrade it now. */
+export async function pollCollector(
+  { client, readings }: { readonly client: ServiceClient; readonly readings: UpgradableReadings },
+  poll: Poll,
+  signal: AbortSignal | undefined,
+): ReturnType<FleetService['pollCollector']> {
+  const budgetClass = poll.urgent ? 'verify' : 'look';
+  const params = { id: poll.collectorId };
+  const answer = await client.call(seeCollector, { params }, { budgetClass, signal });
+  if (!answer.ok) return withGoneCollector(answer);
+  const { collector } = answer.value.body;
+  const sighting = {
+    build: sayer(client, 'values')(collector.collectorVersion ?? ''),
+    alive: collector.alive ?? false,
+    lastSeenAlive: collector.lastSeenAlive ?? null,
+    serviceAt: answer.value.serviceAt,
+  };
+  const { upgradableTo } = poll;
+  if (upgradableTo === null) return { ok: true, value: { ...sighting, upgradable: null } };
+  // The list leaves out who is offline, and who has the build, so neither needs a reading of it.
+  const isListed = collector.alive !== false && !isSameBuild(sighting.build, upgradableTo);
+  const offer = isListed ? await readOffer(readings, { ...poll, upgradableTo }, signal) : notOffered;
+  return offer.ok ? { ok: true, value: { ...sighting, ...offer.value } } : offer;
+}
+
+const notOffered = { ok: true, value: { upgradable: false } } as const;
+
+async function readOffer(
+  readings: UpgradableReadings,
+  { collectorId, upgradableTo, urgent, listedSince }: Poll & { readonly upgradableTo: string },
+  signal: AbortSignal | undefined,
+): Promise<Answer<Offer>> {
+  const shown =
+    listedSince === undefined ? undefined : readings.shown(collectorId, upgradableTo, listedSince);
+  if (shown !== undefined) return { ok: true, value: offerOf(shown) };
+  const upgradable = await readings.ask({ toBuild: upgradableTo, isUrgent: urgent }, signal);
+  if (upgradable.ok)
+    return upgradable.value.ids.has(collectorId)
+      ? { ok: true, value: offerOf(upgradable.value) }
+      : notOffered;
+  const { failure } = upgradable;
+  // 400: a parameter is invalid (collector-api.md §4.3), and only the build can be: it is no longer on offer.
+  return failure.kind === 'refused' && failure.status === 400 ? notOffered : upgradable;
+}
+
+function offerOf({ offeredAt }: Upgradable): Offer {
+  return { upgradable: true, ...(offeredAt === null ? {} : { offeredAt }) };
+}
+
+/** The status that comes with this code is not documented (collector-api.md §7.4); what it says is "no such collector". */
+export function withGoneCollector<T>(
+  answer: Answer<T> & { readonly ok: false },
+): Answer<never> & { ok: false } {
+  const { failure } = answer;
+  if (failure.kind !== 'refused' || failure.code !== 'InvalidCollector') return answer;
+  return { ok: false, failure: { kind: 'notFound', detail: failure.detail } };
+}
