@@ -97,6 +97,10 @@ export async function runOnce(
     const result = await scanWithin(window, () => daemon.scanNow(name, 'operator', stop), stop);
     if (result.kind === 'failed') throw failureOf(result, config);
     if (result.kind === 'outdated') throw new CommandFailure(exitCodes.heldOrNeedsAPerson, result.reason);
+    if (result.kind === 'busy' && result.unread?.isFleetEmpty === true) {
+      const remedy = 'check the access key, its role and service.baseUrl, then run it again';
+      throw new CommandFailure(exitCodes.heldOrNeedsAPerson, `${describeScan(result)}; ${remedy}`);
+    }
     if (!json) output.err.write(`${name}: ${toPrintable(describeScan(result))}\n`);
     if (result.kind !== 'nothing') started.push(result.rolloutId);
   }

@@ -3,8 +3,7 @@ import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 export type ScanResult =
   | { readonly kind: 'started'; readonly rolloutId: string; readonly planned: number }
-  /** `unread`: it could not be looked after, since this could not be read. */
-  | { readonly kind: 'busy'; readonly rolloutId: string; readonly unread?: string }
+  | { readonly kind: 'busy'; readonly rolloutId: string; readonly unread?: Unread }
   | { readonly kind: 'nothing'; readonly reason: string }
   /** Another daemon has a newer config of the policy: it scans. */
   | { readonly kind: 'outdated'; readonly reason: string }
@@ -16,6 +15,13 @@ export type ScanResult =
       readonly isUnreached: boolean;
       readonly reason: string;
     };
+
+/** Why a rollout on its way could not be looked after, in words. */
+export interface Unread {
+  readonly reason: string;
+  /** The inventory has no collector at all: it is never taken for the fleet, however long one waits. */
+  readonly isFleetEmpty?: true;
+}
 
 /** What a look for work came to. */
 export type ScanOutcome = Exclude<ScanResult['kind'], 'outdated'>;

@@ -6,6 +6,7 @@ import { chooseTarget, isOffered } from '../../rollout/planning/target.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import type { Build } from '../ports/fleet-service.ts';
+import type { Unread } from '../ports/scan-book.ts';
 import { changeRollout, holdRollout } from '../records/change-rollout.ts';
 import { type AddLateJoinersParts, acceptsLateJoiners, addLateJoiners } from './late-joiners.ts';
 import type { PlanMemory } from './read-plan.ts';
@@ -27,18 +28,18 @@ export async function checkActive(
   rolloutId: string,
   memory: PlanMemory,
   signal?: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Unread | undefined> {
   const rollout = await parts.store.loadRollout(rolloutId);
   if (rollout === undefined || isRolloutEnd(rollout.state) || rollout.state === 'rollingBack')
     return undefined;
   // What it is pinned to, and whom it has, is known only as far as it goes.
   if (rollout.unreadable !== undefined) return undefined;
   const account = await parts.accounts?.settle(rollout, signal);
-  if (account !== undefined && account.kind !== 'own') return accountWords(account);
+  if (account !== undefined && account.kind !== 'own') return { reason: accountWords(account) };
   const builds = await parts.fleet.listBuilds(signal);
-  const unread = (what: string, why: string): string | undefined =>
-    signal?.aborted === true ? undefined : `${what}: ${why}`;
-  if (!builds.ok) return unread('the builds on offer', describeFailure(builds.failure));
+  const unread = (what: string, why: Unread): Unread | undefined =>
+    signal?.aborted === true ? undefined : { ...why, reason: `${what}: ${why.reason}` };
+  if (!builds.ok) return unread('the builds on offer', { reason: describeFailure(builds.failure) });
   if (await supersede(parts, policy, rollout, builds.value, memory)) return undefined;
   if (!isOffered(rollout.targetBuild, builds.value)) {
     await holdRollout(parts, rolloutId, `build ${rollout.targetBuild} is no longer offered by the service`);

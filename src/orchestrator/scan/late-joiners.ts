@@ -1,4 +1,5 @@
 import { someNames } from '../../base/names.ts';
+import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../rollout/model/rollout.ts';
@@ -9,9 +10,10 @@ import { makeJoinerJudge, planJoiners } from '../../rollout/planning/plan-joiner
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { UpgradeChange } from '../ports/rollout-store.ts';
+import type { Unread } from '../ports/scan-book.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf } from '../records/change-upgrade.ts';
-import { judgeInventory, refusalOf } from '../watch/judge-inventory.ts';
+import { judgeInventory } from '../watch/judge-inventory.ts';
 import type { Configs } from './configs.ts';
 import type { PlanMemory } from './read-plan.ts';
 
@@ -23,7 +25,7 @@ export interface AddLateJoinersParts extends ChangeRolloutParts, ChangeUpgradePa
 
 /**
  * Adds collectors that are new, and brings back those that had left and are eligible again (DESIGN §4, Late joiners).
- * @returns why nothing could be learned from the fleet, in words, where it could not
+ * @returns why nothing could be learned from the fleet, where it could not
  */
 export async function addLateJoiners(
   parts: AddLateJoinersParts,
@@ -31,13 +33,16 @@ export async function addLateJoiners(
   before: Rollout,
   memory: PlanMemory,
   signal?: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Unread | undefined> {
   const { id, targetBuild } = before;
   const fleet = await parts.fleet.readFleet(targetBuild, signal);
-  if (!fleet.ok) return describeFailure(fleet.failure);
+  if (!fleet.ok) return { reason: describeFailure(fleet.failure) };
   // A list that lacks half of them shows a fleet that is not there (P14).
-  const refusal = refusalOf(await judgeInventory(parts, before, fleet.value));
-  if (refusal !== undefined) return refusal;
+  const verdict = await judgeInventory(parts, before, fleet.value);
+  if (verdict.kind === 'implausible') {
+    const reason = implausibleWords(verdict.why);
+    return verdict.why.kind === 'empty' ? { reason, isFleetEmpty: true } : { reason };
+  }
   const options = await memory.recallCollectors(targetBuild, fleet.value);
   // Reading a fleet takes long, and the rollout goes on meanwhile.
   const rollout = await parts.store.loadRollout(id);

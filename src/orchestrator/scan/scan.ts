@@ -7,7 +7,14 @@ import type { Plan } from '../../rollout/planning/plan.ts';
 import { configWords } from '../../rollout/reload/newest-config.ts';
 import { isStopped } from '../../rollout/status/explain-unplanned.ts';
 import { describeFailure, isUnreached } from '../../rollout/upgrade/failure-classes.ts';
-import type { FleetMemory, ScanBook, ScanForecast, ScanOutcome, ScanResult } from '../ports/scan-book.ts';
+import type {
+  FleetMemory,
+  ScanBook,
+  ScanForecast,
+  ScanOutcome,
+  ScanResult,
+  Unread,
+} from '../ports/scan-book.ts';
 import { nextRolloutId } from '../records/read-records.ts';
 import type { StoreMemory } from '../recovery/data-loss.ts';
 import { type CheckActiveParts, checkActive } from './check-active.ts';
@@ -81,7 +88,7 @@ export function describeScan(result: ScanResult): string {
     case 'busy':
       return result.unread === undefined
         ? `${result.rolloutId} is still on its way`
-        : `${result.rolloutId} is still on its way, and could not be looked after: ${result.unread}`;
+        : `${result.rolloutId} is still on its way, and could not be looked after: ${result.unread.reason}`;
     default:
       return result.reason;
   }
@@ -171,7 +178,7 @@ async function prepare(
     readonly origin: ScanOrigin;
     readonly before: FleetMemory | undefined;
     /** What is done with the rollout that is on its way. @returns what could not be read of it */
-    readonly whileBusy: (active: string, memory: PlanMemory) => Promise<string | undefined>;
+    readonly whileBusy: (active: string, memory: PlanMemory) => Promise<Unread | undefined>;
   },
   signal?: AbortSignal,
 ): Promise<ReadyPlan | FoundWork> {

@@ -69,7 +69,7 @@ describe.concurrent('a daemon whose config names another account (P5)', () => {
     // It leads, looks for work, and would have delivered every step that is due.
     expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({
       kind: 'busy',
-      unread: reason,
+      unread: { reason },
     });
     await until('its leadership', () => daemon.told('leader.acquired').length > 0);
     await daemon.daemon.scanNow(nightPolicy, 'schedule');
@@ -158,7 +158,7 @@ describe.concurrent('a daemon whose config names another account (P5)', () => {
     const rolloutId = await scan(ours);
     expect(await theirs.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({
       kind: 'busy',
-      unread: expect.stringContaining('another account'),
+      unread: { reason: expect.stringContaining('another account') },
     });
     const ended = await untilEnded(ours, rolloutId);
     expect(ended.state).toBe('succeeded');

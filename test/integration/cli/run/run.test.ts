@@ -134,6 +134,29 @@ describe.concurrent('upwave run --once', () => {
     expect(desk.night.record().creates.length).toBe(creates);
   });
 
+  it('ends with 3 at once when the service shows no collector of the rollout on its way (P14)', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const waves = [
+      { name: 'canary', size: 2, soak: '7d' },
+      { name: 'rest', size: '100%' },
+    ];
+    const desk = await aDesk({ rollout: { waves } }, onTestFinished);
+    const daemon = await desk.night.startDaemon();
+    const rolloutId = await scan(daemon);
+    await daemon.close();
+    const { world } = desk.night.service;
+    for (const { facts } of world.collectors()) world.remove(facts.id);
+    const { code, err, all } = await desk.upwave('run', '--once');
+    expect(err).toContain(`${rolloutId} is still on its way`);
+    expect(err).toMatch(
+      /it is empty, \d+ collectors are expected; check the access key, its role and service\.baseUrl/,
+    );
+    expect(all).not.toMatch(noStack);
+    expect(code).toBe(3);
+  });
+
   it('prints one JSON document to stdout with --json', async ({ expect, onTestFinished }) => {
     const desk = await aDesk({ scenario: { fleet: { size: 12 } } }, onTestFinished);
     const { code, out } = await desk.upwave('run', '--once', '--json');

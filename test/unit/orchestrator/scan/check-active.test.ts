@@ -85,7 +85,7 @@ describe('a newer build, where the policy takes it up at once', () => {
 
 const offered = async () => ({ ok: true, value: [{ version: targetBuild, latest: true }] }) as const;
 
-async function unreadBy(fleet: Partial<FleetService>, signal?: AbortSignal): Promise<string | undefined> {
+async function unreadBy(fleet: Partial<FleetService>, signal?: AbortSignal) {
   const store = makeMemoryRolloutStore(() => t);
   const rollout = aRollout();
   await store.freeze({ rollout, upgrades: pendingOnes(1), groups: someGroups(), events: [] });
@@ -100,11 +100,18 @@ async function unreadBy(fleet: Partial<FleetService>, signal?: AbortSignal): Pro
 
 describe('the look after a rollout on its way', () => {
   it('says that the service did not name its builds', async () => {
-    expect(await unreadBy({})).toMatch(/^the builds on offer: /);
+    expect((await unreadBy({}))?.reason).toMatch(/^the builds on offer: /);
   });
 
   it('says that the fleet could not be read, so that late joiners wait', async () => {
-    expect(await unreadBy({ listBuilds: offered })).toMatch(/^the fleet, for late joiners: /);
+    const unread = await unreadBy({ listBuilds: offered });
+    expect(unread?.reason).toMatch(/^the fleet, for late joiners: /);
+    expect(unread?.isFleetEmpty).toBe(undefined);
+  });
+
+  it('says that the fleet is empty, which no time makes plausible (P14)', async () => {
+    const readFleet = async () => ({ ok: true, value: aFleet(0) }) as const;
+    expect(await unreadBy({ listBuilds: offered, readFleet })).toMatchObject({ isFleetEmpty: true });
   });
 
   it('says nothing when all was read', async () => {
