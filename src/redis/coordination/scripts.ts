@@ -52,3 +52,17 @@ export const seeBuildsScript = defineScript({
   args: { at: 'number', forgetBefore: 'number', onOffer: 'json' },
   result: texts,
 });
+
+export const putBackHoldsScript = defineScript({
+  file: new URL('./put-back-holds.lua', import.meta.url),
+  keys: ['holds', 'broughtBack'],
+  args: { entries: 'json', keptMs: 'number' },
+  result: z.number(),
+});
+
+export const raiseNumberScript = defineScript({
+  file: new URL('./raise-number.lua', import.meta.url),
+  keys: ['number'],
+  args: { taken: 'number', keptMs: 'number' },
+  result: isDone,
+});
