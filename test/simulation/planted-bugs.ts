@@ -6,7 +6,7 @@ import type { Configs } from '../../src/orchestrator/scan/configs.ts';
 import type { FleetCollector } from '../../src/rollout/model/collector.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
 import type { Rollout, StoredView, WaveState } from '../../src/rollout/model/rollout.ts';
-import { end } from '../../src/rollout/upgrade/upgrade-changes.ts';
+import { end } from '../../src/rollout/upgrade/transitions.ts';
 
 /** Bugs that are put in on purpose, to see that the simulation finds each. */
 export const plantedBugs = [

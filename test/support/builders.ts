@@ -21,7 +21,7 @@ import type {
   UpgradeTally,
 } from '../../src/rollout/model/upgrade.ts';
 import type { ApiBudgetStatus, Standstill } from '../../src/rollout/status/api-budget-status.ts';
-import type { EvolveContext } from '../../src/rollout/upgrade/upgrade-changes.ts';
+import type { EvolveContext } from '../../src/rollout/upgrade/transitions.ts';
 
 type PrometheusGateRule = Extract<GateRule, { kind: 'prometheus' }>;
 type WebhookGateRule = Extract<GateRule, { kind: 'webhook' }>;

@@ -4,7 +4,7 @@ import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { collectorsPerPage } from '../../rollout/upgrade/inventory-rows.ts';
+import { collectorsPerPage } from '../../rollout/upgrade/reading-period.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import { type ChangeRolloutParts, changeRollout } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts, type UpgradeNews } from '../records/change-upgrade.ts';

@@ -132,7 +132,7 @@ function isStillAbout(fact: UpgradeFact, before: Upgrade, fresh: Upgrade): boole
     case 'pollFailed':
     case 'buildsSeen':
     case 'changeHinted':
-    case 'quiet':
+    case 'unchanged':
       return false;
     case 'createFailed':
     case 'createNotSent':

@@ -79,8 +79,8 @@ function seenDelayOf(before: Upgrade, after: Upgrade, fact: UpgradeFact): { seen
   if (before.progress.state !== 'upgrading') return {};
   if (before.progress.ending?.kind === 'failed') return { seenDelayMs: before.progress.ending.seenDelayMs };
   const isSuccessSeen = fact.kind === 'taskSeen' && after.progress.state === 'verifying';
-  // A collector that was quiet had not begun the restart that ends a success.
-  const lastSeenAt = Math.max(before.progress.polledAt, before.progress.quietAt ?? 0);
+  // A collector that the inventory showed unchanged had not begun the restart that ends a success.
+  const lastSeenAt = Math.max(before.progress.polledAt, before.progress.unchangedAt ?? 0);
   return isSuccessSeen ? { seenDelayMs: fact.at - lastSeenAt } : {};
 }
 

@@ -3,15 +3,15 @@ import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
-import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
-import { type FailedPoll, isQuestionable } from '../../rollout/upgrade/failed-polls.ts';
+import { isQuestionable, nextStep } from '../../rollout/upgrade/evolve.ts';
+import type { FailedPoll, UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import {
   classifyCreateFailure,
   classifyPollFailure,
   describeHold,
   type ServiceFailure,
 } from '../../rollout/upgrade/failure-classes.ts';
-import { nextStep, type Step } from '../../rollout/upgrade/next-step.ts';
+import type { Step } from '../../rollout/upgrade/step.ts';
 import type { CollectorHold } from '../ports/fleet-register.ts';
 import { type FleetService, sendWithinMs } from '../ports/fleet-service.ts';
 import type { StepOutcome } from '../ports/wake-ups.ts';

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { RowObservation } from '../../rollout/upgrade/facts.ts';
-import { freshForMs } from '../../rollout/upgrade/next-step.ts';
+import { freshForMs } from '../../rollout/upgrade/step.ts';
 import type { InventoryPage } from '../ports/fleet-service.ts';
 
 /** What pages of the inventory showed last of each collector: who is admitted right after that needs no look of its own. */

@@ -2,15 +2,11 @@ import { assertNever } from '../../base/assert.ts';
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
-import type { CollectorObservation, UpgradeFact } from '../../rollout/upgrade/facts.ts';
+import { isWatched, judgeRow } from '../../rollout/upgrade/evolve.ts';
+import type { InventoryRow, UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
-import {
-  isWatched,
-  judgeRow,
-  type RowVerdict,
-  readingPeriod,
-  type WatchedRollout,
-} from '../../rollout/upgrade/inventory-rows.ts';
+import { readingPeriod, type WatchedRollout } from '../../rollout/upgrade/reading-period.ts';
+import type { RowVerdict } from '../../rollout/upgrade/state-rules.ts';
 import type { FleetService, InventoryPage } from '../ports/fleet-service.ts';
 import type { StepQueue } from '../ports/wake-ups.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
@@ -47,7 +43,7 @@ const upgradesMax = 5_000;
 const idleMs: DurationMs = 500;
 
 // Looks come back after this many periods without a page.
-const quietPeriods = 2;
+const unchangedPeriods = 2;
 
 // Of a service that gives so few collectors a page that single looks cost less, pages are tried again after this.
 const dearMs: DurationMs = 10 * 60_000;
@@ -134,13 +130,13 @@ async function readPage(
 ): Promise<void> {
   const news = new Map<string, { readonly rollout: Rollout; readonly rows: UpgradeNews[] }>();
   const at = parts.clock.now();
-  const trustedSince = parts.trustedSince?.();
+  const trustedSince = parts.trustedSince?.() ?? 0;
   parts.observations.note({ collectors, serviceAt }, at);
   for (const { id, build, alive, lastSeenAlive } of collectors) {
     const row = { build, alive, lastSeenAlive: lastSeenAlive ?? null, serviceAt };
     for (const { rollout, upgrade } of byCollector.get(id) ?? []) {
       const verdict = judgeRow(upgrade, row, { at, periodMs, policy: rollout.policy, trustedSince });
-      const fact = factOf(verdict, row, { at, until: at + quietPeriods * periodMs });
+      const fact = factOf(verdict, row, { at, until: at + unchangedPeriods * periodMs });
       if (fact === undefined) continue;
       const of = news.get(rollout.id) ?? { rollout, rows: [] };
       of.rows.push({ upgrade, fact });
@@ -152,17 +148,17 @@ async function readPage(
 
 function factOf(
   verdict: RowVerdict,
-  row: Omit<CollectorObservation, 'upgradable'>,
+  row: InventoryRow,
   { at, until }: { readonly at: EpochMs; readonly until: EpochMs },
 ): UpgradeFact | undefined {
   switch (verdict) {
-    case 'news':
+    case 'collectorSeen':
       return { kind: 'collectorSeen', at, ...row, upgradable: null };
     case 'changeHinted':
       return { kind: 'changeHinted', at };
-    case 'quiet':
-      return { kind: 'quiet', at, until };
-    case 'nothing':
+    case 'unchanged':
+      return { kind: 'unchanged', at, until };
+    case 'none':
       return undefined;
     default:
       return assertNever(verdict);
@@ -171,10 +167,10 @@ function factOf(
 
 async function write(parts: WatchParts, rollout: Rollout, rows: readonly UpgradeNews[]): Promise<void> {
   const changed = await recordFacts(parts, rollout, rows, {});
-  const quiet = new Set(
-    rows.flatMap(({ upgrade, fact }) => (fact.kind === 'quiet' ? [upgrade.identity.collectorId] : [])),
+  const later = new Set(
+    rows.flatMap(({ upgrade, fact }) => (fact.kind === 'unchanged' ? [upgrade.identity.collectorId] : [])),
   );
-  const sooner = changed.map(({ identity: { collectorId } }) => collectorId).filter((id) => !quiet.has(id));
+  const sooner = changed.map(({ identity: { collectorId } }) => collectorId).filter((id) => !later.has(id));
   // Their jobs wait for the instants that were due before. A crash before this line leaves the steps overdue, and the
   // reconciler hastens them.
   if (sooner.length > 0) await parts.queue.bringForward(rollout.id, sooner);

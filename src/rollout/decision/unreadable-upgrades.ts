@@ -2,7 +2,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import { isRolloutEnd, type Rollout, type Unreadable } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
-import { adopt, end } from '../upgrade/upgrade-changes.ts';
+import { adopt, end } from '../upgrade/transitions.ts';
 import type { Blocker } from './blocker.ts';
 import type { Action } from './decision.ts';
 

@@ -1,18 +1,34 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 
 /**
- * One collector's passage through a rollout. The drawing of its states:
+ * One collector's passage through a rollout.
  *
  *   pending ──► queued ──► starting ──► upgrading ──► verifying ──► succeeded
- *      ▲          │▲          │             │             └───────► unconfirmed
- *      └──────────┘│          │             ├─► failed, timedOut
- *        put back  │          ▼             ▼
- *                  └────── retrying ◄───────┤      (waits for an instant)
- *                             ▲             ▼
- *                             └───────── deferred  (waits for a condition) ─► withdrawn
+ *
+ * Every arrow, and why:
+ *
+ *   pending     → queued      its turn            → withdrawn
+ *   queued      → starting    its create leaves   → upgrading    the answer came late    → verifying  has the build
+ *               → pending, retrying  put back     → deferred     not alive, or someone else upgrades it
+ *               → failed      a refused create    → withdrawn
+ *   starting    → upgrading   created, or found running          → verifying  has the build
+ *               → queued      not sent, refused, or never arrived
+ *               → pending, retrying  the service refuses all     → retrying, failed  the service refuses this one
+ *               → deferred    not alive, or someone else upgrades it
+ *               → timedOut, unconfirmed  cannot be polled, or is abandoned               → withdrawn  is gone
+ *   upgrading   → verifying   the task ended, or the build is there
+ *               → retrying, failed, timedOut  the task failed, or never ended
+ *               → unconfirmed abandoned           → withdrawn    is gone
+ *   verifying   → succeeded   back on the build   → unconfirmed  not back, or abandoned  → withdrawn  is gone
+ *   retrying    → queued      its turn            → withdrawn
+ *   deferred    → retrying    may start again     → verifying    has the build           → withdrawn
+ *   succeeded   → unconfirmed died, or left the build            → withdrawn  left the fleet  → rolledBack
+ *   failed, timedOut, unconfirmed  → retrying  an operator asked → rolledBack
+ *   withdrawn   → pending     rejoined
  *
  * `queued`, `starting` and `upgrading` hold a slot: the service may be running a task of ours (P2). A create whose
- * answer is missing stays in `starting`, keeps its slot, and is settled by looking (P1).
+ * answer is missing stays in `starting`, keeps its slot, and is settled by polls (P1). What happens in a state is in its
+ * file in `rollout/upgrade/`.
  */
 export interface Upgrade<Progress extends UpgradeProgress = UpgradeProgress> {
   readonly identity: UpgradeIdentity;
@@ -83,23 +99,7 @@ export interface Attempt {
 
 export type UpgradeProgress =
   | { readonly state: 'pending'; readonly reason?: string }
-  | {
-      readonly state: 'queued';
-      readonly dueAt: EpochMs;
-      readonly freshAt: EpochMs;
-      /**
-       * The service's clock at an instant at which it was in no upgrade. One that had just ended would have it restart by
-       * now, into a build that it does not show yet: only a heartbeat newer than this clears the way for a create (P1).
-       * Absent once there was one.
-       */
-      readonly heartbeatAfter?: EpochMs;
-      /** The last instant at which its create may leave, so that it is expected to end before the window closes (P7). */
-      readonly startBy: EpochMs | null;
-      /** Looks in a row that showed a late heartbeat, each a newer one; absent when the last was not late. */
-      readonly late?: { readonly looks: number; readonly heartbeatAt: EpochMs };
-      /** The service refused its create, for a reason that observation has to settle before anything else; absent else. */
-      readonly refused?: Refusal;
-    }
+  | QueuedProgress
   | {
       readonly state: 'starting';
       readonly sentAt: EpochMs;
@@ -117,19 +117,40 @@ export type UpgradeProgress =
       readonly dueAt: EpochMs;
       readonly reason: string;
     }
-  | {
-      readonly state: EndState;
-      readonly endedAt: EpochMs;
-      readonly reason: string;
-      /** The failures it counts as (DESIGN §4, Failures). */
-      readonly weight: number;
-      /** The collector did not come back, or died while its wave soaked. */
-      readonly lost: boolean;
-      /** For a failure: what kind, so that `retry` can choose. */
-      readonly failureClass?: UpgradeFailureClass;
-      /** For a withdrawn one: someone else had upgraded it, and it was alive on the build. It soaks with its wave (P14). */
-      readonly onBuild?: true;
-    };
+  | { [State in EndState]: EndedProgress<State> }[EndState];
+
+export interface QueuedProgress {
+  readonly state: 'queued';
+  readonly dueAt: EpochMs;
+  /** When it was last seen eligible; 0: it has to be polled before its create. */
+  readonly freshAt: EpochMs;
+  /**
+   * The service's clock at an instant at which it was in no upgrade. One that had just ended would have it restart by
+   * now, into a build that it does not show yet: only a heartbeat newer than this clears the way for a create (P1).
+   * Absent once there was one.
+   */
+  readonly heartbeatAfter?: EpochMs;
+  /** The last instant at which its create may leave, so that it is expected to end before the window closes (P7). */
+  readonly startBy: EpochMs | null;
+  /** Polls in a row that showed a late heartbeat, each a newer one; absent when the last was not late. */
+  readonly late?: { readonly polls: number; readonly heartbeatAt: EpochMs };
+  /** The service refused its create, for a reason that observation has to settle before anything else; absent otherwise. */
+  readonly refused?: Refusal;
+}
+
+export interface EndedProgress<State extends EndState> {
+  readonly state: State;
+  readonly endedAt: EpochMs;
+  readonly reason: string;
+  /** The failures it counts as (DESIGN §4, Failures). */
+  readonly weight: number;
+  /** The collector did not come back, or died while its wave soaked. */
+  readonly lost: boolean;
+  /** For a failure: what kind, so that `retry` can choose. */
+  readonly failureClass?: UpgradeFailureClass;
+  /** For a withdrawn one: someone else had upgraded it, and it was alive on the build. It soaks with its wave (P14). */
+  readonly onBuild?: true;
+}
 
 /** A refused create whose reason a person's action may explain: the collector is observed before it is judged. */
 export interface Refusal {
@@ -141,6 +162,9 @@ export interface Refusal {
   readonly isObserved?: true;
 }
 
+/** The states in which an upgrade is polled when it is due. */
+export type PolledState = 'queued' | 'starting' | 'upgrading' | 'verifying' | 'deferred';
+
 export const upgradeFailureClasses = ['permanent', 'retry', 'timedOut', 'unconfirmed'] as const;
 /** `permanent`: waiting would not have helped; `retry`: its attempts were spent. */
 export type UpgradeFailureClass = (typeof upgradeFailureClasses)[number];
@@ -150,13 +174,13 @@ export interface UpgradingProgress {
   /** null: adopted. A create in doubt was found running, its task id is not known, so the build is watched. */
   readonly taskId: string | null;
   readonly startedAt: EpochMs;
-  /** When it was last seen on its way; its end came after that. */
+  /** When it was last seen running; its end came after that. */
   readonly polledAt: EpochMs;
-  /** When the inventory last showed nothing new of it, so that its look could wait. */
-  readonly quietAt?: EpochMs;
+  /** When the inventory last showed it unchanged, so that its poll could wait. */
+  readonly unchangedAt?: EpochMs;
   readonly deadlineAt: EpochMs;
   readonly dueAt: EpochMs;
-  /** Set when the task is over without success and the collector itself has still to be looked at. */
+  /** Set when the task is over without success and the collector itself has still to be polled. */
   readonly ending: TaskEnding | null;
 }
 
@@ -174,54 +198,67 @@ export interface VerifyingProgress {
   readonly dueAt: EpochMs;
   /** The service's own clock when the end was seen; a heartbeat newer than this proves the collector back. */
   readonly endedServiceAt: EpochMs | null;
-  /** The heartbeat shown at the first look after the end; any newer one proves it too. */
+  /** The heartbeat shown at the first poll after the end; any newer one proves it too. */
   readonly baselineHeartbeatAt: EpochMs | null;
   /** The task did not say `succeeded`: the build was found on the collector. */
   readonly late: boolean;
 }
 
-export const endStates = [
-  'succeeded',
-  'failed',
-  'timedOut',
-  'unconfirmed',
-  'withdrawn',
-  'rolledBack',
-] as const;
-export type EndState = (typeof endStates)[number];
+type Trait =
+  /** A task of ours may be running at the service (P2). */
+  | 'slot'
+  /** Under way: neither waiting for its turn, nor deferred, nor ended. */
+  | 'active'
+  /** The collector has the build, or may get it: what a rollback would take back. */
+  | 'build'
+  /** No create of it can be under way: it may still be taken out of the rollout. */
+  | 'notStarted'
+  /** Left only by an operator's word (`retry`, `release`, `rollback`), or when its collector goes bad in the soak. */
+  | 'end'
+  /** An end that counts as a failure (DESIGN §4, Failures). */
+  | 'failed';
 
-export const upgradeStates = [
-  'pending',
-  'queued',
-  'starting',
-  'upgrading',
-  'verifying',
-  'retrying',
-  'deferred',
-  ...endStates,
-] as const;
-export type UpgradeState = (typeof upgradeStates)[number];
+/** Every state, in the order in which they are shown, with all that is true in it. */
+const traits = {
+  pending: ['notStarted'],
+  queued: ['slot', 'active', 'build', 'notStarted'],
+  starting: ['slot', 'active', 'build'],
+  upgrading: ['slot', 'active', 'build'],
+  verifying: ['active', 'build'],
+  retrying: ['active', 'notStarted'],
+  deferred: ['notStarted'],
+  succeeded: ['end', 'build'],
+  failed: ['end', 'failed'],
+  timedOut: ['end', 'failed'],
+  unconfirmed: ['end', 'failed', 'build'],
+  withdrawn: ['end'],
+  rolledBack: ['end'],
+} as const satisfies Readonly<Record<string, readonly Trait[]>>;
 
-/** True in the states in which a task of ours may be running at the service (P2). */
-export function holdsSlot(state: UpgradeState): boolean {
-  return state === 'queued' || state === 'starting' || state === 'upgrading';
+export type UpgradeState = keyof typeof traits;
+type StateWith<Wanted extends Trait> = {
+  [State in UpgradeState]: Wanted extends (typeof traits)[State][number] ? State : never;
+}[UpgradeState];
+export type EndState = StateWith<'end'>;
+export type FailedState = StateWith<'failed'>;
+
+function has(state: UpgradeState, trait: Trait): boolean {
+  return (traits[state] as readonly Trait[]).includes(trait);
 }
 
-/**
- * True for the states that an upgrade leaves only by an operator's word (`retry`, `release`, `rollback`), or when its
- * collector goes bad while its wave soaks.
- */
-export function isEnd(state: UpgradeState): state is EndState {
-  return (endStates as readonly UpgradeState[]).includes(state);
-}
+export const holdsSlot = (state: UpgradeState): boolean => has(state, 'slot');
+export const isActive = (state: UpgradeState): boolean => has(state, 'active');
+export const mayHaveBuild = (state: UpgradeState): boolean => has(state, 'build');
+export const isNotStarted = (state: UpgradeState): boolean => has(state, 'notStarted');
+export const isEnd = (state: UpgradeState): state is EndState => has(state, 'end');
+export const isFailed = (state: UpgradeState): state is FailedState => has(state, 'failed');
 
-/** True while an upgrade is on its way: neither waiting for its turn, nor deferred, nor ended. */
-export function isActive(state: UpgradeState): boolean {
-  return !isEnd(state) && state !== 'pending' && state !== 'deferred';
-}
+export const upgradeStates = Object.keys(traits) as readonly UpgradeState[];
+export const endStates = upgradeStates.filter(isEnd);
+export const failedStates = upgradeStates.filter(isFailed);
 
-/** Narrows an upgrade to some of its states; not for ends, which share their data. */
-export function isIn<State extends Exclude<UpgradeState, EndState>>(
+/** Narrows an upgrade to some of its states. */
+export function isIn<State extends UpgradeState>(
   upgrade: Upgrade,
   ...states: readonly State[]
 ): upgrade is UpgradeIn<State> {
@@ -246,24 +283,6 @@ export function isLost(upgrade: Upgrade): boolean {
 /** True when someone else upgraded the collector: it shows how the build does, and is no success of the rollout. */
 export function isOnBuild({ progress }: Upgrade): boolean {
   return progress.state === 'withdrawn' && progress.onBuild === true;
-}
-
-/** The ends that count as failures (DESIGN §4, Failures). */
-export const failedStates = ['failed', 'timedOut', 'unconfirmed'] as const satisfies readonly EndState[];
-
-export function isFailed(state: UpgradeState): state is (typeof failedStates)[number] {
-  return (failedStates as readonly UpgradeState[]).includes(state);
-}
-
-/** True in the states in which the collector has the build, or may get it: what a rollback would take back. */
-export function mayHaveBuild(state: UpgradeState): boolean {
-  if (state === 'succeeded' || state === 'unconfirmed') return true;
-  return isActive(state) && state !== 'retrying';
-}
-
-/** True while no create of it can be on its way: it may still be taken out of the rollout. */
-export function isNotStarted(state: UpgradeState): boolean {
-  return state === 'pending' || state === 'retrying' || state === 'deferred' || state === 'queued';
 }
 
 /** The name of a state for a person: `finishedWithFailures` becomes `finished with failures`. */

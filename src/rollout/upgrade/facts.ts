@@ -1,5 +1,4 @@
 import type { EpochMs } from '../../base/time.ts';
-import type { FailedPoll } from './failed-polls.ts';
 import type { ServiceFailure } from './failure-classes.ts';
 
 /**
@@ -34,10 +33,14 @@ export type UpgradeFact = { readonly at: EpochMs } & (
       readonly serviceAt: EpochMs | null;
     }
   | ({ readonly kind: 'collectorSeen' } & CollectorObservation)
-  /** A row of the inventory hints that its task may be over: it is looked at now. The row itself ends nothing (P10). */
+  /** A row of the inventory hints that its task may be over: it is polled now. The row itself ends nothing (P10). */
   | { readonly kind: 'changeHinted' }
-  /** A row shows that nothing has changed, and the next one will be there soon: a look due before `until` waits until then. */
-  | { readonly kind: 'quiet'; readonly until: EpochMs }
+  /**
+   * A row shows that nothing has changed, and the next one comes soon: a poll due before `until` waits until then. One that
+   * is due already goes ahead, and none waits longer than its rare poll, its deadline or the end of its verification: so
+   * polls come back by themselves when pages do not.
+   */
+  | { readonly kind: 'unchanged'; readonly until: EpochMs }
   | ({ readonly kind: 'pollFailed' } & FailedPoll)
   | { readonly kind: 'withdrawn'; readonly reason: string }
   /** Nobody can watch it to its end: it is in another account, and its rollout was ended. */
@@ -54,20 +57,35 @@ export type UpgradeFact = { readonly at: EpochMs } & (
   | { readonly kind: 'rolledBack'; readonly reason: string }
 );
 
-/** A collector's row of the inventory, and when it was read. */
-export type RowObservation = Omit<CollectorObservation, 'upgradable' | 'offeredAt'> & {
-  readonly at: EpochMs;
-};
+export type FactKind = UpgradeFact['kind'];
+export type FactOf<Kind extends FactKind> = Extract<UpgradeFact, { readonly kind: Kind }>;
 
-/** What a look at a collector showed. */
-export interface CollectorObservation {
+/** What a poll that failed was for, and how it failed. */
+export interface FailedPoll {
+  readonly of: 'task' | 'collector' | 'builds';
+  readonly failure: ServiceFailure;
+  /** Whether the service answered another question right after; absent where that changes nothing. */
+  readonly othersAnswered?: boolean;
+  /** For a 404 of a collector: whether a plausible inventory, read after it, lacks the collector too. */
+  readonly isGone?: boolean;
+}
+
+/** What a poll of a collector showed. */
+export interface CollectorObservation extends InventoryRow {
+  /** Whether the service would start an upgrade of it now (it is alive, at another build and in no upgrade). null: not asked. */
+  readonly upgradable: boolean | null;
+  /** The service's clock when it would have started one, where `upgradable` is true and the clock is known. */
+  readonly offeredAt?: EpochMs;
+}
+
+/** A collector's row of the inventory. */
+export interface InventoryRow {
   readonly build: string;
   readonly alive: boolean;
   readonly lastSeenAlive: EpochMs | null;
-  /** The service's clock at the answer, where it told. */
+  /** The service's clock at the answer, where it is known. */
   readonly serviceAt: EpochMs | null;
-  /** Whether the service would start an upgrade of it now (it is alive, at another build and in no upgrade). null: not asked. */
-  readonly upgradable: boolean | null;
-  /** The service's clock when it would have started one, where `upgradable` is true and it told. */
-  readonly offeredAt?: EpochMs;
 }
+
+/** A collector's row of the inventory, and when it was read. */
+export type RowObservation = InventoryRow & { readonly at: EpochMs };

@@ -1,6 +1,6 @@
 import { compareBuildVersions, isSameBuild } from '../../../src/base/build-version.ts';
 import type { Policy } from '../../../src/rollout/model/policy.ts';
-import { freshForMs } from '../../../src/rollout/upgrade/next-step.ts';
+import { freshForMs } from '../../../src/rollout/upgrade/step.ts';
 import type { Orders } from '../world/orders.ts';
 import type { Account } from '../world/process-model.ts';
 import type { CollectorModel, ServiceModel, TaskModel } from '../world/service-model.ts';

@@ -12,7 +12,7 @@ import { type ScanOrigin, scan } from '../../../src/orchestrator/scan/scan.ts';
 import { runStep, type StepParts } from '../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../src/orchestrator/watch/observations.ts';
 import { watch } from '../../../src/orchestrator/watch/watch-fleet.ts';
-import { isWatched } from '../../../src/rollout/upgrade/inventory-rows.ts';
+import { isWatched } from '../../../src/rollout/upgrade/evolve.ts';
 import { anApiBudgetStatus } from '../../support/builders.ts';
 import { makeMemoryScanBook } from '../../support/store/memory-scan-book.ts';
 import { makeChances } from '../chances.ts';

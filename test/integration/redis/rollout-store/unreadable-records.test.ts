@@ -18,7 +18,7 @@ import { makeBrokenRecords } from '../../../../src/redis/schema/unreadable-recor
 import type { PlanGroups } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { end } from '../../../../src/rollout/upgrade/upgrade-changes.ts';
+import { end } from '../../../../src/rollout/upgrade/transitions.ts';
 import { legalVerbs } from '../../../../src/rollout/verbs/legal-verbs.ts';
 import {
   aFleet,

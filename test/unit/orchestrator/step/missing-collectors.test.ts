@@ -4,7 +4,7 @@ import type { StepOutcome } from '../../../../src/orchestrator/ports/wake-ups.ts
 import { runStep } from '../../../../src/orchestrator/step/run-step.ts';
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
+import { nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
 import {
   aFleet,
   aFleetService,

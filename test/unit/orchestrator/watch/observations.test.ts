@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeObservations } from '../../../../src/orchestrator/watch/observations.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
+import { evolve, judgeRow, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { RowObservation } from '../../../../src/rollout/upgrade/facts.ts';
-import { judgeRow } from '../../../../src/rollout/upgrade/inventory-rows.ts';
-import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
 import {
   aCollector,
   aContext,
@@ -81,27 +79,27 @@ describe('one that waits for its heartbeat', () => {
     judgeRow(waiting, { ...row, ...changes }, { at, periodMs: 20_000, policy: aPolicy(), trustedSince });
 
   it('starts when a page shows it', () => {
-    expect(judged({})).toBe('news');
+    expect(judged({})).toBe('collectorSeen');
     const seen = evolve(waiting, { kind: 'collectorSeen', at, ...row, upgradable: null }, aContext());
     expect(nextStep(seen, at)).toEqual({ do: 'start' });
   });
 
   it('is done when a page shows the build', () => {
-    expect(judged({ build: targetBuild })).toBe('news');
+    expect(judged({ build: targetBuild })).toBe('collectorSeen');
   });
 
   it('waits for the next page while the last heartbeat is one from before, and is looked at when no page comes', () => {
-    expect(judged({ lastSeenAlive: offeredAt })).toBe('quiet');
-    const quiet = evolve(waiting, { kind: 'quiet', at, until: at + 40_000 }, aContext());
-    expect(quiet).toMatchObject({
+    expect(judged({ lastSeenAlive: offeredAt })).toBe('unchanged');
+    const unchanged = evolve(waiting, { kind: 'unchanged', at, until: at + 40_000 }, aContext());
+    expect(unchanged).toMatchObject({
       progress: { state: 'queued', heartbeatAfter: offeredAt, dueAt: at + 40_000 },
     });
-    expect(nextStep(quiet, at + 40_000)).toEqual(recheck);
+    expect(nextStep(unchanged, at + 40_000)).toEqual(recheck);
   });
 
   it('is looked at when it falls silent, or a page may show a record of before a loss (P1)', () => {
-    expect(judged({ lastSeenAlive: at - 31_000 })).toBe('nothing');
-    expect(judged({}, t + 1)).toBe('nothing');
+    expect(judged({ lastSeenAlive: at - 31_000 })).toBe('none');
+    expect(judged({}, t + 1)).toBe('none');
   });
 });
 

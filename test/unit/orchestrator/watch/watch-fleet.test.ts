@@ -136,7 +136,7 @@ describe('watching by pages of the inventory', () => {
     await world.run(1);
     const at = world.readings[0] ?? 0;
     expect(await world.load(1)).toMatchObject({
-      progress: { state: 'upgrading', dueAt: at + 40 * seconds, quietAt: at },
+      progress: { state: 'upgrading', dueAt: at + 40 * seconds, unchangedAt: at },
     });
     expect(await world.load(3)).toMatchObject({ progress: { state: 'upgrading', dueAt: at, polledAt: t } });
     expect(world.broughtForward).toEqual([`${first}/3`]);
@@ -194,7 +194,7 @@ describe('watching by pages of the inventory', () => {
     await world.run(3);
     expect(gaps(world.readings)).toEqual([16 * seconds, 16 * seconds]);
     for (const rolloutId of [first, second])
-      expect(await world.load(4, rolloutId)).toMatchObject({ progress: { quietAt: expect.any(Number) } });
+      expect(await world.load(4, rolloutId)).toMatchObject({ progress: { unchangedAt: expect.any(Number) } });
   });
 
   it('reads nothing while nothing is watched, and rests before it is asked again', async () => {
@@ -223,8 +223,8 @@ describe('watching by pages of the inventory', () => {
     );
     await world.has(first, four());
     await world.run(1);
-    expect(await world.load(2)).toHaveProperty('progress.quietAt');
-    expect(await world.load(3)).not.toHaveProperty('progress.quietAt');
+    expect(await world.load(2)).toHaveProperty('progress.unchangedAt');
+    expect(await world.load(3)).not.toHaveProperty('progress.unchangedAt');
   });
 
   it('reads less and less often when that fails, tells so once, and is back at its pace after a success', async () => {

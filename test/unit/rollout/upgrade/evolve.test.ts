@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type EndState, endStates, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
+import { evolve, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { CollectorObservation, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
-import { freshForMs, nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
+import { freshForMs } from '../../../../src/rollout/upgrade/step.ts';
 import {
   aContext,
   anUpgrade,
@@ -656,9 +656,9 @@ describe('a collector that is silent before its create (P1)', () => {
     const failed: UpgradeFact = { kind: 'pollFailed', at: t, of: 'collector', failure };
     const lateBeat = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: t + beat + 30_000 }, t);
     const same = apply(stale, ...Array.from({ length: 10 }, () => lateBeat(0)));
-    expect(same).toMatchObject({ progress: { freshAt: 0, late: { looks: 1 } } });
+    expect(same).toMatchObject({ progress: { freshAt: 0, late: { polls: 1 } } });
     const thrice = apply(stale, failed, lateBeat(0), failed, lateBeat(1), lateBeat(2), failed);
-    expect(thrice).toMatchObject({ progress: { freshAt: 0, late: { looks: 3 } } });
+    expect(thrice).toMatchObject({ progress: { freshAt: 0, late: { polls: 3 } } });
     expect(apply(thrice, lateBeat(3))).toMatchObject({ progress: { freshAt: t } });
     expect(apply(thrice, seen({ lastSeenAlive: t }, t))).not.toHaveProperty('progress.late');
   });

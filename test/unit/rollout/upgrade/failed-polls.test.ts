@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { holdsSlot, isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
-import { isQuestionable } from '../../../../src/rollout/upgrade/failed-polls.ts';
+import { evolve, isQuestionable } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
 import {
   aContext,

@@ -3,9 +3,8 @@ import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { freezePlan } from '../../../../src/rollout/planning/freeze-plan.ts';
 import { makePlan } from '../../../../src/rollout/planning/plan.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
-import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
+import { evolve, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { CollectorObservation, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
-import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
 import {
   aContext,
   aFleet,

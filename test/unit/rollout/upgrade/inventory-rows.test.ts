@@ -7,15 +7,11 @@ import {
   type Upgrade,
   type UpgradeProgress,
 } from '../../../../src/rollout/model/upgrade.ts';
-import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
+import { evolve, isWatched, judgeRow } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
-import {
-  isWatched,
-  judgeRow,
-  type RowVerdict,
-  readingPeriod,
-} from '../../../../src/rollout/upgrade/inventory-rows.ts';
 import { nextRareTaskPollAt, nextTaskPollAt } from '../../../../src/rollout/upgrade/poll-schedule.ts';
+import { readingPeriod } from '../../../../src/rollout/upgrade/reading-period.ts';
+import type { RowVerdict } from '../../../../src/rollout/upgrade/state-rules.ts';
 import {
   aContext,
   anUpgrade,
@@ -40,7 +36,7 @@ function aRow(at: number, changes: Partial<Row> = {}): Row {
 }
 
 function judged(upgrade: Upgrade, at: number, changes: Partial<Row> = {}): RowVerdict {
-  return judgeRow(upgrade, aRow(at, changes), { at, periodMs, policy });
+  return judgeRow(upgrade, aRow(at, changes), { at, periodMs, policy, trustedSince: 0 });
 }
 
 function aVerifyingOne(changes: Partial<Extract<UpgradeProgress, { state: 'verifying' }>> = {}): Upgrade {
@@ -118,11 +114,11 @@ describe('a row of a collector whose task goes on', () => {
   const running = anUpgradingOne({ dueAt: at + 1 });
 
   it('is quiet while it is heard from on its old build', () => {
-    expect(judged(running, at)).toBe('quiet');
+    expect(judged(running, at)).toBe('unchanged');
   });
 
   it('is quiet on an intermediate build: that alone is no evidence', () => {
-    expect(judged(running, at, { build: '19.506-1' })).toBe('quiet');
+    expect(judged(running, at, { build: '19.506-1' })).toBe('unchanged');
   });
 
   it('stirs on the target build, whichever way that is written', () => {
@@ -131,20 +127,20 @@ describe('a row of a collector whose task goes on', () => {
   });
 
   it('stirs when a heartbeat was missed by the clock of that very page', () => {
-    expect(judged(running, at, { lastSeenAlive: at - 20 * seconds })).toBe('quiet');
+    expect(judged(running, at, { lastSeenAlive: at - 20 * seconds })).toBe('unchanged');
     expect(judged(running, at, { lastSeenAlive: at - 21 * seconds })).toBe('changeHinted');
     expect(judged(running, at, { lastSeenAlive: at - minutes })).toBe('changeHinted');
     // Its clock is far from ours.
     const serviceAt = at + 90 * minutes;
-    expect(judged(running, at, { lastSeenAlive: serviceAt - 5 * seconds, serviceAt })).toBe('quiet');
+    expect(judged(running, at, { lastSeenAlive: serviceAt - 5 * seconds, serviceAt })).toBe('unchanged');
     expect(judged(running, at, { lastSeenAlive: serviceAt - 30 * seconds, serviceAt })).toBe('changeHinted');
   });
 
   it('stirs when it is dead, and is quiet where the service tells no time', () => {
     expect(judged(running, at, { alive: false })).toBe('changeHinted');
     expect(judged(running, at, { alive: false, lastSeenAlive: null, serviceAt: null })).toBe('changeHinted');
-    expect(judged(running, at, { serviceAt: null })).toBe('quiet');
-    expect(judged(running, at, { lastSeenAlive: null })).toBe('quiet');
+    expect(judged(running, at, { serviceAt: null })).toBe('unchanged');
+    expect(judged(running, at, { lastSeenAlive: null })).toBe('unchanged');
   });
 
   it('asks for a look with almost every page while a restart lasts, and then less and less often', () => {
@@ -152,16 +148,16 @@ describe('a row of a collector whose task goes on', () => {
       judged(anUpgradingOne({ polledAt: at - sincePollMs, dueAt: at + 1 }), at, {
         lastSeenAlive: at - silenceMs,
       });
-    expect(silentFor(40 * seconds, 17 * seconds)).toBe('quiet');
+    expect(silentFor(40 * seconds, 17 * seconds)).toBe('unchanged');
     expect(silentFor(40 * seconds, 18 * seconds)).toBe('changeHinted');
     expect(silentFor(60 * seconds, 18 * seconds)).toBe('changeHinted');
-    expect(silentFor(200 * seconds, 59 * seconds)).toBe('quiet');
+    expect(silentFor(200 * seconds, 59 * seconds)).toBe('unchanged');
     expect(silentFor(200 * seconds, 60 * seconds)).toBe('changeHinted');
     // Where an upgrade takes half as long, in half the time.
     const hurried = aPolicy({ upgrade: { ...policy.upgrade, expectMs: expectMs / 2 } });
     const looked = anUpgradingOne({ polledAt: at - 30 * seconds, dueAt: at + 1 });
     const row = aRow(at, { lastSeenAlive: at - 200 * seconds });
-    expect(judgeRow(looked, row, { at, periodMs, policy: hurried })).toBe('changeHinted');
+    expect(judgeRow(looked, row, { at, periodMs, policy: hurried, trustedSince: 0 })).toBe('changeHinted');
   });
 
   it('takes a dead one, of which nobody knows since when, for silent since its task began', () => {
@@ -170,7 +166,7 @@ describe('a row of a collector whose task goes on', () => {
         alive: false,
         lastSeenAlive: null,
       });
-    expect(looked(71 * seconds)).toBe('quiet');
+    expect(looked(71 * seconds)).toBe('unchanged');
     expect(looked(72 * seconds)).toBe('changeHinted');
   });
 
@@ -183,23 +179,23 @@ describe('a row of a collector whose task goes on', () => {
           build: targetBuild,
         },
       );
-    expect(looked(59 * seconds)).toBe('quiet');
+    expect(looked(59 * seconds)).toBe('unchanged');
     expect(looked(60 * seconds)).toBe('changeHinted');
   });
 
   it('says nothing when its look is due, is being repeated, or is one at the collector itself', () => {
-    expect(judged(anUpgradingOne({ dueAt: at }), at, { build: targetBuild })).toBe('nothing');
+    expect(judged(anUpgradingOne({ dueAt: at }), at, { build: targetBuild })).toBe('none');
     expect(
       judged({ ...running, tally: { ...running.tally, failedPolls: 1 } }, at, { build: targetBuild }),
-    ).toBe('nothing');
+    ).toBe('none');
     const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'missing' } });
-    expect(judged(ending, at, { build: targetBuild })).toBe('nothing');
+    expect(judged(ending, at, { build: targetBuild })).toBe('none');
   });
 
   it('is news of an adopted one at the target, whose task is not known, and else nothing', () => {
     const adopted = anUpgradingOne({ taskId: null, dueAt: at + 1 });
-    expect(judged(adopted, at, { build: targetBuild })).toBe('news');
-    expect(judged(adopted, at, { lastSeenAlive: at - minutes })).toBe('nothing');
+    expect(judged(adopted, at, { build: targetBuild })).toBe('collectorSeen');
+    expect(judged(adopted, at, { lastSeenAlive: at - minutes })).toBe('none');
   });
 });
 
@@ -208,31 +204,31 @@ describe('a row of a collector that has to prove its return', () => {
   const back = { build: targetBuild, lastSeenAlive: at };
 
   it('is news only when it is alive, at the target, with a heartbeat newer than the end (P10)', () => {
-    expect(judged(aVerifyingOne(), at, back)).toBe('news');
-    expect(judged(aVerifyingOne(), at, { ...back, alive: false })).toBe('quiet');
-    expect(judged(aVerifyingOne(), at, { ...back, build: '19.506-1' })).toBe('quiet');
-    expect(judged(aVerifyingOne(), at, { ...back, lastSeenAlive: t + 5 * minutes })).toBe('quiet');
+    expect(judged(aVerifyingOne(), at, back)).toBe('collectorSeen');
+    expect(judged(aVerifyingOne(), at, { ...back, alive: false })).toBe('unchanged');
+    expect(judged(aVerifyingOne(), at, { ...back, build: '19.506-1' })).toBe('unchanged');
+    expect(judged(aVerifyingOne(), at, { ...back, lastSeenAlive: t + 5 * minutes })).toBe('unchanged');
   });
 
   it('leaves it to a look to tell which heartbeat is new where the service tells no time', () => {
-    expect(judged(aVerifyingOne({ endedServiceAt: null }), at, back)).toBe('nothing');
+    expect(judged(aVerifyingOne({ endedServiceAt: null }), at, back)).toBe('none');
     const known = aVerifyingOne({ endedServiceAt: null, baselineHeartbeatAt: at - 1 });
-    expect(judged(known, at, back)).toBe('news');
-    expect(judged(known, at, { ...back, lastSeenAlive: at - 1 })).toBe('quiet');
+    expect(judged(known, at, back)).toBe('collectorSeen');
+    expect(judged(known, at, { ...back, lastSeenAlive: at - 1 })).toBe('unchanged');
   });
 });
 
 describe('a row of a deferred collector', () => {
   it('is news when it is alive and heard again, but not with the very page after it was refused', () => {
     const deferred = aDeferredOne('notAlive');
-    expect(judged(deferred, t + minutes)).toBe('news');
-    expect(judged(deferred, t + minutes - 1)).toBe('nothing');
-    expect(judged(deferred, t + minutes, { alive: false })).toBe('nothing');
-    expect(judged(deferred, t + minutes, { lastSeenAlive: t + minutes - 46 * seconds })).toBe('nothing');
+    expect(judged(deferred, t + minutes)).toBe('collectorSeen');
+    expect(judged(deferred, t + minutes - 1)).toBe('none');
+    expect(judged(deferred, t + minutes, { alive: false })).toBe('none');
+    expect(judged(deferred, t + minutes, { lastSeenAlive: t + minutes - 46 * seconds })).toBe('none');
   });
 
   it('tells nothing of one in an upgrade of someone else', () => {
-    expect(judged(aDeferredOne('inUpgrade'), t + 5 * minutes)).toBe('nothing');
+    expect(judged(aDeferredOne('inUpgrade'), t + 5 * minutes)).toBe('none');
   });
 });
 
@@ -281,11 +277,11 @@ describe('what rows tell, whatever they show', () => {
   it('ends nothing but a proof, and frees only who was not alive (P10)', () => {
     fc.assert(
       fc.property(anyUpgrade, anyRow, anyInstant, (upgrade, row, at) => {
-        const verdict = judgeRow(upgrade, row, { at, periodMs, policy });
-        if (verdict === 'nothing') return;
+        const verdict = judgeRow(upgrade, row, { at, periodMs, policy, trustedSince: 0 });
+        if (verdict === 'none') return;
         const next = evolve(upgrade, factOf(verdict, row, at), aContext());
         if (upgrade.progress.state !== 'verifying') expect(isEnd(next.progress.state)).toBe(false);
-        if (verdict === 'news') expect(next.progress.state).not.toBe(upgrade.progress.state);
+        if (verdict === 'collectorSeen') expect(next.progress.state).not.toBe(upgrade.progress.state);
         else expect(next.progress.state).toBe(upgrade.progress.state);
         if (next.progress.state === 'succeeded') expect([row.build, row.alive]).toEqual([targetBuild, true]);
       }),
@@ -297,12 +293,20 @@ describe('what rows tell, whatever they show', () => {
       fc.property(
         anyUpgrade,
         anyInstant,
-        fc.constantFrom('changeHinted', 'quiet'),
+        fc.constantFrom('changeHinted', 'unchanged'),
         (upgrade, at, verdict) => {
           const next = evolve(upgrade, factOf(verdict, aRow(at), at), aContext());
           if (next === upgrade) return;
-          const { dueAt: _before, quietAt: _was, ...before } = { quietAt: 0, dueAt: 0, ...upgrade.progress };
-          const { dueAt: _after, quietAt: _is, ...progress } = { quietAt: 0, dueAt: 0, ...next.progress };
+          const {
+            dueAt: _before,
+            unchangedAt: _was,
+            ...before
+          } = { unchangedAt: 0, dueAt: 0, ...upgrade.progress };
+          const {
+            dueAt: _after,
+            unchangedAt: _is,
+            ...progress
+          } = { unchangedAt: 0, dueAt: 0, ...next.progress };
           expect({ ...next, progress }).toEqual({ ...upgrade, progress: before, rev: upgrade.rev + 1 });
         },
       ),
@@ -312,7 +316,7 @@ describe('what rows tell, whatever they show', () => {
   it('puts no look off beyond two periods, its rare look, its deadline or the end of its proof', () => {
     fc.assert(
       fc.property(anyUpgrade, anyInstant, (upgrade, at) => {
-        const next = evolve(upgrade, factOf('quiet', aRow(at), at), aContext());
+        const next = evolve(upgrade, factOf('unchanged', aRow(at), at), aContext());
         const [before, after] = [dueAtOf(upgrade), dueAtOf(next)];
         if (next === upgrade || before === undefined || after === undefined) return;
         expect(before).toBeGreaterThan(at);
@@ -330,7 +334,7 @@ describe('what rows tell, whatever they show', () => {
 describe('a look that a row asks for, or puts off', () => {
   const at = t + 3 * minutes;
   const apply = (upgrade: Upgrade, fact: UpgradeFact) => evolve(upgrade, fact, aContext());
-  const quiet = { kind: 'quiet', at, until: at + 40 * seconds } as const;
+  const unchanged = { kind: 'unchanged', at, until: at + 40 * seconds } as const;
   const changeHinted = { kind: 'changeHinted', at } as const;
 
   it('is due at once, or only when two pages have not come', () => {
@@ -338,25 +342,25 @@ describe('a look that a row asks for, or puts off', () => {
     expect(apply(running, changeHinted)).toMatchObject({
       progress: { state: 'upgrading', dueAt: at, polledAt: t },
     });
-    expect(apply(running, quiet)).toMatchObject({
-      progress: { dueAt: at + 40 * seconds, quietAt: at, polledAt: t },
+    expect(apply(running, unchanged)).toMatchObject({
+      progress: { dueAt: at + 40 * seconds, unchangedAt: at, polledAt: t },
     });
     const late = anUpgradingOne({ dueAt: at + 41 * seconds });
-    expect(apply(late, quiet)).toBe(late);
+    expect(apply(late, unchanged)).toBe(late);
   });
 
   it('is left alone when it is due', () => {
     const due = anUpgradingOne({ dueAt: at });
     expect(apply(due, changeHinted)).toBe(due);
-    expect(apply(due, quiet)).toBe(due);
+    expect(apply(due, unchanged)).toBe(due);
     const verifying = aVerifyingOne({ dueAt: at });
-    expect(apply(verifying, quiet)).toBe(verifying);
+    expect(apply(verifying, unchanged)).toBe(verifying);
   });
 
   it('is left alone when it is one at the collector: its task is over, or is not known', () => {
     for (const changes of [{ ending: { kind: 'deadline' } as const }, { taskId: null }]) {
       const upgrade = anUpgradingOne({ dueAt: at + 1, ...changes });
-      expect(apply(upgrade, quiet)).toBe(upgrade);
+      expect(apply(upgrade, unchanged)).toBe(upgrade);
     }
     const ending = anUpgradingOne({ dueAt: at + 1, ending: { kind: 'deadline' } });
     expect(apply(ending, changeHinted)).toBe(ending);
@@ -365,12 +369,12 @@ describe('a look that a row asks for, or puts off', () => {
   it('is put off no further than its rare look, which comes whatever pages show', () => {
     const nearlyRare = anUpgradingOne({ dueAt: t + 7 * minutes });
     const now = t + 7 * minutes - seconds;
-    const next = apply(nearlyRare, { kind: 'quiet', at: now, until: now + 40 * seconds });
+    const next = apply(nearlyRare, { kind: 'unchanged', at: now, until: now + 40 * seconds });
     expect(next).toMatchObject({ progress: { dueAt: t + 7.5 * minutes } });
   });
 
   it('is put off no further than the end of the proof', () => {
-    expect(apply(aVerifyingOne({ dueAt: at + 1, verifyBy: at + 5 }), quiet)).toMatchObject({
+    expect(apply(aVerifyingOne({ dueAt: at + 1, verifyBy: at + 5 }), unchanged)).toMatchObject({
       progress: { dueAt: at + 5 },
     });
   });
@@ -405,9 +409,9 @@ describe('who counts for how often pages are read', () => {
   });
 });
 
-function factOf(verdict: Exclude<RowVerdict, 'nothing'>, row: Row, at: number): UpgradeFact {
-  if (verdict === 'news') return { kind: 'collectorSeen', at, ...row, upgradable: null };
+function factOf(verdict: Exclude<RowVerdict, 'none'>, row: Row, at: number): UpgradeFact {
+  if (verdict === 'collectorSeen') return { kind: 'collectorSeen', at, ...row, upgradable: null };
   return verdict === 'changeHinted'
     ? { kind: 'changeHinted', at }
-    : { kind: 'quiet', at, until: at + 2 * periodMs };
+    : { kind: 'unchanged', at, until: at + 2 * periodMs };
 }

@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { holdsSlot, isOnBuild, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
-import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
+import { evolve, nextStep } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { CollectorObservation, UpgradeFact } from '../../../../src/rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
-import { nextStep } from '../../../../src/rollout/upgrade/next-step.ts';
 import {
   aContext,
   anUpgrade,

@@ -1,0 +1,76 @@
+import { isSameBuild } from '../../base/build-version.ts';
+import type { Upgrade, UpgradeIn } from '../model/upgrade.ts';
+import type { FactOf } from './facts.ts';
+import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
+import { describeFailure } from './failure-classes.ts';
+import { isHeardAgain, restartSeenAt } from './heartbeats.ts';
+import { nextDeferredPollAt } from './poll-schedule.ts';
+import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
+import { type EvolveContext, end, to, verifyLate, waitedInVain, withdraw } from './transitions.ts';
+
+type Deferred = UpgradeIn<'deferred'>;
+
+// A service that refuses a collector as not alive, and shows it alive, is not asked again with every page.
+const rowsAfterShare = 1 / 5;
+
+const polls: PollLimit<'deferred'> = {
+  isTimeUp: ({ progress }, at, { defer }) => at >= progress.since + defer.upToMs,
+  unansweredForMs,
+  giveUp: (upgrade, { at, failure }) => {
+    const { reason } = upgrade.progress;
+    const words = `${reason}; the collector can't be polled: ${describeFailure(failure)}`;
+    return end(upgrade, 'withdrawn', at, words);
+  },
+};
+
+/** Waits without a slot for a condition: to be alive, or to be in no upgrade of someone else's. */
+export const deferred: StateRules<'deferred'> = {
+  nextStep: ({ progress }) => ({
+    do: 'pollCollector',
+    why: 'deferred',
+    askUpgradable: progress.condition === 'inUpgrade',
+  }),
+  polls,
+  rows: {
+    isWatched: () => false,
+    judge: ({ progress: { condition, since } }, row, { at, policy }) => {
+      const isOldEnough = at - since >= policy.upgrade.expectMs * rowsAfterShare;
+      return condition === 'notAlive' && isOldEnough && isHeardAgain(row) ? 'collectorSeen' : 'none';
+    },
+  },
+  on: {
+    collectorSeen: afterCollectorSeen,
+    pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
+    withdrawn: withdraw,
+    abandoned: withdraw,
+    ...ignore('admitted', 'putBack', 'claimed'),
+    ...ignore('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
+    ...ignore('taskSeen', 'changeHinted', 'unchanged'),
+    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+  },
+};
+
+function afterCollectorSeen(
+  upgrade: Deferred,
+  seen: FactOf<'collectorSeen'>,
+  context: EvolveContext,
+): Upgrade {
+  const { at } = seen;
+  const { progress } = upgrade;
+  const { condition, since, reason } = progress;
+  const { policy } = context;
+  if (isSameBuild(seen.build, upgrade.identity.toBuild)) return verifyLate(upgrade, seen, context);
+  if (condition === 'notAlive' ? isHeardAgain(seen) : seen.upgradable === true) {
+    // The upgrade that it was in may have ended right now: it shows the old build until it restarts (P1).
+    const dueAt = condition === 'inUpgrade' ? restartSeenAt(at, 0, context) : at;
+    return to(
+      upgrade,
+      { state: 'retrying', dueAt, reason: `was waiting: ${reason}` },
+      { failedPolls: 0, deferredMs: at - since },
+    );
+  }
+  const { upToMs } = policy.defer;
+  if (at - since >= upToMs) return waitedInVain(upgrade, { at, reason }, policy);
+  const dueAt = Math.min(nextDeferredPollAt({ since, at }, policy), since + upToMs);
+  return to(upgrade, { ...progress, dueAt }, { failedPolls: 0 });
+}

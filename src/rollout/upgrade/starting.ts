@@ -1,0 +1,131 @@
+import { assertNever } from '../../base/assert.ts';
+import { isSameBuild } from '../../base/build-version.ts';
+import { formatDuration } from '../../base/time.ts';
+import type { Upgrade, UpgradeIn } from '../model/upgrade.ts';
+import type { FactOf } from './facts.ts';
+import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
+import { classifyCreateFailure, describeFailure, refusalOf } from './failure-classes.ts';
+import { mayRestart, restartSeenAt } from './heartbeats.ts';
+import { nextAgainAt } from './poll-schedule.ts';
+import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
+import {
+  abandon,
+  adopt,
+  count,
+  defer,
+  type EvolveContext,
+  fail,
+  pollAgain,
+  putBack,
+  retryOrFail,
+  run,
+  spendAttempt,
+  to,
+  verifyLate,
+} from './transitions.ts';
+
+type Starting = UpgradeIn<'starting'>;
+
+// Creates without an answer, each settled by polls, after which something is wrong with this one collector.
+const createsInDoubtMax = 10;
+
+const polls: PollLimit<'starting'> = {
+  isTimeUp: ({ progress }, at, { upgrade }) => at >= progress.sentAt + upgrade.deadlineMs,
+  unansweredForMs,
+  giveUp: (upgrade, { at, failure }, { policy }) => {
+    const within = formatDuration(policy.upgrade.deadlineMs);
+    return fail(upgrade, 'timedOut', at, `no end seen within ${within}: ${describeFailure(failure)}`);
+  },
+};
+
+/** Its create was sent, and is in doubt until an answer or a poll settles it. It keeps its slot. */
+export const starting: StateRules<'starting'> = {
+  nextStep: () => ({ do: 'pollCollector', why: 'settle', askUpgradable: true }),
+  polls,
+  on: {
+    createNotSent: (upgrade, { at }) => queueAgain(upgrade, { dueAt: at }),
+    created: (upgrade, { at, taskId }, context) => run(upgrade, { taskId, startedAt: at }, context),
+    createFailed: afterCreateFailed,
+    collectorSeen: afterCollectorSeen,
+    pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
+    abandoned: abandon,
+    ...ignore('admitted', 'putBack', 'claimed', 'createSent', 'buildsSeen'),
+    ...ignore('taskSeen', 'changeHinted', 'unchanged', 'withdrawn'),
+    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+  },
+};
+
+/** Back to the queue with its slot: by then the collector has to be polled anew (P1). */
+function queueAgain(
+  upgrade: Starting,
+  waiting: Pick<UpgradeIn<'queued'>['progress'], 'dueAt' | 'refused'>,
+  changes: Partial<Upgrade['tally']> = {},
+): Upgrade {
+  const { startBy } = upgrade.progress;
+  return to(upgrade, { state: 'queued', freshAt: 0, startBy, ...waiting }, changes);
+}
+
+function afterCreateFailed(
+  upgrade: Starting,
+  { at, failure }: FactOf<'createFailed'>,
+  context: EvolveContext,
+): Upgrade {
+  const { failedPolls, createsInDoubt } = upgrade.tally;
+  const reason = describeFailure(failure);
+  const failureClass = classifyCreateFailure(failure);
+  switch (failureClass) {
+    case 'again':
+      // Certainly not acted on: it keeps its slot, and spends no attempt.
+      return queueAgain(
+        upgrade,
+        { dueAt: nextAgainAt(at, failedPolls, context.policy) },
+        { failedPolls: failedPolls + 1 },
+      );
+    case 'look':
+      return pollAgain(upgrade, at, context);
+    case 'observe':
+      return queueAgain(upgrade, { dueAt: at, refused: { of: refusalOf(failure) ?? 'collector', reason } });
+    case 'hold':
+      return putBack(upgrade, { at, reason });
+    case 'defer':
+      return defer(upgrade, 'notAlive', { at, reason: 'the collector is not alive' }, context);
+    case 'adopt': {
+      // An earlier create of ours got no answer: the running upgrade is most likely ours, and keeps its slot (P2).
+      if (createsInDoubt > 0) return adopt(upgrade, at, context);
+      const running = 'the collector is being upgraded by someone else';
+      return defer(upgrade, 'inUpgrade', { at, reason: running }, context);
+    }
+    case 'permanent':
+      return fail(upgrade, 'permanent', at, reason);
+    case 'retry':
+      return retryOrFail(spendAttempt(upgrade), { at, reason }, context);
+    default:
+      return assertNever(failureClass);
+  }
+}
+
+/** A create in doubt, and what the collector shows: done, running, or never arrived (P1). */
+function afterCollectorSeen(
+  upgrade: Starting,
+  seen: FactOf<'collectorSeen'>,
+  context: EvolveContext,
+): Upgrade {
+  const { at } = seen;
+  const { sentAt } = upgrade.progress;
+  if (isSameBuild(seen.build, upgrade.identity.toBuild)) return verifyLate(upgrade, seen, context);
+  const before = upgrade.tally.createsInDoubt;
+  const createsInDoubt = before + 1;
+  if (seen.upgradable !== true) return adopt(count(upgrade, { createsInDoubt }), sentAt, context);
+  // Not in an upgrade now, but the create may still arrive, or it may have worked after all.
+  const isRestarting = mayRestart(seen) && at < sentAt + context.policy.upgrade.deadlineMs;
+  if (at < sentAt + context.answerWithinMs || isRestarting) return pollAgain(upgrade, at, context);
+  if (createsInDoubt >= createsInDoubtMax) {
+    return fail(upgrade, 'retry', at, `${createsInDoubtMax} creates brought no answer and no upgrade`);
+  }
+  // A heartbeat may be the last one before such a restart, so it is polled once more before the next create.
+  return queueAgain(
+    upgrade,
+    { dueAt: restartSeenAt(at, before, context) },
+    { createsInDoubt, failedPolls: 0 },
+  );
+}

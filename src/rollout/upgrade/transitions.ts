@@ -1,0 +1,250 @@
+import { assertNever } from '../../base/assert.ts';
+import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { formatDuration } from '../../base/time.ts';
+import type { Policy } from '../model/policy.ts';
+import {
+  isNotStarted,
+  type PolledState,
+  type ProgressIn,
+  type Upgrade,
+  type UpgradeFailureClass,
+  type UpgradeIn,
+  type UpgradeProgress,
+  type UpgradeTally,
+} from '../model/upgrade.ts';
+import type { FactOf } from './facts.ts';
+import { classifyTaskMessage } from './failure-classes.ts';
+import {
+  firstTaskPollAt,
+  firstVerifyPollAt,
+  longRetryAt,
+  nextAgainAt,
+  nextDeferredPollAt,
+  retryAt,
+} from './poll-schedule.ts';
+
+/** What the rules need beside the record. */
+export interface EvolveContext {
+  readonly policy: Policy;
+  /** A create sent longer ago than this has been answered, or never will be. */
+  readonly answerWithinMs: DurationMs;
+  /** From -1 to 1, drawn by the caller. */
+  readonly jitter: number;
+}
+
+/** The same upgrade in another state, or with other data of its state: the progress is replaced as a whole. */
+export function to(
+  upgrade: Upgrade,
+  progress: UpgradeProgress,
+  changes: Partial<UpgradeTally> = {},
+): Upgrade {
+  const { unansweredSince: _answered, deferredMs, turnChanges, ...kept } = { ...upgrade.tally, ...changes };
+  const isBefore = isNotStarted(progress.state) || progress.state === 'starting';
+  const hasTurn = progress.state === 'queued' || progress.state === 'starting';
+  const tally = {
+    ...kept,
+    ...(isBefore && deferredMs !== undefined ? { deferredMs } : {}),
+    ...(hasTurn && turnChanges !== undefined ? { turnChanges } : {}),
+  };
+  return { identity: upgrade.identity, tally, progress, rev: upgrade.rev + 1 };
+}
+
+/** It was admitted: a slot is its own. */
+export function takeTurn(
+  upgrade: UpgradeIn<'pending' | 'retrying'>,
+  { startBy, changes }: FactOf<'admitted'>,
+  waiting: Omit<ProgressIn<'queued'>, 'state' | 'startBy'>,
+): Upgrade {
+  const turn = changes === undefined ? {} : { turnChanges: changes };
+  return to(upgrade, { state: 'queued', ...waiting, startBy }, turn);
+}
+
+/** Its slot goes back, and no attempt is spent. */
+export function putBack(
+  upgrade: UpgradeIn<'queued' | 'starting'>,
+  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+): Upgrade {
+  if (upgrade.tally.attempts === 0) return to(upgrade, { state: 'pending', reason });
+  return to(upgrade, { state: 'retrying', dueAt: at, reason });
+}
+
+/** Its task runs. */
+export function run(
+  upgrade: Upgrade,
+  { taskId, startedAt }: { readonly taskId: string | null; readonly startedAt: EpochMs },
+  { policy }: EvolveContext,
+): Upgrade {
+  const { attempts, firstStartedAt } = upgrade.tally;
+  return to(
+    upgrade,
+    {
+      state: 'upgrading',
+      taskId,
+      startedAt,
+      polledAt: startedAt,
+      deadlineAt: startedAt + policy.upgrade.deadlineMs,
+      dueAt: firstTaskPollAt(startedAt, policy),
+      ending: null,
+    },
+    {
+      attempts: taskId === null ? attempts : attempts + 1,
+      failedPolls: 0,
+      firstStartedAt: firstStartedAt ?? startedAt,
+    },
+  );
+}
+
+/** A task of ours runs, whose id was lost with the answer to its create. */
+export function adopt(upgrade: Upgrade, startedAt: EpochMs, context: EvolveContext): Upgrade {
+  return run(upgrade, { taskId: null, startedAt }, context);
+}
+
+/** Its task is over, and the collector has still to come back. */
+export function verify(
+  upgrade: Upgrade,
+  ended: { readonly at: EpochMs; readonly serviceAt: EpochMs | null; readonly late: boolean },
+  { policy }: EvolveContext,
+): Upgrade {
+  const { taskId, startedAt } =
+    upgrade.progress.state === 'upgrading' ? upgrade.progress : { taskId: null, startedAt: ended.at };
+  return to(
+    upgrade,
+    {
+      state: 'verifying',
+      taskId,
+      startedAt,
+      verifyBy: ended.at + policy.upgrade.verifyWithinMs,
+      dueAt: firstVerifyPollAt(ended.at, policy),
+      endedServiceAt: ended.serviceAt,
+      baselineHeartbeatAt: null,
+      late: ended.late,
+    },
+    { failedPolls: 0, firstStartedAt: upgrade.tally.firstStartedAt ?? ended.at },
+  );
+}
+
+/** The build was found on the collector, without a task that said so. */
+export function verifyLate(
+  upgrade: Upgrade,
+  { at, serviceAt }: Pick<FactOf<'collectorSeen'>, 'at' | 'serviceAt'>,
+  context: EvolveContext,
+): Upgrade {
+  return verify(upgrade, { at, serviceAt, late: true }, context);
+}
+
+/** Waits for a condition, for as long as the policy has it wait in all until it is upgrading. */
+export function defer(
+  upgrade: Upgrade,
+  condition: ProgressIn<'deferred'>['condition'],
+  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+  { policy }: EvolveContext,
+): Upgrade {
+  const { deferredMs } = upgrade.tally;
+  if (deferredMs !== undefined && deferredMs >= policy.defer.upToMs)
+    return waitedInVain(upgrade, { at, reason }, policy);
+  const since = at - (deferredMs ?? 0);
+  const dueAt = nextDeferredPollAt({ since, at }, policy);
+  return to(upgrade, { state: 'deferred', condition, since, dueAt, reason }, { failedPolls: 0 });
+}
+
+export function waitedInVain(
+  upgrade: Upgrade,
+  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+  { defer: { upToMs } }: Policy,
+): Upgrade {
+  return end(upgrade, 'withdrawn', at, `${reason}, for ${formatDuration(upToMs)}`);
+}
+
+/** What the message of a failed task asks for. @param upgrade with the attempt that failed counted in */
+export function afterTaskFailed(
+  upgrade: Upgrade,
+  { at, message }: { readonly at: EpochMs; readonly message: string },
+  context: EvolveContext,
+): Upgrade {
+  const reason = message.trim() === '' ? 'the service gave no reason' : message.trim();
+  const meaning = classifyTaskMessage(message, context.policy.messageRules);
+  switch (meaning) {
+    case 'permanent':
+      return fail(upgrade, 'permanent', at, reason);
+    case 'retry':
+      return retryOrFail(upgrade, { at, reason }, context);
+    case 'retryLater':
+      return retryOrFail(upgrade, { at, reason }, context, longRetryAt(at, context.jitter, context.policy));
+    case 'unexplained': {
+      const { unexplained } = upgrade.tally;
+      if (unexplained > 0)
+        return fail(upgrade, 'permanent', at, `failed twice without a known cause: ${reason}`);
+      return retryOrFail(count(upgrade, { unexplained: unexplained + 1 }), { at, reason }, context);
+    }
+    default:
+      return assertNever(meaning);
+  }
+}
+
+/** @param upgrade with the attempt that failed counted in */
+export function retryOrFail(
+  upgrade: Upgrade,
+  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+  { policy, jitter }: EvolveContext,
+  dueAt: EpochMs = retryAt(at, upgrade.tally.attempts, jitter, policy),
+): Upgrade {
+  const { attempts } = upgrade.tally;
+  const { maxAttempts } = policy.retry;
+  if (attempts >= maxAttempts)
+    return fail(upgrade, 'retry', at, `attempt ${attempts} of ${maxAttempts}: ${reason}`);
+  return to(upgrade, { state: 'retrying', dueAt, reason }, { failedPolls: 0 });
+}
+
+/** The same record with another count, on its way into another state. */
+export function count<Of extends Upgrade>(upgrade: Of, changes: Partial<UpgradeTally>): Of {
+  return { ...upgrade, tally: { ...upgrade.tally, ...changes } };
+}
+
+/** The same upgrade with one more attempt spent. */
+export function spendAttempt<Of extends Upgrade>(upgrade: Of): Of {
+  return count(upgrade, { attempts: upgrade.tally.attempts + 1 });
+}
+
+/** Nothing learned: the same poll a little later. No attempt is spent. */
+export function pollAgain(upgrade: UpgradeIn<PolledState>, at: EpochMs, { policy }: EvolveContext): Upgrade {
+  const { failedPolls } = upgrade.tally;
+  const dueAt = nextAgainAt(at, failedPolls, policy);
+  return to(upgrade, { ...upgrade.progress, dueAt }, { failedPolls: failedPolls + 1 });
+}
+
+/** It has not started: leaving the rollout is nobody's failure. */
+export function withdraw(upgrade: Upgrade, fact: FactOf<'withdrawn' | 'abandoned' | 'departed'>): Upgrade {
+  return end(upgrade, 'withdrawn', fact.at, fact.reason);
+}
+
+/** It may be upgrading, and nobody can watch it to its end. */
+export function abandon(upgrade: Upgrade, fact: FactOf<'abandoned'>): Upgrade {
+  return fail(upgrade, 'unconfirmed', fact.at, fact.reason);
+}
+
+/** An end that is nobody's failure. */
+export function end(
+  upgrade: Upgrade,
+  state: 'succeeded' | 'withdrawn' | 'rolledBack',
+  at: EpochMs,
+  reason: string,
+): Upgrade {
+  return to(upgrade, { state, endedAt: at, reason, weight: 0, lost: false });
+}
+
+/** An end that counts as one failure of its wave and stratum (DESIGN §4, Failures). */
+export function fail(
+  upgrade: Upgrade,
+  failureClass: UpgradeFailureClass,
+  at: EpochMs,
+  reason: string,
+): Upgrade {
+  const state = failureClass === 'timedOut' || failureClass === 'unconfirmed' ? failureClass : 'failed';
+  return to(upgrade, { state, endedAt: at, reason, weight: 1, lost: false, failureClass });
+}
+
+/** A collector that did not come back weighs more than one that failed, and is never retried (DESIGN §4). */
+export function lose(upgrade: Upgrade, at: EpochMs, reason: string, { lostWeight: weight }: Policy): Upgrade {
+  const failureClass = 'unconfirmed';
+  return to(upgrade, { state: failureClass, endedAt: at, reason, weight, lost: true, failureClass });
+}

@@ -1,0 +1,98 @@
+import { isSameBuild } from '../../base/build-version.ts';
+import { formatDuration } from '../../base/time.ts';
+import type { ProgressIn, Upgrade, UpgradeIn } from '../model/upgrade.ts';
+import type { FactOf, InventoryRow } from './facts.ts';
+import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
+import { describeFailure } from './failure-classes.ts';
+import { nextVerifyPollAt, putOff } from './poll-schedule.ts';
+import { ignore, type PollLimit, type StateRules } from './state-rules.ts';
+import { abandon, type EvolveContext, end, fail, lose, to } from './transitions.ts';
+
+type Verifying = UpgradeIn<'verifying'>;
+
+const polls: PollLimit<'verifying'> = {
+  isTimeUp: ({ progress }, at) => at >= progress.verifyBy,
+  unansweredForMs,
+  // Nothing says that it is lost, so it weighs as one failure.
+  giveUp: (upgrade, { at, failure }, { policy }) => {
+    const within = formatDuration(policy.upgrade.verifyWithinMs);
+    return fail(upgrade, 'unconfirmed', at, `not seen within ${within}: ${describeFailure(failure)}`);
+  },
+};
+
+/** Its task is over: the collector is polled until it is back, on the build, with a new heartbeat (P10). */
+export const verifying: StateRules<'verifying'> = {
+  nextStep: () => ({ do: 'pollCollector', why: 'verify', askUpgradable: false }),
+  polls,
+  rows: {
+    isWatched: () => true,
+    judge: (upgrade, row) => {
+      if (isReturned(upgrade, row)) return 'collectorSeen';
+      // Without the service's clock, a first poll has yet to show which heartbeat is new.
+      const { endedServiceAt, baselineHeartbeatAt } = upgrade.progress;
+      return endedServiceAt === null && baselineHeartbeatAt === null ? 'none' : 'unchanged';
+    },
+  },
+  on: {
+    collectorSeen: afterCollectorSeen,
+    unchanged: (upgrade, { at, until }) => {
+      const { progress } = upgrade;
+      const dueAt = putOff(progress.dueAt, at, Math.min(until, progress.verifyBy));
+      return dueAt === progress.dueAt ? upgrade : to(upgrade, { ...progress, dueAt });
+    },
+    pollFailed: (upgrade, fact, context) => afterPollFailed(upgrade, fact, context, polls),
+    abandoned: abandon,
+    ...ignore('admitted', 'putBack', 'claimed'),
+    ...ignore('createSent', 'createNotSent', 'created', 'createFailed', 'buildsSeen'),
+    ...ignore('taskSeen', 'changeHinted', 'withdrawn'),
+    ...ignore('departed', 'regressed', 'retryAsked', 'rejoined', 'rolledBack'),
+  },
+};
+
+function afterCollectorSeen(
+  upgrade: Verifying,
+  seen: FactOf<'collectorSeen'>,
+  { policy }: EvolveContext,
+): Upgrade {
+  const { at } = seen;
+  const { progress } = upgrade;
+  if (isReturned(upgrade, seen)) {
+    const reason = progress.late ? 'came late: the collector shows the build' : 'on the build and alive';
+    return end(upgrade, 'succeeded', at, reason);
+  }
+  const { verifyWithinMs } = policy.upgrade;
+  const within = formatDuration(verifyWithinMs);
+  const isTimeUp = at >= progress.verifyBy;
+  if (isTimeUp && !isFirstToCompare(progress, seen)) {
+    if (isHeartbeatNew(progress, seen) && seen.alive)
+      return fail(upgrade, 'unconfirmed', at, `shows build ${seen.build || 'none'} after ${within}`);
+    return lose(upgrade, at, `did not come back within ${within}`, policy);
+  }
+  // A first poll that came too late has nothing to compare with: its time to come back begins with it.
+  const verifyBy = isTimeUp ? at + verifyWithinMs : progress.verifyBy;
+  const dueAt = nextVerifyPollAt({ verifyBy, at }, policy);
+  const baselineHeartbeatAt = progress.baselineHeartbeatAt ?? seen.lastSeenAlive;
+  return to(upgrade, { ...progress, verifyBy, dueAt, baselineHeartbeatAt }, { failedPolls: 0 });
+}
+
+/** It is back: alive, on the build, with a heartbeat newer than the task's end (P10). */
+function isReturned({ identity, progress }: Verifying, seen: InventoryRow): boolean {
+  return seen.alive && isSameBuild(seen.build, identity.toBuild) && isHeartbeatNew(progress, seen);
+}
+
+function isHeartbeatNew(
+  { endedServiceAt, baselineHeartbeatAt }: ProgressIn<'verifying'>,
+  { lastSeenAlive }: InventoryRow,
+): boolean {
+  if (lastSeenAlive === null) return false;
+  if (endedServiceAt !== null && lastSeenAlive > endedServiceAt) return true;
+  return baselineHeartbeatAt !== null && lastSeenAlive > baselineHeartbeatAt;
+}
+
+/** Where the service tells no time, the first heartbeat seen proves nothing: only a newer one does. */
+function isFirstToCompare(
+  { endedServiceAt, baselineHeartbeatAt }: ProgressIn<'verifying'>,
+  { alive, lastSeenAlive }: InventoryRow,
+): boolean {
+  return alive && lastSeenAlive !== null && endedServiceAt === null && baselineHeartbeatAt === null;
+}
