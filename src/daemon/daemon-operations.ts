@@ -1,0 +1,46 @@
+import { makeOperations } from '../orchestrator/operations/make-operations.ts';
+import type { Operations } from '../orchestrator/operations/operations.ts';
+import { makeReload, type ReloadStatus } from '../orchestrator/operations/reload.ts';
+import { makeStartPolicy } from '../orchestrator/operations/start-policy.ts';
+import type { Engine } from './engine.ts';
+import type { DaemonParts, Ground } from './ground.ts';
+import { readNextConfig } from './live-config.ts';
+
+export interface DaemonOperations {
+  readonly operations: Operations;
+  readonly reloadStatus: () => ReloadStatus;
+}
+
+/** What an operator can see and do with this daemon. @param onConfig is called when another config is in force */
+export function makeDaemonOperations(
+  { config, live, metrics, handlerPorts, rollouts, policies }: Ground,
+  { shared }: Engine,
+  readConfig: DaemonParts['readConfig'],
+  onConfig: () => void,
+): DaemonOperations {
+  const parts = { ...shared, ...handlerPorts, rollouts };
+  const reloading = makeReload({
+    ...parts,
+    source: {
+      read: () => readNextConfig(config, readConfig),
+      use: (next) => {
+        live.replace(next.rollouts);
+        metrics.setPolicies(policies);
+        onConfig();
+      },
+    },
+  });
+  const made = makeOperations(parts);
+  return {
+    reloadStatus: reloading.standing,
+    operations: {
+      ...made,
+      reload: reloading.reload,
+      ...makeStartPolicy({ ...parts, rolloutStatus: made.rolloutStatus }),
+      listPolicies: async () => {
+        const { problem } = reloading.standing();
+        return { ...(await made.listPolicies()), ...(problem !== undefined && { configProblem: problem }) };
+      },
+    },
+  };
+}

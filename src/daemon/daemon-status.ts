@@ -1,0 +1,52 @@
+import type { Readiness } from '../admin-api/handlers/readiness.ts';
+import type { SharedState } from '../observability/shared-state-metrics.ts';
+import { outageLeftMs } from '../rollout/status/api-budget-status.ts';
+import type { DaemonOperations } from './daemon-operations.ts';
+import type { Engine } from './engine.ts';
+import type { Ground } from './ground.ts';
+import {
+  accountReadiness,
+  configReadiness,
+  recordReadiness,
+  redisReadiness,
+  serviceReadiness,
+} from './readiness.ts';
+
+/** Reads what all daemons share, for the metrics; null while another one leads. */
+export async function readSharedState(
+  { sink, clock, policies, handlerPorts }: Ground,
+  { queue, fleetCounts }: Engine,
+  { operations }: DaemonOperations,
+): Promise<SharedState | null> {
+  if (!sink.isLeading()) return null;
+  const [statuses, queueJobs, api, entries] = await Promise.all([
+    operations.listRollouts(),
+    queue.countJobs(),
+    handlerPorts.readApiBudgetStatus(),
+    handlerPorts.scans.read(),
+  ]);
+  return {
+    statuses,
+    queueJobs,
+    outageMs: outageLeftMs(api, clock.now()),
+    scans: entries.filter(({ policy }) => policies.includes(policy)),
+    fleet: fleetCounts.read(),
+  };
+}
+
+/** Whether this daemon can work, and what keeps it from that. */
+export async function readReadiness(
+  { redis, broken, handlerPorts }: Ground,
+  { access, shared: { accounts, configs } }: Engine,
+  { reloadStatus }: DaemonOperations,
+): Promise<Readiness> {
+  const redisNow = redisReadiness(redis);
+  if (redisNow.ok) await accounts.forgetEnded();
+  return {
+    redis: redisNow,
+    service: await serviceReadiness(access, redisNow.ok ? handlerPorts.readApiBudgetStatus : null),
+    account: accountReadiness(accounts),
+    config: configReadiness(configs, reloadStatus()),
+    records: recordReadiness(broken),
+  };
+}

@@ -1,0 +1,111 @@
+import type { DurationMs } from '../base/time.ts';
+import { sleepForReal } from '../base/waiting.ts';
+import { makeAccounts } from '../orchestrator/records/accounts.ts';
+import { makeStoreMemory } from '../orchestrator/recovery/data-loss.ts';
+import { makeConfigs } from '../orchestrator/scan/configs.ts';
+import { makeStepQueue } from '../queue/bullmq-step-queue.ts';
+import { makeQueueNames } from '../queue/queue-names.ts';
+import { makeRedisApiBudget } from '../redis/api-budget/api-budget.ts';
+import { makeRedisKeyMemory } from '../redis/api-budget/key-memory.ts';
+import { makeRedisConfigRegister } from '../redis/coordination/config-register.ts';
+import { makeRedisStoreInstance } from '../redis/coordination/store-instance.ts';
+import { makeRedisWakeUps } from '../redis/coordination/wake-ups.ts';
+import { makeReadAccountMark } from './account-mark.ts';
+import { makeStoppableBudget } from './api-budgets.ts';
+import { makeBackgroundTasks } from './background-tasks.ts';
+import { type FleetAccess, makeFleetAccess } from './fleet-access.ts';
+import { makeFleetCounts } from './fleet-counts.ts';
+import type { Ground } from './ground.ts';
+import { nameConfigs } from './live-config.ts';
+import { makeQueueComplaints } from './queue-errors.ts';
+
+// A request that has not been answered after its time-out, and a little for the way, never will be.
+const answerMarginMs: DurationMs = 5_000;
+
+export type Engine = ReturnType<typeof makeEngine>;
+
+/** What the loops and the operations work with: the service, the accounts, the configs of all daemons, the queue. */
+export function makeEngine(ground: Ground) {
+  const { config, logger, clock, sink, redis, keyPrefix, policies, live } = ground;
+  const { readApiBudgetStatus: _status, ...ports } = ground.loopPorts;
+  const { commands } = redis.worker;
+  const service = openService(ground);
+  const wakeUps = makeRedisWakeUps({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
+  const birth = makeRedisStoreInstance({ commands, keyPrefix });
+  const backgroundTasks = makeBackgroundTasks((backgroundTask, error) =>
+    sink.note({ event: 'backgroundTask.failed', backgroundTask, error }),
+  );
+  const readMark = makeReadAccountMark({ commands, keyPrefix, service: config.service });
+  const common = { ...ports, clock, sink, wakeUps, sleep: sleepForReal, fleet: service.fleet };
+  const { followsSchedule } = ground;
+  const configRegister = makeRedisConfigRegister({
+    commands,
+    keyPrefix,
+    followsSchedule,
+    readAccount: async () => Object.values(await readMark()).join(' '),
+    own: nameConfigs(config.service.baseUrl, live.rollouts),
+  });
+  const names = makeQueueNames(keyPrefix);
+  const onQueueError = makeQueueComplaints({ logger, clock, learnRefusal: redis.learnRefusal });
+  return {
+    ...service,
+    backgroundTasks,
+    configRegister,
+    names,
+    onQueueError,
+    queue: makeStepQueue(redis.queue.client, names, onQueueError),
+    /** Dependencies of every use case. */
+    shared: {
+      ...common,
+      accounts: makeAccounts({ ...common, backgroundTasks, readMark }),
+      configs: makeConfigs({ register: configRegister, sink, clock, followsSchedule }),
+      random: Math.random,
+      answerWithinMs: config.service.requestTimeoutMs + answerMarginMs,
+      forecast: live.forecast,
+      policies,
+      memory: makeStoreMemory({ ...ports, birth, sink, clock, policies }),
+      trustedSince: redis.trustedSince,
+    },
+  };
+}
+
+/** The service, behind the budget that all daemons on its access key share. */
+function openService({
+  config,
+  clock,
+  sink,
+  metrics,
+  redis,
+  keyPrefix,
+  accessId,
+  requestsPerSecond,
+  stopping,
+}: Ground) {
+  const { commands } = redis.worker;
+  const budget = makeRedisApiBudget({
+    commands,
+    keyPrefix,
+    accessId,
+    requestsPerSecond,
+    concurrentRequests: config.service.concurrentRequests,
+    permitLifeMs: config.service.requestTimeoutMs + answerMarginMs,
+    onStatus: (status) => access.setStanding(status),
+    faults: redis.faults,
+    onStarved: (lateMs) =>
+      sink.note({
+        event: 'daemon.starved',
+        reason: `places in the API budget are reached ${Math.ceil(lateMs)} ms too late, so fewer requests are made`,
+      }),
+  });
+  const accessKey = config.service.accessKey.reveal();
+  const access: FleetAccess = makeFleetAccess({
+    service: config.service,
+    budget: makeStoppableBudget(budget, stopping.signal),
+    clock,
+    keyMemory: makeRedisKeyMemory({ commands, keyPrefix, accessId, accessKey, now: clock.now }),
+    metrics,
+    sink,
+  });
+  const fleetCounts = makeFleetCounts();
+  return { budget, access, fleetCounts, fleet: fleetCounts.watch(access.fleet) };
+}

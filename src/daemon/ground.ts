@@ -1,0 +1,103 @@
+import type { Clock } from '../base/time.ts';
+import type { Config } from '../config/config.ts';
+import { makeEventSink } from '../observability/event-sink.ts';
+import type { Logger } from '../observability/logger.ts';
+import { type MetricsParts, makeMetrics } from '../observability/metrics.ts';
+import type { RedisConfig } from '../redis/connection/config.ts';
+import { recordVersion } from '../redis/schema/record-version.ts';
+import { makeBrokenRecords, NewerRecordError } from '../redis/schema/unreadable-records.ts';
+import { type DaemonSink, makeDaemonSink } from './event-sink.ts';
+import { makeLiveConfig } from './live-config.ts';
+import { makeRedisConnections } from './redis-connections.ts';
+import { makeRedisPorts } from './redis-ports.ts';
+import { ourRequestsPerSecond } from './service-settings.ts';
+
+export interface DaemonParts {
+  readonly config: Config;
+  readonly redis: RedisConfig;
+  readonly logger: Logger;
+  readonly version: string;
+  /** False: policies are scanned only when asked, as `run --once` does. */
+  readonly followsSchedule: boolean;
+  /** In which version records are written and read: this upwave's, but in tests of two versions. */
+  readonly recordVersion?: number;
+  /** Reads the config file anew. Where left out, a reload finds what there is. @throws ConfigError */
+  readonly readConfig?: () => Config;
+}
+
+const clock: Clock = { now: () => Date.now() };
+
+/** What metrics ask of parts that are built on this ground. */
+type AskedLater = Pick<MetricsParts, 'sharedState' | 'foreignRollouts'>;
+
+export type Ground = ReturnType<typeof makeGround>;
+
+/** What every other part of a daemon stands on: the config in force, log and metrics, Redis and what is kept there. */
+export function makeGround(parts: DaemonParts, later: AskedLater) {
+  const { config, logger } = parts;
+  const { keyPrefix } = parts.redis;
+  const live = makeLiveConfig(config);
+  const { rollouts, policies } = live;
+  const requestsPerSecond = ourRequestsPerSecond(config.service);
+  const accessId = config.service.accessId.reveal();
+  /** Aborted when the daemon closes. */
+  const stopping = new AbortController();
+
+  let isCut = false;
+  const metrics = makeMetrics({
+    version: parts.version,
+    installation: config.installation,
+    policies,
+    onStateRead: (error) =>
+      sink.note(error === null ? { event: 'metrics.complete' } : { event: 'metrics.incomplete', error }),
+    ...later,
+  });
+  const sink: DaemonSink = makeDaemonSink({
+    projections: makeEventSink({ logger, metrics }),
+    logger,
+    clock,
+    learnRefusal: (error) => redis.learnRefusal(error),
+    isCut: () => isCut,
+  });
+  const redis = makeRedisConnections(parts.redis, { sink, clock });
+  const broken = makeBrokenRecords((error) => {
+    const event = error instanceof NewerRecordError ? 'record.newer' : 'record.broken';
+    sink.note({ event, reason: error.message });
+  });
+  const kept = {
+    keyPrefix,
+    historyMs: config.historyMs,
+    broken,
+    recordVersion: parts.recordVersion ?? recordVersion,
+    clock,
+    accessId,
+    requestsPerSecond,
+    rollouts,
+  };
+  return {
+    config,
+    logger,
+    clock,
+    keyPrefix,
+    live,
+    rollouts,
+    policies,
+    requestsPerSecond,
+    accessId,
+    stopping,
+    metrics,
+    sink,
+    redis,
+    broken,
+    /** For the loops: they wait while Redis is away. */
+    loopPorts: makeRedisPorts(redis.worker, kept),
+    /** For what a person waits for: it fails while Redis is away. */
+    handlerPorts: makeRedisPorts(redis.handler, kept),
+    followsSchedule: parts.followsSchedule,
+    /** Ends the connections to Redis under what still works with it. */
+    cutRedis: () => {
+      isCut = true;
+      return redis.close();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { isWaitedFor } from '../orchestrator/lead/lead.ts';
+import type { ScanResult } from '../orchestrator/ports/scan-book.ts';
+import { followConfigs } from '../orchestrator/scan/configs.ts';
+import { type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
+import { makeObservations } from '../orchestrator/watch/observations.ts';
+import { apiBudgetKeys } from '../redis/api-budget/ledger.ts';
+import { makeRedisPulse } from '../redis/connection/pulse.ts';
+import { bornKey } from '../redis/coordination/store-instance.ts';
+import { policyKeys } from '../redis/schema/rollout-keys.ts';
+import type { Engine } from './engine.ts';
+import type { Ground } from './ground.ts';
+import { type Loops, makeRingSignal, startLoops } from './loops.ts';
+import { reportAtStart } from './report-at-start.ts';
+import { endInTime, type WorksEnd } from './shutdown.ts';
+
+/** The work of a daemon, from its start to its end. */
+export interface Work {
+  /** Begins, and never throws. While Redis is away it waits, and `/readyz` says so. */
+  begin(): void;
+  /** Looks for work for one policy now. */
+  scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
+  /** Follows the schedules of a config that was read anew. */
+  followSchedules(): void;
+  /** Ends all of it in bounded time, and where Redis does not answer, the connections first. */
+  end(): Promise<WorksEnd>;
+}
+
+export function makeWork(ground: Ground, engine: Engine): Work {
+  const { logger, clock, sink, live, stopping, rollouts } = ground;
+  const { budget, shared } = engine;
+  const ring = makeRingSignal();
+  const stopListening = shared.wakeUps.onWakeUp(ring.ring);
+  const followBrakes = () => followConfigs({ ...shared, rollouts }, 'daemon');
+  let loops: Loops | undefined;
+  let working: Promise<void> | undefined;
+
+  const scanNow: Work['scanNow'] = async (name, origin, signal) => {
+    const policy = rollouts.find((each) => each.name === name);
+    if (policy === undefined) return { kind: 'nothing', reason: `no policy ${name} in the config` };
+    return scan(shared, policy, origin, signal);
+  };
+
+  const warn = (error: unknown): void => {
+    if (!stopping.signal.aborted) logger.write('warn', { event: 'start.incomplete', error });
+  };
+
+  const start = async (): Promise<void> => {
+    await budget.learnStatus();
+    const { commands } = ground.redis.worker;
+    const { readApiBudgetStatus } = ground.loopPorts;
+    await reportAtStart({ ...shared, commands, readApiBudgetStatus, onError: warn });
+    if (stopping.signal.aborted) return;
+    // Before any step of this daemon: a freeze that came with the restart holds from the first create on (P7). Where this
+    // fails, the loops must start all the same; the next beat repeats it.
+    await shared.configs.beat().then(followBrakes).catch(warn);
+    loops = startLoops(
+      { ...loopsParts(ground, engine), nextWakeUp: ring.next, followConfigs: followBrakes, scanNow },
+      stopping.signal,
+    );
+    await loops.tickAll(new Date(clock.now()));
+  };
+
+  return {
+    scanNow,
+    begin: () => {
+      working = start().catch((error: unknown) => {
+        if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
+      });
+    },
+    followSchedules: () => {
+      loops
+        ?.follow(live.schedules())
+        .catch((error: unknown) =>
+          sink.note({ event: 'backgroundTask.failed', backgroundTask: 'schedules', error }),
+        );
+    },
+    end: () => {
+      stopListening();
+      const endWork = async (): Promise<void> => {
+        await working;
+        await Promise.all([loops?.close(), engine.backgroundTasks.close()]);
+        await engine.access.close();
+        await budget.close();
+        await engine.queue.close();
+      };
+      return endInTime({
+        work: endWork(),
+        redisAnswers: makeRedisAnswers(ground, engine),
+        cutRedis: ground.cutRedis,
+      });
+    },
+  };
+}
+
+function loopsParts(ground: Ground, { shared, ...engine }: Engine) {
+  const { redis, keyPrefix, requestsPerSecond, followsSchedule, live, policies, broken } = ground;
+  const { accounts, configs } = shared;
+  return {
+    ...engine,
+    ...shared,
+    redis,
+    keyPrefix,
+    requestsPerSecond,
+    followsSchedule,
+    schedules: live.schedules(),
+    observations: makeObservations(),
+    isWaitedFor: () => isWaitedFor({ ...shared, policies, accounts, configs, newerRecords: broken.newer }),
+  };
+}
+
+/** Asks every node on which this daemon has keys. */
+function makeRedisAnswers({ redis, policies, keyPrefix, accessId }: Ground, { names }: Engine) {
+  return makeRedisPulse({
+    commands: redis.handler.commands,
+    keys: [
+      ...policies.map((policy) => policyKeys(keyPrefix, policy).born),
+      bornKey(keyPrefix),
+      apiBudgetKeys(keyPrefix, accessId).state,
+      names.prefix,
+    ],
+  });
+}
