@@ -13,7 +13,6 @@ import {
   untilEnded,
   untilIdle,
   untilState,
-  untilWave,
   upgradesOf,
 } from '../../support/night/daemon-night.ts';
 import { brokenPromises, createdTwice, createsOf } from '../../support/night/judge-night.ts';
@@ -25,31 +24,6 @@ const oneWave = (maxFailures: number | string) => [{ name: 'all', maxFailures }]
 const by = { by: 'test', reason: 'a test' };
 
 describe.concurrent('the breaker', () => {
-  it('holds a build that breaks everything: no create comes after the hold, and the reason says the figures', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const night = await aDaemonNight(
-      {
-        redis: redis.config(),
-        scenario: { failures: [{ outcome: 'failed', message: 'permission denied' }] },
-        rollout: { waves: oneWave(2), concurrency: 5 },
-      },
-      onTestFinished,
-    );
-    const daemons = [await night.startDaemon(), await night.startDaemon()] as const;
-    const rolloutId = await scan(daemons[0]);
-    await untilState(daemons[1], rolloutId, 'held');
-    const createdBefore = night.record().creates.length;
-    const status = await untilIdle(daemons[1], rolloutId);
-    expect(night.record().creates.length).toBe(createdBefore);
-    expect(createdBefore).toBeLessThan(status.planned);
-    expect(status.state).toBe('held');
-    expect(status.reason).toMatch(/^wave all: failures \d+, allowed 2$/);
-    expect(status.endedAt).toBeNull();
-    expect(brokenPromises(night, status, await upgradesOf(daemons[0], rolloutId))).toEqual([]);
-  });
-
   it('lets a resume acknowledge the failures seen: the rollout goes on, and only new ones count', async ({
     expect,
     onTestFinished,
@@ -57,7 +31,10 @@ describe.concurrent('the breaker', () => {
     const { daemon, rolloutId, end } = await aStartedNight(
       {
         redis: redis.config(),
-        scenario: { failures: [{ match: { count: 2 }, outcome: 'failed', message: 'permission denied' }] },
+        scenario: {
+          fleet: { size: 12 },
+          failures: [{ match: { count: 2 }, outcome: 'failed', message: 'permission denied' }],
+        },
         // Containers and Macs are in, so that both broken ones are.
         rollout: { waves: oneWave(1), select: { exclude: [] }, concurrency: 4 },
       },
@@ -73,34 +50,6 @@ describe.concurrent('the breaker', () => {
     expect(status.counts).toMatchObject({ failed: 2, succeeded: status.planned - 2 });
     expect(broken).toEqual([]);
   });
-
-  it('counts a collector that did not come back as three failures', async ({ expect, onTestFinished }) => {
-    const { daemon, rolloutId, end } = await aStartedNight(
-      {
-        redis: redis.config(),
-        scenario: {
-          fleet: { size: 25 },
-          failures: [{ match: { count: 1 }, outcome: 'lost' }],
-        },
-        rollout: {
-          waves: oneWave(2),
-          select: { exclude: [] },
-          upgrade: { deadline: '15s', verifyWithin: '2s', expect: '600ms' },
-        },
-      },
-      onTestFinished,
-    );
-    const held = await untilState(daemon, rolloutId, 'held');
-    expect(held.reason).toBe('wave all: failures 3 (1 lost x 3), allowed 2');
-    await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
-    const { status, upgrades, broken } = await end();
-    expect(status.counts).toMatchObject({ unconfirmed: 1, succeeded: status.planned - 1 });
-    expect(upgrades.find(({ progress: { state } }) => state === 'unconfirmed')).toMatchObject({
-      progress: { weight: 3, reason: 'did not come back within 2s' },
-      tally: { attempts: 1 },
-    });
-    expect(broken).toEqual([]);
-  });
 });
 
 describe.concurrent('an operator with two daemons', () => {
@@ -113,8 +62,8 @@ describe.concurrent('an operator with two daemons', () => {
     const night = await aDaemonNight(
       {
         redis: redis.config(),
-        scenario: { fleet: { size: 60 } },
-        rollout: { waves: oneWave('5%') },
+        scenario: { fleet: { size: 25 } },
+        rollout: { waves: oneWave('5%'), concurrency: 4 },
         // Creates are long on their way, so that some have left and not arrived whenever a pause comes.
         through: async (serviceUrl) => {
           way = await startWayToService(serviceUrl, (method) => (method === 'POST' ? 200 : 0));
@@ -125,7 +74,7 @@ describe.concurrent('an operator with two daemons', () => {
     );
     const [first, second] = [await night.startDaemon(), await night.startDaemon()];
     const rolloutId = await scan(first);
-    for (const wanted of [5, 14, 24]) {
+    for (const wanted of [4, 12]) {
       await createsReach(night, wanted);
       const paused = await second.operations.apply({ rolloutId, verb: 'pause', ...by });
       const pausedAt = night.service.clock.now();
@@ -152,14 +101,18 @@ describe.concurrent('an operator with two daemons', () => {
     onTestFinished,
   }) => {
     const night = await aDaemonNight(
-      { redis: redis.config(), scenario: { fleet: { size: 60 } }, rollout: { waves: oneWave('5%') } },
+      {
+        redis: redis.config(),
+        scenario: { fleet: { size: 20 } },
+        rollout: { waves: oneWave('5%'), concurrency: 4 },
+      },
       onTestFinished,
     );
     const [first, second] = [await night.startDaemon(), await night.startDaemon()];
     const rolloutId = await scan(first);
     const stratum = { subject: 'AIX / power / 19.1-1', ...by };
     expect(await first.operations.hold(stratum)).toMatchObject({ note: { kind: 'stratumEmpty' } });
-    await createsReach(night, 12);
+    await createsReach(night, 5);
     await second.operations.apply({ rolloutId, verb: 'abort', ...by });
     const abortedAt = night.service.clock.now();
     const status = await untilEnded(first, rolloutId);
@@ -193,34 +146,6 @@ describe.concurrent('an operator with two daemons', () => {
 });
 
 describe.concurrent('a build that is withdrawn in mid-rollout (P6)', () => {
-  it('holds the rollout at the next look for work, also when nothing starts just then', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { night, daemon, rolloutId, end } = await aStartedNight(
-      {
-        redis: redis.config(),
-        scenario: { fleet: { size: 25 } },
-        rollout: {
-          waves: [{ name: 'canary', size: 3, soak: '4s', maxFailures: 0 }, { name: 'rest' }],
-        },
-      },
-      onTestFinished,
-    );
-    const { targetBuild } = await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
-    night.service.world.withdrawBuild(targetBuild);
-    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
-    expect(await statusOf(daemon, rolloutId)).toMatchObject({
-      state: 'held',
-      reason: `build ${targetBuild} is no longer offered by the service`,
-    });
-    night.service.world.offerBuild(targetBuild);
-    await applyAsShown(daemon.operations, { rolloutId, verb: 'resume', ...by });
-    const { status, broken } = await end();
-    expect(status).toMatchObject({ state: 'succeeded', targetBuild });
-    expect(broken).toEqual([]);
-  });
-
   it('holds it at the first create that is refused for it, and charges no collector with a failure', async ({
     expect,
     onTestFinished,
@@ -228,7 +153,8 @@ describe.concurrent('a build that is withdrawn in mid-rollout (P6)', () => {
     const night = await aDaemonNight(
       {
         redis: redis.config(),
-        rollout: { waves: oneWave(0), concurrency: 4 },
+        scenario: { fleet: { size: 20 } },
+        rollout: { waves: oneWave(0), concurrency: 2 },
         moreRollouts: [nobodyRollout],
       },
       onTestFinished,
@@ -237,7 +163,7 @@ describe.concurrent('a build that is withdrawn in mid-rollout (P6)', () => {
     await learnClock(night, daemon);
     const rolloutId = await scan(daemon);
     const { targetBuild } = await statusOf(daemon, rolloutId);
-    await createsReach(night, 4);
+    await createsReach(night, 2);
     night.service.world.withdrawBuild(targetBuild);
     const held = await untilState(daemon, rolloutId, 'held');
     expect(held.reason).toBe(`build ${targetBuild} is no longer offered by the service`);

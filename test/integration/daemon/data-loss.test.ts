@@ -10,7 +10,10 @@ const redis = useRedis();
 describe('two daemons whose Redis is emptied', () => {
   it('say so, hold again what was held, and begin nothing that somebody had stopped (P4, P5, P11)', async () => {
     const config = redis.config();
-    const { night, daemon, rolloutId } = await aStartedNight({ redis: config }, onTestFinished);
+    const { night, daemon, rolloutId } = await aStartedNight(
+      { redis: config, scenario: { fleet: { size: 20 } } },
+      onTestFinished,
+    );
     const other = await night.startDaemon();
     await createsReach(night, 2);
     await daemon.operations.apply({ rolloutId, verb: 'pause', by: 'ann', reason: 'wait' });

@@ -26,28 +26,6 @@ const rest = { name: 'rest', maxFailures: 0 };
 const isWaiting = ({ counts }: Awaited<ReturnType<typeof statusOf>>): boolean => counts.deferred > 0;
 
 describe.concurrent('a canary that can’t be upgraded now', () => {
-  it('is waited for when the service calls it not alive once: the rollout is never held', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { daemon, end } = await aStartedNight(
-      {
-        redis: redis.config(),
-        scenario: {
-          fleet,
-          failures: [{ attempts: [1], outcome: 'createCode', code: 'collector.not.alive' }],
-        },
-        rollout: { waves: [{ name: 'canary', size: 1, soak: '100ms', maxFailures: 0 }, rest] },
-      },
-      onTestFinished,
-    );
-    const { status, broken } = await end();
-    expect(status.state).toBe('succeeded');
-    expect(daemon.told('upgrade.deferred')).not.toEqual([]);
-    expect(daemon.told('rollout.held')).toEqual([]);
-    expect(broken).toEqual([]);
-  });
-
   it('is waited for when nothing but 502 is known of it for a while: the rollout is never held', async ({
     expect,
     onTestFinished,
@@ -137,24 +115,6 @@ describe.concurrent('a canary that can’t be upgraded now', () => {
 });
 
 describe.concurrent('a person who upgrades collectors while their creates are on their way', () => {
-  it('makes no failure of any of twenty, and the rollout succeeds', async ({ expect, onTestFinished }) => {
-    const { night, byHand, end } = await aNightOfHands(
-      [{ name: 'all', maxFailures: 0 }],
-      (collectorId) => collectorId % 3 === 0,
-      onTestFinished,
-    );
-    const { status, upgrades } = await end();
-    expect(byHand.size).toBeGreaterThan(2);
-    expect(night.record().refusedCreates['collector.version.invalid']).toBeGreaterThan(0);
-    expect(status.counts).toMatchObject({ failed: 0, timedOut: 0, unconfirmed: 0 });
-    const withdrawn = upgrades.filter(({ progress: { state } }) => state === 'withdrawn');
-    expect(withdrawn.map((upgrade) => 'reason' in upgrade.progress && upgrade.progress.reason)).toEqual(
-      withdrawn.map(() => 'runs the build already'),
-    );
-    expect(withdrawn.length).toBeGreaterThan(0);
-    expect(status.state).toBe('succeeded');
-  });
-
   it('leaves a canary that soaks on the build: the rollout is never held (P14)', async ({
     expect,
     onTestFinished,

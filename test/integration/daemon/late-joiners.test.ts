@@ -2,7 +2,6 @@ import { describe, it } from 'vitest';
 import { lossless } from '../../support/lossless.ts';
 import { applyAsShown } from '../../support/night/as-shown.ts';
 import {
-  aDaemonNight,
   aStartedNight,
   nightPolicy,
   scan,
@@ -28,7 +27,7 @@ describe.concurrent('late joiners', () => {
   }) => {
     const halves = [{ name: 'canary', size: '50%', soak: '0s' }, ...waves.slice(1)];
     const { night, daemon, rolloutId, end } = await aStartedNight(
-      { redis: redis.config(), rollout: { waves: halves } },
+      { redis: redis.config(), scenario: { fleet: { size: 20 } }, rollout: { waves: halves } },
       onTestFinished,
     );
     await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
@@ -64,22 +63,6 @@ describe.concurrent('late joiners', () => {
     expect(ended.state).toBe('succeeded');
     expect(broken).toEqual([]);
   });
-
-  it('that are gone from the fleet when their turn comes are withdrawn', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { night, daemon, rolloutId } = await aStartedNight(
-      { redis: redis.config(), rollout: { waves } },
-      onTestFinished,
-    );
-    const gone = lossless((await upgradesOf(daemon, rolloutId)).find(({ identity: { wave } }) => wave === 1));
-    night.service.world.remove(gone.identity.collectorId);
-    await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
-    await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', by: 'test', reason: '' });
-    const ended = await untilEnded(daemon, rolloutId);
-    expect(ended).toMatchObject({ state: 'succeeded', counts: { withdrawn: 1 } });
-  });
 });
 
 describe.concurrent('a newer build', () => {
@@ -88,22 +71,16 @@ describe.concurrent('a newer build', () => {
     { name: 'rest', approval: true },
   ];
 
-  it('starts nothing until this rollout has ended (P6)', async ({ expect, onTestFinished }) => {
-    const { night, daemon, rolloutId } = await aStartedNight(
-      { redis: redis.config(), rollout: { waves } },
-      onTestFinished,
-    );
-    night.service.world.offerBuild('19.600-1');
-    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
-    expect((await statusOf(daemon, rolloutId)).state).toBe('running');
-  });
-
   it('ends it where the policy says so, and the next rollout takes it up', async ({
     expect,
     onTestFinished,
   }) => {
     const { night, daemon, rolloutId } = await aStartedNight(
-      { redis: redis.config(), rollout: { waves, target: { supersede: true } } },
+      {
+        redis: redis.config(),
+        scenario: { fleet: { size: 12 } },
+        rollout: { waves, target: { supersede: true } },
+      },
       onTestFinished,
     );
     night.service.world.offerBuild('19.600-1');
@@ -112,25 +89,5 @@ describe.concurrent('a newer build', () => {
     expect(ended).toMatchObject({ state: 'superseded', reason: expect.stringContaining('19.600-1') });
     const next = await statusOf(daemon, await scan(daemon));
     expect(next.targetBuild).toBe('19.600-1');
-  });
-
-  it('is not taken before it has its minimum age, counted from when it was first seen', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const night = await aDaemonNight(
-      { redis: redis.config(), rollout: { target: { minimumAge: '3s' }, waves: [{ name: 'all' }] } },
-      onTestFinished,
-    );
-    const daemon = await night.startDaemon();
-    expect(await daemon.daemon.scanNow(nightPolicy, 'operator')).toMatchObject({
-      kind: 'nothing',
-      reason: expect.stringMatching(/^build 19\.536-4 is known since .*Z, and will be 3s old at .*Z$/),
-    });
-    const started = await until('its age', async () => {
-      const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
-      return result.kind === 'started' && result;
-    });
-    expect((await untilEnded(daemon, started.rolloutId)).state).toBe('succeeded');
   });
 });

@@ -62,7 +62,10 @@ describe.concurrent('/metrics of a running daemon', () => {
     const night = await aDaemonNight(
       {
         redis: redis.config(),
-        scenario: { failures: [{ match: { count: 1 }, outcome: 'failed', message: 'permission denied' }] },
+        scenario: {
+          fleet: { size: 20 },
+          failures: [{ match: { count: 1 }, outcome: 'failed', message: 'permission denied' }],
+        },
         rollout: { select: { exclude: [] } },
       },
       onTestFinished,
@@ -175,7 +178,7 @@ describe.concurrent('Redis goes away and comes back', () => {
       const night = await aDaemonNight(
         {
           redis: { url: `redis://:${password}@127.0.0.1:${port}`, keyPrefix: 'away' },
-          scenario: { fleet: { size: 40 } },
+          scenario: { fleet: { size: 20 } },
         },
         onTestFinished,
       );

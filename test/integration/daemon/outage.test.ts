@@ -41,6 +41,7 @@ async function aNight(
   const night = await aDaemonNight(
     {
       redis: config,
+      scenario: { fleet: { size: 15 } },
       rollout,
       service: { ...service, allowedHosts },
       through: async (serviceUrl) => {

@@ -23,6 +23,7 @@ import { until } from '../../support/until.ts';
 const redis = useRedis();
 const by = { by: 'test', reason: 'a test' };
 const oneWave = [{ name: 'all', maxFailures: '20%' }];
+const fleet = { size: 12 };
 
 function buildsOf({ service }: Night): ReadonlyMap<number, string> {
   const world = service.world;
@@ -55,139 +56,91 @@ describe.concurrent('what has not the shape of a rollout id', () => {
   });
 });
 
-describe.concurrent('a policy with approval', () => {
-  it('waits with its plan, and starts when that is approved', async ({ expect, onTestFinished }) => {
-    const { night, daemon, rolloutId } = await aStartedNight(
-      { redis: redis.config(), rollout: { approval: true, waves: oneWave } },
-      onTestFinished,
-    );
-    const waiting = await statusOf(daemon, rolloutId);
-    expect(waiting.state).toBe('awaitingApproval');
-    expect(waiting.blockers[0]?.kind).toBe('planApproval');
-    for (const verb of ['resume', 'pause', 'rollback'] as const)
-      expect(await applyAsShown(daemon.operations, { rolloutId, verb, ...by })).toMatchObject({
-        kind: 'refused',
-      });
-    expect(
-      await daemon.operations.apply({ rolloutId, verb: 'approve', planHash: 'another', ...by }),
-    ).toMatchObject({ kind: 'refused', reason: expect.stringContaining(waiting.planHash) });
-    expect(night.record().creates).toEqual([]);
-    const approve = { rolloutId, verb: 'approve', planHash: waiting.planHash, ...by } as const;
-    expect(await daemon.operations.apply(approve)).toMatchObject({
-      kind: 'done',
-      status: { state: 'running', reason: 'by test: a test' },
-    });
-    expect(await daemon.operations.apply(approve)).toMatchObject({ kind: 'unchanged' });
-    const ended = await untilEnded(daemon, rolloutId);
-    expect(ended.state).toBe('succeeded');
-  });
-
-  it('shows how the fleet moved meanwhile, and asks for approval anew (P14)', async ({
+describe.concurrent('a rollout that waits for a person', () => {
+  it('starts, opens a wave and goes without a held collector as it is told (P4, P14, P15)', async ({
     expect,
     onTestFinished,
   }) => {
+    const waves = [
+      { name: 'canary', size: 3, soak: '6h', maxFailures: 0 },
+      { name: 'rest', approval: true },
+    ];
     const { night, daemon, rolloutId, end } = await aStartedNight(
-      { redis: redis.config(), rollout: { approval: true, waves: oneWave } },
+      { redis: redis.config(), scenario: { fleet }, rollout: { approval: true, waves } },
       onTestFinished,
     );
-    const [gone] = await upgradesOf(daemon, rolloutId);
+    const { operations } = daemon;
     const first = await statusOf(daemon, rolloutId);
+    expect(first).toMatchObject({ state: 'awaitingApproval', blockers: [{ kind: 'planApproval' }] });
+    for (const verb of ['resume', 'pause', 'rollback'] as const)
+      expect(await applyAsShown(operations, { rolloutId, verb, ...by })).toMatchObject({ kind: 'refused' });
+
+    // The fleet has changed: the plan is made anew, and approved anew.
+    const approve = { rolloutId, verb: 'approve', ...by } as const;
+    const [gone] = await upgradesOf(daemon, rolloutId);
     night.service.world.remove(lossless(gone).identity.collectorId);
-    const refused = await applyAsShown(daemon.operations, { rolloutId, verb: 'approve', ...by });
-    expect(refused).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/1 went \(/) });
+    expect(await operations.apply({ ...approve, planHash: first.planHash })).toMatchObject({
+      kind: 'refused',
+    });
     const renewed = await statusOf(daemon, rolloutId);
     expect(renewed).toMatchObject({
       state: 'awaitingApproval',
       planned: first.planned - 1,
       drift: { from: first.planHash, joined: 0, left: 1 },
     });
-    expect(renewed.planHash).not.toBe(first.planHash);
     expect(night.record().creates).toEqual([]);
-    const again = { rolloutId, verb: 'approve', planHash: renewed.planHash, ...by } as const;
-    expect(await daemon.operations.apply(again)).toMatchObject({ kind: 'done' });
-    const { status: ended, broken } = await end();
-    expect(ended).toMatchObject({ state: 'succeeded', planned: first.planned - 1 });
-    expect(broken).toEqual([]);
-  });
+    const approved = { ...approve, planHash: renewed.planHash };
+    expect(await operations.apply(approved)).toMatchObject({
+      kind: 'done',
+      status: { state: 'running', reason: 'by test: a test' },
+    });
+    expect(await operations.apply(approved)).toMatchObject({ kind: 'unchanged' });
 
-  it('of a wave: opens it only when that is given', async ({ expect, onTestFinished }) => {
-    const waves = [
-      { name: 'canary', size: 4, soak: '0s' },
-      { name: 'rest', approval: true },
-    ];
-    const { night, daemon, rolloutId } = await aStartedNight(
-      { redis: redis.config(), rollout: { waves } },
-      onTestFinished,
-    );
-    const status = await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
-    expect(status.blockers).toContainEqual({
-      kind: 'waveApproval',
-      reason: 'wave rest waits for approval',
-      until: null,
+    const held = lossless((await upgradesOf(daemon, rolloutId)).find(({ identity: { wave } }) => wave === 1));
+    const { collectorId, collectorName: subject } = held.identity;
+    const now = async () =>
+      (await upgradesOf(daemon, rolloutId)).find(({ identity }) => identity.collectorId === collectorId);
+    const subjectHeld = { kind: 'collector', collectorId };
+    expect(await operations.hold({ subject, ...by })).toMatchObject({ kind: 'done', subject: subjectHeld });
+    expect(await operations.hold({ subject, ...by })).toMatchObject({ kind: 'unchanged' });
+    expect(await operations.listHolds()).toMatchObject({ collectors: [{ collectorId }] });
+    expect(await now()).toMatchObject({ progress: { state: 'withdrawn' } });
+    await daemon.daemon.scanNow(nightPolicy, 'schedule');
+    expect(await now()).toMatchObject({ progress: { state: 'withdrawn' } });
+
+    await untilWave(daemon, rolloutId, { index: 0, state: 'soaking' });
+    const skip = { rolloutId, verb: 'skipSoak', wave: 'canary', ...by } as const;
+    expect(await operations.apply(skip)).toMatchObject({ kind: 'done' });
+    const waiting = await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
+    expect(waiting.blockers.map(({ kind }) => kind)).toContain('waveApproval');
+    expect(await operations.apply({ ...approve, planHash: 'deadbeef' })).toMatchObject({ kind: 'refused' });
+    expect(night.record().creates.length).toBe(3);
+    expect(await operations.release({ subject, ...by })).toMatchObject({ kind: 'done' });
+    // A scan at which the rollout just moves on leaves it to the next one.
+    await until('the collector to come back', async () => {
+      await daemon.daemon.scanNow(nightPolicy, 'schedule');
+      return (await now())?.progress.state === 'pending';
     });
-    expect(status.waves[1]?.waits).toBe('approval');
-    const approve = { rolloutId, verb: 'approve', ...by } as const;
-    expect(await daemon.operations.apply({ ...approve, planHash: 'deadbeef' })).toMatchObject({
-      kind: 'refused',
-      reason: expect.stringContaining('wave rest waits for approval'),
-    });
-    expect(night.record().creates.length).toBe(4);
-    expect(await daemon.operations.apply({ ...approve, wave: 'rest' })).toMatchObject({ kind: 'done' });
-    expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
+    expect(await operations.apply({ ...approve, wave: 'rest' })).toMatchObject({ kind: 'done' });
+    const { status, broken } = await end();
+    expect(status).toMatchObject({ state: 'succeeded', counts: { succeeded: status.planned } });
+    expect((await eventsOf(daemon, rolloutId)).map(({ event }) => event)).toContain('wave.soakSkipped');
+    expect(broken).toEqual([]);
   });
 });
 
 describe.concurrent('a rollback', () => {
-  it('takes what was upgraded back to the build it had, when a wave breaks its bounds', async ({
+  it('is begun once it was shown, and once, and brings each collector to the build it had (P15)', async ({
     expect,
     onTestFinished,
   }) => {
     const { night, daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
-        // What is no longer offered can't be gone back to.
         scenario: {
-          fleet: { shares: { withinOneYear: 0.9, oneToThreeYears: 0 } },
-          failures: [{ match: { osName: 'Linux' }, outcome: 'failed', message: 'permission denied' }],
+          // What is no longer offered can't be gone back to.
+          fleet: { size: 15, shares: { withinOneYear: 0.9, oneToThreeYears: 0 } },
         },
-        rollout: {
-          waves: [
-            { name: 'windows', match: { osName: 'Windows*' }, soak: '0s' },
-            { name: 'rest', maxFailures: 1 },
-          ],
-          onBreach: 'rollback',
-          isolateStrata: false,
-        },
-      },
-      onTestFinished,
-    );
-    const before = buildsOf(night);
-    const ended = await untilEnded(daemon, rolloutId);
-    expect(ended.state).toBe('rolledBack');
-    const rollback = await statusOf(daemon, lossless(ended.rollbackId ?? undefined));
-    expect(rollback).toMatchObject({ kind: 'rollback', rollbackOf: rolloutId, state: 'succeeded' });
-    expect(ended.counts.rolledBack).toBe(rollback.planned);
-    expect(ended.counts.rolledBack).toBeGreaterThan(3);
-    const after = buildsOf(night);
-    for (const {
-      identity: { collectorId, fromBuild },
-      progress: { state },
-    } of await upgradesOf(daemon, rolloutId)) {
-      if (state !== 'rolledBack') continue;
-      expect(after.get(collectorId)).toBe(fromBuild);
-      expect(after.get(collectorId)).toBe(before.get(collectorId));
-    }
-    expect(await daemon.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({
-      kind: 'nothing',
-      reason: expect.stringContaining('was rolled back; only an operator starts it again'),
-    });
-  });
-
-  it('can be asked for when all is over, and once', async ({ expect, onTestFinished }) => {
-    const { daemon, rolloutId } = await aStartedNight(
-      {
-        redis: redis.config(),
-        scenario: { fleet: { size: 15, shares: { withinOneYear: 0.9, oneToThreeYears: 0 } } },
         rollout: { waves: oneWave },
       },
       onTestFinished,
@@ -214,6 +167,9 @@ describe.concurrent('a rollback', () => {
     expect(rollback.waves[1]?.size).toBeGreaterThan(0);
     expect(rollback.state).toBe(running === 0 ? 'succeeded' : 'finishedWithFailures');
     expect(ended.counts.rolledBack).toBeGreaterThan(0);
+    const after = buildsOf(night);
+    for (const { identity, progress } of await upgradesOf(daemon, rolloutId))
+      if (progress.state === 'rolledBack') expect(after.get(identity.collectorId)).toBe(identity.fromBuild);
     const taken = (await upgradesOf(daemon, rolloutId)).find(
       ({ progress: { state } }) => state === 'rolledBack',
     );
@@ -237,7 +193,10 @@ describe.concurrent('a build that tripped a canary', () => {
     const { daemon, rolloutId } = await aStartedNight(
       {
         redis: redis.config(),
-        scenario: { failures: [{ match: { osName: 'Linux' }, outcome: 'failed', message: 'not supported' }] },
+        scenario: {
+          fleet: { size: 20 },
+          failures: [{ match: { osName: 'Linux' }, outcome: 'failed', message: 'not supported' }],
+        },
         rollout: {
           select: { include: { osName: 'Linux' }, exclude: [] },
           waves: [{ name: 'canary', size: 3, maxFailures: 0 }, { name: 'rest' }],
@@ -275,128 +234,5 @@ describe.concurrent('a build that tripped a canary', () => {
 
     expect(await daemon.operations.hold({ subject: build, ...by })).toMatchObject({ kind: 'done' });
     expect(await daemon.daemon.scanNow('windows', 'operator')).toMatchObject({ kind: 'nothing' });
-  });
-});
-
-describe.concurrent('failed ones', () => {
-  it('are tried again when an operator says so, also when all is over', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { daemon, rolloutId } = await aStartedNight(
-      {
-        redis: redis.config(),
-        scenario: {
-          failures: [
-            { match: { osName: 'Linux', count: 2 }, attempts: [1], outcome: 'failed', message: 'disabled' },
-          ],
-        },
-        rollout: { waves: oneWave },
-      },
-      onTestFinished,
-    );
-    const ended = await untilEnded(daemon, rolloutId);
-    expect(ended).toMatchObject({ state: 'finishedWithFailures', counts: { failed: 2 } });
-    const retry = { rolloutId, verb: 'retry', failed: 2, ...by } as const;
-    expect(await daemon.operations.apply({ ...retry, failureClass: 'timedOut' })).toEqual({
-      kind: 'refused',
-      reason: 'no upgrade of it failed as timedOut; it has 2 permanent; by reason: 2 "disabled"',
-    });
-    await untilEnded(daemon, rolloutId);
-    expect(await daemon.operations.apply({ ...retry, failureClass: 'Disabled' })).toMatchObject({
-      kind: 'done',
-    });
-    const again = await until('the second end', async () => {
-      const status = await statusOf(daemon, rolloutId);
-      return status.endedAt !== null && status.counts.failed === 0 && status;
-    });
-    expect(again.state).toBe('succeeded');
-    expect((await eventsOf(daemon, rolloutId)).some(({ event }) => event === 'rollout.reopened')).toBe(true);
-  });
-});
-
-describe.concurrent('a collector that an operator holds', () => {
-  it('leaves the rollout, stays out of it, and comes back when it is released', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const { daemon, rolloutId } = await aStartedNight(
-      {
-        redis: redis.config(),
-        rollout: {
-          waves: [
-            { name: 'canary', size: 4, soak: '0s' },
-            { name: 'rest', approval: true },
-          ],
-        },
-      },
-      onTestFinished,
-    );
-    const held = lossless((await upgradesOf(daemon, rolloutId)).find(({ identity: { wave } }) => wave === 1));
-    const subject = held.identity.collectorName;
-    const { operations } = daemon;
-    expect(await operations.hold({ subject, ...by })).toMatchObject({
-      kind: 'done',
-      subject: { kind: 'collector', collectorId: held.identity.collectorId },
-    });
-    expect(await operations.hold({ subject, ...by })).toMatchObject({ kind: 'unchanged' });
-    expect(await operations.listHolds()).toMatchObject({
-      collectors: [{ collectorId: held.identity.collectorId }],
-    });
-    const now = async () =>
-      (await upgradesOf(daemon, rolloutId)).find(
-        ({ identity: { collectorId } }) => collectorId === held.identity.collectorId,
-      );
-    expect(await now()).toMatchObject({ progress: { state: 'withdrawn', reason: 'held by test: a test' } });
-
-    await daemon.daemon.scanNow(nightPolicy, 'schedule');
-    expect(await now()).toMatchObject({ progress: { state: 'withdrawn' } });
-    expect(await operations.release({ subject, ...by })).toMatchObject({ kind: 'done' });
-    // A look at which the rollout just moves on leaves it to the next one.
-    await until('it to come back', async () => {
-      await daemon.daemon.scanNow(nightPolicy, 'schedule');
-      return (await now())?.progress.state === 'pending';
-    });
-    await untilWave(daemon, rolloutId, { index: 1, state: 'awaitingApproval' });
-    await applyAsShown(operations, { rolloutId, verb: 'approve', ...by });
-    const ended = await untilEnded(daemon, rolloutId);
-    expect(ended).toMatchObject({ state: 'succeeded', counts: { succeeded: ended.planned } });
-  });
-
-  it('is refused with words when nothing is called that', async ({ expect, onTestFinished }) => {
-    const night = await aDaemonNight({ redis: redis.config() }, onTestFinished);
-    const daemon = await night.startDaemon();
-    for (const subject of ['Linux / amd46', 'a;b'])
-      expect(await daemon.operations.hold({ subject, ...by })).toMatchObject({ kind: 'unknown' });
-    expect(await daemon.operations.hold({ subject: 'no-such-thing', ...by })).toEqual({
-      kind: 'unknown',
-      reason: 'no-such-thing is no build, no stratum of a current rollout, and no installed collector',
-    });
-    expect(await daemon.operations.explain('no-such-thing')).toEqual({
-      kind: 'unknownCollector',
-      nearest: [],
-    });
-  });
-});
-
-describe.concurrent('a stratum that an operator holds', () => {
-  it('waits until it is released, while the rest goes on', async ({ expect, onTestFinished }) => {
-    const { night, daemon, rolloutId } = await aStartedNight(
-      { redis: redis.config(), rollout: { spreadBy: ['osName'], approval: true, waves: oneWave } },
-      onTestFinished,
-    );
-    const { operations } = daemon;
-    expect(await operations.hold({ subject: 'linux', ...by })).toMatchObject({
-      kind: 'done',
-      subject: { kind: 'stratum', label: 'Linux', rolloutId },
-    });
-    await applyAsShown(operations, { rolloutId, verb: 'approve', ...by });
-    const held = await untilState(daemon, rolloutId, 'held');
-    expect(held.reason).toMatch(/^all else is done: \d+ collectors of held strata wait \(Linux\)/);
-    const os = new Map(night.service.world.collectors().map(({ facts }) => [facts.id, facts.osName]));
-    expect(night.record().creates.filter(({ collectorId }) => os.get(collectorId) === 'Linux')).toEqual([]);
-    expect(await operations.release({ subject: 'Linux', ...by })).toMatchObject({ kind: 'done' });
-    await applyAsShown(operations, { rolloutId, verb: 'resume', ...by });
-    expect((await untilEnded(daemon, rolloutId)).state).toBe('succeeded');
   });
 });
