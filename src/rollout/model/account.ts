@@ -102,8 +102,14 @@ export function accountWords(standing: Exclude<AccountStatus, { kind: 'own' }>):
     }
     case 'another':
       return `it belongs to another account: ${figureWords(standing)}. Set service.baseUrl and the access key back to that account, or abort it`;
-    case 'unclear':
-      return `it may belong to another account: ${figureWords(standing)}. Set service.baseUrl and the access key back to those it began with, or abort it`;
+    case 'unclear': {
+      const { compared, matched } = standing;
+      const isOnlyFew = compared > 0 && matched === compared;
+      const rotated = isOnlyFew
+        ? `; if only the access key was rotated, fewer than ${matchesMin} collectors can't show that: abort it, and start the policy again`
+        : ', or abort it';
+      return `it may belong to another account: ${figureWords(standing)}. Set service.baseUrl and the access key back to those it began with${rotated}`;
+    }
   }
 }
 

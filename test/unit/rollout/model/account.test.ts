@@ -52,6 +52,17 @@ describe('whether a rollout of another access id belongs to this account (P5)', 
     expect(judgeAccount(sample, 'untied').kind).toBe(kind);
   });
 
+  it('says what to do after a rotated key where too few collectors match', () => {
+    const standing = judgeAccount(times(2, same), 'other');
+    if (standing.kind === 'own') throw new Error('it is unclear');
+    expect(accountWords(standing)).toMatch(
+      /2 under the same .*rotated.*: abort it, and start the policy again$/,
+    );
+    const others = judgeAccount([...times(4, same), ...times(4, gone)], 'other');
+    if (others.kind === 'own') throw new Error('it is unclear');
+    expect(accountWords(others)).not.toMatch(/rotated/);
+  });
+
   it('is said with figures, and with what to do', () => {
     const standing = judgeAccount([...times(2, renamed), ...times(6, gone)], 'other');
     if (standing.kind === 'own') throw new Error('it is another');
