@@ -2,6 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import { total } from '../../rollout/decision/assess.ts';
 import { accountWords } from '../../rollout/model/account.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { describeFailed, makeFailureTest } from '../../rollout/verbs/failure-word.ts';
@@ -11,6 +12,7 @@ import type { Accounts } from '../ports/accounts.ts';
 import { changeRollout, stopRollout } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
 import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
+import { type FollowConfigsParts, followRollout } from '../scan/configs.ts';
 import { type ApprovePlanParts, refuseApproval } from './approve-plan.ts';
 import type { VerbRequest } from './operations.ts';
 import { showRollback } from './preview-rollback.ts';
@@ -18,6 +20,10 @@ import { showRollback } from './preview-rollback.ts';
 export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
   /** Every rollout is ours, where left out. */
   readonly accounts?: Accounts;
+  /** No config is newer than the records, where left out. */
+  readonly configs?: FollowConfigsParts['configs'];
+  /** The policies of the present config. */
+  readonly rollouts?: readonly Policy[];
 }
 
 // After these nothing may leave any more (P4).
@@ -39,6 +45,7 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
     }
     const confirmed = await confirmRollback(parts, request);
     if (confirmed !== undefined && confirmed.kind !== 'confirmed') return confirmed;
+    await takeUpConfig(parts, request);
     const judge = (current: RolloutView) => judgeVerb(current, request, wordsOf(parts, request));
     const factOf = (current: RolloutView) => {
       const judgement = judge(current);
@@ -138,6 +145,19 @@ async function refuseReopening(
   if (rollout === undefined || rollout.endedAt === null) return undefined;
   const [active] = await store.activeRolloutIds([rollout.policy.name]);
   return active === undefined ? undefined : `it is over, and ${active} is on its way`;
+}
+
+/** A rollout that is over follows no config: before it is on its way again it gets the present windows and limits (P7). */
+async function takeUpConfig(
+  parts: ApplyVerbParts,
+  { rolloutId, verb }: Pick<VerbRequest, 'rolloutId' | 'verb'>,
+): Promise<void> {
+  const { configs, rollouts } = parts;
+  if (configs === undefined || rollouts === undefined || (verb !== 'retry' && verb !== 'rollback')) return;
+  const rollout = await parts.store.loadRollout(rolloutId);
+  if (rollout === undefined || rollout.endedAt === null) return;
+  const of = { policy: rollout.policy.name, rolloutId, by: 'daemon' };
+  await followRollout({ ...parts, configs, rollouts }, of);
 }
 
 /** Only the plan that waits is worth reading the fleet again; of any other `judgeVerb` says what waits. */

@@ -6,6 +6,7 @@ import type { ListPoliciesParts } from './list-policies.ts';
 /** What the operations need: stores, readings, and the policies of the config. */
 export interface OperationsParts extends ApplyVerbParts, ListPoliciesParts {
   readonly store: ApplyVerbParts['store'];
+  readonly configs?: NonNullable<ApplyVerbParts['configs']> & NonNullable<ListPoliciesParts['configs']>;
   /** The policies of the config. */
   readonly rollouts: readonly Policy[];
   readonly readApiBudgetStatus: ReadApiBudgetStatus;

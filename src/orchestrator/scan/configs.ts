@@ -176,15 +176,18 @@ export async function followConfigs(
   const all: FollowedConfig[] = [];
   for (const policy of parts.rollouts.map(({ name }) => name)) {
     for (const rolloutId of await parts.store.activeRolloutIds([policy])) {
-      const followed = await followOne(parts, { policy, rolloutId, by });
+      const followed = await followRollout(parts, { policy, rolloutId, by });
       if (followed !== undefined) all.push(followed);
     }
   }
   return all;
 }
 
-/** @returns undefined where this daemon's config says nothing about the rollout */
-async function followOne(
+/**
+ * The same for one rollout, which may be over and about to be on its way again.
+ * @returns undefined where this daemon's config says nothing about it
+ */
+export async function followRollout(
   parts: FollowConfigsParts,
   { policy, rolloutId, by }: { readonly policy: string; readonly rolloutId: string; readonly by: string },
 ): Promise<FollowedConfig | undefined> {

@@ -63,7 +63,7 @@ export function followConfig(
   rollout: Rollout,
   { config, word, at }: { readonly config: Policy; readonly word: ConfigWord; readonly at: EpochMs },
 ): Extract<RolloutFact, { kind: 'policyChanged' }> | undefined {
-  if (rollout.unreadable !== undefined || rollout.endedAt !== null) return undefined;
+  if (rollout.unreadable !== undefined) return undefined;
   if (!word.isTakenUp && word.generation < (rollout.config?.generation ?? 0)) return undefined;
   const { policy, followed } = withPresentBrakes(rollout, config);
   if (followed.length === 0) return undefined;
