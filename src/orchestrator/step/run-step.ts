@@ -1,7 +1,7 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
+import { isUnderWay, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import { isQuestionable, nextStep } from '../../rollout/upgrade/evolve.ts';
 import type { FailedPoll, UpgradeFact } from '../../rollout/upgrade/facts.ts';
@@ -213,8 +213,6 @@ async function findHold({ register }: StepParts, collectorId: number): Promise<C
   return hold;
 }
 
-const underWay: ReadonlySet<UpgradeState> = new Set(['starting', 'upgrading', 'verifying']);
-
 /**
  * Another policy's rollout that is upgrading the same collector: two that were planned at the same moment know nothing
  * of each other. While it restarts it still shows its old build, and a look alone would not tell (P1).
@@ -228,8 +226,7 @@ async function findRival(
   if (others.length === 0) return undefined;
   const found = await store.findUpgradesOf(others, collectorId);
   // One that can't be read may be under way.
-  return found.find(({ upgrade }) => upgrade === undefined || underWay.has(upgrade.progress.state))
-    ?.rolloutId;
+  return found.find(({ upgrade }) => upgrade === undefined || isUnderWay(upgrade.progress.state))?.rolloutId;
 }
 
 function claimedBy(run: Run, upgrade: Upgrade, rival: string): Promise<Upgrade> {

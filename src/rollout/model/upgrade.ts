@@ -250,6 +250,8 @@ export const holdsSlot = (state: UpgradeState): boolean => has(state, 'slot');
 export const isActive = (state: UpgradeState): boolean => has(state, 'active');
 export const mayHaveBuild = (state: UpgradeState): boolean => has(state, 'build');
 export const isNotStarted = (state: UpgradeState): boolean => has(state, 'notStarted');
+/** True from its create on, for as long as the collector may be changing. */
+export const isUnderWay = (state: UpgradeState): boolean => isActive(state) && !isNotStarted(state);
 export const isEnd = (state: UpgradeState): state is EndState => has(state, 'end');
 export const isFailed = (state: UpgradeState): state is FailedState => has(state, 'failed');
 

@@ -1,6 +1,6 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import type { Upgrade, UpgradeIn } from '../model/upgrade.ts';
-import type { FactOf } from './facts.ts';
+import type { CollectorSeen } from './facts.ts';
 import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
 import { isHeardAgain, restartSeenAt } from './heartbeats.ts';
@@ -50,11 +50,7 @@ export const deferred: StateRules<'deferred'> = {
   },
 };
 
-function afterCollectorSeen(
-  upgrade: Deferred,
-  seen: FactOf<'collectorSeen'>,
-  context: EvolveContext,
-): Upgrade {
+function afterCollectorSeen(upgrade: Deferred, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at } = seen;
   const { progress } = upgrade;
   const { condition, since, reason } = progress;

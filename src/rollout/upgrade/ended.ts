@@ -1,8 +1,6 @@
-import type { EndState, FailedState, UpgradeIn } from '../model/upgrade.ts';
-import { isOnBuild } from '../model/upgrade.ts';
-import type { FactOf } from './facts.ts';
+import { type FailedState, isOnBuild, type Upgrade } from '../model/upgrade.ts';
 import { ignore, type StateRules } from './state-rules.ts';
-import { end, fail, lose, to, withdraw } from './transitions.ts';
+import { type Cause, end, fail, lose, to, withdraw } from './transitions.ts';
 
 /** An end waits for nothing, and no poll or create of it is under way. */
 const over = {
@@ -14,8 +12,7 @@ const over = {
   },
 };
 
-const rollBack = (upgrade: UpgradeIn<EndState>, { at, reason }: FactOf<'rolledBack'>) =>
-  end(upgrade, 'rolledBack', at, reason);
+const rollBack = (upgrade: Upgrade, { at, reason }: Cause) => end(upgrade, 'rolledBack', at, reason);
 
 /** On the build. While its wave soaks, the collector may still die or leave the build. */
 const succeeded: StateRules<'succeeded'> = {

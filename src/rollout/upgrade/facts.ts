@@ -59,6 +59,7 @@ export type UpgradeFact = { readonly at: EpochMs } & (
 
 export type FactKind = UpgradeFact['kind'];
 export type FactOf<Kind extends FactKind> = Extract<UpgradeFact, { readonly kind: Kind }>;
+export type CollectorSeen = FactOf<'collectorSeen'>;
 
 /** What a poll that failed was for, and how it failed. */
 export interface FailedPoll {

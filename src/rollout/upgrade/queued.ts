@@ -2,7 +2,7 @@ import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
 import type { ProgressIn, Refusal, Upgrade, UpgradeIn } from '../model/upgrade.ts';
-import type { FactOf, InventoryRow } from './facts.ts';
+import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
 import { afterPollFailed } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
 import { mayRestart, showsEligible } from './heartbeats.ts';
@@ -107,7 +107,7 @@ function afterBuildsSeen(upgrade: Queued, { at, stillOffered }: FactOf<'buildsSe
   return fail(upgrade, 'permanent', at, reason);
 }
 
-function afterCollectorSeen(upgrade: Queued, seen: FactOf<'collectorSeen'>, context: EvolveContext): Upgrade {
+function afterCollectorSeen(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { refused } = upgrade.progress;
   const isAtTarget = isSameBuild(seen.build, upgrade.identity.toBuild);
   if (refused !== undefined && isAtTarget) return settleOnBuild(upgrade, seen, context);
@@ -119,7 +119,7 @@ function afterCollectorSeen(upgrade: Queued, seen: FactOf<'collectorSeen'>, cont
  * Its create was refused, and it shows the build since (DESIGN §4, What a failure means). A create of ours from before
  * may have brought the build; otherwise someone else did, and nothing is left to do.
  */
-function settleOnBuild(upgrade: Queued, seen: FactOf<'collectorSeen'>, context: EvolveContext): Upgrade {
+function settleOnBuild(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { attempts, createsInDoubt, failedPolls } = upgrade.tally;
   if (attempts > 0 || createsInDoubt > 0) return verifyLate(upgrade, seen, context);
   // Its soak observes only a collector that was heard from on the build, and this one may still restart.
@@ -144,7 +144,7 @@ function settleRefusal(upgrade: Queued, refused: Refusal, at: EpochMs, context: 
 }
 
 /** Polled before a create: a collector that is silent may be restarting from an upgrade of someone else's (P1). */
-function judgeEligible(upgrade: Queued, seen: FactOf<'collectorSeen'>, context: EvolveContext): Upgrade {
+function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at, lastSeenAlive, serviceAt, upgradable } = seen;
   const postpone = (condition: 'notAlive' | 'inUpgrade', reason: string) =>
     defer(upgrade, condition, { at, reason }, context);

@@ -2,7 +2,7 @@ import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { Upgrade, UpgradeIn } from '../model/upgrade.ts';
-import type { FactOf } from './facts.ts';
+import type { CollectorSeen, FactOf } from './facts.ts';
 import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { classifyCreateFailure, describeFailure, refusalOf } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
@@ -105,11 +105,7 @@ function afterCreateFailed(
 }
 
 /** A create in doubt, and what the collector shows: done, running, or never arrived (P1). */
-function afterCollectorSeen(
-  upgrade: Starting,
-  seen: FactOf<'collectorSeen'>,
-  context: EvolveContext,
-): Upgrade {
+function afterCollectorSeen(upgrade: Starting, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at } = seen;
   const { sentAt } = upgrade.progress;
   if (isSameBuild(seen.build, upgrade.identity.toBuild)) return verifyLate(upgrade, seen, context);

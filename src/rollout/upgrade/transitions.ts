@@ -1,6 +1,5 @@
 import { assertNever } from '../../base/assert.ts';
-import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import type { Policy } from '../model/policy.ts';
 import {
   isNotStarted,
@@ -12,7 +11,7 @@ import {
   type UpgradeProgress,
   type UpgradeTally,
 } from '../model/upgrade.ts';
-import type { FactOf } from './facts.ts';
+import type { CollectorSeen, FactOf } from './facts.ts';
 import { classifyTaskMessage } from './failure-classes.ts';
 import {
   firstTaskPollAt,
@@ -30,6 +29,12 @@ export interface EvolveContext {
   readonly answerWithinMs: DurationMs;
   /** From -1 to 1, drawn by the caller. */
   readonly jitter: number;
+}
+
+/** When and why an upgrade leaves its state. */
+export interface Cause {
+  readonly at: EpochMs;
+  readonly reason: string;
 }
 
 /** The same upgrade in another state, or with other data of its state: the progress is replaced as a whole. */
@@ -60,10 +65,7 @@ export function takeTurn(
 }
 
 /** Its slot goes back, and no attempt is spent. */
-export function putBack(
-  upgrade: UpgradeIn<'queued' | 'starting'>,
-  { at, reason }: { readonly at: EpochMs; readonly reason: string },
-): Upgrade {
+export function putBack(upgrade: UpgradeIn<'queued' | 'starting'>, { at, reason }: Cause): Upgrade {
   if (upgrade.tally.attempts === 0) return to(upgrade, { state: 'pending', reason });
   return to(upgrade, { state: 'retrying', dueAt: at, reason });
 }
@@ -126,7 +128,7 @@ export function verify(
 /** The build was found on the collector, without a task that said so. */
 export function verifyLate(
   upgrade: Upgrade,
-  { at, serviceAt }: Pick<FactOf<'collectorSeen'>, 'at' | 'serviceAt'>,
+  { at, serviceAt }: CollectorSeen,
   context: EvolveContext,
 ): Upgrade {
   return verify(upgrade, { at, serviceAt, late: true }, context);
@@ -136,7 +138,7 @@ export function verifyLate(
 export function defer(
   upgrade: Upgrade,
   condition: ProgressIn<'deferred'>['condition'],
-  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+  { at, reason }: Cause,
   { policy }: EvolveContext,
 ): Upgrade {
   const { deferredMs } = upgrade.tally;
@@ -149,7 +151,7 @@ export function defer(
 
 export function waitedInVain(
   upgrade: Upgrade,
-  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+  { at, reason }: Cause,
   { defer: { upToMs } }: Policy,
 ): Upgrade {
   return end(upgrade, 'withdrawn', at, `${reason}, for ${formatDuration(upToMs)}`);
@@ -184,7 +186,7 @@ export function afterTaskFailed(
 /** @param upgrade with the attempt that failed counted in */
 export function retryOrFail(
   upgrade: Upgrade,
-  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+  { at, reason }: Cause,
   { policy, jitter }: EvolveContext,
   dueAt: EpochMs = retryAt(at, upgrade.tally.attempts, jitter, policy),
 ): Upgrade {
@@ -213,13 +215,13 @@ export function pollAgain(upgrade: UpgradeIn<PolledState>, at: EpochMs, { policy
 }
 
 /** It has not started: leaving the rollout is nobody's failure. */
-export function withdraw(upgrade: Upgrade, fact: FactOf<'withdrawn' | 'abandoned' | 'departed'>): Upgrade {
-  return end(upgrade, 'withdrawn', fact.at, fact.reason);
+export function withdraw(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
+  return end(upgrade, 'withdrawn', at, reason);
 }
 
 /** It may be upgrading, and nobody can watch it to its end. */
-export function abandon(upgrade: Upgrade, fact: FactOf<'abandoned'>): Upgrade {
-  return fail(upgrade, 'unconfirmed', fact.at, fact.reason);
+export function abandon(upgrade: Upgrade, { at, reason }: Cause): Upgrade {
+  return fail(upgrade, 'unconfirmed', at, reason);
 }
 
 /** An end that is nobody's failure. */

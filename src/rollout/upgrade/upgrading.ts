@@ -1,10 +1,9 @@
 import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
-import type { DurationMs, EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type DurationMs, type EpochMs, formatDuration } from '../../base/time.ts';
 import { assessHeartbeat } from '../model/collector.ts';
 import type { ProgressIn, TaskEnding, Upgrade, UpgradeIn } from '../model/upgrade.ts';
-import type { FactOf, InventoryRow } from './facts.ts';
+import type { CollectorSeen, FactOf, InventoryRow } from './facts.ts';
 import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { classifyPollFailure, describeFailure } from './failure-classes.ts';
 import { mayRestart, restartSeenAt } from './heartbeats.ts';
@@ -111,11 +110,7 @@ function pollLater(
   return to(upgrade, { ...progress, dueAt: nextTaskPollAt({ ...progress, at }, policy) }, { failedPolls: 0 });
 }
 
-function afterCollectorSeen(
-  upgrade: Upgrading,
-  seen: FactOf<'collectorSeen'>,
-  context: EvolveContext,
-): Upgrade {
+function afterCollectorSeen(upgrade: Upgrading, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { taskId, ending } = upgrade.progress;
   if (taskId !== null && ending === null) return upgrade;
   if (isSameBuild(seen.build, upgrade.identity.toBuild)) return verifyLate(upgrade, seen, context);
@@ -141,7 +136,7 @@ function judgeEnding(upgrade: Upgrading, ending: TaskEnding, at: EpochMs, contex
 }
 
 /** An adopted upgrade: the service would take a new one, and it does not restart, so it is over without the build. */
-function watchAdopted(upgrade: Upgrading, seen: FactOf<'collectorSeen'>, context: EvolveContext): Upgrade {
+function watchAdopted(upgrade: Upgrading, seen: CollectorSeen, context: EvolveContext): Upgrade {
   const { at } = seen;
   const isDeadline = at >= upgrade.progress.deadlineAt;
   const isOver = seen.upgradable === true && !mayRestart(seen);

@@ -1,7 +1,7 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { ProgressIn, Upgrade, UpgradeIn } from '../model/upgrade.ts';
-import type { FactOf, InventoryRow } from './facts.ts';
+import type { CollectorSeen, InventoryRow } from './facts.ts';
 import { afterPollFailed, unansweredForMs } from './failed-polls.ts';
 import { describeFailure } from './failure-classes.ts';
 import { nextVerifyPollAt, putOff } from './poll-schedule.ts';
@@ -49,11 +49,7 @@ export const verifying: StateRules<'verifying'> = {
   },
 };
 
-function afterCollectorSeen(
-  upgrade: Verifying,
-  seen: FactOf<'collectorSeen'>,
-  { policy }: EvolveContext,
-): Upgrade {
+function afterCollectorSeen(upgrade: Verifying, seen: CollectorSeen, { policy }: EvolveContext): Upgrade {
   const { at } = seen;
   const { progress } = upgrade;
   if (isReturned(upgrade, seen)) {
