@@ -20,9 +20,9 @@ import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
+import { headlineOf } from '../../src/rollout/status/headline.ts';
+import type { RollbackPreview } from '../../src/rollout/status/preview-rollback.ts';
 import type { RolloutStatus, WaveStatus } from '../../src/rollout/status/status.ts';
-import { headlineOf } from '../../src/rollout/status/status.ts';
-import type { RollbackPreview } from '../../src/rollout/verbs/preview-rollback.ts';
 import type { RolloutVerb } from '../../src/rollout/verbs/verbs.ts';
 import { anApiBudgetStatus, startedAt } from './builders.ts';
 
@@ -102,6 +102,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     ],
     waitsFor: null,
     blockers: [],
+    verbs: ['pause', 'abort', 'rollback'],
     ...changes,
   } satisfies Omit<RolloutStatus, 'headline'>;
   return { ...facts, headline: headlineOf({ ...facts, rollbackState: null }) };
@@ -257,7 +258,10 @@ export function makeFakeOperations(data: {
         requests.push(request);
         const status = statuses.get(request.rolloutId);
         if (status === undefined) return { kind: 'unknownRollout' };
-        if (status.endedAt !== null) return { kind: 'refused', reason: `it has ended: ${status.state}` };
+        if (status.endedAt !== null) {
+          const { state } = status;
+          return { kind: 'refused', refusal: { kind: 'over', state }, reason: `it has ended: ${state}` };
+        }
         const wanted = stateAfter[request.verb];
         if (status.state === wanted) return { kind: 'unchanged', status };
         const changed = aRolloutStatus({ ...status, state: wanted, reason: request.reason });

@@ -91,9 +91,9 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     decision: ['model', 'calendar', 'upgrade'],
     planning: ['model', 'calendar', 'decision'],
     reload: ['model', 'calendar', 'decision', 'planning'],
-    messages: ['model', 'calendar', 'decision'],
-    status: ['model', 'calendar', 'decision', 'planning', 'messages'],
-    verbs: ['model', 'calendar', 'decision', 'planning', 'status'],
+    verbs: ['model', 'decision'],
+    messages: ['model', 'calendar', 'decision', 'planning', 'verbs'],
+    status: ['model', 'calendar', 'decision', 'planning', 'verbs', 'messages'],
   },
   config: {
     source: [],

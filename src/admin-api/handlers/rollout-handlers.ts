@@ -7,9 +7,8 @@ import type {
   VerbRequest,
   VerbResult,
 } from '../../orchestrator/operations/operations.ts';
+import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import { legalVerbs } from '../../rollout/verbs/legal-verbs.ts';
-import type { RollbackPreview } from '../../rollout/verbs/preview-rollback.ts';
 import { AdminFault } from '../access/admin-fault.ts';
 import type { AskOperations } from './ask-operations.ts';
 import { wordsOf } from './ask-operations.ts';
@@ -56,7 +55,7 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
       const events = await ask.read((operations) => operations.readEvents(params.id, query.limit));
       return { body: { events: found(params.id, events) } };
     },
-    listRolloutVerbs: async ({ params }) => ({ body: { verbs: legalVerbs(await statusOf(params.id)) } }),
+    listRolloutVerbs: async ({ params }) => ({ body: { verbs: (await statusOf(params.id)).verbs } }),
     pauseRollout: ({ params, body }) => apply({ rolloutId: params.id, verb: 'pause', ...wordsOf(body) }),
     resumeRollout: ({ params, body }) =>
       apply({ rolloutId: params.id, verb: 'resume', ...wordsOf(body), hold: body.hold }),

@@ -1,7 +1,8 @@
 import type { AdminClient } from '../../admin-api/client/admin-client.ts';
 import { AdminClientFault } from '../../admin-api/client/admin-client-fault.ts';
 import { nearestText } from '../../base/names.ts';
-import { awaitsApproval, type RolloutStatus } from '../../rollout/status/status.ts';
+import { awaitsApproval } from '../../rollout/status/headline.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';

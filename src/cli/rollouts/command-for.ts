@@ -1,6 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { askedNow } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import { askedNow } from '../../rollout/verbs/legal-verbs.ts';
 import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { commandOf } from './verb-table.ts';
 
@@ -26,7 +26,7 @@ function optionsOf(asked: AskedVerb): readonly string[] {
   if ('planHash' in asked) return ['--plan', quoteArgument(asked.planHash)];
   if ('hold' in asked) return ['--hold', String(asked.hold)];
   if ('failed' in asked) return ['--failed', String(asked.failed)];
-  return [];
+  return 'now' in asked && asked.now ? ['--now'] : [];
 }
 
 /** A text as one argument of a command that is meant to be copied: names come from machines, and a shell obeys some. */

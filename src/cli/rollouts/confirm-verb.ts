@@ -1,8 +1,8 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { formatDuration } from '../../base/time.ts';
 import { stateWords } from '../../rollout/model/upgrade.ts';
+import { askedNow, needsName } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import { askedNow, needsName } from '../../rollout/verbs/legal-verbs.ts';
 import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';

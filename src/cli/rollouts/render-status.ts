@@ -7,8 +7,8 @@ import type { WaveRule } from '../../rollout/model/policy.ts';
 import { failuresAllowed, formatAmount } from '../../rollout/model/policy.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
 import { stateWords } from '../../rollout/model/upgrade.ts';
-import type { HeadlineKind, RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
-import { legalVerbs } from '../../rollout/verbs/legal-verbs.ts';
+import type { HeadlineKind } from '../../rollout/status/headline.ts';
+import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showInstant } from '../shell/show-instant.ts';
 import { causeLines } from './cause-lines.ts';
@@ -168,7 +168,7 @@ function approvalLines(status: RolloutStatus): readonly string[] {
   const what =
     state === 'awaitingApproval'
       ? 'the plan'
-      : legalVerbs(status).includes('approve')
+      : status.verbs.includes('approve')
         ? `wave ${toPrintable(currentWave(status)?.wave.name ?? '')}`
         : undefined;
   if (what === undefined) return lines;
@@ -244,7 +244,7 @@ function leftOutLines({ leftOut }: RolloutStatus): readonly string[] {
 }
 
 function verbLine(status: RolloutStatus): string {
-  const commands = legalVerbs(status).map((verb) => commandFor(status, verb).replace(/^upwave /, ''));
+  const commands = status.verbs.map((verb) => commandFor(status, verb).replace(/^upwave /, ''));
   const nothing = status.endedAt === null ? 'nothing: it ends by itself' : 'nothing: it is over';
   return line('do', commands.length === 0 ? nothing : `upwave ${commands.join(' | ')}`);
 }

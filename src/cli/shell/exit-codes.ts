@@ -1,4 +1,5 @@
-import type { HeadlineKind, RolloutStatus } from '../../rollout/status/status.ts';
+import type { HeadlineKind } from '../../rollout/status/headline.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** What the process tells its caller (README, Exit codes). */
 export const exitCodes = {

@@ -427,6 +427,7 @@ export const RolloutStatusBody = z
       .array(BlockerBody)
       .readonly()
       .meta({ description: 'Why nothing more starts right now; empty when something can.' }),
+    verbs: z.array(RolloutVerbName).readonly().meta({ description: 'What an operator can do now.' }),
   })
   .meta({ id: 'RolloutStatus', description: 'A rollout in one glance.' });
 export type RolloutStatusBody = z.infer<typeof RolloutStatusBody>;

@@ -1,13 +1,13 @@
 import { assertNever } from '../../base/assert.ts';
 import { total } from '../../rollout/decision/assess.ts';
-import { accountWords } from '../../rollout/model/account.ts';
 import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import { failedStates, type Upgrade } from '../../rollout/model/upgrade.ts';
-import { describeFailed, makeFailureTest } from '../../rollout/verbs/failure-word.ts';
-import { describeUnconfirmed, isAsShown } from '../../rollout/verbs/preview-rollback.ts';
-import { judgeVerb, type RolloutVerb, type VerbJudgement } from '../../rollout/verbs/verbs.ts';
+import { isAsShown, shownOf } from '../../rollout/status/preview-rollback.ts';
+import { makeFailureTest, summarizeFailed } from '../../rollout/verbs/failure-word.ts';
+import type { Refusal } from '../../rollout/verbs/refusal.ts';
+import { judgeVerb, type VerbJudgement, verbTraits } from '../../rollout/verbs/verbs.ts';
 import type { Accounts } from '../ports/accounts.ts';
 import { changeRollout, stopRollout } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, recordFacts } from '../records/change-upgrade.ts';
@@ -26,19 +26,15 @@ export interface ApplyVerbParts extends ApprovePlanParts, ChangeUpgradeParts {
   readonly rollouts?: readonly Policy[];
 }
 
-// After these nothing may leave any more (P4).
-const stoppingVerbs: ReadonlySet<RolloutVerb> = new Set(['pause', 'abort', 'rollback']);
-
 /** Makes the way a verb takes: judged from what is now, saved, and in force when it returns. undefined: no such rollout. */
 export function makeApplyVerb(parts: ApplyVerbParts) {
   return async (asked: VerbRequest): Promise<VerbJudgement | undefined> => {
     const request = await redirect(parts, asked);
-    const foreign = await refuseForeign(parts, request);
-    if (foreign !== undefined) return { kind: 'refused', reason: foreign };
-    const unready = await refusePlan(parts, request);
-    if (unready !== undefined) return { kind: 'refused', reason: unready };
-    const taken = await refuseReopening(parts, request);
-    if (taken !== undefined) return { kind: 'refused', reason: taken };
+    const refusal =
+      (await refuseForeign(parts, request)) ??
+      (await refusePlan(parts, request)) ??
+      (await refuseReopening(parts, request));
+    if (refusal !== undefined) return { kind: 'refused', refusal };
     if (request.verb === 'retry') {
       const refused = await retryFailed(parts, request);
       if (refused !== undefined) return refused;
@@ -51,7 +47,8 @@ export function makeApplyVerb(parts: ApplyVerbParts) {
       const judgement = judge(current);
       return judgement.kind === 'change' ? judgement.fact : undefined;
     };
-    const change = stoppingVerbs.has(request.verb) ? stopRollout : changeRollout;
+    // After a verb that stops creates, none may leave any more (P4).
+    const change = verbTraits[request.verb].stopsCreates ? stopRollout : changeRollout;
     const view = await change(parts, request.rolloutId, request.by, factOf);
     if (view === undefined) return undefined;
     const judgement = judge(view);
@@ -95,15 +92,14 @@ async function confirmRollback(
     case 'refused':
       return result;
     case 'unavailable':
-      return {
-        kind: 'refused',
-        reason: `${result.reason}; nothing was changed: pause it until they are known`,
-      };
+      return { kind: 'refused', refusal: { kind: 'rollbackUnknown', reason: result.reason } };
     case 'shown': {
       const { preview } = result;
-      const isConfirmed = request.shown !== undefined && isAsShown(request.shown, preview);
-      if (!isConfirmed) return { kind: 'refused', reason: describeUnconfirmed(request.shown, preview) };
-      return { kind: 'confirmed', left: preview.leftBehind };
+      const { shown } = request;
+      if (shown !== undefined && isAsShown(shown, preview))
+        return { kind: 'confirmed', left: preview.leftBehind };
+      const now = shownOf(preview);
+      return { kind: 'refused', refusal: { kind: 'rollbackUnconfirmed', shown: shown ?? null, now } };
     }
     default:
       return assertNever(result);
@@ -128,23 +124,23 @@ async function noteLeftBehind(
 async function refuseForeign(
   { store, accounts }: ApplyVerbParts,
   { rolloutId, verb }: VerbRequest,
-): Promise<string | undefined> {
-  if (accounts === undefined || verb === 'pause' || verb === 'abort') return undefined;
+): Promise<Refusal | undefined> {
+  if (accounts === undefined || verbTraits[verb].forForeign) return undefined;
   const rollout = await store.loadRollout(rolloutId);
-  const standing = rollout === undefined ? undefined : await accounts.settle(rollout);
-  return standing === undefined || standing.kind === 'own' ? undefined : accountWords(standing);
+  const account = rollout === undefined ? undefined : await accounts.settle(rollout);
+  return account === undefined || account.kind === 'own' ? undefined : { kind: 'foreign', account };
 }
 
 /** A rollout that is over takes its policy's place again, which another one may have. */
 async function refuseReopening(
   { store }: ApprovePlanParts,
   { rolloutId, verb }: VerbRequest,
-): Promise<string | undefined> {
+): Promise<Refusal | undefined> {
   if (verb !== 'retry' && verb !== 'rollback') return undefined;
   const rollout = await store.loadRollout(rolloutId);
   if (rollout === undefined || rollout.endedAt === null) return undefined;
   const [active] = await store.activeRolloutIds([rollout.policy.name]);
-  return active === undefined ? undefined : `it is over, and ${active} is on its way`;
+  return active === undefined ? undefined : { kind: 'placeTaken', active };
 }
 
 /** A rollout that is over follows no config: before it is on its way again it gets the present windows and limits (P7). */
@@ -161,7 +157,7 @@ async function takeUpConfig(
 }
 
 /** Only the plan that waits is worth reading the fleet again; of any other `judgeVerb` says what waits. */
-async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promise<string | undefined> {
+async function refusePlan(parts: ApprovePlanParts, request: VerbRequest): Promise<Refusal | undefined> {
   if (request.verb !== 'approve' || 'wave' in request) return undefined;
   const rollout = await parts.store.loadRollout(request.rolloutId);
   const isAwaited = rollout?.state === 'awaitingApproval' && rollout.planHash === request.planHash;
@@ -198,6 +194,6 @@ async function retryFailed(
     changed += (await recordFacts(parts, view.rollout, news, {})).length;
   }
   if (changed > 0) return undefined;
-  const known = unmatched.length === 0 ? '' : `; it has ${describeFailed(unmatched)}`;
-  return { kind: 'refused', reason: `no upgrade of it failed as ${failureClass ?? 'that'}${known}` };
+  const failed = unmatched.length === 0 ? null : summarizeFailed(unmatched);
+  return { kind: 'refused', refusal: { kind: 'noneOfClass', asked: failureClass ?? null, failed } };
 }

@@ -6,11 +6,12 @@ import type { HeldStratum, PlanDrift, Rollout } from '../../rollout/model/rollou
 import { freezePlan } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
+import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { ChangeRolloutParts } from '../records/change-rollout.ts';
 import { listAllUpgrades } from '../records/read-records.ts';
 import { makePlanMemory, readPlan } from '../scan/read-plan.ts';
-import { judgeInventory, refusalOf } from '../watch/judge-inventory.ts';
+import { judgeInventory } from '../watch/judge-inventory.ts';
 
 export interface ApprovePlanParts extends ChangeRolloutParts {
   readonly fleet: FleetService;
@@ -30,7 +31,7 @@ export async function refuseApproval(
   parts: ApprovePlanParts,
   rollout: Rollout,
   signal?: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Refusal | undefined> {
   const now = parts.clock.now();
   if (rollout.drift !== null && now - rollout.fleetReadAt <= shownForMs) return undefined;
   const { policy } = rollout;
@@ -41,13 +42,11 @@ export async function refuseApproval(
     at: now,
   });
   const reading = await readPlan(parts.fleet, policy, rollout.id, memory, signal);
-  if (!reading.ok) return `the fleet could not be read again: ${describeFailure(reading.failure)}`;
-  if (reading.value.kind === 'noTarget')
-    return `there is no target any more: ${reading.value.reason}; abort it`;
+  if (!reading.ok) return { kind: 'fleetUnread', reason: describeFailure(reading.failure) };
+  if (reading.value.kind === 'noTarget') return { kind: 'noTarget', reason: reading.value.reason };
   const { plan, fleet } = reading.value;
-  const refusal = refusalOf(await judgeInventory(parts, rollout, fleet));
-  if (refusal !== undefined)
-    return `${refusal}; approve again later, or, if they were removed on purpose, abort it and start anew`;
+  const verdict = await judgeInventory(parts, rollout, fleet);
+  if (verdict.kind === 'implausible') return { kind: 'inventory', why: verdict.why };
   if (plan.hash === rollout.planHash) return undefined;
   const drift = await compare(parts, rollout, plan);
   const { createdAt, startedBy, id, accountMarks } = rollout;
@@ -68,9 +67,9 @@ export async function refuseApproval(
     by: 'daemon',
   } as const;
   const saved = await parts.store.replan({ ...frozen, rollout: renewed, events: [event] }, rollout.rev);
-  if (saved !== 'saved') return 'it changed while the fleet was read again: look at it, and approve again';
+  if (saved !== 'saved') return { kind: 'changedMeanwhile' };
   parts.sink.tell(event);
-  return `the fleet moved since plan ${rollout.planHash} was made: ${drift.words}; look at plan ${plan.hash}, and approve that`;
+  return { kind: 'planMoved', from: rollout.planHash, to: plan.hash, drift: drift.words };
 }
 
 /** What an operator held of the plan before stays held: strata are told by their labels. */

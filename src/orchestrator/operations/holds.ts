@@ -1,12 +1,12 @@
 import { parseBuildVersion } from '../../base/build-version.ts';
 import { nearestTexts, parseCollectorId } from '../../base/names.ts';
 import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
+import { didYouMean, type HoldNote } from '../../rollout/messages/hold-notes.ts';
 import { unreadableWords } from '../../rollout/model/describe-unreadable.ts';
 import { findStratum, indexOfStratum } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, RolloutView, UnreadableRecord } from '../../rollout/model/rollout.ts';
 import { isOffered } from '../../rollout/planning/target.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
-import { didYouMean, type HoldNote } from '../../rollout/verbs/hold-notes.ts';
 import type { HoldEntry } from '../ports/fleet-register.ts';
 import { changeRollout, stopRollout, waitForLeavingCreates } from '../records/change-rollout.ts';
 import { recordFact } from '../records/change-upgrade.ts';

@@ -1,4 +1,5 @@
 import { total } from '../../rollout/decision/assess.ts';
+import { refusalWords } from '../../rollout/messages/refusals.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
 import { holdsSlot, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { ApiBudgetStatus } from '../../rollout/status/api-budget-status.ts';
@@ -9,13 +10,14 @@ import {
   countOfGroup,
 } from '../../rollout/status/causes.ts';
 import { describeRollout, type RolloutStatus } from '../../rollout/status/status.ts';
+import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import { loadRolloutSummary } from '../records/read-records.ts';
 import { makeApplyVerb } from './apply-verb.ts';
 import { explainCollector } from './explain-collector.ts';
 import { hold, listHolds, release } from './holds.ts';
 import { listPolicies } from './list-policies.ts';
-import type { RolloutOperations, VerbResult } from './operations.ts';
+import type { Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import { showRollback } from './preview-rollback.ts';
 
@@ -61,11 +63,14 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
       return store.readEvents(rolloutId, { limit });
     },
-    previewRollback: (rolloutId) => showRollback(parts, rolloutId),
+    previewRollback: async (rolloutId) => {
+      const shown = await showRollback(parts, rolloutId);
+      return shown.kind === 'refused' ? refused(shown.refusal) : shown;
+    },
     apply: async (request) => {
       const judgement = await applyVerb(request);
       if (judgement === undefined) return { kind: 'unknownRollout' };
-      if (judgement.kind === 'refused') return judgement;
+      if (judgement.kind === 'refused') return refused(judgement.refusal);
       const status = await rolloutStatus(request.rolloutId);
       if (status === undefined) return { kind: 'unknownRollout' };
       return { kind: judgement.kind === 'change' ? 'done' : 'unchanged', status } satisfies VerbResult;
@@ -76,6 +81,11 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
     readAudit: (limit) => parts.register.readAudit(limit),
     explain: (collector) => explainCollector(parts, collector),
   };
+}
+
+/** A refusal with its sentence. */
+function refused(refusal: Refusal): Refused {
+  return { kind: 'refused', refusal, reason: refusalWords(refusal) };
 }
 
 // Deferred upgrades are indexed together with those in flight, which may be thousands.

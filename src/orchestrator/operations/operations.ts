@@ -1,14 +1,15 @@
 import type { EpochMs } from '../../base/time.ts';
+import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { SelectionRule } from '../../rollout/planning/selector.ts';
 import type { UpgradeExplanation } from '../../rollout/status/explain.ts';
 import type { ExplanationKind } from '../../rollout/status/explain-unplanned.ts';
+import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AttemptStatus } from '../../rollout/upgrade/attempts.ts';
-import type { HoldNote } from '../../rollout/verbs/hold-notes.ts';
-import type { RollbackPreview } from '../../rollout/verbs/preview-rollback.ts';
+import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import type { AuditEntry, CollectorHold } from '../ports/fleet-register.ts';
 import type { RolloutsPage, UpgradePage } from '../ports/rollout-store.ts';
@@ -22,18 +23,24 @@ export type VerbRequest = AskedVerb & {
   readonly reason: string;
 };
 
+/** The verb is not legal now; `reason` says the refusal in an operator's words. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly refusal: Refusal;
+  readonly reason: string;
+}
+
 export type RollbackPreviewResult =
   | { readonly kind: 'shown'; readonly preview: RollbackPreview }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | Refused
   | { readonly kind: 'unknownRollout' }
   /** The service had to be asked, and did not answer. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-/** `refused`: the verb is not legal in this state; `reason` says why, in an operator's words. */
 export type VerbResult =
   | { readonly kind: 'done'; readonly status: RolloutStatus }
   | { readonly kind: 'unchanged'; readonly status: RolloutStatus }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | Refused
   | { readonly kind: 'unknownRollout' };
 
 /** What an operator holds or releases: a build, a collector by id or name, or a stratum of a rollout by its label. */

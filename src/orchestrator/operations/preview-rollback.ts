@@ -6,9 +6,9 @@ import {
   type UpgradeState,
   upgradeStates,
 } from '../../rollout/model/upgrade.ts';
+import { previewRest, previewRollback } from '../../rollout/status/preview-rollback.ts';
 import { describeFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { previewRest, previewRollback } from '../../rollout/verbs/preview-rollback.ts';
-import { judgeVerb } from '../../rollout/verbs/verbs.ts';
+import { judgeVerb, type VerbJudgement } from '../../rollout/verbs/verbs.ts';
 import { partUpgraded } from '../lead/roll-back.ts';
 import type { FleetService } from '../ports/fleet-service.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
@@ -22,6 +22,10 @@ export interface PreviewParts extends ChangeRolloutParts {
   readonly policies: readonly string[];
 }
 
+type ShowResult =
+  | Exclude<RollbackPreviewResult, { readonly kind: 'refused' }>
+  | Extract<VerbJudgement, { readonly kind: 'refused' }>;
+
 // Someone waits for it, perhaps to stop a bad build; one request, and what is stored.
 const answerWithinMs = 5_000;
 
@@ -29,7 +33,7 @@ const answerWithinMs = 5_000;
  * Shows what a rollback would do now, from the records and the builds on offer: a reading of the whole inventory would
  * keep whoever wants to stop a bad build waiting. Of a rollback that runs, what it has left to do.
  */
-export async function showRollback(parts: PreviewParts, rolloutId: string): Promise<RollbackPreviewResult> {
+export async function showRollback(parts: PreviewParts, rolloutId: string): Promise<ShowResult> {
   const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
   if (view === undefined) return { kind: 'unknownRollout' };
   const { rollbackId } = view.rollout;
@@ -38,7 +42,7 @@ export async function showRollback(parts: PreviewParts, rolloutId: string): Prom
   return previewOf(parts, rollback ?? view);
 }
 
-async function previewOf(parts: PreviewParts, view: RolloutView): Promise<RollbackPreviewResult> {
+async function previewOf(parts: PreviewParts, view: RolloutView): Promise<ShowResult> {
   const { store, clock } = parts;
   const { rollout } = view;
   const judgement = judgeVerb(view, { verb: 'rollback', now: true }, { by: '', reason: '', at: clock.now() });

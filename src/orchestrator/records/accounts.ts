@@ -1,8 +1,8 @@
 import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
+import { accountWords } from '../../rollout/messages/accounts.ts';
 import {
   type AccountMark,
   type AccountStatus,
-  accountWords,
   compareMarks,
   judgeAccount,
   needsPerson,

@@ -1,5 +1,5 @@
 import { compareBuildVersions } from '../../base/build-version.ts';
-import { accountWords } from '../../rollout/model/account.ts';
+import { accountWords } from '../../rollout/messages/accounts.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd, type Rollout } from '../../rollout/model/rollout.ts';
 import { chooseTarget, isOffered } from '../../rollout/planning/target.ts';

@@ -1,9 +1,9 @@
 import { someNames } from '../../base/names.ts';
 import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { Blocker, BlockerKind, WaveWaits } from '../decision/blocker.ts';
-import { accountWords } from '../model/account.ts';
 import { implausibleHoldAfterMs } from '../model/assess-inventory.ts';
 import { unreadableWords } from '../model/describe-unreadable.ts';
+import { accountWords } from './accounts.ts';
 import { waveFailuresWords } from './failures.ts';
 import { gateWords } from './gates.ts';
 import { implausibleWords } from './inventory.ts';

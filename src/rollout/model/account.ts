@@ -37,7 +37,7 @@ export interface SampledCollector {
 export const sampleMax = 8;
 
 // Of a rollout that another access id began. Ids and names of two accounts may meet by chance, but not three times.
-const matchesMin = 3;
+export const matchesMin = 3;
 
 // A collector that is gone was deleted, which happens in every fleet; one in four is no longer the same fleet.
 const matchesPerGone = 3;
@@ -91,30 +91,4 @@ export function needsPerson(
   standing: AccountStatus,
 ): standing is Extract<AccountStatus, { kind: 'another' | 'unclear' }> {
   return standing.kind === 'another' || standing.kind === 'unclear';
-}
-
-/** Why this daemon leaves a rollout alone, and what to do about it. */
-export function accountWords(standing: Exclude<AccountStatus, { kind: 'own' }>): string {
-  switch (standing.kind) {
-    case 'unknown': {
-      const why = standing.reason === '' ? '' : ` (${standing.reason})`;
-      return `it is compared with what the service shows, to see whether it belongs to this account${why}; nothing of it starts until then`;
-    }
-    case 'another':
-      return `it belongs to another account: ${figureWords(standing)}. Set service.baseUrl and the access key back to that account, or abort it`;
-    case 'unclear': {
-      const { compared, matched } = standing;
-      const isOnlyFew = compared > 0 && matched === compared;
-      const rotated = isOnlyFew
-        ? `; if only the access key was rotated, fewer than ${matchesMin} collectors can't show that: abort it, and start the policy again`
-        : ', or abort it';
-      return `it may belong to another account: ${figureWords(standing)}. Set service.baseUrl and the access key back to those it began with${rotated}`;
-    }
-  }
-}
-
-function figureWords({ compared, matched, renamed }: SampleFigures): string {
-  if (compared === 0) return 'it has no collector left to compare with what the service shows';
-  const asShown = `of ${compared} of its collectors the service shows ${matched} under the same id and name`;
-  return renamed === 0 ? asShown : `${asShown}, and ${renamed} with another name`;
 }

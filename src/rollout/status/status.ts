@@ -13,7 +13,6 @@ import {
   type BuildHold,
   type HeldFor,
   holdNumber,
-  isRolloutEnd,
   type PlanDrift,
   type RolloutState,
   type RolloutView,
@@ -22,9 +21,12 @@ import {
 } from '../model/rollout.ts';
 import { type UpgradeState, upgradeStates } from '../model/upgrade.ts';
 import { coverage } from '../planning/coverage.ts';
+import type { RolloutVerb } from '../verbs/verbs.ts';
 import type { ApiBudgetStatus } from './api-budget-status.ts';
 import { type CauseGroup, type CauseUpgrades, groupCauses } from './causes.ts';
 import { type Eta, etaOf, type WaitsFor, waitsForOf } from './eta.ts';
+import { type Headline, headlineOf } from './headline.ts';
+import { legalVerbs } from './legal-verbs.ts';
 import { type WindowStatus, windowOf } from './window.ts';
 
 /** A rollout in one glance: where, is it safe, why waiting, when done (DESIGN §5). Made from what `decide` says. */
@@ -84,6 +86,8 @@ export interface RolloutStatus {
   readonly waitsFor: WaitsFor | null;
   /** Why nothing more starts right now; empty when something can. */
   readonly blockers: readonly ShownBlocker[];
+  /** What an operator can do now. */
+  readonly verbs: readonly RolloutVerb[];
 }
 
 export interface StrataStatus {
@@ -187,7 +191,7 @@ export function describeRollout(
     api: rollout.endedAt === null ? api : null,
     waitsFor: waitsForOf(view, now),
   } as const;
-  return {
+  const status = {
     ...facts,
     headline: headlineOf({ ...facts, rollbackState: view.rollback?.state ?? null }),
     id: rollout.id,
@@ -218,6 +222,7 @@ export function describeRollout(
     strata: { total, held: heldOf(view), uncovered },
     blockers: decideAssessed(view, now).blockers.map(showBlocker),
   };
+  return { ...status, verbs: legalVerbs(view, status) };
 }
 
 function heldOf(view: RolloutView): StrataStatus['held'] {
@@ -233,105 +238,4 @@ function sumCounts(waves: readonly WaveStatus[]): Record<UpgradeState, number> {
   const sums = emptyCounts();
   for (const { counts } of waves) for (const state of upgradeStates) sums[state] += counts[state];
   return sums;
-}
-
-export const headlineKinds = [
-  'newerVersion',
-  'otherAccount',
-  'held',
-  'paused',
-  'needsApproval',
-  'rollingBack',
-  'waitsForService',
-  'waitsForInventory',
-  'waitsForWindow',
-  'waitsForCollectors',
-  'running',
-  'planned',
-  'succeeded',
-  'finishedWithFailures',
-  'aborted',
-  'rolledBack',
-  'superseded',
-] as const;
-export type HeadlineKind = (typeof headlineKinds)[number];
-
-/** What a person reads first of a rollout: what has to be done, rather than the state of its record (P16). */
-export interface Headline {
-  readonly kind: HeadlineKind;
-  /** It does not go on until a person acts. */
-  readonly needsPerson: boolean;
-}
-
-/** What a headline is made of. */
-export type HeadlineFacts = Pick<
-  RolloutStatus,
-  'kind' | 'state' | 'endedAt' | 'account' | 'recordUnreadable' | 'waves' | 'api' | 'waitsFor'
-> & {
-  /** Of the rollback of this rollout; null where there is none. */
-  readonly rollbackState: RolloutState | null;
-};
-
-/** The one place that decides it: badge, title, exit code and metric all take it from here. */
-export function headlineOf(facts: HeadlineFacts): Headline {
-  const kind = kindOf(facts);
-  // A rollback that is held keeps the rollout that it takes back waiting, too.
-  const isRollbackStopped = facts.state === 'rollingBack' && isStopped(facts.rollbackState);
-  return { kind, needsPerson: facts.endedAt === null && (forPerson.has(kind) || isRollbackStopped) };
-}
-
-const forPerson: ReadonlySet<HeadlineKind> = new Set([
-  'newerVersion',
-  'otherAccount',
-  'held',
-  'paused',
-  'needsApproval',
-]);
-
-/** Evaluated in order: who has to act comes first, then what the rollout waits for, then what it does. */
-function kindOf(facts: HeadlineFacts): HeadlineKind {
-  const { state, account } = facts;
-  if (facts.endedAt === null && facts.recordUnreadable === 'newer') return 'newerVersion';
-  if (!isRolloutEnd(state) && (account === 'another' || account === 'unclear')) return 'otherAccount';
-  switch (state) {
-    case 'awaitingApproval':
-      return 'needsApproval';
-    case 'running':
-      return runningKindOf(facts);
-    default:
-      return state;
-  }
-}
-
-function runningKindOf(facts: HeadlineFacts): HeadlineKind {
-  if (awaitsApproval(facts)) return 'needsApproval';
-  if (facts.api?.standstill?.kind === 'serviceDown') return 'waitsForService';
-  switch (facts.waitsFor?.kind) {
-    case 'inventory':
-      return 'waitsForInventory';
-    case 'window':
-      return 'waitsForWindow';
-    case 'collectors':
-      return 'waitsForCollectors';
-    default:
-      return facts.kind === 'rollback' ? 'rollingBack' : 'running';
-  }
-}
-
-function isStopped(state: RolloutState | null): boolean {
-  return state === 'held' || state === 'paused' || state === 'awaitingApproval';
-}
-
-/**
- * True while the rollout, or a wave of it, waits for an operator's `approve`. A wave that has its approval waits for
- * nothing any more, and opens with the next pass; one of a rollout that was stopped for good never opens.
- */
-export function awaitsApproval({
-  state,
-  waves,
-  endedAt,
-}: Pick<RolloutStatus, 'state' | 'waves' | 'endedAt'>): boolean {
-  if (state === 'awaitingApproval') return true;
-  if (endedAt !== null || isRolloutEnd(state) || state === 'rollingBack') return false;
-  return waves.some((wave) => wave.state === 'awaitingApproval' && wave.waits !== null);
 }

@@ -1,4 +1,5 @@
 import { isFailed, type Upgrade, type UpgradeFailureClass, upgradeFailureClasses } from '../model/upgrade.ts';
+import type { FailedSummary } from './refusal.ts';
 
 /**
  * Makes the test for the word that an operator gives with `retry --class`: a class by its name, else a state, or words of
@@ -16,22 +17,30 @@ export function makeFailureTest(word: string): (upgrade: Upgrade) => boolean {
   };
 }
 
-const causesShownMax = 5;
+const reasonsShownMax = 5;
 
-/** What failed, for an operator whose word matched nothing: `2 permanent, 1 timedOut; 2 "no space", 1 "no end in 35m"`. */
-export function describeFailed(upgrades: readonly Upgrade[]): string {
-  const failed = upgrades.filter((upgrade) => classOf(upgrade) !== undefined);
-  const classes = counted(failed.map((upgrade) => classOf(upgrade) ?? ''));
-  const causes = counted(failed.map((upgrade) => `"${reasonOf(upgrade)}"`));
-  const more = causes.length - causesShownMax;
-  const shown = causes.slice(0, causesShownMax).join(', ');
-  return `${classes.join(', ')}; by reason: ${shown}${more > 0 ? `, and ${more} more reasons` : ''}`;
+/** What failed, for an operator whose word matched nothing. */
+export function summarizeFailed(upgrades: readonly Upgrade[]): FailedSummary {
+  const failed = upgrades.flatMap((upgrade) => {
+    const failureClass = classOf(upgrade);
+    return failureClass === undefined ? [] : [{ failureClass, reason: reasonOf(upgrade) }];
+  });
+  const reasons = counted(failed.map(({ reason }) => reason));
+  return {
+    classes: counted(failed.map(({ failureClass }) => failureClass)).map(([failureClass, count]) => ({
+      failureClass,
+      count,
+    })),
+    reasons: reasons.slice(0, reasonsShownMax).map(([reason, count]) => ({ reason, count })),
+    moreReasons: Math.max(0, reasons.length - reasonsShownMax),
+  };
 }
 
-function counted(words: readonly string[]): string[] {
-  const counts = new Map<string, number>();
+/** The most frequent first. */
+function counted<T extends string>(words: readonly T[]): ReadonlyArray<readonly [T, number]> {
+  const counts = new Map<T, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return [...counts].sort((one, other) => other[1] - one[1]).map(([word, count]) => `${count} ${word}`);
+  return [...counts].sort((one, other) => other[1] - one[1]);
 }
 
 function classOf(upgrade: Upgrade): UpgradeFailureClass | undefined {

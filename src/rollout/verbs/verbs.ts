@@ -1,12 +1,9 @@
-import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { total } from '../decision/assess.ts';
 import type { RolloutFact } from '../decision/evolve-rollout.ts';
-import { accountWords } from '../model/account.ts';
-import { unreadableWords } from '../model/describe-unreadable.ts';
 import { holdNumber, isRolloutEnd, type Rollout, type RolloutView } from '../model/rollout.ts';
-import { isFailed, mayHaveBuild, stateWords } from '../model/upgrade.ts';
-import type { ShownRollback } from './preview-rollback.ts';
+import { isFailed, mayHaveBuild } from '../model/upgrade.ts';
+import type { Awaited, Refusal, ShownRollback } from './refusal.ts';
 
 export const rolloutVerbs = ['pause', 'resume', 'approve', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
 /** What an operator may ask of a rollout as a whole. */
@@ -14,7 +11,8 @@ export type RolloutVerb = (typeof rolloutVerbs)[number];
 
 /** A verb, with what it is for as its operator saw it, where it starts or widens something (P15). */
 export type AskedVerb =
-  | { readonly verb: 'pause' | 'abort' }
+  | { readonly verb: 'pause' }
+  | { readonly verb: 'abort' }
   /** `shown`: the numbers of the preview, without which nothing begins. `now`: outside windows and in freezes, too. */
   | { readonly verb: 'rollback'; readonly shown?: ShownRollback; readonly now?: boolean }
   /** `hold`: the number of the hold or pause that ends. */
@@ -25,10 +23,27 @@ export type AskedVerb =
   /** `failed`: how many collectors had failed. `failureClass`: only failures of it, or with these words in their reason. */
   | { readonly verb: 'retry'; readonly failed: number; readonly failureClass?: string };
 
+type AskedAs<V extends RolloutVerb> = Extract<AskedVerb, { readonly verb: V }>;
+
 export type VerbJudgement =
   | { readonly kind: 'change'; readonly fact: RolloutFact }
+  /** The failed upgrades change, and the rollout itself does not. */
+  | { readonly kind: 'retry' }
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** What a verb is like, whatever the rollout. */
+export const verbTraits: Readonly<
+  Record<RolloutVerb, { readonly stopsCreates: boolean; readonly forForeign: boolean }>
+> = {
+  pause: { stopsCreates: true, forForeign: true },
+  resume: { stopsCreates: false, forForeign: false },
+  approve: { stopsCreates: false, forForeign: false },
+  skipSoak: { stopsCreates: false, forForeign: false },
+  abort: { stopsCreates: true, forForeign: true },
+  rollback: { stopsCreates: true, forForeign: false },
+  retry: { stopsCreates: false, forForeign: false },
+};
 
 export interface VerbWords {
   readonly by: string;
@@ -41,35 +56,21 @@ export interface VerbWords {
  * (DESIGN §5, HTTP).
  */
 export function judgeVerb(view: RolloutView, asked: AskedVerb, words: VerbWords): VerbJudgement {
+  const { rollout, account } = view;
   const { verb } = asked;
-  const { at } = words;
-  const reason = words.reason === '' ? `by ${words.by}` : `by ${words.by}: ${words.reason}`;
-  const { account } = view;
-  if (account !== undefined && account.kind !== 'own' && verb !== 'abort' && verb !== 'pause')
-    return refuse(accountWords(account));
-  const { unreadable } = view.rollout;
+  // Whose one is that is over is found out when an operator opens it again.
+  const isForeign =
+    account !== undefined &&
+    account.kind !== 'own' &&
+    !(account.kind === 'unknown' && rollout.endedAt !== null);
+  if (isForeign && !verbTraits[verb].forForeign) return refuse({ kind: 'foreign', account });
+  const { unreadable } = rollout;
   if (unreadable?.kind === 'newer' || (unreadable !== undefined && verb !== 'abort'))
-    return refuse(unreadableWords(unreadable));
-  switch (verb) {
-    case 'pause':
-      return judgePause(view, { at, reason });
-    case 'resume':
-      return judgeResume(view, asked.hold, { at, reason });
-    case 'approve':
-      return 'wave' in asked
-        ? judgeApproveWave(view, asked.wave, { at, reason })
-        : judgeApprovePlan(view, asked.planHash, { at, reason });
-    case 'skipSoak':
-      return judgeSkipSoak(view, asked.wave, { at, reason });
-    case 'abort':
-      return judgeAbort(view, { at, reason });
-    case 'rollback':
-      return judgeRollback(view, { at, reason }, asked.now ?? false);
-    case 'retry':
-      return judgeRetry(view, asked.failed, { at, reason });
-    default:
-      return assertNever(verb);
-  }
+    return refuse({ kind: 'recordUnreadable', unreadable });
+  const reason = words.reason === '' ? `by ${words.by}` : `by ${words.by}: ${words.reason}`;
+  // The table is exhaustive by type; TypeScript can't see that the row and the verb belong together.
+  const judge = judges[verb] as Judge<AskedVerb>;
+  return judge(view, asked, { at: words.at, reason });
 }
 
 interface Said {
@@ -77,122 +78,113 @@ interface Said {
   readonly reason: string;
 }
 
-function judgePause({ rollout }: RolloutView, said: Said): VerbJudgement {
-  const { state } = rollout;
-  if (state === 'paused') return unchanged;
-  // A hold that may end by itself is no brake: a person's word takes its place (P4).
-  if (state === 'running' || rollout.heldFor !== undefined) return change({ kind: 'paused', ...said });
-  if (state === 'held') return refuse('it is held already, so nothing starts; resume or abort it');
-  if (state === 'awaitingApproval') return refuse('it waits for approval, so nothing starts');
-  if (state === 'rollingBack') return refuse(`it is rolling back; pause its rollback${rollbackOf(rollout)}`);
-  if (state === 'planned') return refuse('it has not begun');
-  return refuse(`it is over (${stateWords(state)})`);
+type Judge<Asked> = (view: RolloutView, asked: Asked, said: Said) => VerbJudgement;
+
+const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
+  pause: ({ rollout }, _asked, said) => {
+    const { state } = rollout;
+    if (state === 'paused') return unchanged;
+    // A hold that may end by itself is no brake: a person's word takes its place (P4).
+    if (state === 'running' || rollout.heldFor !== undefined) return change({ kind: 'paused', ...said });
+    if (state === 'held') return refuse({ kind: 'alreadyHeld' });
+    return refuseState(rollout);
+  },
+
+  resume: (view, { hold: asked }, said) => {
+    const { rollout, buildHold } = view;
+    const { state, reason } = rollout;
+    if (state === 'running') return unchanged;
+    if (state === 'awaitingApproval') return refuse({ kind: 'notStarted', state });
+    const hold = holdNumber(rollout);
+    if (hold === null) return refuse({ kind: 'notStopped', state });
+    if (hold !== asked) return refuse({ kind: 'otherHold', state, hold, asked, reason });
+    if (buildHold !== null)
+      return refuse({ kind: 'buildHeld', build: buildHold.build, reason: buildHold.reason });
+    return change({ kind: 'resumed', ...said, view });
+  },
+
+  approve: ({ rollout }, asked, said) => {
+    if (isRolloutEnd(rollout.state) || rollout.state === 'rollingBack') return refuseState(rollout);
+    return 'wave' in asked
+      ? judgeApproveWave(rollout, asked.wave, said)
+      : judgeApprovePlan(rollout, asked.planHash, said);
+  },
+
+  skipSoak: ({ rollout }, { wave: asked }, said) => {
+    if (isRolloutEnd(rollout.state) || rollout.state === 'rollingBack') return refuseState(rollout);
+    const index = rollout.waves.findIndex(({ name }) => name === asked);
+    const wave = rollout.waves[index];
+    if (wave !== undefined && wave.soakSkippedAt !== null) return unchanged;
+    if (wave?.state === 'soaking') return change({ kind: 'soakSkipped', wave: index, ...said });
+    const soaking = rollout.waves.find(({ state }) => state === 'soaking')?.name ?? null;
+    return refuse({ kind: 'notSoaking', asked, soaking });
+  },
+
+  abort: ({ rollout, account }, _asked, said) => {
+    const { state } = rollout;
+    if (state === 'aborted') return unchanged;
+    // Of another account nobody here brings the rollback to its end, and the policy's place would stay taken.
+    const isForeign = account !== undefined && account.kind !== 'own';
+    // Nor is one begun as long as the inventory is not plausible: the whole fleet may be gone.
+    const isUnplanned = rollout.rollbackId === null && rollout.doubt !== undefined;
+    const isRollingBack = state === 'rollingBack' && !isForeign && !isUnplanned;
+    if (isRollingBack || isRolloutEnd(state)) return refuseState(rollout);
+    return change({ kind: 'aborted', ...said });
+  },
+
+  rollback: (view, { now = false }, said) => {
+    const { state, kind, rollbackOf, anyTime } = view.rollout;
+    const lift = anyTime === true || !now ? unchanged : change({ kind: 'windowsLifted', ...said });
+    if (kind === 'rollback') {
+      if (!now) return refuse({ kind: 'isRollback', rollbackOf });
+      return isRolloutEnd(state) ? refuseState(view.rollout) : lift;
+    }
+    if (state === 'rollingBack') return lift;
+    if (state === 'rolledBack') return unchanged;
+    if (state === 'awaitingApproval') return refuse({ kind: 'notStarted', state });
+    if (total(view, mayHaveBuild) === 0)
+      return refuse({ kind: 'nothingUpgraded', isOver: isRolloutEnd(state) });
+    return change({ kind: 'rollbackAsked', ...said, ...(now ? { anyTime: true } : {}) });
+  },
+
+  /** The failed records are changed one by one before; a rollout that was over is open again then. */
+  retry: (view, { failed: asked }, said) => {
+    const { state, endedAt } = view.rollout;
+    if (state === 'awaitingApproval' || state === 'rollingBack') return refuseState(view.rollout);
+    const some = total(view, (each) => isFailed(each) || each === 'retrying');
+    if (some === 0) return refuse({ kind: 'nothingFailed' });
+    const failed = total(view, isFailed);
+    if (failed > asked) return refuse({ kind: 'moreFailed', failed, asked });
+    if (state === 'finishedWithFailures') return change({ kind: 'reopened', ...said });
+    if (isRolloutEnd(state) || endedAt !== null) return refuse({ kind: 'over', state });
+    return failed === 0 ? unchanged : { kind: 'retry' };
+  },
+};
+
+function judgeApprovePlan(rollout: Rollout, asked: string, said: Said): VerbJudgement {
+  const { state, planHash, policy } = rollout;
+  const awaited = awaitedOf(rollout);
+  if (planHash !== asked) return refuse({ kind: 'otherPlan', planHash, asked, awaited });
+  if (state === 'awaitingApproval') return change({ kind: 'approved', ...said });
+  return policy.approval ? unchanged : refuse({ kind: 'noApprovalNeeded', awaited });
 }
 
-function judgeResume(view: RolloutView, hold: number, said: Said): VerbJudgement {
-  const { state, reason } = view.rollout;
-  if (state === 'running') return unchanged;
-  if (state === 'awaitingApproval') return refuse('it waits for approval: approve it');
-  const now = holdNumber(view.rollout);
-  if (now === null) return refuse(`it is ${stateWords(state)}, and only a paused or held one resumes`);
-  if (now !== hold) return refuse(`it is ${stateWords(state)} by hold ${now} now, not ${hold}: ${reason}`);
-  if (view.buildHold !== null) {
-    const { build, reason: why } = view.buildHold;
-    return refuse(`build ${build} is held (${why}); release ${build} first`);
-  }
-  return change({ kind: 'resumed', ...said, view });
-}
-
-function judgeApprovePlan({ rollout }: RolloutView, planHash: string, said: Said): VerbJudgement {
-  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${stateWords(rollout.state)})`);
-  if (rollout.state === 'rollingBack') return refuse('it is rolling back');
-  const isThisPlan = planHash === rollout.planHash;
-  if (rollout.state === 'awaitingApproval')
-    return isThisPlan
-      ? change({ kind: 'approved', ...said })
-      : refuse(`${awaitedWords(rollout)}, not plan ${planHash}`);
-  if (!isThisPlan)
-    return refuse(`its plan is ${rollout.planHash}, not ${planHash}; ${awaitedWords(rollout)}`);
-  return rollout.policy.approval ? unchanged : refuse(`its plan needs no approval; ${awaitedWords(rollout)}`);
-}
-
-function judgeApproveWave({ rollout }: RolloutView, name: string, said: Said): VerbJudgement {
-  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${stateWords(rollout.state)})`);
-  if (rollout.state === 'rollingBack') return refuse('it is rolling back');
-  const index = rollout.waves.findIndex((wave) => wave.name === name);
+function judgeApproveWave(rollout: Rollout, asked: string, said: Said): VerbJudgement {
+  const index = rollout.waves.findIndex(({ name }) => name === asked);
   const wave = rollout.waves[index];
-  if (wave === undefined) return refuse(`it has no wave ${name}; ${awaitedWords(rollout)}`);
+  const awaited = awaitedOf(rollout);
+  if (wave === undefined) return refuse({ kind: 'unknownWave', asked, awaited });
   if (wave.approvedAt !== null) return unchanged;
   if (wave.state === 'awaitingApproval' && rollout.state !== 'awaitingApproval')
     return change({ kind: 'waveApproved', wave: index, ...said });
-  return refuse(`wave ${name} does not wait for approval; ${awaitedWords(rollout)}`);
+  return refuse({ kind: 'waveNotAwaiting', asked, awaited });
 }
 
 /** What waits for an approval now. */
-function awaitedWords({ state, planHash, waves }: Rollout): string {
-  if (state === 'awaitingApproval') return `plan ${planHash} waits for approval`;
+function awaitedOf({ state, planHash, waves }: Rollout): Awaited | null {
+  if (state === 'awaitingApproval') return { kind: 'plan', planHash };
   const wave = waves.find((each) => each.state === 'awaitingApproval' && each.approvedAt === null);
-  return wave === undefined ? 'nothing of it waits for approval' : `wave ${wave.name} waits for approval`;
-}
-
-function judgeSkipSoak({ rollout }: RolloutView, name: string, said: Said): VerbJudgement {
-  if (isRolloutEnd(rollout.state)) return refuse(`it is over (${stateWords(rollout.state)})`);
-  if (rollout.state === 'rollingBack') return refuse('it is rolling back');
-  const index = rollout.waves.findIndex((wave) => wave.name === name);
-  const wave = rollout.waves[index];
-  if (wave !== undefined && wave.soakSkippedAt !== null) return unchanged;
-  if (wave?.state === 'soaking') return change({ kind: 'soakSkipped', wave: index, ...said });
-  const now = rollout.waves.find(({ state }) => state === 'soaking');
-  return refuse(now === undefined ? 'no wave of it soaks now' : `wave ${now.name} soaks now, not ${name}`);
-}
-
-function judgeAbort({ rollout, account }: RolloutView, said: Said): VerbJudgement {
-  const { state } = rollout;
-  if (state === 'aborted') return unchanged;
-  // Of another account nobody here brings the rollback to its end, and the policy's place would stay taken.
-  const isForeign = account !== undefined && account.kind !== 'own';
-  // Nor is one begun as long as the inventory is not plausible: the whole fleet may be gone.
-  const isUnplanned = rollout.rollbackId === null && rollout.doubt !== undefined;
-  if (state === 'rollingBack' && !isForeign && !isUnplanned)
-    return refuse(`it is rolling back; abort its rollback${rollbackOf(rollout)}`);
-  if (isRolloutEnd(state)) return refuse(`it is over (${stateWords(state)})`);
-  return change({ kind: 'aborted', ...said });
-}
-
-function judgeRollback(view: RolloutView, said: Said, now: boolean): VerbJudgement {
-  const { state, kind, rollbackOf: taken, anyTime } = view.rollout;
-  const lift = anyTime === true || !now ? unchanged : change({ kind: 'windowsLifted', ...said });
-  if (kind === 'rollback') {
-    if (!now)
-      return refuse(`it is itself the rollback of ${taken}; with --now it starts outside its windows`);
-    return isRolloutEnd(state) ? refuse(`it is over (${stateWords(state)})`) : lift;
-  }
-  if (state === 'rollingBack') return lift;
-  if (state === 'rolledBack') return unchanged;
-  if (state === 'awaitingApproval') return refuse('nothing of it has started; abort it');
-  if (total(view, mayHaveBuild) === 0) {
-    return refuse(`nothing of it was upgraded${isRolloutEnd(state) ? '' : '; abort it'}`);
-  }
-  return change({ kind: 'rollbackAsked', ...said, ...(now ? { anyTime: true } : {}) });
-}
-
-/** The failed records are changed one by one before; a rollout that was over is open again then. */
-function judgeRetry(view: RolloutView, seen: number, said: Said): VerbJudgement {
-  const { state, endedAt } = view.rollout;
-  if (state === 'awaitingApproval') return refuse('nothing of it has started');
-  if (state === 'rollingBack') return refuse('it is rolling back');
-  const some = total(view, (each) => isFailed(each) || each === 'retrying');
-  if (some === 0) return refuse('nothing of it has failed');
-  const failed = total(view, isFailed);
-  if (failed > seen) return refuse(`${failed} of it have failed by now, not ${seen}`);
-  if (state === 'finishedWithFailures') return change({ kind: 'reopened', ...said });
-  if (isRolloutEnd(state) || endedAt !== null)
-    return refuse(`it is over (${stateWords(state)}); the next rollout takes them up`);
-  return unchanged;
-}
-
-function rollbackOf({ rollbackId }: RolloutView['rollout']): string {
-  return rollbackId === null ? ' once it has begun' : ` ${rollbackId}`;
+  return wave === undefined ? null : { kind: 'wave', wave: wave.name };
 }
 
 const unchanged: VerbJudgement = { kind: 'unchanged' };
@@ -201,6 +193,13 @@ function change(fact: RolloutFact): VerbJudgement {
   return { kind: 'change', fact };
 }
 
-function refuse(reason: string): VerbJudgement {
-  return { kind: 'refused', reason };
+function refuse(refusal: Refusal): VerbJudgement {
+  return { kind: 'refused', refusal };
+}
+
+/** The state alone forbids it. */
+function refuseState({ state, rollbackId }: Rollout): VerbJudgement {
+  if (state === 'rollingBack') return refuse({ kind: 'rollingBack', rollback: rollbackId });
+  if (state === 'planned' || state === 'awaitingApproval') return refuse({ kind: 'notStarted', state });
+  return refuse({ kind: 'over', state });
 }

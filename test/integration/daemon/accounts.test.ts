@@ -89,7 +89,7 @@ describe.concurrent('a daemon whose config names another account (P5)', () => {
       by: 'ann',
       reason: '',
     });
-    expect(refused).toEqual({ kind: 'refused', reason });
+    expect(refused).toMatchObject({ kind: 'refused', reason });
     await daemon.close();
     // Its own account goes on with it where it stood.
     const back = await night.startDaemon();

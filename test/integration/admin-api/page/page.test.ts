@@ -238,7 +238,7 @@ describe('the page', () => {
   it('asks for the approval of the very plan that it shows, with how the fleet moved', async () => {
     const drift = { from: '11aa', joined: 1, left: 0, words: '1 came (web-9)' };
     const { page, operations, card } = await open([
-      aRolloutStatus({ state: 'awaitingApproval', planHash: '7f3a', drift }),
+      aRolloutStatus({ state: 'awaitingApproval', planHash: '7f3a', drift, verbs: ['approve'] }),
     ]);
     expect(card.textContent).toContain('The fleet moved since plan 11aa was shown: 1 came (web-9)');
     expect(card.textContent).toContain('approve plan 7f3a.');
@@ -268,7 +268,7 @@ describe('the page', () => {
     ['abort', { verb: 'abort' }, {}],
     ['retry 1 failed', { verb: 'retry', failed: 1 }, { counts: countsOf({ failed: 1 }) }],
   ] as const)('has a button to %s, which sends what it showed', async (label, asked, changes) => {
-    const { page, operations } = await open([aRolloutStatus(changes)]);
+    const { page, operations } = await open([aRolloutStatus({ ...changes, verbs: [asked.verb] })]);
     await page.button(label).dispatch('click');
     await page.body
       .all()
@@ -301,7 +301,7 @@ describe('the page', () => {
   });
 
   it('has buttons for legal verbs only', async () => {
-    const { page } = await open([aRolloutStatus({ state: 'awaitingApproval' })]);
+    const { page } = await open([aRolloutStatus({ state: 'awaitingApproval', verbs: ['approve', 'abort'] })]);
     for (const label of ['pause', 'resume', 'skip soak', 'roll back', 'retry'])
       expect(() => page.button(label)).toThrow(`no button ${label}`);
   });

@@ -19,7 +19,6 @@ import type { PlanGroups } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
 import type { Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { end } from '../../../../src/rollout/upgrade/transitions.ts';
-import { legalVerbs } from '../../../../src/rollout/verbs/legal-verbs.ts';
 import {
   aFleet,
   aFleetService,
@@ -460,7 +459,7 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     expect(await operations.explain('3')).toMatchObject({
       explanations: [{ rollout: id, wave: 'rest', reason: expect.stringContaining("can't be read") }],
     });
-    expect(status === undefined ? [] : legalVerbs(status)).toEqual(['abort']);
+    expect(status?.verbs).toEqual(['abort']);
   });
 
   it('is aborted, and ends as such once nothing of it runs; its old text is in an event (P4, P9)', async () => {
@@ -489,9 +488,9 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     'refuses to %s, and says why',
     async (verb) => {
       const { operations, commands, keys } = await aBrokenRollout();
-      expect(await operations.apply({ ...ask, ...namingNothing[verb] })).toEqual({
+      expect(await operations.apply({ ...ask, ...namingNothing[verb] })).toMatchObject({
         kind: 'refused',
-        reason: expect.stringContaining("can't be read"),
+        refusal: { kind: 'recordUnreadable' },
       });
       expect(await commands.hget(keys.rollout, 'json')).toBe('{"id":"produ');
     },

@@ -292,7 +292,7 @@ describe('the status of a rollout', () => {
   it('shows a wave that waits for approval, and nothing of the kind where none does', () => {
     const waiting = aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' });
     const waves = [aWaveStatus({ state: 'passed' }), waiting];
-    expect(shown({ waves })).toContain(
+    expect(shown({ waves, verbs: ['approve'] })).toContain(
       'approval  wave rest waits for it: upwave approve production --wave rest',
     );
     expect(startingWith('approval', shown({}))).toEqual([]);
@@ -434,12 +434,13 @@ describe('the status of a rollout', () => {
 
   it('shows the commands of what can be done, with what they have to name', () => {
     const waves = [aWaveStatus({ state: 'soaking', counts: countsOf({ failed: 1 }) })];
-    expect(shown({ waves, counts: countsOf({ succeeded: 1, failed: 1 }) }).at(-1)).toBe(
+    const verbs = ['pause', 'skipSoak', 'abort', 'rollback', 'retry'] as const;
+    expect(shown({ waves, verbs, counts: countsOf({ succeeded: 1, failed: 1 }) }).at(-1)).toBe(
       'do        upwave pause production | skip-soak production --wave canary | abort production | rollback production | retry production --failed 1',
     );
-    const over = { kind: 'rollback', state: 'succeeded', endedAt: startedAt } as const;
+    const over = { kind: 'rollback', state: 'succeeded', endedAt: startedAt, verbs: [] } as const;
     expect(shown({ ...over, counts: countsOf({}) }).at(-1)).toBe('do        nothing: it is over');
-    const ending = shown({ state: 'rollingBack', waves });
+    const ending = shown({ state: 'rollingBack', waves, verbs: [] });
     expect(ending.at(-1)).toBe('do        nothing: it ends by itself');
   });
 

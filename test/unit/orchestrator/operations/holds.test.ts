@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { hold, listHolds, release } from '../../../../src/orchestrator/operations/holds.ts';
 import type { FleetService } from '../../../../src/orchestrator/ports/fleet-service.ts';
+import { holdNoteWords } from '../../../../src/rollout/messages/hold-notes.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import { holdNoteWords } from '../../../../src/rollout/verbs/hold-notes.ts';
 import {
   aFleetService,
   anApiBudgetStatus,

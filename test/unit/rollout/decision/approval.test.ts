@@ -68,13 +68,15 @@ describe('a plan that waits for approval', () => {
   });
 
   it('is approved by its hash alone (P15)', () => {
-    const refusal = (reason: string) => ({ kind: 'refused', reason });
-    expect(judgeVerb(plan, { verb: 'approve', planHash: 'dead' }, words)).toEqual(
-      refusal('plan 7f3a waits for approval, not plan dead'),
-    );
-    expect(judgeVerb(plan, { verb: 'approve', wave: 'rest' }, words)).toEqual(
-      refusal('wave rest does not wait for approval; plan 7f3a waits for approval'),
-    );
+    const awaited = { kind: 'plan', planHash: '7f3a' };
+    expect(judgeVerb(plan, { verb: 'approve', planHash: 'dead' }, words)).toEqual({
+      kind: 'refused',
+      refusal: { kind: 'otherPlan', planHash: '7f3a', asked: 'dead', awaited },
+    });
+    expect(judgeVerb(plan, { verb: 'approve', wave: 'rest' }, words)).toEqual({
+      kind: 'refused',
+      refusal: { kind: 'waveNotAwaiting', asked: 'rest', awaited },
+    });
   });
 });
 
@@ -100,13 +102,16 @@ describe('a wave that waits for approval', () => {
   });
 
   it.each([
-    [{ planHash: 'dead' }, 'its plan is 7f3a, not dead; wave rest waits for approval'],
-    [{ planHash: '7f3a' }, 'its plan needs no approval; wave rest waits for approval'],
-    [{ wave: 'canary' }, 'wave canary does not wait for approval; wave rest waits for approval'],
-    [{ wave: 'half' }, 'it has no wave half; wave rest waits for approval'],
-  ])('is approved by its own name alone, not by %j (P15)', (what, reason) => {
+    [{ planHash: 'dead' }, 'otherPlan'],
+    [{ planHash: '7f3a' }, 'noApprovalNeeded'],
+    [{ wave: 'canary' }, 'waveNotAwaiting'],
+    [{ wave: 'half' }, 'unknownWave'],
+  ])('is approved by its own name alone, not by %j (P15)', (what, kind) => {
     const waiting = withRest(view(), { state: 'awaitingApproval' });
-    expect(judgeVerb(waiting, { verb: 'approve', ...what }, words)).toEqual({ kind: 'refused', reason });
+    expect(judgeVerb(waiting, { verb: 'approve', ...what }, words)).toMatchObject({
+      kind: 'refused',
+      refusal: { kind, awaited: { kind: 'wave', wave: 'rest' } },
+    });
   });
 
   it('needs no second one', () => {
@@ -131,7 +136,7 @@ describe('a wave that waits for approval', () => {
   it('is not approved before its turn, nor when nothing waits', () => {
     expect(judgeVerb(view(), { verb: 'approve', wave: 'rest' }, words)).toEqual({
       kind: 'refused',
-      reason: 'wave rest does not wait for approval; nothing of it waits for approval',
+      refusal: { kind: 'waveNotAwaiting', asked: 'rest', awaited: null },
     });
   });
 

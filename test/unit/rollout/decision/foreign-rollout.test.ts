@@ -5,7 +5,6 @@ import type { RolloutState } from '../../../../src/rollout/model/rollout.ts';
 import type { UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import { evolve } from '../../../../src/rollout/upgrade/evolve.ts';
-import { legalVerbs } from '../../../../src/rollout/verbs/legal-verbs.ts';
 import { judgeVerb, rolloutVerbs } from '../../../../src/rollout/verbs/verbs.ts';
 import {
   aContext,
@@ -84,7 +83,7 @@ describe('a rollout of another account (P5)', () => {
     );
     expect(taken).toEqual(['pause', 'abort']);
     const status = describeRollout(view, now, anApiBudgetStatus());
-    expect(legalVerbs(status)).toEqual(['pause', 'abort']);
+    expect(status.verbs).toEqual(['pause', 'abort']);
     expect(status).toMatchObject({ account: 'another', eta: { kind: 'unknown', reason: 'account' } });
   });
 
@@ -95,7 +94,7 @@ describe('a rollout of another account (P5)', () => {
       kind: 'change',
       fact: { kind: 'aborted' },
     });
-    expect(legalVerbs(describeRollout(view, now, anApiBudgetStatus()))).toContain('abort');
+    expect(describeRollout(view, now, anApiBudgetStatus()).verbs).toContain('abort');
     expect(judgeVerb({ ...view, account: { kind: 'own' } }, { verb: 'abort' }, words).kind).toBe('refused');
   });
 

@@ -109,7 +109,7 @@ describe('asking for a rollback', () => {
     const back = { kind: 'rollback', rollbackOf: 'production-20260302-1' } as const;
     expect(ask(rollingBack({}, { ...back, state: 'running' }))).toEqual({
       kind: 'refused',
-      reason: 'it is itself the rollback of production-20260302-1; with --now it starts outside its windows',
+      refusal: { kind: 'isRollback', rollbackOf: 'production-20260302-1' },
     });
     expect(ask(rollingBack({}, { state: 'awaitingApproval' }))).toMatchObject({ kind: 'refused' });
   });
@@ -118,7 +118,7 @@ describe('asking for a rollback', () => {
     const nothing = { waves: [aSummary({ pending: 5, failed: 2, deferred: 1 })] };
     expect(ask(rollingBack(nothing, { state: 'paused' }))).toEqual({
       kind: 'refused',
-      reason: 'nothing of it was upgraded; abort it',
+      refusal: { kind: 'nothingUpgraded', isOver: false },
     });
     expect(
       ask(rollingBack({ waves: [aSummary({ pending: 5, starting: 1 })] }, { state: 'paused' })).kind,
@@ -146,13 +146,13 @@ describe('asking for a rollback', () => {
   it('points pause and abort to the rollback itself', () => {
     const named = rollingBack({}, { rollbackId: 'production-20260302-2' });
     expect(judgeVerb(named, { verb: 'pause' }, words)).toMatchObject({
-      reason: expect.stringContaining('production-20260302-2'),
+      refusal: { kind: 'rollingBack', rollback: 'production-20260302-2' },
     });
     expect(judgeVerb(named, { verb: 'abort' }, words)).toMatchObject({
-      reason: expect.stringContaining('production-20260302-2'),
+      refusal: { kind: 'rollingBack', rollback: 'production-20260302-2' },
     });
     expect(judgeVerb(rollingBack(), { verb: 'abort' }, words)).toMatchObject({
-      reason: expect.stringContaining('once it has begun'),
+      refusal: { kind: 'rollingBack', rollback: null },
     });
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { accountWords, compareMarks, judgeAccount, withMark } from '../../../../src/rollout/model/account.ts';
+import { accountWords } from '../../../../src/rollout/messages/accounts.ts';
+import { compareMarks, judgeAccount, withMark } from '../../../../src/rollout/model/account.ts';
 
 const same = { name: 'web-1', nameShown: 'web-1' };
 const renamed = { name: 'web-1', nameShown: 'db-7' };

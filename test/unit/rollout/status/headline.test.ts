@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/shell/exit-codes.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
-import { describeRollout, type HeadlineKind, headlineKinds } from '../../../../src/rollout/status/status.ts';
+import { type HeadlineKind, headlineKinds } from '../../../../src/rollout/status/headline.ts';
+import { describeRollout } from '../../../../src/rollout/status/status.ts';
 import {
   anApiBudgetStatus,
   anUpgrade,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Upgrade, UpgradeFailureClass } from '../../../../src/rollout/model/upgrade.ts';
-import { describeFailed, makeFailureTest } from '../../../../src/rollout/verbs/failure-word.ts';
+import { makeFailureTest, summarizeFailed } from '../../../../src/rollout/verbs/failure-word.ts';
 import { anUpgrade, startedAt } from '../../../support/builders.ts';
 
 const aFailed = (
@@ -45,11 +45,17 @@ describe('the word given with `retry --class`', () => {
 });
 
 it('what failed is counted by class and by reason, the most frequent first', () => {
-  expect(describeFailed([disabled, noSpace, noSpace])).toBe(
-    '2 retry, 1 permanent; by reason: 2 "attempt 3 of 3: no space left on device", 1 "upgrades are disabled; do not retry"',
-  );
+  expect(summarizeFailed([disabled, noSpace, noSpace])).toEqual({
+    classes: [
+      { failureClass: 'retry', count: 2 },
+      { failureClass: 'permanent', count: 1 },
+    ],
+    reasons: [
+      { reason: 'attempt 3 of 3: no space left on device', count: 2 },
+      { reason: 'upgrades are disabled; do not retry', count: 1 },
+    ],
+    moreReasons: 0,
+  });
   const many = Array.from({ length: 7 }, (_each, at) => aFailed('failed', 'permanent', `cause ${at}`));
-  expect(describeFailed(many)).toMatch(
-    /^7 permanent; by reason: 1 "cause 0", .*"cause 4", and 2 more reasons$/,
-  );
+  expect(summarizeFailed(many)).toMatchObject({ classes: [{ count: 7 }], moreReasons: 2 });
 });

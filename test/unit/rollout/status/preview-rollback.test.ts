@@ -3,11 +3,8 @@ import { makeApplyVerb } from '../../../../src/orchestrator/operations/apply-ver
 import { showRollback } from '../../../../src/orchestrator/operations/preview-rollback.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import {
-  isAsShown,
-  previewRollback,
-  type ShownRollback,
-} from '../../../../src/rollout/verbs/preview-rollback.ts';
+import { isAsShown, previewRollback } from '../../../../src/rollout/status/preview-rollback.ts';
+import type { ShownRollback } from '../../../../src/rollout/verbs/refusal.ts';
 import {
   aFleetService,
   anUpgrade,
@@ -159,7 +156,7 @@ describe('the rollback verb (P15)', () => {
     for (const shown of [undefined, { collectors: 2, leftBehind: 3 }, { collectors: 6, leftBehind: 0 }])
       expect(await ask(shown)).toMatchObject({
         kind: 'refused',
-        reason: expect.stringContaining('6 go back, 3 stay'),
+        refusal: { kind: 'rollbackUnconfirmed', shown: shown ?? null, now: { collectors: 6, leftBehind: 3 } },
       });
     expect((await load())?.state).toBe('paused');
   });

@@ -7,7 +7,8 @@ import type { RolloutView } from '../model/rollout.ts';
 import { isActive, isEnd, type Upgrade } from '../model/upgrade.ts';
 import { rollbackPolicy } from '../planning/freeze-rollback.ts';
 import { countBuilds } from '../planning/new-rollout.ts';
-import { type WindowStatus, windowOf } from '../status/window.ts';
+import type { ShownRollback } from '../verbs/refusal.ts';
+import { type WindowStatus, windowOf } from './window.ts';
 
 /** What a rollback does, shown before it is asked for (P15). Its plan leaves out who has left the fleet by then. */
 export interface RollbackPreview {
@@ -37,12 +38,6 @@ export interface PreviewedWave {
   readonly soakMs: DurationMs;
   /** As written in the config: `1%`. */
   readonly maxFailures: string;
-}
-
-/** Of a preview, what whoever confirms it names. */
-export interface ShownRollback {
-  readonly collectors: number;
-  readonly leftBehind: number;
 }
 
 /**
@@ -99,12 +94,9 @@ export function isAsShown(
   return collectors <= shown.collectors + mayGrowBy && countLeft(leftBehind) <= shown.leftBehind + mayGrowBy;
 }
 
-/** What a rollback that was not confirmed, or not as it is, is refused with. */
-export function describeUnconfirmed(shown: ShownRollback | undefined, preview: RollbackPreview): string {
-  const figures = `${preview.collectors} go back, ${countLeft(preview.leftBehind)} stay`;
-  if (shown === undefined) return `the rollback was not confirmed: ${figures}; repeat it with these numbers`;
-  const before = `${shown.collectors} go back, ${shown.leftBehind} stay`;
-  return `the rollback has changed since it was shown (${before}): now ${figures}; look at it again`;
+/** Of a preview, what whoever confirms it names. */
+export function shownOf({ collectors, leftBehind }: RollbackPreview): ShownRollback {
+  return { collectors, leftBehind: countLeft(leftBehind) };
 }
 
 function limitsOf(

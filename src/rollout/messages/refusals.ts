@@ -1,0 +1,76 @@
+import { unreadableWords } from '../model/describe-unreadable.ts';
+import { stateWords } from '../model/upgrade.ts';
+import type { Awaited, FailedSummary, Refusal, ShownRollback } from '../verbs/refusal.ts';
+import { accountWords } from './accounts.ts';
+import { implausibleWords } from './inventory.ts';
+
+/** Why a verb is refused, and what to do instead. */
+export function refusalWords(refusal: Refusal): string {
+  // The table is exhaustive by type; TypeScript can't see that the row and the refusal belong together.
+  const words = sentences[refusal.kind] as (refusal: Refusal) => string;
+  return words(refusal);
+}
+
+const sentences: {
+  readonly [Kind in Refusal['kind']]: (refusal: Extract<Refusal, { kind: Kind }>) => string;
+} = {
+  foreign: ({ account }) => accountWords(account),
+  recordUnreadable: ({ unreadable }) => unreadableWords(unreadable),
+  over: ({ state }) => `it is over (${stateWords(state)})`,
+  rollingBack: ({ rollback }) =>
+    `it is rolling back: ${rollback === null ? 'its rollback has not begun' : `see its rollback ${rollback}`}`,
+  alreadyHeld: () => 'it is held already, so nothing starts; resume or abort it',
+  notStarted: ({ state }) =>
+    state === 'planned'
+      ? 'it has not begun'
+      : 'it waits for approval, so nothing has started: approve or abort it',
+  notStopped: ({ state }) => `it is ${stateWords(state)}, and only a paused or held one resumes`,
+  otherHold: ({ state, hold, asked, reason }) =>
+    `it is ${stateWords(state)} by hold ${hold} now, not ${asked}: ${reason}`,
+  buildHeld: ({ build, reason }) => `build ${build} is held (${reason}); release ${build} first`,
+  otherPlan: ({ planHash, asked, awaited }) =>
+    `its plan is ${planHash}, not ${asked}; ${awaitedWords(awaited)}`,
+  noApprovalNeeded: ({ awaited }) => `its plan needs no approval; ${awaitedWords(awaited)}`,
+  unknownWave: ({ asked, awaited }) => `it has no wave ${asked}; ${awaitedWords(awaited)}`,
+  waveNotAwaiting: ({ asked, awaited }) =>
+    `wave ${asked} does not wait for approval; ${awaitedWords(awaited)}`,
+  notSoaking: ({ asked, soaking }) =>
+    soaking === null ? 'no wave of it soaks now' : `wave ${soaking} soaks now, not ${asked}`,
+  isRollback: ({ rollbackOf }) =>
+    `it is itself the rollback of ${rollbackOf}; with --now it starts outside its windows`,
+  nothingUpgraded: ({ isOver }) => `nothing of it was upgraded${isOver ? '' : '; abort it'}`,
+  nothingFailed: () => 'nothing of it has failed',
+  moreFailed: ({ failed, asked }) => `${failed} of it have failed by now, not ${asked}`,
+  noneOfClass: ({ asked, failed }) =>
+    `no upgrade of it failed${asked === null ? '' : ` as ${asked}`}${failed === null ? '' : `; it has ${failedWords(failed)}`}`,
+  placeTaken: ({ active }) => `it is over, and ${active} is active`,
+  fleetUnread: ({ reason }) => `the fleet could not be read again: ${reason}`,
+  noTarget: ({ reason }) => `there is no target any more: ${reason}; abort it`,
+  inventory: ({ why }) =>
+    `${implausibleWords(why)}; approve again later, or, if they were removed on purpose, abort it and start anew`,
+  planMoved: ({ from, to, drift }) =>
+    `the fleet moved since plan ${from} was made: ${drift}; look at plan ${to}, and approve that`,
+  changedMeanwhile: () => 'it changed while the fleet was read again: look at it, and approve again',
+  rollbackUnknown: ({ reason }) => `${reason}; nothing was changed: pause it until they are known`,
+  rollbackUnconfirmed: ({ shown, now }) =>
+    shown === null
+      ? `the rollback was not confirmed: ${shownWords(now)}; repeat it with these numbers`
+      : `the rollback has changed since it was shown (${shownWords(shown)}): now ${shownWords(now)}; look at it again`,
+};
+
+function awaitedWords(awaited: Awaited | null): string {
+  if (awaited === null) return 'nothing of it waits for approval';
+  return `${awaited.kind === 'plan' ? `plan ${awaited.planHash}` : `wave ${awaited.wave}`} waits for approval`;
+}
+
+function shownWords({ collectors, leftBehind }: ShownRollback): string {
+  return `${collectors} go back, ${leftBehind} stay`;
+}
+
+/** `2 permanent, 1 timedOut; by reason: 2 "no space", 1 "no end in 35m"`. */
+function failedWords({ classes, reasons, moreReasons }: FailedSummary): string {
+  const byClass = classes.map(({ failureClass, count }) => `${count} ${failureClass}`).join(', ');
+  const byReason = reasons.map(({ reason, count }) => `${count} "${reason}"`).join(', ');
+  const more = moreReasons > 0 ? `, and ${moreReasons} more reasons` : '';
+  return `${byClass}; by reason: ${byReason}${more}`;
+}

@@ -1,0 +1,110 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { AccountStatus } from '../model/account.ts';
+import { isRolloutEnd, type RolloutState, type UnreadableRecord, type WaveState } from '../model/rollout.ts';
+import type { ApiBudgetStatus } from './api-budget-status.ts';
+import type { WaitsFor } from './eta.ts';
+
+export const headlineKinds = [
+  'newerVersion',
+  'otherAccount',
+  'held',
+  'paused',
+  'needsApproval',
+  'rollingBack',
+  'waitsForService',
+  'waitsForInventory',
+  'waitsForWindow',
+  'waitsForCollectors',
+  'running',
+  'planned',
+  'succeeded',
+  'finishedWithFailures',
+  'aborted',
+  'rolledBack',
+  'superseded',
+] as const;
+export type HeadlineKind = (typeof headlineKinds)[number];
+
+/** What a person reads first of a rollout: what has to be done, rather than the state of its record (P16). */
+export interface Headline {
+  readonly kind: HeadlineKind;
+  /** It does not go on until a person acts. */
+  readonly needsPerson: boolean;
+}
+
+/** What a headline is made of: parts of the status. */
+export interface HeadlineFacts extends ApprovalFacts {
+  readonly kind: 'upgrade' | 'rollback';
+  readonly account: AccountStatus['kind'];
+  readonly recordUnreadable: UnreadableRecord['kind'] | null;
+  readonly api: ApiBudgetStatus | null;
+  readonly waitsFor: WaitsFor | null;
+  /** Of the rollback of this rollout; null where there is none. */
+  readonly rollbackState: RolloutState | null;
+}
+
+interface ApprovalFacts {
+  readonly state: RolloutState;
+  readonly endedAt: EpochMs | null;
+  readonly waves: ReadonlyArray<{ readonly state: WaveState; readonly waits: string | null }>;
+}
+
+/** The one place that decides it: badge, title, exit code and metric all take it from here. */
+export function headlineOf(facts: HeadlineFacts): Headline {
+  const kind = kindOf(facts);
+  // A rollback that is held keeps the rollout that it takes back waiting, too.
+  const isRollbackStopped = facts.state === 'rollingBack' && isStopped(facts.rollbackState);
+  return { kind, needsPerson: facts.endedAt === null && (forPerson.has(kind) || isRollbackStopped) };
+}
+
+const forPerson: ReadonlySet<HeadlineKind> = new Set([
+  'newerVersion',
+  'otherAccount',
+  'held',
+  'paused',
+  'needsApproval',
+]);
+
+/** Evaluated in order: who has to act comes first, then what the rollout waits for, then what it does. */
+function kindOf(facts: HeadlineFacts): HeadlineKind {
+  const { state, account } = facts;
+  if (facts.endedAt === null && facts.recordUnreadable === 'newer') return 'newerVersion';
+  if (!isRolloutEnd(state) && (account === 'another' || account === 'unclear')) return 'otherAccount';
+  switch (state) {
+    case 'awaitingApproval':
+      return 'needsApproval';
+    case 'running':
+      return runningKindOf(facts);
+    default:
+      return state;
+  }
+}
+
+function runningKindOf(facts: HeadlineFacts): HeadlineKind {
+  if (awaitsApproval(facts)) return 'needsApproval';
+  if (facts.api?.standstill?.kind === 'serviceDown') return 'waitsForService';
+  switch (facts.waitsFor?.kind) {
+    case 'inventory':
+      return 'waitsForInventory';
+    case 'window':
+      return 'waitsForWindow';
+    case 'collectors':
+      return 'waitsForCollectors';
+    default:
+      return facts.kind === 'rollback' ? 'rollingBack' : 'running';
+  }
+}
+
+function isStopped(state: RolloutState | null): boolean {
+  return state === 'held' || state === 'paused' || state === 'awaitingApproval';
+}
+
+/**
+ * True while the rollout, or a wave of it, waits for an operator's `approve`. A wave that has its approval waits for
+ * nothing any more, and opens with the next pass; one of a rollout that was stopped for good never opens.
+ */
+export function awaitsApproval({ state, waves, endedAt }: ApprovalFacts): boolean {
+  if (state === 'awaitingApproval') return true;
+  if (endedAt !== null || isRolloutEnd(state) || state === 'rollingBack') return false;
+  return waves.some((wave) => wave.state === 'awaitingApproval' && wave.waits !== null);
+}

@@ -1,0 +1,66 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { RolloutState, RolloutView, WaveState } from '../model/rollout.ts';
+import { isFailed, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+import { type AskedVerb, judgeVerb, type RolloutVerb, rolloutVerbs } from '../verbs/verbs.ts';
+import { awaitsApproval } from './headline.ts';
+
+/** Of a status, what a verb is asked for by. */
+export interface ShownRollout {
+  readonly kind: 'upgrade' | 'rollback';
+  readonly state: RolloutState;
+  readonly endedAt: EpochMs | null;
+  readonly planHash: string;
+  readonly hold: number | null;
+  readonly counts: Readonly<Record<UpgradeState, number>>;
+  readonly window: { readonly isOpen: boolean } | null;
+  readonly waves: ReadonlyArray<{
+    readonly name: string;
+    readonly state: WaveState;
+    readonly waits: string | null;
+  }>;
+}
+
+/** What an operator can do now (DESIGN §5, Status): the verbs that would change something. */
+export function legalVerbs(view: RolloutView, status: ShownRollout): readonly RolloutVerb[] {
+  return rolloutVerbs.filter((verb) => {
+    const asked = askedNow(status, verb);
+    if (asked === undefined) return false;
+    const { kind } = judgeVerb(view, asked, { by: '', reason: '', at: 0 });
+    return kind === 'change' || kind === 'retry';
+  });
+}
+
+/** A verb as whoever sees this status would mean it; undefined while there is nothing that it could be for. */
+export function askedNow(status: ShownRollout, verb: RolloutVerb): AskedVerb | undefined {
+  switch (verb) {
+    case 'approve': {
+      if (status.state === 'awaitingApproval') return { verb, planHash: status.planHash };
+      const wave = awaitsApproval(status) ? waveThat(status, 'awaitingApproval') : undefined;
+      return wave === undefined ? undefined : { verb, wave };
+    }
+    case 'skipSoak': {
+      const wave = waveThat(status, 'soaking');
+      return wave === undefined ? undefined : { verb, wave };
+    }
+    case 'resume':
+      return status.hold === null ? undefined : { verb, hold: status.hold };
+    case 'retry': {
+      const failed = upgradeStates.filter(isFailed).reduce((sum, state) => sum + status.counts[state], 0);
+      return failed + status.counts.retrying === 0 ? undefined : { verb, failed };
+    }
+    // A rollback that runs can be let start outside its window.
+    case 'rollback':
+      return { verb, now: status.kind === 'rollback' && status.window !== null && !status.window.isOpen };
+    default:
+      return { verb };
+  }
+}
+
+/** True for a verb that has to name what it is for (P15). */
+export function needsName(asked: AskedVerb | undefined): boolean {
+  return asked !== undefined && asked.verb !== 'pause' && asked.verb !== 'abort' && asked.verb !== 'rollback';
+}
+
+function waveThat({ waves }: Pick<ShownRollout, 'waves'>, state: WaveState) {
+  return waves.find((wave) => wave.state === state)?.name;
+}
