@@ -41,7 +41,6 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
   const { service, budget, clock, keyMemory, metrics, sink } = parts;
   let last: { readonly ok: boolean; readonly reason: string } = { ok: true, reason: 'not asked yet' };
   let downReason: string | undefined;
-  const movesTold = new Set<string>();
   const client = makeServiceClient({
     ...clientSettings(service),
     budget,
@@ -57,8 +56,6 @@ export function makeFleetAccess(parts: FleetAccessParts): FleetAccess {
       },
       onThrottled: ({ reason, pauseMs }) => sink?.note({ event: 'service.throttled', reason, pauseMs }),
       onMoved: (baseUrl) => {
-        if (movesTold.has(baseUrl)) return;
-        movesTold.add(baseUrl);
         sink?.note({ event: 'service.moved', baseUrl });
         parts.onMoved?.(baseUrl);
       },

@@ -17,11 +17,8 @@ export interface ServiceTeller {
 }
 
 export function makeServiceReporter({ err }: Pick<ConsoleOutput, 'err'>): ServiceTeller {
-  const told = new Set<string>();
   return {
     onMoved: (baseUrl) => {
-      if (told.has(baseUrl)) return;
-      told.add(baseUrl);
       err.write(`note: this account is served at ${toPrintable(baseUrl)}: set service.baseUrl to it\n`);
     },
     onPauseWait: ({ waitMs, reason }) => {

@@ -18,11 +18,7 @@ import { takeGrant } from './take-grant.ts';
 import type { Throttle, ThrottleMark } from './throttle.ts';
 import { unauthorizedFailure } from './throttle.ts';
 
-export type Sent<Result> =
-  | ServedAnswer<Result>
-  | Move
-  /** A 404 of a place to which a redirect led: perhaps of a wrong one, which knows nothing of what we ask. */
-  | { readonly ok: 'strayed'; readonly failure: ServiceFailure };
+type Sent<Result> = ServedAnswer<Result> | Move;
 
 /** Sends one request to one address, and learns from what came of it: for the budget, the circuit, the addresses. */
 export interface RequestSender {
@@ -89,10 +85,6 @@ export function makeRequestSender(parts: RequestSenderParts): RequestSender {
           session.http.call(listUpgradeTargets, {}, { signal: call.signal }),
         );
         if (probed.ok === 'moved') return probed;
-        if (probed.ok === 'strayed') {
-          const detail = describeFailure(probed.failure);
-          return failed({ kind: 'unavailable', sent: false, detail });
-        }
         if (!probed.ok) return failed(unsent(probed.failure));
       } finally {
         grant.giveBack();
@@ -167,7 +159,14 @@ export function makeRequestSender(parts: RequestSenderParts): RequestSender {
     // The service itself judged the request, so it knows the key.
     if (failure.kind === 'refused' || failure.kind === 'notFound')
       await throttle.succeeded(marks.throttle, grant);
-    return status === 404 && session !== addresses.home ? { ok: 'strayed', failure } : failed(failure);
+    if (status === 404 && session !== addresses.home) {
+      // Perhaps the redirect led to a wrong place, which knows nothing of what we ask: the configured one is asked next,
+      // and nothing is held by what this one said.
+      addresses.returnHome();
+      if (failure.kind === 'misconfigured')
+        return failed({ kind: 'unavailable', sent: true, detail: describeFailure(failure) });
+    }
+    return failed(failure);
   }
 
   return { send };
@@ -175,5 +174,8 @@ export function makeRequestSender(parts: RequestSenderParts): RequestSender {
 
 /** What the failure of a question means for the request that was to follow it. */
 function unsent(failure: ServiceFailure): ServiceFailure {
+  // Nothing was asked of what the request is about.
+  if (failure.kind === 'notFound')
+    return { kind: 'unavailable', sent: false, detail: describeFailure(failure) };
   return 'sent' in failure ? { ...failure, sent: false } : failure;
 }

@@ -44,7 +44,7 @@ export interface ServiceObserver {
     readonly reason: '429' | '401';
     readonly pauseMs: DurationMs;
   }) => void;
-  /** A 301 to an allowed host was followed: the config should name this base URL. */
+  /** A 301 to an allowed host was followed: the config should name this base URL. Once for each. */
   readonly onMoved?: (baseUrl: string) => void;
 }
 

@@ -4,7 +4,7 @@ import type { Operation } from '../../contract/operation.ts';
 import type { CallInput } from '../../http/client.ts';
 import type { ApiBudget, KeyMemory } from '../../orchestrator/ports/api-budget.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { makeRequestSender, type Sent } from './request-sender.ts';
+import { makeRequestSender } from './request-sender.ts';
 import { makeServiceAddresses } from './service-addresses.ts';
 import type { ServiceObserver } from './service-call.ts';
 import { failed, type ServedAnswer, type ServiceCall } from './service-call.ts';
@@ -87,21 +87,25 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     hider,
   });
 
+  const movesTold = new Set<string>();
+  const follow = async (to: string): Promise<void> => {
+    addresses.moveTo(sessions.at(to));
+    if (!movesTold.has(to)) observer.onMoved?.(to);
+    movesTold.add(to);
+    await sessions.letGo([addresses.home, addresses.current()]);
+  };
+
   return {
     async call(operation, input, call) {
-      let doubted: ServiceFailure | undefined;
       for (let moves = 0; moves <= movesMax; moves += 1) {
-        const session = doubted === undefined ? addresses.current() : addresses.home;
+        const session = addresses.current();
         const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
         if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
-        if (entry.kind === 'failed') {
-          const kept = failed(entry.failure);
-          return doubted === undefined ? kept : secondOpinion(doubted, kept);
-        }
+        if (entry.kind === 'failed') return failed(entry.failure);
         let signInFailure: ServiceFailure | undefined;
         try {
           // Another request learned of a move while this one waited at the gate.
-          if (doubted === undefined && session !== addresses.current()) continue;
+          if (session !== addresses.current()) continue;
           const sent = await sender.send(session, operation, call, (leaveBy) =>
             session.http.call(operation, input, {
               signal: call.signal,
@@ -110,30 +114,15 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
               trailingSlash: call.trailingSlash,
             }),
           );
-          if (sent.ok === false || sent.ok === 'strayed') signInFailure = sent.failure;
-          if (doubted !== undefined) {
-            if (isOwnWord(sent)) addresses.returnHome();
-            return secondOpinion(doubted, sent);
-          }
-          if (sent.ok === 'strayed') {
-            // The configured address is asked for a second opinion before its word ends or holds anything (P13).
-            doubted = sent.failure;
-            if (operation.idempotent) continue;
-            return failed(doubted);
-          }
+          if (sent.ok === false) signInFailure = sent.failure;
           if (sent.ok !== 'moved') return sent;
-          if (addresses.current() === session) {
-            addresses.moveTo(sessions.at(sent.to));
-            observer.onMoved?.(sent.to);
-            await sessions.letGo([addresses.home, addresses.current()]);
-          }
+          if (addresses.current() === session) await follow(sent.to);
           // The permission to send was given for one send: a create comes back for a new one (P4).
           if (!operation.idempotent) return failed(movedCreate(sent.to));
         } finally {
           if (entry.kind === 'signIn') entry.done(signInFailure);
         }
       }
-      if (doubted !== undefined) return failed(doubted);
       const last = addresses.current().baseUrl;
       const detail = `The service redirected ${movesMax + 1} times in a row, last from ${last}. Check service.baseUrl.`;
       return failed({ kind: 'misconfigured', detail });
@@ -141,20 +130,6 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
     hider,
     close: () => sessions.close(),
   };
-}
-
-/** What is true of a doubted 404: the second answer, or that one tries again; without one, the 404 stands. */
-function secondOpinion<Result>(doubted: ServiceFailure, second: Sent<Result>): ServedAnswer<Result> {
-  if (second.ok === 'moved' || second.ok === 'strayed') return failed(doubted);
-  if (second.ok) return second;
-  const isNone = second.failure.kind === 'unavailable' || second.failure.kind === 'misconfigured';
-  return isNone ? failed(doubted) : second;
-}
-
-/** Whether a place served what was asked for, or judged it. */
-function isOwnWord<Result>(sent: Sent<Result>): sent is ServedAnswer<Result> {
-  if (sent.ok === 'moved' || sent.ok === 'strayed') return false;
-  return sent.ok || sent.failure.kind === 'notFound' || sent.failure.kind === 'refused';
 }
 
 function movedCreate(to: string): ServiceFailure {

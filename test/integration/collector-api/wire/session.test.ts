@@ -397,11 +397,12 @@ describe('the session with the service', () => {
         ['JSON', gone],
         ['a page', (_request: unknown, response) => sendText(response, 404, '<html>')],
       ] as Array<[string, Script]>)(
-        'is left when it knows nothing (404, %s) of what the configured address has (P13)',
+        'is left after a 404 (%s), and the configured address is asked next (P13)',
         async (_what, there) => {
           const { fleet, cure, other, budget } = await astray(there);
           cure();
           const before = other.requests.length;
+          expect((await fleet.pollTask('1')).ok).toBe(false);
           expect((await fleet.pollTask('1')).ok).toBe(true);
           expect((await fleet.listBuilds()).ok).toBe(true);
           expect(other.requests).toHaveLength(before + 1);
@@ -409,20 +410,17 @@ describe('the session with the service', () => {
         },
       );
 
-      it('is believed when it says 404, and the configured address still sends us there', async () => {
+      it('is asked again while the configured address still sends us there', async () => {
         const { fleet, seen } = await astray(gone);
         const before = seen();
-        expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
-        expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'misconfigured' } });
-        expect(seen()).toEqual({ here: before.here + 2, there: before.there + 2 });
+        for (let time = 1; time <= 2; time += 1)
+          expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+        expect(seen()).toEqual({ here: before.here + 1, there: before.there + 2 });
       });
 
-      it('is not believed while nobody had the time to ask the configured address', async () => {
-        const { fleet, server } = await astray(gone);
-        server.follow((_request, response) => sendText(response, 429, ''));
-        expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'throttled' } });
-        server.follow((_request, response) => void response.destroy());
-        expect(await fleet.pollTask('1')).toMatchObject({ failure: { kind: 'notFound' } });
+      it('holds nothing by not knowing the builds (P13)', async () => {
+        const { fleet } = await astray(gone);
+        expect(await fleet.listBuilds()).toMatchObject({ failure: { kind: 'unavailable' } });
       });
 
       it('does not get a create sent twice by itself (P1)', async () => {
