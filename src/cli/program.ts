@@ -89,9 +89,7 @@ function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: 
 
   program
     .command('run')
-    .description(
-      'the daemon: looks for work at start and on schedule; with --once, runs every policy now and ends',
-    )
+    .description('the daemon: scans at start and on schedule; with --once, runs every policy now and ends')
     .option(
       '--once',
       'start every policy now, show progress, end when each rollout has ended, is held, or waits for approval or a window',

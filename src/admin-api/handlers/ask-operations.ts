@@ -53,10 +53,10 @@ export function makeAskOperations(parts: AskOperationsParts): AskOperations {
 const redisIsAway = 'the state is not at hand: Redis is away, or does not answer';
 
 // It may have been done, and only the answer be lost.
-const silentDeed = 'Redis does not answer; whether this holds is not known: say it again';
+const silentDeed = 'Redis does not answer; whether this was stored is unknown: repeat it';
 
 function lateDeed(limitMs: DurationMs): string {
-  return `no end within ${formatDuration(limitMs)}; it may still come to its end: look, and repeat it if need be`;
+  return `no end within ${formatDuration(limitMs)}; it may still finish: check, and repeat it if it did not`;
 }
 
 /** Anything but time run out and Redis away is a bug, and goes on as it is. */

@@ -51,8 +51,8 @@ export async function collectorsDeleteOfflineCommand(
     const message = orFail(await management.collectors.deleteOffline(days, stop)) ?? null;
     if (json) printJson(output, { matching: offline.length, message });
     else {
-      const said = message === null ? '' : `; the service says: ${toPrintable(wordsOf(message))}`;
-      output.out.write(`deletion of ${offline.length} collectors begun${said}\n`);
+      const said = message === null ? '' : `; the service answers: ${toPrintable(wordsOf(message))}`;
+      output.out.write(`deletion of ${offline.length} collectors started${said}\n`);
     }
     return exitCodes.done;
   });

@@ -23,7 +23,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readStatedFields({ from, set = [] }: StatedFields, setFor: SetFor): readonly Fields[] {
   checkSettable(set, setFor);
   if (from === undefined && set.length === 0) {
-    throw new CommandFailure(exitCodes.usageOrConfig, 'say what: --from FILE, or --set name=value');
+    throw new CommandFailure(exitCodes.usageOrConfig, 'state the fields: --from FILE, or --set name=value');
   }
   if (from === undefined) return [{}];
   const wrapper = setFor === 'source' ? 'source' : 'collector';

@@ -59,7 +59,10 @@ function commandFailure(failure: ServiceFailure, config: Config): CommandFailure
       return new CommandFailure(exitCodes.unreachable, words);
     case 'refused':
       return isConflict(failure)
-        ? new CommandFailure(exitCodes.heldOrNeedsAPerson, `someone else keeps changing it: ${words}`)
+        ? new CommandFailure(
+            exitCodes.heldOrNeedsAPerson,
+            `someone else changes it at the same time: ${words}`,
+          )
         : new CommandFailure(exitCodes.usageOrConfig, words);
     case 'notFound':
     case 'misconfigured':
@@ -72,5 +75,7 @@ function wordsOf(failure: ServiceFailure): string {
   if (failure.kind === 'refused') return failure.detail;
   const words = describeFailure(failure);
   const isInDoubt = (failure.kind === 'unavailable' || failure.kind === 'cancelled') && failure.sent;
-  return isInDoubt ? `${words} A change may have been made all the same: look before you repeat it.` : words;
+  return isInDoubt
+    ? `${words} The change may have been made nevertheless: check before you repeat it.`
+    : words;
 }

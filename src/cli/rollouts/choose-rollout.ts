@@ -21,8 +21,8 @@ export function chooseRollout(
   const chosen = named === undefined ? onlyOneFor(rollouts, verb) : namedOne(rollouts, named, verb);
   if (chosen !== undefined) return chosen;
   const choice = onTheirWay(rollouts).map(({ id }) => id);
-  const what = named === undefined ? 'say which rollout' : unknownWords(rollouts, named);
-  throw new CommandFailure(exitCodes.usageOrConfig, `${what}; on their way: ${choice.join(', ') || 'none'}`);
+  const what = named === undefined ? 'name the rollout' : unknownWords(rollouts, named);
+  throw new CommandFailure(exitCodes.usageOrConfig, `${what}; running: ${choice.join(', ') || 'none'}`);
 }
 
 function unknownWords(rollouts: readonly RolloutStatus[], named: string): string {

@@ -40,7 +40,7 @@ export function renderReload({ policies, needsRestart, rollouts, warnings }: Rel
       : [`restart    the daemon keeps its old ${needsRestart.join(', ')} until it is restarted`]),
     ...warnings.map((words) => `warning    ${words}`),
   ];
-  return (lines.length === 0 ? ['the config file says what the daemon works by'] : lines)
+  return (lines.length === 0 ? ['the daemon has the config of this file already'] : lines)
     .map(toPrintable)
     .join('\n');
 }

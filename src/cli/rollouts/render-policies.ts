@@ -5,7 +5,7 @@ import { describeOrphan } from '../../orchestrator/operations/list-policies.ts';
 import { configWords } from '../../rollout/reload/newest-config.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
-/** One line for each policy: its last look for work, what came of it, and when the next one is; and one for each rollout without a policy. */
+/** One line for each policy: its last scan for work, what came of it, and when the next one is; and one for each rollout without a policy. */
 export function renderPolicies(
   { notReady, configProblem, policies, orphans }: PolicyStatuses,
   now: EpochMs,
@@ -18,7 +18,7 @@ export function renderPolicies(
       const words = configWords(policy, config);
       return words === undefined ? [] : [`config    ${toPrintable(words)}`];
     }),
-    ...policies.map((standing) => `last look ${toPrintable(standing.policy)} ${lookWords(standing, now)}`),
+    ...policies.map((standing) => `last scan ${toPrintable(standing.policy)} ${lookWords(standing, now)}`),
   ];
 }
 

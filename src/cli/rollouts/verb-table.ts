@@ -6,7 +6,7 @@ export const verbTable: Readonly<
 > = {
   pause: {
     name: 'pause',
-    description: 'start nothing more until resumed; what runs is watched to its end',
+    description: 'start nothing more until resumed; running upgrades are watched to their end',
   },
   resume: {
     name: 'resume',
@@ -24,7 +24,7 @@ export const verbTable: Readonly<
   },
   abort: {
     name: 'abort',
-    description: 'end the rollout: nothing more starts, what runs is watched to its end',
+    description: 'end the rollout: nothing more starts, running upgrades are watched to their end',
   },
   rollback: {
     name: 'rollback',

@@ -13,7 +13,7 @@ const urlOption = [
   '--url <url>',
   'the daemon, e.g. http://127.0.0.1:9464, else UPWAVE_URL, else by the config; the token is taken from UPWAVE_TOKEN',
 ] as const;
-const reasonOption = ['--reason <text>', 'why, for the events and for whoever looks next'] as const;
+const reasonOption = ['--reason <text>', 'why, for the events and for other operators'] as const;
 const held = [
   '<what...>',
   'collectors by id or name, builds, or a stratum by its label, such as "Linux / amd64 / 19.441-2"; quote what has blanks',
@@ -29,12 +29,12 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
   resume: [
     new Option(
       '--hold <number>',
-      'the hold that the status shows; refused when another one has begun',
+      'the hold that the status shows; refused when the rollout has another hold by now',
     ).argParser(wholeNumber),
   ],
   rollback: [
-    new Option('-y, --yes', 'begin without asking').default(false),
-    new Option('--now', 'begin outside the windows and inside the freezes of the policy, too').default(false),
+    new Option('-y, --yes', 'start without asking').default(false),
+    new Option('--now', 'start also outside the windows and inside the freezes of the policy').default(false),
   ],
   retry: [
     new Option(
@@ -50,8 +50,8 @@ const verbOptions: Partial<Record<RolloutVerb, readonly Option[]>> = {
 
 const whichByVerb: Partial<Record<RolloutVerb, string>> = {
   approve: 'not needed when only one waits',
-  rollback: 'not needed when only one is on its way, or there is only one policy',
-  retry: 'not needed when only one is on its way, or there is only one policy',
+  rollback: 'not needed when only one is running, or there is only one policy',
+  retry: 'not needed when only one is running, or there is only one policy',
 };
 
 interface DaemonOptions {
@@ -70,7 +70,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .action(asking(run, async () => (await import('./status-command.ts')).statusCommand));
   program
     .command('events')
-    .argument('[rollout]', 'its id, or its policy; not needed when only one is on its way')
+    .argument('[rollout]', 'its id, or its policy; not needed when only one is running')
     .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
     .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
     .option(...urlOption)
@@ -175,7 +175,7 @@ function asking<Subject, Options extends object>(
 
 function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void {
   const { name, description } = verbTable[verb];
-  const which = whichByVerb[verb] ?? 'not needed when only one is on its way';
+  const which = whichByVerb[verb] ?? 'not needed when only one is running';
   const command = program
     .command(name)
     .argument('[rollout]', `its id, or its policy; ${which}`)

@@ -61,7 +61,7 @@ export async function runOnceCommand(options: RunOnceOptions, output: ConsoleOut
   const daemon = makeOnceDaemon(config, redis.redis, secretsOf(config, chosen), log);
   try {
     const { exitCode } = await runOnce(daemon, config, output, options, stop);
-    if (stop.aborted) output.err.write('stopped; started again, it goes on where it stands\n');
+    if (stop.aborted) output.err.write('stopped; when it is started again, it continues where it stopped\n');
     return exitCode;
   } finally {
     await closeInTime(daemon, redis.close);
@@ -142,7 +142,7 @@ async function listenOrGoOn(daemon: Daemon, config: Config): Promise<string> {
   } catch (error) {
     if (errorCodeOf(error) !== 'EADDRINUSE') throw listenFailure(config, error);
     daemon.startWithoutPort();
-    return `goes on without a port of its own: ${writeAddress(config.http)} is taken, by a daemon that shares this Redis or by something else`;
+    return `continues without a port of its own: ${writeAddress(config.http)} is taken, by a daemon that shares this Redis or by something else`;
   }
 }
 

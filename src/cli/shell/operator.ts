@@ -35,7 +35,7 @@ export function makeConsent({ yes, input, output, refusal }: ConsentParts): AskC
   if (input.isTTY !== true) {
     throw new CommandFailure(
       exitCodes.usageOrConfig,
-      refusal ?? 'this deletes, and nobody can be asked here: say --yes if you mean it',
+      refusal ?? 'this deletes, and nobody can be asked here: add --yes if you mean it',
     );
   }
   return async (question, stop) => {

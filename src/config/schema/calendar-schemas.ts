@@ -36,7 +36,7 @@ const WeekDays = z
     const named = new Set([days].flat());
     return weekDays.flatMap((day, index) => (named.has(day) ? [index + 1] : []));
   })
-  .describe('On which days it opens: one or more of mon to sun. Default: all.');
+  .describe('The days on which the window opens: mon to sun. The default is all days.');
 
 /** A time of day as minutes since midnight. @param latest the last one that makes sense, as text too */
 function timeOfDay(latest: '23:59' | '24:00') {
@@ -67,12 +67,12 @@ function timeOfDay(latest: '23:59' | '24:00') {
 const Window = z
   .strictObject({
     days: WeekDays,
-    from: timeOfDay('23:59').describe('When it opens, by local time: "22:00".'),
+    from: timeOfDay('23:59').describe('When the window opens, in local time, such as "22:00".'),
     to: timeOfDay('24:00').describe(
-      'When it closes; not after from: on the next day, and the same as from: a whole day later.',
+      'When the window closes. A time before from is on the next day. The same time as from is a day later.',
     ),
     timeZone: CalendarZoneSchema.exactOptional().describe(
-      "The IANA time zone of from and to, or collector for each collector's own. Default: the policy's.",
+      'The IANA time zone of from and to, or collector for the zone of each collector. The default is the zone of the policy.',
     ),
   })
   .transform(({ days, from, to, ...zone }) => ({ days, fromMinute: from, toMinute: to, ...zone }))
@@ -83,7 +83,7 @@ export const WindowsSchema = z
   .array(Window)
   .max(100)
   .prefault([])
-  .describe('Maintenance windows: when upgrades may start. Default: always.');
+  .describe('Maintenance windows in which upgrades may start. Without windows upgrades may always start.');
 
 /** A date, or a date with a time of day; `2026-12-20T00:00` inside. */
 const LocalTime = z
@@ -114,11 +114,16 @@ function isInCalendar(localTime: string): boolean {
 
 const Freeze = z
   .strictObject({
-    from: LocalTime.describe('When it begins, by local time: 2026-12-20, or 2026-12-20T18:00.'),
-    to: LocalTime.describe('When it ends: upgrades may start again from this day or instant on.'),
-    reason: z.string().trim().max(200).default('').describe('Why; shown where an upgrade waits for its end.'),
+    from: LocalTime.describe('When the freeze starts, in local time: 2026-12-20 or 2026-12-20T18:00.'),
+    to: LocalTime.describe('When the freeze ends. Upgrades may start again from this day or time on.'),
+    reason: z
+      .string()
+      .trim()
+      .max(200)
+      .default('')
+      .describe('Why upgrades freeze. upwave shows it where an upgrade waits.'),
     timeZone: CalendarZoneSchema.exactOptional().describe(
-      "The IANA time zone of from and to, or collector for each collector's own. Default: the policy's.",
+      'The IANA time zone of from and to, or collector for the zone of each collector. The default is the zone of the policy.',
     ),
   })
   .check(

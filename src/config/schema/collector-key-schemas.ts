@@ -29,7 +29,7 @@ export const CapsSchema = z
   .default({})
   .transform((caps): CapRule[] => Object.entries(caps).map(([key, cap]) => ({ key: knownKey(key), cap })))
   .describe(
-    'At most so many upgrades at one instant among the collectors that share a value: "fields.cluster: 1" is one in each cluster.',
+    'How many upgrades may run at once among collectors that share a value. "fields.cluster: 1" allows one for each cluster.',
   );
 
 /** What tells strata apart. */
@@ -56,7 +56,7 @@ export const SpreadBySchema = z
   )
   .default(['osName', 'osArch', 'collectorVersion'])
   .transform((keys) => keys.map(knownKey))
-  .describe('Collectors alike in these form a stratum, and each wave is spread over the strata.');
+  .describe('Collectors which are alike in these keys form a stratum. Each wave is spread over the strata.');
 
 /** Made anew for each place, since only the one of a value may be a variable (json-schema.ts). */
 function keyText() {

@@ -20,7 +20,7 @@ const Rollouts = z
       { when: () => true },
     ),
   )
-  .describe('The policies: which collectors to upgrade, to which build, how carefully.');
+  .describe('The policies. Which collectors to upgrade, to which build, and how carefully.');
 
 /** The whole file, its keys and their defaults (DESIGN §4). */
 export const ConfigFile = z
@@ -31,21 +31,21 @@ export const ConfigFile = z
     installation: shortName()
       .exactOptional()
       .describe(
-        'The name of this installation: the label `installation` on every metric, so that one Prometheus can watch several. All daemons on one Redis need the same name.',
+        'The name of this installation, a label on every metric. One Prometheus can watch several installations. All daemons on one Redis need the same name.',
       ),
     log: z
       .strictObject({
         level: z
           .enum(['debug', 'info', 'warn', 'error', 'silent'])
           .default('info')
-          .describe('The least important lines that are written.'),
+          .describe('The lowest level of lines that are written.'),
       })
       .prefault({})
       .describe('The log.'),
     history: duration('1d')
       .prefault('90d')
       .describe(
-        'How long an ended rollout is kept, with the outcome of each collector. A change counts for rollouts that end after it.',
+        'How long an ended rollout is kept, with the outcome of each collector. A change applies to rollouts that end later.',
       ),
     rollouts: Rollouts,
   })

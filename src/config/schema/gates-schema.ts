@@ -51,19 +51,19 @@ function parseExpectation(text: string): Expectation | undefined {
 
 /** What any kind of gate has. */
 const asking = {
-  every: duration('100ms', '1d').prefault('1m').describe('How often to ask.'),
+  every: duration('100ms', '1d').prefault('1m').describe('How often the probe asks.'),
   urlFile: filePath()
     .exactOptional()
     .describe(
-      'A file that holds the URL, instead of url, where its path or query is a secret; read at each question; relative to the config file.',
+      'A file with the URL, instead of url, when the path or query is a secret. Read at each request. Relative to the config file.',
     ),
   tokenFile: filePath()
     .exactOptional()
-    .describe('A file that holds a bearer token, read at each question; relative to the config file.'),
+    .describe('A file with a bearer token, read at each request. Relative to the config file.'),
   caFile: filePath()
     .exactOptional()
     .describe(
-      'A PEM file with certificates of authorities to trust beside the public ones, read at each question; relative to the config file.',
+      'A PEM file with certificate authorities to trust beside the public ones, read at each request. Relative to the config file.',
     ),
 };
 
@@ -77,34 +77,38 @@ const Prometheus = z
   .strictObject({
     url: gateUrl('PromQL belongs in query')
       .exactOptional()
-      .describe('Where Prometheus is, such as https://prometheus.example.com.'),
+      .describe('The address of Prometheus, such as https://prometheus.example.com.'),
     query: z
       .string()
       .trim()
       .min(1, 'is empty; write a PromQL query that gives one number')
       .max(4_000)
-      .describe('PromQL that gives one number.'),
-    expect: Expect.describe('What the number must be: >= > <= < == or !=, and a number, such as ">= 0.99".'),
+      .describe('A PromQL query with one number as its result.'),
+    expect: Expect.describe(
+      'The condition for the number: >= > <= < == or != and a number, such as ">= 0.99".',
+    ),
     for: duration('0s')
       .prefault('0s')
-      .describe('How long this must be so without a break to pass, or not be so to fail. 0s: one answer.'),
+      .describe(
+        'How long the condition must hold without a break to pass, or fail without a break to fail. 0s: one answer decides.',
+      ),
     ...asking,
   })
   .check(onePlace)
   .transform(({ for: duration, ...rule }) => ({ ...rule, forMs: duration }))
-  .describe('Asks Prometheus.');
+  .describe('A query to Prometheus.');
 
 const Webhook = z
   .strictObject({
     url: gateUrl('write the URL into a file, and name that as urlFile')
       .exactOptional()
       .describe(
-        'Gets a POST with a summary of the rollout: 2xx passes, 409 holds, anything else is no answer. It is stored and shown.',
+        'The address that gets a POST with a summary of the rollout. 2xx passes, 409 holds, and anything else is no answer. The address is stored and shown.',
       ),
     ...asking,
   })
   .check(onePlace)
-  .describe('Asks a service of your own.');
+  .describe('A request to a service of your own.');
 
 const Gate = z
   .strictObject({
@@ -112,11 +116,11 @@ const Gate = z
     webhook: Webhook.exactOptional(),
     name: shortName()
       .exactOptional()
-      .describe('What the gate is called; unique in the wave. Default: prometheus or webhook.'),
+      .describe('The name of the probe, unique in the wave. The default is prometheus or webhook.'),
     dryRun: z
       .boolean()
       .default(false)
-      .describe('Whether it only shows what it would say, and decides nothing.'),
+      .describe('Whether the probe only shows its result and decides nothing.'),
   })
   .check(
     wholeCheck(({ prometheus, webhook }, report) => {
@@ -152,7 +156,7 @@ export const GatesSchema = z
     });
   })
   .describe(
-    'What is asked, beside failures and soak, before the next wave may open. No answer holds the rollout.',
+    'Probes that must pass, beside failures and soak, before the next wave opens. A probe without a result holds the rollout.',
   );
 
 /** `prometheus`, or `prometheus-2` and so on where that is taken. */

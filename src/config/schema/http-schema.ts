@@ -14,16 +14,22 @@ export const HttpSchema = z
         `names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's`,
       )
       .default('127.0.0.1')
-      .describe('Where to listen. Any other host than loopback needs a token.'),
-    port: z.number().int().min(0).max(65_535).default(9464).describe('Where to listen; 0 takes a free port.'),
+      .describe('The host to listen on. Any host but loopback needs a token.'),
+    port: z
+      .number()
+      .int()
+      .min(0)
+      .max(65_535)
+      .default(9464)
+      .describe('The port to listen on. 0 takes a free port.'),
     token: secretText(unprintable, guessable)
       .exactOptional()
       .describe(
-        `The bearer token that callers must show, of 16 characters or more. Take it from the environment: \${UPWAVE_TOKEN}.`,
+        `The bearer token that callers must send, of 16 characters or more. Take it from the environment: \${UPWAVE_TOKEN}.`,
       ),
     tokenFile: filePath()
       .exactOptional()
-      .describe('A file that holds the token, instead of token; relative to the config file.'),
+      .describe('A file with the token, instead of token. Relative to the config file.'),
   })
   .check(
     wholeCheck((http, report) => {
@@ -38,7 +44,7 @@ export const HttpSchema = z
       }
     }),
   )
-  .describe('Our own HTTP server: health, metrics, the admin API and the page.');
+  .describe("upwave's own HTTP server: health, metrics, the admin API and the page.");
 
 /** Of an IPv6 address; the commands of this machine could not ask the daemon there. */
 function isZoned(host: string): boolean {

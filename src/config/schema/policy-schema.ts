@@ -23,14 +23,14 @@ const Upgrade = z
   .strictObject({
     deadline: duration('1s')
       .prefault('35m')
-      .describe('From the create: an upgrade without an end by then has timed out.'),
+      .describe('How long after its create an upgrade without an end times out.'),
     verifyWithin: duration('100ms')
       .prefault('10m')
-      .describe("From the task's end: how long the collector may take to come back on the new build."),
+      .describe("How long after the task's end the collector may take to come back on the new build."),
     expect: duration('100ms')
       .prefault('5m')
       .describe(
-        'How long an upgrade usually takes; looks and closing windows are reckoned by it until durations are learned.',
+        'How long an upgrade usually takes. Polls and closing windows use it until upwave has learned real durations.',
       ),
   })
   .check(
@@ -48,21 +48,21 @@ const Upgrade = z
     verifyWithinMs: verifyWithin,
     expectMs: expect,
   }))
-  .describe('How long one upgrade may take.');
+  .describe('How long an upgrade may take.');
 
 const Backoff = z
   .strictObject({
     initial: duration('10ms').prefault('2m').describe('The wait before the second attempt.'),
-    factor: z.number().min(1).max(100).default(3).describe('By how much each further wait is longer.'),
+    factor: z.number().min(1).max(100).default(3).describe('The factor by which each further wait grows.'),
     max: duration('10ms')
       .prefault('1h')
-      .describe('The longest wait; what passes slowly, such as a full disk, waits it at once.'),
+      .describe('The longest wait. Causes that need time, such as a full disk, wait this long at once.'),
     jitter: z
       .number()
       .min(0)
       .max(1)
       .default(0.2)
-      .describe('Spreads waits at random: 0.2 by up to 20 percent either way.'),
+      .describe('How much waits vary at random. 0.2 is up to 20 percent either way.'),
   })
   .check(
     wholeCheck(({ initial, max }, report) => {
@@ -85,21 +85,21 @@ const Retry = z
       .min(1)
       .max(100)
       .default(3)
-      .describe('Upgrade tasks created for one collector in one rollout, at most.'),
+      .describe('How many upgrade tasks one collector may get in one rollout.'),
     backoff: Backoff,
   })
   .prefault({})
-  .describe('What failed attempts are followed by.');
+  .describe('How failed attempts are retried.');
 
 const Defer = z
   .strictObject({
     upTo: duration('0s')
       .prefault('12h')
-      .describe('How long an offline collector is waited for, in all until it is upgrading.'),
+      .describe('How long upwave waits for an offline collector, all its waits together.'),
   })
   .prefault({})
   .transform(({ upTo }) => ({ upToMs: upTo }))
-  .describe('Collectors that are offline or being upgraded by someone else.');
+  .describe('How to wait for collectors that are offline or in an upgrade of someone else.');
 
 const MessageRule = z
   .strictObject({
@@ -107,31 +107,31 @@ const MessageRule = z
       .array(z.string().trim().min(1, 'is empty; an empty word occurs in every message').max(200))
       .min(1)
       .max(100)
-      .describe('The rule matches when one of these occurs in the message, in any case.'),
+      .describe('The rule matches when the message contains one of these, in any case.'),
     class: z
       .enum(['retry', 'retryLater', 'permanent'])
       .describe(
-        'retry: after a wait that begins with backoff.initial and grows; retryLater: after backoff.max at once; permanent: not again.',
+        'retry: after a growing wait from backoff.initial. retryLater: after backoff.max. permanent: never.',
       ),
   })
-  .describe('What to do about a failed task, by words of its message; before the built-in rules.');
+  .describe('What to do after a failed task, by its message. These rules come before the built-in rules.');
 
 /** One entry under `rollouts:`. */
 export const PolicySchema = z
   .strictObject({
-    name: shortName().describe('What the policy is called; unique in the file.'),
+    name: shortName().describe('The name of the policy, unique in the file.'),
     select: SelectionSchema.prefault({}),
     target: TargetSchema.prefault({}),
     schedule: Schedule.default('*/15 * * * *').describe(
-      'When to look for work: a cron expression; a field of seconds may stand first.',
+      'When to scan for work, as a cron expression. A field for seconds may come first.',
     ),
     timeZone: TimeZoneSchema.default('UTC').describe(
-      'The IANA time zone of the schedule, and of windows and freezes that name none, such as Europe/Berlin.',
+      'The IANA time zone of the schedule, such as Europe/Berlin. Windows and freezes without a zone use it too.',
     ),
     approval: z
       .boolean()
       .default(false)
-      .describe('Whether to show the plan, and wait for an operator to approve it, before anything starts.'),
+      .describe('Whether an operator must approve the plan before anything starts.'),
     windows: WindowsSchema,
     freezes: FreezesSchema,
     concurrency: z
@@ -140,19 +140,19 @@ export const PolicySchema = z
       .min(1)
       .max(10_000)
       .default(10)
-      .describe('Upgrades that may be running at one instant, over all daemons.'),
+      .describe('How many upgrades may run at once, over all daemons.'),
     maxInFlightPer: CapsSchema,
     spreadBy: SpreadBySchema,
     isolateStrata: z
       .boolean()
       .default(true)
-      .describe('Whether a stratum whose failures stand out is held alone, and the rest goes on.'),
+      .describe('Whether an outlier stratum is held alone. The other collectors continue.'),
     waves: WavesSchema,
     onBreach: z
       .enum(['hold', 'abort', 'rollback'])
       .default('hold')
       .describe(
-        'What too many failures, or a gate that is missed, lead to: hold until an operator speaks, abort, or rollback to the builds before, within windows and freezes.',
+        'What happens after too many failures or a failed gate: hold until an operator acts, abort, or rollback to the previous builds. A rollback keeps to windows and freezes.',
       ),
     lostWeight: z
       .number()
@@ -160,7 +160,7 @@ export const PolicySchema = z
       .min(1)
       .max(1_000)
       .default(3)
-      .describe('How many failures a collector that did not come back counts as.'),
+      .describe('As how many failures a collector counts that did not come back.'),
     upgrade: Upgrade,
     retry: Retry,
     defer: Defer,
@@ -168,7 +168,7 @@ export const PolicySchema = z
       .array(MessageRule)
       .max(100)
       .default([])
-      .describe("What failed tasks' messages mean, in order; the first match wins."),
+      .describe('What the messages of failed tasks mean. The first rule that matches wins.'),
   })
   .check(wholeCheck(reportShortWindows))
   .check(wholeCheck(reportManyPatterns))
@@ -176,4 +176,4 @@ export const PolicySchema = z
     const inZone = <Rule extends object>(rule: Rule) => ({ timeZone: policy.timeZone, ...rule });
     return { ...policy, windows: policy.windows.map(inZone), freezes: policy.freezes.map(inZone) };
   })
-  .describe('One policy: which collectors, to which build, how carefully.');
+  .describe('One policy: which collectors to upgrade, to which build, and how carefully.');

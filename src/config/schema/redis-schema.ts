@@ -44,8 +44,8 @@ export const RedisSchema = z
       .min(1)
       .max(nodesMax)
       .exactOptional()
-      .describe('The sentinels of a group, as host:port; name is needed too.'),
-    name: z.string().min(1).exactOptional().describe('What the sentinels call the group.'),
+      .describe('The sentinels of a group, as host:port. They also need name.'),
+    name: z.string().min(1).exactOptional().describe('The name of the group at the sentinels.'),
     cluster: z
       .array(Node)
       .min(1)
@@ -56,24 +56,27 @@ export const RedisSchema = z
       .string()
       .min(1)
       .exactOptional()
-      .describe('The user name at sentinels or cluster; with url, it stands in the URL.'),
+      .describe('The user name for sentinels or cluster. With url, write it into the URL.'),
     password: secretText(unprintable)
       .exactOptional()
       .describe(`The password. Take it from the environment: \${REDIS_PASSWORD}.`),
     passwordFile: filePath()
       .exactOptional()
-      .describe('A file that holds the password, instead of password; relative to the config file.'),
-    tls: z.boolean().default(false).describe('TLS to sentinels or cluster; with url, write rediss://.'),
+      .describe('A file with the password, instead of password. Relative to the config file.'),
+    tls: z
+      .boolean()
+      .default(false)
+      .describe('Whether to use TLS to sentinels or cluster. With url, write rediss://.'),
     caFile: filePath()
       .exactOptional()
       .describe(
-        'With TLS: a PEM file with certificates of authorities to trust beside the public ones; relative to the config file.',
+        'A PEM file with certificate authorities to trust beside the public ones, for TLS. Relative to the config file.',
       ),
     keyPrefix: z
       .string()
       .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"')
       .default('upwave')
-      .describe('Starts every key, so that several fleets can share a Redis.'),
+      .describe('The prefix of every key. Several fleets can share a Redis with different prefixes.'),
   })
   .check(
     wholeCheck((redis, report) => {
@@ -99,7 +102,7 @@ export const RedisSchema = z
       if (url instanceof Secret && hasPasswordBeside) checkPasswordBeside(url.reveal(), report);
     }),
   )
-  .describe('Where state is kept. Without it, a command-line option decides.');
+  .describe('The Redis that keeps the state. Without this key, the option --redis names it.');
 
 function checkPasswordBeside(url: string, report: WholeReport): void {
   if (url.startsWith('/') || url.startsWith('unix:')) {

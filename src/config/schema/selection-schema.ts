@@ -54,29 +54,29 @@ const patterns = () => oneOrMany(Pattern, entriesMax).exactOptional();
 
 const selectorShape = {
   name: patterns().describe(
-    'Names of collectors: globs in any case (`*` any text, `?` one character), or /regular expressions/; a list matches when one entry does.',
+    'Names of collectors: globs in any case (`*` any text, `?` one character) or /regular expressions/. A list matches when one entry matches.',
   ),
-  category: patterns().describe('Their categories.'),
-  hostName: patterns().describe('Their host names.'),
-  osName: patterns().describe('Their operating systems, such as "Linux*".'),
-  osArch: patterns().describe('Their architectures, such as amd64.'),
-  sourceSyncMode: patterns().describe('How they get their sources: UI or Json.'),
-  id: oneOrMany(z.number().int().min(0), entriesMax).exactOptional().describe('Their ids.'),
+  category: patterns().describe('Categories of collectors.'),
+  hostName: patterns().describe('Host names of collectors.'),
+  osName: patterns().describe('Operating systems of collectors, such as "Linux*".'),
+  osArch: patterns().describe('Architectures of collectors, such as amd64.'),
+  sourceSyncMode: patterns().describe('How collectors get their sources: UI or Json.'),
+  id: oneOrMany(z.number().int().min(0), entriesMax).exactOptional().describe('Ids of collectors.'),
   version: oneOrMany(VersionRange, versionRangesMax)
     .exactOptional()
-    .describe('The builds that they run now: ranges such as ">=19.361-1 <19.500-1".'),
+    .describe('The builds that collectors run now, as ranges such as ">=19.361-1 <19.500-1".'),
   ephemeral: z
     .boolean()
     .exactOptional()
-    .describe('Only those that are ephemeral, or only those that are not.'),
+    .describe('true: ephemeral collectors only. false: other collectors only.'),
   fields: z
     .record(z.string().min(1), oneOrMany(Pattern, entriesMax))
     .exactOptional()
-    .describe('Their fields, each by its name.'),
+    .describe('Fields of collectors, each by its name.'),
 };
 const Include = z
   .strictObject(selectorShape)
-  .describe('Which collectors: all given keys must match. Nothing given matches every collector.');
+  .describe('The collectors to upgrade. All given keys must match. Without keys, every collector matches.');
 const Exclude = z
   .strictObject(selectorShape)
   .check(someKey('an empty entry would exclude every collector; remove it'))
@@ -86,7 +86,9 @@ const Exclude = z
 export const MatchSchema = z
   .strictObject(selectorShape)
   .check(someKey('is empty, which would take every collector; give a key, or remove it'))
-  .describe('Takes only collectors that match: the keys of include, all given ones must match.');
+  .describe(
+    'Only collectors that match enter the wave. The keys are those of include, and all given keys must match.',
+  );
 
 /**
  * A Mac stays down after an upgrade through the API until it is restarted by hand, and an upgrade inside a container
@@ -103,10 +105,10 @@ export const SelectionSchema = z
       .max(1_000)
       .prefault(excludeDefault)
       .describe(
-        'Collectors to leave out when one of the entries matches. Default: Macs and containers; a given list, also an empty one, replaces it.',
+        'Collectors to leave out: those that match one of the entries. The default leaves out Macs and containers. A given list replaces it, also an empty one.',
       ),
   })
-  .describe('Which collectors.');
+  .describe('The collectors of the policy.');
 
 /** Reports a policy whose selectors together have too many patterns that are tried one by one. */
 export function reportManyPatterns(

@@ -48,49 +48,51 @@ const credentials = [
 export const ServiceSchema = z
   .strictObject({
     baseUrl: BaseUrl.describe(
-      'Where the Collector Management API is, such as https://api.example.com/api; paths are relative to {baseUrl}/v1.',
+      'The address of the Collector Management API, such as https://api.example.com/api. Paths are relative to {baseUrl}/v1.',
     ),
     accessId: secretText(unfitForId)
       .exactOptional()
       .describe(`The access id. Take it from the environment: \${UPWAVE_ACCESS_ID}.`),
     accessIdFile: filePath()
       .exactOptional()
-      .describe('A file that holds the access id, instead of accessId; relative to the config file.'),
+      .describe('A file with the access id, instead of accessId. Relative to the config file.'),
     accessKey: secretText(unprintable)
       .exactOptional()
       .describe(`The access key. Take it from the environment: \${UPWAVE_ACCESS_KEY}.`),
     accessKeyFile: filePath()
       .exactOptional()
-      .describe('A file that holds the access key, instead of accessKey; relative to the config file.'),
+      .describe('A file with the access key, instead of accessKey. Relative to the config file.'),
     caFile: filePath()
       .exactOptional()
       .describe(
-        "A PEM file with certificates of authorities to trust beside the public ones, such as your company's; relative to the config file. Certificates are always checked.",
+        "A PEM file with certificate authorities to trust beside the public ones, such as your company's. Relative to the config file. Certificates are always checked.",
       ),
     allowedHosts: z
       .array(HostPattern)
       .max(100)
       .default([])
       .describe(
-        'Other hosts to which a redirect (301) may lead, such as "*.api.example.com", or "api.example.com:8443" where the port is neither that of baseUrl nor the usual one; credentials go nowhere else.',
+        'Other hosts to which a redirect (301) may lead, such as "*.api.example.com". Add a port when it is neither that of baseUrl nor the usual one: "api.example.com:8443". Credentials go to no other host.',
       ),
     requestsPerSecond: z
       .number()
       .min(0.1)
       .max(10_000)
       .default(4)
-      .describe('The rate limit of the service for this user.'),
+      .describe('The rate limit of the service for this user, over all keys and tools.'),
     concurrentRequests: z
       .number()
       .int()
       .min(1)
       .max(1_000)
       .default(10)
-      .describe('The most requests that the service allows to be open at once.'),
+      .describe('The concurrent requests that the service allows for this access key.'),
     budgetShare: BudgetShare.prefault('100%').describe(
-      'Our share of requestsPerSecond, from 1% to 100%; the rest is left for other tools of the same user.',
+      'The share of requestsPerSecond that upwave uses, from 1% to 100%. The remaining share is for other tools of the same user.',
     ),
-    requestTimeout: duration('100ms', '10m').prefault('30s').describe('How long to wait for an answer.'),
+    requestTimeout: duration('100ms', '10m')
+      .prefault('30s')
+      .describe('How long to wait for an answer of the service.'),
   })
   .check(
     wholeCheck((service, report) => {
@@ -104,4 +106,4 @@ export const ServiceSchema = z
       }
     }),
   )
-  .describe('The Collector Management Service, and our part of its limits.');
+  .describe('The Collector Management Service and the limits for upwave.');

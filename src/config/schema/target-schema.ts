@@ -18,20 +18,20 @@ export const TargetSchema = z
           `${quote(String(issue.input))} is no build; write latest, or a build such as 19.455-2`,
       })
       .default('latest')
-      .describe('The build to upgrade to: latest, or one such as 19.455-2.'),
+      .describe('The build to upgrade to: latest, or a build such as 19.455-2.'),
     minimumAge: duration('0s')
       .prefault('0s')
-      .describe('With latest: a build is taken only when it was first seen at least this long ago.'),
+      .describe('With latest: how long ago a build must have been on offer first.'),
     supersede: z
       .boolean()
       .default(false)
       .describe(
-        'With latest: whether a newer build ends a rollout on its way, and the next one takes it up.',
+        'With latest: whether a newer build ends a running rollout. The next rollout then installs it.',
       ),
     allowDowngrade: z
       .boolean()
       .default(false)
-      .describe('Whether collectors above the target are taken back to it.'),
+      .describe('Whether collectors above the target are downgraded to it.'),
   })
   .check(
     wholeCheck(({ version, minimumAge, supersede }, report) => {
@@ -43,4 +43,4 @@ export const TargetSchema = z
     }),
   )
   .transform(({ minimumAge, ...rule }): TargetRule => ({ ...rule, minimumAgeMs: minimumAge }))
-  .describe('To which build.');
+  .describe('The build to upgrade to.');

@@ -7,27 +7,27 @@ import { duration, partOf, reportRepeatedNames, shortName } from './value-schema
 
 const Wave = z
   .strictObject({
-    name: shortName().describe('What the wave is called; unique in the policy.'),
+    name: shortName().describe('The name of the wave, unique in the policy.'),
     size: waveSize()
       .exactOptional()
       .describe(
-        'How many collectors: a count, a percentage of the plan, rounded up, or "1 per stratum". The last wave takes what is left, and has none or 100%.',
+        'How many collectors: a count, a percentage of the plan (rounded up), or "1 per stratum". The last wave takes the remaining ones and has no size or 100%.',
       ),
     match: MatchSchema.exactOptional(),
     soak: duration('0s')
       .exactOptional()
       .describe(
-        "How long the wave's collectors must stay healthy before the next wave starts. Default: 30m, in the last wave 0s.",
+        "How long the wave's collectors must stay healthy before the next wave opens. The default is 30m, in the last wave 0s.",
       ),
     maxFailures: amount('zero')
       .prefault('1%')
       .describe(
-        'How many failures stop the rollout if exceeded: a count, or a percentage of the wave, rounded down. After a resume only new failures count.',
+        'How many failures the wave may have: a count, or a percentage of the wave (rounded down). After a resume only new failures count.',
       ),
     approval: z
       .boolean()
       .default(false)
-      .describe('Whether the wave waits for an operator to approve it before it opens.'),
+      .describe('Whether an operator must approve the wave before it opens.'),
     gates: GatesSchema,
   })
   .describe('One group of collectors, upgraded before the next one starts.');
@@ -67,7 +67,7 @@ export const WavesSchema = z
       };
     }),
   )
-  .describe('The waves in their order, canary first; the last one takes what is left.');
+  .describe('The waves in their order, canary first. The last wave takes the remaining collectors.');
 
 function checkWaves(waves: unknown, report: (message: string, path: PropertyKey[]) => void): void {
   if (!Array.isArray(waves)) return;

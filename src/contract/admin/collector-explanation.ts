@@ -53,7 +53,7 @@ const ExplanationKindName = z
     'gone',
     'unknown',
   ])
-  .meta({ id: 'ExplanationKind', description: 'For programs; `reason` says it for people.' });
+  .meta({ id: 'ExplanationKind', description: 'For programs. `reason` is the sentence for people.' });
 
 const PastUpgradeBody = z
   .object({

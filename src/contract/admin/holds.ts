@@ -11,7 +11,7 @@ const HeldSubjectBody = z
     z.object({ kind: z.literal('collector'), collectorId: z.number(), name: z.string() }),
     z.object({ kind: z.literal('stratum'), label: z.string(), rolloutId: z.string() }),
   ])
-  .meta({ id: 'HeldSubject', description: 'What the word of an operator was found to name.' });
+  .meta({ id: 'HeldSubject', description: 'What the request of an operator was found to name.' });
 
 const nearest = z.array(z.string()).readonly().meta({ description: 'Known ones, the nearest first.' });
 
@@ -36,7 +36,7 @@ export const HoldAnswerBody = z
   .object({
     kind: z
       .enum(['done', 'unchanged'])
-      .meta({ description: '`unchanged`: it was so before, and the first word stands.' }),
+      .meta({ description: '`unchanged`: it was so before, and the first request counts.' }),
     subject: HeldSubjectBody,
     note: HoldNoteBody.exactOptional().meta({ description: 'What a person should know about it.' }),
   })
@@ -131,7 +131,7 @@ export const holdSubject = hold({
   summary: 'Hold a build, a collector or a stratum',
   path: '/holds',
   source:
-    'P4, DESIGN §5: nothing of it starts any more until it is released; what runs is watched to its end',
+    'P4, DESIGN §5: nothing of it starts until it is released; running upgrades are watched to their end',
 });
 export const releaseSubject = hold({
   name: 'releaseSubject',

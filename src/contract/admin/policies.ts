@@ -6,7 +6,7 @@ import { whyAndWho } from './verb-body.ts';
 const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
   id: 'ScanOutcome',
   description:
-    'What a look for work came to; `busy`: the policy has a rollout that is still on its way; `failed` also when that one could not be looked after.',
+    'The outcome of a scan. `busy`: the policy has a running rollout. `failed` also when the scan could not read that rollout.',
 });
 
 const PolicyStandingBody = z
@@ -15,9 +15,9 @@ const PolicyStandingBody = z
     lastPoll: z
       .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
       .nullable()
-      .meta({ description: 'Its last look for work; null before the first one.' }),
-    lastGoodAt: Instant.nullable().meta({ description: 'Its last look for work that did not fail.' }),
-    nextPollAt: Instant.nullable().meta({ description: 'When it looks next by its schedule.' }),
+      .meta({ description: 'Its last scan for work; null before the first one.' }),
+    lastGoodAt: Instant.nullable().meta({ description: 'Its last scan for work that did not fail.' }),
+    nextPollAt: Instant.nullable().meta({ description: 'When its next scheduled scan is due.' }),
     config: z
       .object({ kind: z.enum(['agreed', 'newest', 'outdated']), others: z.number().int().min(0) })
       .meta({
@@ -25,7 +25,7 @@ const PolicyStandingBody = z
           'How the config of this daemon stands to those of the others. `outdated`: so many others have a newer config of the policy, and only they scan and plan it.',
       }),
   })
-  .meta({ id: 'PolicyStatus', description: "How a policy's looks for work went." });
+  .meta({ id: 'PolicyStatus', description: 'How the scans of a policy went.' });
 
 export const PolicyStatusesBody = z
   .object({
@@ -45,7 +45,7 @@ export const PolicyStatusesBody = z
       .array(z.object({ id: z.string(), policy: z.string(), state: RolloutStateName }))
       .readonly()
       .meta({
-        description: 'Rollouts on their way that stand still, since their policy is not in the config.',
+        description: 'Running rollouts which wait because their policy is not in the config.',
       }),
   })
   .meta({ id: 'PolicyStatuses' });
@@ -59,7 +59,7 @@ export const listPolicies = defineOperation({
   answer: { status: 200, body: PolicyStatusesBody },
   errors: ['unavailable'],
   idempotent: true,
-  source: 'DESIGN §5: when each policy looked for work last, what came of it, and when it looks next',
+  source: 'DESIGN §5: the last scan of each policy, its outcome, and when the next one is due',
 });
 
 const policyName = z.object({ policy: z.string().min(1).max(200).meta({ description: 'Its name.' }) });
@@ -79,7 +79,7 @@ export const StartPreviewBody = z
       .object({ isOpen: z.boolean(), until: Instant.nullable(), reason: z.string() })
       .meta({ description: 'Whether upgrades may start now, by the time zone of the policy.' }),
   })
-  .meta({ id: 'StartPreview', description: 'What `start` would begin now.' });
+  .meta({ id: 'StartPreview', description: 'What `start` would start now.' });
 export type StartPreviewBody = z.infer<typeof StartPreviewBody>;
 
 const policyErrors = ['notFound', 'refused', 'unavailable'];
@@ -93,7 +93,7 @@ export const previewStart = defineOperation({
   answer: { status: 200, body: StartPreviewBody },
   errors: policyErrors,
   idempotent: true,
-  source: 'P15: what `start` would begin now; reads the fleet, and may take minutes',
+  source: 'P15: what `start` would start now; reads the fleet, and may take minutes',
 });
 
 const planHashLengthMax = 100;

@@ -26,7 +26,7 @@ export const ReloadAnswerBody = z
         }),
       )
       .readonly()
-      .meta({ description: 'What the file says otherwise than before.' }),
+      .meta({ description: 'What changed in the file.' }),
     needsRestart: z.array(z.string()).readonly().meta({
       description: 'Keys outside of `rollouts` that differ. They take effect when the daemon is restarted.',
     }),
@@ -42,7 +42,7 @@ export const ReloadAnswerBody = z
         }),
       )
       .readonly()
-      .meta({ description: 'The rollouts on their way, and how they stand to the config.' }),
+      .meta({ description: 'The running rollouts, and which config they follow.' }),
     warnings: z.array(z.string()).readonly(),
   })
   .meta({ id: 'ReloadAnswer' });
@@ -57,6 +57,5 @@ export const reloadConfig = defineOperation({
   answer: { status: 200, body: ReloadAnswerBody },
   errors: ['invalid', 'unavailable'],
   idempotent: true,
-  source:
-    'DESIGN §4, Reload: this daemon reads its config file anew, all of it or, where it has mistakes, nothing of it',
+  source: 'DESIGN §4, Reload: this daemon reads its config file again; a file with mistakes changes nothing',
 });

@@ -206,7 +206,7 @@ const StandstillBody = z
       description: 'When the pause ends, or a request tries again; null: one tries it right now.',
     }),
   })
-  .meta({ id: 'Standstill', description: 'Why nobody gets on with the service.' });
+  .meta({ id: 'Standstill', description: 'Why no requests are being sent.' });
 
 const ApiStandingBody = z
   .object({
@@ -363,7 +363,7 @@ export const RolloutStatusBody = z
     id: z.string(),
     kind: z.enum(['upgrade', 'rollback']),
     rollbackOf: z.string().nullable().meta({ description: 'For a rollback: the rollout it takes back.' }),
-    rollbackId: z.string().nullable().meta({ description: 'Its rollback, once that was begun.' }),
+    rollbackId: z.string().nullable().meta({ description: 'Its rollback, once that has started.' }),
     policy: z.string(),
     headline: HeadlineBody,
     state: RolloutStateName,
@@ -465,7 +465,7 @@ export const UpgradeBody = z
     attempts: Count.meta({ description: 'Upgrade tasks created so far.' }),
     taskId: z.string().nullable().meta({ description: 'The upgrade task that is watched now.' }),
     startedAt: Instant.nullable().meta({ description: 'When its first upgrade task was created.' }),
-    dueAt: Instant.nullable().meta({ description: 'When it is looked at next.' }),
+    dueAt: Instant.nullable().meta({ description: 'When it is polled next.' }),
     endedAt: Instant.nullable(),
     failureClass: FailureClassName.nullable(),
   })

@@ -53,7 +53,7 @@ export const listRollouts = defineOperation({
   errors: ['notFound', 'unavailable'],
   idempotent: true,
   source:
-    'DESIGN §5, HTTP: newest first; those on their way and the last ended one of each policy, or a page of all that are kept',
+    'DESIGN §5, HTTP: newest first; the running ones and the last ended one of each policy, or a page of all that are kept',
 });
 
 export const getRollout = defineOperation({

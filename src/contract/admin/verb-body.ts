@@ -12,7 +12,7 @@ export const whyAndWho = {
     .trim()
     .max(reasonLengthMax)
     .default('')
-    .meta({ description: 'Why, for the events and for whoever looks next.' }),
+    .meta({ description: 'Why, for the events and for other operators.' }),
   by: z
     .string()
     .trim()

@@ -90,7 +90,7 @@ const SkipSoakBody = z.object(
   toSkipSoak,
 );
 
-const toRetry = 'say how many had `failed` when you decided';
+const toRetry = 'state how many had `failed` when you decided';
 const RetryBody = z.object(
   {
     ...whyAndWho,
@@ -115,7 +115,7 @@ const RollbackBody = z
     ...whyAndWho,
     shown: ShownRollbackBody.exactOptional().meta({
       description:
-        'The numbers that were looked at (`rollback-preview`). Without them, or with others, it is refused.',
+        'The numbers that the preview showed (`rollback-preview`). A request with other numbers is refused.',
     }),
     now: z
       .boolean()
@@ -151,7 +151,7 @@ export const pauseRollout = verb({
   summary: 'Pause a rollout',
   segment: 'pause',
   body: VerbBody,
-  source: 'P4: starts nothing more; what runs is watched to its end',
+  source: 'P4: starts nothing more; running upgrades are watched to their end',
 });
 export const resumeRollout = verb({
   name: 'resumeRollout',
@@ -181,7 +181,7 @@ export const abortRollout = verb({
   summary: 'Abort a rollout',
   segment: 'abort',
   body: VerbBody,
-  source: 'P4: ends the rollout; what runs is watched to its end',
+  source: 'P4: ends the rollout; running upgrades are watched to their end',
 });
 export const rollBackRollout = verb({
   name: 'rollBackRollout',

@@ -241,7 +241,7 @@ function holdForBuild({ rollout, buildHold }: RolloutView, at: number) {
   return { kind: 'held', at, reason: `build ${buildHold.build} is held: ${buildHold.reason}` } as const;
 }
 
-/** Takes it out of every rollout in which it has not started; what runs is watched to its end (P5). */
+/** Takes it out of every rollout in which it has not started; running upgrades are watched to their end (P5). */
 async function withdraw(parts: OperationsParts, collectorId: number, reason: string): Promise<void> {
   for (const rolloutId of await parts.store.activeRolloutIds(parts.policies)) {
     const rollout = await parts.store.loadRollout(rolloutId);

@@ -11,7 +11,7 @@ import {
 } from '../ports/scan-book.ts';
 import type { Configs } from '../scan/configs.ts';
 
-/** How a policy's looks for work went. */
+/** How the scans of a policy went. */
 export interface PolicyStatus {
   readonly policy: string;
   /** null before the first one. */

@@ -9,7 +9,7 @@ import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { ScanResult } from '../ports/scan-book.ts';
 import { describeScan, previewRollout, type ScanParts, startRollout } from '../scan/scan.ts';
 
-/** What `start` would begin now. */
+/** What `start` would start now. */
 export interface StartPreview {
   readonly policy: string;
   readonly planHash: string;

@@ -34,7 +34,7 @@ export interface FleetMemory {
   readonly shortSince?: EpochMs | undefined;
 }
 
-/** A policy's last look for work that came to this. */
+/** A policy's last scan that came to this. */
 export interface ScanEntry {
   readonly policy: string;
   readonly outcome: ScanOutcome;

@@ -74,7 +74,7 @@ export function makeApiBudgetDispatcher(parts: ApiBudgetDispatcherParts): ApiBud
     dispatching = true;
     void dispatchWhileWaiting().finally(() => {
       dispatching = false;
-      // One may have come between the last look at the line and here.
+      // One may have come between the last check of the line and here.
       if (line.size > 0) dispatch();
     });
   }

@@ -46,6 +46,6 @@ function decode(field: string, text: string): ScanEntry {
   try {
     return scanEntry.parse(JSON.parse(text));
   } catch (error) {
-    throw new BrokenRecordError(`the last look for work ${field}`, error);
+    throw new BrokenRecordError(`the last scan ${field}`, error);
   }
 }

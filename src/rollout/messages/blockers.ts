@@ -34,7 +34,7 @@ const sentences: {
   readonly [Kind in BlockerKind]: (blocker: Extract<Blocker, { kind: Kind }>) => string;
 } = {
   ...stopSentences,
-  planned: () => 'the rollout has not begun',
+  planned: () => 'the rollout has not started',
   planApproval: () => 'the plan waits for approval',
   held: ({ reason }) => `the rollout is held: ${reason}`,
   paused: ({ reason }) => `the rollout is paused: ${reason}`,
@@ -48,19 +48,19 @@ const sentences: {
   recordsUnreadable: ({ collectorIds }) => {
     const [first] = collectorIds;
     const whose = collectorIds.length === 1 ? `collector ${first}` : `${collectorIds.length} collectors`;
-    return `the record of ${whose} in Redis can't be read: ten minutes after that was seen, what may run is polled, and the rest is withdrawn`;
+    return `the record of ${whose} in Redis is unreadable: ten minutes after that was noticed, upgrades that may be running are polled, and the others are withdrawn`;
   },
   newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   account: ({ account }) => accountWords(account),
   over: ({ reason }) => `the rollout is over: ${reason}`,
-  withdrawing: ({ upgrades }) => `what waits is withdrawn (${upgradeCount(upgrades)})`,
-  watching: ({ upgrades }) => `what runs is watched to its end (${upgradeCount(upgrades)})`,
+  withdrawing: ({ upgrades }) => `waiting upgrades are withdrawn (${upgradeCount(upgrades)})`,
+  watching: ({ upgrades }) => `running upgrades are watched to their end (${upgradeCount(upgrades)})`,
   abandoning: ({ upgrades }) =>
     `${upgradeCount(upgrades)} may still run in another account, which this daemon can't poll; they are given up when none can run any more`,
   rollbackPlan: ({ why }) => {
     if (why === null) return 'the rollback is being planned';
     const after =
-      why.kind === 'empty' ? '' : `; after ${holdAfter} it goes on without the missing collectors`;
+      why.kind === 'empty' ? '' : `; after ${holdAfter} it continues without the missing collectors`;
     return `the rollback waits: ${implausibleWords(why)}${after}`;
   },
   rollback: ({ rollback, state }) => `rollback ${rollback} is ${state}`,

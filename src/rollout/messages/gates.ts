@@ -17,8 +17,8 @@ function findingWords(finding: GateFinding): string {
       return silenceWords(finding.silence);
     case 'saysHold': {
       const { silence, detail } = finding;
-      if (silence !== null) return `said hold, then ${silenceWords(silence)}`;
-      return detail === '' ? 'says hold' : `says hold: ${detail}`;
+      if (silence !== null) return `answered hold, then ${silenceWords(silence)}`;
+      return detail === '' ? 'answers hold' : `answers hold: ${detail}`;
     }
     case 'answered':
       return answeredWords(finding);
@@ -37,7 +37,7 @@ function answeredWords(finding: Extract<GateFinding, { kind: 'answered' }>): str
 }
 
 function answerWords({ isMet, value, expect }: Extract<GateFinding, { kind: 'answered' }>): string {
-  if (expect === null) return 'says pass';
+  if (expect === null) return 'answers pass';
   const shown = value === null ? 'no value' : writeGateValue(expect, value);
   return `${shown}${isMet ? '' : ', expected'} ${writeExpectation(expect)}`;
 }

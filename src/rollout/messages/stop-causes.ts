@@ -18,7 +18,7 @@ export const stopSentences: {
   readonly [Kind in StopCause['kind']]: (cause: Extract<StopCause, { kind: Kind }>) => string;
 } = {
   planUnreadable: () =>
-    "the groups of its plan in Redis can't be read: abort it; what runs is watched to its end",
+    'the groups of its plan in Redis are unreadable: abort it; running upgrades are watched to their end',
   buildHeld: ({ build, reason }) => `build ${build} is held: ${reason}`,
   inventoryUnresolved: ({ why }) => inventoryWords(why),
   noEvidence: noEvidenceWords,
@@ -41,7 +41,7 @@ function inventoryWords(why: Implausible): string {
   const way =
     why.kind === 'empty'
       ? 'then resume: the inventory is read again first'
-      : 'or, if they were removed on purpose, resume: it takes this inventory for the whole fleet';
+      : 'or, if they were removed on purpose, resume: it accepts this inventory as the whole fleet';
   return `${implausibleWords(why)}, for ${formatDuration(implausibleHoldAfterMs)}; ${check}, ${way}`;
 }
 

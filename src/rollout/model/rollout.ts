@@ -155,7 +155,7 @@ export interface Wave {
   readonly approvedAt: EpochMs | null;
   /** When an operator ended its soak. */
   readonly soakSkippedAt: EpochMs | null;
-  /** The last look at its upgraded collectors during the soak. */
+  /** The last poll of its upgraded collectors during the soak. */
   readonly soakCheck: SoakCheck | null;
   /** How each gate of its rule stands, in their order. */
   readonly gates: readonly GateAnswers[];

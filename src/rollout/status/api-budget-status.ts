@@ -11,7 +11,7 @@ export interface ApiBudgetStatus {
 }
 
 /**
- * Why nobody gets on with the service. `since`: when it was found down; null for a pause. `until`: when the pause ends,
+ * Why no requests are being sent. `since`: when it was found down; null for a pause. `until`: when the pause ends,
  * or a request tries again; null: one tries it right now.
  */
 export interface Standstill {

@@ -392,7 +392,7 @@ describe('startAdminApi', () => {
       ['resume', 'name the hold that is meant: `hold` of GET /rollouts/{id}'],
       ['approve', 'name what is approved: `wave`, or the `planHash` of a plan, and not both'],
       ['skip-soak', 'name the `wave` that is meant'],
-      ['retry', 'say how many had `failed` when you decided'],
+      ['retry', 'state how many had `failed` when you decided'],
     ])('%s that names nothing is refused, with what to name (P15)', async (segment, message) => {
       const { v1 } = await start();
       for (const body of [undefined, '{"reason":"x"}']) {
@@ -707,7 +707,7 @@ describe('startAdminApi', () => {
         const answer = await ask(`${v1}/${path}`, { method: 'POST', body: '{"wave":"rest"}' });
         expect([answer.status, AdminErrorBody.parse(answer.json()).message]).toEqual([
           503,
-          'Redis does not answer; whether this holds is not known: say it again',
+          'Redis does not answer; whether this was stored is unknown: repeat it',
         ]);
       }
       const read = await ask(`${v1}/rollouts`);

@@ -38,7 +38,7 @@ describe('a rollout with a record that cannot be read, of a collector that is ju
     const explained = await daemon.operations.explain(String(collectorId));
     expect(explained).toMatchObject({
       kind: 'explained',
-      explanations: [{ rollout: rolloutId, reason: expect.stringContaining("can't be read") }],
+      explanations: [{ rollout: rolloutId, reason: expect.stringContaining('is unreadable') }],
     });
 
     const abort = { rolloutId, verb: 'abort', by: 'ann', reason: 'enough' } as const;

@@ -190,7 +190,7 @@ describe('upwave collectors create', () => {
   });
 
   it.each([
-    { args: [], says: /say what: --from FILE, or --set name=value/ },
+    { args: [], says: /state the fields: --from FILE, or --set name=value/ },
     { args: ['--set', 'category=x'], says: /a collector needs a name/ },
     { args: ['--from', '/no/such/file'], says: /no such file/ },
     { args: ['--set', 'name=x', '--set', 'name.first=y'], says: /name has no first in it/ },
@@ -378,7 +378,7 @@ describe('upwave collectors update', () => {
     it('ends with 3 at the second time', async () => {
       const { upwaveProcess, server } = await aScript(racing(2));
       const { code, err } = await upwaveProcess(...update);
-      expect(err).toMatch(/\nupwave: someone else keeps changing it: .*service\.etagid\.mismatch/);
+      expect(err).toMatch(/\nupwave: someone else changes it at the same time: .*service\.etagid\.mismatch/);
       expect(code).toBe(3);
       expect(server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(2);
     });
@@ -391,7 +391,7 @@ describe('upwave collectors delete', () => {
     const id = await create(setup, { name: 'one' });
     const refused = await setup.upwaveProcess('collectors', 'delete', 'one');
     expect(refused.code).toBe(2);
-    expectOneLine(refused, /nobody can be asked here: say --yes/);
+    expectOneLine(refused, /nobody can be asked here: add --yes/);
     expect((await setup.send(`/v1/collectors/${id}`)).status).toBe(200);
 
     const done = await setup.upwaveProcess('collectors', 'delete', 'one', '--yes');
@@ -409,7 +409,7 @@ describe('upwave collectors delete', () => {
     });
     const result = await upwaveProcess('collectors', 'delete', '1', '--yes');
     expect(result.code).toBe(4);
-    expectOneLine(result, /may have been made all the same/);
+    expectOneLine(result, /may have been made nevertheless/);
   });
 
   it('begins the deletion of those that were away for long', async () => {
@@ -423,7 +423,7 @@ describe('upwave collectors delete', () => {
     expect(refused.code).toBe(2);
     expect(await offline()).toBe(before);
     const done = await setup.upwaveProcess('collectors', 'delete-offline', '--days', '300', '--yes');
-    expect(done.out).toMatch(new RegExp(`^deletion of ${before} collectors begun; the service says: `));
+    expect(done.out).toMatch(new RegExp(`^deletion of ${before} collectors started; the service answers: `));
     expect(done.code).toBe(0);
     const none = await setup.upwave('collectors', 'delete-offline', '--days', '9000', '--yes');
     expect(none.out).toBe('no collector was away for 9000 days\n');

@@ -392,7 +392,7 @@ describe('the commands that speak to a daemon', () => {
       const named = await upwave('status', 'night');
       expect(named.out).toMatch(
         new RegExp(
-          String.raw`^no rollout yet\n\nlast look night ${instant}: failed: the key is\\u202e wrong\n$`,
+          String.raw`^no rollout yet\n\nlast scan night ${instant}: failed: the key is\\u202e wrong\n$`,
         ),
       );
       expect(named.code).toBe(exitCodes.unreachable);
@@ -432,7 +432,7 @@ describe('the commands that speak to a daemon', () => {
       });
       const { out, code } = await upwave('status');
       expect(out).toMatch(
-        new RegExp(String.raw`\n\nlast look night ${instant}: no collector needs it; next ${instant}\n$`),
+        new RegExp(String.raw`\n\nlast scan night ${instant}: no collector needs it; next ${instant}\n$`),
       );
       expect(code).toBe(exitCodes.done);
     });

@@ -287,7 +287,7 @@ describe.concurrent('upwave run --once', () => {
 
     // The daemon itself would not start this build again.
     const { code, err, all } = await desk.upwave('run', '--once');
-    expect(err).toContain(`goes on without a port of its own: 127.0.0.1:${port} is taken`);
+    expect(err).toContain(`continues without a port of its own: 127.0.0.1:${port} is taken`);
     const id = /^night: started (night-\d{8}-\d) with \d+ collectors$/m.exec(err)?.[1];
     expect(id).toBeDefined();
     // The second one of its day, unless another one has begun.
@@ -459,7 +459,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     expect(JSON.parse(started.out)).toMatchObject({ id: expect.stringMatching(/-2$/), state: 'running' });
 
     const unknown = await desk.call('pause', 'nobody', '--url', url);
-    expect(unknown.err).toMatch(/^upwave: no rollout and no policy is called nobody; on their way: /m);
+    expect(unknown.err).toMatch(/^upwave: no rollout and no policy is called nobody; running: /m);
     expect(unknown.code).toBe(2);
     for (const { all } of [status, paused, resumed, refused, unknown]) expect(all).not.toMatch(noStack);
   });

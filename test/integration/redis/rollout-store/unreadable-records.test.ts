@@ -350,7 +350,7 @@ describe('groups of a plan that cannot be read', () => {
       [id, 'held'],
       ['other-20260302-1', 'running'],
     ]);
-    expect(found[0]?.reason).toContain("can't be read");
+    expect(found[0]?.reason).toContain('are unreadable');
     expect(house.told).toEqual([`the groups of rollout ${id}`]);
     expect((await house.store.loadUpgrade(id, 1))?.progress.state).toBe('pending');
   });

@@ -27,23 +27,23 @@ describe('the rollout that is meant', () => {
     const rollouts = [active('new'), ended('old')];
     expect(choose(rollouts, 'old')).toBe('old');
     expect(choose(rollouts, 'production')).toBe('new');
-    expect(choose(rollouts, 'nobody')).toBe('no rollout and no policy is called nobody; on their way: new');
+    expect(choose(rollouts, 'nobody')).toBe('no rollout and no policy is called nobody; running: new');
     expect(choose(rollouts, 'producton')).toBe(
-      'no rollout and no policy is called producton (did you mean production?); on their way: new',
+      'no rollout and no policy is called producton (did you mean production?); running: new',
     );
   });
 
   it('is the only one that is on its way, where none is named', () => {
     expect(choose([ended('c'), active('b'), ended('a')])).toBe('b');
-    expect(choose([active('b'), active('a')])).toBe('say which rollout; on their way: b, a');
-    expect(choose([ended('a')])).toBe('say which rollout; on their way: none');
+    expect(choose([active('b'), active('a')])).toBe('name the rollout; running: b, a');
+    expect(choose([ended('a')])).toBe('name the rollout; running: none');
   });
 
   it('is the one that waits, for an approval', () => {
     const rollouts = [active('c', { policy: 'staging' }), awaiting('b'), ended('a')];
     expect(choose(rollouts, undefined, 'approve')).toBe('b');
-    expect(choose(rollouts, undefined, 'pause')).toMatch(/^say which/);
-    expect(choose([awaiting('b'), awaiting('a')], undefined, 'approve')).toMatch(/^say which/);
+    expect(choose(rollouts, undefined, 'pause')).toMatch(/^name the rollout/);
+    expect(choose([awaiting('b'), awaiting('a')], undefined, 'approve')).toMatch(/^name the rollout/);
     expect(choose([active('b'), ended('a')], undefined, 'approve')).toBe('b');
     expect(choose([active('new'), awaiting('older')], 'production', 'approve')).toBe('older');
     expect(choose([active('new'), awaiting('older')], 'production', 'abort')).toBe('new');
@@ -53,13 +53,13 @@ describe('the rollout that is meant', () => {
     const rollouts = [ended('b'), ended('a')];
     expect(choose(rollouts, undefined, 'rollback')).toBe('b');
     expect(choose(rollouts, undefined, 'retry')).toBe('b');
-    expect(choose(rollouts, undefined, 'abort')).toMatch(/^say which/);
+    expect(choose(rollouts, undefined, 'abort')).toMatch(/^name the rollout/);
     expect(choose([active('c'), ...rollouts], undefined, 'retry')).toBe('c');
     expect(choose([ended('b'), active('a')], undefined, 'retry')).toBe('a');
     expect(choose([...rollouts, ended('x', { policy: 'staging' })], undefined, 'retry')).toMatch(
-      /^say which/,
+      /^name the rollout/,
     );
-    expect(choose([], undefined, 'retry')).toMatch(/^say which/);
+    expect(choose([], undefined, 'retry')).toMatch(/^name the rollout/);
   });
 
   it('is the rollback, while a rollout only waits for it', () => {

@@ -298,7 +298,7 @@ describe('a webhook gate', () => {
   it('passes on a pass', () => {
     expect(assessAfter(aWebhookGate(), [says('pass', 'answered 200')])).toEqual({
       verdict: 'pass',
-      words: 'webhook says pass',
+      words: 'webhook answers pass',
       askAt: start + minute,
     });
   });
@@ -306,16 +306,16 @@ describe('a webhook gate', () => {
   it('holds on a hold, with the reason it gives', () => {
     expect(assessAfter(aWebhookGate(), [says('pass'), says('hold', 'change freeze')])).toEqual({
       verdict: 'hold',
-      words: 'webhook says hold: change freeze',
+      words: 'webhook answers hold: change freeze',
       askAt: start + 2 * minute,
     });
-    expect(assessAfter(aWebhookGate(), [says('hold')]).words).toBe('webhook says hold');
+    expect(assessAfter(aWebhookGate(), [says('hold')]).words).toBe('webhook answers hold');
   });
 
   it('holds on while it is silent, until four errors leave nothing to go by', () => {
     expect(assessAfter(aWebhookGate(), [says('hold', 'change freeze'), refused])).toMatchObject({
       verdict: 'hold',
-      words: 'webhook said hold, then gave no answer once: connection refused',
+      words: 'webhook answered hold, then gave no answer once: connection refused',
     });
     expect(assessAfter(aWebhookGate(), [says('hold'), ...times(4, refused)]).verdict).toBe('inconclusive');
     expect(assessAfter(aWebhookGate(), times(3, refused)).verdict).toBe('waiting');
@@ -353,11 +353,11 @@ describe('a gate in dry run', () => {
     expect(assessAfter(aPrometheusGate({ dryRun: true }), [bad]).askAt).toBe(start + minute);
   });
 
-  it('passes where a webhook says hold', () => {
+  it('passes where a webhook answers hold', () => {
     const { verdict, words } = assessAfter(aWebhookGate({ dryRun: true }), [says('hold', 'change freeze')]);
     expect({ verdict, words }).toEqual({
       verdict: 'pass',
-      words: 'webhook says hold: change freeze (dry run)',
+      words: 'webhook answers hold: change freeze (dry run)',
     });
   });
 });

@@ -230,7 +230,7 @@ describe('a gate', () => {
   });
 
   it.each([
-    ['says hold', aStatus({ verdict: 'hold', askedAt: endsAt, since: endsAt })],
+    ['answers hold', aStatus({ verdict: 'hold', askedAt: endsAt, since: endsAt })],
     [
       'brings no answer four times',
       aStatus({ verdict: 'error', askedAt: endsAt, since: endsAt, errorsInRow: 4 }),

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { textOf } from './documents.ts';
+import { configDescriptions, linesOfGuides, textsOfCode } from './texts.ts';
+import { wordTable } from './word-table.ts';
+
+describe('texts that people read have one word for one thing', () => {
+  it.each(['cli', 'admin-api', 'observability', 'contract/admin', 'rollout/messages'])(
+    'in src/%s',
+    (folder) => {
+      const texts = textsOfCode(`src/${folder}`);
+      expect(texts.length).toBeGreaterThan(15);
+      expect(texts.flatMap(({ where, text }) => faultsIn(text, where))).toEqual([]);
+    },
+  );
+
+  it('in the descriptions of the config', () => {
+    expect(configDescriptions().length).toBeGreaterThan(80);
+    expect(configDescriptions().flatMap((text) => faultsIn(text, 'config'))).toEqual([]);
+  });
+
+  it('in the guides', () => {
+    const lines = linesOfGuides();
+    expect(lines.length).toBeGreaterThan(500);
+    expect(lines.flatMap(({ where, text }) => faultsIn(text, where))).toEqual([]);
+  });
+});
+
+describe('the documents', () => {
+  it('describe each key of the config in sentences that end with a full stop', () => {
+    expect(configDescriptions().filter((text) => !text.endsWith('.'))).toEqual([]);
+  });
+
+  it('begin with a README of 150 lines at most', () => {
+    expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+  });
+
+  it('have tables of facts: 15 words at most in a cell', () => {
+    const long = linesOfGuides()
+      .filter(({ text }) => text.startsWith('|'))
+      .flatMap(({ where, text }) => text.split(/(?<!\\)\|/).map((cell) => `${where}: ${cell.trim()}`))
+      .filter((cell) => cell.split(' ').length > 16);
+    expect(long).toEqual([]);
+  });
+});
+
+function faultsIn(text: string, where: string): string[] {
+  return wordTable
+    .filter(({ not }) => not.test(text))
+    .map(
+      ({ use, not }) => `${where}: "${not.exec(text)?.[0]}" (write: ${use}) in: ${text.trim().slice(0, 200)}`,
+    );
+}

@@ -1,0 +1,50 @@
+import { parseSync } from '@swc/core';
+import { z } from 'zod';
+import { configJsonSchema } from '../../../src/config/schema/json-schema.ts';
+import { filesBelow, proseOf, textOf } from './documents.ts';
+
+/** A text that people read, and the file it is from. */
+interface Text {
+  readonly where: string;
+  readonly text: string;
+}
+
+const inCode = z.object({ type: z.enum(['StringLiteral', 'TemplateElement', 'JSXText']) });
+const literal = z.union([z.object({ value: z.string() }), z.object({ cooked: z.string() })]);
+
+/** Sentences and phrases in the code of a folder: literals of more than one word. */
+export function textsOfCode(folder: string): Text[] {
+  return filesBelow(folder, /\.ts$/).flatMap((where) => {
+    const texts: string[] = [];
+    collect(parseSync(textOf(where), { syntax: 'typescript', target: 'es2022' }), texts);
+    return texts.filter((text) => /\w \w/.test(text)).map((text) => ({ where, text }));
+  });
+}
+
+function collect(node: unknown, texts: string[]): void {
+  if (typeof node !== 'object' || node === null) return;
+  if (inCode.safeParse(node).success) {
+    const { data } = literal.safeParse(node);
+    if (data !== undefined) texts.push('value' in data ? data.value : data.cooked);
+    return;
+  }
+  for (const child of Object.values(node)) collect(child, texts);
+}
+
+/** What the schema says of each key of the config. */
+export function configDescriptions(): string[] {
+  const found = JSON.stringify(configJsonSchema()).matchAll(/"description":("(?:[^"\\]|\\.)*")/g);
+  return [...new Set([...found].map(([, text = '""']) => z.string().parse(JSON.parse(text))))];
+}
+
+/** The guides, line by line, without code. The changelog keeps what was said of each release. */
+export function linesOfGuides(): Text[] {
+  return filesBelow('', /\.md$/)
+    .filter((path) => path !== 'CHANGELOG.md')
+    .flatMap((where) =>
+      proseOf(where)
+        .replaceAll(/`[^`\n]*`/g, '`…`')
+        .split(/\n(?=\n|[-|#]|\d+\.)/)
+        .map((text) => ({ where, text: text.replaceAll(/\s+/g, ' ').trim() })),
+    );
+}
