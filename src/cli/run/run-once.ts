@@ -10,7 +10,7 @@ import { makeLogger } from '../../observability/logger.ts';
 import type { ScanResult } from '../../orchestrator/ports/scan-book.ts';
 import { describeScan } from '../../orchestrator/scan/scan.ts';
 import type { WaveRule } from '../../rollout/model/policy.ts';
-import { failedStates } from '../../rollout/model/upgrade.ts';
+import { failedStates, reasonOf } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
 import { chooseRedis, secretsOf } from '../shell/choose-redis.ts';
@@ -186,7 +186,7 @@ async function report(
   for (const state of failedStates) {
     const page = { offset: 0, limit: failuresShownMax, state };
     for (const upgrade of (await daemon.operations.listUpgrades(status.id, page)) ?? []) {
-      const reason = 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '';
+      const reason = reasonOf(upgrade);
       output.out.write(
         `${state.padEnd(11)} ${upgrade.identity.collectorId} ${toPrintable(upgrade.identity.collectorName)}: ${toPrintable(reason)}\n`,
       );

@@ -2,7 +2,7 @@ import { nearestNames } from '../../base/names.ts';
 import type { FleetCollector } from '../../rollout/model/collector.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../rollout/model/rollout.ts';
-import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { isEnd, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
 import { stratumLabel } from '../../rollout/planning/group-collectors.ts';
 import { chooseTarget, type TargetChoice } from '../../rollout/planning/target.ts';
 import { explainUnreadable, explainUpgrade } from '../../rollout/status/explain.ts';
@@ -115,7 +115,7 @@ function pastUpgrade({ rollout, upgrade }: KeptRecord): readonly PastUpgrade[] {
       fromBuild,
       toBuild,
       at: 'endedAt' in upgrade.progress ? upgrade.progress.endedAt : null,
-      reason: 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '',
+      reason: reasonOf(upgrade),
       attempts: attemptsOf(upgrade),
     },
   ];

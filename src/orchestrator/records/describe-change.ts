@@ -5,7 +5,7 @@ import type { RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
 import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import type { RolloutEvent, RolloutEventName } from '../../rollout/model/events.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { isEnd, type Upgrade } from '../../rollout/model/upgrade.ts';
+import { isEnd, reasonOf, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
 import { classifyCreateFailure, classifyTaskMessage } from '../../rollout/upgrade/failure-classes.ts';
 
@@ -26,7 +26,7 @@ export function describeUpgradeChange(
       event: `upgrade.${after.progress.state}`,
       policy: rollout.policy.name,
       rollout: rollout.id,
-      reason: reasonOf(after),
+      reason: causeOf(after),
       by: 'daemon',
       ...(waveName === undefined ? {} : { wave: waveName }),
       collectorId: after.identity.collectorId,
@@ -42,9 +42,8 @@ export function describeUpgradeChange(
   ];
 }
 
-function reasonOf(upgrade: Upgrade): string {
-  if (upgrade.progress.state === 'queued') return upgrade.progress.refused?.reason ?? '';
-  return 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '';
+function causeOf(upgrade: Upgrade): string {
+  return upgrade.progress.state === 'queued' ? (upgrade.progress.refused?.reason ?? '') : reasonOf(upgrade);
 }
 
 /** The event of an upgrade that took the place of one whose record can't be read. */

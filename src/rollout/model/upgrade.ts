@@ -272,6 +272,11 @@ export function dueAtOf(upgrade: Upgrade): EpochMs | undefined {
   return 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : undefined;
 }
 
+/** Why it is in its state; empty where there is nothing to say. */
+export function reasonOf({ progress }: Upgrade): string {
+  return 'reason' in progress ? (progress.reason ?? '') : '';
+}
+
 /** The failures this upgrade counts as in its wave (DESIGN §4, Failures): 0 unless it failed. */
 export function weightOf(upgrade: Upgrade): number {
   return 'weight' in upgrade.progress ? upgrade.progress.weight : 0;

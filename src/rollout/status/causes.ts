@@ -3,6 +3,7 @@ import type { RolloutView } from '../model/rollout.ts';
 import {
   type failedStates,
   isFailed,
+  reasonOf,
   type Upgrade,
   type UpgradeFailureClass,
   type UpgradeState,
@@ -146,10 +147,6 @@ function kindOf(upgrade: Upgrade): Cause['kind'] {
   if (upgrade.progress.state === 'retrying' || isFailed(upgrade.progress.state))
     return upgrade.progress.state;
   return 'withdrawn';
-}
-
-function reasonOf(upgrade: Upgrade): string {
-  return 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '';
 }
 
 /** Shown where texts of one cause differ. */

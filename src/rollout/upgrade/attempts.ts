@@ -1,5 +1,13 @@
 import type { EpochMs } from '../../base/time.ts';
-import { type Attempt, isEnd, isFailed, isIn, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
+import {
+  type Attempt,
+  isEnd,
+  isFailed,
+  isIn,
+  reasonOf,
+  type Upgrade,
+  type UpgradeState,
+} from '../model/upgrade.ts';
 
 /** How one attempt went: for whoever asks about the collector. */
 export interface AttemptStatus {
@@ -55,8 +63,4 @@ function attemptsAfter(before: Upgrade, after: Upgrade, at: EpochMs): readonly A
   if (!isOpen || !('endedAt' in before.progress) || isFailed(after.progress.state)) return tasks;
   const { endedAt, state, reason } = before.progress;
   return [...earlier, { ...last, ended: { at: endedAt, state, reason } }];
-}
-
-function reasonOf(upgrade: Upgrade): string {
-  return 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '';
 }

@@ -29,7 +29,15 @@ export type ServiceFailure =
   | { readonly kind: 'cancelled'; readonly sent: boolean };
 
 /** What a failure means for the upgrade (DESIGN §4, What a failure means). */
-export type FailureClass = 'retry' | 'again' | 'defer' | 'adopt' | 'look' | 'observe' | 'permanent' | 'hold';
+export type FailureClass =
+  | 'retry'
+  | 'again'
+  | 'defer'
+  | 'adopt'
+  | 'inDoubt'
+  | 'observe'
+  | 'permanent'
+  | 'hold';
 
 // Documented names of the same refusals at other endpoints (collector-api.md §7.3), to which the wire's names are mapped.
 const unknownCollectorCodes = ['collector.invalid', 'InvalidCollector', 'BadRequestCollectorId'];
@@ -42,7 +50,7 @@ interface FailureRow {
 
 /** Evaluated in order; first match wins. */
 const createRows: readonly FailureRow[] = [
-  { when: (f) => (f.kind === 'unavailable' || f.kind === 'cancelled') && f.sent, class: 'look' },
+  { when: (f) => (f.kind === 'unavailable' || f.kind === 'cancelled') && f.sent, class: 'inDoubt' },
   { when: (f) => f.kind === 'unavailable' || f.kind === 'cancelled', class: 'again' },
   { when: (f) => f.kind === 'throttled' || f.kind === 'signInThrottled', class: 'again' },
   { when: (f) => f.kind === 'misconfigured', class: 'hold' },
@@ -68,7 +76,7 @@ export function refusalOf(failure: ServiceFailure): Refusal['of'] | undefined {
   return failure.code === 'collector.version.invalid' ? 'version' : undefined;
 }
 
-/** What a failed look means. A refusal we do not know is no news about the collector: look again (P13). */
+/** What a failed poll means. A refusal we do not know says nothing about the collector: poll again (P13). */
 export function classifyPollFailure(failure: ServiceFailure): 'again' | 'hold' | 'gone' {
   if (failure.kind === 'misconfigured') return 'hold';
   if (failure.kind === 'notFound') return 'gone';

@@ -2,7 +2,7 @@ import type { DurationMs } from '../../base/time.ts';
 
 /** How much there is to watch in one rollout. */
 export interface WatchedRollout {
-  /** Upgrades for which a page can take the place of a look. */
+  /** Upgrades for which a page can take the place of a poll. */
   readonly watched: number;
   /** Collectors of the whole fleet, as it was last read. */
   readonly fleetSize: number;
@@ -15,16 +15,16 @@ export const collectorsPerPage = 1_000;
 // 20 s where an upgrade takes 5 minutes: about a restart's silence, so that few of them are over before they are seen.
 const periodShare = 1 / 15;
 
-// A single look is needed every 40 s or so where no page is read, so four collectors pay for a page with a margin.
+// A single poll is needed every 40 s or so where no page is read, so four collectors pay for a page with a margin.
 const watchedPerPage = 4;
 const stretchMax = 3;
 
-// The other three quarters of the requests are for creates and looks, however large the fleet is.
+// The other three quarters of the requests are for creates and polls, however large the fleet is.
 const pageShareMax = 1 / 4;
 
 /**
- * How long one reading of the inventory is after the other; null while single looks cost less. All rollouts share a
- * reading: the most hurried one sets the pace.
+ * How long one reading of the inventory is after the other; null while single polls cost less. All rollouts share a
+ * reading: the one with the shortest upgrades sets the pace.
  * @param requestsPerSecond what the access key may send, over all daemons
  * @param pagesRead how many pages the last reading took: a service may give fewer collectors a page than it is asked for
  */

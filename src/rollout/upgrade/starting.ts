@@ -81,7 +81,7 @@ function afterCreateFailed(
         { dueAt: nextAgainAt(at, failedPolls, context.policy) },
         { failedPolls: failedPolls + 1 },
       );
-    case 'look':
+    case 'inDoubt':
       return pollAgain(upgrade, at, context);
     case 'observe':
       return queueAgain(upgrade, { dueAt: at, refused: { of: refusalOf(failure) ?? 'collector', reason } });

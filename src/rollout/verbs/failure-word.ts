@@ -1,4 +1,10 @@
-import { isFailed, type Upgrade, type UpgradeFailureClass, upgradeFailureClasses } from '../model/upgrade.ts';
+import {
+  isFailed,
+  reasonOf,
+  type Upgrade,
+  type UpgradeFailureClass,
+  upgradeFailureClasses,
+} from '../model/upgrade.ts';
 import type { FailedSummary } from './refusal.ts';
 
 /**
@@ -47,10 +53,6 @@ function classOf(upgrade: Upgrade): UpgradeFailureClass | undefined {
   return isFailed(upgrade.progress.state) && 'failureClass' in upgrade.progress
     ? upgrade.progress.failureClass
     : undefined;
-}
-
-function reasonOf(upgrade: Upgrade): string {
-  return 'reason' in upgrade.progress ? (upgrade.progress.reason ?? '') : '';
 }
 
 function simplified(text: string): string {

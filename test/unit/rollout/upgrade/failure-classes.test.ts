@@ -18,7 +18,7 @@ describe('what a failed create means (DESIGN §4)', () => {
     [
       'a time-out, 5xx or HTML page: it may have been acted on',
       { kind: 'unavailable', sent: true, detail: '' },
-      'look',
+      'inDoubt',
     ],
     ['429', { kind: 'throttled', detail: '' }, 'again'],
     ['401 after the key has worked', { kind: 'signInThrottled', retryAfterMs: 60_000, detail: '' }, 'again'],
@@ -33,7 +33,7 @@ describe('what a failed create means (DESIGN §4)', () => {
     ['collector.version.invalid', refused('collector.version.invalid'), 'observe'],
     ['a code nobody told us about (P13)', refused('collector.on.fire'), 'retry'],
     ['stopped by us before it left', { kind: 'cancelled', sent: false }, 'again'],
-    ['stopped by us while it was out', { kind: 'cancelled', sent: true }, 'look'],
+    ['stopped by us while it was out', { kind: 'cancelled', sent: true }, 'inDoubt'],
   ];
   it.each(rows)('%s', (_, failure, expected) => {
     expect(classifyCreateFailure(failure)).toBe(expected);
