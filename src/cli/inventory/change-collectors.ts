@@ -11,8 +11,7 @@ import { withManagement } from './with-management.ts';
 
 /** `upwave collectors create`: a hosted collector; installed ones register themselves (collector-api.md §1). */
 export async function collectorsCreateCommand(
-  { config, json }: GlobalOptions,
-  stated: StatedFields,
+  { config, json, ...stated }: GlobalOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const [file = {}, ...others] = readStatedFields(stated, 'new collector');
@@ -33,8 +32,7 @@ export async function collectorsCreateCommand(
 /** `upwave collectors update <id|name>`: sets the fields that are named, and leaves the rest as they are. */
 export async function collectorsUpdateCommand(
   idOrName: string,
-  { config, json }: GlobalOptions,
-  stated: StatedFields,
+  { config, json, ...stated }: GlobalOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const [file = {}, ...others] = readStatedFields(stated, 'collector');

@@ -17,8 +17,7 @@ import { withManagement } from './with-management.ts';
  */
 export async function sourcesCreateCommand(
   collectorIdOrName: string,
-  { config, json }: GlobalOptions,
-  stated: StatedFields,
+  { config, json, ...stated }: GlobalOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const drafts = readStatedFields(stated, 'source').map((file) =>
@@ -53,17 +52,17 @@ function draftOf(fields: Readonly<Record<string, unknown>>): SourceDraft {
 
 /** `upwave sources update <collector> <source>`: sets the fields that are named, and leaves the rest as they are. */
 export async function sourcesUpdateCommand(
-  named: { readonly collector: string; readonly source: string },
-  { config, json }: GlobalOptions,
-  stated: StatedFields,
+  inCollector: string,
+  named: string,
+  { config, json, ...stated }: GlobalOptions & StatedFields,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const [file = {}, ...others] = readStatedFields(stated, 'source');
   if (others.length > 0) throw new CommandFailure(exitCodes.usageOrConfig, 'one source at a time');
   const transientFields = sourceAccess.transient;
   const changed = await withManagement({ config, output }, async (desk) => {
-    const collector = await findCollector(desk, named.collector);
-    const source = await findSource(desk, collector, named.source);
+    const collector = await findCollector(desk, inCollector);
+    const source = await findSource(desk, collector, named);
     return desk.orFail(
       await desk.management.sources.change(
         { collectorId: collector.id, sourceId: source.id },
@@ -81,15 +80,15 @@ export async function sourcesUpdateCommand(
 
 /** `upwave sources delete <collector> <source>`: one source, for good. */
 export async function sourcesDeleteCommand(
-  named: { readonly collector: string; readonly source: string },
-  { config, json }: GlobalOptions,
-  { yes }: { readonly yes: boolean },
+  inCollector: string,
+  named: string,
+  { config, json, yes }: GlobalOptions & { readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const ask = makeConsent({ yes, input: process.stdin, output: output.err });
   return withManagement({ config, output }, async (desk) => {
-    const collector = await findCollector(desk, named.collector);
-    const source = await findSource(desk, collector, named.source);
+    const collector = await findCollector(desk, inCollector);
+    const source = await findSource(desk, collector, named);
     const { id } = source;
     const label = `${sourceLabel(source)} of ${toPrintable(`collector ${collector.id} ${collector.name}`)}`;
     if (!(await ask(`delete ${label}?`, desk.stop))) {

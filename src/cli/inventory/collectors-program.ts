@@ -2,8 +2,6 @@ import { type Command, Option } from 'commander';
 import type { CommandRunner } from '../shell/command.ts';
 import { wholeDays } from '../shell/option-values.ts';
 import { collectAssignment } from './assignments.ts';
-import type { CollectorsListOptions } from './read-collectors.ts';
-import type { StatedFields } from './stated-fields.ts';
 
 const which = ['<collector>', 'its id, or its name'] as const;
 const fromOption = ['--from <file>', 'fields in a JSON or YAML file'] as const;
@@ -26,65 +24,39 @@ export function addCollectorsProgram(program: Command, run: CommandRunner): void
         .conflicts('filter'),
     )
     .option('--match <pattern>', 'only names that match: a glob, or /a regular expression/')
-    .action(
-      run(async (globals, output, options: CollectorsListOptions) =>
-        (await import('./read-collectors.ts')).collectorsListCommand(globals, options, output),
-      ),
-    );
+    .action(run(async () => (await import('./read-collectors.ts')).collectorsListCommand));
   collectors
     .command('show')
     .argument(...which)
     .description('every field of one')
-    .action(
-      run(async (globals, output, named: string) =>
-        (await import('./read-collectors.ts')).collectorsShowCommand(named, globals, output),
-      ),
-    );
+    .action(run(async () => (await import('./read-collectors.ts')).collectorsShowCommand));
   collectors
     .command('create')
     .description('create a hosted collector; installed ones register themselves')
     .option(...fromOption)
     .option(...setOption, collectAssignment)
-    .action(
-      run(async (globals, output, stated: StatedFields) =>
-        (await import('./change-collectors.ts')).collectorsCreateCommand(globals, stated, output),
-      ),
-    );
+    .action(run(async () => (await import('./change-collectors.ts')).collectorsCreateCommand));
   collectors
     .command('update')
     .argument(...which)
     .description('set some fields, and keep the others as they are')
     .option(...fromOption)
     .option(...setOption, collectAssignment)
-    .action(
-      run(async (globals, output, named: string, stated: StatedFields) =>
-        (await import('./change-collectors.ts')).collectorsUpdateCommand(named, globals, stated, output),
-      ),
-    );
+    .action(run(async () => (await import('./change-collectors.ts')).collectorsUpdateCommand));
   collectors
     .command('delete')
     .argument(...which)
     .description('delete one, with its sources; asks first')
     .option(...yesOption)
-    .action(
-      run(async (globals, output, named: string, options: { yes: boolean }) =>
-        (await import('./delete-collectors.ts')).collectorsDeleteCommand(named, globals, options, output),
-      ),
-    );
+    .action(run(async () => (await import('./delete-collectors.ts')).collectorsDeleteCommand));
   collectors
     .command('delete-offline')
     .description('delete every installed collector that was away for long; asks first')
     .requiredOption('--days <days>', 'last seen alive at least so many days ago', wholeDays)
     .option(...yesOption)
-    .action(
-      run(async (globals, output, options: { days: number; yes: boolean }) =>
-        (await import('./delete-collectors.ts')).collectorsDeleteOfflineCommand(globals, options, output),
-      ),
-    );
+    .action(run(async () => (await import('./delete-collectors.ts')).collectorsDeleteOfflineCommand));
   program
     .command('builds')
     .description('the builds that the service offers')
-    .action(
-      run(async (globals, output) => (await import('./builds-command.ts')).buildsCommand(globals, output)),
-    );
+    .action(run(async () => (await import('./builds-command.ts')).buildsCommand));
 }

@@ -9,8 +9,7 @@ import { withManagement } from './with-management.ts';
 /** `upwave collectors delete <id|name>`: one collector, for good, with its sources. */
 export async function collectorsDeleteCommand(
   idOrName: string,
-  { config, json }: GlobalOptions,
-  { yes }: { readonly yes: boolean },
+  { config, json, yes }: GlobalOptions & { readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const ask = makeConsent({ yes, input: process.stdin, output: output.err });
@@ -32,8 +31,7 @@ const namesShownMax = 10;
 
 /** `upwave collectors delete-offline --days N`: begins the deletion of every collector that was away so long. */
 export async function collectorsDeleteOfflineCommand(
-  { config, json }: GlobalOptions,
-  { days, yes }: { readonly days: number; readonly yes: boolean },
+  { config, json, days, yes }: GlobalOptions & { readonly days: number; readonly yes: boolean },
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const ask = makeConsent({ yes, input: process.stdin, output: output.err });

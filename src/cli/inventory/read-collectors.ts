@@ -9,7 +9,7 @@ import { findCollector } from './find-collector.ts';
 import { renderFields } from './render-fields.ts';
 import { withManagement } from './with-management.ts';
 
-export interface CollectorsListOptions {
+export interface CollectorsListOptions extends GlobalOptions {
   readonly filter?: CollectorFilter;
   readonly offlineDays?: number;
   /** A glob or a `/regular expression/` for names. */
@@ -18,8 +18,7 @@ export interface CollectorsListOptions {
 
 /** `upwave collectors list`: every collector of the account, or a part of them. */
 export async function collectorsListCommand(
-  { config, json }: GlobalOptions,
-  { filter, offlineDays, match }: CollectorsListOptions,
+  { config, json, filter, offlineDays, match }: CollectorsListOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const matches = readPattern(match);

@@ -34,12 +34,13 @@ export async function sourcesListCommand(
 
 /** `upwave sources show <collector> <source>`: every field of one source. */
 export async function sourcesShowCommand(
-  named: { readonly collector: string; readonly source: string },
+  inCollector: string,
+  named: string,
   { config, json }: GlobalOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const source = await withManagement({ config, output }, async (desk) =>
-    findSource(desk, await findCollector(desk, named.collector), named.source),
+    findSource(desk, await findCollector(desk, inCollector), named),
   );
   if (json) printJson(output, { source });
   else output.out.write(`${renderFields(source)}\n`);
@@ -48,15 +49,16 @@ export async function sourcesShowCommand(
 
 /** `upwave sources export <collector> [source]`: the document that can register a new collector, or one source of it. */
 export async function sourcesExportCommand(
-  named: { readonly collector: string; readonly source: string | undefined },
+  inCollector: string,
+  named: string | undefined,
   { config }: GlobalOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const document = await withManagement({ config, output }, async (desk) => {
     const { sources } = desk.management;
-    const collector = await findCollector(desk, named.collector);
-    if (named.source === undefined) return desk.orFail(await sources.downloadAll(collector.id, desk.stop));
-    const { id } = await findSource(desk, collector, named.source);
+    const collector = await findCollector(desk, inCollector);
+    if (named === undefined) return desk.orFail(await sources.downloadAll(collector.id, desk.stop));
+    const { id } = await findSource(desk, collector, named);
     return desk.orFail(await sources.download({ collectorId: collector.id, sourceId: id }, desk.stop));
   });
   printJson(output, document);

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandRunner } from '../shell/command.ts';
 import { collectAssignment } from './assignments.ts';
-import type { StatedFields } from './stated-fields.ts';
 
 const whichCollector = ['<collector>', 'its id, or its name'] as const;
 const whichSource = ['<source>', 'its id, or its name'] as const;
@@ -13,32 +12,20 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .command('list')
     .argument(...whichCollector)
     .description('every source of a collector')
-    .action(
-      run(async (globals, output, collector: string) =>
-        (await import('./read-sources.ts')).sourcesListCommand(collector, globals, output),
-      ),
-    );
+    .action(run(async () => (await import('./read-sources.ts')).sourcesListCommand));
   sources
     .command('show')
     .argument(...whichCollector)
     .argument(...whichSource)
     .description('every field of one')
-    .action(
-      run(async (globals, output, collector: string, source: string) =>
-        (await import('./read-sources.ts')).sourcesShowCommand({ collector, source }, globals, output),
-      ),
-    );
+    .action(run(async () => (await import('./read-sources.ts')).sourcesShowCommand));
   sources
     .command('create')
     .argument(...whichCollector)
     .description('create one, or every one of an exported document')
     .option('--from <file>', 'fields in a JSON or YAML file')
     .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
-    .action(
-      run(async (globals, output, collector: string, stated: StatedFields) =>
-        (await import('./change-sources.ts')).sourcesCreateCommand(collector, globals, stated, output),
-      ),
-    );
+    .action(run(async () => (await import('./change-sources.ts')).sourcesCreateCommand));
   sources
     .command('update')
     .argument(...whichCollector)
@@ -46,40 +33,18 @@ export function addSourcesProgram(program: Command, run: CommandRunner): void {
     .description('set some fields, and keep the others as they are')
     .option('--from <file>', 'fields in a JSON or YAML file')
     .option('--set <name=value>', 'one field, as in `collectors update` (repeatable)', collectAssignment)
-    .action(
-      run(async (globals, output, collector: string, source: string, stated: StatedFields) =>
-        (await import('./change-sources.ts')).sourcesUpdateCommand(
-          { collector, source },
-          globals,
-          stated,
-          output,
-        ),
-      ),
-    );
+    .action(run(async () => (await import('./change-sources.ts')).sourcesUpdateCommand));
   sources
     .command('delete')
     .argument(...whichCollector)
     .argument(...whichSource)
     .description('delete one; asks first')
     .option('-y, --yes', 'do not ask', false)
-    .action(
-      run(async (globals, output, collector: string, source: string, options: { yes: boolean }) =>
-        (await import('./change-sources.ts')).sourcesDeleteCommand(
-          { collector, source },
-          globals,
-          options,
-          output,
-        ),
-      ),
-    );
+    .action(run(async () => (await import('./change-sources.ts')).sourcesDeleteCommand));
   sources
     .command('export')
     .argument(...whichCollector)
     .argument('[source]', 'only this one')
     .description('print the document that can register a new collector')
-    .action(
-      run(async (globals, output, collector: string, source: string | undefined) =>
-        (await import('./read-sources.ts')).sourcesExportCommand({ collector, source }, globals, output),
-      ),
-    );
+    .action(run(async () => (await import('./read-sources.ts')).sourcesExportCommand));
 }

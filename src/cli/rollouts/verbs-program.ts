@@ -2,10 +2,10 @@ import { type Command, Option } from 'commander';
 import { eventsDefault, eventsMax } from '../../contract/admin/event-limits.ts';
 import { upgradeFailureClasses } from '../../rollout/model/upgrade.ts';
 import { type RolloutVerb, rolloutVerbs } from '../../rollout/verbs/verbs.ts';
-import type { CommandRunner, GlobalOptions } from '../shell/command.ts';
+import type { CommandRunner } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
-import type { ExitCode } from '../shell/exit-codes.ts';
 import { countUpTo, readSubjects, wholeNumber } from '../shell/option-values.ts';
+import type { HoldOptions } from './holds-commands.ts';
 import type { VerbOptions } from './verb-command.ts';
 import { verbTable } from './verb-table.ts';
 
@@ -54,11 +54,6 @@ const whichByVerb: Partial<Record<RolloutVerb, string>> = {
   retry: 'not needed when only one is running, or there is only one policy',
 };
 
-interface DaemonOptions {
-  readonly reason?: string;
-  readonly url?: string;
-}
-
 /** Adds what is asked of a running daemon: `upwave status`, the verbs, `hold`, `release`, `holds` and `explain`. */
 export function addVerbsProgram(program: Command, run: CommandRunner): void {
   program
@@ -67,20 +62,20 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .description('rollouts in one glance, from the daemon')
     .option('-w, --watch', 'show it again every second', false)
     .option(...urlOption)
-    .action(asking(run, async () => (await import('./status-command.ts')).statusCommand));
+    .action(run(async () => (await import('./status-command.ts')).statusCommand));
   program
     .command('events')
     .argument('[rollout]', 'its id, or its policy; not needed when only one is running')
     .description('what happened to a rollout and its collectors, newest first: who, what, why, when')
     .option('--limit <count>', `how many, at most ${eventsMax}`, countUpTo(eventsMax), eventsDefault)
     .option(...urlOption)
-    .action(asking(run, async () => (await import('./events-command.ts')).eventsCommand));
+    .action(run(async () => (await import('./events-command.ts')).eventsCommand));
   program
     .command('explain')
     .argument('<collector>', 'its id, or its name')
     .description('why a collector is not upgraded now, and when: where it stands with each policy')
     .option(...urlOption)
-    .action(asking(run, async () => (await import('./explain-command.ts')).explainCommand));
+    .action(run(async () => (await import('./explain-command.ts')).explainCommand));
   for (const verb of rolloutVerbs) addVerb(program, run, verb);
   for (const verb of ['hold', 'release'] as const) {
     program
@@ -94,14 +89,11 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
       .option(...reasonOption)
       .option(...urlOption)
       .action(
-        run(async ({ config, json }, output, words: readonly string[], options: DaemonOptions) =>
-          (await import('./holds-commands.ts')).holdCommand(
-            verb,
-            readSubjects(words),
-            { config, json, ...options },
-            output,
-          ),
-        ),
+        run(async () => {
+          const { holdCommand } = await import('./holds-commands.ts');
+          return (words: readonly string[], options: HoldOptions, output: ConsoleOutput) =>
+            holdCommand(verb, readSubjects(words), options, output);
+        }),
       );
   }
   addStart(program, run);
@@ -110,11 +102,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .command('holds')
     .description('builds, collectors and strata that are held: by whom, since when, and why')
     .option(...urlOption)
-    .action(
-      run(async ({ config, json }, output, options: { url?: string }) =>
-        (await import('./holds-commands.ts')).holdsCommand({ config, json, ...options }, output),
-      ),
-    );
+    .action(run(async () => (await import('./holds-commands.ts')).holdsCommand));
 }
 
 /** Adds `upwave start`. */
@@ -129,16 +117,7 @@ function addStart(program: Command, run: CommandRunner): void {
     .option('-y, --yes', 'start what is shown without asking', false)
     .option(...reasonOption)
     .option(...urlOption)
-    .action(
-      run(
-        async (
-          { config, json },
-          output,
-          policy: string,
-          options: DaemonOptions & { plan?: string; yes: boolean },
-        ) => (await import('./start-command.ts')).startCommand(policy, { config, json, ...options }, output),
-      ),
-    );
+    .action(run(async () => (await import('./start-command.ts')).startCommand));
 }
 
 /** Adds `upwave reload`. */
@@ -150,27 +129,7 @@ function addReload(program: Command, run: CommandRunner): void {
     )
     .option(...reasonOption)
     .option(...urlOption)
-    .action(
-      run(async ({ config, json }, output, options: DaemonOptions) =>
-        (await import('./reload-command.ts')).reloadCommand({ config, json, ...options }, output),
-      ),
-    );
-}
-
-/** What is done with one subject: the command gets its own options together with those that every command takes. */
-function asking<Subject, Options extends object>(
-  run: CommandRunner,
-  load: () => Promise<
-    (
-      subject: Subject,
-      options: Options & Pick<GlobalOptions, 'config' | 'json'>,
-      output: ConsoleOutput,
-    ) => Promise<ExitCode>
-  >,
-) {
-  return run(async ({ config, json }, output, subject: Subject, options: Options) =>
-    (await load())(subject, { ...options, config, json }, output),
-  );
+    .action(run(async () => (await import('./reload-command.ts')).reloadCommand));
 }
 
 function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void {
@@ -184,14 +143,10 @@ function addVerb(program: Command, run: CommandRunner, verb: RolloutVerb): void 
     .option(...urlOption);
   for (const option of verbOptions[verb] ?? []) command.addOption(option);
   command.action(
-    run(
-      async (
-        { config, json },
-        output,
-        rollout: string | undefined,
-        options: Omit<VerbOptions, 'config' | 'json'>,
-      ) =>
-        (await import('./verb-command.ts')).verbCommand(verb, rollout, { config, json, ...options }, output),
-    ),
+    run(async () => {
+      const { verbCommand } = await import('./verb-command.ts');
+      return (rollout: string | undefined, options: VerbOptions, output: ConsoleOutput) =>
+        verbCommand(verb, rollout, options, output);
+    }),
   );
 }

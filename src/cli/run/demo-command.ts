@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startReferenceService } from '../../reference-service/server/start-reference-service.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { secretsOf } from '../shell/choose-redis.ts';
+import type { GlobalOptions } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { openConfig } from '../shell/open-config.ts';
@@ -24,7 +25,7 @@ const speed = 100;
  * `upwave demo`: a Redis, the reference service with a simulated fleet, and a rollout in three waves, on this machine
  * and without an account. It exits with 0 when the night ended as its scenario says: one collector fails for good.
  */
-export async function demoCommand(output: ConsoleOutput): Promise<ExitCode> {
+export async function demoCommand(_options: GlobalOptions, output: ConsoleOutput): Promise<ExitCode> {
   const stop = stopSignal();
   const tell = (text: string) => output.err.write(`${text}\n`);
   const dataDir = mkdtempSync(join(tmpdir(), 'upwave-demo-'));

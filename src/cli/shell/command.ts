@@ -8,10 +8,33 @@ export interface GlobalOptions {
   readonly color: boolean;
 }
 
-/** Makes what the command line calls out of what a command is: it gets the global options, and its exit code counts. */
-export type CommandRunner = <Args extends readonly unknown[]>(
-  action: (globals: GlobalOptions, output: ConsoleOutput, ...args: Args) => Promise<ExitCode> | ExitCode,
-) => (...args: Args) => Promise<void>;
+/**
+ * What every command is: it gets its arguments in their order, then its own options together with the global ones, then
+ * where it prints.
+ */
+type CommandFunction = (...args: never[]) => Promise<ExitCode> | ExitCode;
+
+/**
+ * Makes what the command line calls out of a command, whose exit code counts. A command is loaded only when it is asked
+ * for: what it needs (zod, undici, BullMQ, ioredis, fastify) would make every other one wait, and a usage error, too.
+ */
+export type CommandRunner = (load: () => Promise<CommandFunction>) => (...given: unknown[]) => Promise<void>;
+
+export function makeCommandRunner(parts: {
+  readonly globals: () => GlobalOptions;
+  readonly outputFor: (globals: GlobalOptions) => ConsoleOutput;
+  readonly onEnd: (exitCode: ExitCode) => void;
+}): CommandRunner {
+  return (load) =>
+    async (...given) => {
+      const globals = parts.globals();
+      // Commander gives the arguments, then the command's own options, then the command itself.
+      const args = given.slice(0, -2);
+      const options = { ...globals, ...(given.at(-2) as object) };
+      const command = (await load()) as (...all: readonly unknown[]) => Promise<ExitCode> | ExitCode;
+      parts.onEnd(await command(...args, options, parts.outputFor(globals)));
+    };
+}
 
 /** A command that could not do what it was asked, in words for the person who asked; shown without a stack. */
 export class CommandFailure extends Error {

@@ -12,9 +12,5 @@ export function addStateProgram(program: Command, run: CommandRunner): void {
       '--redis <url>',
       'another Redis than the config names, or `embedded` for the data of `run --redis embedded`',
     )
-    .action(
-      run(async ({ config }, output, rollout: string, options: { out?: string; redis?: string }) =>
-        (await import('./export-command.ts')).exportCommand(rollout, { config, ...options }, output),
-      ),
-    );
+    .action(run(async () => (await import('./export-command.ts')).exportCommand));
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import { verbCommand } from '../../../../src/cli/rollouts/verb-command.ts';
 import { addVerbsProgram } from '../../../../src/cli/rollouts/verbs-program.ts';
-import type { CommandRunner } from '../../../../src/cli/shell/command.ts';
+import { makeCommandRunner } from '../../../../src/cli/shell/command.ts';
 import { exitCodes } from '../../../../src/cli/shell/exit-codes.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { startedAt } from '../../../support/builders.ts';
@@ -77,11 +77,13 @@ describe('the commands that speak to a daemon', () => {
       };
       let code: number | undefined;
       const json = args.includes('--json');
-      const run: CommandRunner =
-        (action) =>
-        async (...given) => {
-          code = await action({ config: '/no/such/upwave.yaml', json, color: false }, output, ...given);
-        };
+      const run = makeCommandRunner({
+        globals: () => ({ config: '/no/such/upwave.yaml', json, color: false }),
+        outputFor: () => output,
+        onEnd: (exitCode) => {
+          code = exitCode;
+        },
+      });
       const program = new Command().option('--json').exitOverride();
       program.configureOutput({ writeErr: (text) => output.err.write(text) });
       addVerbsProgram(program, run);

@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import type { CommandRunner } from '../shell/command.ts';
+
+/** Adds `upwave plan` and `upwave config check`: what would be done, without a daemon. */
+export function addPlanProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('plan')
+    .argument('[policy]', 'only this one')
+    .description(
+      'what a rollout would do now: waves, who is left out and why, time and requests; writes nothing',
+    )
+    .option('--members', 'name every collector', false)
+    .action(run(async () => (await import('./plan-command.ts')).planCommand));
+  program
+    .command('config')
+    .description('about the config file')
+    .command('check')
+    .description('find every mistake in it, each with its line')
+    .option(
+      '--fleet',
+      'also read the inventory: which policy matches nothing, and which two claim the same collectors',
+      false,
+    )
+    .option('--print', 'show the whole config as it is understood: defaults filled in, secrets masked', false)
+    .action(run(async () => (await import('./config-check-command.ts')).configCheckCommand));
+}

@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { CommandFailure, type CommandRunner, type GlobalOptions } from '../shell/command.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
+import { positiveNumber, wholeNumber } from '../shell/option-values.ts';
+
+/** Adds `upwave run`. */
+export function addRunProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('run')
+    .description('the daemon: scans at start and on schedule; with --once, runs every policy now and ends')
+    .option(
+      '--once',
+      'start every policy now, show progress, end when each rollout has ended, is held, or waits for approval or a window',
+      false,
+    )
+    .option('--wait', 'with --once: stay while a window is closed', false)
+    .option('--redis <url>', 'another Redis than the config names, or `embedded` for one of its own')
+    .option('--log-file <file>', 'with --once: where the log goes')
+    .action(run(async () => runOrRunOnce));
+}
+
+interface RunOptions extends GlobalOptions {
+  readonly once: boolean;
+  readonly wait: boolean;
+  readonly redis?: string;
+  readonly logFile?: string;
+}
+
+async function runOrRunOnce(options: RunOptions, output: ConsoleOutput): Promise<ExitCode> {
+  if (options.once) return (await import('./run-once.ts')).runOnceCommand(options, output);
+  refuseForDaemon(options);
+  return (await import('./run-command.ts')).runCommand(options);
+}
+
+/** Left out of account in silence, they would seem to be in force. */
+function refuseForDaemon({ wait, logFile }: { readonly wait: boolean; readonly logFile?: string }): void {
+  const words = wait
+    ? '--wait is for `run --once`; `run` waits for windows anyway'
+    : logFile === undefined
+      ? undefined
+      : '--log-file is for `run --once`; `run` logs to stdout: `run >> FILE`';
+  if (words !== undefined) throw new CommandFailure(exitCodes.usageOrConfig, words);
+}
+
+/** Adds `upwave service` and `upwave demo`: the service, played. */
+export function addServiceProgram(program: Command, run: CommandRunner): void {
+  program
+    .command('service')
+    .description('the reference service: the Collector Management API with a simulated fleet')
+    .option('--host <host>', 'where to listen', '127.0.0.1')
+    .option('--port <port>', 'where to listen; 0 takes a free one', wholeNumber, 8080)
+    .option('--fleet <size>', 'how many collectors', wholeNumber)
+    .option('--access-id <id>', 'the access id it accepts (or UPWAVE_ACCESS_ID)')
+    .option('--access-key <key>', 'the access key it accepts (or UPWAVE_ACCESS_KEY)')
+    .option('--speed <factor>', 'how much faster than real time it lives', positiveNumber, 1)
+    .option('--scenario <file>', 'fleet, builds, durations and faults')
+    .option(
+      '--state <file>',
+      'keeps fleet, sources, tasks and builds over restarts; made when it is not there',
+    )
+    .option('--openapi', 'print the OpenAPI document of the API, and end')
+    .action(run(async () => (await import('./service-command.ts')).serviceCommand));
+  program
+    .command('demo')
+    .description('watch a simulated fleet being upgraded: no account, no Redis needed')
+    .action(run(async () => (await import('./demo-command.ts')).demoCommand));
+}
