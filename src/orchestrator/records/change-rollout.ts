@@ -106,26 +106,48 @@ export async function holdRollout(
   );
 }
 
-const liftingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
-  'approved',
-  'resumed',
-  'holdEnded',
-  'reopened',
-  'brakeLifted',
-]);
+/**
+ * What each fact does to the brake of a rollout that runs, in the same write, so that no create leaves after it. A wave
+ * that moves on says nothing about the brake, which a failure may have set a moment ago. Whether the failures so far are
+ * too many for a changed policy, the next decision judges, which lifts the brake again.
+ */
+const brakeAfter: Readonly<Record<RolloutFact['kind'], 'set' | 'lift' | 'keep'>> = {
+  approved: 'lift',
+  waveAwaitsApproval: 'keep',
+  waveApproved: 'keep',
+  waveOpened: 'keep',
+  soakBegun: 'keep',
+  soakPolled: 'keep',
+  soakSkipped: 'keep',
+  gateAnswered: 'keep',
+  wavePassed: 'keep',
+  strataHeld: 'keep',
+  stratumReleased: 'keep',
+  held: 'keep',
+  holdEnded: 'lift',
+  paused: 'keep',
+  resumed: 'lift',
+  acknowledgedLowered: 'keep',
+  aborted: 'keep',
+  superseded: 'keep',
+  rollbackAsked: 'keep',
+  windowsLifted: 'keep',
+  leftBehindForeseen: 'keep',
+  rollbackNamed: 'keep',
+  rolledBack: 'keep',
+  reopened: 'lift',
+  finished: 'keep',
+  closed: 'keep',
+  accountTied: 'keep',
+  inventoryImplausible: 'set',
+  inventoryTrusted: 'keep',
+  policyChanged: 'set',
+  brakeSet: 'set',
+  brakeLifted: 'lift',
+};
 
-// In the same write, so that no create leaves after it. Whether the failures so far are too many for a changed policy, the
-// next decision judges, which lifts the brake again.
-const stoppingFacts: ReadonlySet<RolloutFact['kind']> = new Set([
-  'brakeSet',
-  'inventoryImplausible',
-  'policyChanged',
-]);
-
-// A wave that moves on says nothing about the brake, which a failure may have set a moment ago.
 function brakeFor(after: Rollout, fact: RolloutFact): 'set' | 'lift' | 'keep' {
-  if (after.state !== 'running' || stoppingFacts.has(fact.kind)) return 'set';
-  return liftingFacts.has(fact.kind) ? 'lift' : 'keep';
+  return after.state === 'running' ? brakeAfter[fact.kind] : 'set';
 }
 
 /**
