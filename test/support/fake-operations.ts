@@ -268,6 +268,11 @@ export function makeFakeOperations(data: {
         statuses.set(status.id, changed);
         return { kind: 'done', status: changed };
       }),
+    repair: ({ rolloutId }) =>
+      answer((): VerbResult => {
+        const status = statuses.get(rolloutId);
+        return status === undefined ? { kind: 'unknownRollout' } : { kind: 'done', status };
+      }),
     hold: (request) => changeHold('hold', request),
     release: (request) => changeHold('release', request),
     listHolds: () => answer(() => data.held ?? { builds: [], collectors: [], strata: [] }),

@@ -32,6 +32,7 @@ import {
   approveRollout,
   pauseRollout,
   previewRollback,
+  repairRollout,
   resumeRollout,
   retryRollout,
   rollBackRollout,
@@ -39,7 +40,7 @@ import {
 } from '../../contract/admin/verbs.ts';
 import { type HttpClient, makeHttpClient } from '../../http/client.ts';
 import { HttpFault } from '../../http/fault.ts';
-import type { HoldRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
+import type { HoldRequest, RepairRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
 import type { StartRequest } from '../../orchestrator/operations/start-policy.ts';
 import type { UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
@@ -75,6 +76,8 @@ export interface AdminClient {
   previewRollback(rolloutId: string, signal?: AbortSignal): Promise<RollbackPreviewBody>;
   /** When it answers, the verb holds (P4). */
   apply(request: VerbRequest, signal?: AbortSignal): Promise<RolloutStatus>;
+  /** Settles corrupt records. */
+  repair(request: RepairRequest, signal?: AbortSignal): Promise<RolloutStatus>;
   /** When it answers, no create of what is held leaves any more (P4). */
   hold(request: HoldRequest, signal?: AbortSignal): Promise<HoldAnswerBody>;
   release(request: HoldRequest, signal?: AbortSignal): Promise<HoldAnswerBody>;
@@ -146,6 +149,8 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
       const limitMs = request.verb === 'approve' ? approveMs : actMs;
       return ask(limitMs, caller, (signal) => sendVerb(http, request, signal));
     },
+    repair: ({ rolloutId: id, ...body }, caller) =>
+      ask(actMs, caller, (signal) => http.call(repairRollout, { params: { id }, body }, { signal })),
     hold: (body, caller) => ask(actMs, caller, (signal) => http.call(holdSubject, { body }, { signal })),
     release: (body, caller) =>
       ask(actMs, caller, (signal) => http.call(releaseSubject, { body }, { signal })),

@@ -74,6 +74,12 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
       const confirmed = { ...(now && { now }), ...(numbers && { shown: numbers }) };
       return apply({ rolloutId: params.id, verb: 'rollback', ...wordsOf(body), ...confirmed });
     },
+    repairRollout: async ({ params, body }) => {
+      const { settlement, collectorId } = body;
+      const of = { rolloutId: params.id, settlement, ...(collectorId !== undefined && { collectorId }) };
+      const result = await ask.act((operations) => operations.repair({ ...of, ...wordsOf(body) }));
+      return { body: judged(params.id, result) };
+    },
     retryRollout: ({ params, body }) => {
       const { failed, failureClass } = body;
       const kind = failureClass === undefined ? {} : { failureClass };

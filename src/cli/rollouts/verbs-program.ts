@@ -96,6 +96,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
         }),
       );
   }
+  addRepair(program, run);
   addStart(program, run);
   addReload(program, run);
   program
@@ -103,6 +104,39 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
     .description('builds, collectors and strata that are held: by whom, since when, and why')
     .option(...urlOption)
     .action(run(async () => (await import('./holds-commands.ts')).holdsCommand));
+}
+
+/** Adds `upwave repair`. */
+function addRepair(program: Command, run: CommandRunner): void {
+  program
+    .command('repair')
+    .argument('<rollout>', 'its id, or its policy')
+    .argument('[collector]', 'the id of one collector; else all corrupt records of the rollout', wholeNumber)
+    .description(
+      'settle records in Redis that cannot be read; a rollout whose own record is corrupt ends as aborted',
+    )
+    .option('--watch', 'watch upgrades that may run to their deadline, and withdraw the others', false)
+    .option('--withdraw', 'withdraw all of them: nothing of them runs', false)
+    .option('-y, --yes', 'repair without asking', false)
+    .option(...reasonOption)
+    .option(...urlOption)
+    .action(
+      run(
+        async (
+          { config, json },
+          output,
+          rollout: string,
+          collector: number | undefined,
+          options: DaemonOptions & { watch: boolean; withdraw: boolean; yes: boolean },
+        ) =>
+          (await import('./repair-command.ts')).repairCommand(
+            rollout,
+            collector,
+            { config, json, ...options },
+            output,
+          ),
+      ),
+    );
 }
 
 /** Adds `upwave start`. */

@@ -110,6 +110,21 @@ const RetryBody = z.object(
   toRetry,
 );
 
+const toRepair = 'say `watch` or `withdraw` as the `settlement`';
+const RepairBody = z.object(
+  {
+    ...whyAndWho,
+    settlement: z.enum(['watch', 'withdraw'], toRepair).meta({
+      description:
+        '`watch`: an upgrade that may run is watched to its deadline. `withdraw`: nothing of it runs; its slot is free.',
+    }),
+    collectorId: z.int().positive().exactOptional().meta({
+      description: 'The collector with a corrupt record. Left out: all corrupt records of the rollout.',
+    }),
+  },
+  toRepair,
+);
+
 const RollbackBody = z
   .object({
     ...whyAndWho,
@@ -200,6 +215,13 @@ export const previewRollback = defineOperation({
   errors: ['notFound', 'refused', 'unavailable'],
   idempotent: true,
   source: 'P15: what a rollback would do now; the request names its numbers',
+});
+export const repairRollout = verb({
+  name: 'repairRollout',
+  summary: 'Settle corrupt records of a rollout',
+  segment: 'repair',
+  body: RepairBody,
+  source: 'DESIGN §3: a corrupt record holds what it belongs to until a person settles it (P1, P2)',
 });
 export const retryRollout = verb({
   name: 'retryRollout',

@@ -3,9 +3,7 @@ import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { decide } from '../../rollout/decision/decide.ts';
 import type { Action } from '../../rollout/decision/decision.ts';
 import { isStorable, type RolloutFact } from '../../rollout/decision/evolve-rollout.ts';
-import { describeRebuilt, type Remains, rebuildUpgrade } from '../../rollout/decision/unreadable-upgrades.ts';
 import { outlierWords, stopWords } from '../../rollout/messages/stop-causes.ts';
-import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { RolloutView } from '../../rollout/model/rollout.ts';
 import type { Upgrade } from '../../rollout/model/upgrade.ts';
 import type { UpgradeFact } from '../../rollout/upgrade/facts.ts';
@@ -18,7 +16,6 @@ import {
   waitForLeavingCreates,
 } from '../records/change-rollout.ts';
 import { changeOf, recordFacts } from '../records/change-upgrade.ts';
-import { describeRebuiltUpgrade } from '../records/describe-change.ts';
 import { loadRolloutView } from '../records/read-records.ts';
 import { checkInventory } from '../watch/judge-inventory.ts';
 import type { Observations } from '../watch/observations.ts';
@@ -136,7 +133,6 @@ const executors: Executors = {
     await parts.queue.bringForward(view.rollout.id, collectorIds);
     return 'unchanged';
   },
-  mend,
   withdrawWaiting: (pass, { reason }) =>
     backgroundTask(pass, 'withdraw', ({ parts, view, fence }, signal) =>
       withdrawWaiting(parts, view.rollout, { reason, fence }, signal),
@@ -267,25 +263,6 @@ async function withdrawHeld(
     return [{ upgrade, fact: { kind: 'withdrawn', at: nowOf(pass), reason } as const }];
   });
   return (await recordFacts(parts, view.rollout, news, { fence })).length > 0;
-}
-
-/** Those that may be running have a step that is due, which the next pass delivers if its job was lost. */
-async function mend(
-  { parts, view, fence }: Pass,
-  { collectorIds }: Extract<Action, { do: 'mend' }>,
-): Promise<Did> {
-  const { rollout } = view;
-  const at = parts.clock.now();
-  const rebuild = (remains: Remains, groups: PlanGroups) => {
-    const upgrade = rebuildUpgrade(remains, rollout, groups, at);
-    return {
-      upgrade,
-      event: describeRebuiltUpgrade(rollout, upgrade, { at, reason: describeRebuilt(remains) }),
-    };
-  };
-  const rebuilt = await parts.store.mend({ rolloutId: rollout.id, collectorIds }, rebuild, fence);
-  for (const { event } of rebuilt) parts.sink.tell(event);
-  return rebuilt.length > 0 ? 'changed' : 'unchanged';
 }
 
 function nowOf({ parts }: Pass): EpochMs {

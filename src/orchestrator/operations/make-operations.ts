@@ -20,6 +20,7 @@ import { listPolicies } from './list-policies.ts';
 import type { Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import { showRollback } from './preview-rollback.ts';
+import { repair } from './repair.ts';
 
 /** Makes what an operator can see and do, from store and register: it works on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): RolloutOperations {
@@ -74,6 +75,12 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       const status = await rolloutStatus(request.rolloutId);
       if (status === undefined) return { kind: 'unknownRollout' };
       return { kind: judgement.kind === 'change' ? 'done' : 'unchanged', status } satisfies VerbResult;
+    },
+    repair: async (request) => {
+      const result = await repair(parts, request);
+      const status = await rolloutStatus(request.rolloutId);
+      if (result === undefined || status === undefined) return { kind: 'unknownRollout' };
+      return result === 'repaired' ? { kind: 'done', status } : refused(result.refusal);
     },
     hold: (request) => hold(parts, request),
     release: (request) => release(parts, request),

@@ -9,6 +9,7 @@ import type { ExplanationKind } from '../../rollout/status/explain-unplanned.ts'
 import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AttemptStatus } from '../../rollout/upgrade/attempts.ts';
+import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { Refusal } from '../../rollout/verbs/refusal.ts';
 import type { AskedVerb } from '../../rollout/verbs/verbs.ts';
 import type { AuditEntry, CollectorHold } from '../ports/fleet-register.ts';
@@ -22,6 +23,15 @@ export type VerbRequest = AskedVerb & {
   readonly by: string;
   readonly reason: string;
 };
+
+export interface RepairRequest {
+  readonly rolloutId: string;
+  /** Whose record is meant; absent: the rollout's own, and those of all its upgrades. */
+  readonly collectorId?: number;
+  readonly settlement: Settlement;
+  readonly by: string;
+  readonly reason: string;
+}
 
 /** The verb is not legal now; `reason` says the refusal in an operator's words. */
 export interface Refused {
@@ -151,6 +161,8 @@ export interface RolloutOperations {
   previewRollback(rolloutId: string): Promise<RollbackPreviewResult>;
   /** When it answers, the verb holds: after a `pause` or `abort` no create leaves from any daemon (P4). */
   apply(request: VerbRequest): Promise<VerbResult>;
+  /** Settles corrupt records; refused where none is corrupt. */
+  repair(request: RepairRequest): Promise<VerbResult>;
   /** When it answers, no create of what is held leaves any more (P4). */
   hold(request: HoldRequest): Promise<HoldResult>;
   release(request: HoldRequest): Promise<HoldResult>;

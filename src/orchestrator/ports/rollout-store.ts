@@ -1,9 +1,9 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
-import type { Remains } from '../../rollout/decision/unreadable-upgrades.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
 import type { CapDomain, PlanGroups } from '../../rollout/model/plan-groups.ts';
 import type { Rollout, StoredView } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
+import type { CorruptUpgrade, Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import type { Fence } from './leader.ts';
 
 /** One change of one upgrade, made from the record with `expectedRev`. */
@@ -48,8 +48,8 @@ export interface LoadedUpgrades {
   readonly unreadable: readonly number[];
 }
 
-/** What takes the place of a record that can't be read, and what is told of it. */
-export interface Rebuilt {
+/** The record that takes the place of a corrupt one, and the event of it. */
+export interface RepairedUpgrade {
   readonly upgrade: Upgrade;
   readonly event: RolloutEvent;
 }
@@ -90,7 +90,7 @@ export interface RolloutStore {
   ): Promise<{ readonly rollouts: readonly Rollout[]; readonly next: string | null } | undefined>;
   /** All kept rollouts of these policies, newest first: 1,000 at most. */
   listRollouts(policies: readonly string[]): Promise<readonly Rollout[]>;
-  /** One whose own record can't be read has a `brokenText`; the same in `loadView`. */
+  /** One whose own record can't be read is `unreadable`; the same in `loadView`. */
   loadRollout(rolloutId: string): Promise<Rollout | undefined>;
   /** The next free `n` of `<policy>-<yyyymmdd>-<n>`. */
   nextRolloutNumber(policy: string, yyyymmdd: string): Promise<number>;
@@ -189,15 +189,16 @@ export interface RolloutStore {
     guard: SaveGuard,
   ): Promise<readonly number[]>;
   /**
-   * Puts other records in the place of those on their way that can't be read, and counts anew what they had counted; one
-   * that is over stays as it is: nothing waits for it. Nothing is done when one of them changed meanwhile.
+   * Puts other records in the place of corrupt ones that are on their way, and counts anew what they had counted; one that
+   * is over stays as it is: nothing waits for it. Nothing is done when one of them changed meanwhile.
+   * @param of without a collector: all of the rollout
+   * @param replace what takes the place of one, as it is settled
    * @returns those that were put there
    */
-  mend(
-    of: { readonly rolloutId: string; readonly collectorIds: readonly number[] },
-    rebuild: (remains: Remains, groups: PlanGroups) => Rebuilt,
-    fence: Fence,
-  ): Promise<readonly Rebuilt[]>;
+  repair(
+    of: { readonly rolloutId: string; readonly collectorId?: number; readonly settlement: Settlement },
+    replace: (corrupt: CorruptUpgrade, groups: PlanGroups, as: Settlement) => RepairedUpgrade,
+  ): Promise<readonly RepairedUpgrade[]>;
   /**
    * The intent before a create: saved only while the rollout runs and is not braked (P4), and is still at the
    * `rolloutRev` at which the create was found to be right: what was held since then must not leave.

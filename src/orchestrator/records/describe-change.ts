@@ -46,11 +46,11 @@ function causeOf(upgrade: Upgrade): string {
   return upgrade.progress.state === 'queued' ? (upgrade.progress.refused?.reason ?? '') : reasonOf(upgrade);
 }
 
-/** The event of an upgrade that took the place of one whose record can't be read. */
-export function describeRebuiltUpgrade(
+/** The event of an upgrade that took the place of a corrupt record. */
+export function describeRepairedUpgrade(
   rollout: Rollout,
   upgrade: Upgrade,
-  { at, reason }: { readonly at: EpochMs; readonly reason: string },
+  { at, by, reason }: { readonly at: EpochMs; readonly by: string; readonly reason: string },
 ): RolloutEvent {
   const waveName = rollout.waves[upgrade.identity.wave]?.name;
   return {
@@ -59,7 +59,7 @@ export function describeRebuiltUpgrade(
     policy: rollout.policy.name,
     rollout: rollout.id,
     reason,
-    by: 'daemon',
+    by,
     ...(waveName === undefined ? {} : { wave: waveName }),
     collectorId: upgrade.identity.collectorId,
     collectorName: upgrade.identity.collectorName,

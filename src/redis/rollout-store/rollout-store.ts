@@ -35,7 +35,7 @@ import {
 } from './kept-rollouts.ts';
 import { listMissed, listUpgrades, loadUpgrades, readUpgrades } from './list-upgrades.ts';
 import { unpackRecords } from './packed-records.ts';
-import { repairUpgrades } from './repair-upgrades.ts';
+import { listCorrupt, repairUpgrades } from './repair-upgrades.ts';
 import { countFreshIntentsScript, saveRolloutScript, viewScript, writeUpgradesScript } from './scripts.ts';
 import { encodeChange, encodeEvents } from './upgrade-index.ts';
 import { decodeView, viewBounds } from './view.ts';
@@ -63,13 +63,13 @@ export function makeRedisRolloutStore(redis: {
   const ofRollout = (id: string) => ({ id, keys: rolloutKeys(keyPrefix, id), version });
   const readable = (id: string) => ({ ...ofRollout(id), broken });
   /** One that can't be read would take the turn of those behind it, again and again. */
-  const withoutBroken = (view: StoredView): StoredView => {
+  const withoutCorrupt = async (view: StoredView): Promise<StoredView> => {
     const { id } = view.rollout;
     const canBeRead = ({ collectorId }: Candidate) => !broken.isKnown(upgradeName(id, collectorId));
-    const unreadable = broken.upgradesOf(id);
+    const corruptUpgrades = await listCorrupt(commands, readable(id));
     return {
       ...view,
-      ...(unreadable === undefined ? {} : { unreadable }),
+      ...(corruptUpgrades.length === 0 ? {} : { corruptUpgrades }),
       candidates: view.candidates.map(({ lane, retries, pending }) => ({
         lane,
         retries: retries.filter(canBeRead),
@@ -152,12 +152,12 @@ export function makeRedisRolloutStore(redis: {
       const rollout = await readRollout(kept, rolloutId, reply.stored);
       if (rollout === undefined) return undefined;
       if (known !== undefined && known.mark === reply.groupsMark)
-        return withoutBroken(decodeView(reply, rollout, known.groups));
+        return withoutCorrupt(decodeView(reply, rollout, known.groups));
       const groups = broken.read(() => decodeGroups(reply.groups, rolloutId));
       if (groups === undefined)
-        return { ...withoutBroken(decodeView(reply, rollout, noGroups)), groupsUnreadable: true };
+        return { ...(await withoutCorrupt(decodeView(reply, rollout, noGroups))), groupsUnreadable: true };
       knownGroups.set(rolloutId, { mark: reply.groupsMark, groups });
-      return withoutBroken(decodeView(reply, rollout, groups));
+      return withoutCorrupt(decodeView(reply, rollout, groups));
     },
 
     saveRollout: async ({ rollout, expectedRev, events, brake }, fence) => {
@@ -235,11 +235,7 @@ export function makeRedisRolloutStore(redis: {
       return savedOf(changes, await write(rolloutId, { mode: 'save', ...guard }, changes));
     },
 
-    mend: ({ rolloutId, collectorIds }, rebuild, fence) => {
-      const { fence: fenceKey } = ofPolicy(parseRolloutId(rolloutId).policy);
-      const call = { collectorIds, rebuild, fence, fenceKey, mark: nextMark() };
-      return repairUpgrades(commands, readable(rolloutId), call);
-    },
+    repair: (of, replace) => repairUpgrades(commands, readable(of.rolloutId), of, replace, nextMark()),
 
     saveIntent: async (change, rolloutRev) => {
       const guard = { mode: 'intent', rolloutRev } as const;

@@ -109,6 +109,20 @@ export const writeUpgradesScript = defineScript({
   result: z.array(z.enum(['saved', 'stale', 'braked'])),
 });
 
+export const snapshotScript = defineScript({
+  file: new URL('./lua/snapshot.lua', import.meta.url),
+  keys: ['records', 'counters'],
+  args: { collectors: 'json' },
+  result: z.tuple([texts, texts, texts]),
+});
+
+export const repairUpgradesScript = defineScript({
+  file: new URL('./lua/repair-upgrades.lua', import.meta.url),
+  keys: ['rollout', 'records', 'counters', 'pending', 'due', 'retries', 'intents', 'missed', 'events'],
+  args: { write: 'text', repairs: 'json', counts: 'json', changed: 'json' },
+  result: isDone,
+});
+
 export const stagePlanScript = defineScript({
   file: new URL('./lua/stage-plan.lua', import.meta.url),
   keys: recordKeys,

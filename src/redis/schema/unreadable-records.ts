@@ -1,5 +1,4 @@
 import type { DurationMs } from '../../base/time.ts';
-import type { Unreadable } from '../../rollout/model/rollout.ts';
 
 /** What of ours can't be read: left out where it is one of many, so that it stops nothing else. */
 export interface BrokenRecords {
@@ -7,24 +6,20 @@ export interface BrokenRecords {
   read<T>(read: () => T): T | undefined;
   /** True for a while after this could not be read: there is no use in asking for it again before. */
   isKnown(what: string): boolean;
-  /** Upgrades of a rollout that could not be read, and are not known to be over; undefined: none is known. */
-  upgradesOf(rolloutId: string): Unreadable | undefined;
+  /** Upgrades of a rollout that could not be read. */
+  upgradesOf(rolloutId: string): readonly number[];
   /** Rollouts that a newer upwave has written, as this daemon met them a moment ago: why each is left alone. */
   newer(): readonly string[];
   /** It can be read again, or another record is in its place. */
   forget(what: string): void;
-  /** It can't be read, and nothing waits for it. */
-  leave(what: string): void;
 }
 
 interface Met {
-  readonly firstAt: number;
   readonly lastAt: number;
   readonly error: BrokenRecordError;
-  readonly isLeft: boolean;
 }
 
-// Whoever mends one by hand sees it taken up soon, and meanwhile it costs one read a minute.
+// A record that was repaired by hand is taken up soon, and meanwhile it costs one read a minute.
 const knownForMs: DurationMs = 60_000;
 
 // Each daemon reads its active rollouts every second or two.
@@ -42,11 +37,9 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
         return read();
       } catch (error) {
         if (!(error instanceof BrokenRecordError)) throw error;
-        const known = met.get(error.what);
-        const isNew = known === undefined;
+        const isNew = !met.has(error.what);
         const lastAt = performance.now();
-        const { firstAt, isLeft } = known ?? { firstAt: lastAt, isLeft: false };
-        met.set(error.what, { firstAt, lastAt, isLeft, error });
+        met.set(error.what, { lastAt, error });
         const [eldest] = met.keys();
         if (met.size > toldMax && eldest !== undefined) met.delete(eldest);
         if (isNew) onBroken(error);
@@ -54,18 +47,10 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
       }
     },
     isKnown: (what) => performance.now() - (met.get(what)?.lastAt ?? Number.NEGATIVE_INFINITY) < knownForMs,
-    upgradesOf: (rolloutId) => {
-      const collectorIds: number[] = [];
-      let firstAt = Number.POSITIVE_INFINITY;
-      for (const { error, isLeft, firstAt: at } of met.values()) {
-        const { upgrade } = error;
-        if (isLeft || upgrade?.rolloutId !== rolloutId) continue;
-        collectorIds.push(upgrade.collectorId);
-        firstAt = Math.min(firstAt, at);
-      }
-      if (collectorIds.length === 0) return undefined;
-      return { collectorIds, forMs: performance.now() - firstAt };
-    },
+    upgradesOf: (rolloutId) =>
+      [...met.values()].flatMap(({ error: { upgrade } }) =>
+        upgrade?.rolloutId === rolloutId ? [upgrade.collectorId] : [],
+      ),
     newer: () =>
       [...met.values()].flatMap(({ error, lastAt }) =>
         error instanceof NewerRecordError && performance.now() - lastAt < newerKnownForMs
@@ -74,10 +59,6 @@ export function makeBrokenRecords(onBroken: (error: BrokenRecordError) => void):
       ),
     forget: (what) => {
       met.delete(what);
-    },
-    leave: (what) => {
-      const known = met.get(what);
-      if (known !== undefined) met.set(what, { ...known, isLeft: true });
     },
   };
 }

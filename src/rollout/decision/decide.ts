@@ -5,13 +5,7 @@ import {
   implausibleHoldAfterMs,
   isImplausibleTooLong,
 } from '../model/assess-inventory.ts';
-import {
-  type BuildHold,
-  type HeldFor,
-  isRolloutEnd,
-  type RolloutState,
-  type RolloutView,
-} from '../model/rollout.ts';
+import type { BuildHold, HeldFor, RolloutState, RolloutView } from '../model/rollout.ts';
 import { isEnd } from '../model/upgrade.ts';
 import { hasExcessAcknowledged } from './acknowledged-failures.ts';
 import { admit, earliest } from './admission.ts';
@@ -21,7 +15,6 @@ import { raiseAlarm } from './breaker.ts';
 import type { Action, Decision } from './decision.ts';
 import { decideForeign } from './foreign-rollout.ts';
 import { implausibleBlocker } from './implausible-inventory.ts';
-import { decideUnreadable } from './unreadable-upgrades.ts';
 import { decideWave } from './wave-progress.ts';
 
 /**
@@ -47,14 +40,9 @@ export function decideAssessed(view: AssessedView, now: EpochMs): Decision {
   }
   const isForeign = view.account !== undefined && view.account.kind !== 'own';
   const decision = isForeign ? decideForeign(view, view.account, now) : decideByState(view, now);
-  if (view.unreadable === undefined || (isForeign && !isRolloutEnd(rollout.state))) return decision;
-  const { actions, blocker, wakeAt } = decideUnreadable(view.unreadable, rollout, now);
-  // First: what else is to be done may wait for them.
-  return {
-    actions: [...actions, ...decision.actions],
-    blockers: [...decision.blockers, blocker],
-    wakeAt: earliest([decision.wakeAt, wakeAt]),
-  };
+  if (view.corruptUpgrades === undefined) return decision;
+  const blocker = { kind: 'recordsUnreadable', collectorIds: view.corruptUpgrades, until: null } as const;
+  return { ...decision, blockers: [...decision.blockers, blocker] };
 }
 
 function decideByState(view: AssessedView, now: EpochMs): Decision {

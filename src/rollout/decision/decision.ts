@@ -32,7 +32,6 @@ export type Action =
   /** Their steps are overdue: make sure that a job exists for each. */
   | { readonly do: 'deliver'; readonly collectorIds: readonly number[] }
   /** Their records can't be read: others take their place. */
-  | { readonly do: 'mend'; readonly collectorIds: readonly number[] }
   /** What has not started never will. */
   | { readonly do: 'withdrawWaiting'; readonly reason: string }
   /** What may have run in another account is over by now, and nobody can look at it. */

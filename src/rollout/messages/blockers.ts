@@ -48,7 +48,7 @@ const sentences: {
   recordsUnreadable: ({ collectorIds }) => {
     const [first] = collectorIds;
     const whose = collectorIds.length === 1 ? `collector ${first}` : `${collectorIds.length} collectors`;
-    return `the record of ${whose} in Redis is unreadable: ten minutes after that was noticed, upgrades that may be running are polled, and the others are withdrawn`;
+    return `the record of ${whose} in Redis is unreadable: no upgrade of it starts, and it keeps its slot. Run \`upwave repair\``;
   },
   newerVersion: ({ version, readable }) => unreadableWords({ kind: 'newer', version, readable }),
   account: ({ account }) => accountWords(account),

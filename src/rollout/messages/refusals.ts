@@ -15,6 +15,8 @@ const sentences: {
   readonly [Kind in Refusal['kind']]: (refusal: Extract<Refusal, { kind: Kind }>) => string;
 } = {
   foreign: ({ account }) => accountWords(account),
+  nothingCorrupt: ({ collectorId }) =>
+    `nothing to repair: ${collectorId === null ? 'no active record of it is corrupt' : `it has no active record of collector ${collectorId} that is corrupt`}`,
   recordUnreadable: ({ unreadable }) => unreadableWords(unreadable),
   over: ({ state }) => `it is over (${stateWords(state)})`,
   rollingBack: ({ rollback }) =>

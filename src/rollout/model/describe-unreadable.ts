@@ -7,7 +7,7 @@ export function unreadableWords(record: UnreadableRecord): string {
     case 'newer':
       return `it was written by a newer upwave (record version ${record.version}, this upwave reads ${record.readable}): this daemon leaves it alone. Start a daemon of that version`;
     case 'corrupt':
-      return "its record in Redis can't be read: abort it; nothing of it starts, and what runs is watched to its end";
+      return "its record in Redis can't be read: nothing of it starts, and what runs is watched to its end. Settle it with `upwave repair`, or abort it";
     default:
       return assertNever(record);
   }

@@ -1,4 +1,4 @@
-import type { DurationMs, EpochMs } from '../../base/time.ts';
+import type { EpochMs } from '../../base/time.ts';
 import type { AccountMark, AccountStatus } from './account.ts';
 import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory.ts';
 import type { LeftBehind } from './left-behind.ts';
@@ -246,13 +246,6 @@ export interface BuildHold {
   readonly at: EpochMs;
 }
 
-/** Upgrades on their way whose record can't be read. */
-export interface Unreadable {
-  readonly collectorIds: readonly number[];
-  /** Since the first of them was met. */
-  readonly forMs: DurationMs;
-}
-
 /** What `decide` sees: a summary, never all records, so that its cost does not grow with the fleet. */
 export interface RolloutView {
   readonly rollout: Rollout;
@@ -272,8 +265,8 @@ export interface RolloutView {
   readonly overdue: readonly number[];
   /** Present while the plan's groups can't be read: they are empty then. */
   readonly groupsUnreadable?: true;
-  /** Upgrades whose record can't be read; absent while there is none. */
-  readonly unreadable?: Unreadable;
+  /** Upgrades on their way whose record is corrupt; absent while there is none. */
+  readonly corruptUpgrades?: readonly number[];
   /** The store's own brake: set in the same write as the failure that tripped a wave. */
   readonly braked: boolean;
   /** Mean time from create to proof of the upgrades that succeeded, and how many that is over. */

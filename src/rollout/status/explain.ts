@@ -130,7 +130,6 @@ const stopsAll: Readonly<Record<Action['do'], boolean>> = {
   liftBrake: false,
   admit: false,
   deliver: false,
-  mend: false,
   withdrawWaiting: false,
   abandon: false,
   finish: false,

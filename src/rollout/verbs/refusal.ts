@@ -38,6 +38,8 @@ export type Refusal =
   | { readonly kind: 'moreFailed'; readonly failed: number; readonly asked: number }
   /** Nothing failed as asked; `failed`: what did. */
   | { readonly kind: 'noneOfClass'; readonly asked: string | null; readonly failed: FailedSummary | null }
+  /** No record is corrupt, of this collector or of the whole rollout. */
+  | { readonly kind: 'nothingCorrupt'; readonly collectorId: number | null }
   /** The policy's place is taken. */
   | { readonly kind: 'placeTaken'; readonly active: string }
   /** The plan can't be compared with the fleet of now. */

@@ -17,7 +17,7 @@ import { until } from '../../support/until.ts';
 const redis = useRedis();
 
 describe('a rollout with a record that cannot be read, of a collector that is just upgraded', () => {
-  it('is told of, and comes to its end when it is aborted, with that one seen to its own (P1, P9)', async () => {
+  it('holds its slot until `repair`, and is then seen to its end, also when its rollout is aborted (P1, P2, P9)', async () => {
     const config = redis.config();
     const { commands } = redis.connect();
     const rollout = { waves: [{ name: 'all', maxFailures: '20%' }] };
@@ -41,6 +41,14 @@ describe('a rollout with a record that cannot be read, of a collector that is ju
       explanations: [{ rollout: rolloutId, reason: expect.stringContaining('is unreadable') }],
     });
 
+    // It keeps its slot, and holds its collector, until a person settles it.
+    const shown = await daemon.operations.rolloutStatus(rolloutId);
+    expect(shown?.blockers).toContainEqual(expect.objectContaining({ kind: 'recordsUnreadable' }));
+    const repaired = await callUpwave(
+      ...['repair', rolloutId, String(collectorId), '--watch', '--yes', '--reason', 'it runs'],
+      ...['--url', daemon.url],
+    );
+    expect([repaired.code, repaired.err.split('\n').at(-1)]).toEqual([0, '']);
     const abort = { rolloutId, verb: 'abort', by: 'ann', reason: 'enough' } as const;
     expect((await daemon.operations.apply(abort)).kind).toBe('done');
     const status = await untilEnded(daemon, rolloutId);
@@ -112,7 +120,7 @@ describe("a rollout whose own record can't be read any more, while it is on its 
     const url = ['--url', daemon.url];
     const status = await upwave('status', rolloutId, ...url);
     expect([status.code, status.err]).toEqual([3, '']);
-    expect(status.out).toContain("its record in Redis can't be read: abort it");
+    expect(status.out).toContain("its record in Redis can't be read: nothing of it starts");
     expect(status.out).toMatch(/^do +upwave abort \S+$/m);
     expect((await upwave('events', rolloutId, ...url)).code).toBe(0);
     expect((await upwave('pause', rolloutId, ...url)).err).toContain("can't be read");

@@ -113,7 +113,7 @@ export function makeStorePort(night: Night, process: ProcessModel): RolloutStore
     listMemberIds: (id) => store.listMemberIds(id),
     listUpgrades: (id, page) => call('listUpgrades', () => store.listUpgrades(id, page)),
     listMissed: (id, of) => call('listMissed', () => store.listMissed(id, of)),
-    mend: (of, rebuild, fence) => call('mend', () => store.mend(of, rebuild, fence)),
+    repair: (of, replace) => call('repair', () => store.repair(of, replace)),
     listDue: (id, limit) => call('listDue', () => store.listDue(id, limit)),
     admit: (admission, fence) =>
       call('admit', async () => {

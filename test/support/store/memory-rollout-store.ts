@@ -355,7 +355,7 @@ export function makeMemoryRolloutStore(now: () => EpochMs = Date.now): MemoryRol
       );
     },
     packEnded: async () => undefined,
-    mend: async () => [],
+    repair: async () => [],
     saveIntent: async (change, rolloutRev) => transition(change, { mode: 'intent', rolloutRev }),
     countFreshIntents: async (id, withinMs) =>
       [...(kept.get(id)?.intents.values() ?? [])].filter((at) => at >= now() - withinMs).length,

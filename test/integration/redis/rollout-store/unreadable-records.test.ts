@@ -137,7 +137,7 @@ describe('a record that cannot be read', () => {
 const inShort = ({ identity, progress }: Upgrade) =>
   `${identity.collectorId} ${progress.state}${'reason' in progress ? `: ${progress.reason}` : ''}`;
 
-describe('records on their way that cannot be read for a long while', () => {
+describe('corrupt records on their way', () => {
   const states = [
     'pending',
     'queued',
@@ -191,42 +191,38 @@ describe('records on their way that cannot be read for a long while', () => {
       for (const each of ids) await house.commands.hset(house.keys.records, String(each), text);
       await house.store.loadUpgrades(id, ids);
     };
-    const mend = async () => {
-      const view = await house.store.loadView(id, { now: startedAt, overdueBefore: 0, pageSize: 9 });
-      const parts = partsWith(house);
-      const unreadable = view?.unreadable ?? { collectorIds: [], forMs: 0 };
-      // As after the time in which a person, or a newer version of us, may still read them.
-      const later = { ...unreadable, forMs: 3_600_000 };
-      const store: RolloutStore = {
-        ...house.store,
-        loadView: async (...args) => {
-          const seen = await house.store.loadView(...args);
-          return seen?.unreadable === undefined ? seen : { ...seen, unreadable: later };
-        },
-      };
-      await reconcile({ ...parts, store }, id, 1, 1_000);
+    const operations = makeOperations({
+      ...partsWith(house),
+      policies: ['production'],
+      rollouts: [policy],
+      readApiBudgetStatus: async () => anApiBudgetStatus(),
+    });
+    const repair = (settlement: 'watch' | 'withdraw', collectorId?: number) => {
+      const words = { rolloutId: id, by: 'ann', reason: 'checked', settlement };
+      return operations.repair(collectorId === undefined ? words : { ...words, collectorId });
     };
+    const view = () => house.store.loadView(id, { now: startedAt, overdueBefore: 0, pageSize: 9 });
     /** What all that can be read come to, and what is counted. */
     const counted = async () => {
       const all = await house.store.listUpgrades(id, { offset: 0, limit: 100 });
       const fields = parseCounters(Object.entries(await house.commands.hgetall(house.keys.counters)).flat());
       return { all, fields, expected: countPlan(all) };
     };
-    return { ...house, upgrades, breakAll, mend, counted };
+    return { ...house, upgrades, breakAll, repair, view, counted };
   }
 
   it.each(Object.entries(bytes))(
-    'are repaired, and everything adds up again: %s (P9)',
+    'are settled by a person, and everything adds up again: %s (P9)',
     async (_name, text) => {
-      const { breakAll, mend, counted } = await aStore();
+      const { breakAll, repair, counted } = await aStore();
       await breakAll([0, 1, 2, 3, 4, 5, 6], text);
-      await mend();
+      expect((await repair('watch')).kind).toBe('done');
       const { all, fields, expected } = await counted();
       expect(new Map(fields)).toEqual(new Map(expected));
       const withdrawn = 'withdrawn: its record in Redis could not be read';
       expect(all.filter(({ identity: { wave } }) => wave === 0).map(inShort)).toEqual([
         `0 ${withdrawn}`,
-        // One of them may be running, and nobody knows which.
+        // Each of them may be running.
         '1 upgrading',
         '2 upgrading',
         '3 upgrading',
@@ -236,85 +232,97 @@ describe('records on their way that cannot be read for a long while', () => {
         '7 succeeded: ',
         '8 failed: ',
       ]);
+      expect((await repair('watch')).kind).toBe('refused');
     },
   );
 
-  it('are withdrawn where nothing can be running, and their slot is free; else they keep it (P1, P2)', async () => {
-    const { store, breakAll, mend, counted } = await aStore();
-    const slots = async () =>
-      (await store.loadView(id, { now: 0, overdueBefore: 0, pageSize: 1 }))?.slotsTaken;
-    expect(await slots()).toBe(6);
+  it('hold their slots, and are shown, until they are settled; nothing mends them (P2)', async () => {
+    const { store, breakAll, repair, view } = await aStore();
+    expect((await view())?.slotsTaken).toBe(6);
     await breakAll([1, 6, 103]);
-    await mend();
+    expect(await view()).toMatchObject({ slotsTaken: 6, corruptUpgrades: [1, 6, 103] });
+    await repair('withdraw');
     const found = await store.loadUpgrades(id, [1, 6, 103]);
     expect(found.upgrades.map(({ progress: { state } }) => state)).toEqual([
       'withdrawn',
       'withdrawn',
-      'upgrading',
+      'withdrawn',
     ]);
-    expect(await slots()).toBe(5);
-    // No attempt is left: what is not on the build in the end is not created again.
-    expect(found.upgrades[2]).toMatchObject({
-      progress: { taskId: null },
-      tally: { attempts: 2 },
-      identity: { domains: [1], stratum: 1 },
-    });
-    const { fields, expected } = await counted();
-    expect(new Map(fields)).toEqual(new Map(expected));
+    expect((await view())?.slotsTaken).toBe(4);
+    expect(await view()).not.toHaveProperty('corruptUpgrades');
   });
 
-  it('keep what can still be read of them, and are told with their text', async () => {
-    const { store, commands, keys, breakAll, mend } = await aStore();
+  it('are settled one by one: what is left counts as running (P1, P2)', async () => {
+    const { store, breakAll, repair, view, counted } = await aStore();
+    await breakAll([1, 3, 5]);
+    expect((await repair('withdraw', 1)).kind).toBe('done');
+    const before = await view();
+    expect(before?.corruptUpgrades).toEqual([3, 5]);
+    expect(before?.slotsTaken).toBe(5);
+    expect((await repair('watch', 3)).kind).toBe('done');
+    // No attempt is left: what is not on the build in the end is not created again. Its lane is unknown: all caps.
+    expect((await store.loadUpgrades(id, [3])).upgrades[0]).toMatchObject({
+      identity: { domains: [0, 1] },
+      tally: { attempts: 2 },
+      progress: { state: 'upgrading', taskId: null },
+    });
+    expect((await repair('watch', 5)).kind).toBe('done');
+    const { fields, expected } = await counted();
+    expect(new Map(fields)).toEqual(new Map(expected));
+    expect(await repair('watch', 7)).toMatchObject({ kind: 'refused' });
+  });
+
+  it('keep what can still be read of them; the event has their text, and who repaired them', async () => {
+    const { store, commands, keys, breakAll, repair } = await aStore();
     const text = (await commands.hget(keys.records, '0')) ?? '';
     await breakAll([0], text.slice(0, -9));
-    await mend();
+    await repair('withdraw');
     expect((await store.loadUpgrade(id, 0))?.identity.collectorName).toBe(
       anUpgrade({ state: 'pending' }).identity.collectorName,
     );
     const events = await store.readEvents(id, { limit: 9 });
     const event = events.find(({ collectorId }) => collectorId === 0);
-    expect(event).toMatchObject({ event: 'upgrade.withdrawn', collectorId: 0, wave: 'canary' });
+    expect(event).toMatchObject({ event: 'upgrade.withdrawn', collectorId: 0, wave: 'canary', by: 'ann' });
+    expect(event?.reason).toContain('checked');
     expect(event?.reason).toContain(text.slice(0, -9));
   });
 
-  it('stay as they are when they are over, and are left alone from then on', async () => {
-    const { store, commands, keys, breakAll, mend } = await aStore();
+  it('stay as they are when they are over: nothing waits for them', async () => {
+    const { commands, keys, breakAll, repair, view } = await aStore();
     await breakAll([7, 8], '{');
-    await mend();
+    expect(await view()).not.toHaveProperty('corruptUpgrades');
+    expect((await repair('watch')).kind).toBe('refused');
     expect(await commands.hmget(keys.records, '7', '8')).toEqual(['{', '{']);
-    expect(await store.loadView(id, { now: 0, overdueBefore: 0, pageSize: 1 })).not.toHaveProperty(
-      'unreadable',
-    );
   });
 
-  it('are not overwritten once somebody has repaired them by hand', async () => {
-    const { store, commands, keys, breakAll, mend } = await aStore();
+  it('go on where they stood once somebody has repaired them by hand', async () => {
+    const { commands, keys, breakAll, view } = await aStore();
     const text = (await commands.hget(keys.records, '3')) ?? '';
     await breakAll([3]);
+    expect(await view()).toHaveProperty('corruptUpgrades');
     await commands.hset(keys.records, '3', text);
-    await mend();
-    expect(await commands.hget(keys.records, '3')).toBe(text);
-    expect(await store.loadView(id, { now: 0, overdueBefore: 0, pageSize: 1 })).not.toHaveProperty(
-      'unreadable',
-    );
+    expect(await view()).not.toHaveProperty('corruptUpgrades');
   });
 
-  it('are left alone by a leader that was followed by another one', async () => {
-    const { store, breakAll, mend } = await aStore();
-    const lastWord = { rollout: aRollout({ rev: 2 }), expectedRev: 1, events: [], brake: 'set' } as const;
-    expect(await store.saveRollout(lastWord, 2)).toBe('saved');
-    await breakAll([3]);
-    await mend();
-    expect((await store.loadUpgrades(id, [3])).unreadable).toEqual([3]);
-  });
-
-  it('let an aborted rollout come to its end', async () => {
+  it('keep an aborted rollout open until they are settled (P2, P9)', async () => {
     const house = aHouse();
     const rollout = aRollout({ state: 'aborted', waves: [aWave({ state: 'open', size: 3 })] });
     await house.store.freeze({ rollout, upgrades: pendingOnes(3), groups: someGroups(), events: [] });
     await house.breakRecord(2);
-    await reconcile(partsWith(house), id, 1, 1_000);
-    await reconcile(partsWith(house), id, 1, 1_000);
+    const parts = partsWith(house);
+    for (let again = 0; again < 3; again += 1) await reconcile(parts, id, 1, 1_000);
+    expect((await house.store.loadRollout(id))?.endedAt).toBe(null);
+    const operations = makeOperations({
+      ...parts,
+      policies: ['production'],
+      rollouts: [aPolicy()],
+      readApiBudgetStatus: async () => anApiBudgetStatus(),
+    });
+    expect((await operations.rolloutStatus(id))?.blockers).toContainEqual(
+      expect.objectContaining({ kind: 'recordsUnreadable' }),
+    );
+    await operations.repair({ rolloutId: id, settlement: 'watch', by: 'ann', reason: '' });
+    await reconcile(parts, id, 1, 1_000);
     expect((await house.store.loadRollout(id))?.endedAt).toBe(startedAt);
   });
 });
@@ -482,6 +490,21 @@ describe("a rollout's own record that cannot be read, while it is on its way", (
     );
     expect(event).toMatchObject({ by: 'ann', reason: expect.stringContaining('{"id":"produ') });
     expect(await operations.apply({ ...ask, verb: 'abort' })).toMatchObject({ kind: 'unchanged' });
+  });
+
+  it.each(['watch', 'withdraw'] as const)('is repaired as aborted: %s (P2, P9)', async (settlement) => {
+    const { operations, store, pass, endRunning } = await aBrokenRollout();
+    const answer = await operations.repair({ rolloutId: id, settlement, by: 'ann', reason: '' });
+    expect(answer).toMatchObject({ kind: 'done', status: { state: 'aborted', recordUnreadable: null } });
+    if (settlement === 'watch') await endRunning();
+    for (let again = 0; again < 4; again += 1) await pass();
+    expect(await store.loadRollout(id)).toMatchObject({ state: 'aborted', endedAt: startedAt });
+    expect((await store.loadUpgrade(id, 2))?.progress.state).toBe(
+      settlement === 'watch' ? 'succeeded' : 'unconfirmed',
+    );
+    expect(await store.activeRolloutIds(['production'])).toEqual([]);
+    const again = await operations.repair({ rolloutId: id, settlement, by: 'ann', reason: '' });
+    expect(again.kind).toBe('refused');
   });
 
   it.each(['pause', 'resume', 'approve', 'skipSoak', 'rollback', 'retry'] as const)(

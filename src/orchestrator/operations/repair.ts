@@ -1,0 +1,68 @@
+import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
+import { isRolloutEnd, type RolloutView } from '../../rollout/model/rollout.ts';
+import type { UpgradeState } from '../../rollout/model/upgrade.ts';
+import {
+  type CorruptUpgrade,
+  describeRepair,
+  repairUpgrade,
+  type Settlement,
+} from '../../rollout/upgrade/repair-upgrade.ts';
+import type { VerbJudgement } from '../../rollout/verbs/verbs.ts';
+import { stopRollout } from '../records/change-rollout.ts';
+import { recordFacts } from '../records/change-upgrade.ts';
+import { describeRepairedUpgrade } from '../records/describe-change.ts';
+import { listAllUpgrades, loadRolloutSummary } from '../records/read-records.ts';
+import type { ApplyVerbParts } from './apply-verb.ts';
+import type { RepairRequest } from './operations.ts';
+
+/**
+ * Settles corrupt records as a person says. A rollout whose own record is corrupt ends as aborted.
+ * @returns undefined when there is no such rollout
+ */
+export async function repair(
+  parts: ApplyVerbParts,
+  request: RepairRequest,
+): Promise<Extract<VerbJudgement, { kind: 'refused' }> | 'repaired' | undefined> {
+  const { rolloutId, collectorId, settlement, by, reason } = request;
+  const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
+  if (view === undefined) return undefined;
+  const { unreadable } = view.rollout;
+  if (unreadable?.kind === 'newer')
+    return { kind: 'refused', refusal: { kind: 'recordUnreadable', unreadable } };
+  const isOwnMeant = unreadable !== undefined && collectorId === undefined;
+  if (isOwnMeant) await endCorrupt(parts, view, request);
+  const at = parts.clock.now();
+  const replace = (corrupt: CorruptUpgrade, groups: PlanGroups, as: Settlement) => {
+    const upgrade = repairUpgrade(corrupt, as, { rollout: view.rollout, groups, at });
+    const words = describeRepair(corrupt, { by, reason });
+    return { upgrade, event: describeRepairedUpgrade(view.rollout, upgrade, { at, by, reason: words }) };
+  };
+  const repaired = await parts.store.repair(
+    { rolloutId, settlement, ...(collectorId !== undefined && { collectorId }) },
+    replace,
+  );
+  for (const { event } of repaired) parts.sink.tell(event);
+  parts.wakeUps.ring();
+  if (isOwnMeant || repaired.length > 0) return 'repaired';
+  return { kind: 'refused', refusal: { kind: 'nothingCorrupt', collectorId: collectorId ?? null } };
+}
+
+const runningStates: readonly UpgradeState[] = ['queued', 'starting', 'upgrading', 'verifying'];
+
+/** Ends a rollout whose own record is corrupt; the leader withdraws what waits. Without a watch, what runs is unconfirmed. */
+async function endCorrupt(parts: ApplyVerbParts, view: RolloutView, request: RepairRequest): Promise<void> {
+  const { rolloutId, settlement, by } = request;
+  const reason = request.reason === '' ? `repaired by ${by}` : `repaired by ${by}: ${request.reason}`;
+  await stopRollout(parts, rolloutId, by, ({ rollout: { state, unreadable } }) =>
+    unreadable === undefined || isRolloutEnd(state)
+      ? undefined
+      : { kind: 'aborted', at: parts.clock.now(), reason },
+  );
+  if (settlement === 'watch') return;
+  for (const state of runningStates) {
+    const upgrades = await listAllUpgrades(parts.store, rolloutId, { state });
+    const at = parts.clock.now();
+    const news = upgrades.map((upgrade) => ({ upgrade, fact: { kind: 'abandoned', at, reason } as const }));
+    await recordFacts(parts, view.rollout, news, {});
+  }
+}

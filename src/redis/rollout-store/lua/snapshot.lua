@@ -1,0 +1,12 @@
+-- Reads all records of a rollout and its counters at one instant.
+--
+-- Keys: records, counters.
+-- Arguments: collectors, whose records' SHA-1 is asked for: a corrupt record may be no text at all.
+-- Answers: records, counters, and one SHA-1 for each collector; empty where there is no record.
+
+local sha1s = {}
+for at, id in ipairs(collectors) do
+  local kept = redis.call('HGET', recordsKey, id)
+  sha1s[at] = kept and redis.sha1hex(kept) or ''
+end
+return { redis.call('HGETALL', recordsKey), redis.call('HGETALL', countersKey), sha1s }

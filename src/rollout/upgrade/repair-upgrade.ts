@@ -1,0 +1,94 @@
+import type { EpochMs } from '../../base/time.ts';
+import type { PlanGroups } from '../model/plan-groups.ts';
+import type { Rollout } from '../model/rollout.ts';
+import type { Upgrade } from '../model/upgrade.ts';
+import { adopt, end } from './transitions.ts';
+
+export const settlements = ['watch', 'withdraw'] as const;
+/**
+ * What a person decides about a corrupt record. `watch`: an upgrade that may run is watched to its deadline, and is
+ * unconfirmed at worst. `withdraw`: nothing of it runs, and its slot is free.
+ */
+export type Settlement = (typeof settlements)[number];
+
+/** What the store knows of an upgrade whose record is corrupt. */
+export interface CorruptUpgrade {
+  readonly collectorId: number;
+  readonly wave: number;
+  readonly order: number;
+  /** null: not known. */
+  readonly lane: number | null;
+  /** Whether a task of ours may be running, or have ended unseen. */
+  readonly mayRun: boolean;
+  /** Its text as far as it goes. */
+  readonly text: string;
+}
+
+// Of the old text, in the event that says who repaired it: all of a usual one.
+const textKeptMax = 2_000;
+
+/**
+ * The upgrade that takes the place of a corrupt record. One that is watched keeps its slot until its collector shows the
+ * build or its deadline is over (P2), and has no attempt left, so that no further task is created (P1). Where its lane is
+ * not known, it counts for every cap.
+ */
+export function repairUpgrade(
+  corrupt: CorruptUpgrade,
+  settlement: Settlement,
+  { rollout, groups, at }: { readonly rollout: Rollout; readonly groups: PlanGroups; readonly at: EpochMs },
+): Upgrade {
+  const { collectorId, wave, order, text, mayRun } = corrupt;
+  const { policy } = rollout;
+  const told = /"lane":(\d+)[,}]/.exec(text)?.[1];
+  const lane = corrupt.lane ?? (told === undefined ? null : Number(told));
+  const of = lane === null ? undefined : groups.lanes[lane];
+  const isWatched = mayRun && settlement === 'watch';
+  const found: Upgrade = {
+    identity: {
+      rolloutId: rollout.id,
+      collectorId,
+      collectorName: textOf(text, 'collectorName') ?? `collector ${collectorId}`,
+      wave,
+      order,
+      fromBuild: textOf(text, 'fromBuild') ?? '',
+      toBuild: textOf(text, 'toBuild') ?? rollout.backTo[0] ?? rollout.targetBuild,
+      lane: of === undefined ? 0 : (lane ?? 0),
+      stratum: of?.stratum ?? 0,
+      domains: of?.domains ?? groups.domains.map((_domain, index) => index),
+      eligibleAt: 0,
+    },
+    tally: {
+      attempts: isWatched ? policy.retry.maxAttempts - 1 : 0,
+      createsInDoubt: 0,
+      unexplained: 0,
+      failedPolls: 0,
+      firstStartedAt: null,
+    },
+    progress: { state: 'pending' },
+    // No count of changes comes near: a daemon that still has the old record in hand is refused.
+    rev: at,
+  };
+  if (isWatched) return adopt(found, at, { policy, answerWithinMs: 0, jitter: 0 });
+  return end(found, 'withdrawn', at, 'its record in Redis could not be read');
+}
+
+/** For the event of a repair: the bytes themselves are gone then. */
+export function describeRepair(
+  { text }: CorruptUpgrade,
+  { by, reason }: { readonly by: string; readonly reason: string },
+): string {
+  const why = reason === '' ? '' : `: ${reason}`;
+  return `repaired by ${by}${why}; the record was: ${text.slice(0, textKeptMax)}`;
+}
+
+/** A member of a JSON text that may be corrupt elsewhere. */
+function textOf(text: string, name: string): string | undefined {
+  const [, quoted] = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(text) ?? [];
+  if (quoted === undefined) return undefined;
+  try {
+    return String(JSON.parse(quoted));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
