@@ -15,7 +15,8 @@ import {
   statusOf,
   untilEnded,
 } from '../../support/night/daemon-night.ts';
-import { aFolder, daemonUrl, runUpwave, startUpwave } from '../../support/night/upwave-process.ts';
+import { callUpwave } from '../../support/night/upwave-call.ts';
+import { aFolder, daemonUrl, startUpwave } from '../../support/night/upwave-process.ts';
 import { useRedis } from '../../support/redis/redis.ts';
 import { testSecrets } from '../../support/test-secrets.ts';
 import { until } from '../../support/until.ts';
@@ -77,7 +78,7 @@ describe.concurrent('secrets stay (P12)', () => {
         // Without its scrubber: nothing may rely on it alone.
         scrubsLog: false,
         scenario: {
-          fleet: { size: 20 },
+          fleet: { size: 12 },
           // Errors of every kind, since errors are what carries requests into logs.
           httpFaults: [
             { share: 0.05, fault: '502html' },
@@ -159,6 +160,7 @@ describe.concurrent('secrets stay (P12)', () => {
     const folder = aFolder(onTestFinished);
     folder.write('access-key', `${nightCredentials.accessKey}\n`);
     folder.write('gate-token', `${gateToken}\n`);
+    folder.write('token', `${token}\n`);
     const webhook = { url: gate.url, every: '100ms', tokenFile: 'gate-token' };
     folder.write('gate-url', `${gate.url}/shown?sig=${gateSignature}`);
     const { url: _inItsFile, ...unplaced } = webhook;
@@ -190,10 +192,10 @@ describe.concurrent('secrets stay (P12)', () => {
       ...base,
       service: { ...service, accessKeyFile: 'access-key' },
       redis: config,
-      http: { port, token: '$'.concat('{UPWAVE_TOKEN}') },
+      http: { port, tokenFile: 'token' },
     });
     const upwave = async (...args: readonly string[]) => {
-      const { code, all } = await runUpwave({ ...input, args: [...args, '--config', desk] });
+      const { code, all } = await callUpwave(...args, '--config', desk);
       told.push(`upwave ${args.join(' ')} → ${code}\n${all}`);
       return { code, all };
     };
@@ -204,6 +206,10 @@ describe.concurrent('secrets stay (P12)', () => {
       const { rollouts = [] } = (await answer.body.json()) as { rollouts?: ReadonlyArray<{ id: string }> };
       return rollouts[0]?.id;
     });
+    const readRollout = async () => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await request(`${url}/api/v1/rollouts/${rolloutId}`, { headers })).body.text();
+    };
     told.push(...argumentsOf(daemon.pid));
     told.push(await dump(commands, config.keyPrefix));
     const build = '19.1-1';
@@ -214,15 +220,12 @@ describe.concurrent('secrets stay (P12)', () => {
     const collector = String(night.record().creates[0]?.collectorId);
     expect((await upwave('explain', collector)).all).toContain(nightPolicy);
     await upwave('pause', rolloutId, '--reason', 'a look');
-    // It may be over by then: what is looked for is secrets in what is said.
-    await upwave('resume', rolloutId, '--hold', '1');
+    const { hold } = JSON.parse(await readRollout()) as { readonly hold: number };
+    // It may be over by then: what is searched is what the commands print.
+    await upwave('resume', rolloutId, '--hold', String(hold));
     await upwave('status', rolloutId, '--json');
-    // Asked of the API, which says the same, since each process takes half a second of a core.
     await until('the end', async () => {
-      const answer = await request(`${url}/api/v1/rollouts/${rolloutId}`, {
-        headers: { authorization: `Bearer ${token}` },
-      });
-      const text = await answer.body.text();
+      const text = await readRollout();
       told.push(text);
       return /"state":"(succeeded|finishedWithFailures)"/.test(text) ? true : undefined;
     });
@@ -304,9 +307,7 @@ describe.concurrent('a password of Redis with an @ in it (P12)', () => {
       ['config', 'check', '--print'],
     ];
     await Promise.all(
-      commands.map(async (args) =>
-        told.push((await runUpwave({ cwd: folder.path, args: [...args, '--config', file] })).all),
-      ),
+      commands.map(async (args) => told.push((await callUpwave(...args, '--config', file)).all)),
     );
     daemon.kill('SIGTERM');
     told.push((await daemon.ended).all);

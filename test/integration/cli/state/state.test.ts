@@ -24,7 +24,7 @@ import { makeRedisProcess, redisServerCommand } from '../../../support/redis/red
 
 const redis = useRedis();
 const rollout = { waves: [{ name: 'all', maxFailures: '5%' }] };
-const scenario = { fleet: { size: 60 } };
+const scenario = { fleet: { size: 20 } };
 const noStack = /^\s+at /m;
 
 async function aNight(atEnd: (work: () => Promise<void> | void) => void) {
