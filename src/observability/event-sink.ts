@@ -127,7 +127,7 @@ function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields
       return { level: 'warn', fields: { event, reason: note.reason } };
     case 'record.broken':
       return { level: 'error', fields: { event, reason: note.reason } };
-    case 'look.failed':
+    case 'poll.failed':
       return { level: 'warn', fields: { event, rollout: note.rollout, reason: note.reason } };
     case 'build.held':
     case 'build.released':

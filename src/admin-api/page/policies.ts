@@ -45,8 +45,8 @@ function changesOf({ kind, policies, needsRestart, rollouts }: AnswerOf<'reloadC
   return `changed: ${changed.join(', ')}${later}`;
 }
 
-function policyRow({ policy, lastPoll, nextPollAt, config }: Policy, refresh: () => void): HTMLElement {
-  const failed = lastPoll?.outcome === 'failed' ? [badge('failed'), ' '] : [];
+function policyRow({ policy, lastScan, nextScanAt, config }: Policy, refresh: () => void): HTMLElement {
+  const failed = lastScan?.outcome === 'failed' ? [badge('failed'), ' '] : [];
   const start = make(
     'button',
     {
@@ -59,9 +59,9 @@ function policyRow({ policy, lastPoll, nextPollAt, config }: Policy, refresh: ()
   );
   return row(
     named(policy),
-    lastPoll === null ? '–' : clock(lastPoll.at),
-    [configNote(config), ...failed, lastPoll === null ? 'none yet' : lastPoll.reason],
-    nextPollAt === null ? '–' : clock(nextPollAt),
+    lastScan === null ? '–' : clock(lastScan.at),
+    [configNote(config), ...failed, lastScan === null ? 'none yet' : lastScan.reason],
+    nextScanAt === null ? '–' : clock(nextScanAt),
     start,
   );
 }

@@ -18,18 +18,18 @@ export function renderPolicies(
       const words = configWords(policy, config);
       return words === undefined ? [] : [`config    ${toPrintable(words)}`];
     }),
-    ...policies.map((standing) => `last scan ${toPrintable(standing.policy)} ${lookWords(standing, now)}`),
+    ...policies.map((standing) => `last scan ${toPrintable(standing.policy)} ${scanWords(standing, now)}`),
   ];
 }
 
 const refusedWords = 'The config file has mistakes; the daemon works by the one before.';
 
-function lookWords({ lastPoll, lastGoodAt, nextPollAt }: PolicyStatus, now: EpochMs): string {
-  const next = nextPollAt === null ? '' : `; next ${showInstant(nextPollAt, now)}`;
-  if (lastPoll === null) return `has not been yet${next}`;
-  const reason = toPrintable(lastPoll.reason);
-  const at = showInstant(lastPoll.at, now);
-  if (lastPoll.outcome !== 'failed') return `${at}: ${reason}${next}`;
+function scanWords({ lastScan, lastGoodAt, nextScanAt }: PolicyStatus, now: EpochMs): string {
+  const next = nextScanAt === null ? '' : `; next ${showInstant(nextScanAt, now)}`;
+  if (lastScan === null) return `has not been yet${next}`;
+  const reason = toPrintable(lastScan.reason);
+  const at = showInstant(lastScan.at, now);
+  if (lastScan.outcome !== 'failed') return `${at}: ${reason}${next}`;
   const good = lastGoodAt === null ? '' : ` (the last good one ${showInstant(lastGoodAt, now)})`;
   return `${at}: failed: ${reason}${good}${next}`;
 }

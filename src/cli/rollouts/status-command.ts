@@ -77,8 +77,8 @@ function showOnce(
   if (exitCode === exitCodes.heldOrNeedsAPerson || standings.orphans.length > 0)
     return exitCodes.heldOrNeedsAPerson;
   if (standings.notReady !== undefined) return exitCodes.unreachable;
-  const isLookFailed = standings.policies.some(({ lastPoll }) => lastPoll?.outcome === 'failed');
-  if (isLookFailed) return exitCodes.unreachable;
+  const isScanFailed = standings.policies.some(({ lastScan }) => lastScan?.outcome === 'failed');
+  if (isScanFailed) return exitCodes.unreachable;
   return exitCode;
 }
 

@@ -12,12 +12,12 @@ const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
 const PolicyStandingBody = z
   .object({
     policy: z.string(),
-    lastPoll: z
+    lastScan: z
       .object({ at: Instant, outcome: ScanOutcomeName, reason: z.string() })
       .nullable()
       .meta({ description: 'Its last scan for work; null before the first one.' }),
     lastGoodAt: Instant.nullable().meta({ description: 'Its last scan for work that did not fail.' }),
-    nextPollAt: Instant.nullable().meta({ description: 'When its next scheduled scan is due.' }),
+    nextScanAt: Instant.nullable().meta({ description: 'When its next scheduled scan is due.' }),
     config: z
       .object({ kind: z.enum(['agreed', 'newest', 'outdated']), others: z.number().int().min(0) })
       .meta({

@@ -80,7 +80,7 @@ export async function pollSoakingCollectors(
   await recordFacts(parts, rollout, news, {});
   if (unseen !== undefined) {
     const reason = `after the soak of ${rollout.waves[wave]?.name ?? ''}: ${unseen}`;
-    parts.sink.note({ event: 'look.failed', rollout: rollout.id, reason });
+    parts.sink.note({ event: 'poll.failed', rollout: rollout.id, reason });
   }
   await changeRollout(parts, rollout.id, 'daemon', (current) => {
     const standing = current.rollout.waves[wave];

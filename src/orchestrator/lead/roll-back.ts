@@ -197,7 +197,7 @@ async function findUpgraded(
 
 function failed(parts: RollbackParts, rollout: Rollout, detail: string): 'again' {
   const reason = `the rollback could not be planned: ${detail}`;
-  parts.sink.note({ event: 'look.failed', rollout: rollout.id, reason });
+  parts.sink.note({ event: 'poll.failed', rollout: rollout.id, reason });
   return 'again';
 }
 

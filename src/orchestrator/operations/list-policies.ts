@@ -15,11 +15,11 @@ import type { Configs } from '../scan/configs.ts';
 export interface PolicyStatus {
   readonly policy: string;
   /** null before the first one. */
-  readonly lastPoll: { readonly at: EpochMs; readonly outcome: ScanOutcome; readonly reason: string } | null;
+  readonly lastScan: { readonly at: EpochMs; readonly outcome: ScanOutcome; readonly reason: string } | null;
   /** The last one that did not fail. */
   readonly lastGoodAt: EpochMs | null;
   /** By its schedule. */
-  readonly nextPollAt: EpochMs | null;
+  readonly nextScanAt: EpochMs | null;
   /** How the config of the daemon that was asked stands to those of the others. */
   readonly config: ConfigStatus;
 }
@@ -50,9 +50,9 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
       const last = latestScan(own);
       return {
         policy,
-        lastPoll: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
+        lastScan: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
         lastGoodAt: lastGoodScan(own)?.at ?? null,
-        nextPollAt: parts.forecast(policy, 1)[0] ?? null,
+        nextScanAt: parts.forecast(policy, 1)[0] ?? null,
         config: parts.configs?.standings().get(policy) ?? { kind: 'agreed', others: 0 },
       };
     }),

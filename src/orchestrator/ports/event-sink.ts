@@ -89,7 +89,7 @@ export type DaemonNote =
   /** `backgroundTask`: which, by its key; it is asked for again. */
   | { readonly event: 'backgroundTask.failed'; readonly backgroundTask: string; readonly error: unknown }
   /** The service did not answer what was asked for a rollout as a whole; it is asked again. */
-  | { readonly event: 'look.failed'; readonly rollout: string; readonly reason: string }
+  | { readonly event: 'poll.failed'; readonly rollout: string; readonly reason: string }
   /** This process gets to its work late again and again: too little CPU, or a slow Redis. Told now and then. */
   | { readonly event: 'daemon.starved'; readonly reason: string }
   | { readonly event: 'daemon.started' | 'daemon.stopping' | 'daemon.stopped'; readonly detail: string };

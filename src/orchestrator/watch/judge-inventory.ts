@@ -74,7 +74,7 @@ export async function checkInventory(
   if (signal.aborted) return 'again';
   if (!reading.ok) {
     const reason = `the inventory could not be read: ${describeFailure(reading.failure)}`;
-    parts.sink.note({ event: 'look.failed', rollout: rollout.id, reason });
+    parts.sink.note({ event: 'poll.failed', rollout: rollout.id, reason });
     return 'again';
   }
   const verdict = await judgeInventory(parts, rollout, reading.value);

@@ -88,7 +88,7 @@ export async function watch(
       // Told once: that single looks have taken over costs requests, and no more.
       if (failedPolls === 1) {
         const reason = `the inventory, for what stirs: ${describeFailure(answer.failure)}`;
-        parts.sink.note({ event: 'look.failed', rollout: '', reason });
+        parts.sink.note({ event: 'poll.failed', rollout: '', reason });
       }
     }
     const waitMs = periodMs * 2 ** failedPolls - (parts.clock.now() - beganAt);

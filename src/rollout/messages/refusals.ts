@@ -20,11 +20,11 @@ const sentences: {
   recordUnreadable: ({ unreadable }) => unreadableWords(unreadable),
   over: ({ state }) => `it is over (${stateWords(state)})`,
   rollingBack: ({ rollback }) =>
-    `it is rolling back: ${rollback === null ? 'its rollback has not begun' : `see its rollback ${rollback}`}`,
+    `it is rolling back: ${rollback === null ? 'its rollback has not started' : `see its rollback ${rollback}`}`,
   alreadyHeld: () => 'it is held already, so nothing starts; resume or abort it',
   notStarted: ({ state }) =>
     state === 'planned'
-      ? 'it has not begun'
+      ? 'it has not started'
       : 'it waits for approval, so nothing has started: approve or abort it',
   notStopped: ({ state }) => `it is ${stateWords(state)}, and only a paused or held one resumes`,
   otherHold: ({ state, hold, asked, reason }) =>
@@ -49,7 +49,7 @@ const sentences: {
   fleetUnread: ({ reason }) => `the fleet could not be read again: ${reason}`,
   noTarget: ({ reason }) => `there is no target any more: ${reason}; abort it`,
   inventory: ({ why }) =>
-    `${implausibleWords(why)}; approve again later, or, if they were removed on purpose, abort it and start anew`,
+    `${implausibleWords(why)}; approve again later, or, if they were removed on purpose, abort it and start again`,
   planMoved: ({ from, to, drift }) =>
     `the fleet moved since plan ${from} was made: ${drift}; look at plan ${to}, and approve that`,
   changedMeanwhile: () => 'it changed while the fleet was read again: look at it, and approve again',

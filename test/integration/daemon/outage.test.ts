@@ -143,7 +143,7 @@ describe.concurrent('an access key that is refused', () => {
     const result = await daemon.daemon.scanNow(nightPolicy, 'operator');
     expect(result).toMatchObject({ kind: 'failed', cause: 'misconfigured' });
     expect((await daemon.operations.listPolicies()).policies).toMatchObject([
-      { policy: nightPolicy, lastPoll: { outcome: 'failed' }, lastGoodAt: null },
+      { policy: nightPolicy, lastScan: { outcome: 'failed' }, lastGoodAt: null },
     ]);
     await until('a leader to tell it', async () =>
       (await daemon.get('/metrics')).text.includes(

@@ -138,7 +138,7 @@ describe('makeEventSink', () => {
       { event: 'step.failed', rollout: 'r', collectorId: 7, error: new Error('a bug') },
       { event: 'reconcile.failed', rollout: 'r', error: 'a bug' },
       { event: 'backgroundTask.failed', backgroundTask: 'r/soak/0', error: 'a bug' },
-      { event: 'look.failed', rollout: 'r', reason: 'the service does not answer' },
+      { event: 'poll.failed', rollout: 'r', reason: 'the service does not answer' },
       { event: 'daemon.starved', reason: 'a create could not leave in time' },
       { event: 'daemon.started', detail: '0.1.0' },
     ];
@@ -169,7 +169,7 @@ describe('makeEventSink', () => {
       'error step.failed',
       'error reconcile.failed',
       'error backgroundTask.failed',
-      'warn look.failed',
+      'warn poll.failed',
       'warn daemon.starved',
       'info daemon.started',
     ]);

@@ -129,9 +129,9 @@ describe('the page', () => {
       policies: [
         {
           policy: 'production',
-          lastPoll: null,
+          lastScan: null,
           lastGoodAt: null,
-          nextPollAt: null,
+          nextScanAt: null,
           config: { kind: 'agreed', others: 0 },
         },
       ],
@@ -153,9 +153,9 @@ describe('the page', () => {
       policies: [
         {
           policy: 'night',
-          lastPoll: failed,
+          lastScan: failed,
           lastGoodAt: null,
-          nextPollAt: null,
+          nextScanAt: null,
           config: { kind: 'agreed', others: 0 },
         },
       ],

@@ -382,7 +382,7 @@ describe('the commands that speak to a daemon', () => {
     const night = {
       policy: 'night',
       lastGoodAt: null,
-      nextPollAt: null,
+      nextScanAt: null,
       config: { kind: 'agreed', others: 0 } as const,
     };
     const failed = { at: Date.now() - 60_000, outcome: 'failed', reason: 'the key is\u202e wrong' } as const;
@@ -390,7 +390,7 @@ describe('the commands that speak to a daemon', () => {
 
     it('tells a failed one, also where there is no rollout yet, and ends with 4', async () => {
       const { upwave, operations } = await setUp(aRolloutStatus({ state: 'succeeded', endedAt: startedAt }));
-      operations.standAt({ policies: [{ ...night, lastPoll: failed }], orphans: [] });
+      operations.standAt({ policies: [{ ...night, lastScan: failed }], orphans: [] });
       const named = await upwave('status', 'night');
       expect(named.out).toMatch(
         new RegExp(
@@ -400,14 +400,14 @@ describe('the commands that speak to a daemon', () => {
       expect(named.code).toBe(exitCodes.unreachable);
       expect(JSON.parse((await upwave('status', '--json')).out)).toMatchObject({
         rollouts: [{ id: running }],
-        policies: [{ policy: 'night', lastPoll: { outcome: 'failed' } }],
+        policies: [{ policy: 'night', lastScan: { outcome: 'failed' } }],
       });
     });
 
     it('tells a rollout whose policy is gone, asked for or not, and ends with 3', async () => {
       const { upwave, operations } = await setUp();
       const orphans = [{ id: 'first-20260302-1', policy: 'first', state: 'running' }] as const;
-      operations.standAt({ policies: [{ ...night, lastPoll: nothing }], orphans });
+      operations.standAt({ policies: [{ ...night, lastScan: nothing }], orphans });
       const all = await upwave('status');
       expect(all.out).toMatch(
         /\norphaned {2}first-20260302-1 is running, and stands still: no policy .* called first;/,
@@ -425,8 +425,8 @@ describe('the commands that speak to a daemon', () => {
         policies: [
           {
             ...night,
-            lastPoll: nothing,
-            nextPollAt: Date.now(),
+            lastScan: nothing,
+            nextScanAt: Date.now(),
             config: { kind: 'agreed', others: 0 } as const,
           },
         ],

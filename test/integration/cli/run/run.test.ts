@@ -269,7 +269,7 @@ describe.concurrent('upwave run --once', () => {
     // One Redis: the daemon knows of it, and of the look.
     expect(await policies()).toMatchObject({
       rollouts: [{ id, state: 'awaitingApproval' }],
-      policies: [{ policy: 'night', lastPoll: { outcome: 'started' } }],
+      policies: [{ policy: 'night', lastScan: { outcome: 'started' } }],
     });
   });
 });

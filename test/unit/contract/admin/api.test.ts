@@ -102,16 +102,16 @@ describe('the contract of our own API', () => {
       policies: [
         {
           policy: 'new',
-          lastPoll: null,
+          lastScan: null,
           lastGoodAt: null,
-          nextPollAt: null,
+          nextScanAt: null,
           config: { kind: 'agreed', others: 0 },
         },
         {
           policy: 'old',
-          lastPoll: { at: startedAt, outcome: 'failed', reason: 'the key is wrong' },
+          lastScan: { at: startedAt, outcome: 'failed', reason: 'the key is wrong' },
           lastGoodAt: startedAt - 1,
-          nextPollAt: startedAt + 1,
+          nextScanAt: startedAt + 1,
           config: { kind: 'agreed', others: 0 },
         },
       ],

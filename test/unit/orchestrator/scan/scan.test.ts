@@ -63,16 +63,16 @@ describe('a look for work', () => {
     expect((await listPolicies(parts)).policies).toEqual([
       {
         policy: 'production',
-        lastPoll: null,
+        lastScan: null,
         lastGoodAt: null,
-        nextPollAt: startedAt + 15 * minute,
+        nextScanAt: startedAt + 15 * minute,
         config: { kind: 'agreed', others: 0 },
       },
     ]);
     await look();
     expect((await listPolicies(parts)).policies).toMatchObject([
       {
-        lastPoll: { at: startedAt, outcome: 'failed', reason: expect.stringContaining('the key is wrong') },
+        lastScan: { at: startedAt, outcome: 'failed', reason: expect.stringContaining('the key is wrong') },
         lastGoodAt: null,
       },
     ]);
@@ -80,7 +80,7 @@ describe('a look for work', () => {
     heal();
     await look();
     expect((await listPolicies(parts)).policies).toMatchObject([
-      { lastPoll: { at: startedAt + minute, outcome: 'nothing' }, lastGoodAt: startedAt + minute },
+      { lastScan: { at: startedAt + minute, outcome: 'nothing' }, lastGoodAt: startedAt + minute },
     ]);
   });
 

@@ -239,7 +239,7 @@ describe('watching by pages of the inventory', () => {
     await world.run(9);
     expect(gaps(world.readings).map((gap) => gap / seconds)).toEqual([40, 80, 160, 320, 320, 320, 20, 20]);
     expect(world.notes).toMatchObject([
-      { event: 'look.failed', reason: expect.stringContaining('HTTP 500') },
+      { event: 'poll.failed', reason: expect.stringContaining('HTTP 500') },
     ]);
   });
 });
