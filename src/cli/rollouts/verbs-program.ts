@@ -120,23 +120,7 @@ function addRepair(program: Command, run: CommandRunner): void {
     .option('-y, --yes', 'repair without asking', false)
     .option(...reasonOption)
     .option(...urlOption)
-    .action(
-      run(
-        async (
-          { config, json },
-          output,
-          rollout: string,
-          collector: number | undefined,
-          options: DaemonOptions & { watch: boolean; withdraw: boolean; yes: boolean },
-        ) =>
-          (await import('./repair-command.ts')).repairCommand(
-            rollout,
-            collector,
-            { config, json, ...options },
-            output,
-          ),
-      ),
-    );
+    .action(run(async () => (await import('./repair-command.ts')).repairCommand));
 }
 
 /** Adds `upwave start`. */
