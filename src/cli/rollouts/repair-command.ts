@@ -50,7 +50,7 @@ export async function repairCommand(
 /** @throws CommandFailure where it is not said, or both are */
 function settlementOf({ watch, withdraw }: RepairOptions): Settlement {
   if (watch !== withdraw) return watch ? 'watch' : 'withdraw';
-  const words = 'say --watch (upgrades may run) or --withdraw (nothing of them runs)';
+  const words = 'add --watch (upgrades may run) or --withdraw (nothing of them runs)';
   throw new CommandFailure(exitCodes.usageOrConfig, words);
 }
 

@@ -110,7 +110,7 @@ const RetryBody = z.object(
   toRetry,
 );
 
-const toRepair = 'say `watch` or `withdraw` as the `settlement`';
+const toRepair = 'state `watch` or `withdraw` as the `settlement`';
 const RepairBody = z.object(
   {
     ...whyAndWho,
