@@ -131,6 +131,11 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     '1 for the state of the rollout, 0 for the other states. A running rollback shows its state as well.',
     ['policy', 'state'],
   );
+  const blocked = gauge(
+    'rollout_blocked',
+    '1 for each kind of blocker for which the rollout starts nothing more now. A kind that blocks nothing is absent.',
+    ['policy', 'kind'],
+  );
   const waitsForPerson = gauge(
     'waits_for_person',
     '1 while a rollout of the policy needs a person: held, paused, awaiting approval, or of another account.',
@@ -187,6 +192,7 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
       if (!isActive) continue;
       inFlight.set({ policy }, status.inFlight);
       concurrency.set({ policy }, status.concurrency);
+      for (const { kind } of status.blockers) blocked.set({ policy, kind }, 1);
       strataHeld.set({ policy }, status.strata.held.length);
       buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
       windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);

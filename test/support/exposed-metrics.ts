@@ -12,7 +12,13 @@ export async function exposeEverything(): Promise<string> {
     installation: 'one',
     policies: [policy],
     sharedState: async () => ({
-      statuses: [aRolloutStatus({ policy, waves: [aWaveStatus({ gates: [met] })] })],
+      statuses: [
+        aRolloutStatus({
+          policy,
+          waves: [aWaveStatus({ gates: [met] })],
+          blockers: [{ kind: 'soak', reason: 'wave canary soaks', until: null }],
+        }),
+      ],
       queueJobs: { waiting: 1, delayed: 2 },
       outageMs: 0,
       scans: (['started', 'busy', 'nothing', 'failed'] as const).map((outcome) =>

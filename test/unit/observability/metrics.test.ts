@@ -71,6 +71,7 @@ describe('makeMetrics', () => {
         'rollout_state gauge',
         'rollout_eta_timestamp_seconds gauge',
         'waits_for_person gauge',
+        'rollout_blocked gauge',
         'gate_failures gauge',
         'api_pause_seconds gauge',
         'gate_failures_allowed gauge',
@@ -130,6 +131,21 @@ describe('makeMetrics', () => {
   ])('tells whether a person is waited for: %s', async (_what, statuses, told) => {
     const metrics = someMetrics({ sharedState: async () => aSharedState({ statuses }) });
     expect(await series(metrics, 'waits_for_person', { policy: 'production' })).toBe(told);
+  });
+
+  it('shows the kind of each blocker, and none that is over', async () => {
+    const blockers = [
+      { kind: 'window', reason: 'the window opens at 22:00', until: startedAt },
+      { kind: 'soak', reason: 'canary soaks', until: null },
+    ] as const;
+    let statuses = [aRolloutStatus({ blockers })];
+    const metrics = someMetrics({ sharedState: async () => aSharedState({ statuses }) });
+    const blocked = (kind: string) => series(metrics, 'rollout_blocked', { policy: 'production', kind });
+    expect(await blocked('window')).toBe(1);
+    expect(await blocked('soak')).toBe(1);
+    statuses = [aRolloutStatus({ blockers: [blockers[1]] })];
+    expect(await blocked('window')).toBeUndefined();
+    expect(await blocked('soak')).toBe(1);
   });
 
   it('tells when each policy last looked for work, by result, and when that is overdue', async () => {
