@@ -1,0 +1,91 @@
+import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
+import { rangeBound } from '../connection/commands.ts';
+import { isRolloutId } from '../schema/rollout-keys.ts';
+import { decodeEvent, decodeGroups } from '../schema/stored-rollout.ts';
+import {
+  listCurrent,
+  listKept,
+  loadRollout,
+  newestFirst,
+  pageKept,
+  rolloutsListedMax,
+} from './kept-rollouts.ts';
+import { loadUpgrades } from './list-upgrades.ts';
+import type { StoreContext } from './store-context.ts';
+
+type RolloutReads = Pick<
+  RolloutStore,
+  | 'activeRolloutIds'
+  | 'findUpgradesOf'
+  | 'currentRollouts'
+  | 'pageRollouts'
+  | 'listRollouts'
+  | 'loadRollout'
+  | 'nextRolloutNumber'
+  | 'loadGroups'
+  | 'readEvents'
+>;
+
+/** Finds and reads rollouts: those that run, those that are kept, their groups and their events. */
+export function makeRolloutReads(store: StoreContext): RolloutReads {
+  const { commands, broken, ofPolicy, ofRollout, readable } = store;
+  const activeRolloutIds = async (policies: readonly string[]): Promise<readonly string[]> => {
+    const ids = await Promise.all(
+      policies.map((policy) => {
+        const { active } = ofPolicy(policy);
+        return commands.mget(active.upgrade, active.rollback);
+      }),
+    );
+    return ids.flat().filter((id) => id !== null);
+  };
+
+  return {
+    activeRolloutIds,
+
+    findUpgradesOf: async (policies, collectorId) => {
+      const ids = await activeRolloutIds(policies);
+      // Side by side: two round trips, however many policies there are.
+      const found = await Promise.all(
+        ids.map(async (rolloutId) => {
+          const loaded = await loadUpgrades(commands, readable(rolloutId), [collectorId]);
+          const isThere = loaded.upgrades.length + loaded.unreadable.length > 0;
+          return isThere ? [{ rolloutId, upgrade: loaded.upgrades[0] }] : [];
+        }),
+      );
+      return found.flat();
+    },
+
+    currentRollouts: async (policies) => {
+      const lists = await Promise.all(
+        policies.map(async (policy) => listCurrent(store, policy, await activeRolloutIds([policy]))),
+      );
+      return lists.flat().sort(newestFirst);
+    },
+
+    pageRollouts: (policies, page) => pageKept(store, policies, page),
+
+    listRollouts: async (policies) => {
+      const lists = await Promise.all(policies.map((policy) => listKept(store, policy)));
+      return lists.flat().sort(newestFirst).slice(0, rolloutsListedMax);
+    },
+
+    loadRollout: async (rolloutId) => (isRolloutId(rolloutId) ? loadRollout(store, rolloutId) : undefined),
+
+    nextRolloutNumber: async (policy, yyyymmdd) =>
+      Number((await commands.get(ofPolicy(policy).number(yyyymmdd))) ?? 0) + 1,
+
+    loadGroups: async (rolloutId) => {
+      const text = await commands.get(ofRollout(rolloutId).keys.groups);
+      return text === null ? undefined : broken.read(() => decodeGroups(text, rolloutId));
+    },
+
+    readEvents: async (rolloutId, { limit }) => {
+      if (limit <= 0) return [];
+      const { keys } = ofRollout(rolloutId);
+      const entries = await commands.xrevrange(keys.events, '+', '-', 'COUNT', rangeBound(limit));
+      return entries.flatMap(
+        ([id, fields]) => broken.read(() => decodeEvent(fields[1] ?? '', rolloutId, id)) ?? [],
+      );
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Fence } from '../../orchestrator/ports/leader.ts';
+import type { RolloutStore, UpgradeChange } from '../../orchestrator/ports/rollout-store.ts';
+import type { CapDomain } from '../../rollout/model/plan-groups.ts';
+import { runScript } from '../connection/script.ts';
+import { parseRolloutId, rolloutKeys } from '../schema/rollout-keys.ts';
+import { repairUpgrades } from './repair-upgrades.ts';
+import { countFreshIntentsScript, writeUpgradesScript } from './scripts.ts';
+import type { StoreContext } from './store-context.ts';
+import { encodeChange } from './upgrade-index.ts';
+
+type UpgradeWrites = Pick<
+  RolloutStore,
+  'rejoin' | 'admit' | 'saveUpgrade' | 'saveUpgrades' | 'repair' | 'saveIntent' | 'countFreshIntents'
+>;
+
+/** Changes upgrades: each write is one script, with the guard of its kind. */
+export function makeUpgradeWrites(store: StoreContext): UpgradeWrites {
+  const { commands, keyPrefix, version, nextWrite, nextMark, ofPolicy, readable } = store;
+  return {
+    rejoin: async (rolloutId, changes, rolloutRev) =>
+      savedOf(changes, await write(rolloutId, { mode: 'rejoin', rolloutRev }, changes)),
+
+    admit: async ({ rolloutId, rolloutRev, slots, domains, changes }, fence) => {
+      if (changes.length === 0) return [];
+      const guard = { mode: 'admit', rolloutRev, slots, fence } as const;
+      const withCaps = changes.map((change) => ({ ...change, domains }));
+      return savedOf(changes, await write(rolloutId, guard, withCaps));
+    },
+
+    saveUpgrade: async (change, tripAbove) => {
+      const changes = [{ ...change, tripAbove }];
+      const [verdict] = await write(change.after.identity.rolloutId, { mode: 'save' }, changes);
+      return verdict === 'saved' ? 'saved' : 'stale';
+    },
+
+    saveUpgrades: async (rolloutId, changes, guard) => {
+      if (changes.length === 0) return [];
+      return savedOf(changes, await write(rolloutId, { mode: 'save', ...guard }, changes));
+    },
+
+    repair: (of, replace) => repairUpgrades(commands, readable(of.rolloutId), of, replace, nextMark()),
+
+    saveIntent: async (change, rolloutRev) => {
+      const guard = { mode: 'intent', rolloutRev } as const;
+      const [verdict] = await write(change.after.identity.rolloutId, guard, [change]);
+      return verdict ?? 'stale';
+    },
+
+    countFreshIntents: (rolloutId, withinMs) =>
+      runScript(commands, countFreshIntentsScript, {
+        keys: rolloutKeys(keyPrefix, rolloutId),
+        args: { withinMs },
+      }),
+  };
+
+  function write(
+    rolloutId: string,
+    guard: {
+      readonly mode: 'save' | 'admit' | 'intent' | 'rejoin';
+      readonly rolloutRev?: number;
+      readonly slots?: number;
+      readonly fence?: Fence;
+    },
+    changes: ReadonlyArray<
+      UpgradeChange & { readonly domains?: readonly CapDomain[]; readonly tripAbove?: number | null }
+    >,
+  ): Promise<readonly Verdict[]> {
+    const { fence } = ofPolicy(parseRolloutId(rolloutId).policy);
+    return runScript(commands, writeUpgradesScript, {
+      keys: { ...rolloutKeys(keyPrefix, rolloutId), fence },
+      args: {
+        rolloutRev: null,
+        slots: null,
+        fence: null,
+        ...guard,
+        write: nextWrite(),
+        version,
+        changes: changes.map((change) => encodeChange(change, version, change)),
+      },
+    });
+  }
+}
+
+type Verdict = 'saved' | 'stale' | 'braked';
+
+function savedOf(changes: readonly UpgradeChange[], verdicts: readonly Verdict[]): readonly number[] {
+  return changes.flatMap(({ after }, index) =>
+    verdicts[index] === 'saved' ? [after.identity.collectorId] : [],
+  );
+}

@@ -1,0 +1,56 @@
+import type { RolloutStore } from '../../orchestrator/ports/rollout-store.ts';
+import { noGroups } from '../../rollout/model/plan-groups.ts';
+import type { Candidate, StoredView } from '../../rollout/model/rollout.ts';
+import { runScript } from '../connection/script.ts';
+import { isRolloutId, rolloutKeys } from '../schema/rollout-keys.ts';
+import { decodeGroups } from '../schema/stored-rollout.ts';
+import { upgradeName } from '../schema/stored-upgrade.ts';
+import { makeGroupsCache } from './groups-cache.ts';
+import { readRollout } from './kept-rollouts.ts';
+import { listCorrupt } from './repair-upgrades.ts';
+import { viewScript } from './scripts.ts';
+import type { StoreContext } from './store-context.ts';
+import { decodeView, viewBounds } from './view.ts';
+
+/** Reads what `decide` sees of a rollout. Groups are sent only when they have changed since the last view. */
+export function makeViewRead(store: StoreContext): Pick<RolloutStore, 'loadView'> {
+  const { commands, keyPrefix, broken, readable } = store;
+  const knownGroups = makeGroupsCache();
+  /** A corrupt candidate would take the turn of those behind it, again and again. */
+  const withoutCorrupt = async (view: StoredView): Promise<StoredView> => {
+    const { id } = view.rollout;
+    const canBeRead = ({ collectorId }: Candidate) => !broken.isKnown(upgradeName(id, collectorId));
+    const corruptUpgrades = await listCorrupt(commands, readable(id));
+    return {
+      ...view,
+      ...(corruptUpgrades.length === 0 ? {} : { corruptUpgrades }),
+      candidates: view.candidates.map(({ lane, retries, pending }) => ({
+        lane,
+        retries: retries.filter(canBeRead),
+        pending: pending.filter(canBeRead),
+      })),
+    };
+  };
+
+  return {
+    loadView: async (rolloutId, at) => {
+      if (!isRolloutId(rolloutId)) return undefined;
+      const known = knownGroups.get(rolloutId);
+      const { now, overdueBefore, pageSize } = at;
+      const reply = await runScript(commands, viewScript, {
+        keys: rolloutKeys(keyPrefix, rolloutId),
+        args: { now, overdueBefore, pageSize, knownMark: known?.mark ?? '', ...viewBounds },
+      });
+      if (reply === null) return undefined;
+      const rollout = await readRollout(store, rolloutId, reply.stored);
+      if (rollout === undefined) return undefined;
+      if (known !== undefined && known.mark === reply.groupsMark)
+        return withoutCorrupt(decodeView(reply, rollout, known.groups));
+      const groups = broken.read(() => decodeGroups(reply.groups, rolloutId));
+      if (groups === undefined)
+        return { ...(await withoutCorrupt(decodeView(reply, rollout, noGroups))), groupsUnreadable: true };
+      knownGroups.set(rolloutId, { mark: reply.groupsMark, groups });
+      return withoutCorrupt(decodeView(reply, rollout, groups));
+    },
+  };
+}
