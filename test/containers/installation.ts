@@ -143,7 +143,7 @@ class ReadOnlyContainer extends GenericContainer {
 async function writeConfig(folder: string): Promise<string> {
   const path = join(folder, 'config', 'upwave.yaml');
   await mkdir(join(folder, 'config'));
-  await writeFile(path, await readFile(join(root, 'deploy/compose.yaml')), { mode: 0o644 });
+  await writeFile(path, await readFile(join(root, 'deploy/compose-upwave.yaml')), { mode: 0o644 });
   return path;
 }
 

@@ -158,7 +158,7 @@ describe('the config of the compose file', () => {
       UPWAVE_ACCESS_KEY: 'key',
       UPWAVE_TOKEN: 'a-token-of-some-length',
     };
-    const config = loadConfig(join(deploy, 'compose.yaml'), environment);
+    const config = loadConfig(join(deploy, 'compose-upwave.yaml'), environment);
     expect(config.rollouts.map(({ name }) => name)).toEqual(['demo']);
     // What Prometheus scrapes is where the daemon listens.
     expect(readText('prometheus/prometheus.yml')).toContain(`daemon:${config.http.port}`);

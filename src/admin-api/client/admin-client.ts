@@ -120,7 +120,7 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
     try {
       return (await withEitherSignal([caller, limit], call)).body;
     } catch (error) {
-      // Whoever gave up gets back the reason of its own.
+      // A caller that aborted gets its own reason back.
       caller?.throwIfAborted();
       throw error instanceof HttpFault ? readFault(error, baseUrl) : error;
     }

@@ -18,9 +18,9 @@ export type Rest =
 const shortWaitMs: DurationMs = 2 * 60_000;
 
 /**
- * Whether a rollout is at rest, for who waits for its end; undefined while it is not. One that is rolled back rests when
- * its rollback does.
- * @param all what is on its way, rollbacks included
+ * Whether a rollout is at rest, for a command that waits for its end; undefined while it is not. A rollout that is
+ * rolled back rests when its rollback does.
+ * @param all the active rollouts, rollbacks included
  */
 export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now: EpochMs): Rest | undefined {
   if (status.endedAt !== null) return { kind: 'ended' };
@@ -49,8 +49,8 @@ export function restOf(status: RolloutStatus, all: readonly RolloutStatus[], now
 }
 
 /**
- * What has to happen until a rollout goes on, for who ran it once; undefined where its status says enough. An approval
- * is heard by a daemon alone, and this one ends.
+ * What has to happen until a rollout continues, for the user of `run --once`; undefined where the status says enough.
+ * Only a running daemon acts on an approval, and this one ends.
  */
 export function restWords(status: RolloutStatus, rest: Rest | undefined, now: EpochMs): string | undefined {
   const { id, state, blockers } = status;

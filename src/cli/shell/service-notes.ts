@@ -31,7 +31,7 @@ export function makeServiceReporter({ err }: Pick<ConsoleOutput, 'err'>): Servic
   };
 }
 
-/** Why the service did not do what was asked. The place belongs into the line: it is what the operator checks first. */
+/** Why the service did not do what was asked. The line names the place, which the operator checks first. */
 export function noAnswerWords(
   { service }: Pick<Config, 'service'>,
   { isUnreached, reason }: { readonly isUnreached: boolean; readonly reason: string },

@@ -221,7 +221,7 @@ async function admit(pass: Pass, { picks, slots }: Extract<Action, { do: 'admit'
   const trustedSince = parts.trustedSince?.() ?? 0;
   const changes = upgrades
     .map((before) => {
-      // One whose plan is of before a lost create may be running: the list tells, and a row does not (P1).
+      // After data loss an upgrade may run that this record does not know. The upgradable list shows it, a row does not (P1).
       const seen =
         before.identity.eligibleAt < trustedSince
           ? undefined

@@ -106,7 +106,7 @@ async function confirmRollback(
   }
 }
 
-/** Said until the rollback is planned: the plan has the last word. */
+/** Notes who stays behind until the rollback is planned. The plan then replaces this. */
 async function noteLeftBehind(
   parts: ApplyVerbParts,
   rolloutId: string,

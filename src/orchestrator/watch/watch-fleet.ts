@@ -81,13 +81,13 @@ export async function watch(
     if (signal.aborted) break;
     if (answer.ok) {
       failedPolls = 0;
-      // Rows that are there tell what they tell; whether those that are not mean anything is judged by the whole.
+      // A row counts as it is. What a missing row means is judged from the whole list.
       for (const rollout of rollouts) await judgeInventory(parts, rollout, answer.value);
     } else {
       failedPolls = Math.min(missesMax, failedPolls + 1);
-      // Told once: that single looks have taken over costs requests, and no more.
+      // Reported once: polls take over, which costs requests and nothing else.
       if (failedPolls === 1) {
-        const reason = `the inventory, for what stirs: ${describeFailure(answer.failure)}`;
+        const reason = `inventory poll failed: ${describeFailure(answer.failure)}`;
         parts.sink.note({ event: 'poll.failed', rollout: '', reason });
       }
     }

@@ -16,16 +16,16 @@ export interface ApiBudgetLedgerParts {
   readonly keyPrefix: string;
   /** The id of the access key whose budget this is; only a hash of it is written (P12). */
   readonly accessId: string;
-  /** Ours of the service's limit, which allows no more than this in any second. */
+  /** The share of the service's limit that upwave may use. The service allows no more than its limit in any second. */
   readonly requestsPerSecond: number;
   readonly concurrentRequests?: number;
   /** Longer than any request takes: after this a permit that was not given back is taken for a dead daemon's. */
   readonly permitLifeMs?: DurationMs;
-  /** The growth of pauses that no `Retry-After` sets. */
+  /** How pauses grow. A longer `Retry-After` takes their place. */
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
-  /** Told when this daemon learns that the service is down, or answers again; whichever daemon found it. */
+  /** Called when this daemon learns that the service is down, or answers again, whichever daemon found it. */
   readonly onStatus?: (standing: ServiceStatus) => void;
-  /** Told of what no waiting for Redis mends. */
+  /** Receives faults of Redis which waiting does not repair. */
   readonly faults?: RedisFaults;
 }
 

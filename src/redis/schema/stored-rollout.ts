@@ -37,7 +37,6 @@ const storedRollout = z.looseObject({
   acknowledgedStrata: z.array(z.looseObject({})),
   endedAt: z.number().nullable(),
   accountMarks: z.array(z.looseObject({ origin: z.string(), accessIdHash: z.string() })).optional(),
-  // Rollouts of before have neither.
   backTo: z.array(z.string()).default([]),
   leftBehind: z.array(z.looseObject({})).default([]),
 });
@@ -47,7 +46,7 @@ export interface StoredRollout {
   readonly json: string;
   /** The store's own count: setting the brake counts too, so it may be ahead of the one in the text. */
   readonly rev: string;
-  /** The newest version in which anything of the rollout was written; null: of before there were versions. */
+  /** The newest version in which anything of the rollout was written; null: none is written. */
   readonly v: string | null;
 }
 

@@ -81,7 +81,7 @@ const baselineRestatedMs: DurationMs = 60 * 60_000;
 // Machines are retired meanwhile, and not at once: as many again for each of these, up to a tenth.
 const fewAgainMs: DurationMs = 6 * 3_600_000;
 
-/** How many of so many collectors may be gone at once; less than all, and at least one. */
+/** How many of so many collectors may be gone at once: at least one, and at most half of two or more. */
 export function fewOf(count: number): number {
   return Math.max(1, Math.min(Math.max(fewMin, Math.ceil(count * fewShare)), Math.floor(count / 2)));
 }

@@ -80,7 +80,7 @@ export interface Rollout {
   /** When the last of its upgrades had ended; until then what runs is watched, whatever the state. */
   readonly endedAt: EpochMs | null;
   readonly rev: number;
-  /** The account of the service that it belongs to, by each access id that is known to be of it; absent in rollouts of before. */
+  /** The account of the service that it belongs to, by each access id that is known to belong to it. */
   readonly accountMarks?: readonly AccountMark[];
   /** While its own record can't be read: all else is what is known beside it (`stand-in-rollout.ts`). */
   readonly unreadable?: UnreadableRecord;
@@ -165,13 +165,13 @@ export interface Wave {
   readonly acceptedWithoutEvidence: boolean;
 }
 
-/** A look at the upgraded collectors of a wave that soaks. */
+/** A poll of the upgraded collectors of a wave that soaks. */
 export interface SoakCheck {
   /** When it began: what it saw was so at this instant or later. */
   readonly at: EpochMs;
   /** Collectors that had missed heartbeats, but not for long enough to be counted as dead. */
   readonly silent: number;
-  /** Looks in a row that brought no answer. */
+  /** Polls in a row without an answer. */
   readonly failedPolls: number;
 }
 

@@ -245,7 +245,7 @@ export function fail(
   return to(upgrade, { state, endedAt: at, reason, weight: 1, lost: false, failureClass });
 }
 
-/** A collector that did not come back weighs more than one that failed, and is never retried (DESIGN §4). */
+/** A collector that did not come back weighs more than one that failed (DESIGN §4, Failures). Only an operator's `retry` tries it again. */
 export function lose(upgrade: Upgrade, at: EpochMs, reason: string, { lostWeight: weight }: Policy): Upgrade {
   const failureClass = 'unconfirmed';
   return to(upgrade, { state: failureClass, endedAt: at, reason, weight, lost: true, failureClass });

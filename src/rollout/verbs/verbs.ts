@@ -58,7 +58,7 @@ export interface VerbWords {
 export function judgeVerb(view: RolloutView, asked: AskedVerb, words: VerbWords): VerbJudgement {
   const { rollout, account } = view;
   const { verb } = asked;
-  // Whose one is that is over is found out when an operator opens it again.
+  // The account of an ended rollout is settled when an operator opens the rollout again.
   const isForeign =
     account !== undefined &&
     account.kind !== 'own' &&
