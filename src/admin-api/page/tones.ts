@@ -8,7 +8,6 @@ const tones: Readonly<Record<Exclude<Tone, 'rest'>, readonly string[]>> = {
   good: ['succeeded', 'passed', 'pass'],
   busy: ['running', 'open', 'soaking', 'resumed', 'opened', 'approved', 'reopened', 'upgrading'],
   late: [
-    'planned',
     'awaitingApproval',
     'needsApproval',
     'waitsForWindow',

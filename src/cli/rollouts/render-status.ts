@@ -210,13 +210,7 @@ function standstillLines({ api }: RolloutStatus, now: EpochMs): readonly string[
 }
 
 /** Blockers that other lines tell. */
-const hasOwnLines: ReadonlySet<BlockerKind> = new Set([
-  'planned',
-  'planApproval',
-  'held',
-  'paused',
-  'buildHeld',
-]);
+const hasOwnLines: ReadonlySet<BlockerKind> = new Set(['planApproval', 'held', 'paused', 'buildHeld']);
 
 function waitLines(status: RolloutStatus, now: EpochMs): readonly string[] {
   return status.blockers

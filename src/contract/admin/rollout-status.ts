@@ -26,7 +26,6 @@ export const UpgradeStateName = z.enum(upgradeStateNames).meta({
 
 export const RolloutStateName = z
   .enum([
-    'planned',
     'awaitingApproval',
     'running',
     'held',
@@ -236,7 +235,6 @@ const HeadlineBody = z
       'waitsForWindow',
       'waitsForCollectors',
       'running',
-      'planned',
       'succeeded',
       'finishedWithFailures',
       'aborted',
@@ -310,7 +308,6 @@ const HeldForBody = z
   .meta({ id: 'HeldFor', description: 'What a rollout that is held waits for.' });
 
 const blockerKindNames = [
-  'planned',
   'planApproval',
   'held',
   'paused',

@@ -31,7 +31,6 @@ export function standstillOf(rollout: Rollout): Standstill | undefined {
       return { words: `was rolling back${because}`, build: targetBuild };
     case 'rolledBack':
       return { words: `was rolled back${because}`, build: targetBuild };
-    case 'planned':
     case 'running':
       return standstillOfPart(rollout);
     case 'succeeded':

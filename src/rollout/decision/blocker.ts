@@ -22,7 +22,6 @@ export type BlockerKind = Blocker['kind'];
 
 /** The rollout as a whole starts nothing. */
 type RolloutBlocker =
-  | { readonly kind: 'planned' }
   | { readonly kind: 'planApproval' }
   | { readonly kind: 'held'; readonly reason: string }
   | { readonly kind: 'paused'; readonly reason: string }
@@ -141,8 +140,6 @@ export interface WaveFailures extends FailureFigures {
 /** Why nothing of a rollout starts that does not run. */
 export function stateBlocker({ state, reason }: Rollout): Blocker {
   switch (state) {
-    case 'planned':
-      return { kind: 'planned', until: null };
     case 'awaitingApproval':
       return { kind: 'planApproval', until: null };
     case 'held':

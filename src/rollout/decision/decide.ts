@@ -57,7 +57,6 @@ function decideByState(view: AssessedView, now: EpochMs): Decision {
       return rollout.heldFor === undefined
         ? rests(view, deliver, now)
         : decideHeldFor(view, rollout.heldFor, deliver, now);
-    case 'planned':
     case 'awaitingApproval':
     case 'paused':
       return rests(view, deliver, now);

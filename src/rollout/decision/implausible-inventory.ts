@@ -33,7 +33,7 @@ export function judgeInventoryReading(
   at: EpochMs,
 ): RolloutFact | undefined {
   const { doubt, inventory, state } = rollout;
-  if (isRolloutEnd(state) || state === 'awaitingApproval' || state === 'planned') return undefined;
+  if (isRolloutEnd(state) || state === 'awaitingApproval') return undefined;
   if (doubt !== undefined && seen.readAt < doubt.readAt) return undefined;
   const verdict = assessInventory(seen, inventory, doubt?.since);
   if (verdict.kind === 'implausible') {

@@ -34,7 +34,6 @@ const sentences: {
   readonly [Kind in BlockerKind]: (blocker: Extract<Blocker, { kind: Kind }>) => string;
 } = {
   ...stopSentences,
-  planned: () => 'the rollout has not started',
   planApproval: () => 'the plan waits for approval',
   held: ({ reason }) => `the rollout is held: ${reason}`,
   paused: ({ reason }) => `the rollout is paused: ${reason}`,

@@ -22,10 +22,7 @@ const sentences: {
   rollingBack: ({ rollback }) =>
     `it is rolling back: ${rollback === null ? 'its rollback has not started' : `see its rollback ${rollback}`}`,
   alreadyHeld: () => 'it is held already, so nothing starts; resume or abort it',
-  notStarted: ({ state }) =>
-    state === 'planned'
-      ? 'it has not started'
-      : 'it waits for approval, so nothing has started: approve or abort it',
+  notStarted: () => 'it waits for approval, so nothing has started: approve or abort it',
   notStopped: ({ state }) => `it is ${stateWords(state)}, and only a paused or held one resumes`,
   otherHold: ({ state, hold, asked, reason }) =>
     `it is ${stateWords(state)} by hold ${hold} now, not ${asked}: ${reason}`,

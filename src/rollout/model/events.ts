@@ -5,6 +5,7 @@ import type { UpgradeState } from './upgrade.ts';
 /** Dotted, past tense where it happened, named after the state reached (DESIGN §5, Log). */
 export type RolloutEventName =
   | `rollout.${RolloutState}`
+  | 'rollout.planned'
   | 'rollout.resumed'
   | 'rollout.approved'
   | 'rollout.drifted'

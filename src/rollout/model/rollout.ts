@@ -7,7 +7,6 @@ import type { Policy } from './policy.ts';
 import type { UpgradeIn, UpgradeState } from './upgrade.ts';
 
 export const rolloutStates = [
-  'planned',
   'awaitingApproval',
   'running',
   'held',

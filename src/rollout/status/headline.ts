@@ -16,7 +16,6 @@ export const headlineKinds = [
   'waitsForWindow',
   'waitsForCollectors',
   'running',
-  'planned',
   'succeeded',
   'finishedWithFailures',
   'aborted',

@@ -11,7 +11,7 @@ export type Refusal =
   /** `rollback`: the rollout that takes this one back, once it has begun. */
   | { readonly kind: 'rollingBack'; readonly rollback: string | null }
   | { readonly kind: 'alreadyHeld' }
-  | { readonly kind: 'notStarted'; readonly state: 'planned' | 'awaitingApproval' }
+  | { readonly kind: 'notStarted' }
   | { readonly kind: 'notStopped'; readonly state: RolloutState }
   /** Another hold or pause has begun since `asked`, for this reason. */
   | {

@@ -94,7 +94,7 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     const { rollout, buildHold } = view;
     const { state, reason } = rollout;
     if (state === 'running') return unchanged;
-    if (state === 'awaitingApproval') return refuse({ kind: 'notStarted', state });
+    if (state === 'awaitingApproval') return refuse({ kind: 'notStarted' });
     const hold = holdNumber(rollout);
     if (hold === null) return refuse({ kind: 'notStopped', state });
     if (hold !== asked) return refuse({ kind: 'otherHold', state, hold, asked, reason });
@@ -141,7 +141,7 @@ const judges: { readonly [V in RolloutVerb]: Judge<AskedAs<V>> } = {
     }
     if (state === 'rollingBack') return lift;
     if (state === 'rolledBack') return unchanged;
-    if (state === 'awaitingApproval') return refuse({ kind: 'notStarted', state });
+    if (state === 'awaitingApproval') return refuse({ kind: 'notStarted' });
     if (total(view, mayHaveBuild) === 0)
       return refuse({ kind: 'nothingUpgraded', isOver: isRolloutEnd(state) });
     return change({ kind: 'rollbackAsked', ...said, ...(now ? { anyTime: true } : {}) });
@@ -200,6 +200,6 @@ function refuse(refusal: Refusal): VerbJudgement {
 /** The state alone forbids it. */
 function refuseState({ state, rollbackId }: Rollout): VerbJudgement {
   if (state === 'rollingBack') return refuse({ kind: 'rollingBack', rollback: rollbackId });
-  if (state === 'planned' || state === 'awaitingApproval') return refuse({ kind: 'notStarted', state });
+  if (state === 'awaitingApproval') return refuse({ kind: 'notStarted' });
   return refuse({ kind: 'over', state });
 }

@@ -10,7 +10,6 @@ import { aRollout, aWave, targetBuild } from '../../../support/builders.ts';
 describe('standstillOf', () => {
   /** Of a rollout that was in this state; a new state has to be thought of here. */
   const outages: Readonly<Record<RolloutState, Standstill | undefined>> = {
-    planned: undefined,
     awaitingApproval: { words: 'waited for approval', build: null },
     running: undefined,
     held: { words: 'was held: it leaks', build: null },

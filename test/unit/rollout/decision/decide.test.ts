@@ -249,7 +249,7 @@ describe('inconclusive is a hold (P14)', () => {
 });
 
 describe('a rollout that does not run', () => {
-  it.each(['held', 'paused', 'awaitingApproval', 'planned'] as const)(
+  it.each(['held', 'paused', 'awaitingApproval'] as const)(
     'starts nothing while %s, and delivers what is overdue',
     (state) => {
       const view = twoWaves(

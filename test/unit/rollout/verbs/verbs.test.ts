@@ -59,11 +59,9 @@ describe('the verbs of an operator', () => {
       running: 'change',
       paused: 'change',
       held: 'change',
-      planned: 'change',
       awaitingApproval: 'change',
     },
     abort: {
-      planned: 'change',
       awaitingApproval: 'change',
       running: 'change',
       held: 'change',
@@ -71,7 +69,6 @@ describe('the verbs of an operator', () => {
       aborted: 'unchanged',
     },
     rollback: {
-      planned: 'change',
       running: 'change',
       held: 'change',
       paused: 'change',
@@ -87,7 +84,6 @@ describe('the verbs of an operator', () => {
       running: 'retry',
       held: 'retry',
       paused: 'retry',
-      planned: 'retry',
     },
   };
   const soaking = { waves: [aWave({ state: 'soaking', soakEndsAt: at })] };
@@ -164,7 +160,7 @@ describe('resume', () => {
 
   it('does not take a plan that waits for approval for a held one', () => {
     expect(judge(view({ state: 'awaitingApproval' }), 'resume')).toMatchObject({
-      refusal: { kind: 'notStarted', state: 'awaitingApproval' },
+      refusal: { kind: 'notStarted' },
     });
   });
 });
@@ -258,7 +254,7 @@ describe('verbs in general', () => {
         isOver,
       }) => {
         // A rollout whose plan waits has no wave that has got anywhere.
-        const isPlan = state === 'awaitingApproval' || state === 'planned';
+        const isPlan = state === 'awaitingApproval';
         // Only a wave whose rule asks for it waits for approval.
         const now = current === 'awaitingApproval' && !wantsApproval ? 'waiting' : current;
         const stateOf = (wave: number): WaveState =>
