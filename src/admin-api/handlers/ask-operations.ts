@@ -50,7 +50,8 @@ export function makeAskOperations(parts: AskOperationsParts): AskOperations {
   };
 }
 
-const redisIsAway = 'the state is not at hand: Redis is away, or does not answer';
+const redisIsAway =
+  'Redis does not answer, so the state is unknown. Running upgrades go on at the service, and nothing new starts. Check `redis` in the config; the daemon continues when Redis is back';
 
 // It may have been done, and only the answer be lost.
 const silentDeed = 'Redis does not answer; whether this was stored is unknown: repeat it';

@@ -55,7 +55,8 @@ function nobodyWords(
   { targetBuild }: Pick<Plan, 'targetBuild'>,
   { installed, selected }: Pick<PlanFigures, 'installed' | 'selected'>,
 ): string {
-  if (installed === 0) return 'the inventory holds no installed collector';
+  if (installed === 0)
+    return 'the inventory holds no installed collector: check that the access key may see collectors, and the base URL';
   if (selected === 0) return `it matches nothing: none of the ${installed} installed collectors is selected`;
   return `no collector can be upgraded to ${toPrintable(targetBuild)} now`;
 }

@@ -26,7 +26,8 @@ export interface Standstill {
 
 export const outageReasons: Readonly<Record<Standstill['kind'], string>> = {
   rateLimited: 'the service asked for a pause',
-  signInThrottled: 'the service throttles sign-ins',
+  signInThrottled:
+    'the service answers 401: it throttles sign-ins, or the access key was revoked (check accessKey)',
   serviceDown: 'the service does not answer',
 };
 

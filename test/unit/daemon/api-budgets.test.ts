@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeLocalApiBudget } from '../../../src/daemon/api-budgets.ts';
 import { PausedTooLong } from '../../../src/orchestrator/ports/api-budget.ts';
+import { outageReasons } from '../../../src/rollout/status/api-budget-status.ts';
 
 describe('the API budget of one command', () => {
   it('waits for a short pause', async () => {
@@ -26,7 +27,7 @@ describe('the API budget of one command', () => {
     expect(told).toEqual(['25 the service asked for a pause']);
     await budget.pause({ forMs: 60_000, single: true });
     await wait();
-    expect(told.slice(1)).toEqual(['60 the service throttles sign-ins']);
+    expect(told.slice(1)).toEqual([`60 ${outageReasons.signInThrottled}`]);
   });
 
   it('tells at once, and to each who asks, that a pause is too long for a person', async () => {

@@ -177,7 +177,9 @@ describe('a plan for a person', () => {
     const atTarget = linesOf({ change: () => ({ build: targetBuild }) });
     expect(atTarget).toContain('no collector can be upgraded to 19.536-4 now');
     expect(atTarget.join()).not.toMatch(/takes about|matches nothing/);
-    expect(linesOf({ size: 0 })).toContain('the inventory holds no installed collector');
+    expect(linesOf({ size: 0 })).toContain(
+      'the inventory holds no installed collector: check that the access key may see collectors, and the base URL',
+    );
   });
 
   it('names every member with wave, place and stratum, and everyone left out', () => {
