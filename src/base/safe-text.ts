@@ -29,7 +29,7 @@ export function toOneLine(text: string): string {
 }
 
 /**
- * The beginning of a text, without half of a character at its end: a script in Redis can't read a record that has one.
+ * The beginning of a text, without a lone surrogate at its end. A script in Redis cannot read a record that has one.
  * @param lengthMax as `length` counts: most emoji are two
  */
 export function cutText(text: string, lengthMax: number): string {

@@ -7,7 +7,7 @@ export function addPlanProgram(program: Command, run: CommandRunner): void {
     .command('plan')
     .argument('[policy]', 'only this one')
     .description(
-      'what a rollout would do now: waves, who is left out and why, time and requests; writes nothing',
+      'what a rollout would do now: the waves, each collector left out with its reason, time and requests; writes nothing',
     )
     .option('--members', 'name every collector', false)
     .action(run(async () => (await import('./plan-command.ts')).planCommand));

@@ -10,7 +10,7 @@ import { etaInstant } from '../rollouts/eta-words.ts';
 import { windowWords } from '../rollouts/waiting-words.ts';
 import type { PlanFigures, WaveFigures } from './plan-figures.ts';
 
-/** A plan for a person: waves, who is left out and why, time and requests, and what speaks against it. */
+/** A plan for a person: waves, collectors left out with their reasons, time, requests and warnings. */
 export function renderPlan(policy: Policy, plan: Plan, figures: PlanFigures, now: EpochMs): string {
   const { planned } = figures;
   const head = `${policy.name} → ${toPrintable(plan.targetBuild)}   ${planned} collectors   plan ${plan.hash}`;

@@ -50,7 +50,7 @@ export function makeServiceCircuit(budget: ApiBudget): ServiceCircuit {
 /** Told by the status alone, whatever the body; a gateway that is up in front of a service that is down sends none of them. */
 const toldByStatus: readonly (number | undefined)[] = [301, 308, 401, 429, 431];
 
-/** Whether a fault says that nobody is there who could answer. */
+/** Whether a fault shows that the service does not answer at all. */
 export function isUnanswered(fault: HttpFault): boolean {
   const { kind, status, isJson } = fault;
   if (toldByStatus.includes(status)) return false;

@@ -94,7 +94,7 @@ async function holdLease(parts: LeadParts): Promise<Fence | undefined> {
   try {
     return await parts.lease.hold();
   } catch (error) {
-    // Redis is away: nobody leads, and the next look tries again.
+    // Redis is away: no daemon leads, and the next pass tries again.
     parts.sink.note({ event: 'reconcile.failed', rollout: '', error });
     return undefined;
   }

@@ -45,7 +45,7 @@ export type Reservation =
     }
   /**
    * `full`: all concurrent requests are out. `far`: the next slot is too far ahead to be reserved. `away`: Redis is
-   * away, or can't do it. `standstill`: in words, why nobody gets on; null while the line moves.
+   * away, or can't do it. `standstill`: why no request is sent; null while requests are sent.
    */
   | {
       readonly kind: 'full' | 'far' | 'paused' | 'away';
@@ -61,7 +61,7 @@ type Pause =
 export interface ApiBudgetLedger {
   /**
    * Takes up to so many slots, as many as are near. Never throws: without Redis it is `away`.
-   * @param slackMs how much later than its instant each may be used; for so long nobody else gets one
+   * @param slackMs how much later than its instant each may be used; no other daemon gets a slot for as long
    */
   reserve(count: number, slackMs: DurationMs): Promise<Reservation>;
   giveBack(permit: string): void;
