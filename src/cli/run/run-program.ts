@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { CommandFailure, type CommandRunner, type GlobalOptions } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
-import { positiveNumber, wholeNumber } from '../shell/option-values.ts';
+import { fleetSize, positiveNumber, wholeNumber } from '../shell/option-values.ts';
 
 /** Adds `upwave run`. */
 export function addRunProgram(program: Command, run: CommandRunner): void {
@@ -50,7 +50,7 @@ export function addServiceProgram(program: Command, run: CommandRunner): void {
     .description('the reference service: the Collector Management API with a simulated fleet')
     .option('--host <host>', 'where to listen', '127.0.0.1')
     .option('--port <port>', 'where to listen; 0 takes a free one', wholeNumber, 8080)
-    .option('--fleet <size>', 'how many collectors', wholeNumber)
+    .option('--fleet <size>', 'how many collectors', fleetSize)
     .option('--access-id <id>', 'the access id it accepts (or UPWAVE_ACCESS_ID)')
     .option('--access-key <key>', 'the access key it accepts (or UPWAVE_ACCESS_KEY)')
     .option('--speed <factor>', 'how much faster than real time it lives', positiveNumber, 1)

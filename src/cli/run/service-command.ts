@@ -1,7 +1,9 @@
 import { errorCodeOf } from '../../base/node-errors.ts';
 import { writeAddress } from '../../base/url-authority.ts';
 import { ConfigError } from '../../config/source/config-error.ts';
-import { readYaml } from '../../config/source/yaml-source.ts';
+import { describeProblems } from '../../config/source/describe-problems.ts';
+import { explainIssue } from '../../config/source/explain-issue.ts';
+import { readYaml, type YamlSource } from '../../config/source/yaml-source.ts';
 import { describeCollectorManagementApi } from '../../reference-service/api/api-document.ts';
 import { parseScenario, type Scenario, ScenarioError } from '../../reference-service/scenario/scenario.ts';
 import {
@@ -56,17 +58,23 @@ export async function serviceCommand(options: ServiceOptions, output: ConsoleOut
   return exitCodes.done;
 }
 
-/** Reads a scenario file; without one, a plain fleet. @throws CommandFailure with what is wrong in it */
+/** Reads a scenario file; without one, a plain fleet. @throws CommandFailure with what is wrong in it, and where */
 export function readScenario(path: string | undefined): Scenario {
   if (path === undefined) return parseScenario({});
   try {
-    return parseScenario(readYaml(path).value ?? {});
+    return parseScenarioOf(readYaml(path));
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof ScenarioError) {
-      const message = error instanceof ScenarioError ? `${path}: ${error.message}` : error.message;
-      throw new CommandFailure(exitCodes.usageOrConfig, message, { cause: error });
-    }
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CommandFailure(exitCodes.usageOrConfig, error.message, { cause: error });
+  }
+}
+
+function parseScenarioOf(source: YamlSource): Scenario {
+  try {
+    return parseScenario(source.value, explainIssue);
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    throw new ConfigError(describeProblems(error.issues, source));
   }
 }
 

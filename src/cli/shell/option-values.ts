@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { serviceLimits } from '../../contract/collector-management/limits.ts';
 
 /** @throws InvalidArgumentError */
 export function wholeNumber(text: string): number {
@@ -13,6 +14,13 @@ export function countUpTo(max: number): (text: string) => number {
     if (count < 1 || count > max) throw new InvalidArgumentError(`give a number from 1 to ${max}.`);
     return count;
   };
+}
+
+/** @throws InvalidArgumentError */
+export function fleetSize(text: string): number {
+  const size = wholeNumber(text);
+  if (size <= serviceLimits.collectorsMax) return size;
+  throw new InvalidArgumentError(`an account has at most ${serviceLimits.collectorsMax} collectors.`);
 }
 
 /** @throws InvalidArgumentError */

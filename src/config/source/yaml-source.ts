@@ -84,13 +84,31 @@ function syntaxProblems(
   positionAt: (offset: number) => Position,
   file: string,
 ): ConfigProblem[] {
+  const faults = [...document.errors, ...document.warnings];
+  const quotes = faults.some(({ code }) => code === 'MISSING_CHAR') ? quotesByEnd(document) : undefined;
   const byLine = new Map<number, ConfigProblem>();
-  for (const fault of [...document.errors, ...document.warnings]) {
-    const position = positionAt(fault.pos[0]);
-    if (byLine.has(position.line)) continue;
-    byLine.set(position.line, { file, ...position, path: '', message: syntaxSentence(fault) });
+  for (const fault of faults) {
+    const { line } = positionAt(fault.pos[0]);
+    if (byLine.has(line)) continue;
+    const openedAt = fault.code === 'MISSING_CHAR' ? quotes?.get(fault.pos[0]) : undefined;
+    const message = openedAt === undefined ? syntaxSentence(fault) : 'this quote is never closed; close it';
+    byLine.set(line, { file, ...positionAt(openedAt ?? fault.pos[0]), path: '', message });
   }
   return [...byLine.values()];
+}
+
+/** Where each quoted text begins, by where it ends: yaml reports an open one there, often at the end of the file. */
+function quotesByEnd(document: Document): ReadonlyMap<number, number> {
+  const begins = new Map<number, number>();
+  visit(document, {
+    Node(_key, node, ancestors) {
+      if (ancestors.length > 2 * nestingMax) return visit.SKIP;
+      const isQuoted = isScalar(node) && (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE');
+      if (isQuoted && node.range) begins.set(node.range[1], node.range[0]);
+      return undefined;
+    },
+  });
+  return begins;
 }
 
 /** Where yaml's own words would not help. */

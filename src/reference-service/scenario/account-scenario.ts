@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nearestText } from '../../base/names.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
 
 /** The account of the scenario's fleet, and of keys that name no other. */
@@ -44,22 +45,41 @@ interface AccountParts {
   readonly deployments: Readonly<Record<string, unknown>>;
 }
 
+/** A mistake that no single key shows, and the key that it is told at. */
+export interface Contradiction {
+  readonly path: ReadonlyArray<string | number>;
+  readonly message: string;
+}
+
 /** Mistakes in how keys, accounts and deployments name each other. */
-export function accountContradictions({ accounts, keys, deployments }: AccountParts): string[] {
-  const problems: string[] = [];
-  if (Object.keys(accounts).length > accountsMax) problems.push(`accounts: at most ${accountsMax}`);
+export function accountContradictions({
+  accounts,
+  keys,
+  deployments,
+}: AccountParts): readonly Contradiction[] {
+  const found: Contradiction[] = [];
+  if (Object.keys(accounts).length > accountsMax) {
+    found.push({ path: ['accounts'], message: `has more than ${accountsMax} accounts` });
+  }
   for (const [name, { deployment }] of Object.entries(accounts)) {
-    if (deployment !== null && !Object.hasOwn(deployments, deployment)) {
-      problems.push(`accounts.${name}.deployment: there is no deployment "${deployment}"`);
-    }
+    if (deployment === null || Object.hasOwn(deployments, deployment)) continue;
+    const message = unknownName('deployment', deployment, Object.keys(deployments));
+    found.push({ path: ['accounts', name, 'deployment'], message });
   }
   keys.forEach(({ account, accessId }, index) => {
     if (account !== mainAccountName && !Object.hasOwn(accounts, account)) {
-      problems.push(`keys.${index}.account: there is no account "${account}"`);
+      const known = [mainAccountName, ...Object.keys(accounts)];
+      found.push({ path: ['keys', index, 'account'], message: unknownName('account', account, known) });
     }
     if (keys.findIndex((other) => other.accessId === accessId) !== index) {
-      problems.push(`keys.${index}.accessId: "${accessId}" is there twice`);
+      found.push({ path: ['keys', index, 'accessId'], message: `"${accessId}" is given twice` });
     }
   });
-  return problems;
+  return found;
+}
+
+function unknownName(kind: string, name: string, known: readonly string[]): string {
+  const nearest = nearestText(name, known);
+  const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
+  return `there is no ${kind} "${name}"${hint}`;
 }

@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { parseDuration } from '../../base/time.ts';
+import { collectorManagementApi } from '../../contract/collector-management/api.ts';
 import { createUpgradeCodes } from '../../contract/collector-management/errors.ts';
 import { serviceLimits } from '../../contract/collector-management/limits.ts';
-import { AccessKey, Account, accountContradictions, Deployment } from './account-scenario.ts';
+import {
+  AccessKey,
+  Account,
+  accountContradictions,
+  type Contradiction,
+  Deployment,
+} from './account-scenario.ts';
 import { defaultBuilds } from './default-builds.ts';
 import { ErrorBodies } from './service-failure.ts';
 
@@ -154,7 +161,10 @@ export type FailureRule = z.infer<typeof FailureRule>;
 
 const HttpFault = z.strictObject({
   /** Names of the contract's operations; all where left out. */
-  operations: z.array(z.string()).min(1).optional(),
+  operations: z
+    .array(z.enum(collectorManagementApi.map(({ name }) => name)))
+    .min(1)
+    .optional(),
   share: Share,
   fault: z.enum([
     '500',
@@ -254,47 +264,49 @@ export type ScenarioInput = z.input<typeof Scenario>;
 
 /** A scenario that can't be used, with everything that is wrong in it. */
 export class ScenarioError extends Error {
-  readonly problems: readonly string[];
-  constructor(problems: readonly string[]) {
-    super(
-      `the scenario has ${problems.length} mistake(s):\n${problems.map((line) => `  ${line}`).join('\n')}`,
-    );
-    this.name = 'ScenarioError';
-    this.problems = problems;
+  override readonly name = 'ScenarioError';
+  readonly issues: readonly z.core.$ZodIssue[];
+  constructor(issues: readonly z.core.$ZodIssue[]) {
+    const lines = issues.map(({ path, message }) => `  ${path.join('.') || '(top)'}: ${message}`);
+    super(`the scenario has ${issues.length} mistake(s):\n${lines.join('\n')}`);
+    this.issues = issues;
   }
 }
 
 /**
  * Reads a scenario from plain data.
+ * @param explain writes the messages of the issues; zod's own where left out
  * @throws ScenarioError naming every mistake with its path
  */
-export function parseScenario(data: unknown): Scenario {
-  const parsed = Scenario.safeParse(data ?? {});
-  if (!parsed.success) {
-    throw new ScenarioError(
-      parsed.error.issues.map((issue) => `${issue.path.join('.') || '(top)'}: ${issue.message}`),
-    );
-  }
-  const problems = contradictions(parsed.data);
-  if (problems.length > 0) throw new ScenarioError(problems);
+export function parseScenario(data: unknown, explain?: (issue: z.core.$ZodRawIssue) => string): Scenario {
+  const parsed = Checked.safeParse(data ?? {}, explain === undefined ? undefined : { error: explain });
+  if (!parsed.success) throw new ScenarioError(parsed.error.issues);
   return parsed.data;
 }
 
-function contradictions(scenario: Scenario): string[] {
-  const problems: string[] = [];
+const Checked = Scenario.superRefine((scenario, { addIssue }) => {
+  for (const { path, message } of contradictions(scenario))
+    addIssue({ code: 'custom', path: [...path], message });
+});
+
+function contradictions(scenario: Scenario): readonly Contradiction[] {
+  const found: Contradiction[] = [];
   const { min, median, p95, max, restartMin, restartMax } = scenario.durations;
-  if (!(min <= median && median < p95)) problems.push('durations: needs min <= median < p95');
-  if (max < min) problems.push('durations.max: is below min');
-  if (restartMax < restartMin) problems.push('durations.restartMax: is below restartMin');
+  if (!(min <= median && median < p95)) {
+    found.push({ path: ['durations'], message: 'needs min <= median < p95' });
+  }
+  if (max < min) found.push({ path: ['durations', 'max'], message: 'is below min' });
+  if (restartMax < restartMin) {
+    found.push({ path: ['durations', 'restartMax'], message: 'is below restartMin' });
+  }
   scenario.failures.forEach((rule, index) => {
     if (rule.outcome === 'createCode' && rule.code === undefined) {
-      problems.push(
-        `failures.${index}.code: an outcome createCode needs one of ${createUpgradeCodes.join(', ')}`,
-      );
+      const message = `an outcome createCode needs one of ${createUpgradeCodes.join(', ')}`;
+      found.push({ path: ['failures', index, 'code'], message });
     }
   });
   if (!scenario.builds.some((build) => build.offered)) {
-    problems.push('builds: none is on offer');
+    found.push({ path: ['builds'], message: 'none is on offer' });
   }
-  return [...problems, ...accountContradictions(scenario)];
+  return [...found, ...accountContradictions(scenario)];
 }

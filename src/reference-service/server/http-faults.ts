@@ -25,7 +25,7 @@ export class HttpFaults {
     const sinceStartMs = now - this.#startedAt;
     return this.#faults.find(
       (fault, index) =>
-        (fault.operations === undefined || fault.operations.includes(operation)) &&
+        (fault.operations?.some((name) => name === operation) ?? true) &&
         sinceStartMs >= fault.from &&
         sinceStartMs < (fault.until ?? Infinity) &&
         hashShare(`${this.#seed}:fault:${index}:${operation}:${number}`) < fault.share,

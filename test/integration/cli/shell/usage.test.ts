@@ -278,14 +278,25 @@ describe.concurrent('upwave service', () => {
 
   it('names every mistake of a scenario with its file', async () => {
     await withFolder(async ({ write }) => {
-      const scenario = write('scenario.yaml', { fleet: { size: -1 }, durations: { median: 'long' } });
+      const scenario = write('scenario.yaml', {
+        fleet: { size: -1 },
+        durations: { median: 'long' },
+        httpFaults: [{ share: 1, fault: '503', operations: ['listColectors'] }],
+      });
       const args = ['service', '--access-id', 'a', '--access-key', 'b', '--scenario', scenario];
       const { code, err } = await callUpwave(...args);
       expect(err).toContain('scenario.yaml');
       expect(err).toContain('fleet.size');
       expect(err).toContain('durations.median');
+      expect(err).toMatch(/httpFaults\[0\]\.operations\[0\]: .* did you mean "listCollectors"\?/);
       expect(err).not.toMatch(noStack);
       expect(code).toBe(2);
     });
+  });
+
+  it('refuses more collectors than an account has', async () => {
+    const { code, err } = await callUpwave('service', '--fleet', '10001');
+    expect(err).toContain('an account has at most 10000 collectors');
+    expect(code).toBe(2);
   });
 });

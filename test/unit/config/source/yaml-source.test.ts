@@ -59,7 +59,8 @@ describe('parseYaml', () => {
       'a: "/^x-\\d+$/"',
       'f.yaml:1:9: no escape that double quotes know; write \\\\ for a backslash, or use single quotes',
     ],
-    ['a: "x', 'f.yaml:1:6: not valid YAML: '],
+    ['a: "x', 'f.yaml:1:4: this quote is never closed; close it'],
+    ["a: { b: 'x, c: 1 }\nd: 2\n", 'f.yaml:1:9: this quote is never closed; close it'],
   ])('refuses %j', (text, problem) => {
     const problems = problemsOf(() => parse(text));
     expect(problems[0]?.slice(0, problem.length)).toBe(problem);

@@ -27,11 +27,13 @@ describe('parseScenario', () => {
         fleet: { sise: 3 },
         durations: { median: 'soon' },
         failures: [{ outcome: 'explodes' }],
+        httpFaults: [{ share: 1, fault: '503', operations: ['listColectors'] }],
       });
     expect(parse).toThrow(ScenarioError);
     expect(parse).toThrow(/fleet: .*sise/);
     expect(parse).toThrow(/durations\.median: "soon" is no duration/);
     expect(parse).toThrow(/failures\.0\.outcome/);
+    expect(parse).toThrow(/httpFaults\.0\.operations\.0/);
   });
 
   it('refuses what contradicts itself', () => {
