@@ -48,6 +48,11 @@ export function needsCollectorZone(rules: CalendarRules): boolean {
   return [...rules.windows, ...rules.freezes].some(({ timeZone }) => timeZone === ofCollector);
 }
 
+/** Whether the plan of a rollout sorts its collectors by time zone: only then may windows by their zones come with a reload. */
+export function knowsZones({ policy, config }: Pick<Rollout, 'policy' | 'config'>): boolean {
+  return config?.knowsZones === true || needsCollectorZone(policy);
+}
+
 /** When so much open time has passed since `from`; null: not within 400 days. For estimates. */
 export function openTimeFrom(
   rules: CalendarRules,

@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { EpochMs } from '../../base/time.ts';
+import { knowsZones } from '../calendar/calendar.ts';
 import { type AccountMark, withMark } from '../model/account.ts';
 import type { InventoryBaseline } from '../model/assess-inventory.ts';
 import { type ImplausibleReading, isImplausibleTooLong } from '../model/assess-inventory.ts';
@@ -199,7 +200,8 @@ function change(rollout: Rollout, fact: RolloutFact): Rollout {
       return { ...withoutDoubt(next), inventory: fact.inventory };
     case 'policyChanged': {
       const changes = (rollout.config?.changes ?? 0) + 1;
-      return { ...next, policy: fact.policy, config: { generation: fact.generation, changes } };
+      const zones = knowsZones(rollout) ? { knowsZones: true as const } : {};
+      return { ...next, policy: fact.policy, config: { generation: fact.generation, changes, ...zones } };
     }
     case 'brakeSet':
     case 'brakeLifted':

@@ -97,6 +97,8 @@ export interface RolloutConfig {
   readonly generation: number;
   /** How often its brakes changed since the plan was frozen: a turn that was given before the last change counts no more. */
   readonly changes: number;
+  /** The plan sorted its collectors by time zone, which windows and freezes asked for before the config changed. */
+  readonly knowsZones?: true;
 }
 
 /**

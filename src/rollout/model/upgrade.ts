@@ -58,7 +58,7 @@ export interface UpgradeIdentity {
   readonly lane: number;
   readonly stratum: number;
   readonly domains: readonly number[];
-  /** When the plan's reading showed it eligible; 0 when it had not been heard from, or the list was not read. */
+  /** When the plan's reading showed it eligible; 0 when it had not been heard from, or was not on the list. */
   readonly eligibleAt: EpochMs;
   /** The service's clock when the plan's reading showed that it would start this upgrade; absent when unknown. */
   readonly offeredAt?: EpochMs;

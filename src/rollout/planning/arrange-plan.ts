@@ -1,3 +1,4 @@
+import { needsCollectorZone } from '../calendar/calendar.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
@@ -33,7 +34,7 @@ export function arrangePlan(
   const grouping = groupCollectors(collectors, policy, seed);
   const seated = takeSeats(grouping, policy.waves);
   const sizes = grouping.strata.map(() => policy.waves.map(() => 0));
-  const book = makeLaneBook(policy);
+  const book = makeLaneBook(needsCollectorZone(policy));
   let order = 0;
   const waves = policy.waves.map(({ name }, wave) => {
     const members = orderWave(seated[wave] ?? [], grouping.domains).map(

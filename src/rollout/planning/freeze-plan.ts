@@ -18,7 +18,7 @@ export interface FrozenRollout {
 /** Turns a plan into a rollout: from here on only late joiners are added (P5). */
 export function freezePlan(
   plan: Plan,
-  origin: RolloutOrigin & { readonly policy: Policy; readonly fleet: Pick<FleetSnapshot, 'offeredAt'> },
+  origin: RolloutOrigin & { readonly policy: Policy; readonly fleet: FleetSnapshot },
 ): FrozenRollout {
   const { policy, fleet } = origin;
   const builds = plan.waves.flatMap(({ members }) => members.map(({ collector }) => collector.build));
@@ -58,15 +58,17 @@ export function countLeftOut(leftOut: readonly LeftOut[]): Record<string, number
 export interface UpgradeOrigin {
   readonly rolloutId: string;
   /** What showed that the service would start these upgrades; null where it was not asked. */
-  readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'offeredAt'> | null;
+  readonly fleet: Pick<FleetSnapshot, 'readAt' | 'serviceAt' | 'offeredAt' | 'upgradableIds'> | null;
 }
 
 /** The record of a planned collector that waits for its turn. */
 export function pendingUpgrade(
   { collector, order, lane, stratum, domains }: PlannedMember,
   { wave, toBuild }: { readonly wave: number; readonly toBuild: string },
-  { rolloutId, fleet }: UpgradeOrigin,
+  { rolloutId, fleet: reading }: UpgradeOrigin,
 ): Upgrade {
+  // Of one that the list left out, since it is above the target, the reading shows nothing: it may be in an upgrade (P1).
+  const fleet = reading?.upgradableIds.has(collector.id) === true ? reading : null;
   return {
     identity: {
       rolloutId,

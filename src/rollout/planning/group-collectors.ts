@@ -1,5 +1,4 @@
 import { hashNumber } from '../../base/hash.ts';
-import { needsCollectorZone } from '../calendar/calendar.ts';
 import { type FleetCollector, valueUnder as readKey } from '../model/collector.ts';
 import type { CapDomain, Lane } from '../model/plan-groups.ts';
 import type { CapRule, CollectorKey, Policy } from '../model/policy.ts';
@@ -108,12 +107,11 @@ export interface LaneBook {
   laneOf(collector: FleetCollector, stratum: number, domains: readonly number[]): number;
 }
 
-/** @param known lanes that keep their numbers */
-export function makeLaneBook(
-  policy: Pick<Policy, 'windows' | 'freezes' | 'timeZone'>,
-  known: readonly Lane[] = [],
-): LaneBook {
-  const byZone = needsCollectorZone(policy);
+/**
+ * @param byZone whether collectors of different time zones are in different lanes
+ * @param known lanes that keep their numbers
+ */
+export function makeLaneBook(byZone: boolean, known: readonly Lane[] = []): LaneBook {
   const lanes = [...known];
   const numbers = new Map(lanes.map((lane, index) => [nameOf(lane), index]));
   return {

@@ -1,3 +1,4 @@
+import { knowsZones } from '../calendar/calendar.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
 import type { CapDomain, PlanGroups, Stratum } from '../model/plan-groups.ts';
 import { indexOfStratum } from '../model/plan-groups.ts';
@@ -78,11 +79,11 @@ export function planJoiners(
 export function makeJoinerJudge(
   { policy: frozen, targetBuild }: Pick<Rollout, 'policy' | 'targetBuild'>,
   present: Pick<Policy, 'select' | 'target'>,
-  { upgradableIds }: Pick<FleetSnapshot, 'upgradableIds'>,
+  fleet: Pick<FleetSnapshot, 'collectors' | 'upgradableIds'>,
   options: PlanOptions,
 ): (collector: FleetCollector) => LeftOutReason | undefined {
-  const byFrozen = makeJudge(frozen, targetBuild, upgradableIds, options);
-  const byPresent = makeJudge(present, targetBuild, upgradableIds, options);
+  const byFrozen = makeJudge(frozen, targetBuild, fleet, options);
+  const byPresent = makeJudge(present, targetBuild, fleet, options);
   return (collector) => byFrozen(collector) ?? byPresent(collector);
 }
 
@@ -107,10 +108,11 @@ function makeMustWait(
 }
 
 /** Finds or adds what joiners belong to. */
-function extendGroups({ policy, waves }: Rollout, groups: PlanGroups) {
+function extendGroups(rollout: Rollout, groups: PlanGroups) {
+  const { policy, waves } = rollout;
   const strata = groups.strata.map(({ label, sizes }) => ({ label, sizes: [...sizes] }));
   const domains = [...groups.domains];
-  const book = makeLaneBook(policy, groups.lanes);
+  const book = makeLaneBook(knowsZones(rollout), groups.lanes);
   const stratumOf = new Map(strata.map(({ label }, index) => [label, index]));
   const domainOf = new Map(domains.map(({ label }, index) => [label, index]));
   const extended: PlanGroups = { strata, domains, lanes: book.lanes };

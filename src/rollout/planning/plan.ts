@@ -58,7 +58,7 @@ export function makePlan(
   seed: string,
   options: PlanOptions = {},
 ): Plan {
-  const judge = makeJudge(policy, targetBuild, fleet.upgradableIds, options);
+  const judge = makeJudge(policy, targetBuild, fleet, options);
   const chosen: FleetCollector[] = [];
   const leftOut: LeftOut[] = [];
   for (const collector of fleet.collectors) {
@@ -77,23 +77,26 @@ export function makePlan(
 export function makeJudge(
   policy: Pick<Policy, 'select' | 'target'>,
   targetBuild: string,
-  upgradableIds: ReadonlySet<number>,
+  { collectors, upgradableIds }: Pick<FleetSnapshot, 'collectors' | 'upgradableIds'>,
   { failedBefore, heldCollectors, claimed, only }: PlanOptions,
 ): (collector: FleetCollector) => LeftOutReason | undefined {
   const selection = compileSelection(policy.select);
+  const isAbove = ({ build }: FleetCollector) => (compareBuildVersions(build, targetBuild) ?? 0) > 0;
+  // Whether a service lists collectors above the target as upgradable is not specified (collector-api.md §4.3); a task
+  // would take them down. One that lists some of them lists all that it would take down now.
+  const listsAbove = collectors.some((collector) => upgradableIds.has(collector.id) && isAbove(collector));
   return (collector) => {
     const unselected = selection(collector);
     if (unselected !== undefined) return unselected;
     if (only !== undefined && !only.has(collector.id)) return 'notAsked';
     if (isSameBuild(collector.build, targetBuild)) return 'atTarget';
-    const isNewer = (compareBuildVersions(collector.build, targetBuild) ?? 0) > 0;
+    const isNewer = isAbove(collector);
     if (isNewer && !policy.target.allowDowngrade) return 'newer';
     if (heldCollectors?.has(collector.id) === true) return 'held';
     if (claimed?.has(collector.id) === true) return 'claimed';
     if (failedBefore?.has(collector.id) === true) return 'failedBefore';
     if (!collector.alive) return 'notAlive';
-    // Whether a service lists collectors above the target as upgradable is not specified; a task would take them down.
-    if (!isNewer && !upgradableIds.has(collector.id)) return 'notOffered';
+    if ((!isNewer || listsAbove) && !upgradableIds.has(collector.id)) return 'notOffered';
     return undefined;
   };
 }

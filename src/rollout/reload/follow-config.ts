@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import { dayMs } from '../../base/time-zone.ts';
-import { needsCollectorZone } from '../calendar/calendar.ts';
+import { knowsZones } from '../calendar/calendar.ts';
 import type { RolloutFact } from '../decision/evolve-rollout.ts';
 import type { CapDomain, PlanGroups } from '../model/plan-groups.ts';
 import { collectorZone, type FreezeRule, type Policy } from '../model/policy.ts';
@@ -31,15 +31,16 @@ export interface PresentPolicy {
  * Its plan and its target stay as they are frozen (P5, P6).
  */
 export function withPresentBrakes(
-  { kind, policy: frozen }: Pick<Rollout, 'kind' | 'policy'>,
+  rollout: Pick<Rollout, 'kind' | 'policy' | 'config'>,
   config: Policy,
 ): PresentPolicy {
+  const { kind, policy: frozen } = rollout;
   const present = kind === 'rollback' ? rollbackPolicy(config) : config;
   const limits = new Map(present.waves.map(({ name, maxFailures }) => [name, maxFailures]));
   const caps = new Map(present.maxInFlightPer.map(({ key, cap }) => [key, cap]));
   const policy: Policy = {
     ...frozen,
-    ...calendarFor(frozen, present),
+    ...calendarFor(rollout, present),
     concurrency: present.concurrency,
     // A plan has the domains of its own caps alone.
     maxInFlightPer: frozen.maxInFlightPer.map(({ key, cap }) => ({ key, cap: caps.get(key) ?? cap })),
@@ -90,12 +91,15 @@ export function withPresentCaps(
  * Where the plan did not ask for the time zones of its collectors, it does not know them. Then windows by their zones
  * wait for the next rollout, and a freeze by their zones holds while it holds anywhere on Earth (P7).
  */
-function calendarFor(frozen: Policy, present: Policy): Pick<Policy, 'windows' | 'freezes' | 'timeZone'> {
+function calendarFor(
+  rollout: Pick<Rollout, 'policy' | 'config'>,
+  present: Policy,
+): Pick<Policy, 'windows' | 'freezes' | 'timeZone'> {
   const { windows, freezes, timeZone } = present;
-  if (needsCollectorZone(frozen)) return { windows, freezes, timeZone };
+  if (knowsZones(rollout)) return { windows, freezes, timeZone };
   const isUnknown = windows.some((rule) => rule.timeZone === collectorZone);
   return {
-    windows: isUnknown ? frozen.windows : windows,
+    windows: isUnknown ? rollout.policy.windows : windows,
     freezes: freezes.map((rule) => (rule.timeZone === collectorZone ? everywhere(rule) : rule)),
     timeZone,
   };

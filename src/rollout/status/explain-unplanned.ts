@@ -68,7 +68,8 @@ export function explainUnplanned(
   const toTarget = upgrades.filter(({ rollout }) => rollout.targetBuild === target.build);
   const failed = toTarget.find(({ rollout, upgrade }) => hasFailed(upgrade) && rollout.state !== 'succeeded');
   // Whether the service offers it the upgrade is seen at the next scan; here it is taken to.
-  const judge = makeJudge(policy, target.build, new Set([collector.id]), {
+  const offered = { collectors: [], upgradableIds: new Set([collector.id]) };
+  const judge = makeJudge(policy, target.build, offered, {
     heldCollectors: new Set(held === undefined ? [] : [collector.id]),
     failedBefore: new Set(failed === undefined ? [] : [collector.id]),
   });

@@ -179,10 +179,10 @@ function judgeEligible(upgrade: Queued, seen: CollectorSeen, context: EvolveCont
 
 /**
  * Whether the service's list of upgradable collectors leaves it out for a reason. Whether it ever has one that is above the
- * build is not specified (collector-api.md §4.3): where it has, that tells; where not, nothing is known.
+ * build is not specified (collector-api.md §4.3): where the plan's reading had it, it has; else nothing is known.
  */
-function isListed({ identity: { fromBuild, toBuild } }: Queued): boolean {
-  return (compareBuildVersions(fromBuild, toBuild) ?? 0) <= 0;
+function isListed({ identity: { fromBuild, toBuild, offeredAt } }: Queued): boolean {
+  return offeredAt !== undefined || (compareBuildVersions(fromBuild, toBuild) ?? 0) <= 0;
 }
 
 /** One that restarts shows no newer heartbeat, and is silent soon; with newer ones it is the service that lags. */

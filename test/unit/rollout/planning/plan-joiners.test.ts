@@ -154,6 +154,12 @@ describe('late joiners', () => {
     );
   });
 
+  it('are sorted by time zone where the plan is, also while no window asks for it (P7)', () => {
+    const rollout = { ...frozen.rollout, config: { generation: 2, changes: 1, knowsZones: true as const } };
+    const result = joined([{ timeZone: 'Asia/Tokyo' }], { rollout });
+    expect(result?.groups.lanes.at(-1)?.timeZone).toBe('Asia/Tokyo');
+  });
+
   it('are left to the next rollout when they share the value of one that was planned alone with it (P2)', () => {
     const result = joined([{ id: 11, fields: { cluster: 'c4' } }, { id: 12 }]);
     expect(result?.upgrades.map(({ identity: { collectorId } }) => collectorId)).toEqual([12]);

@@ -115,7 +115,13 @@ describe('the plan (P5)', () => {
   it('downgrades only where that is allowed', () => {
     const fleet = aFleet(3, () => ({ build: '19.999-9' }));
     const policy = aPolicy({ target: aTarget({ version: targetBuild, allowDowngrade: true }) });
-    expect(makePlan(policy, targetBuild, fleet, 'seed').waves[0]?.members.length).toBe(3);
+    const none = { ...fleet, upgradableIds: new Set<number>() };
+    expect(idsOf(makePlan(policy, targetBuild, none, 'seed')).length).toBe(3);
+    // This service lists collectors above the target, so the third is missing for a reason: it may be in an upgrade (P1).
+    const some = { ...fleet, upgradableIds: new Set([1, 2]) };
+    expect(makePlan(policy, targetBuild, some, 'seed').leftOut).toMatchObject([
+      { collector: { id: 3 }, reason: 'notOffered' },
+    ]);
   });
 
   it('cuts waves by count and share, and gives the last one the rest', () => {

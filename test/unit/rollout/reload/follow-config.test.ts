@@ -158,6 +158,18 @@ describe('the present config of a rollout on its way', () => {
     });
   });
 
+  it('takes windows by the zones of collectors away and brings them back, since the plan knows the zones (P4)', () => {
+    const byZone = { ...window, timeZone: collectorZone };
+    const change = (rollout: Rollout, policy: Policy): Rollout => {
+      const fact = follow(rollout, policy);
+      return fact === undefined ? rollout : evolveRollout(rollout, fact);
+    };
+    const without = change(aRollout({ policy: aPolicy({ windows: [byZone] }) }), aPolicy());
+    expect(without.policy.windows).toEqual([]);
+    const again = change(change(without, aPolicy({ concurrency: 1 })), aPolicy({ windows: [byZone] }));
+    expect(again.policy.windows).toEqual([byZone]);
+  });
+
   it('caps the domains of the plan', () => {
     const groups = {
       strata: [],

@@ -10,6 +10,7 @@ import {
   aFleet,
   anUpgrade,
   aPolicy,
+  aTarget,
   aView,
   oldBuild,
   startedAt as t,
@@ -163,5 +164,26 @@ describe('a plan', () => {
     expect(upgrades.map((upgrade) => upgrade.identity.offeredAt)).toEqual([offeredAt, offeredAt, offeredAt]);
     const [unreported] = freezePlan(plan, { ...origin, fleet: { ...fleet, offeredAt: null } }).upgrades;
     expect(unreported).not.toHaveProperty('identity.offeredAt');
+  });
+
+  it('knows nothing of one above the target that the list lacks: it is polled before its create (P1)', () => {
+    const above = {
+      ...aFleet(1, () => ({ build: '19.999-9' })),
+      offeredAt,
+      upgradableIds: new Set<number>(),
+    };
+    const downgrading = aPolicy({ target: aTarget({ version: targetBuild, allowDowngrade: true }) });
+    const downgrade = makePlan(downgrading, targetBuild, above, origin.id);
+    const [unlisted = pending] = freezePlan(downgrade, { ...origin, fleet: above }).upgrades;
+    expect(unlisted.identity).toMatchObject({ eligibleAt: 0 });
+    expect(unlisted).not.toHaveProperty('identity.offeredAt');
+    const queued = admit(unlisted, t + 1_000);
+    expect(nextStep(queued, t + 1_000, t)).toEqual(recheck(true));
+    const seen = look(queued, t + 1_000, t, { build: '19.999-9', upgradable: false });
+    expect(nextStep(seen, t + 1_000, t)).toEqual(create);
+    // Where the plan's reading had it, the list tells: it is in an upgrade now.
+    const listed = { ...unlisted, identity: { ...unlisted.identity, offeredAt } };
+    const missing = look(admit(listed, t + 1_000), t + 1_000, t, { build: '19.999-9', upgradable: false });
+    expect(missing.progress).toMatchObject({ state: 'deferred', condition: 'inUpgrade' });
   });
 });
