@@ -1,8 +1,8 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { stateWords } from '../../rollout/model/upgrade.ts';
 import type { Cause, CauseGroup, OtherCauses } from '../../rollout/status/causes.ts';
+import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import { quoteArgument } from './command-for.ts';
 
 const lineWidth = 80;
 const labelWidth = 10;

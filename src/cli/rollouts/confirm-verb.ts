@@ -1,13 +1,13 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import { formatDuration } from '../../base/time.ts';
 import { stateWords } from '../../rollout/model/upgrade.ts';
+import { commandFor } from '../../rollout/status/command-for.ts';
 import { askedNow, needsName } from '../../rollout/status/legal-verbs.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { CommandFailure } from '../shell/command.ts';
 import { exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent } from '../shell/operator.ts';
-import { commandFor } from './command-for.ts';
 
 interface ConfirmParts {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };

@@ -1,4 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import { CommandFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
@@ -8,7 +9,6 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent, operatorName } from '../shell/operator.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
 import { chooseRollout, listRollouts } from './choose-rollout.ts';
-import { quoteArgument } from './command-for.ts';
 import { renderStatus } from './render-status.ts';
 
 export interface RepairOptions extends DaemonTarget {

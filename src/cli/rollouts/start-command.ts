@@ -1,6 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { planWords, type StartPreview } from '../../orchestrator/operations/start-policy.ts';
+import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, makeRuleBook, withDaemon } from '../shell/daemon-target.ts';
@@ -8,7 +9,6 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent, operatorName } from '../shell/operator.ts';
 import { showInstant } from '../shell/show-instant.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
-import { quoteArgument } from './command-for.ts';
 import { renderStatus } from './render-status.ts';
 
 export interface StartOptions extends DaemonTarget {

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
+import { commandFor } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import { commandFor } from '../rollouts/command-for.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
 /** Why nothing more happens in a rollout by itself, or not for a while. */

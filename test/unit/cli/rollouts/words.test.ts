@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { quoteArgument } from '../../../../src/cli/rollouts/command-for.ts';
 import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.ts';
 import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
 import { endedOf, waveWords } from '../../../../src/cli/run/progress.ts';
 import { showInstant, showInstantIn } from '../../../../src/cli/shell/show-instant.ts';
+import { quoteArgument } from '../../../../src/rollout/status/command-for.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { anExplanation, aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
 

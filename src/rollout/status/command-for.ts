@@ -1,21 +1,38 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { askedNow } from '../../rollout/status/legal-verbs.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
-import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
-import { commandOf } from './verb-table.ts';
+import type { AskedVerb, RolloutVerb } from '../verbs/verbs.ts';
+import { askedNow, type ShownRollout } from './legal-verbs.ts';
+
+/** What an operator types for each verb. */
+export const commandNames: Readonly<Record<RolloutVerb, string>> = {
+  pause: 'pause',
+  resume: 'resume',
+  approve: 'approve',
+  skipSoak: 'skip-soak',
+  abort: 'abort',
+  rollback: 'rollback',
+  retry: 'retry',
+};
+
+/** Of a status, what its commands name. */
+interface CommandedRollout extends ShownRollout {
+  readonly id: string;
+  readonly policy: string;
+  readonly rollbackOf: string | null;
+  readonly rollbackId: string | null;
+}
 
 /**
  * The whole command for a verb as this status would mean it: `upwave approve production --wave rest`. A verb that has
  * nothing to name is shown without.
  */
-export function commandFor(status: RolloutStatus, verb: RolloutVerb): string {
+export function commandFor(status: CommandedRollout, verb: RolloutVerb): string {
   const { id, policy, rollbackOf, rollbackId } = status;
   // A rollout and its rollback are of one policy.
   const name = rollbackOf === null && rollbackId === null ? policy : id;
   const asked = askedNow(status, verb);
   return [
     'upwave',
-    commandOf(verb),
+    commandNames[verb],
     quoteArgument(name),
     ...(asked === undefined ? [] : optionsOf(asked)),
   ].join(' ');
