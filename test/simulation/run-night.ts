@@ -134,7 +134,11 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const seemsAlive = ({ process }: DaemonModel): boolean =>
     process.isAlive() ||
     (setup.faults.reload > 0 && scheduler.now() - (diedAt.get(process) ?? startsAt) < livesMs);
-  const configModel = makeConfigModel(names, () => daemons.filter(seemsAlive).map(({ process }) => process));
+  const configModel = makeConfigModel(
+    names,
+    () => daemons.filter(seemsAlive).map(({ process }) => process),
+    (process) => (process.isAlive() ? scheduler.now() : (diedAt.get(process) ?? startsAt)),
+  );
 
   const night: Night = {
     setup,

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../../base/time.ts';
 import type { LivingDaemon, PolicyConfig } from '../../rollout/reload/newest-config.ts';
 
 /** A policy of this daemon's config, with a name for what it says. */
@@ -8,6 +9,8 @@ export interface LivingDaemons {
   readonly own: readonly PolicyConfig[];
   /** As the others see it. */
   readonly account: string;
+  /** When this beat was, by the clock of Redis. */
+  readonly beatAt: EpochMs;
   readonly others: readonly LivingDaemon[];
 }
 

@@ -37,26 +37,23 @@ export interface ConfigsParts {
   readonly followsSchedule?: boolean;
 }
 
-// A daemon that was killed is taken for living ten seconds longer: it may be this one, started again with another config.
-const takenUpWithinMs: DurationMs = 15_000;
-
 // Two beats and a half.
 const wordHoldsMs: DurationMs = 5_000;
 
 /** Judges the config of this daemon by what living daemons say, and tells when that has changed. */
 export function makeConfigs({ register, sink, clock, followsSchedule = true }: ConfigsParts): Configs {
-  let living: LivingDaemons = { own: [], account: '', others: [] };
+  let living: LivingDaemons = { own: [], account: '', beatAt: 0, others: [] };
   let standings: ReadonlyMap<string, ConfigStatus> = new Map();
   let hashes: ReadonlyMap<string, string> = new Map();
   let askedAt: EpochMs = 0;
-  /** Since when this daemon has its config of a policy. */
-  const readAt = new Map<string, number>();
-  /** Policies of which another daemon has shown a newer config since then: that one stays the newer one when it is gone. */
+  /** Since when this daemon says its config of a policy, by the clock of Redis. */
+  const saidSince = new Map<string, EpochMs>();
+  /** Policies of which another daemon has said a newer config since then: that one stays the newer one when it is gone. */
   const overtaken = new Set<string>();
   const takeUp = (own: readonly NamedConfig[]): void => {
     for (const { policy, hash } of own) {
       if (hashes.get(policy) === hash) continue;
-      readAt.set(policy, clock.now());
+      saidSince.delete(policy);
       overtaken.delete(policy);
     }
     hashes = new Map(own.map(({ policy, hash }) => [policy, hash]));
@@ -70,14 +67,20 @@ export function makeConfigs({ register, sink, clock, followsSchedule = true }: C
     if (replaced !== replacedBefore) return;
     living = answer;
     askedAt = beganAt;
-    const { own, others } = living;
+    const { own, others, beatAt } = living;
     takeUp(own);
     const judged = own.map((config) => [config.policy, judgeConfig(config, others)] as const);
     const before = standings;
     standings = new Map(judged.filter(([, { kind }]) => kind !== 'agreed'));
+    for (const config of own) {
+      // A daemon that was killed is taken for living ten seconds longer: it may be this one, started again with an older
+      // config. It says nothing any more, and whoever does is another one. The clock may be another Redis's, which is behind.
+      const since = Math.min(saidSince.get(config.policy) ?? beatAt, beatAt);
+      saidSince.set(config.policy, since);
+      const speaking = others.filter((other) => other.beatAt > since);
+      if (judgeConfig(config, speaking).kind === 'outdated') overtaken.add(config.policy);
+    }
     for (const [policy, standing] of judged) {
-      const heldMs = clock.now() - (readAt.get(policy) ?? 0);
-      if (standing.kind === 'outdated' && heldMs > takenUpWithinMs) overtaken.add(policy);
       const was = before.get(policy)?.kind ?? 'agreed';
       if (was === standing.kind) continue;
       const reason = configWords(policy, standing) ?? `all daemons have the same config of ${policy} again`;

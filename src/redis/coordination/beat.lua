@@ -5,7 +5,8 @@
 -- Arguments: daemon; body, what it says of itself as JSON, `{ configs: [{ policy, hash }], … }`; livesMs, after which a
 -- silent daemon is taken for gone; generationsMax, how many configs are kept; renewed, the configs that get a new
 -- generation, each `<policy>\n<hash>`.
--- Answers: a list of JSON texts, each the body of a living daemon with `daemon` and each config's `generation`.
+-- Answers: a list of JSON texts, each the body of a living daemon with `daemon`, `beatAt` and each config's
+-- `generation`.
 
 --@include ../connection/redis-now
 
@@ -41,6 +42,7 @@ for at = 1, #entries, 2 do
       config.generation = generationOf(config.policy .. '\n' .. config.hash)
     end
     beat.daemon = entries[at]
+    beat.beatAt = tonumber(beatAt)
     living[#living + 1] = cjson.encode(beat)
   end
 end

@@ -14,6 +14,7 @@ const generationsMax = 10_000;
 
 const said = z.object({
   daemon: z.string(),
+  beatAt: z.number(),
   followsSchedule: z.boolean(),
   account: z.string(),
   // An empty table of Lua is an object.
@@ -40,9 +41,12 @@ export function makeRedisConfigRegister(parts: {
   let renewed: readonly NamedConfig[] = [];
   const keys = { daemons: `${keyPrefix}:{leader}:daemons`, generations: `${keyPrefix}:{leader}:configs` };
   const daemon = randomUUID();
+  let hasLeft = false;
   return {
     beat: async () => {
       const account = await readAccount();
+      // One that comes after the farewell would make this daemon live on for ten seconds.
+      if (hasLeft) return { account, own: [], beatAt: 0, others: [] };
       const body = JSON.stringify({ followsSchedule, account, configs: own });
       const renewing = renewed;
       const renewedConfigs = renewing.map(({ policy, hash }) => `${policy}\n${hash}`);
@@ -56,9 +60,11 @@ export function makeRedisConfigRegister(parts: {
         const read = said.safeParse(JSON.parse(text));
         return read.success ? [read.data] : [];
       });
+      const self = living.find((each) => each.daemon === daemon);
       return {
         account,
-        own: living.find((each) => each.daemon === daemon)?.configs ?? [],
+        own: self?.configs ?? [],
+        beatAt: self?.beatAt ?? 0,
         others: living.filter((each) => each.daemon !== daemon),
       };
     },
@@ -68,6 +74,7 @@ export function makeRedisConfigRegister(parts: {
       own = present;
     },
     leave: async () => {
+      hasLeft = true;
       await commands.hdel(keys.daemons, daemon);
     },
   };

@@ -1,9 +1,13 @@
+import type { EpochMs } from '../../base/time.ts';
+
 /** A daemon that lives, as it says of itself. */
 export interface LivingDaemon {
   /** False for `run --once`, which scans when it starts, and never again. */
   readonly followsSchedule: boolean;
   /** Names the account that it works for; another name may still be the same account. */
   readonly account: string;
+  /** When it last said that it lives, by the clock of Redis. One that was killed says it no more, and lives on for some seconds. */
+  readonly beatAt: EpochMs;
   /** By policy: which config it has of it. */
   readonly configs: readonly PolicyConfig[];
 }

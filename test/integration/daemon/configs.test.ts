@@ -96,7 +96,10 @@ describe.concurrent('two daemons with two configs of a policy (P5)', () => {
     ]);
     // Rolled back everywhere: the old config serves the policy again.
     await next.close();
-    expect(await old.daemon.scanNow(nightPolicy, 'schedule')).toEqual({ kind: 'busy', rolloutId });
+    await until(
+      'the old config to count',
+      async () => (await old.daemon.scanNow(nightPolicy, 'schedule')).kind === 'busy',
+    );
     await until('it to say so', () => old.told('config.agreed').length > 0);
     expect((await old.get('/metrics')).text).toContain('upwave_config_outdated{policy="night"} 0');
   });

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../../../src/base/time.ts';
 import type { LivingDaemons } from '../../../src/orchestrator/ports/config-register.ts';
 import type { LivingDaemon, PolicyConfig } from '../../../src/rollout/reload/newest-config.ts';
 import { accessIdHash, type Host, type ProcessModel } from './process-model.ts';
@@ -21,6 +22,7 @@ export interface ConfigModel {
 export function makeConfigModel(
   policies: readonly string[],
   living: () => readonly ProcessModel[],
+  beatAtOf: (process: ProcessModel) => EpochMs,
 ): ConfigModel {
   const generations = new Map<number, number>();
   const appears = (config: number): void => {
@@ -45,8 +47,10 @@ export function makeConfigModel(
       return {
         own: said(process.host.config),
         account: nameOf(process.host),
+        beatAt: beatAtOf(process),
         others: others.map(
           (other): LivingDaemon => ({
+            beatAt: beatAtOf(other),
             followsSchedule: true,
             account: nameOf(other.host),
             configs: said(configOf(other)),

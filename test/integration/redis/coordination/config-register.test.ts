@@ -24,6 +24,7 @@ describe('the register of living daemons', () => {
     expect(await old.beat()).toEqual({
       own: [{ policy: 'production', hash: 'aaaa', generation: 1 }],
       account: 'https://api.example.com 5f3a',
+      beatAt: expect.any(Number),
       others: [],
     });
     expect((await next.beat()).own).toMatchObject([{ generation: 2 }]);
@@ -68,6 +69,9 @@ describe('the register of living daemons', () => {
     expect(await empty.beat()).toMatchObject({ own: [], others: [{ configs: [{ hash: 'aaaa' }] }] });
     expect((await one.beat()).others).toMatchObject([{ configs: [] }]);
     await empty.leave();
+    expect((await one.beat()).others).toEqual([]);
+    // A beat that comes after the farewell would make it live on.
+    expect(await empty.beat()).toMatchObject({ own: [], others: [] });
     expect((await one.beat()).others).toEqual([]);
   });
 

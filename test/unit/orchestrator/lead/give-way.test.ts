@@ -4,6 +4,7 @@ import { isWaitedFor } from '../../../../src/orchestrator/lead/lead.ts';
 const other = {
   followsSchedule: true,
   account: 'theirs',
+  beatAt: 0,
   configs: [{ policy: 'staging', hash: 'aaaa', generation: 1 }],
 };
 const foreign = [{ rolloutId: 'production-20260302-1', policy: 'production', reason: 'another account' }];

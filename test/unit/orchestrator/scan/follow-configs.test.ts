@@ -22,9 +22,10 @@ const frozen = aPolicy({
   freezes: [{ from: '2020-01-01T00:00', to: '2030-01-01T00:00', reason: 'audit', timeZone: 'UTC' }],
 });
 const named = (hash: string, generation: number): PolicyConfig => ({ policy: old.name, hash, generation });
-const daemonWith = (config: PolicyConfig): LivingDaemon => ({
+const daemonWith = (config: PolicyConfig, beatAt = startedAt): LivingDaemon => ({
   followsSchedule: true,
   account: 'a',
+  beatAt,
   configs: [config],
 });
 
@@ -64,7 +65,7 @@ async function setUp() {
   const aDaemon = (own: PolicyConfig, others: () => readonly LivingDaemon[] = () => []) =>
     makeConfigs({
       register: {
-        beat: async () => ({ own: [own], account: 'a', others: others() }),
+        beat: async () => ({ own: [own], account: 'a', beatAt: clock.at, others: others() }),
         replace: () => undefined,
       },
       sink: quietParts.sink,
@@ -146,8 +147,9 @@ describe('a config that was read anew, or came with a restart', () => {
     let others: readonly LivingDaemon[] = [];
     const elder = aDaemon(named('aaaa', 1), () => others);
     await beat(elder, old);
-    clock.at += 60_000;
-    others = [daemonWith(named('bbbb', 2))];
+    // However soon: it may be killed right after its start.
+    clock.at += 1;
+    others = [daemonWith(named('bbbb', 2), clock.at)];
     await beat(
       aDaemon(named('bbbb', 2), () => [daemonWith(named('aaaa', 1))]),
       frozen,
@@ -267,11 +269,11 @@ describe('a config that was read anew, or came with a restart', () => {
     });
     const begun = configs.beat();
     configs.replace([named('bbbb', 2)]);
-    answer({ own: [named('aaaa', 1)], account: 'a', others: [] });
+    answer({ own: [named('aaaa', 1)], account: 'a', beatAt: startedAt, others: [] });
     await begun;
     expect(configs.word(old.name)).toBeUndefined();
     const next = configs.beat();
-    answer({ own: [named('bbbb', 2)], account: 'a', others: [] });
+    answer({ own: [named('bbbb', 2)], account: 'a', beatAt: startedAt, others: [] });
     await next;
     expect(configs.word(old.name)).toMatchObject({ generation: 2 });
   });
@@ -303,7 +305,12 @@ describe('a config that was read anew, or came with a restart', () => {
     const { clock, beat, now } = await setUp();
     const once = makeConfigs({
       register: {
-        beat: async () => ({ own: [named('bbbb', 2)], account: 'a', others: [daemonWith(named('aaaa', 1))] }),
+        beat: async () => ({
+          own: [named('bbbb', 2)],
+          account: 'a',
+          beatAt: clock.at,
+          others: [daemonWith(named('aaaa', 1))],
+        }),
         replace: () => undefined,
       },
       sink: quietParts.sink,

@@ -15,6 +15,7 @@ const policy = aPolicy();
 const own = [{ policy: policy.name, hash: 'aaaa', generation: 1 }];
 const newer: LivingDaemon = {
   followsSchedule: true,
+  beatAt: 1,
   account: 'a',
   configs: [{ policy: policy.name, hash: 'bbbb', generation: 2 }],
 };
@@ -37,7 +38,7 @@ function setUp(onFleet: (live: (others: readonly LivingDaemon[]) => void) => voi
     scans,
     register: makeMemoryFleetRegister(),
     configs: makeConfigs({
-      register: { beat: async () => ({ own, account: 'a', others }), replace: () => undefined },
+      register: { beat: async () => ({ own, account: 'a', beatAt: 1, others }), replace: () => undefined },
       sink,
       clock: quietParts.clock,
     }),

@@ -6,7 +6,7 @@ function config(hash: string, generation: number, policy = 'production') {
 }
 
 function daemon(...configs: ReadonlyArray<ReturnType<typeof config>>): LivingDaemon {
-  return { followsSchedule: true, account: 'a', configs };
+  return { followsSchedule: true, account: 'a', beatAt: 0, configs };
 }
 
 const first = config('aaaa', 1);
