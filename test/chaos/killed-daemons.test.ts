@@ -150,7 +150,7 @@ async function killInCreate(night: ChaosNight, how: 'lose' | 'swallow'): Promise
 /** Collectors whose create was sent and not answered yet. */
 async function startingIn(night: ChaosNight): Promise<Set<number>> {
   const { id } = await until('the rollout', () => night.status());
-  const page = { offset: 0, limit: 1_000, state: 'starting' } as const;
-  const answer = await night.daemons()[0]?.api.listUpgrades(id, page);
+  const search = { limit: 1_000, state: ['starting' as const] };
+  const answer = await night.daemons()[0]?.api.searchUpgrades(id, search);
   return new Set(answer?.collectors.map(({ collectorId }) => collectorId));
 }

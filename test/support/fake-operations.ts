@@ -18,8 +18,10 @@ import type {
 import type { AuditEntry } from '../../src/orchestrator/ports/fleet-register.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import type { RolloutEvent } from '../../src/rollout/model/events.ts';
+import { noGroups, type PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
+import { isCounted, makeUpgradeMatcher } from '../../src/rollout/status/find-upgrades.ts';
 import { headlineOf } from '../../src/rollout/status/headline.ts';
 import type { RollbackPreview } from '../../src/rollout/status/preview-rollback.ts';
 import type { RolloutStatus, WaveStatus } from '../../src/rollout/status/status.ts';
@@ -183,6 +185,8 @@ export interface FakeOperations extends Operations {
 export function makeFakeOperations(data: {
   readonly rollouts: readonly RolloutStatus[];
   readonly upgrades?: readonly Upgrade[];
+  /** Of the plan of all of them. */
+  readonly groups?: PlanGroups;
   readonly events?: readonly RolloutEvent[];
   readonly held?: HeldThings;
   readonly policies?: PolicyStatuses;
@@ -246,6 +250,17 @@ export function makeFakeOperations(data: {
           .filter((upgrade) => state === undefined || upgrade.progress.state === state)
           .slice(offset, offset + limit),
       ),
+    searchUpgrades: (id, { after = '0', limit, ...filter }) =>
+      known(id, () => {
+        const all = (data.upgrades ?? []).filter(makeUpgradeMatcher(filter, data.groups ?? noGroups));
+        const end = Number(after) + limit;
+        return {
+          upgrades: all.slice(Number(after), end),
+          strata: data.groups?.strata ?? [],
+          total: isCounted(filter) ? all.length : null,
+          next: end < all.length ? String(end) : null,
+        };
+      }),
     readEvents: (id, limit) => known(id, () => (data.events ?? []).slice(0, limit)),
     previewRollback: (id) =>
       answer(() =>

@@ -18,8 +18,10 @@ import {
   startPolicy,
 } from '../../contract/admin/policies.ts';
 import { type ReloadAnswerBody, reloadConfig } from '../../contract/admin/reload.ts';
-import type { RolloutEventBody, UpgradeBody } from '../../contract/admin/rollout-status.ts';
+import type { RolloutEventBody } from '../../contract/admin/rollout-status.ts';
 import {
+  type CollectorPage,
+  type CollectorSearch,
   getRollout,
   listRolloutCollectors,
   listRolloutEvents,
@@ -42,7 +44,6 @@ import { type HttpClient, makeHttpClient } from '../../http/client.ts';
 import { HttpFault } from '../../http/fault.ts';
 import type { HoldRequest, RepairRequest, VerbRequest } from '../../orchestrator/operations/operations.ts';
 import type { StartRequest } from '../../orchestrator/operations/start-policy.ts';
-import type { UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { readFault } from './admin-client-fault.ts';
 
@@ -64,12 +65,12 @@ export interface AdminClient {
   /** When each policy looked for work last, and what came of it. */
   listPolicies(signal?: AbortSignal): Promise<PolicyStatusesBody>;
   rolloutStatus(rolloutId: string, signal?: AbortSignal): Promise<RolloutStatus>;
-  /** A page in plan order; `total` counts all pages. */
-  listUpgrades(
+  /** A page of the collectors that match. `next` is the `after` of the page that follows. */
+  searchUpgrades(
     rolloutId: string,
-    page: { readonly offset: number; readonly limit: number; readonly state?: UpgradeState },
+    search: Partial<CollectorSearch>,
     signal?: AbortSignal,
-  ): Promise<{ readonly collectors: readonly UpgradeBody[]; readonly total: number }>;
+  ): Promise<CollectorPage>;
   /** The latest, newest first. */
   readEvents(rolloutId: string, limit: number, signal?: AbortSignal): Promise<readonly RolloutEventBody[]>;
   /** What a rollback would do now. */
@@ -135,8 +136,8 @@ export function makeAdminClient({ baseUrl, token }: AdminClientParts): AdminClie
     listPolicies: (caller) => ask(readMs, caller, (signal) => http.call(listPolicies, {}, { signal })),
     rolloutStatus: (id, caller) =>
       ask(readMs, caller, (signal) => http.call(getRollout, { params: { id } }, { signal })),
-    listUpgrades: (id, page, caller) => {
-      const input = { params: { id }, query: page };
+    searchUpgrades: (id, query, caller) => {
+      const input = { params: { id }, query };
       return ask(readMs, caller, (signal) => http.call(listRolloutCollectors, input, { signal }));
     },
     readEvents: async (id, limit, caller) => {

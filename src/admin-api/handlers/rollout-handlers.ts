@@ -1,12 +1,13 @@
 import { assertNever } from '../../base/assert.ts';
 import type { adminApi } from '../../contract/admin/api.ts';
-import { rolloutPageSizeDefault } from '../../contract/admin/rollouts.ts';
+import { type CollectorSearch, rolloutPageSizeDefault } from '../../contract/admin/rollouts.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type {
   RollbackPreviewResult,
   VerbRequest,
   VerbResult,
 } from '../../orchestrator/operations/operations.ts';
+import type { UpgradeSearch } from '../../orchestrator/operations/search-upgrades.ts';
 import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { AdminFault } from '../access/admin-fault.ts';
@@ -42,14 +43,14 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
     getRollout: async ({ params }) => ({ body: await statusOf(params.id) }),
     listRolloutCollectors: async ({ params, query }) => {
       const status = await statusOf(params.id);
-      const { offset, limit, state } = query;
-      const page = { offset, limit, ...(state !== undefined && { state }) };
-      const upgrades = found(
+      const search = searchOf(query, status);
+      const { upgrades, strata, total, next } = found(
         params.id,
-        await ask.read((operations) => operations.listUpgrades(params.id, page)),
+        await ask.read((operations) => operations.searchUpgrades(params.id, search)),
       );
-      const total = state === undefined ? status.planned : status.counts[state];
-      return { body: { collectors: upgrades.map((upgrade) => encodeUpgrade(upgrade, status)), total } };
+      return {
+        body: { collectors: upgrades.map((each) => encodeUpgrade(each, status, strata)), total, next },
+      };
     },
     listRolloutEvents: async ({ params, query }) => {
       const events = await ask.read((operations) => operations.readEvents(params.id, query.limit));
@@ -85,6 +86,22 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
       const kind = failureClass === undefined ? {} : { failureClass };
       return apply({ rolloutId: params.id, verb: 'retry', ...wordsOf(body), failed, ...kind });
     },
+  };
+}
+
+/** @throws AdminFault for a wave that the rollout does not have */
+function searchOf(query: CollectorSearch, { id, waves }: RolloutStatus): UpgradeSearch {
+  const { state: states, wave: name, stratum, cause, match, after, limit } = query;
+  const wave = name === undefined ? undefined : waves.findIndex((each) => each.name === name);
+  if (wave === -1) throw new AdminFault('notFound', `rollout ${id} has no wave ${name}`);
+  return {
+    limit,
+    ...(after !== undefined && { after }),
+    ...(states !== undefined && { states }),
+    ...(wave !== undefined && { wave }),
+    ...(stratum !== undefined && { stratum }),
+    ...(cause !== undefined && { cause }),
+    ...(match !== undefined && { match }),
   };
 }
 

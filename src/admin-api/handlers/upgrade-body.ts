@@ -3,11 +3,16 @@ import { dueAtOf, type Upgrade } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** One collector's record as our API tells it: flat, with its wave by name. */
-export function encodeUpgrade(upgrade: Upgrade, status: RolloutStatus): UpgradeBody {
+export function encodeUpgrade(
+  upgrade: Upgrade,
+  status: Pick<RolloutStatus, 'waves'>,
+  strata: ReadonlyArray<{ readonly label: string }>,
+): UpgradeBody {
   return {
     collectorId: upgrade.identity.collectorId,
     collectorName: upgrade.identity.collectorName,
     wave: status.waves[upgrade.identity.wave]?.name ?? String(upgrade.identity.wave),
+    stratum: strata[upgrade.identity.stratum]?.label ?? '',
     order: upgrade.identity.order,
     state: upgrade.progress.state,
     reason: ('reason' in upgrade.progress ? upgrade.progress.reason : undefined) ?? null,

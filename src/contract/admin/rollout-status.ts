@@ -454,6 +454,7 @@ export const UpgradeBody = z
     collectorId: z.number(),
     collectorName: z.string(),
     wave: z.string(),
+    stratum: z.string().meta({ description: 'The label of its stratum.' }),
     order: Count.meta({ description: 'Its place among all planned collectors.' }),
     state: UpgradeStateName,
     reason: z.string().nullable(),

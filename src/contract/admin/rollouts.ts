@@ -13,6 +13,20 @@ import {
 const collectorPageSizeDefault = 100;
 const collectorPageSizeMax = 1_000;
 
+const filterLengthMax = 500;
+const waveNameLengthMax = 200;
+
+const filterText = (length: number, description: string) =>
+  z.string().min(1).max(length).optional().meta({ description });
+
+/** `failed,timedOut` */
+const StateList = z
+  .string()
+  .max(filterLengthMax)
+  .transform((text) => text.split(','))
+  .pipe(z.array(UpgradeStateName))
+  .meta({ description: 'States, separated by commas: `failed,timedOut,unconfirmed`.' });
+
 /** One answer describes each rollout anew, at a few commands each. */
 export const rolloutPageSizeDefault = 50;
 const rolloutPageSizeMax = 100;
@@ -76,21 +90,42 @@ export const listRolloutCollectors = defineOperation({
   params: rolloutId,
   query: z.object({
     limit: integerText({ min: 1, max: collectorPageSizeMax }).default(collectorPageSizeDefault),
-    offset: integerText({ min: 0 }).default(0),
-    state: UpgradeStateName.optional(),
+    after: z
+      .string()
+      .regex(/^\d{1,9}$/)
+      .optional()
+      .meta({ description: '`next` of the page before. Left out: the first page.' }),
+    state: StateList.optional(),
+    wave: filterText(waveNameLengthMax, 'The name of a wave.'),
+    stratum: filterText(filterLengthMax, 'The label of a stratum: `Linux / amd64 / 19.441-2`.'),
+    cause: filterText(filterLengthMax, 'Words of the reason. `…` stands for anything.'),
+    match: filterText(
+      filterLengthMax,
+      'Words that its name, id, builds, stratum or caps (`fields.cluster = db-7`) contain.',
+    ),
   }),
   answer: {
     status: 200,
     body: z.object({
       collectors: z.array(UpgradeBody).readonly(),
-      /** Over all pages, with the same `state`. */
-      total: z.number().int(),
+      total: z
+        .number()
+        .int()
+        .nullable()
+        .meta({ description: 'Over all pages; null where only reading all of them would show.' }),
+      next: z.string().nullable().meta({
+        description:
+          'What to ask for as `after` to see more; null when there are none. A page may be short, and others follow.',
+      }),
     }),
   },
   errors: ['notFound', 'unavailable'],
   idempotent: true,
-  source: 'DESIGN §5, HTTP: in plan order',
+  source: 'DESIGN §5, HTTP: in plan order; failed and withdrawn ones the latest first',
 });
+
+export type CollectorSearch = z.output<(typeof listRolloutCollectors)['query']>;
+export type CollectorPage = z.output<(typeof listRolloutCollectors)['answer']['body']>;
 
 export const listRolloutEvents = defineOperation({
   name: 'listRolloutEvents',

@@ -21,6 +21,7 @@ import type { Refused, RolloutOperations, VerbResult } from './operations.ts';
 import type { OperationsParts } from './operations-parts.ts';
 import { showRollback } from './preview-rollback.ts';
 import { repair } from './repair.ts';
+import { searchUpgrades } from './search-upgrades.ts';
 
 /** Makes what an operator can see and do, from store and register: it works on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): RolloutOperations {
@@ -60,6 +61,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
       return store.listUpgrades(rolloutId, page);
     },
+    searchUpgrades: (rolloutId, search) => searchUpgrades(parts, rolloutId, search),
     readEvents: async (rolloutId, limit) => {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
       return store.readEvents(rolloutId, { limit });

@@ -16,6 +16,7 @@ import type { AuditEntry, CollectorHold } from '../ports/fleet-register.ts';
 import type { RolloutsPage, UpgradePage } from '../ports/rollout-store.ts';
 import type { PolicyStatuses } from './list-policies.ts';
 import type { ReloadRequest, ReloadResult } from './reload.ts';
+import type { FoundUpgrades, UpgradeSearch } from './search-upgrades.ts';
 import type { StartPreviewResult, StartRequest, StartResult } from './start-policy.ts';
 
 export type VerbRequest = AskedVerb & {
@@ -155,6 +156,8 @@ export interface RolloutOperations {
   listPolicies(): Promise<PolicyStatuses>;
   /** A page of the rollout's collectors in plan order. */
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
+  /** A page of the upgrades that match; undefined: there is no such rollout. */
+  searchUpgrades(rolloutId: string, search: UpgradeSearch): Promise<FoundUpgrades | undefined>;
   /** The latest events, newest first. */
   readEvents(rolloutId: string, limit: number): Promise<readonly RolloutEvent[] | undefined>;
   /** What `rollback` would do now. */

@@ -264,14 +264,17 @@ describe('startAdminApi', () => {
 
     it('pages through the collectors of a rollout, with their wave by name', async () => {
       const { v1 } = await start();
-      const answer = await ask(`${v1}/rollouts/${running}/collectors?limit=2&offset=1`);
-      const { collectors, total } = answer.json() as { collectors: unknown[]; total: number };
-      expect(total).toBe(3);
+      const answer = await ask(`${v1}/rollouts/${running}/collectors?limit=2&after=1`);
+      const { collectors, total, next } = answer.json() as Record<string, unknown> & {
+        collectors: unknown[];
+      };
+      expect([total, next]).toEqual([3, null]);
       expect(collectors.map((collector) => UpgradeBody.parse(collector))).toEqual([
         {
           collectorId: 2,
           collectorName: '<b>two</b>',
           wave: 'canary',
+          stratum: '',
           order: 2,
           state: 'upgrading',
           reason: null,
@@ -316,6 +319,15 @@ describe('startAdminApi', () => {
       expect(answer.json()).toMatchObject({ collectors: [{ state: 'succeeded' }], total: 1 });
     });
 
+    it('searches collectors by words and wave, and says of a wave that it does not know it', async () => {
+      const { v1 } = await start();
+      const found = await ask(
+        `${v1}/rollouts/${running}/collectors?match=TWO&wave=canary&state=queued,upgrading`,
+      );
+      expect(found.json()).toMatchObject({ collectors: [{ collectorId: 2 }], total: null, next: null });
+      expect((await ask(`${v1}/rollouts/${running}/collectors?wave=nightly`)).status).toBe(404);
+    });
+
     it('shows the latest events', async () => {
       const { v1 } = await start();
       const answer = await ask(`${v1}/rollouts/${running}/events?limit=1`);
@@ -335,7 +347,7 @@ describe('startAdminApi', () => {
       expect(AdminErrorBody.parse(answer.json()).code).toBe('notFound');
     });
 
-    it.each(['limit=0', 'limit=100000', 'offset=-1', 'limit=x', 'state=sleeping'])(
+    it.each(['limit=0', 'limit=100000', 'after=-1', 'limit=x', 'state=sleeping'])(
       'answers 400 for a page with %s, naming what is wrong',
       async (query) => {
         const { v1 } = await start();

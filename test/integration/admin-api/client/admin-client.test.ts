@@ -68,8 +68,9 @@ describe('makeAdminClient', () => {
     expect(await client.pageRollouts({ limit: 1 })).toEqual({ rollouts: [aRolloutStatus()], next: running });
     expect((await client.pageRollouts({ before: running, limit: 1 })).next).toBeNull();
     expect(await client.rolloutStatus(running)).toEqual(aRolloutStatus());
-    const { collectors, total } = await client.listUpgrades(running, { offset: 1, limit: 5 });
-    expect([collectors.map(({ collectorId }) => collectorId), total]).toEqual([[2], 10]);
+    const search = { after: '1', limit: 5, state: ['pending' as const], match: 'web' };
+    const { collectors, total } = await client.searchUpgrades(running, search);
+    expect([collectors.map(({ collectorId }) => collectorId), total]).toEqual([[2], null]);
     expect(await client.readEvents(running, 1)).toEqual([aRolloutEvent()]);
   });
 

@@ -1,0 +1,111 @@
+import type { Clock } from '../../base/time.ts';
+import type { RolloutView } from '../../rollout/model/rollout.ts';
+import { failedStates, type Upgrade, type UpgradeState } from '../../rollout/model/upgrade.ts';
+import { isCounted, makeUpgradeMatcher, type UpgradeFilter } from '../../rollout/status/find-upgrades.ts';
+import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
+
+export interface UpgradeSearch extends UpgradeFilter {
+  /** `next` of the page before; undefined: from the beginning. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
+export interface FoundUpgrades {
+  readonly upgrades: readonly Upgrade[];
+  /** The labels of the plan's strata, by index. */
+  readonly strata: ReadonlyArray<{ readonly label: string }>;
+  /** How many match over all pages; null where only reading all of them would show. */
+  readonly total: number | null;
+  /** Where to go on; null: these were the last. A page may be short, or empty, and others follow. */
+  readonly next: string | null;
+}
+
+/** One read: 10 ms of this process, then others have their turn. */
+const recordsPerRead = 500;
+/** One answer reads so many records at most: the asker goes on where it ended. */
+const recordsPerAnswer = 5_000;
+
+/**
+ * A page of the upgrades that match. Those of states that have an index are read through it, the latest failure first;
+ * all others in plan order. undefined: there is no such rollout.
+ */
+export async function searchUpgrades(
+  parts: ViewParts & { readonly clock: Clock },
+  rolloutId: string,
+  search: UpgradeSearch,
+): Promise<FoundUpgrades | undefined> {
+  const view = await loadRolloutSummary(parts, rolloutId, parts.clock.now());
+  if (view === undefined) return undefined;
+  const matches = makeUpgradeMatcher(search, view.groups);
+  const { end, read, from } = listOf(parts, view, search);
+  const found: Upgrade[] = [];
+  let at = Math.max(from, Number(search.after ?? from));
+  const stopAt = Math.min(end, at + Math.max(recordsPerAnswer, search.limit));
+  while (at < stopAt && found.length < search.limit) {
+    const most = Math.min(recordsPerRead, stopAt - at);
+    // Few are taken where nearly all match, so that none is read twice.
+    const count = isCounted(search) ? Math.min(most, search.limit - found.length) : most;
+    const page = await read(at, count);
+    const seen = page.findIndex((upgrade) => {
+      if (matches(upgrade)) found.push(upgrade);
+      return found.length === search.limit;
+    });
+    at += seen < 0 ? count : seen + 1;
+  }
+  return {
+    upgrades: found,
+    strata: view.groups.strata,
+    total: isCounted(search) ? countIn(view, search) : null,
+    next: at < end ? String(at) : null,
+  };
+}
+
+interface UpgradeList {
+  /** Places in the list: the first that may match, and the one behind the last. */
+  readonly from: number;
+  readonly end: number;
+  read(offset: number, limit: number): Promise<readonly Upgrade[]>;
+}
+
+const dueStates: readonly UpgradeState[] = ['queued', 'starting', 'upgrading', 'verifying', 'deferred'];
+
+/** Where to read: through the smallest index that has all of the states. */
+function listOf({ store }: ViewParts, view: RolloutView, { states, wave }: UpgradeFilter): UpgradeList {
+  const { id } = view.rollout;
+  const isWithin = (all: readonly UpgradeState[]) => states?.every((state) => all.includes(state)) === true;
+  const endOf = (all: readonly UpgradeState[]) => countIn(view, { states: all });
+  const indexed = (all: readonly UpgradeState[], list: (limit: number) => Promise<readonly Upgrade[]>) => ({
+    from: 0,
+    end: endOf(all),
+    read: async (offset: number, limit: number) => (await list(offset + limit)).slice(offset),
+  });
+  if (isWithin(failedStates))
+    return indexed(failedStates, (limit) => store.listMissed(id, { kind: 'failed', limit }));
+  for (const kind of ['withdrawn', 'retrying'] as const)
+    if (isWithin([kind])) return indexed([kind], (limit) => store.listMissed(id, { kind, limit }));
+  if (isWithin(dueStates)) return indexed(dueStates, (limit) => store.listDue(id, limit));
+  if (isWithin(['pending'])) {
+    const end = endOf(['pending']);
+    return {
+      from: 0,
+      end,
+      read: (offset, limit) => store.listUpgrades(id, { offset, limit, state: 'pending' }),
+    };
+  }
+  // In plan order a wave's members stand together.
+  const sizes = view.rollout.waves.map(({ size, joined }) => size + joined);
+  const sum = (count: number) => sizes.slice(0, count).reduce((total, size) => total + size, 0);
+  return {
+    from: wave === undefined ? 0 : sum(wave),
+    end: sum(wave === undefined ? sizes.length : wave + 1),
+    read: (offset, limit) => store.listUpgrades(id, { offset, limit }),
+  };
+}
+
+function countIn(view: RolloutView, { states, wave }: UpgradeFilter): number {
+  const waves = wave === undefined ? view.waves : view.waves.slice(wave, wave + 1);
+  return waves
+    .flatMap(({ counts }) => Object.entries(counts))
+    .filter(([state]) => states === undefined || (states as readonly string[]).includes(state))
+    .reduce((total, [, count]) => total + count, 0);
+}

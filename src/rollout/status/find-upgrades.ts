@@ -1,0 +1,67 @@
+import type { PlanGroups } from '../model/plan-groups.ts';
+import { indexOfStratum } from '../model/plan-groups.ts';
+import { reasonOf, type Upgrade, type UpgradeState } from '../model/upgrade.ts';
+
+/** Which upgrades of a rollout a person asks for. All given parts must match. */
+export interface UpgradeFilter {
+  /** Any of these. */
+  readonly states?: readonly UpgradeState[];
+  /** Index of a wave. */
+  readonly wave?: number;
+  /** Label of a stratum. */
+  readonly stratum?: string;
+  /** Words of its reason, in this order; `…` stands for anything, as in the text of a cause. */
+  readonly cause?: string;
+  /** Words that its name, id, builds, stratum or caps contain, in any order. */
+  readonly match?: string;
+}
+
+/** Tells upgrades that match a filter from the others. Letters match in either case. */
+export function makeUpgradeMatcher(filter: UpgradeFilter, groups: PlanGroups): (upgrade: Upgrade) => boolean {
+  const { states, wave } = filter;
+  const stratum = filter.stratum === undefined ? undefined : indexOfStratum(groups.strata, filter.stratum);
+  const cause = partsOf(filter.cause ?? '', /\s*…\s*/u);
+  const words = partsOf(filter.match ?? '', /\s+/u);
+  return (upgrade) => {
+    const { identity, progress } = upgrade;
+    if (states !== undefined && !states.includes(progress.state)) return false;
+    if (wave !== undefined && identity.wave !== wave) return false;
+    if (stratum !== undefined && identity.stratum !== stratum) return false;
+    if (cause.length > 0 && !containsInOrder(spaced(reasonOf(upgrade)), cause)) return false;
+    if (words.length === 0) return true;
+    const text = textOf(upgrade, groups);
+    return words.every((word) => text.includes(word));
+  };
+}
+
+/** True where only counted parts are asked for, so that the counters know how many there are. */
+export function isCounted({ stratum, cause, match }: UpgradeFilter): boolean {
+  return stratum === undefined && cause === undefined && match === undefined;
+}
+
+function partsOf(text: string, separator: RegExp): readonly string[] {
+  return spaced(text)
+    .split(separator)
+    .filter((part) => part !== '');
+}
+
+function spaced(text: string): string {
+  return text.trim().replace(/\s+/gu, ' ').toLowerCase();
+}
+
+function containsInOrder(text: string, parts: readonly string[]): boolean {
+  let from = 0;
+  for (const part of parts) {
+    const at = text.indexOf(part, from);
+    if (at < 0) return false;
+    from = at + part.length;
+  }
+  return true;
+}
+
+function textOf({ identity }: Upgrade, groups: PlanGroups): string {
+  const { collectorName, collectorId, fromBuild, toBuild, stratum, domains } = identity;
+  const caps = domains.map((index) => groups.domains[index]?.label ?? '');
+  const label = groups.strata[stratum]?.label ?? '';
+  return [collectorName, collectorId, fromBuild, toBuild, label, ...caps].join('\n').toLowerCase();
+}
