@@ -31,7 +31,6 @@ export function makeEngine(ground: Ground) {
   const { commands } = redis.worker;
   const service = openService(ground);
   const wakeUps = makeRedisWakeUps({ publisher: redis.worker, subscriber: redis.subscriber, keyPrefix });
-  const birth = makeRedisStoreInstance({ commands, keyPrefix });
   const backgroundTasks = makeBackgroundTasks((backgroundTask, error) =>
     sink.note({ event: 'backgroundTask.failed', backgroundTask, error }),
   );
@@ -63,7 +62,13 @@ export function makeEngine(ground: Ground) {
       answerWithinMs: config.service.requestTimeoutMs + answerMarginMs,
       forecast: live.forecast,
       policies,
-      memory: makeStoreMemory({ ...ports, birth, sink, clock, policies }),
+      memory: makeStoreMemory({
+        ...ports,
+        instance: makeRedisStoreInstance({ commands, keyPrefix }),
+        sink,
+        clock,
+        policies,
+      }),
       trustedSince: redis.trustedSince,
     },
   };

@@ -5,7 +5,7 @@ import { type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
 import { makeObservations } from '../orchestrator/watch/observations.ts';
 import { apiBudgetKeys } from '../redis/api-budget/ledger.ts';
 import { makeRedisPulse } from '../redis/connection/pulse.ts';
-import { bornKey } from '../redis/coordination/store-instance.ts';
+import { installationKey, instanceKey } from '../redis/coordination/store-instance.ts';
 import { policyKeys } from '../redis/schema/rollout-keys.ts';
 import type { Engine } from './engine.ts';
 import type { Ground } from './ground.ts';
@@ -113,8 +113,9 @@ function makeRedisAnswers({ redis, policies, keyPrefix, accessId }: Ground, { na
   return makeRedisPulse({
     commands: redis.handler.commands,
     keys: [
-      ...policies.map((policy) => policyKeys(keyPrefix, policy).born),
-      bornKey(keyPrefix),
+      ...policies.map((policy) => policyKeys(keyPrefix, policy).rollouts),
+      instanceKey(keyPrefix),
+      installationKey(keyPrefix),
       apiBudgetKeys(keyPrefix, accessId).state,
       names.prefix,
     ],

@@ -108,7 +108,7 @@ describe.skipIf(isShort)('a Redis Cluster of three', () => {
     expect((await daemon.operations.apply(paused)).kind).toBe('done');
     // A daemon knows what it saw with its last look, and each scan has one.
     expect((await daemon.daemon.scanNow(nightPolicy, 'schedule')).kind).toBe('busy');
-    const places = ['{night}:born', '{fleet}:mark:born', '{leader}:born'];
+    const places = ['{night}:rollouts', '{fleet}:instance', '{leader}:lease'];
     const [ofPolicy, ...others] = await Promise.all(
       places.map((key) => ownerOf(nodes, `${redis.keyPrefix}:${key}`)),
     );
@@ -117,9 +117,7 @@ describe.skipIf(isShort)('a Redis Cluster of three', () => {
     const told = await until('the loss to be told', () =>
       daemon.log.find(({ event }) => event === 'redis.emptied'),
     );
-    expect(told.reason).toContain(
-      'a part of what was kept there is gone: the records and the history of night',
-    );
+    expect(told.reason).toContain(`active rollouts: ${rolloutId} (paused)`);
     const result = await daemon.daemon.scanNow(nightPolicy, 'schedule');
     expect(result).toMatchObject({
       kind: 'nothing',

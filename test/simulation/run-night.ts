@@ -1,6 +1,6 @@
-import { type Standstill, standsFor, standstillOf } from '../../src/rollout/decision/after-data-loss.ts';
+import { wasStopped } from '../../src/rollout/decision/after-data-loss.ts';
 import type { Policy } from '../../src/rollout/model/policy.ts';
-import { isRolloutEnd } from '../../src/rollout/model/rollout.ts';
+import { isRolloutEnd, type Rollout } from '../../src/rollout/model/rollout.ts';
 import { isEnd } from '../../src/rollout/model/upgrade.ts';
 import { makeMemoryFleetRegister, makeMemoryRolloutStore } from '../support/store/memory-rollout-store.ts';
 import { makeChances } from './chances.ts';
@@ -122,7 +122,7 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
   const inspectChances = makeChances(setup.seed, 'inspections');
   const emptied = makeChances(setup.seed, 'emptied stores');
   /** By policy: what kept its rollout from going on when it was lost. */
-  const stoodStill = new Map<string, Standstill>();
+  const stoppedAndLost = new Map<string, Rollout>();
   let storeInstances = 0;
   let timesEmptied = 0;
   let rejoinedAt = startsAt;
@@ -205,9 +205,8 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     emptyStore: () => {
       const outages = [...seen.all.values()].map(({ rollout }) => rollout);
       for (const rollout of outages.filter(({ kind }) => kind === 'upgrade')) {
-        const standstill = standstillOf(rollout);
-        if (standstill === undefined) stoodStill.delete(rollout.policy.name);
-        else stoodStill.set(rollout.policy.name, standstill);
+        if (wasStopped(rollout, rollout.targetBuild)) stoppedAndLost.set(rollout.policy.name, rollout);
+        else stoppedAndLost.delete(rollout.policy.name);
       }
       storeInstances += 1;
       timesEmptied += 1;
@@ -253,10 +252,10 @@ export async function runNight(setup: Setup, options: NightOptions = {}): Promis
     storeInstances: () => storeInstances,
     rejoinedAt: () => rejoinedAt,
     memory: {
-      look: async () => `store ${timesEmptied}`,
+      check: async () => `store ${timesEmptied}`,
       refusal: (policy, targetBuild) => {
-        const standstill = stoodStill.get(policy);
-        return standstill !== undefined && standsFor(standstill, targetBuild) ? standstill.words : undefined;
+        const lost = stoppedAndLost.get(policy);
+        return lost !== undefined && wasStopped(lost, targetBuild) ? `${lost.id} was stopped` : undefined;
       },
     },
     admitted: () => {

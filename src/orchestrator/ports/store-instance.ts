@@ -1,29 +1,16 @@
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 import type { CollectorHold } from './fleet-register.ts';
 
-/**
- * What tells a store from another that took its place, empty. Each place has a mark of its own: on a Cluster it is what
- * one node has, and may be lost alone.
- */
-export interface StoreMarks {
-  readonly whole: string;
-  /** Where builds and collectors are held. */
-  readonly holds: string;
-  /** Where the rollouts of each policy are. */
-  readonly policies: ReadonlyMap<string, string>;
-}
-
-/** Tells a store from another that took its place, empty. */
+/** Distinguishes a store from one that took its place without its data. */
 export interface StoreInstance {
-  /** The marks of this store, made where it has none. */
-  identify(policies: readonly string[]): Promise<StoreMarks>;
+  /** The id of this store, made once where it has none. It lies beside the holds, and is lost with them. */
+  identify(): Promise<string>;
   /**
-   * Puts back what an emptied store held: each hold once, however many daemons know of it, so that it never undoes a
-   * release that came after it; and no rollout gets an id that is taken.
+   * Stores again what was lost: each hold once, however many daemons know it, so that no later release is undone; and no
+   * rollout gets an id that is taken.
    */
   putBack(lost: {
-    /** The mark of the place that they come back to. */
-    readonly holdsMark: string;
+    readonly instance: string;
     readonly builds: readonly BuildHold[];
     readonly collectors: readonly CollectorHold[];
     readonly takenIds: readonly string[];

@@ -1,73 +1,84 @@
 import { hashHex } from '../../base/hash.ts';
 import type { Clock, DurationMs } from '../../base/time.ts';
 import type { Sleep } from '../../base/waiting.ts';
-import { type Standstill, standsFor, standstillOf } from '../../rollout/decision/after-data-loss.ts';
+import { wasStopped } from '../../rollout/decision/after-data-loss.ts';
+import { dataLossWords, needsStartWords } from '../../rollout/messages/data-loss.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import type { EventSink } from '../ports/event-sink.ts';
 import type { FleetRegister } from '../ports/fleet-register.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
-import type { StoreInstance, StoreMarks } from '../ports/store-instance.ts';
-import { type Loss, lossWords } from './describe-loss.ts';
+import type { StoreInstance } from '../ports/store-instance.ts';
 
-/** What a daemon knows of the store, for when the store itself knows nothing any more (P11). */
+/** What a daemon knows of the store, for when the store has lost it (P11). */
 export interface StoreMemory {
   /**
-   * Looks whether the store is the one it was, and remembers what it holds. When it was emptied, it tells so once, and
-   * puts back what it still knows before it answers. @returns a name of the store, another one when any part of it is
+   * Checks whether the store still has what it had, and remembers what it has now. After a data loss it stores again what
+   * it still knows, and reports the loss once. @returns a name that changes with each data loss
    */
-  look(): Promise<string>;
-  /** Why a policy, whose rollout was lost while it stood still, is not begun by itself to this build. */
+  check(): Promise<string>;
+  /** Why a policy, whose rollout was stopped and then lost, does not start by itself with this build. */
   refusal(policy: string, targetBuild: string): string | undefined;
 }
 
 export interface StoreMemoryParts {
-  readonly store: RolloutStore;
+  readonly store: Pick<RolloutStore, 'listRollouts' | 'activeRolloutIds' | 'loadRollout'>;
   readonly register: FleetRegister;
-  readonly birth: StoreInstance;
+  readonly instance: StoreInstance;
   readonly sink: EventSink;
   readonly clock: Clock;
   readonly policies: readonly string[];
 }
 
-interface Known {
-  readonly marks: StoreMarks;
-  readonly holds: Awaited<ReturnType<FleetRegister['holds']>>;
-}
+type Holds = Awaited<ReturnType<FleetRegister['holds']>>;
 
-const noHolds: Known['holds'] = { builds: [], collectors: [] };
-
-/** A daemon that has just started knows nothing, so what its first look shows is what there is. */
+/** A daemon that has just started knows nothing, so it takes what its first check finds for all there is. */
 export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
-  const { store, register, birth, sink, clock, policies } = parts;
-  let known: Known | undefined;
-  /** By policy: the newest rollout that takes collectors forward. */
+  const { store, register, sink, clock, policies } = parts;
+  let known: { readonly instance: string; readonly holds: Holds } | undefined;
+  /** By policy: the newest rollout that is no rollback. */
   const latest = new Map<string, Rollout>();
-  /** By policy: the id of the newest rollout of either kind; kept through any loss, so that no number comes twice. */
-  const newestIds = new Map<string, { readonly id: string; readonly createdAt: number }>();
-  const lost = new Map<string, { readonly id: string; readonly standstill: Standstill }>();
-  let looking: Promise<unknown> = Promise.resolve();
+  /** By policy: the newest rollout of either kind; kept after a loss, so that no number comes twice. */
+  const newestIds = new Map<string, Pick<Rollout, 'id' | 'createdAt'>>();
+  /** By policy: the rollout that was stopped and then lost. */
+  const stopped = new Map<string, Rollout>();
+  let losses = 0;
+  let checking: Promise<unknown> = Promise.resolve();
 
-  async function pollOnce(): Promise<string> {
-    // First what there is, then whose it is: a store that was emptied in between is another one by then.
+  async function checkOnce(): Promise<string> {
     const rollouts = await readRollouts();
     const holds = await register.holds();
-    const marks = await birth.identify(policies);
-    const loss = known === undefined ? undefined : lossBetween(known.marks, marks);
-    if (known !== undefined && loss !== undefined) await putBack(known.holds, loss, marks);
-    known = { marks, holds: known !== undefined && loss?.holds === true ? known.holds : holds };
-    for (const rollout of rollouts) {
-      if (loss?.policies.includes(rollout.policy.name) !== true) learn(rollout);
-    }
-    return nameOf(marks);
+    // Last, since a store that loses its data in between has another id by then.
+    const instance = await parts.instance.identify();
+    const lostHolds = known !== undefined && known.instance !== instance ? known.holds : undefined;
+    // A node of a Cluster may lose its data alone, and a restored store may have some of its data back.
+    const gone = lostHolds === undefined ? activeBefore().filter(isMissing(rollouts)) : await findGone();
+    if (lostHolds !== undefined || gone.length > 0) await recover(instance, gone, lostHolds);
+    known = { instance, holds: lostHolds ?? holds };
+    for (const rollout of rollouts.filter(isMissing(gone))) learn(rollout);
+    return `${instance} ${losses}`;
   }
 
-  /** All there are at first; then those on their way, and those that were when they were seen last. */
+  /** All rollouts at first; then the active ones, and those that were active at the last check. */
   async function readRollouts(): Promise<readonly Rollout[]> {
     if (known === undefined) return store.listRollouts(policies);
     const ids = new Set(await store.activeRolloutIds(policies));
-    for (const { id, endedAt } of latest.values()) if (endedAt === null) ids.add(id);
-    const rollouts = await Promise.all([...ids].map((id) => store.loadRollout(id)));
+    for (const { id } of activeBefore()) ids.add(id);
+    return loadAll([...ids]);
+  }
+
+  async function loadAll(ids: readonly string[]): Promise<readonly Rollout[]> {
+    const rollouts = await Promise.all(ids.map((id) => store.loadRollout(id)));
     return rollouts.filter((rollout) => rollout !== undefined);
+  }
+
+  /** An active rollout never leaves the store by itself; one that has ended expires. */
+  function activeBefore(): readonly Rollout[] {
+    return [...latest.values()].filter(({ endedAt }) => endedAt === null);
+  }
+
+  async function findGone(): Promise<readonly Rollout[]> {
+    const rollouts = [...latest.values()];
+    return rollouts.filter(isMissing(await loadAll(rollouts.map(({ id }) => id))));
   }
 
   function learn(rollout: Rollout): void {
@@ -76,68 +87,62 @@ export function makeStoreMemory(parts: StoreMemoryParts): StoreMemory {
     if (createdAt >= (newestIds.get(policy)?.createdAt ?? 0)) newestIds.set(policy, { id, createdAt });
     if (kind === 'rollback' || createdAt < (latest.get(policy)?.createdAt ?? 0)) return;
     latest.set(policy, rollout);
-    // Nothing begins it by itself, so somebody did.
-    lost.delete(policy);
+    // No daemon starts it by itself, so an operator did.
+    stopped.delete(policy);
   }
 
-  async function putBack(holds: Known['holds'], loss: Loss, marks: StoreMarks): Promise<void> {
-    const isGone = ([policy]: readonly [string, unknown]): boolean => loss.policies.includes(policy);
-    const gone = [...latest].filter(isGone).map(([, rollout]) => rollout);
-    for (const rollout of gone) {
-      const standstill = standstillOf(rollout);
-      if (standstill !== undefined) lost.set(rollout.policy.name, { id: rollout.id, standstill });
-    }
-    const takenIds = [...newestIds].filter(isGone).map(([, { id }]) => id);
-    const back = loss.holds ? holds : noHolds;
-    await birth.putBack({ holdsMark: marks.holds, ...back, takenIds });
-    const still = [...lost].filter(isGone).map(([, standstill]) => standstill);
-    const reason = lossWords(gone, { loss, holds: back, still });
-    // Whoever asks for the audit later is to see why it begins here, or that rollouts are missing.
+  /** @param lostHolds undefined: no hold was lost */
+  async function recover(
+    instance: string,
+    gone: readonly Rollout[],
+    lostHolds: Holds | undefined,
+  ): Promise<void> {
+    const halted = gone.filter((rollout) => wasStopped(rollout, rollout.targetBuild));
+    for (const rollout of halted) stopped.set(rollout.policy.name, rollout);
+    const { builds, collectors } = lostHolds ?? { builds: [], collectors: [] };
+    const takenIds = [...newestIds.values()].map(({ id }) => id);
+    await parts.instance.putBack({ instance, builds, collectors, takenIds });
+    const heldAgain = [
+      ...builds.map(({ build }) => `build ${build}`),
+      ...collectors.map(({ collectorId }) => `collector ${collectorId}`),
+    ];
+    const reason = dataLossWords({ rollouts: gone, stopped: halted, heldAgain });
+    // The audit begins with it, or has a gap here. All daemons write one entry for one loss.
     const entry = { event: 'record.lost', subject: 'Redis', by: 'daemon', at: clock.now(), reason } as const;
-    await register.audit(entry, hashHex(nameOf(marks), 16));
+    const lossId = lostHolds === undefined ? gone.map(({ id }) => id).join(' ') : instance;
+    await register.audit(entry, hashHex(lossId, 16));
     for (const { policy } of gone) latest.delete(policy.name);
+    losses += 1;
     sink.note({ event: 'redis.emptied', reason });
   }
 
   return {
-    look: () => {
-      // One after the other: each must see what there is when it is asked for.
-      const look = looking.then(pollOnce);
-      looking = look.catch(() => undefined);
-      return look;
+    check: () => {
+      // One after the other: each must show what is there when it is asked for.
+      const check = checking.then(checkOnce);
+      checking = check.catch(() => undefined);
+      return check;
     },
     refusal: (policy, targetBuild) => {
-      const found = lost.get(policy);
-      if (found === undefined || !standsFor(found.standstill, targetBuild)) return undefined;
-      return `Redis was emptied, and ${found.id} ${found.standstill.words}; only an operator starts it again: upwave start ${policy}`;
+      const lost = stopped.get(policy);
+      return lost !== undefined && wasStopped(lost, targetBuild) ? needsStartWords(lost) : undefined;
     },
   };
 }
 
-/** undefined: all that is known is still there. */
-function lossBetween(before: StoreMarks, after: StoreMarks): Loss | undefined {
-  // One that is no longer in the config is not looked for.
-  const lost = [...before.policies].flatMap(([policy, mark]) => {
-    const now = after.policies.get(policy);
-    return now === undefined || now === mark ? [] : [policy];
-  });
-  const isHoldsLost = before.holds !== after.holds;
-  if (!isHoldsLost && lost.length === 0) return undefined;
-  return { holds: isHoldsLost, policies: lost, isAll: isHoldsLost && lost.length === before.policies.size };
+function isMissing(there: readonly Rollout[]): (rollout: Rollout) => boolean {
+  const ids = new Set(there.map(({ id }) => id));
+  return ({ id }) => !ids.has(id);
 }
 
-function nameOf({ whole, holds, policies }: StoreMarks): string {
-  return [whole, holds, ...policies.values()].join(' ');
-}
+const checkEveryMs: DurationMs = 1_000;
 
-const lookEveryMs: DurationMs = 1_000;
-
-// By then each daemon has put back what it knows, and a create that was just leaving has arrived.
+// By then each daemon has stored again what it knows, and a create that was just leaving has arrived.
 const settledAfterScans = 2;
 
 /**
- * Keeps a memory fresh until the signal is aborted. Redis may keep a look waiting for as long as it is away.
- * @param discoverWork what runs is planned anew soon after a loss, not at the next tick of a schedule (P11)
+ * Keeps a memory fresh until the signal is aborted. While Redis is away a check waits.
+ * @param discoverWork plans again, soon after a loss and not at the next tick of a schedule, what was running (P11)
  */
 export async function keepPolling(
   memory: StoreMemory,
@@ -152,14 +157,14 @@ export async function keepPolling(
   let scansSince = Number.POSITIVE_INFINITY;
   while (!signal.aborted) {
     try {
-      const seen = await memory.look();
+      const seen = await memory.check();
       scansSince = name === undefined || seen === name ? scansSince + 1 : 0;
       name = seen;
       if (scansSince === settledAfterScans) await discoverWork();
     } catch (error) {
-      // At the end the connection goes before a look that waits for it does.
+      // When the daemon closes, the connection ends before a check that waits for it.
       if (!signal.aborted) sink.note({ event: 'reconcile.failed', rollout: '', error });
     }
-    await sleep(lookEveryMs, signal);
+    await sleep(checkEveryMs, signal);
   }
 }

@@ -101,8 +101,8 @@ interface ReadyPlan {
   readonly plan: Plan;
   readonly fleet: FleetSnapshot;
   readonly history: readonly Rollout[];
-  /** The store whose memory went into the plan. */
-  readonly born: Awaited<ReturnType<StoreMemory['look']>>;
+  /** The store that the plan was made from. */
+  readonly madeFrom: string;
   /** What the next scan remembers of the fleet. */
   readonly remembered: FleetMemory | undefined;
 }
@@ -185,7 +185,7 @@ async function prepare(
   const outdated = await findNewerConfig(parts, policy);
   if (outdated !== undefined) return outdated;
   const { origin } = of;
-  const born = await parts.memory.look();
+  const madeFrom = await parts.memory.check();
   const history = await parts.store.listRollouts([policy.name]);
   const at = parts.clock.now();
   // An operator who asks now wants failed ones tried again.
@@ -219,7 +219,7 @@ async function prepare(
       fleet: judged.fleet,
     };
   const { plan } = reading.value;
-  return { kind: 'ready', id, plan, fleet, history, born, remembered: judged.fleet };
+  return { kind: 'ready', id, plan, fleet, history, madeFrom, remembered: judged.fleet };
 }
 
 /** Begins a rollout with this plan, unless something speaks against it. */
@@ -232,7 +232,7 @@ async function begin(
     readonly reason: string;
   },
 ): Promise<ScanResult> {
-  const { id, origin, history, born, plan, fleet, by, reason } = of;
+  const { id, origin, history, madeFrom, plan, fleet, by, reason } = of;
   const last = history.find(
     ({ kind, targetBuild }) => kind === 'upgrade' && targetBuild === plan.targetBuild,
   );
@@ -243,12 +243,12 @@ async function begin(
       reason: `${last.id} to ${plan.targetBuild} ${words}; only an operator starts it again: upwave start ${policy.name}`,
     };
   }
-  const emptied = parts.memory.refusal(policy.name, plan.targetBuild);
-  if (origin !== 'operator' && emptied !== undefined) return { kind: 'nothing', reason: emptied };
+  const refusal = parts.memory.refusal(policy.name, plan.targetBuild);
+  if (origin !== 'operator' && refusal !== undefined) return { kind: 'nothing', reason: refusal };
   const planned = plan.waves.reduce((sum, wave) => sum + wave.members.length, 0);
   if (planned === 0) return { kind: 'nothing', reason: nobodyWords(plan) };
-  // A plan whose holds were read from a store that was empty just then must not begin (P5).
-  if ((await parts.memory.look()) !== born) return { kind: 'nothing', reason: emptiedMeanwhile };
+  // The holds of the plan may have been read from a store that had just lost its data (P5).
+  if ((await parts.memory.check()) !== madeFrom) return { kind: 'nothing', reason: lostMeanwhile };
   // Reading a fleet takes long: a daemon with a newer config may have come meanwhile.
   const outdatedNow = await findNewerConfig(parts, policy);
   if (outdatedNow !== undefined) return outdatedNow;
@@ -286,7 +286,7 @@ async function findNewerConfig(
   return { kind: 'outdated', reason: configWords(name, standing) ?? '' };
 }
 
-const emptiedMeanwhile = 'Redis was emptied while the plan was made; the next look makes it anew';
+const lostMeanwhile = 'Redis lost its data while the plan was made; the next scan makes it again';
 
 function nobodyWords({ targetBuild, leftOut }: Plan): string {
   if (leftOut.length === 0) return 'the inventory holds no installed collector';

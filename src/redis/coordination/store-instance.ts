@@ -11,27 +11,15 @@ import { putBackHoldsScript, raiseNumberScript } from './scripts.ts';
 // Longer than a daemon sleeps that still knows of the store before this one.
 const backKeptMs: DurationMs = 30 * 86_400_000;
 
-/** Marks that a Redis gets once and keeps for good: another one, or none, means that what lay beside it is gone, too. */
+/** The id that a Redis gets once and keeps. Another id, or none, means that the data beside it is gone, too. */
 export function makeRedisStoreInstance(redis: {
   readonly commands: RedisCommands;
   readonly keyPrefix: string;
 }): StoreInstance {
   const { commands, keyPrefix } = redis;
-  const identifyPlace = (key: string) => readOrMake(commands, key, randomUUID);
   return {
-    identify: async (policies) => {
-      const [whole, holds, ...ofPolicies] = await Promise.all([
-        identifyPlace(bornKey(keyPrefix)),
-        identifyPlace(`${keyPrefix}:{fleet}:mark:born`),
-        ...policies.map((policy) => identifyPlace(policyKeys(keyPrefix, policy).born)),
-      ]);
-      return {
-        whole,
-        holds,
-        policies: new Map(policies.map((policy, index) => [policy, ofPolicies[index] ?? ''])),
-      };
-    },
-    putBack: async ({ holdsMark, builds, collectors, takenIds }) => {
+    identify: () => readOrMake(commands, instanceKey(keyPrefix), randomUUID),
+    putBack: async ({ instance, builds, collectors, takenIds }) => {
       for (const id of takenIds) {
         const { policy, yyyymmdd, number } = parseRolloutId(id);
         await runScript(commands, raiseNumberScript, {
@@ -42,7 +30,7 @@ export function makeRedisStoreInstance(redis: {
       const holds = [...builds, ...collectors];
       if (holds.length === 0) return;
       await runScript(commands, putBackHoldsScript, {
-        keys: { holds: holdsKeyOf(keyPrefix), broughtBack: `${keyPrefix}:{fleet}:mark:back:${holdsMark}` },
+        keys: { holds: holdsKeyOf(keyPrefix), broughtBack: `${keyPrefix}:{fleet}:mark:back:${instance}` },
         args: {
           entries: holds.map((hold) => ({ field: holdField(hold), text: JSON.stringify(hold) })),
           keptMs: backKeptMs,
@@ -52,8 +40,13 @@ export function makeRedisStoreInstance(redis: {
   };
 }
 
-export function bornKey(keyPrefix: string): string {
-  return `${keyPrefix}:{leader}:born`;
+/** Beside the holds, so that both are lost together. */
+export function instanceKey(keyPrefix: string): string {
+  return `${keyPrefix}:{fleet}:instance`;
+}
+
+export function installationKey(keyPrefix: string): string {
+  return `${keyPrefix}:{leader}:installation`;
 }
 
 /**
@@ -65,10 +58,10 @@ export function readInstallationKey(redis: {
   readonly keyPrefix: string;
 }): Promise<string> {
   const make = () => randomBytes(32).toString('hex');
-  return readOrMake(redis.commands, `${redis.keyPrefix}:{leader}:installation`, make);
+  return readOrMake(redis.commands, installationKey(redis.keyPrefix), make);
 }
 
-/** Reads a text that is made once and kept for good. */
+/** Reads a text that is made once and kept. */
 async function readOrMake(commands: RedisCommands, key: string, make: () => string): Promise<string> {
   const kept = await commands.get(key);
   if (kept !== null) return kept;

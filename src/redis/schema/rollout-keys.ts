@@ -13,8 +13,6 @@ export interface PolicyKeys {
   readonly rollouts: string;
   /** String: the highest fence seen (DESIGN §3, leader lease). */
   readonly fence: string;
-  /** String: the mark of this place, which another one has that took its place (`store-instance.ts`). */
-  readonly born: string;
   /** String: the highest number that a rollout of this day has. */
   number(yyyymmdd: string): string;
 }
@@ -57,7 +55,6 @@ export function policyKeys(keyPrefix: string, policy: string): PolicyKeys {
     active: { upgrade: `${base}:active`, rollback: `${base}:activeRollback` },
     rollouts: `${base}:rollouts`,
     fence: `${base}:fence`,
-    born: `${base}:born`,
     number: (yyyymmdd) => `${base}:number:${yyyymmdd}`,
   };
 }

@@ -1,63 +1,30 @@
 import { assertNever } from '../../base/assert.ts';
 import { isSameBuild } from '../../base/build-version.ts';
-import { someNames } from '../../base/names.ts';
 import type { Rollout } from '../model/rollout.ts';
 
-/** What kept a rollout from going on by itself, as it was seen last. */
-export interface Standstill {
-  /** After the rollout's id: `was paused: …`. */
-  readonly words: string;
-  /** It speaks against this build alone; null: against any. */
-  readonly build: string | null;
-}
-
 /**
- * Whether a lost rollout stood still by somebody's word, or a breach's. One that did must not be begun anew by a daemon
- * that only sees an empty store: the word was lost with it (P4, P11).
+ * Whether a rollout that Redis lost had been stopped, in whole or in part, by an operator or by its failures. The stop was
+ * lost with it, so a daemon that only sees an empty store must not start the policy again (P4, P11). An abort or a
+ * rollback stops one build; every other stop waits for an operator.
  */
-export function standstillOf(rollout: Rollout): Standstill | undefined {
-  const { state, reason, targetBuild } = rollout;
-  const because = reason === '' ? '' : `: ${reason}`;
-  const strata = heldStrataWords(rollout);
-  switch (state) {
+export function wasStopped(lost: Rollout, targetBuild: string): boolean {
+  switch (lost.state) {
     case 'awaitingApproval':
-      return { words: 'waited for approval', build: null };
     case 'held':
     case 'paused':
-      return { words: `was ${state}${because}${strata === '' ? '' : `, and ${strata}`}`, build: null };
+      return true;
     case 'aborted':
-      return { words: `was aborted${because}`, build: targetBuild };
     case 'rollingBack':
-      return { words: `was rolling back${because}`, build: targetBuild };
     case 'rolledBack':
-      return { words: `was rolled back${because}`, build: targetBuild };
+      return isSameBuild(lost.targetBuild, targetBuild);
     case 'running':
-      return standstillOfPart(rollout);
+      // A new plan could make canaries of the collectors that were to wait.
+      return lost.heldStrata.length > 0 || lost.waves.some(({ state }) => state === 'awaitingApproval');
     case 'succeeded':
     case 'finishedWithFailures':
     case 'superseded':
-      return undefined;
+      return false;
     default:
-      return assertNever(state);
+      return assertNever(lost.state);
   }
-}
-
-/** Whether a lost rollout's standstill is one for a rollout to this build, too. */
-export function standsFor(standstill: Standstill, targetBuild: string): boolean {
-  return standstill.build === null || isSameBuild(standstill.build, targetBuild);
-}
-
-/** A new plan would make canaries of those who were to wait. */
-function standstillOfPart(rollout: Rollout): Standstill | undefined {
-  const wave = rollout.waves.find(({ state }) => state === 'awaitingApproval');
-  const parts = [
-    wave === undefined ? '' : `wave ${wave.name} of it waited for approval`,
-    heldStrataWords(rollout),
-  ].filter((words) => words !== '');
-  return parts.length === 0 ? undefined : { words: `ran, and ${parts.join(', and ')}`, build: null };
-}
-
-/** Who begins it anew is to know what to hold again. */
-function heldStrataWords({ heldStrata }: Rollout): string {
-  return someNames(heldStrata.map(({ label, reason }) => `stratum ${label} of it was held: ${reason}`));
 }

@@ -34,7 +34,7 @@ describe('two daemons whose Redis is emptied', () => {
     for (const origin of ['schedule', 'start'] as const) {
       expect(await other.daemon.scanNow(nightPolicy, origin)).toEqual({
         kind: 'nothing',
-        reason: `Redis was emptied, and ${rolloutId} was paused: by ann: wait; only an operator starts it again: upwave start night`,
+        reason: `Redis lost its data, and ${rolloutId} was paused: by ann: wait; only an operator starts it again: upwave start night`,
       });
     }
     expect((await daemon.operations.listHolds()).collectors).toMatchObject([

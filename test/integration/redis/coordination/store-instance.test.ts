@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RedisConnection } from '../../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../../src/redis/coordination/fleet-register.ts';
-import { makeRedisStoreInstance } from '../../../../src/redis/coordination/store-instance.ts';
+import { instanceKey, makeRedisStoreInstance } from '../../../../src/redis/coordination/store-instance.ts';
 import { makeRedisRolloutStore } from '../../../../src/redis/rollout-store/rollout-store.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { echoingCommands } from '../../../support/echoing-commands.ts';
@@ -18,7 +18,7 @@ const lost = {
 describe.each([
   ['once', false],
   ['twice', true],
-])('the birth of a store in Redis, each script sent %s', (_name, isEchoed) => {
+])('the instance id of Redis, each script sent %s', (_name, isEchoed) => {
   let connection: RedisConnection;
   let keyPrefix: string;
   const make = () => {
@@ -33,29 +33,20 @@ describe.each([
     keyPrefix = redis.config().keyPrefix;
   });
 
-  it('is one for all daemons, until the store is emptied', async () => {
-    const policies = ['production', 'st{a}ging'];
-    const identify = () => make().identify(policies);
-    const first = await identify();
-    expect(await identify()).toEqual(first);
-    for (const place of ['{leader}', '{fleet}:mark', '{production}', '{st%7Ba%7Dging}'])
-      expect(await connection.commands.del(`${keyPrefix}:${place}:born`)).toBe(1);
-    const second = await identify();
-    const marks = [first, second].flatMap(({ whole, holds, policies: ofPolicies }) => [
-      whole,
-      holds,
-      ...ofPolicies.values(),
-    ]);
-    expect(new Set(marks).size).toBe(8);
+  it('is one for all daemons, until the store loses it', async () => {
+    const first = await make().identify();
+    expect(await make().identify()).toBe(first);
+    expect(await connection.commands.del(instanceKey(keyPrefix))).toBe(1);
+    expect(await make().identify()).not.toBe(first);
   });
 
   it('puts back holds and numbers, and never undoes what was said after it (P5)', async () => {
     const { commands } = connection;
     const register = makeRedisFleetRegister({ commands, keyPrefix });
     const store = makeRedisRolloutStore({ commands, keyPrefix });
-    const { holds: holdsMark } = await make().identify([]);
+    const instance = await make().identify();
     await register.holdBuild({ build: '19.1-1', ...word, by: 'bob' });
-    await make().putBack({ holdsMark, ...lost });
+    await make().putBack({ instance, ...lost });
     expect(await register.holds()).toEqual({
       builds: [{ build: '19.1-1', ...word, by: 'bob' }],
       collectors: lost.collectors,
@@ -65,7 +56,7 @@ describe.each([
     await register.releaseCollector(7);
     // Another daemon, which knew one more, comes late.
     const more = { ...lost, collectors: [...lost.collectors, { collectorId: 8, ...word }] };
-    await make().putBack({ holdsMark, ...more, takenIds: ['production-20260302-2'] });
+    await make().putBack({ instance, ...more, takenIds: ['production-20260302-2'] });
     expect((await register.holds()).collectors.map(({ collectorId }) => collectorId)).toEqual([8]);
     expect(await store.nextRolloutNumber('production', '20260302')).toBe(5);
   });

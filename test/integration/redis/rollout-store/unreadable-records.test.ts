@@ -74,7 +74,7 @@ function partsWith(house: { readonly store: RolloutStore; readonly register: Fle
     fleet,
     scans: makeMemoryScanBook(),
     forecast: () => [],
-    memory: { look: async () => 'born', refusal: () => undefined },
+    memory: { check: async () => 'store', refusal: () => undefined },
     queue: {
       deliver: async () => undefined,
       bringForward: async () => undefined,

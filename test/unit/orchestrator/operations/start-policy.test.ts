@@ -27,7 +27,7 @@ function setUp() {
       readFleet: async () => ({ ok: true, value: aFleet(fleet.size) }),
     }),
     forecast: () => [],
-    memory: { look: async () => 'born', refusal: () => undefined },
+    memory: { check: async () => 'store', refusal: () => undefined },
     rollouts: [policy],
     rolloutStatus: async (id: string) => aRolloutStatus({ id }),
   };

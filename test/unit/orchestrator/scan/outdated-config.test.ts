@@ -50,7 +50,7 @@ function setUp(onFleet: (live: (others: readonly LivingDaemon[]) => void) => voi
       },
     }),
     forecast: () => [],
-    memory: { look: async () => 'born', refusal: () => undefined },
+    memory: { check: async () => 'store', refusal: () => undefined },
   };
   return {
     look: () => scan(parts, policy, 'schedule'),

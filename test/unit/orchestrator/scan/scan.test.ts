@@ -41,7 +41,7 @@ function setUp(ticks: readonly number[]) {
     scans,
     forecast: (_policy: string, count: number) => ticks.slice(0, count),
     clock: { now: () => now },
-    memory: { look: async () => 'born', refusal: () => undefined },
+    memory: { check: async () => 'store', refusal: () => undefined },
   };
   return {
     parts,

@@ -1,66 +1,54 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Standstill,
-  standsFor,
-  standstillOf,
-} from '../../../../src/rollout/decision/after-data-loss.ts';
+import { wasStopped } from '../../../../src/rollout/decision/after-data-loss.ts';
+import { needsStartWords } from '../../../../src/rollout/messages/data-loss.ts';
 import { type RolloutState, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
 import { aRollout, aWave, targetBuild } from '../../../support/builders.ts';
 
-describe('standstillOf', () => {
-  /** Of a rollout that was in this state; a new state has to be thought of here. */
-  const outages: Readonly<Record<RolloutState, Standstill | undefined>> = {
-    awaitingApproval: { words: 'waited for approval', build: null },
-    running: undefined,
-    held: { words: 'was held: it leaks', build: null },
-    paused: { words: 'was paused: it leaks', build: null },
-    rollingBack: { words: 'was rolling back: it leaks', build: targetBuild },
-    succeeded: undefined,
-    finishedWithFailures: undefined,
-    aborted: { words: 'was aborted: it leaks', build: targetBuild },
-    rolledBack: { words: 'was rolled back: it leaks', build: targetBuild },
-    superseded: undefined,
+const heldStrata = ['arm', 'old'].map((label) => ({
+  stratum: 0,
+  label: `Linux/${label}`,
+  reason: 'noisy',
+  by: 'ann',
+  at: 1,
+}));
+
+describe('wasStopped', () => {
+  /** Which builds a lost rollout of this state stops; a new state has to be decided here. */
+  const stops: Readonly<Record<RolloutState, 'every build' | 'its build' | 'none'>> = {
+    awaitingApproval: 'every build',
+    running: 'none',
+    held: 'every build',
+    paused: 'every build',
+    rollingBack: 'its build',
+    succeeded: 'none',
+    finishedWithFailures: 'none',
+    aborted: 'its build',
+    rolledBack: 'its build',
+    superseded: 'none',
   };
 
-  it.each(rolloutStates)('knows what stopped a lost rollout that was %s (P4)', (state) => {
-    expect(standstillOf(aRollout({ state, reason: 'it leaks' }))).toEqual(outages[state]);
-  });
+  it.each(rolloutStates)(
+    'decides for a lost rollout that was %s whether it may start again (P4)',
+    (state) => {
+      const lost = aRollout({ state });
+      expect(wasStopped(lost, targetBuild)).toBe(stops[state] !== 'none');
+      expect(wasStopped(lost, '99.1-1')).toBe(stops[state] === 'every build');
+    },
+  );
 
-  it('takes a wave or a stratum that waited for a person as one, too: a new plan would make canaries of it', () => {
-    const waves = [
-      aWave({ name: 'canary', state: 'passed' }),
-      aWave({ name: 'rest', state: 'awaitingApproval' }),
-    ];
-    expect(standstillOf(aRollout({ state: 'running', waves }))?.words).toBe(
-      'ran, and wave rest of it waited for approval',
-    );
-    const heldStrata = [{ stratum: 0, label: 'Linux/arm', reason: '3 of 4 failed', by: 'daemon', at: 1 }];
-    expect(standstillOf(aRollout({ state: 'running', heldStrata }))?.words).toBe(
-      'ran, and stratum Linux/arm of it was held: 3 of 4 failed',
-    );
-  });
-
-  it('names all strata that were held, whatever else stopped it: whoever begins it anew holds them again', () => {
-    const heldStrata = ['arm', 'old'].map((label) => ({
-      stratum: 0,
-      label: `Linux/${label}`,
-      reason: 'noisy',
-      by: 'ann',
-      at: 1,
-    }));
-    const words = (state: RolloutState) =>
-      standstillOf(aRollout({ state, reason: 'wait', heldStrata }))?.words;
-    const both = 'stratum Linux/arm of it was held: noisy, stratum Linux/old of it was held: noisy';
-    expect(words('running')).toBe(`ran, and ${both}`);
-    expect(words('paused')).toBe(`was paused: wait, and ${both}`);
-    expect(words('held')).toBe(`was held: wait, and ${both}`);
+  it('stops a policy of which a wave or a stratum waited: a new plan could make canaries of it', () => {
+    const waves = [aWave({ state: 'passed' }), aWave({ name: 'rest', state: 'awaitingApproval' })];
+    expect(wasStopped(aRollout({ state: 'running', waves }), '99.1-1')).toBe(true);
+    expect(wasStopped(aRollout({ state: 'running', heldStrata }), '99.1-1')).toBe(true);
   });
 });
 
-describe('standsFor', () => {
-  it('lets a newer build go on after an abort, but nothing while a person had stopped the policy', () => {
-    expect(standsFor({ words: '', build: targetBuild }, targetBuild)).toBe(true);
-    expect(standsFor({ words: '', build: targetBuild }, '99.1-1')).toBe(false);
-    expect(standsFor({ words: '', build: null }, '99.1-1')).toBe(true);
+describe('needsStartWords', () => {
+  it('names what stopped the rollout, and every stratum that an operator has to hold again', () => {
+    const words = (state: RolloutState) =>
+      needsStartWords(aRollout({ id: 'night-20260302-1', state, reason: 'wait', heldStrata }));
+    const both = 'its stratum Linux/arm was held: noisy, and its stratum Linux/old was held: noisy';
+    expect(words('paused')).toContain(`night-20260302-1 was paused: wait, and ${both}`);
+    expect(words('running')).toContain(`night-20260302-1 was running, and ${both}`);
   });
 });

@@ -1,0 +1,52 @@
+import { someNames } from '../../base/names.ts';
+import { isRolloutEnd, type Rollout } from '../model/rollout.ts';
+
+/** What was known of a Redis that lost data. */
+export interface DataLoss {
+  /** Rollouts that are gone. */
+  readonly rollouts: readonly Rollout[];
+  /** Those of them that an operator has to start again. */
+  readonly stopped: readonly Rollout[];
+  /** Builds and collectors that are held again. */
+  readonly heldAgain: readonly string[];
+}
+
+/** What Redis lost, what was stored again, and what an operator has to do. */
+export function dataLossWords({ rollouts, stopped, heldAgain }: DataLoss): string {
+  const active = rollouts.filter(({ state }) => !isRolloutEnd(state));
+  const parts = [
+    `Redis lost its data; active rollouts: ${namesOf(active.map(({ id, state }) => `${id} (${state})`))}`,
+    `held again: ${namesOf(heldAgain)}`,
+  ];
+  if (stopped.length > 0) {
+    parts.push(`waiting for \`upwave start\`: ${someNames(stopped.map(stoppedWords))}`);
+  }
+  return [...parts, 'the other policies are planned again'].join('; ');
+}
+
+/** Why a policy whose rollout was lost does not start by itself. */
+export function needsStartWords(lost: Rollout): string {
+  const { name } = lost.policy;
+  return `Redis lost its data, and ${stoppedWords(lost)}; only an operator starts it again: upwave start ${name}`;
+}
+
+/** An operator who starts it again has to know which strata to hold again. */
+function stoppedWords({ id, state, reason, waves, heldStrata }: Rollout): string {
+  const wave = waves.find((each) => each.state === 'awaitingApproval');
+  const because = reason === '' || state === 'running' || state === 'awaitingApproval' ? '' : `: ${reason}`;
+  return [
+    `${id} was ${stateWords[state] ?? state}${because}`,
+    ...(state === 'running' && wave !== undefined ? [`its wave ${wave.name} waited for approval`] : []),
+    ...heldStrata.map(({ label, reason: why }) => `its stratum ${label} was held: ${why}`),
+  ].join(', and ');
+}
+
+const stateWords: { readonly [State in Rollout['state']]?: string } = {
+  awaitingApproval: 'waiting for approval',
+  rollingBack: 'rolling back',
+  rolledBack: 'rolled back',
+};
+
+function namesOf(names: readonly string[]): string {
+  return names.length === 0 ? 'none known' : someNames(names);
+}
