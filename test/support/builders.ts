@@ -290,7 +290,7 @@ export function aRollout(changes: Partial<Rollout> = {}): Rollout {
     acknowledgedStrata: [],
     endsWithoutHeld: false,
     drift: null,
-    leftOut: {},
+    leftOut: [],
     endedAt: null,
     rev: 1,
     ...changes,

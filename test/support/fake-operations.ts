@@ -81,7 +81,7 @@ export function aRolloutStatus(changes: Partial<Omit<RolloutStatus, 'headline'>>
     planned: 10,
     counts: countsOf({ succeeded: 1, upgrading: 1, pending: 8 }),
     causes: [],
-    leftOut: { 'runs on a Mac': 3 },
+    leftOut: [{ kind: 'excluded', reason: 'excluded', count: 3 }],
     inFlight: 1,
     concurrency: 50,
     lostWeight: 3,
@@ -123,6 +123,7 @@ function aRollbackPreview(changes: Partial<RollbackPreview> = {}): RollbackPrevi
     ],
     leftBehind: [
       {
+        kind: 'buildNotOffered',
         reason: 'the service no longer offers the build they had',
         count: 3,
         names: ['web-1 (had 19.402-1)'],
@@ -265,7 +266,7 @@ export function makeFakeOperations(data: {
     previewRollback: (id) =>
       answer(() =>
         statuses.has(id)
-          ? { kind: 'shown', preview: aRollbackPreview({ rollout: id }) }
+          ? { kind: 'shown', preview: aRollbackPreview({ rollout: id }), left: [] }
           : { kind: 'unknownRollout' },
       ),
     apply: (request) =>

@@ -25,9 +25,8 @@ function fact(name: string, ...value: readonly Child[]): HTMLElement {
 }
 
 function leftOutNote({ leftOut }: Rollout): HTMLElement | null {
-  const reasons = Object.entries(leftOut);
-  const total = reasons.reduce((sum, [, count]) => sum + count, 0);
-  const why = reasons.map(([reason, count]) => `${count}: ${reason}`).join(' · ');
+  const total = leftOut.reduce((sum, { count }) => sum + count, 0);
+  const why = leftOut.map(({ reason, count }) => `${count}: ${reason}`).join(' · ');
   return total === 0 ? null : make('span', { title: why }, `, ${total} left out`);
 }
 

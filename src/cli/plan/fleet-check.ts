@@ -1,4 +1,5 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import { noTargetWords } from '../../rollout/messages/exclusions.ts';
 import { findOverlaps, type Overlap, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import { unselected } from './plan-figures.ts';
 import type { PolicyPlan } from './read-plans.ts';
@@ -25,7 +26,7 @@ export function checkFleet(plans: readonly PolicyPlan[]): FleetCheck {
     const selected = claims[index]?.members.length ?? null;
     const words =
       reading.kind === 'noTarget'
-        ? `${name}: ${toPrintable(reading.reason)}`
+        ? `${name}: ${toPrintable(noTargetWords(reading.why))}`
         : `${name}: selects ${selected} of ${reading.fleet.collectors.length} installed collectors`;
     return { policy: name, selected, words };
   });
@@ -41,6 +42,6 @@ function claimOf({ policy, reading }: PolicyPlan): PolicyClaim | undefined {
   if (reading.kind === 'noTarget') return undefined;
   const { waves, leftOut } = reading.plan;
   const planned = waves.flatMap(({ members }) => members.map(({ collector }) => collector));
-  const others = leftOut.filter(({ reason }) => !unselected.has(reason)).map(({ collector }) => collector);
+  const others = leftOut.filter(({ kind }) => !unselected.has(kind)).map(({ collector }) => collector);
   return { policy: policy.name, members: [...planned, ...others] };
 }

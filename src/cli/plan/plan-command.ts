@@ -1,6 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { Config } from '../../config/config.ts';
 import { ourRequestsPerSecond } from '../../daemon/service-settings.ts';
+import { noTargetWords } from '../../rollout/messages/exclusions.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { findOverlaps, type PolicyClaim } from '../../rollout/planning/overlap.ts';
 import { CommandFailure } from '../shell/command.ts';
@@ -38,14 +39,19 @@ export async function planCommand(
   if (json) {
     const shown = plans.map(({ policy, reading }) =>
       reading.kind === 'noTarget'
-        ? { policy: policy.name, targetBuild: null, reason: reading.reason }
+        ? {
+            policy: policy.name,
+            targetBuild: null,
+            kind: reading.why.kind,
+            reason: noTargetWords(reading.why),
+          }
         : planJson(policy, reading.plan, assessPlan(policy, reading.plan, of), members),
     );
     printJson(output, { plans: shown, overlaps });
     return exitCodes.done;
   }
   const blocks = plans.map(({ policy, reading }) => {
-    if (reading.kind === 'noTarget') return `${policy.name}: ${toPrintable(reading.reason)}`;
+    if (reading.kind === 'noTarget') return `${policy.name}: ${toPrintable(noTargetWords(reading.why))}`;
     const text = renderPlan(policy, reading.plan, assessPlan(policy, reading.plan, of), of.now);
     return members ? `${text}\n${renderMembers(reading.plan)}` : text;
   });

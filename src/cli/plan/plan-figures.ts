@@ -1,5 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { longestOpening } from '../../rollout/calendar/calendar.ts';
+import type { PlanExclusion } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import { failuresAllowed, formatAmount } from '../../rollout/model/policy.ts';
 import { longestChain } from '../../rollout/planning/arrange-plan.ts';
@@ -69,7 +70,7 @@ export function assessPlan(
   const planned = waves.reduce((sum, { size }) => sum + size, 0);
   return {
     planned,
-    selected: planned + plan.leftOut.filter(({ reason }) => !unselected.has(reason)).length,
+    selected: planned + plan.leftOut.filter(({ kind }) => !unselected.has(kind)).length,
     installed: planned + plan.leftOut.length,
     waves,
     strata: { total, uncovered },
@@ -79,7 +80,7 @@ export function assessPlan(
 }
 
 /** Reasons by which the policy's own selection leaves a collector out. */
-export const unselected: ReadonlySet<string> = new Set(['notSelected', 'excluded']);
+export const unselected: ReadonlySet<PlanExclusion> = new Set(['notSelected', 'excluded']);
 
 function fullWindowOf(policy: Policy, now: EpochMs): PlanFigures['window'] {
   const window = windowOf(policy, now);

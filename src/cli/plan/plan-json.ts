@@ -1,6 +1,7 @@
+import { leftOutWords, showLeftOut } from '../../rollout/messages/exclusions.ts';
+import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import { countLeftOut } from '../../rollout/planning/freeze-plan.ts';
-import { leftOutReasons, type Plan } from '../../rollout/planning/plan.ts';
+import type { Plan } from '../../rollout/planning/plan.ts';
 import type { PlanFigures } from './plan-figures.ts';
 
 /** A plan for programs. */
@@ -14,7 +15,7 @@ export function planJson(policy: Policy, plan: Plan, figures: PlanFigures, withM
     minimumAgeMs: policy.target.minimumAgeMs,
     ...others,
     waves: waves.map((wave, index) => ({ ...wave, ...(withMembers && { members: membersOf(plan, index) }) })),
-    leftOut: countLeftOut(plan.leftOut),
+    leftOut: showLeftOut(countLeftOut(plan.leftOut.map(({ kind }) => kind))),
     ...(withMembers && { leftOutCollectors: leftOutCollectors(plan) }),
   };
 }
@@ -30,5 +31,5 @@ function membersOf({ waves, groups }: Plan, index: number): unknown {
 }
 
 function leftOutCollectors({ leftOut }: Plan): unknown {
-  return leftOut.map(({ collector: { id, name }, reason }) => ({ id, name, reason: leftOutReasons[reason] }));
+  return leftOut.map(({ collector: { id, name }, kind }) => ({ id, name, kind, reason: leftOutWords[kind] }));
 }

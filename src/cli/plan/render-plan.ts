@@ -2,10 +2,11 @@ import Table from 'cli-table3';
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
+import { leftOutLine, leftOutWords, showLeftOut } from '../../rollout/messages/exclusions.ts';
+import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import { countLeftOut } from '../../rollout/planning/freeze-plan.ts';
 import type { Overlap } from '../../rollout/planning/overlap.ts';
-import { leftOutReasons, type Plan } from '../../rollout/planning/plan.ts';
+import type { Plan } from '../../rollout/planning/plan.ts';
 import { etaInstant } from '../rollouts/eta-words.ts';
 import { windowWords } from '../rollouts/waiting-words.ts';
 import type { PlanFigures, WaveFigures } from './plan-figures.ts';
@@ -37,8 +38,8 @@ export function renderMembers(plan: Plan): string {
     }),
   );
   const out = plan.leftOut.map(
-    ({ collector, reason }) =>
-      `  left out  ${collector.id} ${collector.name}  ${collector.build}: ${leftOutReasons[reason]}`,
+    ({ collector, kind }) =>
+      `  left out  ${collector.id} ${collector.name}  ${collector.build}: ${leftOutWords[kind]}`,
   );
   return [...planned, ...out].map(toPrintable).join('\n');
 }
@@ -130,9 +131,8 @@ function estimateLine(policy: Policy, { estimate, waves }: PlanFigures, now: Epo
 }
 
 function leftOutLines(plan: Plan): readonly string[] {
-  const reasons = Object.entries(countLeftOut(plan.leftOut));
-  if (reasons.length === 0) return [];
-  return [`left out: ${reasons.map(([reason, count]) => `${reason}: ${count}`).join(' · ')}`];
+  const reasons = showLeftOut(countLeftOut(plan.leftOut.map(({ kind }) => kind)));
+  return reasons.length === 0 ? [] : [`left out: ${leftOutLine(reasons)}`];
 }
 
 function unknownLines({ target: { minimumAgeMs } }: Policy): readonly string[] {

@@ -1,5 +1,6 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import { countLeft, type LeftBehind } from '../../rollout/model/left-behind.ts';
+import type { ShownLeftBehind } from '../../rollout/messages/exclusions.ts';
+import { countLeft } from '../../rollout/model/left-behind.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 
 /** Whom a rollback does not take back, why, and some by name: a line for all, and one for each reason. */
@@ -17,7 +18,7 @@ export function leftBehindWords({
 }
 
 /** A line for each reason. */
-export function leftLines(leftBehind: readonly LeftBehind[]): readonly string[] {
+export function leftLines(leftBehind: readonly ShownLeftBehind[]): readonly string[] {
   return leftBehind.map(({ reason, count, names }) => {
     const more = count > names.length ? ', …' : '';
     return toPrintable(`${count}: ${reason}: ${names.join(', ')}${more}`);

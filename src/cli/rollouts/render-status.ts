@@ -2,6 +2,7 @@ import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../rollout/decision/blocker.ts';
+import { leftOutLine } from '../../rollout/messages/exclusions.ts';
 import { failureLimitWords } from '../../rollout/messages/failures.ts';
 import type { WaveRule } from '../../rollout/model/policy.ts';
 import { failuresAllowed, formatAmount } from '../../rollout/model/policy.ts';
@@ -233,8 +234,7 @@ function uncoveredLines({ strata: { total, uncovered }, waves, endedAt }: Rollou
 }
 
 function leftOutLines({ leftOut }: RolloutStatus): readonly string[] {
-  const reasons = Object.entries(leftOut).map(([reason, count]) => `${toPrintable(reason)}: ${count}`);
-  return reasons.length === 0 ? [] : [line('left out', reasons.join(' · '))];
+  return leftOut.length === 0 ? [] : [line('left out', toPrintable(leftOutLine(leftOut)))];
 }
 
 function verbLine(status: RolloutStatus): string {

@@ -1,6 +1,7 @@
 import { toPrintable } from '../../base/safe-text.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { planWords, type StartPreview } from '../../orchestrator/operations/start-policy.ts';
+import { leftOutLine } from '../../rollout/messages/exclusions.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
@@ -55,11 +56,10 @@ function isConfirmed(
 /** The rollout that would start: its target, its waves, the collectors left out, and what it waits for. */
 export function renderPreview(preview: StartPreview, now: EpochMs): string {
   const { policy, leftOut, approval, window } = preview;
-  const out = Object.entries(leftOut).map(([reason, count]) => `${reason}: ${count}`);
   const until = window.until === null ? '' : `, opens ${showInstant(window.until, now)}`;
   return [
     `${policy}: ${planWords(preview)}`,
-    ...(out.length === 0 ? [] : [`left out  ${out.join(' · ')}`]),
+    ...(leftOut.length === 0 ? [] : [`left out  ${leftOutLine(leftOut)}`]),
     ...(window.isOpen ? [] : [`window    closed: ${window.reason}${until}`]),
     ...(approval ? ['approval  the plan then waits for `upwave approve`'] : []),
   ]

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { Instant, RolloutStateName, RolloutStatusBody } from './rollout-status.ts';
+import { Instant, LeftOutBody, RolloutStateName, RolloutStatusBody } from './rollout-status.ts';
 import { whyAndWho } from './verb-body.ts';
 
 const ScanOutcomeName = z.enum(['started', 'busy', 'nothing', 'failed']).meta({
@@ -72,7 +72,8 @@ export const StartPreviewBody = z
     planned: z.number().int().min(0).meta({ description: 'Collectors of the plan.' }),
     waves: z.array(z.object({ name: z.string(), size: z.number().int().min(0) })).readonly(),
     leftOut: z
-      .record(z.string(), z.number())
+      .array(LeftOutBody)
+      .readonly()
       .meta({ description: 'Collectors that the plan leaves out, by reason.' }),
     approval: z.boolean().meta({ description: 'The plan then waits for `approve`.' }),
     window: z

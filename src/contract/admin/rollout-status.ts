@@ -150,9 +150,40 @@ const StrataStatusBody = z
   })
   .meta({ id: 'StrataStatus' });
 
+export const LeftOutBody = z
+  .object({
+    kind: z.enum([
+      'notSelected',
+      'excluded',
+      'notAsked',
+      'atTarget',
+      'newer',
+      'held',
+      'claimed',
+      'failedBefore',
+      'notAlive',
+      'notOffered',
+      'leftFleet',
+      'text',
+    ]),
+    reason: z.string().meta({ description: 'The same for people.' }),
+    count: Count,
+  })
+  .meta({ id: 'LeftOut', description: 'Collectors that a plan leaves out, for one reason.' });
+
 export const LeftBehindBody = z
   .object({
-    reason: z.string(),
+    kind: z.enum([
+      'unknown',
+      'notListed',
+      'buildNotOffered',
+      'claimed',
+      'held',
+      'failed',
+      'withdrawn',
+      'text',
+    ]),
+    reason: z.string().meta({ description: 'The same for people.' }),
     count: Count,
     names: z.array(z.string()).readonly().meta({ description: 'Of some: `web-1 (had 19.441-2)`.' }),
   })
@@ -403,7 +434,7 @@ export const RolloutStatusBody = z
       .array(CauseGroupBody)
       .readonly()
       .meta({ description: 'Groups without an upgrade are left out.' }),
-    leftOut: z.record(z.string(), Count).readonly(),
+    leftOut: z.array(LeftOutBody).readonly(),
     inFlight: Count,
     concurrency: Count,
     lostWeight: z

@@ -1,5 +1,6 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import { total } from '../../rollout/decision/assess.ts';
+import { leftBehindWords } from '../../rollout/messages/exclusions.ts';
 import { implausibleWords } from '../../rollout/messages/inventory.ts';
 import { isImplausibleTooLong } from '../../rollout/model/assess-inventory.ts';
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
@@ -61,7 +62,7 @@ export async function beginRollback(
   const parted = await partUpgraded(parts, runsIt, of);
   const { takenBack } = parted;
   const left = [...parted.left, ...found.left];
-  const leftWords = left.map(({ count, reason }) => `; ${count} can't be: ${reason}`).join('');
+  const leftWords = left.map(({ count, why }) => `; ${count} can't be: ${leftBehindWords(why)}`).join('');
   if (takenBack.length === 0) {
     const reason = `no collector could be taken back${leftWords}`;
     await changeRollout(parts, rollout.id, 'daemon', (current) =>
@@ -189,8 +190,8 @@ async function findUpgraded(
     kind: 'found',
     collectors,
     left: [
-      ...leftBehind('the service does not know them any more (404)', unknown),
-      ...leftBehind('the inventory lacks them', missing.slice(pollsMax)),
+      ...leftBehind({ kind: 'unknown' }, unknown),
+      ...leftBehind({ kind: 'notListed' }, missing.slice(pollsMax)),
     ],
   };
 }
@@ -220,21 +221,20 @@ export async function partUpgraded(
   const collectors = ids.map((id) => ({ id }));
   const claimed = await claimedByOthers(store, { policy: of.policy, policies }, { collectors });
   const held = new Set((await register.holdsOf(ids)).map(({ collectorId }) => collectorId));
-  const staying = (upgrade: Upgrade): string | undefined => {
-    if (!isOffered(upgrade.identity.fromBuild, of.builds))
-      return 'the service no longer offers the build they had';
-    if (claimed.has(upgrade.identity.collectorId)) return 'another rollout has them';
-    return held.has(upgrade.identity.collectorId) ? 'an operator holds them' : undefined;
+  const staying = ({ identity: { fromBuild, collectorId } }: Upgrade) => {
+    if (!isOffered(fromBuild, of.builds)) return 'buildNotOffered';
+    if (claimed.has(collectorId)) return 'claimed';
+    return held.has(collectorId) ? 'held' : undefined;
   };
   const takenBack: Upgrade[] = [];
-  const left = new Map<string, Upgrade[]>();
+  const left = new Map<NonNullable<ReturnType<typeof staying>>, Upgrade[]>();
   for (const upgrade of upgrades) {
     const why = staying(upgrade);
     const some = why === undefined ? takenBack : (left.get(why) ?? []);
     some.push(upgrade);
     if (why !== undefined) left.set(why, some);
   }
-  return { takenBack, left: [...left].flatMap(([why, some]) => leftBehind(why, some)) };
+  return { takenBack, left: [...left].flatMap(([why, some]) => leftBehind({ kind: why }, some)) };
 }
 
 /** Whom an ended rollback has not taken back: whom its plan left out, and what ended in it without success. */
@@ -248,9 +248,9 @@ async function leftBehindBy(
   );
   return [
     ...rollout.leftBehind,
-    ...notBrought(`failed in ${rollout.id}`, total(counted, isFailed), failed ?? []),
+    ...notBrought({ kind: 'failed', rollback: rollout.id }, total(counted, isFailed), failed ?? []),
     ...notBrought(
-      `left ${rollout.id} before their turn`,
+      { kind: 'withdrawn', rollback: rollout.id },
       total(counted, (state) => state === 'withdrawn'),
       withdrawn ?? [],
     ),

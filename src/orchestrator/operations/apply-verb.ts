@@ -94,10 +94,9 @@ async function confirmRollback(
     case 'unavailable':
       return { kind: 'refused', refusal: { kind: 'rollbackUnknown', reason: result.reason } };
     case 'shown': {
-      const { preview } = result;
+      const { preview, left } = result;
       const { shown } = request;
-      if (shown !== undefined && isAsShown(shown, preview))
-        return { kind: 'confirmed', left: preview.leftBehind };
+      if (shown !== undefined && isAsShown(shown, preview)) return { kind: 'confirmed', left };
       const now = shownOf(preview);
       return { kind: 'refused', refusal: { kind: 'rollbackUnconfirmed', shown: shown ?? null, now } };
     }

@@ -43,7 +43,7 @@ export async function refuseApproval(
   });
   const reading = await readPlan(parts.fleet, policy, rollout.id, memory, signal);
   if (!reading.ok) return { kind: 'fleetUnread', reason: describeFailure(reading.failure) };
-  if (reading.value.kind === 'noTarget') return { kind: 'noTarget', reason: reading.value.reason };
+  if (reading.value.kind === 'noTarget') return { kind: 'noTarget', why: reading.value.why };
   const { plan, fleet } = reading.value;
   const verdict = await judgeInventory(parts, rollout, fleet);
   if (verdict.kind === 'implausible') return { kind: 'inventory', why: verdict.why };

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { HoldNote } from '../../rollout/messages/hold-notes.ts';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
+import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { SelectionRule } from '../../rollout/planning/selector.ts';
@@ -42,7 +43,12 @@ export interface Refused {
 }
 
 export type RollbackPreviewResult =
-  | { readonly kind: 'shown'; readonly preview: RollbackPreview }
+  /** `left`: who stays, as it is written down. */
+  | {
+      readonly kind: 'shown';
+      readonly preview: RollbackPreview;
+      readonly left: readonly LeftBehind[];
+    }
   | Refused
   | { readonly kind: 'unknownRollout' }
   /** The service had to be asked, and did not answer. */

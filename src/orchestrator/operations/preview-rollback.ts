@@ -49,7 +49,7 @@ async function previewOf(parts: PreviewParts, view: RolloutView): Promise<ShowRe
   if (judgement.kind === 'refused') return judgement;
   if (rollout.kind === 'rollback') {
     const open = await listIn(store, rollout.id, (state) => !isEnd(state));
-    return { kind: 'shown', preview: previewRest(view, open, clock.now()) };
+    return { kind: 'shown', preview: previewRest(view, open, clock.now()), left: view.rollout.leftBehind };
   }
   const builds = await parts.fleet.listBuilds(AbortSignal.timeout(answerWithinMs));
   if (!builds.ok) {
@@ -59,7 +59,7 @@ async function previewOf(parts: PreviewParts, view: RolloutView): Promise<ShowRe
   const upgrades = await listIn(store, rollout.id, mayHaveBuild);
   const of = { policy: rollout.policy.name, builds: builds.value };
   const parted = await partUpgraded(parts, upgrades, of);
-  return { kind: 'shown', preview: previewRollback(view, parted, clock.now()) };
+  return { kind: 'shown', preview: previewRollback(view, parted, clock.now()), left: parted.left };
 }
 
 /** By id: one may go from the first list to the second between the two readings. */

@@ -1,9 +1,10 @@
 import { nearestText } from '../../base/names.ts';
 import type { EpochMs } from '../../base/time.ts';
 import { assessCalendar } from '../../rollout/calendar/calendar.ts';
+import { type ShownLeftOut, showLeftOut } from '../../rollout/messages/exclusions.ts';
 import { closedWords } from '../../rollout/messages/windows.ts';
+import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
-import { countLeftOut } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { ScanResult } from '../ports/scan-book.ts';
@@ -16,8 +17,7 @@ export interface StartPreview {
   readonly targetBuild: string;
   readonly planned: number;
   readonly waves: ReadonlyArray<{ readonly name: string; readonly size: number }>;
-  /** By reason. */
-  readonly leftOut: Readonly<Record<string, number>>;
+  readonly leftOut: readonly ShownLeftOut[];
   /** The plan then waits for `approve`. */
   readonly approval: boolean;
   /** By the zone of the policy. `until`: when that changes; null: not within 400 days. */
@@ -92,7 +92,7 @@ function previewOf(policy: Policy, plan: Plan, now: EpochMs): StartPreview {
     targetBuild: plan.targetBuild,
     planned: waves.reduce((sum, { size }) => sum + size, 0),
     waves,
-    leftOut: countLeftOut(plan.leftOut),
+    leftOut: showLeftOut(countLeftOut(plan.leftOut.map(({ kind }) => kind))),
     approval: policy.approval,
     window: startWindowOf(policy, now),
   };

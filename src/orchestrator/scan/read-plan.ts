@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/time.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import type { NoTarget } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
 import { isEnd, isFailed } from '../../rollout/model/upgrade.ts';
@@ -11,7 +12,7 @@ import type { RolloutStore } from '../ports/rollout-store.ts';
 
 export type PlanReading =
   | { readonly kind: 'planned'; readonly plan: Plan; readonly fleet: FleetSnapshot }
-  | { readonly kind: 'noTarget'; readonly reason: string };
+  | { readonly kind: 'noTarget'; readonly why: NoTarget };
 
 /** What a plan takes into account beside the policy and the service. */
 export interface PlanMemory {
@@ -41,7 +42,7 @@ export async function readPlan(
   if (!builds.ok) return builds;
   const { seen, held } = await memory.recallBuilds(builds.value.map(({ version }) => version));
   const target = chooseTarget(policy.target, builds.value, seen, held);
-  if (target.kind === 'none') return { ok: true, value: { kind: 'noTarget', reason: target.reason } };
+  if (target.kind === 'none') return { ok: true, value: { kind: 'noTarget', why: target.why } };
   const snapshot = await fleet.readFleet(target.build, signal);
   if (!snapshot.ok) return snapshot;
   const options = await memory.recallCollectors(target.build, snapshot.value);

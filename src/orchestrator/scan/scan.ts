@@ -1,8 +1,10 @@
+import { leftOutLine, noTargetWords, showLeftOut } from '../../rollout/messages/exclusions.ts';
 import { countSteady } from '../../rollout/model/assess-inventory.ts';
 import type { FleetSnapshot } from '../../rollout/model/collector.ts';
+import { countLeftOut } from '../../rollout/model/left-out.ts';
 import type { Policy } from '../../rollout/model/policy.ts';
 import type { Rollout } from '../../rollout/model/rollout.ts';
-import { countLeftOut, freezePlan } from '../../rollout/planning/freeze-plan.ts';
+import { freezePlan } from '../../rollout/planning/freeze-plan.ts';
 import type { Plan } from '../../rollout/planning/plan.ts';
 import { configWords } from '../../rollout/reload/newest-config.ts';
 import { isStopped } from '../../rollout/status/explain-unplanned.ts';
@@ -207,7 +209,7 @@ async function prepare(
     const reason = describeFailure(failure);
     return { kind: 'failed', cause: failure.kind, isUnreached: isUnreached(failure), reason };
   }
-  if (reading.value.kind === 'noTarget') return { kind: 'nothing', reason: reading.value.reason };
+  if (reading.value.kind === 'noTarget') return { kind: 'nothing', reason: noTargetWords(reading.value.why) };
   const { fleet } = reading.value;
   const judged = judgeFleetSize(of.before, countSteady(fleet.collectors), at);
   if (judged.refusal !== undefined)
@@ -290,6 +292,6 @@ const lostMeanwhile = 'Redis lost its data while the plan was made; the next sca
 
 function nobodyWords({ targetBuild, leftOut }: Plan): string {
   if (leftOut.length === 0) return 'the inventory holds no installed collector';
-  const reasons = Object.entries(countLeftOut(leftOut)).map(([reason, count]) => `${reason}: ${count}`);
-  return `no collector needs build ${targetBuild} (${reasons.join(' · ')})`;
+  const reasons = showLeftOut(countLeftOut(leftOut.map(({ kind }) => kind)));
+  return `no collector needs build ${targetBuild} (${leftOutLine(reasons)})`;
 }

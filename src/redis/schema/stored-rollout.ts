@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { RolloutEvent } from '../../rollout/model/events.ts';
+import type { LeftBehind } from '../../rollout/model/left-behind.ts';
+import type { LeftOutCount } from '../../rollout/model/left-out.ts';
 import type { PlanGroups } from '../../rollout/model/plan-groups.ts';
 import { type Rollout, rolloutStates } from '../../rollout/model/rollout.ts';
 import { BrokenRecordError, NewerRecordError } from './unreadable-records.ts';
@@ -14,6 +16,20 @@ const policy = z.looseObject({
   retry: z.looseObject({ maxAttempts: z.number(), backoff: z.looseObject({}) }),
   defer: z.looseObject({ upToMs: z.number() }),
 });
+
+/** Version 1 had sentences where there are kinds. */
+const leftBehind = z.union([
+  z
+    .looseObject({ reason: z.string(), count: z.number(), names: z.array(z.string()) })
+    .transform(({ reason, count, names }): LeftBehind => {
+      return { why: { kind: 'text', text: reason }, count, some: names.map((text) => ({ text })) };
+    }),
+  z.looseObject({ why: z.looseObject({}), count: z.number(), some: z.array(z.looseObject({})) }),
+]);
+
+function asLeftOut(counts: Readonly<Record<string, number>>): readonly LeftOutCount[] {
+  return Object.entries(counts).map(([text, count]) => ({ kind: 'text', text, count }));
+}
 
 /**
  * What decisions must rely on, so that a record that lacks it is one that can't be read, and not a pass that fails for
@@ -38,7 +54,10 @@ const storedRollout = z.looseObject({
   endedAt: z.number().nullable(),
   accountMarks: z.array(z.looseObject({ origin: z.string(), accessIdHash: z.string() })).optional(),
   backTo: z.array(z.string()).default([]),
-  leftBehind: z.array(z.looseObject({})).default([]),
+  leftBehind: z.array(leftBehind).default([]),
+  leftOut: z
+    .union([z.record(z.string(), z.number()).transform(asLeftOut), z.array(z.looseObject({}))])
+    .default([]),
 });
 
 /** Of a rollout's hash. */

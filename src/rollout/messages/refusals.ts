@@ -2,6 +2,7 @@ import { unreadableWords } from '../model/describe-unreadable.ts';
 import { stateWords } from '../model/upgrade.ts';
 import type { Awaited, FailedSummary, Refusal, ShownRollback } from '../verbs/refusal.ts';
 import { accountWords } from './accounts.ts';
+import { noTargetWords } from './exclusions.ts';
 import { implausibleWords } from './inventory.ts';
 
 /** Why a verb is refused, and what to do instead. */
@@ -44,7 +45,7 @@ const sentences: {
     `no upgrade of it failed${asked === null ? '' : ` as ${asked}`}${failed === null ? '' : `; it has ${failedWords(failed)}`}`,
   placeTaken: ({ active }) => `it is over, and ${active} is active`,
   fleetUnread: ({ reason }) => `the fleet could not be read again: ${reason}`,
-  noTarget: ({ reason }) => `there is no target any more: ${reason}; abort it`,
+  noTarget: ({ why }) => `there is no target any more: ${noTargetWords(why)}; abort it`,
   inventory: ({ why }) =>
     `${implausibleWords(why)}; approve again later, or, if they were removed on purpose, abort it and start again`,
   planMoved: ({ from, to, drift }) =>

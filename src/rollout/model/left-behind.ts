@@ -1,37 +1,61 @@
+import type { TextReason } from './text-reason.ts';
 import type { Upgrade } from './upgrade.ts';
+
+/** Why a rollback does not take a collector back; `messages/exclusions.ts` makes the sentence. */
+export type LeftBehindReason =
+  /** The service does not know it (404). */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'notListed' }
+  /** The build that it had is no longer on offer. */
+  | { readonly kind: 'buildNotOffered' }
+  /** Another rollout has it. */
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'held' }
+  | { readonly kind: 'failed'; readonly rollback: string }
+  | { readonly kind: 'withdrawn'; readonly rollback: string }
+  | TextReason;
 
 /** Collectors that a rollback does not take back, for one reason. */
 export interface LeftBehind {
-  readonly reason: string;
+  readonly why: LeftBehindReason;
   readonly count: number;
-  /** Of some, with the build each had before. */
-  readonly names: readonly string[];
+  /** Some of them. */
+  readonly some: readonly LeftBehindCollector[];
 }
 
-const namesMax = 3;
+/** A collector that stays: with the build that it had before, or with why the rollback did not bring it back. */
+export type LeftBehindCollector =
+  | { readonly name: string; readonly had: string }
+  | { readonly name: string; readonly ended: string }
+  /** As an earlier version wrote it. */
+  | { readonly text: string };
+
+const shownMax = 3;
 
 /** Those that stay for one reason; none of it where there is nobody. */
-export function leftBehind(reason: string, upgrades: readonly Upgrade[]): readonly LeftBehind[] {
+export function leftBehind(why: LeftBehindReason, upgrades: readonly Upgrade[]): readonly LeftBehind[] {
   if (upgrades.length === 0) return [];
-  const names = upgrades
-    .slice(0, namesMax)
-    .map(({ identity: { collectorName, fromBuild } }) => `${collectorName} (had ${fromBuild})`);
-  return [{ reason, count: upgrades.length, names }];
+  const some = upgrades
+    .slice(0, shownMax)
+    .map(({ identity: { collectorName: name, fromBuild: had } }) => ({ name, had }));
+  return [{ why, count: upgrades.length, some }];
 }
 
 /** Those that the rollback itself did not bring back: what ended without success, some of it by name. */
-export function notBrought(how: string, count: number, some: readonly Upgrade[]): readonly LeftBehind[] {
+export function notBrought(
+  why: LeftBehindReason,
+  count: number,
+  upgrades: readonly Upgrade[],
+): readonly LeftBehind[] {
   if (count === 0) return [];
-  const names = some
-    .slice(0, namesMax)
-    .map(
-      (upgrade) =>
-        `${upgrade.identity.collectorName} (${'reason' in upgrade.progress ? upgrade.progress.reason : upgrade.progress.state})`,
-    );
-  return [{ reason: how, count, names }];
+  const some = upgrades.slice(0, shownMax).map(({ identity: { collectorName: name }, progress }) => ({
+    name,
+    ended: 'reason' in progress ? (progress.reason ?? '') : progress.state,
+  }));
+  return [{ why, count, some }];
 }
 
 /** How many stay, whatever the reason. */
-export function countLeft(left: readonly LeftBehind[]): number {
+export function countLeft(left: ReadonlyArray<{ readonly count: number }>): number {
   return left.reduce((sum, { count }) => sum + count, 0);
 }

@@ -2,6 +2,7 @@ import type { EpochMs } from '../../base/time.ts';
 import type { AccountMark, AccountStatus } from './account.ts';
 import type { ImplausibleInventory, InventoryBaseline } from './assess-inventory.ts';
 import type { LeftBehind } from './left-behind.ts';
+import type { LeftOutCount } from './left-out.ts';
 import type { PlanGroups } from './plan-groups.ts';
 import type { Policy } from './policy.ts';
 import type { UpgradeIn, UpgradeState } from './upgrade.ts';
@@ -74,8 +75,8 @@ export interface Rollout {
   readonly drift: PlanDrift | null;
   /** For a rollback, and for what it takes back: a person lets it start outside windows and inside freezes. */
   readonly anyTime?: true;
-  /** How many collectors the plan left out, by reason. */
-  readonly leftOut: Readonly<Record<string, number>>;
+  /** How many collectors the plan left out, for each reason. */
+  readonly leftOut: readonly LeftOutCount[];
   /** When the last of its upgrades had ended; until then what runs is watched, whatever the state. */
   readonly endedAt: EpochMs | null;
   readonly rev: number;

@@ -1,12 +1,13 @@
 import type { EpochMs } from '../../base/time.ts';
 import { assessHeartbeat, type FleetSnapshot } from '../model/collector.ts';
+import { countLeftOut } from '../model/left-out.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
 import type { PlannedMember } from './arrange-plan.ts';
 import { frequentBuilds, fromBuildsMax, newRollout, type RolloutOrigin } from './new-rollout.ts';
-import { type LeftOut, leftOutReasons, type Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 
 /** A rollout at its beginning, with one record for each planned collector. */
 export interface FrozenRollout {
@@ -32,7 +33,7 @@ export function freezePlan(
     planHash: plan.hash,
     state: policy.approval ? 'awaitingApproval' : 'running',
     reason: policy.approval ? 'waits for approval' : `by ${origin.startedBy}`,
-    leftOut: countLeftOut(plan.leftOut),
+    leftOut: countLeftOut(plan.leftOut.map(({ kind }) => kind)),
     planned: plan.waves,
     groups: plan.groups,
   });
@@ -42,16 +43,6 @@ export function freezePlan(
     ),
   );
   return { rollout, upgrades, groups: plan.groups };
-}
-
-/** How many collectors are left out, by reason in words. */
-export function countLeftOut(leftOut: readonly LeftOut[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { reason } of leftOut) {
-    const words = leftOutReasons[reason];
-    counts[words] = (counts[words] ?? 0) + 1;
-  }
-  return counts;
 }
 
 /** What the records of one plan have in common. */

@@ -2,6 +2,7 @@ import { isSameBuild } from '../../base/build-version.ts';
 import { hashHex } from '../../base/hash.ts';
 import type { FleetCollector } from '../model/collector.ts';
 import type { LeftBehind } from '../model/left-behind.ts';
+import { countLeftOut, type LeftOutKind } from '../model/left-out.ts';
 import type { Policy, WaveRule } from '../model/policy.ts';
 import type { Rollout } from '../model/rollout.ts';
 import type { Upgrade } from '../model/upgrade.ts';
@@ -9,7 +10,6 @@ import { arrangePlan } from './arrange-plan.ts';
 import type { FrozenRollout } from './freeze-plan.ts';
 import { pendingUpgrade } from './freeze-plan.ts';
 import { backToMax, frequentBuilds, newRollout, type RolloutOrigin } from './new-rollout.ts';
-import { leftOutReasons } from './plan.ts';
 
 /**
  * Makes the rollout that takes another one back: a canary, then the rest, each collector to the build it had before,
@@ -30,16 +30,13 @@ export function freezeRollback(
   const { id } = origin;
   const toBuilds = new Map<number, string>();
   const chosen: FleetCollector[] = [];
-  const leftOut: Record<string, number> = {};
-  const leaveOut = (words: string): void => {
-    leftOut[words] = (leftOut[words] ?? 0) + 1;
-  };
+  const leftOut: LeftOutKind[] = [];
   for (const {
     identity: { collectorId, fromBuild },
   } of upgrades) {
     const collector = collectors.get(collectorId);
-    if (collector === undefined) leaveOut('left the fleet');
-    else if (isSameBuild(collector.build, fromBuild)) leaveOut(leftOutReasons.atTarget);
+    if (collector === undefined) leftOut.push('leftFleet');
+    else if (isSameBuild(collector.build, fromBuild)) leftOut.push('atTarget');
     else {
       toBuilds.set(collectorId, fromBuild);
       chosen.push(collector);
@@ -61,7 +58,7 @@ export function freezeRollback(
     planHash: hashHex(JSON.stringify(plan.map(({ member, toBuild }) => [member.collector.id, toBuild])), 8),
     state: 'running',
     reason: `takes ${original.id} back`,
-    leftOut,
+    leftOut: countLeftOut(leftOut),
     planned: waves,
     groups,
   });

@@ -1,5 +1,6 @@
 import { knowsZones } from '../calendar/calendar.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
+import type { PlanExclusion } from '../model/left-out.ts';
 import type { CapDomain, PlanGroups, Stratum } from '../model/plan-groups.ts';
 import { indexOfStratum } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
@@ -10,7 +11,7 @@ import { longestChain } from './arrange-plan.ts';
 import type { FrozenRollout } from './freeze-plan.ts';
 import { pendingUpgrade } from './freeze-plan.ts';
 import { domainLabel, inHashOrder, makeLaneBook, stratumLabel } from './group-collectors.ts';
-import { type LeftOutReason, makeJudge, type PlanOptions } from './plan.ts';
+import { makeJudge, type PlanOptions } from './plan.ts';
 import { seatJoiners } from './seat-joiners.ts';
 
 /**
@@ -81,7 +82,7 @@ export function makeJoinerJudge(
   present: Pick<Policy, 'select' | 'target'>,
   fleet: Pick<FleetSnapshot, 'collectors' | 'upgradableIds'>,
   options: PlanOptions,
-): (collector: FleetCollector) => LeftOutReason | undefined {
+): (collector: FleetCollector) => PlanExclusion | undefined {
   const byFrozen = makeJudge(frozen, targetBuild, fleet, options);
   const byPresent = makeJudge(present, targetBuild, fleet, options);
   return (collector) => byFrozen(collector) ?? byPresent(collector);

@@ -1,6 +1,7 @@
 import { compareBuildVersions, isSameBuild } from '../../base/build-version.ts';
 import { hashHex } from '../../base/hash.ts';
 import type { FleetCollector, FleetSnapshot } from '../model/collector.ts';
+import type { PlanExclusion } from '../model/left-out.ts';
 import type { PlanGroups } from '../model/plan-groups.ts';
 import type { Policy } from '../model/policy.ts';
 import { arrangePlan, type PlannedWave } from './arrange-plan.ts';
@@ -18,22 +19,8 @@ export interface Plan {
 
 export interface LeftOut {
   readonly collector: FleetCollector;
-  readonly reason: LeftOutReason;
+  readonly kind: PlanExclusion;
 }
-
-export const leftOutReasons = {
-  notSelected: 'not selected',
-  excluded: 'excluded',
-  notAsked: 'not asked for',
-  atTarget: 'runs the target build already',
-  newer: 'runs a newer build, and downgrades are not allowed',
-  held: 'held by an operator',
-  claimed: 'is in the rollout of another policy',
-  failedBefore: 'failed in an earlier rollout of this build',
-  notAlive: 'not alive',
-  notOffered: 'the service does not offer it this upgrade (in an upgrade, or too old)',
-} as const;
-export type LeftOutReason = keyof typeof leftOutReasons;
 
 /** What is known of collectors beside the policy and the inventory; each names them by id. */
 export interface PlanOptions {
@@ -62,9 +49,9 @@ export function makePlan(
   const chosen: FleetCollector[] = [];
   const leftOut: LeftOut[] = [];
   for (const collector of fleet.collectors) {
-    const reason = judge(collector);
-    if (reason === undefined) chosen.push(collector);
-    else leftOut.push({ collector, reason });
+    const kind = judge(collector);
+    if (kind === undefined) chosen.push(collector);
+    else leftOut.push({ collector, kind });
   }
   const { waves, groups } = arrangePlan(chosen, policy, seed);
   return { targetBuild, waves, leftOut, groups, hash: hashOf(targetBuild, waves) };
@@ -79,7 +66,7 @@ export function makeJudge(
   targetBuild: string,
   { collectors, upgradableIds }: Pick<FleetSnapshot, 'collectors' | 'upgradableIds'>,
   { failedBefore, heldCollectors, claimed, only }: PlanOptions,
-): (collector: FleetCollector) => LeftOutReason | undefined {
+): (collector: FleetCollector) => PlanExclusion | undefined {
   const selection = compileSelection(policy.select);
   const isAbove = ({ build }: FleetCollector) => (compareBuildVersions(build, targetBuild) ?? 0) > 0;
   // Whether a service lists collectors above the target as upgradable is not specified (collector-api.md §4.3); a task

@@ -71,7 +71,7 @@ export function makeStandIn(remains: RolloutRemains, policy: Policy): Rollout {
     acknowledgedStrata: [],
     endsWithoutHeld: false,
     drift: null,
-    leftOut: {},
+    leftOut: [],
     endedAt: isOver ? lastChangeAt : null,
     rev,
     unreadable: problem,

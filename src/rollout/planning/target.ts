@@ -1,16 +1,11 @@
 import { isSameBuild } from '../../base/build-version.ts';
 import type { EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import type { NoTarget } from '../model/left-out.ts';
 import type { TargetRule } from '../model/policy.ts';
 
 export type TargetChoice =
   | { readonly kind: 'chosen'; readonly build: string }
-  | {
-      readonly kind: 'none';
-      readonly reason: string;
-      /** When the latest build will be old enough, where only its age stands in the way. */
-      readonly notBefore?: EpochMs;
-    };
+  | { readonly kind: 'none'; readonly why: NoTarget };
 
 /** When builds were seen first, as known at an instant. */
 export interface BuildAges {
@@ -33,25 +28,15 @@ export function chooseTarget(
   const build = builds.find(({ version, latest }) =>
     isLatest ? latest : isSameBuild(version, rule.version),
   )?.version;
-  if (build === undefined) {
-    const reason = isLatest
-      ? 'the service marks no build as the latest'
-      : `the service does not offer build ${rule.version}`;
-    return { kind: 'none', reason };
-  }
-  const hold = entryOf(heldBuilds, build);
-  if (hold !== undefined) {
-    const reason = `build ${build} is held: ${hold}; upwave release ${build} lets it through`;
-    return { kind: 'none', reason };
-  }
+  if (build === undefined)
+    return none(isLatest ? { kind: 'noLatest' } : { kind: 'notOffered', build: rule.version });
+  const reason = entryOf(heldBuilds, build);
+  if (reason !== undefined) return none({ kind: 'buildHeld', build, reason });
   if (isLatest && seen !== undefined) {
     const since = entryOf(seen.firstSeen, build) ?? seen.at;
-    const notBefore = since + rule.minimumAgeMs;
-    if (seen.at < notBefore) {
-      const age = formatDuration(rule.minimumAgeMs);
-      const reason = `build ${build} is known since ${isoOf(since)}, and will be ${age} old at ${isoOf(notBefore)}`;
-      return { kind: 'none', reason, notBefore };
-    }
+    const ageMs = rule.minimumAgeMs;
+    const notBefore = since + ageMs;
+    if (seen.at < notBefore) return none({ kind: 'tooNew', build, since, ageMs, notBefore });
   }
   return { kind: 'chosen', build };
 }
@@ -66,6 +51,6 @@ function entryOf<T>(byBuild: ReadonlyMap<string, T>, build: string): T | undefin
   return undefined;
 }
 
-function isoOf(at: EpochMs): string {
-  return new Date(at).toISOString();
+function none(why: NoTarget): TargetChoice {
+  return { kind: 'none', why };
 }

@@ -1,8 +1,10 @@
+import { leftOutWords, noTargetWords } from '../messages/exclusions.ts';
 import type { FleetCollector } from '../model/collector.ts';
+import type { PlanExclusion } from '../model/left-out.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Rollout, RolloutState } from '../model/rollout.ts';
 import { isFailed, stateWords, type Upgrade } from '../model/upgrade.ts';
-import { type LeftOutReason, leftOutReasons, makeJudge } from '../planning/plan.ts';
+import { makeJudge } from '../planning/plan.ts';
 import { compileSelection, findSelectionRule, ruleWords, type SelectionRule } from '../planning/selector.ts';
 import type { TargetChoice } from '../planning/target.ts';
 import type { UpgradeExplanation } from './explain.ts';
@@ -13,7 +15,7 @@ export type ExplanationKind =
   | 'planned'
   /** Its record can't be read. */
   | 'unreadable'
-  | LeftOutReason
+  | PlanExclusion
   /** The policy has no build to go to. */
   | 'noTarget'
   /** The rollout to this build was rolled back or aborted: a person starts the next one. */
@@ -62,8 +64,12 @@ export function explainUnplanned(
   const upgrades = past.filter(({ rollout }) => rollout.kind === 'upgrade');
   if (target.kind === 'none') {
     const stopped = stoppedWords(policy, upgrades[0]?.rollout);
-    const reason = stopped === undefined ? target.reason : `${target.reason}; ${stopped}`;
-    return { ...because('noTarget', reason), until: target.notBefore ?? null };
+    const words = noTargetWords(target.why);
+    const reason = stopped === undefined ? words : `${words}; ${stopped}`;
+    return {
+      ...because('noTarget', reason),
+      until: target.why.kind === 'tooNew' ? target.why.notBefore : null,
+    };
   }
   const toTarget = upgrades.filter(({ rollout }) => rollout.targetBuild === target.build);
   const failed = toTarget.find(({ rollout, upgrade }) => hasFailed(upgrade) && rollout.state !== 'succeeded');
@@ -76,12 +82,12 @@ export function explainUnplanned(
   const reason = judge(collector);
   if (reason === 'held') return because('held', `held by ${held?.by ?? ''}: ${held?.reason ?? ''}`);
   if (reason !== undefined && reason !== 'failedBefore' && reason !== 'notAlive')
-    return because(reason, leftOutReasons[reason]);
+    return because(reason, leftOutWords[reason]);
   const last = toTarget[0]?.rollout;
   const stopped = stoppedWords(policy, last);
   if (stopped !== undefined) return because(last?.state === 'aborted' ? 'aborted' : 'rolledBack', stopped);
   if (reason === 'failedBefore') return because(reason, failedWords(failed));
-  if (reason !== undefined) return because(reason, leftOutReasons[reason]);
+  if (reason !== undefined) return because(reason, leftOutWords[reason]);
   return because('eligible', 'eligible: the next scan plans it, if the service offers it the upgrade');
 }
 
@@ -100,7 +106,7 @@ function stoppedWords(policy: Policy, last: PastRecord['rollout'] | undefined): 
 }
 
 function selectionWords(reason: 'notSelected' | 'excluded', rule: SelectionRule | null): string {
-  if (rule === null) return leftOutReasons[reason];
+  if (rule === null) return leftOutWords[reason];
   return reason === 'excluded' ? `excluded by ${ruleWords(rule)}` : `not selected by ${ruleWords(rule)}`;
 }
 

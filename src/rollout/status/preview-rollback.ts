@@ -1,5 +1,6 @@
 import type { DurationMs, EpochMs } from '../../base/time.ts';
 import { calendarOf } from '../calendar/calendar.ts';
+import { type ShownLeftBehind, showLeftBehind } from '../messages/exclusions.ts';
 import { countLeft, type LeftBehind } from '../model/left-behind.ts';
 import type { WaveRule } from '../model/policy.ts';
 import { formatAmount, membersOf } from '../model/policy.ts';
@@ -23,7 +24,7 @@ export interface RollbackPreview {
   readonly mayGrowBy: number;
   /** The builds that they go back to, most frequent first. */
   readonly builds: ReadonlyArray<{ readonly build: string; readonly count: number }>;
-  readonly leftBehind: readonly LeftBehind[];
+  readonly leftBehind: readonly ShownLeftBehind[];
   readonly waves: readonly PreviewedWave[];
   readonly concurrency: number;
   readonly caps: ReadonlyArray<{ readonly key: string; readonly cap: number }>;
@@ -59,7 +60,7 @@ export function previewRollback(
     unconfirmed: takenBack.filter(({ progress: { state } }) => state === 'unconfirmed').length,
     mayGrowBy: rollout.state === 'running' || view.slotsTaken > 0 ? rollout.policy.concurrency : 0,
     builds: countBuilds(takenBack.map(({ identity: { fromBuild } }) => fromBuild)),
-    leftBehind: left,
+    leftBehind: left.map(showLeftBehind),
     waves: sizesOf(rollbackPolicy(rollout.policy).waves, takenBack),
   };
 }
@@ -78,7 +79,7 @@ export function previewRest(view: RolloutView, open: readonly Upgrade[], now: Ep
     unconfirmed: 0,
     mayGrowBy: 0,
     builds: countBuilds(open.map(({ identity: { toBuild } }) => toBuild)),
-    leftBehind: rollout.leftBehind,
+    leftBehind: rollout.leftBehind.map(showLeftBehind),
     waves,
   };
 }

@@ -6,9 +6,14 @@ import { assessGate } from '../decision/gate-probe.ts';
 import { soakEndsAtOf } from '../decision/soak.ts';
 import { waveWaits } from '../decision/wave-blockers.ts';
 import { type ShownBlocker, showBlocker, waveWaitsWords } from '../messages/blockers.ts';
+import {
+  type ShownLeftBehind,
+  type ShownLeftOut,
+  showLeftBehind,
+  showLeftOut,
+} from '../messages/exclusions.ts';
 import { gateWords } from '../messages/gates.ts';
 import type { AccountStatus } from '../model/account.ts';
-import type { LeftBehind } from '../model/left-behind.ts';
 import {
   type BuildHold,
   type HeldFor,
@@ -52,7 +57,7 @@ export interface RolloutStatus {
   /** For a rollback: the builds it goes back to, most frequent first. */
   readonly backTo: readonly string[];
   /** Whom a rollback does not take back, and why; also of the rollout that is taken back. */
-  readonly leftBehind: readonly LeftBehind[];
+  readonly leftBehind: readonly ShownLeftBehind[];
   readonly fromBuilds: readonly string[];
   readonly planHash: string;
   /** While the plan waits for approval: how the fleet moved since it was shown before. */
@@ -64,7 +69,7 @@ export interface RolloutStatus {
   readonly counts: Readonly<Record<UpgradeState, number>>;
   /** Why upgrades failed, are retried, are deferred, or were withdrawn; without those of which there is none. */
   readonly causes: readonly CauseGroup[];
-  readonly leftOut: Readonly<Record<string, number>>;
+  readonly leftOut: readonly ShownLeftOut[];
   /** Slots taken, of `concurrency`. */
   readonly inFlight: number;
   readonly concurrency: number;
@@ -203,7 +208,7 @@ export function describeRollout(
     heldFor: rollout.heldFor ?? null,
     targetBuild: rollout.targetBuild,
     backTo: rollout.backTo,
-    leftBehind: rollout.leftBehind,
+    leftBehind: rollout.leftBehind.map(showLeftBehind),
     fromBuilds: rollout.fromBuilds,
     planHash: rollout.planHash,
     drift: rollout.drift,
@@ -212,7 +217,7 @@ export function describeRollout(
     planned: waves.reduce((sum, { size }) => sum + size, 0),
     counts: sumCounts(waves),
     causes: groupCauses(view, upgrades),
-    leftOut: rollout.leftOut,
+    leftOut: showLeftOut(rollout.leftOut),
     inFlight: view.slotsTaken,
     concurrency: rollout.policy.concurrency,
     lostWeight: rollout.policy.lostWeight,

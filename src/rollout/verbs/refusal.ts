@@ -1,5 +1,6 @@
 import type { AccountStatus } from '../model/account.ts';
 import type { Implausible } from '../model/assess-inventory.ts';
+import type { NoTarget } from '../model/left-out.ts';
 import type { RolloutState, UnreadableRecord } from '../model/rollout.ts';
 import type { UpgradeFailureClass } from '../model/upgrade.ts';
 
@@ -44,7 +45,7 @@ export type Refusal =
   | { readonly kind: 'placeTaken'; readonly active: string }
   /** The plan can't be compared with the fleet of now. */
   | { readonly kind: 'fleetUnread'; readonly reason: string }
-  | { readonly kind: 'noTarget'; readonly reason: string }
+  | { readonly kind: 'noTarget'; readonly why: NoTarget }
   | { readonly kind: 'inventory'; readonly why: Implausible }
   | { readonly kind: 'planMoved'; readonly from: string; readonly to: string; readonly drift: string }
   | { readonly kind: 'changedMeanwhile' }

@@ -122,7 +122,7 @@ export function judgeRolledBack(
   );
   // Builds come and go, and others claim collectors; but one that is there is never left behind as unknown.
   const named = rollout.leftBehind.reduce(
-    (sum, { count, reason }) => sum + (/404/.test(reason) ? 0 : count),
+    (sum, { count, why }) => sum + (why.kind === 'unknown' ? 0 : count),
     0,
   );
   verdicts.check(

@@ -42,7 +42,7 @@ describe('the page', () => {
             { name: 'canary', size: 2 },
             { name: 'rest', size: 10 },
           ],
-          leftOut: {},
+          leftOut: [],
           approval: false,
           window: { isOpen: true, until: null, reason: '' },
         },
@@ -323,7 +323,7 @@ describe('the page', () => {
       [
         aRolloutStatus({
           reason: `reason ${odd}`,
-          leftOut: { [`left out ${odd}`]: 2 },
+          leftOut: [{ kind: 'text', reason: `left out ${odd}`, count: 2 }],
           blockers: [{ kind: 'turn', reason: `hold ${odd}`, until: null }],
           drift: { from: '1', joined: 0, left: 0, words: `drift ${odd}` },
           state: 'awaitingApproval',

@@ -219,13 +219,13 @@ describe('a plan for programs', () => {
         { name: 'canary', size: 1, strata: 1, soakMs: hour, failuresAllowed: 0, chain: 1 },
         { name: 'rest', size: 1, maxFailures: '2%' },
       ],
-      leftOut: { 'runs the target build already': 1 },
+      leftOut: [{ kind: 'atTarget', reason: 'runs the target build already', count: 1 }],
       estimate: { requests: 16 },
     });
     expect(JSON.stringify(planJson(policy, plan, figures, false))).not.toContain('collector-');
     expect(planJson(policy, plan, figures, true)).toMatchObject({
       waves: [{ members: [{ order: 1, build: oldBuild, stratum: 'all' }] }, { members: [{ order: 2 }] }],
-      leftOutCollectors: [{ id: 1, name: 'collector-1', reason: 'runs the target build already' }],
+      leftOutCollectors: [{ id: 1, name: 'collector-1', kind: 'atTarget' }],
     });
   });
 });
@@ -260,10 +260,14 @@ describe('a config beside its fleet', () => {
   it('shows which policies select the same, and knows nothing of one without a target', () => {
     const noTarget = {
       policy: aPolicy({ name: 'late' }),
-      reading: { kind: 'noTarget', reason: 'no latest' } as const,
+      reading: { kind: 'noTarget', why: { kind: 'noLatest' } } as const,
     };
     const { policies, overlaps, warnings } = checkFleet([planOf('a', [1, 2]), noTarget, planOf('b', [1, 3])]);
-    expect(policies[1]).toEqual({ policy: 'late', selected: null, words: 'late: no latest' });
+    expect(policies[1]).toEqual({
+      policy: 'late',
+      selected: null,
+      words: 'late: the service marks no build as the latest',
+    });
     expect(overlaps).toEqual([{ policies: ['a', 'b'], count: 1, names: ['collector-1'] }]);
     expect(warnings).toEqual([
       'a and b both claim 1 collector (collector-1); whichever plans first takes them',

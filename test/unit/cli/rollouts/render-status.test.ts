@@ -177,20 +177,21 @@ describe('the status of a rollout', () => {
   it('says whom a rollback leaves behind, why, and some by name, in both rollouts', () => {
     const leftBehind = [
       {
+        kind: 'buildNotOffered' as const,
         reason: 'the service no longer offers the build they had',
         count: 23,
         names: ['web-1 (had 19.1-1)', 'web-2'],
       },
-      { reason: 'another rollout has them', count: 1, names: ['web-9'] },
+      { kind: 'claimed' as const, reason: 'another rollout has them', count: 1, names: ['web-9'] },
     ];
     const lines = [
       'left      24 are not taken back from 19.536-4',
       'left      23: the service no longer offers the build they had: web-1 (had 19.1-1), web-2, …',
       'left      1: another rollout has them: web-9',
     ];
-    expect(startingWith('left ', shown({ leftBehind, leftOut: {} }))).toEqual(lines);
+    expect(startingWith('left ', shown({ leftBehind, leftOut: [] }))).toEqual(lines);
     const back = { kind: 'rollback', fromBuilds: ['19.536-4'], targetBuild: '19.1-1' } as const;
-    expect(startingWith('left ', shown({ leftBehind, leftOut: {}, ...back }))).toEqual(lines);
+    expect(startingWith('left ', shown({ leftBehind, leftOut: [], ...back }))).toEqual(lines);
   });
 
   it('names the builds that a rollback goes back to', () => {
@@ -458,7 +459,7 @@ describe('the status of a rollout', () => {
         drift: { from: clearScreen, joined: 0, left: 0, words: clearScreen },
         rollbackId: clearScreen,
         rollbackOf: clearScreen,
-        leftOut: { [clearScreen]: 1 },
+        leftOut: [{ kind: 'text', reason: clearScreen, count: 1 }],
         buildHold: { build: clearScreen, by: clearScreen, reason: clearScreen, at: startedAt },
         blockers: [{ kind: 'turn', reason: clearScreen, until: null }],
         window: { isOpen: false, until: null, reason: clearScreen, timeZone: 'UTC', ownZones: false },

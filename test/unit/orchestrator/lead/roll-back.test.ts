@@ -110,9 +110,7 @@ describe('the beginning of a rollback', () => {
     const { begin, planned, load } = await aRollingBackOne({ listed: from(3, 20), byId: unknown }, 20);
     expect(await begin()).toBe('done');
     expect(await planned()).toHaveLength(18);
-    expect((await load())?.leftBehind).toMatchObject([
-      { reason: 'the service does not know them any more (404)', count: 2 },
-    ]);
+    expect((await load())?.leftBehind).toMatchObject([{ why: { kind: 'unknown' }, count: 2 }]);
   });
 
   it('waits while one gives no answer', async () => {

@@ -166,7 +166,7 @@ describe('a rollback that leaves some behind', () => {
       }),
       at,
     ).actions;
-  const left = [{ reason: 'not offered', count: 1, names: ['web-1'] }];
+  const left = [{ why: { kind: 'held' }, count: 1, some: [{ name: 'web-1', had: '19.441-2' }] } as const];
   const finished = [{ do: 'finish', state: 'finishedWithFailures' }];
 
   it('finishes with failures, though each of its upgrades succeeded', () => {
@@ -183,8 +183,8 @@ describe('a rollback that leaves some behind', () => {
 
 describe('the facts of a rollback', () => {
   it('name it once, and end the rollout', () => {
-    const left = [{ reason: 'not offered', count: 1, names: ['web-1'] }];
-    const more = [...left, { reason: 'failed in r-2', count: 1, names: ['web-2'] }];
+    const left = [{ why: { kind: 'held' }, count: 1, some: [{ name: 'web-1', had: '19.441-2' }] } as const];
+    const more = [...left, { why: { kind: 'claimed' }, count: 1, some: [] } as const];
     const named = evolveRollout(rollingBack().rollout, {
       kind: 'rollbackNamed',
       at,

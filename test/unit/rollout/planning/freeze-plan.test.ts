@@ -77,7 +77,7 @@ describe('a frozen plan', () => {
       acknowledgedStrata: [],
       endsWithoutHeld: false,
       drift: null,
-      leftOut: { 'not alive': 1 },
+      leftOut: [{ kind: 'notAlive', count: 1 }],
       endedAt: null,
       rev: 1,
     });
@@ -174,7 +174,7 @@ describe('a rollback', () => {
       { state: 'succeeded', endedAt: startedAt, reason: '', weight: 0, lost: false },
       { collectorId, fromBuild, wave: 1, order: 40 + collectorId, lane: 9, stratum: 9 },
     );
-  const left = [{ reason: 'not offered', count: 1, names: ['c-9'] }];
+  const left = [{ why: { kind: 'held' }, count: 1, some: [] } as const];
   const now = aFleet(6, (id) => ({
     build: id === 5 ? oldBuild : targetBuild,
     osName: id === 1 ? 'Windows' : 'Linux',
@@ -212,7 +212,7 @@ describe('a rollback', () => {
         { name: 'canary', size: 1, state: 'waiting', gates: [] },
         { name: 'rest', size: 2, state: 'waiting', gates: [] },
       ],
-      leftOut: {},
+      leftOut: [],
     });
     expect(rollout.policy).toEqual({ ...rollbackPolicy(original.policy), approval: false, onBreach: 'hold' });
   });
@@ -244,10 +244,10 @@ describe('a rollback', () => {
     expect(
       frozen.upgrades.map(({ identity: { collectorId } }) => collectorId).toSorted((a, b) => a - b),
     ).toEqual([1, 2, 3]);
-    expect(frozen.rollout.leftOut).toEqual({
-      'left the fleet': 1,
-      'runs the target build already': 1,
-    });
+    expect(frozen.rollout.leftOut).toEqual([
+      { kind: 'atTarget', count: 1 },
+      { kind: 'leftFleet', count: 1 },
+    ]);
     expect(frozen.rollout.waves.map(({ size }) => size)).toEqual([1, 2]);
   });
 

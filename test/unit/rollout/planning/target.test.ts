@@ -30,11 +30,11 @@ describe('the target (P6)', () => {
   it('is none where there is nothing to choose', () => {
     expect(chooseTarget(aTarget({ version: '19.1-1' }), builds)).toEqual({
       kind: 'none',
-      reason: 'the service does not offer build 19.1-1',
+      why: { kind: 'notOffered', build: '19.1-1' },
     });
     expect(chooseTarget(aTarget(), [{ version: targetBuild, latest: false }])).toEqual({
       kind: 'none',
-      reason: 'the service marks no build as the latest',
+      why: { kind: 'noLatest' },
     });
   });
 });
@@ -44,16 +44,16 @@ describe('the age of a latest build', () => {
     const notBefore = startedAt + 3 * dayMs;
     expect(chooseTarget(patient, builds, seenAt(startedAt, notBefore - 1))).toEqual({
       kind: 'none',
-      reason:
-        'build 19.536-4 is known since 2026-03-02T21:00:00.000Z, and will be 3d old at 2026-03-05T21:00:00.000Z',
-      notBefore,
+      why: { kind: 'tooNew', build: targetBuild, since: startedAt, ageMs: 3 * dayMs, notBefore },
     });
     expect(chooseTarget(patient, builds, seenAt(startedAt, notBefore)).kind).toBe('chosen');
   });
 
   it('begins with this look for a build that was never seen', () => {
     const seen = { firstSeen: new Map([['19.999-1', 0]]), at: startedAt };
-    expect(chooseTarget(patient, builds, seen)).toMatchObject({ notBefore: startedAt + 3 * dayMs });
+    expect(chooseTarget(patient, builds, seen)).toMatchObject({
+      why: { notBefore: startedAt + 3 * dayMs },
+    });
     expect(chooseTarget(aTarget(), builds, seen).kind).toBe('chosen');
   });
 
@@ -68,16 +68,15 @@ describe('a held build', () => {
   const held = new Map([[targetBuild, 'tripped the canary of production']]);
 
   it('is never the target, latest or named, until it is released', () => {
-    const reason =
-      'build 19.536-4 is held: tripped the canary of production; upwave release 19.536-4 lets it through';
-    expect(chooseTarget(aTarget(), builds, undefined, held)).toEqual({ kind: 'none', reason });
+    const why = { kind: 'buildHeld', build: targetBuild, reason: 'tripped the canary of production' };
+    expect(chooseTarget(aTarget(), builds, undefined, held)).toEqual({ kind: 'none', why });
     const named = aTarget({ version: targetBuild });
-    expect(chooseTarget(named, builds, undefined, held)).toEqual({ kind: 'none', reason });
+    expect(chooseTarget(named, builds, undefined, held)).toEqual({ kind: 'none', why });
   });
 
   it('says so before it speaks of age, since no time heals it', () => {
     const choice = chooseTarget(patient, builds, seenAt(startedAt, startedAt), held);
-    expect(choice).not.toHaveProperty('notBefore');
+    expect(choice).toMatchObject({ why: { kind: 'buildHeld' } });
   });
 
   it("stands in nobody else's way", () => {

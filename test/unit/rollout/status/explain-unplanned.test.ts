@@ -90,14 +90,14 @@ describe('why a policy does not plan a collector', () => {
   });
 
   it('says of a quarantined build that it is held, and what to start after its release', () => {
+    const why = { kind: 'buildHeld', build: target, reason: 'too many failures' } as const;
     const reason = `build ${target} is held: too many failures; upwave release ${target} lets it through`;
     const past = [aPast({ state: 'aborted' })];
-    expect(explain({ past, target: { kind: 'none', reason, notBefore: 7 } })).toMatchObject({
+    expect(explain({ past, target: { kind: 'none', why } })).toMatchObject({
       kind: 'noTarget',
       reason: `${reason}; production-1 to ${target} was aborted; start it with \`upwave start production\``,
-      until: 7,
     });
-    expect(explain({ target: { kind: 'none', reason } }).reason).toBe(reason);
+    expect(explain({ target: { kind: 'none', why } }).reason).toBe(reason);
   });
 
   it('names who holds it, before what stops the policy', () => {

@@ -75,7 +75,7 @@ describe('the preview of a rollback', () => {
 });
 
 describe('a rollback that is confirmed', () => {
-  const left = [{ reason: 'not offered', count: 3, names: [] }];
+  const left = [{ why: { kind: 'held' }, count: 3, some: [] } as const];
   const of = (changes: { collectors?: number; mayGrowBy?: number }) => ({
     ...previewRollback(aView(), { takenBack: [], left }, startedAt),
     collectors: 40,
@@ -138,7 +138,7 @@ describe('the rollback verb (P15)', () => {
       kind: 'shown',
       preview: {
         collectors: 6,
-        leftBehind: [{ reason: 'the service no longer offers the build they had', count: 3 }],
+        leftBehind: [{ kind: 'buildNotOffered', count: 3 }],
       },
     });
   });
@@ -147,7 +147,7 @@ describe('the rollback verb (P15)', () => {
     const { preview, register } = await setUp();
     await register.holdCollector({ collectorId: 2, name: 'web-2', by: 'ann', reason: 'disk', at: startedAt });
     expect(await preview()).toMatchObject({
-      preview: { collectors: 5, leftBehind: [{ count: 3 }, { reason: 'an operator holds them', count: 1 }] },
+      preview: { collectors: 5, leftBehind: [{ count: 3 }, { kind: 'held', count: 1 }] },
     });
   });
 

@@ -1,0 +1,100 @@
+import { assertNever } from '../../base/assert.ts';
+import { formatDuration } from '../../base/time.ts';
+import type { LeftBehind, LeftBehindCollector, LeftBehindReason } from '../model/left-behind.ts';
+import type { LeftOutCount, LeftOutKind, NoTarget } from '../model/left-out.ts';
+
+/** Why a collector is left out of a plan. */
+export const leftOutWords: Readonly<Record<LeftOutKind, string>> = {
+  notSelected: 'not selected',
+  excluded: 'excluded',
+  notAsked: 'not asked for',
+  atTarget: 'runs the target build already',
+  newer: 'runs a newer build, and downgrades are not allowed',
+  held: 'held by an operator',
+  claimed: 'is in the rollout of another policy',
+  failedBefore: 'failed in an earlier rollout of this build',
+  notAlive: 'not alive',
+  notOffered: 'the service does not offer it this upgrade (in an upgrade, or too old)',
+  leftFleet: 'left the fleet',
+};
+
+/** Collectors that are left out for one reason, as they are shown: the kind for programs, the reason for people. */
+export interface ShownLeftOut {
+  readonly kind: LeftOutKind | 'text';
+  readonly reason: string;
+  readonly count: number;
+}
+
+export function showLeftOut(counts: readonly LeftOutCount[]): readonly ShownLeftOut[] {
+  return counts.map((each) => {
+    const reason = each.kind === 'text' ? each.text : leftOutWords[each.kind];
+    return { kind: each.kind, reason, count: each.count };
+  });
+}
+
+/** `not alive: 3 · excluded: 1`; empty where none is left out. */
+export function leftOutLine(shown: readonly ShownLeftOut[]): string {
+  return shown.map(({ reason, count }) => `${reason}: ${count}`).join(' · ');
+}
+
+/** Why a policy has no build to go to. */
+export function noTargetWords(why: NoTarget): string {
+  switch (why.kind) {
+    case 'noLatest':
+      return 'the service marks no build as the latest';
+    case 'notOffered':
+      return `the service does not offer build ${why.build}`;
+    case 'buildHeld':
+      return `build ${why.build} is held: ${why.reason}; upwave release ${why.build} lets it through`;
+    case 'tooNew': {
+      const { build, since, ageMs, notBefore } = why;
+      const [known, due] = [since, notBefore].map((at) => new Date(at).toISOString());
+      return `build ${build} is known since ${known}, and will be ${formatDuration(ageMs)} old at ${due}`;
+    }
+    default:
+      return assertNever(why);
+  }
+}
+
+/** Collectors that a rollback does not take back, as they are shown. */
+export interface ShownLeftBehind {
+  readonly kind: LeftBehindReason['kind'];
+  readonly reason: string;
+  readonly count: number;
+  /** Of some: `web-1 (had 19.441-2)`. */
+  readonly names: readonly string[];
+}
+
+export function showLeftBehind({ why, count, some }: LeftBehind): ShownLeftBehind {
+  return { kind: why.kind, reason: leftBehindWords(why), count, names: some.map(collectorWords) };
+}
+
+/** Why collectors are not taken back. */
+export function leftBehindWords(why: LeftBehindReason): string {
+  switch (why.kind) {
+    case 'unknown':
+      return 'the service does not know them any more (404)';
+    case 'notListed':
+      return 'the inventory lacks them';
+    case 'buildNotOffered':
+      return 'the service no longer offers the build they had';
+    case 'claimed':
+      return 'another rollout has them';
+    case 'held':
+      return 'an operator holds them';
+    case 'failed':
+      return `failed in ${why.rollback}`;
+    case 'withdrawn':
+      return `left ${why.rollback} before their turn`;
+    case 'text':
+      return why.text;
+    default:
+      return assertNever(why);
+  }
+}
+
+function collectorWords(collector: LeftBehindCollector): string {
+  if ('text' in collector) return collector.text;
+  const { name } = collector;
+  return `${name} (${'had' in collector ? `had ${collector.had}` : collector.ended})`;
+}
