@@ -111,6 +111,6 @@ function openService({
     metrics,
     sink,
   });
-  const fleetCounts = makeFleetCounts();
+  const fleetCounts = makeFleetCounts(metrics.inventoryRead);
   return { budget, access, fleetCounts, fleet: fleetCounts.watch(access.fleet) };
 }

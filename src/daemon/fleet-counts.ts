@@ -1,5 +1,6 @@
+import type { EpochMs } from '../base/time.ts';
 import type { FleetService } from '../orchestrator/ports/fleet-service.ts';
-import type { FleetCollector } from '../rollout/model/collector.ts';
+import type { FleetCollector, FleetInventory } from '../rollout/model/collector.ts';
 
 export interface FleetCount {
   readonly version: string;
@@ -13,20 +14,24 @@ export interface FleetCounts {
   read(): readonly FleetCount[];
 }
 
-/** Makes an empty memory: until the first inventory was read, it has nothing to say. */
-export function makeFleetCounts(): FleetCounts {
+/** Makes an empty memory: until the first inventory was read, it has nothing to say. @param onRead when a whole one was read */
+export function makeFleetCounts(onRead: (at: EpochMs) => void): FleetCounts {
   let counts: readonly FleetCount[] = [];
+  const learn = ({ collectors, readAt }: FleetInventory): void => {
+    counts = count(collectors);
+    onRead(readAt);
+  };
   return {
     watch: (fleet) => ({
       ...fleet,
       readFleet: async (targetBuild, signal) => {
         const answer = await fleet.readFleet(targetBuild, signal);
-        if (answer.ok) counts = count(answer.value.collectors);
+        if (answer.ok) learn(answer.value);
         return answer;
       },
       readInventory: async (onPage, signal) => {
         const answer = await fleet.readInventory(onPage, signal);
-        if (answer.ok) counts = count(answer.value.collectors);
+        if (answer.ok) learn(answer.value);
         return answer;
       },
     }),

@@ -23,6 +23,8 @@ export interface DaemonParts {
   readonly recordVersion?: number;
   /** Reads the config file anew. Where left out, a reload finds what there is. @throws ConfigError */
   readonly readConfig?: () => Config;
+  /** Whether the config file was changed since it was last read. Where left out, it never is. */
+  readonly isConfigUnread?: () => boolean;
 }
 
 const clock: Clock = { now: () => Date.now() };
@@ -48,6 +50,7 @@ export function makeGround(parts: DaemonParts, later: AskedLater) {
     version: parts.version,
     installation: config.installation,
     policies,
+    ...(parts.isConfigUnread !== undefined && { isConfigUnread: parts.isConfigUnread }),
     onStateRead: (error) =>
       sink.note(error === null ? { event: 'metrics.complete' } : { event: 'metrics.incomplete', error }),
     ...later,

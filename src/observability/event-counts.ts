@@ -1,9 +1,11 @@
 import type { RolloutEvent } from '../rollout/model/events.ts';
 import { type EndState, endStates } from '../rollout/model/upgrade.ts';
-import { type AttemptClass, attemptClasses, type Metrics } from './metrics.ts';
+import { type AttemptClass, attemptClasses, countedEvents, type Metrics } from './metrics.ts';
 
-/** Projects an event to counters. Only events of upgrades are counted; shared state is read at each scrape. */
+/** Projects an event to counters. Shared state is no part of it: that is read at each scrape. */
 export function countEvent(metrics: Metrics, event: RolloutEvent): void {
+  const counted = countedEvents.find((name) => name === event.event);
+  if (counted !== undefined) metrics.rolloutEvent({ policy: event.policy, event: counted });
   const attemptClass = attemptClassOf(event);
   if (attemptClass !== undefined) metrics.attemptEnded({ policy: event.policy, class: attemptClass });
   if (event.seenDelayMs !== undefined) metrics.taskEndSeen(event.seenDelayMs);

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DurationMs, EpochMs } from '../base/time.ts';
 import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
+import type { RolloutEventName } from '../rollout/model/events.ts';
 import { type EndState, endStates } from '../rollout/model/upgrade.ts';
 import { makeSharedStateMetrics, type OnStateRead, type SharedState } from './shared-state-metrics.ts';
 
@@ -20,6 +21,30 @@ export const attemptClasses = [
   'other',
 ] as const;
 export type AttemptClass = (typeof attemptClasses)[number];
+
+/** Events that are counted by name: few, and worth a mark in a graph. */
+export const countedEvents = [
+  'rollout.planned',
+  'rollout.approved',
+  'rollout.held',
+  'rollout.paused',
+  'rollout.resumed',
+  'rollout.reopened',
+  'rollout.rollingBack',
+  'rollout.succeeded',
+  'rollout.finishedWithFailures',
+  'rollout.aborted',
+  'rollout.rolledBack',
+  'wave.awaitingApproval',
+  'wave.approved',
+  'wave.opened',
+  'wave.soaking',
+  'wave.soakSkipped',
+  'wave.passed',
+  'stratum.held',
+  'stratum.released',
+] as const satisfies readonly RolloutEventName[];
+export type CountedEvent = (typeof countedEvents)[number];
 
 /** What this daemon counts, and how it is shown. Nothing here throws. */
 export interface Metrics {
@@ -51,6 +76,10 @@ export interface Metrics {
   setPolicies(policies: readonly string[]): void;
   /** How the last reading of the config file went. */
   configRead(reading: { readonly kind: 'good'; readonly at: EpochMs } | { readonly kind: 'bad' }): void;
+  /** Something happened in a rollout as a whole: a wave, a verb, a hold. */
+  rolloutEvent(event: { readonly policy: string; readonly event: CountedEvent }): void;
+  /** This daemon has read the whole inventory. */
+  inventoryRead(at: EpochMs): void;
   /** What Redis refuses to our user, as `ACL SETUSER` takes it; replaces what was said before. */
   setRedisRefusals(rights: readonly string[]): void;
   /** The exposition in Prometheus's text format. Waits for the shared state a bounded time, then leaves it out, and says so. */
@@ -66,6 +95,8 @@ export interface MetricsParts {
   readonly policies: readonly string[];
   /** How many rollouts this daemon leaves alone; called at each scrape. */
   readonly foreignRollouts?: () => number;
+  /** Whether the config file was changed since this daemon last read it; called at each scrape. */
+  readonly isConfigUnread?: () => boolean;
   /** What only the leader tells; null while another daemon leads. Called at each scrape. */
   readonly sharedState: () => Promise<SharedState | null>;
   /** How long a scrape waits for the shared state; Prometheus itself gives up after 10 s unless told otherwise. */
@@ -186,6 +217,25 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     registers,
   });
   new Gauge({
+    name: 'upwave_config_unread',
+    help: '1 while the config file has changes that this daemon has not read, else 0.',
+    registers,
+    collect() {
+      this.set(parts.isConfigUnread?.() === true ? 1 : 0);
+    },
+  });
+  const rolloutEvents = new Counter({
+    name: 'upwave_rollout_events_total',
+    help: 'Events of rollouts, waves, gates and strata that this daemon caused, by name.',
+    labelNames: ['policy', 'event'],
+    registers,
+  });
+  const inventoryReadAt = new Gauge({
+    name: 'upwave_inventory_read_timestamp_seconds',
+    help: 'When this daemon last read the whole inventory, in seconds since the epoch. 0: not yet.',
+    registers,
+  });
+  new Gauge({
     name: 'upwave_foreign_rollouts',
     help: 'Running rollouts that this daemon leaves alone because they belong to another account.',
     registers,
@@ -214,6 +264,7 @@ export function makeMetrics(parts: MetricsParts): Metrics {
       if (policies.includes(policy)) continue;
       for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
       for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
+      for (const event of countedEvents) rolloutEvents.inc({ policy, event }, 0);
       durations.zero({ policy });
       outdated.set({ policy }, 0);
     }
@@ -255,6 +306,8 @@ export function makeMetrics(parts: MetricsParts): Metrics {
       configGood.set(reading.kind === 'good' ? 1 : 0);
       if (reading.kind === 'good') configGoodAt.set(reading.at / 1_000);
     },
+    rolloutEvent: ({ policy, event }) => rolloutEvents.inc({ policy, event }),
+    inventoryRead: (at) => inventoryReadAt.set(at / 1_000),
     setRedisRefusals: (rights) => {
       refusals.reset();
       for (const right of rights) refusals.set({ right }, 1);

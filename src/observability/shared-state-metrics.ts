@@ -2,7 +2,7 @@ import { Gauge, Registry } from 'prom-client';
 import { toPrintable } from '../base/safe-text.ts';
 import type { DurationMs } from '../base/time.ts';
 import { lastGoodScan, type ScanEntry } from '../orchestrator/ports/scan-book.ts';
-import { rolloutStates } from '../rollout/model/rollout.ts';
+import { rolloutStates, waveStates } from '../rollout/model/rollout.ts';
 import { isEnd, upgradeStates } from '../rollout/model/upgrade.ts';
 import type { RolloutStatus, WaveStatus } from '../rollout/status/status.ts';
 
@@ -159,6 +159,16 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     'wave',
     'gate',
   ]);
+  const unanswered = gauge(
+    'gate_unanswered',
+    'How often in a row a probe of a wave was asked and gave no answer. 0: the last one was answered.',
+    ['policy', 'wave', 'gate'],
+  );
+  const waveState = gauge('wave_state', '1 for the state of the wave, 0 for the other states.', [
+    'policy',
+    'wave',
+    'state',
+  ]);
   const strataHeld = gauge('strata_held', 'Strata which are held until an operator releases them.', [
     'policy',
   ]);
@@ -166,6 +176,11 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
   const windowOpen = gauge(
     'window_open',
     '1 while windows and freezes allow starts, in the time zone of the policy, else 0.',
+    ['policy'],
+  );
+  const windowChanges = gauge(
+    'window_changes_timestamp_seconds',
+    'When the window closes or opens next, in seconds since the epoch. Absent without windows and freezes.',
     ['policy'],
   );
   const standstill = gauge(
@@ -196,16 +211,23 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
       strataHeld.set({ policy }, status.strata.held.length);
       buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
       windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
+      const changesAt = status.window?.until ?? null;
+      if (changesAt !== null) windowChanges.set({ policy }, changesAt / 1_000);
       if (status.eta !== null && 'at' in status.eta) eta.set({ policy }, status.eta.at / 1_000);
       for (const wave of status.waves) {
         for (const name of upgradeStates) {
           upgrades.set({ policy, wave: wave.name, state: name }, wave.counts[name]);
         }
+        for (const name of waveStates)
+          waveState.set({ policy, wave: wave.name, state: name }, wave.state === name ? 1 : 0);
         if (isWaveOver(wave)) continue;
         failures.set({ policy, wave: wave.name }, wave.failures);
         allowed.set({ policy, wave: wave.name }, wave.failuresAllowed);
-        for (const { name, value } of wave.gates)
-          if (value !== null) gateValue.set({ policy, wave: wave.name, gate: name }, value);
+        for (const gate of wave.gates) {
+          const of = { policy, wave: wave.name, gate: gate.name };
+          if (gate.value !== null) gateValue.set(of, gate.value);
+          unanswered.set(of, gate.unanswered);
+        }
       }
     }
     standstill.set(state.outageMs / 1_000);

@@ -6,7 +6,14 @@ import { aRolloutStatus, aWaveStatus } from './fake-operations.ts';
 /** What a scrape shows once the metrics of a daemon have observed one of everything. */
 export async function exposeEverything(): Promise<string> {
   const policy = 'production';
-  const met = { name: 'errors', verdict: 'pass', words: '', value: 0.998, dryRun: false } as const;
+  const met = {
+    name: 'errors',
+    verdict: 'pass',
+    words: '',
+    value: 0.998,
+    unanswered: 0,
+    dryRun: false,
+  } as const;
   const metrics = makeMetrics({
     version: '1.2.3',
     installation: 'one',
@@ -16,6 +23,7 @@ export async function exposeEverything(): Promise<string> {
         aRolloutStatus({
           policy,
           waves: [aWaveStatus({ gates: [met] })],
+          window: { isOpen: true, until: 0, reason: '', timeZone: 'UTC', ownZones: false },
           blockers: [{ kind: 'soak', reason: 'wave canary soaks', until: null }],
         }),
       ],

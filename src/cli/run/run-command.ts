@@ -2,6 +2,7 @@ import { errorCodeOf } from '../../base/node-errors.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { writeAddress } from '../../base/url-authority.ts';
 import type { Config } from '../../config/config.ts';
+import { followFile } from '../../config/load/followed-file.ts';
 import { loadConfig } from '../../config/load/load-config.ts';
 import { findRisks } from '../../config/show/find-risks.ts';
 import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
@@ -21,6 +22,7 @@ export async function runCommand(options: {
   readonly redis?: string;
 }): Promise<ExitCode> {
   const stop = stopSignal();
+  const file = followFile(options.config);
   const config = openConfig(options.config);
   const chosen = chooseRedis(config, options.redis);
   const logger = makeLogger({ level: config.log.level, secrets: secretsOf(config, chosen) });
@@ -36,7 +38,11 @@ export async function runCommand(options: {
     logger,
     version,
     followsSchedule: true,
-    readConfig: () => loadConfig(options.config, process.env),
+    readConfig: () => {
+      file.noteReading();
+      return loadConfig(options.config, process.env);
+    },
+    isConfigUnread: file.isUnread,
   });
   process.on('SIGHUP', () => void reloadBySignal(daemon, logger));
   try {

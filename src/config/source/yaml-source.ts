@@ -29,7 +29,7 @@ interface Position {
 }
 
 /** A config of 100 rollouts with long lists stays far below. */
-const fileBytesMax = 1024 * 1024;
+export const fileBytesMax = 1024 * 1024;
 /** Deeper than any key of ours, shallow enough for recursion. */
 const nestingMax = 64;
 /** Each anchor makes all others slower. */

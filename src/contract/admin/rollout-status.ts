@@ -80,6 +80,7 @@ const GateStatusBody = z
       .number()
       .nullable()
       .meta({ description: 'The last value of a query; null while none is known.' }),
+    unanswered: Count.meta({ description: 'How often in a row it was asked and gave no answer.' }),
     dryRun: z.boolean().meta({ description: 'Shows its value, and decides nothing.' }),
   })
   .meta({ id: 'GateStatus' });

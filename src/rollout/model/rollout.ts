@@ -21,7 +21,8 @@ export const rolloutStates = [
 ] as const;
 export type RolloutState = (typeof rolloutStates)[number];
 
-export type WaveState = 'waiting' | 'awaitingApproval' | 'open' | 'soaking' | 'passed';
+export const waveStates = ['waiting', 'awaitingApproval', 'open', 'soaking', 'passed'] as const;
+export type WaveState = (typeof waveStates)[number];
 
 /** One run of a policy: one pinned target, one frozen plan (P5, P6). */
 export interface Rollout {

@@ -114,6 +114,8 @@ export interface GateStatus {
   readonly verdict: 'pass' | 'fail' | 'hold' | 'inconclusive' | 'waiting';
   readonly words: string;
   readonly value: number | null;
+  /** How often in a row it was asked and gave no answer. */
+  readonly unanswered: number;
   readonly dryRun: boolean;
 }
 
@@ -178,7 +180,8 @@ export function describeRollout(
         if (answers === undefined) return [];
         const gateAssessment = assessGate(gate, answers, now);
         const { name: gateName, verdict, dryRun } = gateAssessment;
-        return [{ name: gateName, verdict, words: gateWords(gateAssessment), value: answers.value, dryRun }];
+        const { value, errorsInRow: unanswered } = answers;
+        return [{ name: gateName, verdict, words: gateWords(gateAssessment), value, unanswered, dryRun }];
       }),
       openedAt,
       soakEndsAt: soakEndsAtOf(each),

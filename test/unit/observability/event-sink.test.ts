@@ -72,6 +72,18 @@ describe('makeEventSink', () => {
     expect(written.map(({ level }) => level)).toEqual(['info', 'info', 'info', 'info']);
   });
 
+  it('counts verbs and the steps of waves by name, and upgrades not among them', async () => {
+    const { sink, count } = aSink();
+    for (const event of ['wave.opened', 'rollout.paused', 'upgrade.upgrading'] as const)
+      sink.tell(aRolloutEvent({ event }));
+    const counted = (event: string) =>
+      count(`upwave_rollout_events_total{policy="production",event="${event}"}`);
+    expect(await counted('wave.opened')).toBe(1);
+    expect(await counted('rollout.paused')).toBe(1);
+    expect(await counted('rollout.aborted')).toBe(0);
+    expect(await counted('upgrade.upgrading')).toBeUndefined();
+  });
+
   it('knows a level for every state that can be reached', () => {
     for (const state of rolloutStates) expect(eventLevels[`rollout.${state}`]).toBeDefined();
     for (const state of upgradeStates) expect(eventLevels[`upgrade.${state}`]).toBeDefined();

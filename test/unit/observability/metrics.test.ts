@@ -79,6 +79,7 @@ describe('makeMetrics', () => {
         'strata_held gauge',
         'build_held gauge',
         'window_open gauge',
+        'window_changes_timestamp_seconds gauge',
         'fleet_collectors gauge',
         'api_requests_total counter',
         'api_request_duration_seconds histogram',
@@ -89,6 +90,11 @@ describe('makeMetrics', () => {
         'scan_overdue_timestamp_seconds gauge',
         'leader gauge',
         'config_outdated gauge',
+        'config_unread gauge',
+        'gate_unanswered gauge',
+        'inventory_read_timestamp_seconds gauge',
+        'rollout_events_total counter',
+        'wave_state gauge',
         'foreign_rollouts gauge',
         'service_up gauge',
         'state_readable gauge',
@@ -148,6 +154,50 @@ describe('makeMetrics', () => {
     expect(await blocked('soak')).toBe(1);
   });
 
+  it('shows how often in a row a probe gave no answer, and the state of each wave', async () => {
+    const gate = {
+      name: 'errors',
+      verdict: 'waiting',
+      words: '',
+      value: null,
+      unanswered: 3,
+      dryRun: false,
+    } as const;
+    const waves = [aWaveStatus({ state: 'soaking', gates: [gate] })];
+    const metrics = someMetrics({
+      sharedState: async () => aSharedState({ statuses: [aRolloutStatus({ waves })] }),
+    });
+    const of = { policy: 'production', wave: 'canary' };
+    expect(await series(metrics, 'gate_unanswered', { ...of, gate: 'errors' })).toBe(3);
+    expect(await series(metrics, 'wave_state', { ...of, state: 'soaking' })).toBe(1);
+    expect(await series(metrics, 'wave_state', { ...of, state: 'open' })).toBe(0);
+  });
+
+  it('shows when the window changes, and nothing without a window', async () => {
+    const window = {
+      isOpen: true,
+      until: startedAt + 5_000,
+      reason: '',
+      timeZone: 'UTC',
+      ownZones: false,
+    };
+    let statuses = [aRolloutStatus({ window })];
+    const metrics = someMetrics({ sharedState: async () => aSharedState({ statuses }) });
+    expect(await series(metrics, 'window_changes_timestamp_seconds')).toBe(startedAt / 1_000 + 5);
+    statuses = [aRolloutStatus({ window: null })];
+    expect(await series(metrics, 'window_changes_timestamp_seconds')).toBeUndefined();
+  });
+
+  it('shows when it read the inventory, and whether the config file has changes it has not read', async () => {
+    let isUnread = false;
+    const metrics = someMetrics({ isConfigUnread: () => isUnread });
+    metrics.inventoryRead(startedAt);
+    expect(await series(metrics, 'inventory_read_timestamp_seconds')).toBe(startedAt / 1_000);
+    expect(await series(metrics, 'config_unread')).toBe(0);
+    isUnread = true;
+    expect(await series(metrics, 'config_unread')).toBe(1);
+  });
+
   it('tells when each policy last looked for work, by result, and when that is overdue', async () => {
     const metrics = someMetrics({
       sharedState: async () =>
@@ -173,7 +223,14 @@ describe('makeMetrics', () => {
   it.skipIf(!promtool)(
     'leaves promtool nothing to say (skipped where promtool is not installed)',
     async () => {
-      const gate = { name: 'errors', verdict: 'pass', words: '', value: 0.99, dryRun: false } as const;
+      const gate = {
+        name: 'errors',
+        verdict: 'pass',
+        words: '',
+        value: 0.99,
+        unanswered: 0,
+        dryRun: false,
+      } as const;
       const waves = [aWaveStatus({ gates: [gate] })];
       const metrics = someMetrics({
         sharedState: async () => aSharedState({ statuses: [aRolloutStatus({ waves })] }),
@@ -284,7 +341,14 @@ describe('makeMetrics', () => {
 
   it('shows no more of an ended rollout than its end', async () => {
     const held = { label: 'Linux', reason: '3 of 4 failed', by: 'daemon', at: 1, waiting: 7 };
-    const gate = { name: 'errors', verdict: 'pass', words: '', value: 0.93, dryRun: false } as const;
+    const gate = {
+      name: 'errors',
+      verdict: 'pass',
+      words: '',
+      value: 0.93,
+      unanswered: 0,
+      dryRun: false,
+    } as const;
     const ended = aRolloutStatus({
       state: 'aborted',
       endedAt: startedAt,
@@ -376,7 +440,14 @@ describe('makeMetrics', () => {
   });
 
   it('shows the value of a gate once one is known', async () => {
-    const gate = { name: 'errors', verdict: 'pass', words: '', value: 0.93, dryRun: true } as const;
+    const gate = {
+      name: 'errors',
+      verdict: 'pass',
+      words: '',
+      value: 0.93,
+      unanswered: 0,
+      dryRun: true,
+    } as const;
     const waves = [aWaveStatus({ gates: [gate, { ...gate, name: 'approver', value: null }] })];
     const metrics = someMetrics({
       sharedState: async () => aSharedState({ statuses: [aRolloutStatus({ waves })] }),

@@ -20,6 +20,7 @@ const gate = {
   verdict: 'fail',
   words: 'errors 0.93, expected >= 0.99',
   value: 0.93,
+  unanswered: 0,
 } as const;
 
 describe('the page', () => {

@@ -129,7 +129,13 @@ describe('the status of a rollout', () => {
     });
 
     it('shows how long the soak still lasts, and the words of each gate', () => {
-      const gate = { name: 'prometheus', verdict: 'pass', value: 0.998, dryRun: false } as const;
+      const gate = {
+        name: 'prometheus',
+        verdict: 'pass',
+        value: 0.998,
+        unanswered: 0,
+        dryRun: false,
+      } as const;
       const waves = [
         aWaveStatus({
           state: 'soaking',

@@ -139,7 +139,16 @@ describe('the contract of our own API', () => {
       },
       waves: [
         aWaveStatus({
-          gates: [{ name: 'errors', verdict: 'fail', words: 'errors 0.93', value: 0.93, dryRun: false }],
+          gates: [
+            {
+              name: 'errors',
+              verdict: 'fail',
+              words: 'errors 0.93',
+              value: 0.93,
+              unanswered: 0,
+              dryRun: false,
+            },
+          ],
         }),
       ],
     });

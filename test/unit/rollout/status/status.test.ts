@@ -104,7 +104,14 @@ describe('the status of a rollout', () => {
 
   it('shows how a gate stands, and what it is expected to show', () => {
     expect(status(view()).waves[0]?.gates).toEqual([
-      { name: 'prometheus', verdict: 'pass', words: 'prometheus 0.998 >= 0.99', value: 0.998, dryRun: false },
+      {
+        name: 'prometheus',
+        verdict: 'pass',
+        words: 'prometheus 0.998 >= 0.99',
+        value: 0.998,
+        unanswered: 0,
+        dryRun: false,
+      },
     ]);
   });
 

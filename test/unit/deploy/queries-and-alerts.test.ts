@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { loadConfig } from '../../src/config/load/load-config.ts';
-import { exposeEverything } from '../support/exposed-metrics.ts';
-import { anchorOf, headingsOf } from './docs/documents.ts';
+import { loadConfig } from '../../../src/config/load/load-config.ts';
+import { exposeEverything } from '../../support/exposed-metrics.ts';
+import { anchorOf, headingsOf } from '../docs/documents.ts';
 
-const deploy = fileURLToPath(new URL('../../deploy', import.meta.url));
+const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const dashboardPath = 'grafana/upwave-dashboard.json';
 const promtool = spawnSync('promtool', ['--version']).status === 0;
 
@@ -29,20 +29,14 @@ const Dashboard = z.object({
   annotations: z.object({ list: z.array(Target) }),
   templating: z.object({ list: z.array(z.object({ query: z.unknown() })) }),
 });
-const Rules = z.object({
-  groups: z.array(
-    z.object({
-      rules: z.array(
-        z.object({
-          alert: z.string(),
-          expr: z.string(),
-          labels: z.object({ severity: z.enum(['page', 'ticket']) }),
-          annotations: z.object({ summary: z.string(), runbook_url: z.string() }),
-        }),
-      ),
-    }),
-  ),
+const Alert = z.object({
+  alert: z.string(),
+  expr: z.string(),
+  labels: z.object({ severity: z.enum(['page', 'ticket']) }),
+  annotations: z.object({ summary: z.string(), runbook_url: z.string() }),
 });
+const Recording = z.object({ record: z.string(), expr: z.string() });
+const Rules = z.object({ groups: z.array(z.object({ rules: z.array(z.union([Alert, Recording])) })) });
 
 const Stories = z.object({
   tests: z.array(
@@ -53,7 +47,9 @@ const Stories = z.object({
 });
 
 const dashboard = Dashboard.parse(JSON.parse(readText(dashboardPath)));
-const alerts = Rules.parse(parse(readText('prometheus/rules.yml'))).groups.flatMap(({ rules }) => rules);
+const rules = Rules.parse(parse(readText('prometheus/rules.yml'))).groups.flatMap((group) => group.rules);
+const alerts = rules.flatMap((rule) => ('alert' in rule ? [rule] : []));
+const recordings = rules.flatMap((rule) => ('record' in rule ? [rule] : []));
 const dashboardQueries = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }) => ({ where: `panel ${title}`, expr })),
@@ -61,6 +57,8 @@ const dashboardQueries = [
   ...dashboard.annotations.list.map(({ expr }) => ({ where: 'annotation', expr })),
 ];
 const alertQueries = alerts.map(({ alert, expr }) => ({ where: `alert ${alert}`, expr }));
+const recordedQueries = recordings.map(({ record, expr }) => ({ where: record, expr }));
+const queries = [...dashboardQueries, ...alertQueries, ...recordedQueries];
 
 describe('the dashboard and the alert rules', () => {
   let exposed: Exposed;
@@ -69,7 +67,7 @@ describe('the dashboard and the alert rules', () => {
   });
 
   it('ask for series that the daemon exposes, by labels and states that they have', () => {
-    const wrong = [...dashboardQueries, ...alertQueries].flatMap(({ where, expr }) =>
+    const wrong = queries.flatMap(({ where, expr }) =>
       mistakesIn(expr, exposed).map((mistake) => `${where}: ${mistake}`),
     );
     expect(dashboardQueries.length).toBeGreaterThan(20);
@@ -87,7 +85,7 @@ describe('the dashboard and the alert rules', () => {
   });
 
   it('keep two installations in one Prometheus apart', () => {
-    const mixed = [...dashboardQueries, ...alertQueries].flatMap(({ where, expr }) =>
+    const mixed = queries.flatMap(({ where, expr }) =>
       mixesInstallations(expr) ? [`${where}: ${expr}`] : [],
     );
     expect(mixed).toEqual([]);
@@ -116,7 +114,7 @@ describe('the dashboard and the alert rules', () => {
   });
 
   it('show every metric that operators were promised', () => {
-    const text = [...dashboardQueries, ...alertQueries].map(({ expr }) => expr).join('\n');
+    const text = queries.map(({ expr }) => expr).join('\n');
     const promised = [...exposed.labelsOf.keys()].filter((name) => /^upwave_(?!.*_(sum|count)$)/.test(name));
     expect(promised.filter((name) => !text.includes(name))).toEqual([]);
   });
@@ -207,6 +205,11 @@ async function readExposition(): Promise<Exposed> {
     for (const label of ['job', 'instance']) addTo(labelsOf, name, label);
   }
   for (const label of ['job', 'instance', 'installation']) addTo(labelsOf, 'up', label);
+  // What a recording rule is grouped by is all that its series have.
+  for (const { record, expr } of recordings) {
+    const [, labels = ''] = /\bby \(([^)]*)\)/.exec(expr) ?? [];
+    for (const label of labels.split(', ')) addTo(labelsOf, record, label);
+  }
   return { labelsOf, valuesOf };
 }
 
@@ -224,7 +227,7 @@ function mistakesIn(query: string, { labelsOf, valuesOf }: Exposed): string[] {
       groupedBy.push(...labels.split(',').map((label) => label.trim()));
       return ' ';
     })
-    .replaceAll(/(\w+)\{([^}]*)\}/g, (_all, name: string, selectors: string) => {
+    .replaceAll(/([\w:]+)\{([^}]*)\}/g, (_all, name: string, selectors: string) => {
       for (const [, label = '', operator, value = ''] of selectors.matchAll(
         /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g,
       )) {
@@ -239,7 +242,7 @@ function mistakesIn(query: string, { labelsOf, valuesOf }: Exposed): string[] {
     })
     .replaceAll(/"[^"]*"/g, ' ')
     .replaceAll(/\[[^\]]*\]/g, ' ');
-  for (const [, name = ''] of rest.matchAll(/\b([a-z_]\w*)\b(?!\s*\()/gi)) {
+  for (const [, name = ''] of rest.matchAll(/\b([a-z_][\w:]*)\b(?!\s*\()/gi)) {
     if (!operators.includes(name)) names.add(name);
   }
   for (const name of names) if (!labelsOf.has(name)) mistakes.push(`no series ${name}`);
@@ -252,7 +255,7 @@ function mistakesIn(query: string, { labelsOf, valuesOf }: Exposed): string[] {
 
 /** Whether it adds up series of different installations: each aggregation has to name the label. */
 function mixesInstallations(query: string): boolean {
-  const aggregations = query.matchAll(/\b(?:sum|min|max|avg|count|group)\b\s*(by\s*\(([^)]*)\))?/g);
+  const aggregations = query.matchAll(/(?<!:)\b(?:sum|min|max|avg|count|group)\b\s*(by\s*\(([^)]*)\))?/g);
   return [...aggregations].some(([, , labels = '']) => !labels.split(/[\s,]+/).includes('installation'));
 }
 

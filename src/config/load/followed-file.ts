@@ -1,0 +1,40 @@
+import { statSync } from 'node:fs';
+import { hashHex } from '../../base/hash.ts';
+import { errorCodeOf } from '../../base/node-errors.ts';
+import { readTextFile } from '../source/text-file.ts';
+import { fileBytesMax } from '../source/yaml-source.ts';
+
+/** Knows whether a file has other content than when it was last read. */
+export interface FollowedFile {
+  /** Call it right before the file is read: a change in between then counts as unread. */
+  noteReading(): void;
+  isUnread(): boolean;
+}
+
+/** Follows a file from now on. Its content counts, not its date: a copy of the same text is no change. */
+export function followFile(path: string): FollowedFile {
+  let read = contentOf(path);
+  return {
+    noteReading: () => {
+      read = contentOf(path);
+    },
+    isUnread: () => contentOf(path) !== read,
+  };
+}
+
+/** A hash of the content, or why there is none: a file that is gone also differs from the one that was read. */
+function contentOf(path: string): string {
+  if (!isRegularFile(path)) return 'no regular file';
+  const text = readTextFile(path, fileBytesMax);
+  return typeof text === 'string' ? hashHex(text, 16) : text.problem;
+}
+
+/** A pipe can be read once, and that is for the config. */
+function isRegularFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return false;
+  }
+}
