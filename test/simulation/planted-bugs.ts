@@ -1,6 +1,6 @@
 import type { VerbRequest } from '../../src/orchestrator/operations/operations.ts';
 import type { FleetRegister } from '../../src/orchestrator/ports/fleet-register.ts';
-import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
+import type { Answer, FleetService, ReservedCreate } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { RolloutStore } from '../../src/orchestrator/ports/rollout-store.ts';
 import type { Configs } from '../../src/orchestrator/scan/configs.ts';
 import type { FleetCollector } from '../../src/rollout/model/collector.ts';
@@ -283,6 +283,22 @@ export function plantInRegister(
   };
 }
 
+/** Creates that are sent in another way. */
+function sendingBy(
+  fleet: FleetService,
+  sends: (
+    send: ReservedCreate['send'],
+    again: () => Promise<Answer<ReservedCreate>>,
+  ) => ReturnType<ReservedCreate['send']>,
+): FleetService['reserveCreate'] {
+  return async (task, signal) => {
+    const again = () => fleet.reserveCreate(task, signal);
+    const reserved = await again();
+    if (!reserved.ok) return reserved;
+    return { ok: true, value: { ...reserved.value, send: () => sends(reserved.value.send, again) } };
+  };
+}
+
 export function plantInFleet(
   bug: PlantedBug | null,
   fleet: FleetService,
@@ -291,11 +307,12 @@ export function plantInFleet(
   if (bug === 'blindSecondCreate') {
     return {
       ...fleet,
-      createTask: async (task, beforeSend, signal) => {
-        const answer = await fleet.createTask(task, beforeSend, signal);
+      reserveCreate: sendingBy(fleet, async (send, again) => {
+        const answer = await send();
         if (answer.ok || answer.failure.kind !== 'unavailable') return answer;
-        return fleet.createTask(task, async () => true, signal);
-      },
+        const second = await again();
+        return second.ok ? second.value.send() : second;
+      }),
     };
   }
   if (bug === 'missingTakenForWell' && context === 'lead') return takingMissingForWell(fleet);
@@ -306,14 +323,14 @@ export function plantInFleet(
     // A refusal is never settled by a poll: what a person did in between is taken for the collector's fault.
     return {
       ...fleet,
-      createTask: async (task, beforeSend, signal) => {
-        const answer = await fleet.createTask(task, beforeSend, signal);
+      reserveCreate: sendingBy(fleet, async (send) => {
+        const answer = await send();
         if (answer.ok || answer.failure.kind !== 'refused') return answer;
         const isVersion = answer.failure.code === 'collector.version.invalid';
         return isVersion
           ? { ok: false, failure: { ...answer.failure, code: 'collector.type.invalid' } }
           : answer;
-      },
+      }),
     };
   }
   if (bug === 'toldNotSeen') {

@@ -1,4 +1,4 @@
-import type { FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
+import type { Answer, CreateTask, FleetService } from '../../src/orchestrator/ports/fleet-service.ts';
 import type { ScanEntry } from '../../src/orchestrator/ports/scan-book.ts';
 import { emptyCounts } from '../../src/rollout/decision/assess.ts';
 import type { FleetCollector, FleetSnapshot } from '../../src/rollout/model/collector.ts';
@@ -97,10 +97,21 @@ export function aFleetService(answers: Partial<FleetService> = {}): FleetService
     readFleet: unreadable,
     readInventory: unreadable,
     findCollector: unreadable,
-    createTask: unreadable,
+    reserveCreate: unreadable,
     pollTask: unreadable,
     pollCollector: unreadable,
     ...answers,
+  };
+}
+
+/** A create that gets its place at once, or when `place` allows it. */
+export function reserving(
+  send: (task: CreateTask) => Promise<Answer<{ readonly taskId: string }>>,
+  place: () => unknown = () => undefined,
+): FleetService['reserveCreate'] {
+  return async (task) => {
+    await place();
+    return { ok: true, value: { send: () => send(task), giveUp: () => undefined } };
   };
 }
 

@@ -20,16 +20,6 @@ export function pagesOf({ sleep, pageSize, backoffMs }: FleetReadingParts) {
   return { sleep, pageSize, backoffMs, idOf: ({ id }: { readonly id: number }) => id };
 }
 
-/** Tells when a request leaves. */
-export function whenSent(onStart: () => void): { readonly beforeSend: () => Promise<boolean> } {
-  return {
-    beforeSend: async () => {
-      onStart();
-      return true;
-    },
-  };
-}
-
 /** Makes a text of an answer fit to be kept (P12). */
 export function sayer(client: ServiceClient, kind: TextKind): (text: string) => string {
   const hide = client.hider(kind);

@@ -4,8 +4,9 @@ import { serviceLimits } from '../../contract/collector-management/limits.ts';
 import { pageUpgradeTargets } from '../../contract/collector-management/listed-rows.ts';
 import { seeCollector, seeCollectorByName } from '../../contract/collector-management/seen-collector.ts';
 import { createUpgradeTask, getUpgradeTask } from '../../contract/collector-management/upgrades.ts';
-import { type FleetService, sendWithinMs } from '../../orchestrator/ports/fleet-service.ts';
+import { type Answer, type FleetService, sendWithinMs } from '../../orchestrator/ports/fleet-service.ts';
 import { askByName } from '../wire/collector-name.ts';
+import type { ServedAnswer } from '../wire/service-call.ts';
 import type { ServiceClient } from '../wire/service-client.ts';
 import { fleetCollectorOf, isInstalled } from './fleet-collector.ts';
 import { type FleetReadingParts, pageAttemptsMax, sayer } from './fleet-reading.ts';
@@ -68,7 +69,7 @@ export function makeFleetService(parts: FleetServiceParts): RunningFleetService 
     readInventory: (onPage, signal) =>
       onPage === null ? shareInventory(null, signal) : readInventory({ onPage, onStart: () => {}, signal }),
     findCollector: (idOrName, signal) => findCollector(client, idOrName, signal),
-    createTask: (task, beforeSend, signal) => createTask(client, task, beforeSend, signal),
+    reserveCreate: (task, signal) => reserveCreate(client, task, signal),
     pollTask: (taskId, signal) => pollTask(client, taskId, signal),
     pollCollector: (poll, signal) => pollCollector({ client, readings }, poll, signal),
     close: async () => {
@@ -115,13 +116,22 @@ const findCollector: Method<'findCollector'> = async (client, idOrName, signal) 
 // A 64-bit number has 20 digits, a UUID 36 characters. A cut one would name another task, so a longer one is none.
 const taskIdLengthMax = 64;
 
-const createTask: Method<'createTask'> = async (client, { collectorId, toBuild }, beforeSend, signal) => {
+const reserveCreate: Method<'reserveCreate'> = async (client, { collectorId, toBuild }, signal) => {
   const body = { collectorId, toVersion: toBuild };
-  const answer = await client.call(
+  const reserved = await client.reserve(
     createUpgradeTask,
     { body },
-    { budgetClass: 'create', beforeSend, leaveWithinMs: sendWithinMs, signal },
+    { budgetClass: 'create', leaveWithinMs: sendWithinMs, signal },
   );
+  if (!reserved.ok) return reserved;
+  const { send, giveUp } = reserved.value;
+  return { ok: true, value: { giveUp, send: async () => readTaskId(client, await send()) } };
+};
+
+function readTaskId(
+  client: ServiceClient,
+  answer: ServedAnswer<{ readonly id: string }>,
+): Answer<{ readonly taskId: string }> {
   if (!answer.ok) return answer;
   const taskId = answer.value.body.id;
   if (taskId.length > taskIdLengthMax || sayer(client, 'values')(taskId) !== taskId) {
@@ -129,7 +139,7 @@ const createTask: Method<'createTask'> = async (client, { collectorId, toBuild }
     return { ok: false, failure: { kind: 'unavailable', sent: true, detail } };
   }
   return { ok: true, value: { taskId } };
-};
+}
 
 const pollTask: Method<'pollTask'> = async (client, upgradeTaskId, signal) => {
   const params = { upgradeTaskId };

@@ -7,7 +7,7 @@ import type { Answer, InventoryPage } from '../../orchestrator/ports/fleet-servi
 import type { FleetCollector, FleetInventory } from '../../rollout/model/collector.ts';
 import { readWholeList } from '../wire/paging.ts';
 import { fleetCollectorOf, isInstalled } from './fleet-collector.ts';
-import { type FleetReadingParts, pageAttemptsMax, pagesOf, sayer, whenSent } from './fleet-reading.ts';
+import { type FleetReadingParts, pageAttemptsMax, pagesOf, sayer } from './fleet-reading.ts';
 
 export interface InventoryReading {
   /** Shown each page as it comes; null: the whole inventory is wanted, and failed pages are repeated. */
@@ -55,11 +55,7 @@ export function makeReadInventory(
       lastEnd: onPage === null ? null : inventoryEnd,
       readPage: async (page) => {
         const query = { filter: 'installed', ...page } as const;
-        const answer = await client.call(
-          seeCollectors,
-          { query },
-          { budgetClass, signal, ...whenSent(onStart) },
-        );
+        const answer = await client.call(seeCollectors, { query }, { budgetClass, signal, onSend: onStart });
         if (!answer.ok) return answer;
         serviceAt = answer.value.serviceAt;
         const value = await rowsOf(answer.value.body);

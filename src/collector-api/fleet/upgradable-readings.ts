@@ -3,7 +3,7 @@ import { seeUpgradableCollectors } from '../../contract/collector-management/see
 import type { BudgetClass } from '../../orchestrator/ports/api-budget.ts';
 import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import { readWholeList } from '../wire/paging.ts';
-import { type FleetReadingParts, pagesOf, whenSent } from './fleet-reading.ts';
+import { type FleetReadingParts, pagesOf } from './fleet-reading.ts';
 import { makeSharedReading } from './shared-reading.ts';
 
 /** The collectors that the service would upgrade to a build. */
@@ -40,7 +40,7 @@ export async function readUpgradable(
       const answer = await parts.client.call(
         seeUpgradableCollectors,
         { query },
-        { budgetClass, signal, ...whenSent(onStart) },
+        { budgetClass, signal, onSend: onStart },
       );
       if (!answer.ok) return answer;
       serviceAt = answer.value.serviceAt;

@@ -7,9 +7,9 @@ import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 /** What a call to the service brings beside its input. */
 export interface ServiceCall {
   readonly budgetClass: BudgetClass;
-  /** Runs with the grant in hand, right before the request leaves; when it answers false, nothing is sent. */
-  readonly beforeSend?: (() => Promise<boolean>) | undefined;
-  /** How long after `beforeSend` was asked it may still leave; later, nothing is sent, and it ends as `cancelled`. */
+  /** Called right before the request leaves. */
+  readonly onSend?: (() => void) | undefined;
+  /** How long after its place in the budget was reserved it may still leave; later, nothing is sent, and it ends as `cancelled`. */
   readonly leaveWithinMs?: DurationMs | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The ETag of a previous GET, for an update (collector-api.md §4.4). */
@@ -27,6 +27,12 @@ interface Served<Body> {
 }
 
 export type ServedAnswer<Body> = Answer<Served<Body>>;
+
+/** A request that has its place in the budget, which others wait for. It is sent, or given up, once. */
+export interface ReservedRequest<Body> {
+  send(): Promise<ServedAnswer<Body>>;
+  giveUp(): void;
+}
 
 interface Failed {
   readonly ok: false;

@@ -3,13 +3,16 @@ import { basicToken } from '../../base/url-authority.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { CallInput } from '../../http/client.ts';
 import type { ApiBudget, KeyMemory } from '../../orchestrator/ports/api-budget.ts';
+import type { Answer } from '../../orchestrator/ports/fleet-service.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
-import { makeRequestSender } from './request-sender.ts';
+import type { Sent } from './answer-reader.ts';
+import type { Move } from './moved-base-url.ts';
+import { makeRequestSender, type Place } from './request-sender.ts';
 import { makeServiceAddresses } from './service-addresses.ts';
 import type { ServiceObserver } from './service-call.ts';
-import { failed, type ServedAnswer, type ServiceCall } from './service-call.ts';
+import { failed, type ReservedRequest, type ServedAnswer, type ServiceCall } from './service-call.ts';
 import { makeServiceCircuit } from './service-circuit.ts';
-import { makeServiceSessions, openServiceSession } from './service-sessions.ts';
+import { makeServiceSessions, openServiceSession, type ServiceSession } from './service-sessions.ts';
 import { makeHider, type TextKind } from './service-text.ts';
 import { unlessAborted } from './take-grant.ts';
 import { makeThrottle } from './throttle.ts';
@@ -45,10 +48,22 @@ export interface ServiceClient {
     input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
     call: ServiceCall,
   ): Promise<ServedAnswer<Result>>;
+  /** The same in two phases: a failure, or one request that has its place in the budget and waits to be sent. */
+  reserve<Params, Query, Body, Result>(
+    operation: Operation<Params, Query, Body, Result>,
+    input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
+    call: ServiceCall,
+  ): Promise<Answer<ReservedRequest<Result>>>;
   /** Makes what keeps credentials, and the cookies of now, out of texts that came in an answer (P12). */
   hider(kind: TextKind): (text: string) => string;
   /** Cuts what is open; those calls end as `cancelled`. */
   close(): Promise<void>;
+}
+
+/** A request that has its place in the budget, as `ReservedRequest`; it may still meet a move. */
+interface Taken<Result> {
+  send(): Promise<Sent<Result>>;
+  giveUp(): void;
 }
 
 /** One move brings to the right deployment; a chain of them is a mistake in someone's setup. */
@@ -88,54 +103,102 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   });
 
   const movesTold = new Set<string>();
-  const follow = async (to: string): Promise<void> => {
+  const follow = async (session: ServiceSession, { to }: Move): Promise<void> => {
+    // Another request may have learned of it first.
+    if (addresses.current() !== session) return;
     addresses.moveTo(sessions.at(to));
     if (!movesTold.has(to)) observer.onMoved?.(to);
     movesTold.add(to);
     await sessions.letGo([addresses.home, addresses.current()]);
   };
 
+  /** Takes a request's place in the budget, and follows a move that either phase meets. */
+  async function take<Params, Query, Body, Result>(
+    operation: Operation<Params, Query, Body, Result>,
+    input: CallInput<NoInfer<Params>, NoInfer<Query>, NoInfer<Body>>,
+    call: ServiceCall,
+  ): Promise<Answer<Taken<Result>> | Move> {
+    const session = addresses.current();
+    const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
+    if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
+    if (entry.kind === 'failed') return failed(entry.failure);
+    const leaveGate = (came?: Answer<unknown> | Move): void => {
+      if (entry.kind === 'signIn') entry.done(came?.ok === false ? came.failure : undefined);
+    };
+    let place: Answer<Place> | Move | undefined;
+    try {
+      // Another request may have learned of a move while this one waited at the gate.
+      place =
+        session === addresses.current()
+          ? await sender.reserve(session, operation, call)
+          : { ok: 'moved', to: addresses.current().baseUrl };
+      if (place.ok === 'moved') await follow(session, place);
+    } finally {
+      if (place?.ok !== true) leaveGate(place);
+    }
+    if (place.ok !== true) return place;
+    const { send, giveUp } = place.value;
+    const request = (leaveBy: number | undefined) =>
+      session.http.call(operation, input, {
+        signal: call.signal,
+        leaveBy,
+        headers: call.ifMatch === undefined ? {} : { 'if-match': call.ifMatch },
+        trailingSlash: call.trailingSlash,
+      });
+    return {
+      ok: true,
+      value: {
+        giveUp: () => {
+          giveUp();
+          leaveGate();
+        },
+        send: async () => {
+          let sent: Sent<Result> | undefined;
+          try {
+            sent = await send(request);
+            if (sent.ok === 'moved') await follow(session, sent);
+            return sent;
+          } finally {
+            leaveGate(sent);
+          }
+        },
+      },
+    };
+  }
+
   return {
     async call(operation, input, call) {
       for (let moves = 0; moves <= movesMax; moves += 1) {
-        const session = addresses.current();
-        const entry = await unlessAborted(session.gate.enter(call.signal), call.signal);
-        if (entry === undefined) return failed({ kind: 'cancelled', sent: false });
-        if (entry.kind === 'failed') return failed(entry.failure);
-        let signInFailure: ServiceFailure | undefined;
-        try {
-          // Another request learned of a move while this one waited at the gate.
-          if (session !== addresses.current()) continue;
-          const sent = await sender.send(session, operation, call, (leaveBy) =>
-            session.http.call(operation, input, {
-              signal: call.signal,
-              leaveBy,
-              headers: call.ifMatch === undefined ? {} : { 'if-match': call.ifMatch },
-              trailingSlash: call.trailingSlash,
-            }),
-          );
-          if (sent.ok === false) signInFailure = sent.failure;
-          if (sent.ok !== 'moved') return sent;
-          if (addresses.current() === session) await follow(sent.to);
-          // The permission to send was given for one send: a create comes back for a new one (P4).
-          if (!operation.idempotent) return failed(movedCreate(sent.to));
-        } finally {
-          if (entry.kind === 'signIn') entry.done(signInFailure);
-        }
+        const taken = await take(operation, input, call);
+        const sent = taken.ok === true ? await taken.value.send() : taken;
+        if (sent.ok !== 'moved') return sent;
+        if (!operation.idempotent && taken.ok === true) return unlessMoved(sent);
       }
-      const last = addresses.current().baseUrl;
-      const detail = `The service redirected ${movesMax + 1} times in a row, last from ${last}. Check service.baseUrl.`;
-      return failed({ kind: 'misconfigured', detail });
+      return failed(movesOn(addresses.current().baseUrl));
+    },
+    async reserve(operation, input, call) {
+      for (let moves = 0; moves <= movesMax; moves += 1) {
+        const taken = await take(operation, input, call);
+        if (taken.ok === 'moved') continue;
+        if (!taken.ok) return taken;
+        const { send, giveUp } = taken.value;
+        return { ok: true, value: { giveUp, send: async () => unlessMoved(await send()) } };
+      }
+      return failed(movesOn(addresses.current().baseUrl));
     },
     hider,
     close: () => sessions.close(),
   };
 }
 
-function movedCreate(to: string): ServiceFailure {
-  return {
-    kind: 'unavailable',
-    sent: false,
-    detail: `The service moved to ${to}, which is used from now on.`,
-  };
+/** The permission to send was given for one send: a create comes back for a new one (P4). */
+function unlessMoved<Result>(sent: Sent<Result>): ServedAnswer<Result> {
+  if (sent.ok !== 'moved') return sent;
+  const detail = `The service moved to ${sent.to}, which is used from now on.`;
+  return failed({ kind: 'unavailable', sent: false, detail });
+}
+
+function movesOn(last: string): ServiceFailure {
+  const detail = `The service redirected ${movesMax + 1} times in a row, last from ${last}. Check service.baseUrl.`;
+  return { kind: 'misconfigured', detail };
 }

@@ -4,8 +4,8 @@ import type { CollectorObservation } from '../../rollout/upgrade/facts.ts';
 import type { ServiceFailure } from '../../rollout/upgrade/failure-classes.ts';
 
 /**
- * A create leaves right after its intent is stored. One that could not within this time (a stalled process, a connection
- * that takes long to be made) does not leave any more, so that a pause need not wait longer for it (P4).
+ * A create leaves right after its place is reserved and its intent is stored. One that could not within this time (a stalled
+ * process, a connection that takes long to be made) does not leave any more, so that a pause need not wait longer for it (P4).
  */
 export const sendWithinMs: DurationMs = 1_000;
 
@@ -27,6 +27,22 @@ export interface InventoryPage {
   readonly serviceAt: EpochMs | null;
 }
 
+/** An upgrade task to be created. */
+export interface CreateTask {
+  readonly collectorId: number;
+  readonly toBuild: string;
+}
+
+/** A create that has its place in the API budget, which others wait for. It is sent, or given up, once. */
+export interface ReservedCreate {
+  /**
+   * Sends it, unless its first byte can't leave within `sendWithinMs` of the reservation: then it ends as a `cancelled`
+   * failure with `sent: false`.
+   */
+  send(): Promise<Answer<{ readonly taskId: string }>>;
+  giveUp(): void;
+}
+
 /** The Collector Management Service, in our words. Every call waits for its place in the API budget (P8). */
 export interface FleetService {
   listBuilds(signal?: AbortSignal): Promise<Answer<readonly Build[]>>;
@@ -43,16 +59,8 @@ export interface FleetService {
   ): Promise<Answer<FleetInventory>>;
   /** One collector by its id, or by its exact name; undefined when there is none, or it is no installed one. */
   findCollector(idOrName: string, signal?: AbortSignal): Promise<Answer<FleetCollector | undefined>>;
-  /**
-   * Creates an upgrade task. `beforeSend` runs when the request has its place in the budget, right before it leaves;
-   * when it answers false, nothing is sent and the answer is a `cancelled` failure with `sent: false`. So it is when its
-   * first byte can't leave within `sendWithinMs` of the question: a pause need not wait longer for it (P4).
-   */
-  createTask(
-    task: { readonly collectorId: number; readonly toBuild: string },
-    beforeSend: () => Promise<boolean>,
-    signal?: AbortSignal,
-  ): Promise<Answer<{ readonly taskId: string }>>;
+  /** Waits until the create of an upgrade task has its place in the API budget. A failure means that nothing was sent. */
+  reserveCreate(task: CreateTask, signal?: AbortSignal): Promise<Answer<ReservedCreate>>;
   pollTask(taskId: string, signal?: AbortSignal): Promise<Answer<TaskSighting>>;
   /**
    * `upgradableTo`: also ask whether the service would start an upgrade of it to this build now. With `listedSince`, that

@@ -13,7 +13,7 @@ import {
 } from '../../rollout/upgrade/failure-classes.ts';
 import type { Step } from '../../rollout/upgrade/step.ts';
 import type { CollectorHold } from '../ports/fleet-register.ts';
-import { type FleetService, sendWithinMs } from '../ports/fleet-service.ts';
+import { type Answer, type FleetService, sendWithinMs } from '../ports/fleet-service.ts';
 import type { StepOutcome } from '../ports/wake-ups.ts';
 import { type ChangeRolloutParts, holdRollout } from '../records/change-rollout.ts';
 import { type ChangeUpgradeParts, changeOf, recordFact } from '../records/change-upgrade.ts';
@@ -146,9 +146,27 @@ function execute(run: Run, upgrade: Upgrade, step: Step): Promise<Upgrade> {
   return executor(run, upgrade, step);
 }
 
-/** Writes the intent when the request has its place in the budget, sends it, and stores what came of it. */
+/** Its place in the budget, its intent, the create. Killed after the intent, it is settled by polls (P1). */
 async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
-  const { parts, rollout, signal } = run;
+  const { parts, signal } = run;
+  const stopped = await stopBeforeCreate(run, upgrade);
+  if (stopped !== undefined) return stopped;
+  const { collectorId, toBuild } = upgrade.identity;
+  const reserved = await parts.fleet.reserveCreate({ collectorId, toBuild }, signal);
+  if (!reserved.ok) return upgrade;
+  let intent = upgrade;
+  try {
+    intent = await writeIntent(run, upgrade);
+  } finally {
+    if (intent.progress.state !== 'starting') reserved.value.giveUp();
+  }
+  if (intent.progress.state !== 'starting') return intent;
+  return recordAnswer(run, intent, await reserved.value.send());
+}
+
+/** What stands against a create, and what comes of it; undefined: nothing. */
+async function stopBeforeCreate(run: Run, upgrade: Upgrade): Promise<Upgrade | undefined> {
+  const { parts, rollout } = run;
   if (rollout.state !== 'running') return putBack(run, upgrade, `the rollout is ${rollout.state}`);
   if (rollout.doubt !== undefined) return putBack(run, upgrade, implausibleWords(rollout.doubt.why));
   // Its turn was given by windows, caps and slots that are no more (P2, P7).
@@ -161,43 +179,46 @@ async function start(run: Run, upgrade: Upgrade): Promise<Upgrade> {
     const reason = `held by ${hold.by}: ${hold.reason}`;
     return record(run, upgrade, { kind: 'withdrawn', at: parts.clock.now(), reason });
   }
-  let rival = await findRival(parts, rollout, upgrade.identity.collectorId);
+  const rival = await findRival(parts, rollout, upgrade.identity.collectorId);
+  return rival === undefined ? undefined : claimedBy(run, upgrade, rival);
+}
+
+/**
+ * Its place in the budget may have come late: somebody else may have begun meanwhile, its window may be closing (P7), and
+ * what was seen of the collector may be old (P1). `nextStep` says what is to be done instead.
+ * @returns the upgrade in `starting` where its create may leave now
+ */
+async function writeIntent(run: Run, upgrade: Upgrade): Promise<Upgrade> {
+  const { parts, rollout } = run;
+  const rival = await findRival(parts, rollout, upgrade.identity.collectorId);
   if (rival !== undefined) return claimedBy(run, upgrade, rival);
-  let current = upgrade;
-  let isBraked = false;
-  const writeIntent = async (): Promise<boolean> => {
-    // Its place in the budget may have come late: somebody else may have begun meanwhile, its window may be closing
-    // (P7), and what was seen of the collector may be old (P1). `nextStep` says what is to be done instead.
-    rival = await findRival(parts, rollout, upgrade.identity.collectorId);
-    if (rival !== undefined) return false;
-    const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
-    if (nextStep(upgrade, fact.at, parts.trustedSince?.()).do !== 'start') return false;
-    const change = changeOf(parts, rollout, upgrade, fact);
-    const result = await parts.store.saveIntent(change, rollout.rev);
-    isBraked = result === 'braked';
-    if (result !== 'saved') return false;
-    current = change.after;
-    for (const event of change.events) parts.sink.tell(event);
-    if (parts.clock.now() - fact.at <= sendWithinMs) return true;
-    tellLate(parts);
-    current = await record(run, current, { kind: 'createNotSent', at: parts.clock.now() });
-    return false;
-  };
-  const task = { collectorId: upgrade.identity.collectorId, toBuild: upgrade.identity.toBuild };
-  const answer = await parts.fleet.createTask(task, writeIntent, signal);
+  const fact: UpgradeFact = { kind: 'createSent', at: parts.clock.now() };
+  if (nextStep(upgrade, fact.at, parts.trustedSince?.()).do !== 'start') return upgrade;
+  const change = changeOf(parts, rollout, upgrade, fact);
+  const result = await parts.store.saveIntent(change, rollout.rev);
+  if (result === 'braked') return putBack(run, upgrade, 'the rollout stopped before it could start');
+  if (result !== 'saved') return upgrade;
+  for (const event of change.events) parts.sink.tell(event);
+  if (parts.clock.now() - fact.at <= sendWithinMs) return change.after;
+  tellLate(parts);
+  return record(run, change.after, { kind: 'createNotSent', at: parts.clock.now() });
+}
+
+async function recordAnswer(
+  run: Run,
+  upgrade: Upgrade,
+  answer: Answer<{ readonly taskId: string }>,
+): Promise<Upgrade> {
+  const { parts, rollout, signal } = run;
   const at = parts.clock.now();
-  if (isBraked) return putBack(run, upgrade, 'the rollout stopped before it could start');
-  if (rival !== undefined) return claimedBy(run, upgrade, rival);
-  if (current.progress.state !== 'starting') return current;
-  if (answer.ok) return record(run, current, { kind: 'created', at, taskId: answer.value.taskId });
+  if (answer.ok) return record(run, upgrade, { kind: 'created', at, taskId: answer.value.taskId });
   if (answer.failure.kind === 'cancelled' && !answer.failure.sent) {
     if (!signal.aborted) tellLate(parts);
-    return record(run, current, { kind: 'createNotSent', at });
+    return record(run, upgrade, { kind: 'createNotSent', at });
   }
-  const next = await record(run, current, { kind: 'createFailed', at, failure: answer.failure });
-  if (classifyCreateFailure(answer.failure) === 'hold') {
+  const next = await record(run, upgrade, { kind: 'createFailed', at, failure: answer.failure });
+  if (classifyCreateFailure(answer.failure) === 'hold')
     await holdRollout(parts, rollout.id, describeHold(answer.failure));
-  }
   return next;
 }
 

@@ -59,31 +59,32 @@ export function makeVirtualService(given: {
     return ok({ readAt: now, serviceAt: now, collectors: seen });
   };
 
+  const create = (collectorId: number): Answer<{ readonly taskId: string }> => {
+    const now = clock.now();
+    const collector = collectors.get(collectorId);
+    if (collector === undefined) return failed({ kind: 'notFound', detail: 'no such collector' });
+    const { build, alive } = look(collector, now);
+    running = running.filter((endsAt) => endsAt > now);
+    if (isBusy(collectorId, now)) brokenPromises.add(`a second task beside an open one: ${collectorId}`);
+    if (build === targetBuild) brokenPromises.add(`a task for the build it runs: ${collectorId}`);
+    if (running.length >= slots) brokenPromises.add(`more than ${slots} tasks at once`);
+    if (!alive) return failed({ kind: 'refused', code: 'collector.not.alive', detail: '' });
+    const attempt = (creates.get(collectorId) ?? 0) + 1;
+    creates.set(collectorId, attempt);
+    const fate = fateOf(collectorId, attempt);
+    const task = { collectorId, createdAt: now, endsAt: now + fate.durationMs, fate };
+    tasks.push(task);
+    lastTasks.set(collectorId, task);
+    running.push(task.endsAt);
+    return ok({ taskId: String(tasks.length) });
+  };
+
   const fleet: FleetService = {
     listBuilds: async () => ok([{ version: targetBuild, latest: true }]),
     readInventory,
     readFleet: async () => ok(snapshot),
     findCollector: async () => failed({ kind: 'notFound', detail: 'not asked for here' }),
-    createTask: async ({ collectorId }, beforeSend) => {
-      if (!(await beforeSend())) return failed({ kind: 'cancelled', sent: false });
-      const now = clock.now();
-      const collector = collectors.get(collectorId);
-      if (collector === undefined) return failed({ kind: 'notFound', detail: 'no such collector' });
-      const { build, alive } = look(collector, now);
-      running = running.filter((endsAt) => endsAt > now);
-      if (isBusy(collectorId, now)) brokenPromises.add(`a second task beside an open one: ${collectorId}`);
-      if (build === targetBuild) brokenPromises.add(`a task for the build it runs: ${collectorId}`);
-      if (running.length >= slots) brokenPromises.add(`more than ${slots} tasks at once`);
-      if (!alive) return failed({ kind: 'refused', code: 'collector.not.alive', detail: '' });
-      const attempt = (creates.get(collectorId) ?? 0) + 1;
-      creates.set(collectorId, attempt);
-      const fate = fateOf(collectorId, attempt);
-      const task = { collectorId, createdAt: now, endsAt: now + fate.durationMs, fate };
-      tasks.push(task);
-      lastTasks.set(collectorId, task);
-      running.push(task.endsAt);
-      return ok({ taskId: String(tasks.length) });
-    },
+    reserveCreate: async ({ collectorId }) => ok({ giveUp: () => {}, send: async () => create(collectorId) }),
     pollTask: async (taskId) => {
       const now = clock.now();
       const task = tasks[Number(taskId) - 1];

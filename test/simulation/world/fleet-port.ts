@@ -129,7 +129,7 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
         );
         return ok(found === undefined ? undefined : shown(found));
       }),
-    createTask: async () => unavailable('creates belong to a rollout'),
+    reserveCreate: async () => unavailable('creates belong to a rollout'),
     pollTask: (taskId) =>
       read(({ serviceAt }) => {
         const task = service.tasks.get(taskId);
@@ -171,20 +171,14 @@ export function makeFleetPort(night: Night, process: ProcessModel): FleetPort {
     fleet,
     createFor: (rolloutId) => ({
       ...fleet,
-      createTask: async ({ collectorId, toBuild }, beforeSend) => {
+      reserveCreate: async ({ collectorId, toBuild }) => {
         await night.point(process);
         // Its place in the API budget.
         await process.wait(
           night.strikes('slowAnswer', chances) ? chances.int(1_000, 90_000) : chances.int(0, 400),
         );
-        if (!(await beforeSend())) return { ok: false, failure: { kind: 'cancelled', sent: false } };
-        return send(
-          night,
-          process,
-          chances,
-          { rolloutId, collectorId, toBuild, daemon: process.name, account },
-          travelMs,
-        );
+        const create = { rolloutId, collectorId, toBuild, daemon: process.name, account };
+        return ok({ send: () => send(night, process, chances, create, travelMs), giveUp: () => {} });
       },
     }),
   };

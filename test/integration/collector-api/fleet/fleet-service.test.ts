@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../../../src/collector-api/wire/service-circuit.ts';
 import { sendWithinMs } from '../../../../src/orchestrator/ports/fleet-service.ts';
+import { createTask } from '../../../support/create-task.ts';
 import {
   type Script,
   type SeenRequest,
@@ -40,7 +41,7 @@ describe('the fleet service', () => {
         sendJson(response, 202, { id: '9223372036854775807', link: { rel: 'self', href: '/x' }, extra: 1 }),
       );
       const order: unknown[] = [];
-      const answer = await fleet.createTask(target, async () => {
+      const answer = await createTask(fleet, target, async () => {
         order.push(budget.taken.at(-1), budget.held(), server.requests.length);
         return true;
       });
@@ -54,7 +55,7 @@ describe('the fleet service', () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendText(response, 202, '{"id": 9223372036854775807}'),
       );
-      expect(await fleet.createTask(target, send)).toEqual({
+      expect(await createTask(fleet, target, send)).toEqual({
         ok: true,
         value: { taskId: '9223372036854775807' },
       });
@@ -62,18 +63,10 @@ describe('the fleet service', () => {
 
     it('sends nothing when the intent could not be written', async () => {
       const { fleet, server, budget, seen } = await aCollectorApi(() => {});
-      const answer = await fleet.createTask(target, async () => false);
+      const answer = await createTask(fleet, target, async () => false);
       expect(answer).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
       expect(server.requests).toEqual([]);
       expect(seen).toEqual([]);
-      expect(budget.held()).toBe(0);
-    });
-
-    it('gives its place back when writing the intent throws, and lets that through', async () => {
-      const { fleet, server, budget } = await aCollectorApi(() => {});
-      const broken = fleet.createTask(target, () => Promise.reject(new TypeError('a bug')));
-      await expect(broken).rejects.toThrow('a bug');
-      expect(server.requests).toEqual([]);
       expect(budget.held()).toBe(0);
     });
 
@@ -91,21 +84,21 @@ describe('the fleet service', () => {
     ])('is in doubt when %s', async (_name, script) => {
       // Long enough to leave on a machine that has other work to do: what has not left is in no doubt.
       const { fleet, budget } = await aCollectorApi(script, { requestTimeoutMs: 500 });
-      const answer = await fleet.createTask(target, send);
+      const answer = await createTask(fleet, target, send);
       expect(answer).toMatchObject({ ok: false, failure: { kind: 'unavailable', sent: true } });
       expect(budget.held()).toBe(0);
     });
 
     it('was certainly not sent when no connection could be made', async () => {
       const { fleet } = await aCollectorApi(() => {}, { baseUrl: 'http://127.0.0.1:1/api' });
-      expect(await fleet.createTask(target, send)).toMatchObject({
+      expect(await createTask(fleet, target, send)).toMatchObject({
         failure: { kind: 'unavailable', sent: false },
       });
     });
 
     it('was certainly not acted on when a 429 is cut off', async () => {
       const { fleet, budget } = await aCollectorApi((_request, response) => sendCutOff(response, 429));
-      expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'throttled' } });
+      expect(await createTask(fleet, target, send)).toMatchObject({ failure: { kind: 'throttled' } });
       expect(budget.pauses).toHaveLength(1);
     });
 
@@ -121,14 +114,14 @@ describe('the fleet service', () => {
       ['no object', 17, 'status.400'],
     ])('is refused with its code when the error body is %s', async (_name, body, code) => {
       const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, body));
-      expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'refused', code } });
+      expect(await createTask(fleet, target, send)).toMatchObject({ failure: { kind: 'refused', code } });
     });
 
     it('tells what a refusal says in one line, cut to whole characters', async () => {
       const detailOf = async (message: string) => {
         const body = { code: 'odd', message };
         const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, body));
-        const answer = await fleet.createTask(target, send);
+        const answer = await createTask(fleet, target, send);
         return !answer.ok && 'detail' in answer.failure ? answer.failure.detail : undefined;
       };
       expect(await detailOf('a\r\nfake\u001b line\u202e😀')).toBe(
@@ -144,7 +137,7 @@ describe('the fleet service', () => {
       const { fleet } = await aCollectorApi((_request, response) =>
         sendJson(response, status, { code: 'forbidden' }),
       );
-      const answer = await fleet.createTask(target, send);
+      const answer = await createTask(fleet, target, send);
       expect(answer).toMatchObject({ failure: { kind: 'misconfigured' } });
       expect(JSON.stringify(answer)).toMatch(/Give|Check/);
     });
@@ -168,7 +161,7 @@ describe('the fleet service', () => {
           ),
         );
         for (let time = 1; time <= unansweredMax; time += 1) {
-          const answer = await fleet.createTask(target, send);
+          const answer = await createTask(fleet, target, send);
           expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
           expect(JSON.stringify(answer)).not.toContain('capability');
         }
@@ -189,7 +182,7 @@ describe('the fleet service', () => {
           sendText(response, status, text, type === undefined ? {} : { 'content-type': type }),
         );
         for (let time = 1; time <= unansweredMax; time += 1) {
-          expect(await fleet.createTask(target, send)).toMatchObject({ failure: { kind: 'misconfigured' } });
+          expect(await createTask(fleet, target, send)).toMatchObject({ failure: { kind: 'misconfigured' } });
         }
         expect(budget.standings).toEqual([]);
       },
@@ -215,22 +208,22 @@ describe('the fleet service', () => {
         intentAt = performance.now();
         return true;
       };
-      const late = await fleet.createTask(target, intend);
+      const late = await createTask(fleet, target, intend);
       expect(late).toEqual({ ok: false, failure: { kind: 'cancelled', sent: false } });
       expect(await listing).toMatchObject({ ok: true });
       expect(server.requests.filter(({ method }) => method === 'POST')).toHaveLength(0);
       expect(budget.standings).toEqual([]);
-      expect(await fleet.createTask(target, send)).toMatchObject({ ok: true });
+      expect(await createTask(fleet, target, send)).toMatchObject({ ok: true });
     });
 
     it('says whether it had been sent when it is given up', async () => {
       const giveUp = new AbortController();
       const { fleet } = await aCollectorApi(() => giveUp.abort());
-      expect(await fleet.createTask(target, send, giveUp.signal)).toEqual({
+      expect(await createTask(fleet, target, send, giveUp.signal)).toEqual({
         ok: false,
         failure: { kind: 'cancelled', sent: true },
       });
-      expect(await fleet.createTask(target, send, giveUp.signal)).toEqual({
+      expect(await createTask(fleet, target, send, giveUp.signal)).toEqual({
         ok: false,
         failure: { kind: 'cancelled', sent: false },
       });
@@ -263,7 +256,7 @@ describe('the fleet service', () => {
       );
       expect(await fleet.pollTask('1')).toMatchObject({ value: { status: 3, message: '' } });
       expect(await fleet.listBuilds()).toMatchObject({ value: [{ version: '19.1-1', latest: false }] });
-      expect(await fleet.createTask(target, send)).toEqual({ ok: true, value: { taskId: '5' } });
+      expect(await createTask(fleet, target, send)).toEqual({ ok: true, value: { taskId: '5' } });
     });
 
     it('takes a Date that jumps for no time, so that it neither proves a return nor a death (P10, P14)', async () => {
@@ -742,14 +735,14 @@ describe('the fleet service', () => {
       ['a secret', accessKey],
     ])('are no id of a task when %s: its create is in doubt (P1, P12)', async (_why, id) => {
       const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 202, { id }));
-      const answer = await fleet.createTask(target, send);
+      const answer = await createTask(fleet, target, send);
       expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: true } });
       expect(JSON.stringify(answer)).not.toContain(id);
     });
 
     it('are the code of a refusal too', async () => {
       const { fleet } = await aCollectorApi((_request, response) => sendJson(response, 400, { code: long }));
-      const text = JSON.stringify(await fleet.createTask(target, send));
+      const text = JSON.stringify(await createTask(fleet, target, send));
       expect(text).toContain('"refused"');
       expect(text).not.toContain(accessKey);
       expect(text.length).toBeLessThan(1_000);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { unansweredMax } from '../../../../src/collector-api/wire/service-circuit.ts';
 import { PausedTooLong } from '../../../../src/orchestrator/ports/api-budget.ts';
+import { createTask } from '../../../support/create-task.ts';
 import { type Script, sendCutOff, sendJson, sendText } from '../../../support/network/scripted-server.ts';
 import { aCollectorApi } from '../../../support/setup/collector-api-setup.ts';
 
@@ -100,7 +101,7 @@ describe('a service that is down', () => {
     });
     let intents = 0;
     const start = () =>
-      fleet.createTask(create, async () => {
+      createTask(fleet, create, async () => {
         intents += 1;
         return true;
       });
@@ -121,7 +122,7 @@ describe('a service that is down', () => {
       sendJson(response, 200, targets, cookie),
     );
     budget.markProbe(true);
-    const answer = await fleet.createTask(create, async () => true);
+    const answer = await createTask(fleet, create, async () => true);
     expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
     expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
     expect(budget.held()).toBe(0);
@@ -132,7 +133,7 @@ describe('a service that is down', () => {
       sendJson(response, 200, targets),
     );
     budget.refuse(new PausedTooLong('The service is down.'));
-    expect(await fleet.createTask(create, async () => true)).toEqual({
+    expect(await createTask(fleet, create, async () => true)).toEqual({
       ok: false,
       failure: { kind: 'unavailable', sent: false, detail: 'The service is down.' },
     });

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { unansweredHereMax } from '../../../../src/collector-api/wire/service-addresses.ts';
+import { createTask } from '../../../support/create-task.ts';
 import {
   type Script,
   sendJson,
@@ -295,7 +296,7 @@ describe('the session with the service', () => {
       const { fleet } = await aCollectorApi(moveTo(other.url), { allowedHosts: [`127.0.0.1:${other.port}`] });
       let intents = 0;
       const create = () =>
-        fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => {
+        createTask(fleet, { collectorId: 1, toBuild: '19.500-1' }, async () => {
           intents += 1;
           return true;
         });
@@ -427,7 +428,7 @@ describe('the session with the service', () => {
         const { fleet, seen, cure } = await astray(gone);
         cure();
         const before = seen();
-        const answer = await fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
+        const answer = await createTask(fleet, { collectorId: 1, toBuild: '19.500-1' }, async () => true);
         expect(answer).toMatchObject({ failure: { kind: 'notFound' } });
         expect(seen()).toEqual({ here: before.here, there: before.there + 1 });
       });
@@ -435,7 +436,7 @@ describe('the session with the service', () => {
       it('holds no create when the question that goes before it finds nothing there', async () => {
         const { fleet, budget } = await astray(gone);
         budget.markProbe(true);
-        const answer = await fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
+        const answer = await createTask(fleet, { collectorId: 1, toBuild: '19.500-1' }, async () => true);
         expect(answer).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
         expect(budget.held()).toBe(0);
       });
@@ -469,7 +470,7 @@ describe('the session with the service', () => {
         : sendText(response, 431, '<html>'),
     );
     expect((await fleet.pollTask('1')).ok).toBe(true);
-    const create = fleet.createTask({ collectorId: 1, toBuild: '19.500-1' }, async () => true);
+    const create = createTask(fleet, { collectorId: 1, toBuild: '19.500-1' }, async () => true);
     expect(await create).toMatchObject({ failure: { kind: 'unavailable', sent: false } });
     expect((await fleet.pollTask('1')).ok).toBe(true);
     expect(server.requests.map(({ headers }) => headers.cookie?.length)).toEqual([

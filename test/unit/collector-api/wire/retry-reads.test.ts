@@ -27,7 +27,8 @@ function aClient(
     const value = { body: { targets: [] } as never, serviceAt: null, etag: null };
     return Promise.resolve(failure === undefined ? { ok: true, value } : { ok: false, failure });
   };
-  const client: ServiceClient = { call: answer, hider: () => (text) => text, close: async () => {} };
+  const reserve = async () => ({ ok: true as const, value: { send: answer, giveUp: () => {} } });
+  const client: ServiceClient = { call: answer, reserve, hider: () => (text) => text, close: async () => {} };
   const window = makeRetryWindow({ withinMs: 30_000, now: () => now, onOpen: (reason) => told.push(reason) });
   const retried = withRetriedReads(client, window, async (forMs) => {
     now += forMs;

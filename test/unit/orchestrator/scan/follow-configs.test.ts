@@ -7,7 +7,15 @@ import type { AccountStatus } from '../../../../src/rollout/model/account.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { UpgradeState } from '../../../../src/rollout/model/upgrade.ts';
 import type { LivingDaemon, PolicyConfig } from '../../../../src/rollout/reload/newest-config.ts';
-import { aFleetService, aPolicy, aRollout, aWave, someGroups, startedAt } from '../../../support/builders.ts';
+import {
+  aFleetService,
+  aPolicy,
+  aRollout,
+  aWave,
+  reserving,
+  someGroups,
+  startedAt,
+} from '../../../support/builders.ts';
 import { lossless } from '../../../support/lossless.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
 import {
@@ -51,11 +59,10 @@ async function setUp() {
     store,
     register: makeMemoryFleetRegister(),
     fleet: aFleetService({
-      createTask: async ({ collectorId }, writeIntent) => {
-        if (!(await writeIntent())) return { ok: false, failure: { kind: 'cancelled', sent: false } };
+      reserveCreate: reserving(async ({ collectorId }) => {
         tasks.push(collectorId);
         return { ok: true, value: { taskId: `task-${collectorId}` } };
-      },
+      }),
     }),
     queue: { deliver: async () => undefined, bringForward: async () => undefined },
     backgroundTasks: { run: async () => undefined },

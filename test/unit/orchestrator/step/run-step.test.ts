@@ -14,6 +14,7 @@ import {
   aPolicy,
   aRollout,
   aWave,
+  reserving,
   someGroups,
   startedAt as t,
 } from '../../../support/builders.ts';
@@ -34,7 +35,7 @@ const nothing: FleetService = {
   readFleet: unasked,
   readInventory: unasked,
   findCollector: unasked,
-  createTask: unasked,
+  reserveCreate: unasked,
   pollTask: unasked,
   pollCollector: unasked,
 };
@@ -167,12 +168,13 @@ describe('a create that waits for its place in the API budget', () => {
     const sent: number[] = [];
     const looked: number[] = [];
     const job = await aJob(rollout, queued, {
-      createTask: async (_task, beforeSend) => {
-        await meanwhile(job);
-        if (!(await beforeSend())) return { ok: false, failure: { kind: 'cancelled', sent: false } };
-        sent.push(job.clock.at);
-        return { ok: true, value: { taskId: '7' } };
-      },
+      reserveCreate: reserving(
+        async () => {
+          sent.push(job.clock.at);
+          return { ok: true, value: { taskId: '7' } };
+        },
+        () => meanwhile(job),
+      ),
       pollCollector: async () => {
         looked.push(job.clock.at);
         return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
@@ -200,10 +202,7 @@ describe('a create that waits for its place in the API budget', () => {
       aRollout(),
       queued,
       {
-        createTask: async (_task, beforeSend) => {
-          expect(await beforeSend()).toBe(true);
-          return { ok: false, failure: { kind: 'cancelled', sent: false } };
-        },
+        reserveCreate: reserving(async () => ({ ok: false, failure: { kind: 'cancelled', sent: false } })),
         pollCollector: async () => ({
           ok: false,
           failure: { kind: 'unavailable', sent: true, detail: '' },
@@ -214,6 +213,19 @@ describe('a create that waits for its place in the API budget', () => {
     await job.run();
     expect(notes).toMatchObject([{ event: 'daemon.starved' }]);
     expect(await job.stored()).toMatchObject({ progress: { state: 'queued' }, tally: { attempts: 0 } });
+  });
+
+  it('gives its place up when its intent can not be stored', async () => {
+    let held = 0;
+    const job = await aJob(aRollout(), queued, {
+      reserveCreate: async () => {
+        held += 1;
+        return { ok: true, value: { send: unasked, giveUp: () => (held -= 1) } };
+      },
+    });
+    vi.spyOn(job.store, 'saveIntent').mockRejectedValue(new Error('Redis is away'));
+    await expect(job.run()).rejects.toThrow('Redis is away');
+    expect(held).toBe(0);
   });
 
   it('does not leave when the clock was set back (P1)', async () => {
@@ -234,14 +246,18 @@ describe('a create that waits for its place in the API budget', () => {
     const upgrade = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
     await kept.freeze({ rollout: aRollout(), upgrades: [upgrade], groups: someGroups(), events: [] });
     const inPlace = new Map<string, number>();
+    let before: ReadonlyMap<string, number> = new Map();
     const fleet: FleetService = {
       ...nothing,
-      createTask: async (_task, beforeSend) => {
-        const before = new Map(counted.calls);
-        expect(await beforeSend()).toBe(true);
-        for (const [name, calls] of counted.calls) inPlace.set(name, calls - (before.get(name) ?? 0));
-        return { ok: true, value: { taskId: '7' } };
-      },
+      reserveCreate: reserving(
+        async () => {
+          for (const [name, calls] of counted.calls) inPlace.set(name, calls - (before.get(name) ?? 0));
+          return { ok: true, value: { taskId: '7' } };
+        },
+        () => {
+          before = new Map(counted.calls);
+        },
+      ),
     };
     const parts = {
       ...quietParts,
@@ -310,7 +326,7 @@ describe('a collector whose row was read a moment before it was admitted', () =>
       calls.push(call);
       return { ok: false, failure: { kind: 'unavailable', sent: true, detail: '' } };
     };
-    const fleet = { pollCollector: unanswered('look'), createTask: unanswered('create') };
+    const fleet = { pollCollector: unanswered('look'), reserveCreate: unanswered('create') };
     const rollout = aRollout({ waves: [aWave({ state: 'open', size: 1 })] });
     const job = await aJob(rollout, pending, fleet, { trustedSince: () => trustedSince, observations });
     job.clock.at = t + 2;
@@ -346,10 +362,10 @@ describe('a step that has stored what it saw', () => {
 
 describe('a create that is refused since a person upgraded the collector by hand', () => {
   const queued = anUpgrade({ state: 'queued', dueAt: t, freshAt: t, startBy: null });
-  const refusing: FleetService['createTask'] = async (_task, beforeSend) => {
-    expect(await beforeSend()).toBe(true);
-    return { ok: false, failure: { kind: 'refused', code: 'collector.version.invalid', detail: 'no' } };
-  };
+  const refusing = reserving(async () => ({
+    ok: false,
+    failure: { kind: 'refused', code: 'collector.version.invalid', detail: 'no' },
+  }));
   const showing = (build: string): FleetService['pollCollector'] => {
     const value = { build, alive: true, lastSeenAlive: t, serviceAt: t, upgradable: null };
     return async () => ({ ok: true, value });
@@ -359,7 +375,7 @@ describe('a create that is refused since a person upgraded the collector by hand
   };
 
   it('is withdrawn, and the builds on offer are not even asked for', async () => {
-    const fleet = { createTask: refusing, pollCollector: showing(queued.identity.toBuild) };
+    const fleet = { reserveCreate: refusing, pollCollector: showing(queued.identity.toBuild) };
     const job = await aJob(aRollout(), queued, fleet);
     expect(await job.run()).toEqual({ job: 'end' });
     expect(await job.stored()).toMatchObject({
@@ -371,7 +387,7 @@ describe('a create that is refused since a person upgraded the collector by hand
     let creates = 0;
     let isKilled = true;
     const job = await aJob(aRollout(), queued, {
-      createTask: async (...call) => {
+      reserveCreate: async (...call) => {
         creates += 1;
         return refusing(...call);
       },
@@ -391,7 +407,7 @@ describe('a create that is refused since a person upgraded the collector by hand
   });
 
   it('holds the rollout before it gives its slot back when the build is no longer on offer (P6)', async () => {
-    const fleet = { createTask: refusing, pollCollector: showing('19.441-2') };
+    const fleet = { reserveCreate: refusing, pollCollector: showing('19.441-2') };
     const rollout = aRollout();
     const job = await aJob(rollout, queued, { ...fleet, listBuilds: offering('19.999-9') });
     const saves: string[] = [];
@@ -409,7 +425,7 @@ describe('a create that is refused since a person upgraded the collector by hand
   });
 
   it('fails the collector for good when it runs another build, and the target is on offer', async () => {
-    const fleet = { createTask: refusing, pollCollector: showing('19.441-2') };
+    const fleet = { reserveCreate: refusing, pollCollector: showing('19.441-2') };
     const job = await aJob(aRollout(), queued, { ...fleet, listBuilds: offering(queued.identity.toBuild) });
     await job.run();
     expect(await job.stored()).toMatchObject({ progress: { state: 'failed', failureClass: 'permanent' } });
