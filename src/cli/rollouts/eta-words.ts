@@ -10,16 +10,16 @@ const dayMs: DurationMs = 86_400_000;
 export function etaWords(eta: Eta, now: EpochMs): string {
   switch (eta.kind) {
     case 'at':
-      return `eta ${etaInstant(eta.at, now)} ${figureWords(eta)}`;
+      return `about ${etaInstant(eta.at, now)} ${figureWords(eta)}`;
     case 'afterApproval': {
       const words = `${formatDuration(eta.durationMs)} ${figureWords(eta)}`;
       if (eta.approvalAt === null) return `after approval: ${words}`;
       return `approval due ${etaInstant(eta.approvalAt, now)}, then ${words}`;
     }
     case 'atTheLatest':
-      return `eta at the latest ${etaInstant(eta.at, now)}`;
+      return `at the latest ${etaInstant(eta.at, now)}`;
     default:
-      return `eta unknown: ${etaUnknownWords[eta.reason]}`;
+      return `unknown: ${etaUnknownWords[eta.reason]}`;
   }
 }
 

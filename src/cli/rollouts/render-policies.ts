@@ -5,11 +5,17 @@ import { describeOrphan } from '../../orchestrator/operations/list-policies.ts';
 import { configWords } from '../../rollout/reload/newest-config.ts';
 import { showInstant } from '../shell/show-instant.ts';
 
-/** One line for each policy: its last scan for work, what came of it, and when the next one is; and one for each rollout without a policy. */
+/**
+ * What stands in the way of all, a line for each rollout without a policy, and one for each policy: its last scan, its
+ * outcome, and when the next one is due.
+ * @param onlyTrouble leave out the scans that did not fail
+ */
 export function renderPolicies(
   { notReady, configProblem, policies, orphans }: PolicyStatuses,
   now: EpochMs,
+  { onlyTrouble = false }: { readonly onlyTrouble?: boolean } = {},
 ): readonly string[] {
+  const scanned = policies.filter(({ lastScan }) => !onlyTrouble || lastScan?.outcome === 'failed');
   return [
     ...(notReady === undefined ? [] : [`not ready ${toPrintable(notReady)}`]),
     ...(configProblem === undefined ? [] : [`config    ${toPrintable(`${refusedWords} ${configProblem}`)}`]),
@@ -18,7 +24,7 @@ export function renderPolicies(
       const words = configWords(policy, config);
       return words === undefined ? [] : [`config    ${toPrintable(words)}`];
     }),
-    ...policies.map((standing) => `last scan ${toPrintable(standing.policy)} ${scanWords(standing, now)}`),
+    ...scanned.map((standing) => `last scan ${toPrintable(standing.policy)} ${scanWords(standing, now)}`),
   ];
 }
 

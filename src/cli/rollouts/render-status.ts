@@ -1,25 +1,22 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { EpochMs } from '../../base/time.ts';
-import { formatDuration } from '../../base/time.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
 import type { BlockerKind } from '../../rollout/decision/blocker.ts';
 import { leftOutLine } from '../../rollout/messages/exclusions.ts';
-import { failureLimitWords } from '../../rollout/messages/failures.ts';
-import type { WaveRule } from '../../rollout/model/policy.ts';
-import { failuresAllowed, formatAmount } from '../../rollout/model/policy.ts';
 import type { RolloutState } from '../../rollout/model/rollout.ts';
-import { stateWords } from '../../rollout/model/upgrade.ts';
-import { commandFor, quoteArgument } from '../../rollout/status/command-for.ts';
-import type { HeadlineKind } from '../../rollout/status/headline.ts';
-import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
+import { commandFor, commandNames, quoteArgument } from '../../rollout/status/command-for.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { showInstant } from '../shell/show-instant.ts';
 import { causeLines } from './cause-lines.ts';
 import { etaWords } from './eta-words.ts';
+import { type Fit, fitLines, type Part, usualWidth } from './fit-lines.ts';
+import { headlineColor, headlineWords } from './headline-words.ts';
 import { leftBehindWords } from './left-behind-words.ts';
-import { renderWaves } from './render-waves.ts';
+import { failedOf, renderWaves } from './render-waves.ts';
 import { outageWords, windowWords } from './waiting-words.ts';
 
-const barWidth = 23;
+const barWidth = 26;
 
 // The header has room for these.
 const backToShownMax = 3;
@@ -27,62 +24,59 @@ const backToShownMax = 3;
 // A glance has room for a few; the plan names more of them.
 const uncoveredShownMax = 3;
 
-/**
- * A rollout in one glance: where, is it safe, why waiting, when done, what can I do (DESIGN §5).
- * @param rules the policy's waves, where they are known: the status itself tells only what they come to
- */
+/** A rollout in one glance: where, is it safe, why waiting, when done, what can I do (DESIGN §5). */
 export function renderStatus(
   status: RolloutStatus,
   now: EpochMs,
-  { paint }: Pick<ConsoleOutput, 'paint'>,
-  rules: readonly WaveRule[] = [],
+  { paint, columns }: Pick<ConsoleOutput, 'paint' | 'columns'>,
 ): string {
+  const fit: Fit = { paint, width: columns ?? usualWidth };
+  const line = (label: string, ...parts: readonly Part[]) => fitLines(label, parts, fit);
   return [
-    headLine(status, paint),
-    progressLine(status, now),
-    ...gateLines(status, now, rules),
-    ...causeLines(status),
-    ...apiLines(status),
-    ...windowLines(status, now),
-    ...stateLines(status),
-    ...approvalLines(status),
-    ...heldLines(status),
-    ...rollbackLines(status),
-    ...standstillLines(status, now),
-    ...waitLines(status, now),
-    ...renderWaves(status, now, paint),
-    ...uncoveredLines(status),
-    ...leftOutLines(status),
-    verbLine(status),
+    ...headLines(status, now, fit),
+    ...line('all', ...progressParts(status, fit)),
+    ...renderWaves(status, now, fit),
+    ...causeLines(status, fit),
+    ...[
+      ...stateParts(status),
+      ...driftParts(status),
+      ...heldParts(status),
+      ...rollbackParts(status),
+      ...waitParts(status, now),
+      ...windowParts(status, now),
+      ...uncoveredParts(status),
+    ].flatMap(([label, text]) => line(label, text)),
+    ...endLines(status, now, fit),
+    ...line('plan', ...planParts(status)),
+    ...line('do', ...verbParts(status)),
   ].join('\n');
 }
 
-/** The wave whose turn it is, by its index; undefined when all have passed. */
-function currentWave({
-  waves,
-}: RolloutStatus): { readonly wave: WaveStatus; readonly index: number } | undefined {
-  const index = waves.findIndex(({ state }) => state !== 'passed');
-  const wave = waves[index];
-  return wave === undefined ? undefined : { wave, index };
-}
-
-function line(label: string, words: string): string {
-  return `${label.padEnd(9)} ${words}`;
-}
-
-function headLine(status: RolloutStatus, paint: ConsoleOutput['paint']): string {
-  const current = currentWave(status);
-  const where =
-    current === undefined
-      ? ''
-      : ` wave ${current.index + 1}/${status.waves.length} ${toPrintable(current.wave.name)}`;
+/** `production-20261122-3  → 19.536-4     NEEDS YOU: approve wave rest     1m12s`, in two lines where one has no room. */
+function headLines(status: RolloutStatus, now: EpochMs, { paint, width }: Fit): readonly string[] {
+  const name = toPrintable(status.id);
+  const target = `  → ${toPrintable(targetWords(status))}`;
+  const headline = headlineWords(status);
+  const lasts = formatDuration(wholeSeconds((status.endedAt ?? now) - status.createdAt));
+  const painted = paint(['bold', headlineColor(status)], headline);
+  const used = name.length + target.length + headline.length + lasts.length;
+  const gapMin = 2;
+  if (used + 2 * gapMin > width) {
+    const gap = ' '.repeat(Math.max(gapMin, width - headline.length - lasts.length));
+    return [`${paint('bold', name)}${target}`, `${painted}${gap}${lasts}`];
+  }
+  const free = width - used;
+  const before = Math.max(gapMin, Math.min(free - gapMin, headlineColumn - name.length - target.length));
   return [
-    paint('bold', toPrintable(status.id)),
-    `${toPrintable(status.fromBuilds.join(', '))} → ${toPrintable(targetWords(status))}`,
-    `${paintHeadline(status, paint)}${where}`,
-    `by ${toPrintable(status.startedBy)}`,
-    `plan ${toPrintable(status.planHash)}`,
-  ].join('   ');
+    `${paint('bold', name)}${target}${' '.repeat(before)}${painted}${' '.repeat(free - before)}${lasts}`,
+  ];
+}
+
+const headlineColumn = 41;
+
+/** Milliseconds without a part of a second, for a person. */
+export function wholeSeconds(ms: number): number {
+  return Math.max(0, Math.floor(ms / 1_000)) * 1_000;
 }
 
 /** A rollback goes to as many builds as its collectors had. */
@@ -92,174 +86,156 @@ function targetWords({ targetBuild, backTo }: RolloutStatus): string {
   return backTo.length > backToShownMax ? `${shown}, … (${backTo.length} builds)` : shown;
 }
 
-function progressLine(status: RolloutStatus, now: EpochMs): string {
-  const { counts, planned, waves, eta } = status;
+function progressParts(status: RolloutStatus, { width }: Fit): readonly Part[] {
+  const { counts, planned, waves, inFlight, concurrency } = status;
+  const failed = failedOf(status);
   const setAside = waves.reduce((sum, wave) => sum + wave.setAside, 0);
-  const parts = [
-    `${bar(counts.succeeded, planned)}  ${counts.succeeded}/${planned} ok`,
-    `in flight ${status.inFlight}/${status.concurrency}`,
-    `failed ${counts.failed + counts.timedOut + counts.unconfirmed}`,
-    `deferred ${counts.deferred}`,
+  const others: ReadonlyArray<readonly [number, string]> = [
+    [counts.pending, `${counts.pending} to do`],
+    [inFlight, `${inFlight}/${concurrency} in flight`],
+    [counts.verifying, `${counts.verifying} verifying`],
+    [counts.retrying, `${counts.retrying} to retry`],
+    [counts.deferred, `${counts.deferred} deferred`],
+    [counts.withdrawn, `${counts.withdrawn} withdrawn`],
+    [counts.rolledBack, `${counts.rolledBack} taken back`],
+    [setAside, `${setAside} of these set aside`],
   ];
-  if (counts.retrying > 0) parts.push(`to retry ${counts.retrying}`);
-  if (counts.withdrawn > 0) parts.push(`withdrawn ${counts.withdrawn}`);
-  if (counts.rolledBack > 0) parts.push(`taken back ${counts.rolledBack}`);
-  if (setAside > 0) parts.push(`set aside ${setAside}`);
-  if (eta !== null) parts.push(etaWords(eta, now));
-  return line('progress', parts.join('   '));
+  const failedWords = `${failed} failed`;
+  const bar = drawBar(counts.succeeded, planned, width < usualWidth ? 10 : barWidth);
+  return [
+    `${bar}  ${counts.succeeded}/${planned}`,
+    failed > 0 ? { text: failedWords, color: 'red' } : failedWords,
+    ...others.filter(([count]) => count > 0).map(([, words]) => words),
+  ];
 }
 
-function gateLines(status: RolloutStatus, now: EpochMs, rules: readonly WaveRule[]): readonly string[] {
-  const wave = currentWave(status)?.wave;
-  if (wave === undefined) return [];
-  const allowed = ` of ${allowedWords(wave, rules)}`;
-  const words = [`failures ${failureLimitWords({ ...wave, lostWeight: status.lostWeight }, allowed)}`];
-  if (wave.soakEndsAt !== null && wave.state === 'soaking' && goesOn.includes(status.state)) {
-    words.push(`soak ${formatDuration(Math.max(0, wave.soakEndsAt - now))} to go`);
-  }
-  for (const gate of wave.gates) words.push(toPrintable(gate.words));
-  return [line('gate', words.join('   '))];
+/** A bar of a fixed width. */
+function drawBar(done: number, of: number, width: number): string {
+  const filled = of === 0 ? width : Math.floor((done / of) * width);
+  return '█'.repeat(filled) + '░'.repeat(width - filled);
 }
 
-/** States in which a soak still leads somewhere. */
-const goesOn: readonly RolloutState[] = ['running', 'held', 'paused'];
-
-/** A config that was changed since the plan was frozen may hold another rule: it is shown only where it agrees. */
-function allowedWords(wave: WaveStatus, rules: readonly WaveRule[]): string {
-  const planned = wave.size - wave.joined;
-  const rule = rules.find(({ name }) => name === wave.name)?.maxFailures;
-  const name = toPrintable(wave.name);
-  if (rule?.kind !== 'percent' || failuresAllowed(rule, planned) !== wave.failuresAllowed) {
-    return `${wave.failuresAllowed} allowed in ${name} (${planned})`;
-  }
-  return `${wave.failuresAllowed} allowed in ${name} (${formatAmount(rule)} of ${planned})`;
-}
-
-function apiLines({ api }: RolloutStatus): readonly string[] {
-  if (api === null) return [];
-  const { requestsPerSecond: used, requestsPerSecondMax: max, rateLimited } = api;
-  return [line('api', `${used.toFixed(1)}/${Number(max.toFixed(2))} req/s   429s ${rateLimited}`)];
-}
-
-function windowLines({ window, endedAt }: RolloutStatus, now: EpochMs): readonly string[] {
-  return window === null || endedAt !== null ? [] : [line('window', windowWords(window, now))];
-}
+type Line = readonly [label: string, text: Part];
 
 /** States that want a word of why; the others say enough by themselves, or have lines of their own. */
 const stateLabels: Partial<Record<RolloutState, string>> = {
   held: 'held',
   paused: 'paused',
   aborted: 'aborted',
-  rollingBack: 'rollback',
-  rolledBack: 'rollback',
+  rollingBack: 'back',
+  rolledBack: 'back',
   superseded: 'ended',
 };
 
-function stateLines({ state, reason }: RolloutStatus): readonly string[] {
+function stateParts({ state, reason }: RolloutStatus): readonly Line[] {
   const label = stateLabels[state];
-  return label === undefined || reason === '' ? [] : [line(label, toPrintable(reason))];
+  return label === undefined || reason === '' ? [] : [[label, toPrintable(reason)]];
 }
 
-function approvalLines(status: RolloutStatus): readonly string[] {
-  const { drift, state } = status;
-  const lines: string[] = [];
-  if (drift !== null && state === 'awaitingApproval') {
-    lines.push(line('drift', toPrintable(`since plan ${drift.from}: ${drift.words}`)));
-  }
-  const what =
-    state === 'awaitingApproval'
-      ? 'the plan'
-      : status.verbs.includes('approve')
-        ? `wave ${toPrintable(currentWave(status)?.wave.name ?? '')}`
-        : undefined;
-  if (what === undefined) return lines;
-  return [...lines, line('approval', `${what} waits for it: ${commandFor(status, 'approve')}`)];
+function driftParts({ drift, state }: RolloutStatus): readonly Line[] {
+  if (drift === null || state !== 'awaitingApproval') return [];
+  return [['drift', toPrintable(`since plan ${drift.from}: ${drift.words}`)]];
 }
 
-function heldLines(status: RolloutStatus): readonly string[] {
+function heldParts(status: RolloutStatus): readonly Line[] {
   const { buildHold, strata, endedAt, state } = status;
-  const lines: string[] = [];
+  const lines: Line[] = [];
   if (buildHold !== null) {
     const { build, reason, by } = buildHold;
     const words = `build ${toPrintable(build)} is held: ${toPrintable(reason)} (by ${toPrintable(by)})`;
     const then = state === 'held' ? `, then ${commandFor(status, 'resume')}` : '';
-    lines.push(line('held', `${words}; upwave release ${quoteArgument(build)}${then}`));
+    lines.push(['held', `${words}; upwave release ${quoteArgument(build)}${then}`]);
   }
   for (const { label, reason, waiting } of strata.held) {
     const words = toPrintable(`stratum ${label}: ${reason}`);
     const wait = waiting > 0 ? `; ${waiting} wait` : '';
     // There is nothing to go on with in one that is over.
     const release = endedAt === null ? `; upwave release ${quoteArgument(label)}` : '';
-    lines.push(line('held', `${words}${wait}${release}`));
+    lines.push(['held', `${words}${wait}${release}`]);
   }
   return lines;
 }
 
-function rollbackLines(status: RolloutStatus): readonly string[] {
+function rollbackParts(status: RolloutStatus): readonly Line[] {
   const { rollbackOf, rollbackId } = status;
-  const lines: string[] = [];
-  if (rollbackOf !== null) lines.push(line('rollback', `of ${toPrintable(rollbackOf)}`));
-  if (rollbackId !== null) {
-    lines.push(line('rollback', `is ${toPrintable(rollbackId)}: upwave status ${quoteArgument(rollbackId)}`));
-  }
-  return [...lines, ...leftBehindWords(status).map((words) => line('left', words))];
-}
-
-function standstillLines({ api }: RolloutStatus, now: EpochMs): readonly string[] {
-  const standstill = api?.standstill ?? null;
-  return standstill === null ? [] : [line('waits', outageWords(standstill, now))];
+  return [
+    ...(rollbackOf === null ? [] : [['back', `the rollback of ${toPrintable(rollbackOf)}`] as const]),
+    ...(rollbackId === null
+      ? []
+      : [['back', `by ${toPrintable(rollbackId)}: upwave status ${quoteArgument(rollbackId)}`] as const]),
+    ...leftBehindWords(status).map((words) => ['left', words] as const),
+  ];
 }
 
 /** Blockers that other lines tell. */
-const hasOwnLines: ReadonlySet<BlockerKind> = new Set(['planApproval', 'held', 'paused', 'buildHeld']);
+const hasOwnLines: ReadonlySet<BlockerKind> = new Set([
+  'planApproval',
+  'waveApproval',
+  'held',
+  'paused',
+  'buildHeld',
+]);
 
-function waitLines(status: RolloutStatus, now: EpochMs): readonly string[] {
-  return status.blockers
+function waitParts({ api, blockers }: RolloutStatus, now: EpochMs): readonly Line[] {
+  const standstill = api?.standstill ?? null;
+  const outage: readonly Line[] = standstill === null ? [] : [['waits', outageWords(standstill, now)]];
+  const others = blockers
     .filter(({ kind }) => !hasOwnLines.has(kind))
-    .map(({ reason, until }) => {
+    .map(({ reason, until }): Line => {
       const end = until === null ? '' : `, until ${showInstant(until, now)}`;
-      return line('waits', `${toPrintable(reason)}${end}`);
+      return ['waits', `${toPrintable(reason)}${end}`];
     });
+  return [...outage, ...others];
 }
 
-function uncoveredLines({ strata: { total, uncovered }, waves, endedAt }: RolloutStatus): readonly string[] {
+function windowParts({ window, endedAt }: RolloutStatus, now: EpochMs): readonly Line[] {
+  return window === null || endedAt !== null ? [] : [['window', windowWords(window, now)]];
+}
+
+function uncoveredParts({ strata: { total, uncovered }, waves, endedAt }: RolloutStatus): readonly Line[] {
   const last = waves.at(-1);
   const isYetToCome = last?.state === 'waiting' || last?.state === 'awaitingApproval';
   if (uncovered.count === 0 || waves.length < 2 || !isYetToCome || endedAt !== null) return [];
   const shown = uncovered.labels.slice(0, uncoveredShownMax);
   const more = uncovered.count > shown.length ? '; …' : '';
-  const labels = toPrintable(shown.join('; '));
   const words = `${uncovered.count} of ${total} strata are in no wave before ${toPrintable(last.name)}`;
-  return [line('uncovered', `${words}: ${labels}${more}`)];
+  return [['strata', `${words}: ${toPrintable(shown.join('; '))}${more}`]];
 }
 
-function leftOutLines({ leftOut }: RolloutStatus): readonly string[] {
-  return leftOut.length === 0 ? [] : [line('left out', toPrintable(leftOutLine(leftOut)))];
+/** When it is expected to end, and what the service is asked. */
+function endLines({ eta, api }: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
+  if (eta === null && api === null) return [];
+  const parts: Part[] = eta === null ? [] : [etaWords(eta, now)];
+  if (api !== null) {
+    const { requestsPerSecond: used, requestsPerSecondMax: max, rateLimited } = api;
+    const limited: Part = rateLimited === 0 ? '' : { text: `429s ${rateLimited}`, color: 'red' };
+    parts.push(
+      `${used.toFixed(1)}/${Number(max.toFixed(2))} requests/s`,
+      ...(limited === '' ? [] : [limited]),
+    );
+  }
+  return fitLines('end', parts, fit);
 }
 
-function verbLine(status: RolloutStatus): string {
-  const commands = status.verbs.map((verb) => commandFor(status, verb).replace(/^upwave /, ''));
-  const nothing = status.endedAt === null ? 'nothing: it ends by itself' : 'nothing: it is over';
-  return line('do', commands.length === 0 ? nothing : `upwave ${commands.join(' | ')}`);
+/** What it is made of: for a verb that names it, and for who asks where a collector is. */
+function planParts({ planHash, startedBy, fromBuilds, leftOut }: RolloutStatus): readonly Part[] {
+  return [
+    `${toPrintable(planHash)} by ${toPrintable(startedBy)}`,
+    ...(fromBuilds.length === 0 ? [] : [`from ${toPrintable(fromBuilds.join(', '))}`]),
+    ...(leftOut.length === 0 ? [] : [`left out ${toPrintable(leftOutLine(leftOut))}`]),
+  ];
 }
 
-function bar(done: number, of: number): string {
-  const filled = of === 0 ? barWidth : Math.floor((done / of) * barWidth);
-  return '█'.repeat(filled) + '░'.repeat(barWidth - filled);
-}
+/** Verbs by how likely they are what is wanted. */
+const firstVerbs: readonly RolloutVerb[] = ['approve', 'resume'];
 
-const badKinds: ReadonlySet<HeadlineKind> = new Set([
-  'newerVersion',
-  'otherAccount',
-  'held',
-  'waitsForService',
-  'waitsForInventory',
-  'finishedWithFailures',
-  'aborted',
-]);
-const goodKinds: ReadonlySet<HeadlineKind> = new Set(['running', 'succeeded']);
-
-function paintHeadline({ headline: { kind } }: RolloutStatus, paint: ConsoleOutput['paint']): string {
-  const color = badKinds.has(kind) ? 'red' : goodKinds.has(kind) ? 'green' : 'yellow';
-  return paint(color, stateWords(kind).toUpperCase());
+/** The likeliest command as a whole, then what else can be done: each of those shows what it would do, and asks. */
+function verbParts(status: RolloutStatus): readonly Part[] {
+  const { verbs, endedAt } = status;
+  const first = firstVerbs.find((verb) => verbs.includes(verb)) ?? verbs[0];
+  if (first === undefined) return [endedAt === null ? 'nothing: it ends by itself' : 'nothing: it is over'];
+  const others = verbs.filter((verb) => verb !== first).map((verb) => commandNames[verb]);
+  const command = commandFor(status, first);
+  const asked: Part = status.headline.needsPerson ? { text: command, color: 'yellow' } : command;
+  return [asked, ...(others.length === 0 ? [] : [`| ${others.join(' | ')}`])];
 }

@@ -1,82 +1,115 @@
 import { toPrintable } from '../../base/safe-text.ts';
-import type { EpochMs } from '../../base/time.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
+import { awaitsApproval } from '../../rollout/status/headline.ts';
 import type { RolloutStatus, WaveStatus } from '../../rollout/status/status.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
-import { showInstant } from '../shell/show-instant.ts';
+import { showMinute } from '../shell/show-instant.ts';
+import { type Fit, fitLines, type Part } from './fit-lines.ts';
 
-/** A column of the table; together they come to a wave's size (P9). */
-interface Column {
-  readonly head: string;
-  readonly of: (wave: WaveStatus) => number;
-  /** Left out while it is 0 in every wave. */
-  readonly isRare?: true;
+const stageWidth = 'soaking  '.length;
+const nameMin = 6;
+const nameMax = 16;
+
+/** The waves of a rollout, a line each: its stage, its numbers, which come to its size (P9), its budget, and until when. */
+export function renderWaves(status: RolloutStatus, now: EpochMs, fit: Fit): readonly string[] {
+  const width = Math.min(
+    nameMax,
+    Math.max(nameMin, ...status.waves.map(({ name }) => toPrintable(name).length)),
+  );
+  const okWidth = widest(status.waves.map(({ counts }) => counts.succeeded));
+  const failedWidth = widest(status.waves.map(failedOf));
+  return status.waves.flatMap((wave) => {
+    const parts = waveParts(status, wave, now, { okWidth, failedWidth });
+    return fitLines(toPrintable(wave.name).slice(0, nameMax), parts, { ...fit, labelColumns: width + 2 });
+  });
 }
 
-const columns: readonly Column[] = [
-  { head: 'ok', of: ({ counts }) => counts.succeeded },
-  { head: 'to do', of: ({ counts }) => counts.pending },
-  // Those that hold a slot: together they are what the line of progress calls in flight.
-  { head: 'run', of: ({ counts }) => counts.queued + counts.starting + counts.upgrading },
-  { head: 'verify', of: ({ counts }) => counts.verifying, isRare: true },
-  { head: 'retry', of: ({ counts }) => counts.retrying, isRare: true },
-  {
-    head: 'fail',
-    of: ({ counts, lost }) => counts.failed + counts.timedOut + counts.unconfirmed - lost,
-  },
-  { head: 'lost', of: ({ lost }) => lost },
-  { head: 'defer', of: ({ counts }) => counts.deferred },
-  { head: 'withdrawn', of: ({ counts }) => counts.withdrawn, isRare: true },
-  { head: 'taken back', of: ({ counts }) => counts.rolledBack, isRare: true },
-];
-const columnWidth = 6;
-const strataWidth = 9;
-
-/** The waves of a rollout as a table: a line of heads, and one for each wave (DESIGN §5). */
-export function renderWaves(
-  { waves, strata }: Pick<RolloutStatus, 'waves' | 'strata'>,
+function waveParts(
+  status: RolloutStatus,
+  wave: WaveStatus,
   now: EpochMs,
-  paint: ConsoleOutput['paint'],
-): readonly string[] {
-  const shown = columns.filter(({ isRare, of }) => isRare !== true || waves.some((wave) => of(wave) > 0));
-  const heads = ['size', ...shown.map(({ head }) => head)].map((head) => cell(head, head)).join('');
+  { okWidth, failedWidth }: { readonly okWidth: number; readonly failedWidth: number },
+): readonly Part[] {
+  const { counts, state } = wave;
+  if (state === 'waiting' || state === 'awaitingApproval') return waitingParts(status, wave);
+  const failed = failedOf(wave);
+  const failedWords = `${String(failed).padStart(failedWidth)} failed`;
   return [
-    paint('dim', `${'wave'.padEnd(12)}${heads}${'strata'.padStart(strataWidth)}  state`),
-    ...waves.map((wave) => waveLine(wave, shown, strata.total, now)),
+    `${state.padEnd(stageWidth)}${String(counts.succeeded).padStart(okWidth)} ok`,
+    failed > 0 ? { text: failedWords, color: 'red' } : failedWords,
+    budgetPart(status, wave),
+    ...endParts(wave, now),
+    ...gateParts(wave),
+    ...otherParts(wave),
   ];
 }
 
-function waveLine(wave: WaveStatus, shown: readonly Column[], strata: number, now: EpochMs): string {
-  // One that has not begun may have withdrawn members all the same.
-  const hasBegun = wave.state !== 'waiting' && wave.state !== 'awaitingApproval';
-  const numbers = shown.map(({ head, of }) => {
-    const number = of(wave);
-    return cell(hasBegun || number > 0 ? String(number) : '-', head);
-  });
-  const covered = `${wave.strata}/${strata}`.padStart(strataWidth);
-  return ` ${toPrintable(wave.name).padEnd(11)}${cell(String(wave.size), 'size')}${numbers.join('')}${covered}  ${waveWords(wave, now)}`;
+/** One that has not begun; members may have been withdrawn all the same. */
+function waitingParts(status: RolloutStatus, wave: WaveStatus): readonly Part[] {
+  const { size, waits, counts } = wave;
+  const done = size - counts.pending;
+  const numbers = `${done}/${size}`;
+  const isAsked = wave.state === 'awaitingApproval' && waits !== null && awaitsApproval(status);
+  const stage: Part = isAsked ? { text: 'WAITS FOR YOU', color: 'yellow' } : 'waiting';
+  const then = isAsked && status.eta?.kind === 'afterApproval' ? status.eta.durationMs : undefined;
+  const why =
+    then !== undefined
+      ? [`then about ${formatDuration(then)}`]
+      : waits === null || isAsked
+        ? []
+        : [`for ${toPrintable(waits)}`];
+  return [stage, numbers, ...why, ...(wave.joined > 0 ? [`${wave.joined} came late`] : [])];
 }
 
-function cell(text: string, head: string): string {
-  return text.padStart(Math.max(columnWidth, head.length + 2));
+function budgetPart({ lostWeight }: RolloutStatus, wave: WaveStatus): Part {
+  const { failures, failuresAllowed, lost, acknowledged } = wave;
+  const why =
+    acknowledged > 0
+      ? ` (${acknowledged} acknowledged)`
+      : lost > 0
+        ? ` (${lost} lost, each counts ${lostWeight})`
+        : '';
+  const text = `budget ${failures}/${failuresAllowed}${why}`;
+  return failures > failuresAllowed ? { text, color: 'red' } : text;
 }
 
-function waveWords(wave: WaveStatus, now: EpochMs): string {
-  const words = [stageWords(wave, now)];
-  if (wave.setAside > 0) words.push(`${wave.setAside} set aside`);
-  if (wave.joined > 0) words.push(`${wave.joined} came late`);
-  return words.join(', ');
+function endParts({ state, passedAt, soakEndsAt }: WaveStatus, now: EpochMs): readonly Part[] {
+  if (state === 'passed') return passedAt === null ? [] : [showMinute(passedAt, now)];
+  return state === 'soaking' && soakEndsAt !== null ? [`until ${showMinute(soakEndsAt, now)}`] : [];
 }
 
-function stageWords(wave: WaveStatus, now: EpochMs): string {
-  switch (wave.state) {
-    case 'waiting':
-    case 'awaitingApproval':
-      return wave.waits === null ? 'waits' : `waits: ${toPrintable(wave.waits)}`;
-    case 'soaking':
-      return wave.soakEndsAt === null ? 'soaking' : `soaking, until ${showInstant(wave.soakEndsAt, now)}`;
-    case 'passed':
-      return wave.passedAt === null ? 'passed' : `passed ${showInstant(wave.passedAt, now)}`;
-    default:
-      return wave.state;
-  }
+function gateParts({ state, gates }: WaveStatus): readonly Part[] {
+  if (state === 'passed') return [];
+  return gates.map(({ verdict, words }) =>
+    verdict === 'fail' || verdict === 'hold'
+      ? { text: toPrintable(words), color: 'red' as const }
+      : toPrintable(words),
+  );
+}
+
+/** Those that have not ended well or badly yet, or were withdrawn. */
+function otherParts({ counts, setAside, joined }: WaveStatus): readonly Part[] {
+  const others: ReadonlyArray<readonly [number, string]> = [
+    [counts.queued + counts.starting + counts.upgrading, 'in flight'],
+    [counts.verifying, 'verifying'],
+    [counts.retrying, 'to retry'],
+    [counts.deferred, 'deferred'],
+    [counts.pending, 'to do'],
+    [counts.withdrawn, 'withdrawn'],
+    [counts.rolledBack, 'taken back'],
+  ];
+  const words = others.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  const members = [
+    ...(setAside > 0 ? [`${setAside} of these set aside`] : []),
+    ...(joined > 0 ? [`${joined} came late`] : []),
+  ];
+  return [...words, ...members];
+}
+
+/** Those that count as failures. */
+export function failedOf({ counts }: Pick<WaveStatus, 'counts'>): number {
+  return counts.failed + counts.timedOut + counts.unconfirmed;
+}
+
+function widest(numbers: readonly number[]): number {
+  return Math.max(1, ...numbers.map((number) => String(number).length));
 }

@@ -4,7 +4,7 @@ import type { Settlement } from '../../rollout/upgrade/repair-upgrade.ts';
 import { CommandFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
-import { type DaemonTarget, makeRuleBook, withDaemon } from '../shell/daemon-target.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent, operatorName } from '../shell/operator.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
@@ -28,11 +28,10 @@ export async function repairCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   const settlement = settlementOf(options);
-  const rules = makeRuleBook(options);
   const status = await withDaemon(options, async (client) => {
     const chosen = chooseRollout(await listRollouts(client, named), named, 'look');
     const of = `${quoteArgument(chosen.id)}${collectorId === undefined ? '' : ` ${collectorId}`}`;
-    output.err.write(`${renderStatus(chosen, Date.now(), output, rules(chosen))}\n`);
+    output.err.write(`${renderStatus(chosen, Date.now(), output)}\n`);
     const question = questionOf(chosen.id, collectorId, settlement);
     const refusal = `${question}\n  To confirm it, run: upwave repair ${of} --${settlement} --yes`;
     const ask = makeConsent({ yes: options.yes, input: process.stdin, output: output.err, refusal });
@@ -43,7 +42,7 @@ export async function repairCommand(
   });
   if (status === null) return exitCodes.finishedWithFailures;
   if (options.json) printJson(output, status);
-  else output.out.write(`${renderStatus(status, Date.now(), output, rules(status))}\n`);
+  else output.out.write(`${renderStatus(status, Date.now(), output)}\n`);
   return exitCodes.done;
 }
 

@@ -5,7 +5,7 @@ import { leftOutLine } from '../../rollout/messages/exclusions.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
-import { type DaemonTarget, makeRuleBook, withDaemon } from '../shell/daemon-target.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { makeConsent, operatorName } from '../shell/operator.ts';
 import { showInstant } from '../shell/show-instant.ts';
@@ -27,7 +27,6 @@ export async function startCommand(
   options: StartOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const rules = makeRuleBook(options);
   const words = { policy, by: operatorName(), reason: options.reason ?? '' };
   const status = await withDaemon(options, async (client) => {
     if (options.plan !== undefined) return client.startPolicy({ ...words, planHash: options.plan });
@@ -38,7 +37,7 @@ export async function startCommand(
   });
   if (status === null) return exitCodes.finishedWithFailures;
   if (options.json) printJson(output, status);
-  else output.out.write(`${renderStatus(status, Date.now(), output, rules(status))}\n`);
+  else output.out.write(`${renderStatus(status, Date.now(), output)}\n`);
   return exitCodes.done;
 }
 

@@ -1,13 +1,16 @@
 import { toPrintable } from '../../base/safe-text.ts';
+import type { EpochMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
 import type { PolicyStatuses } from '../../orchestrator/operations/list-policies.ts';
+import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
-import { type DaemonTarget, makeRuleBook, type RuleBook, withDaemon } from '../shell/daemon-target.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../shell/exit-codes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
 import { chooseRollout, listRollouts } from './choose-rollout.ts';
+import { type PolicyRow, policyRows, renderOverview } from './render-overview.ts';
 import { renderPolicies } from './render-policies.ts';
 import { renderStatus } from './render-status.ts';
 import { watchStatus } from './watch-status.ts';
@@ -20,20 +23,21 @@ export interface StatusOptions extends DaemonTarget {
 /** What is shown at once. */
 interface Shown {
   readonly rollouts: readonly RolloutStatus[];
+  /** A line each; empty where one rollout is asked for. */
+  readonly rows: readonly PolicyRow[];
   readonly standings: PolicyStatuses;
 }
 
-/** `upwave status [rollout]`: what is on its way, or the latest of each policy where nothing is. */
+/** `upwave status [rollout]`: one rollout in a glance, or a line a policy, what needs a person first. */
 export async function statusCommand(
   named: string | undefined,
   options: StatusOptions,
   output: ConsoleOutput,
 ): Promise<ExitCode> {
-  const rules = makeRuleBook(options);
-  if (!options.watch) return showOnce(await readShown(named, options), rules, options, output);
+  if (!options.watch) return showOnce(await readShown(named, options), options, output);
   let exitCode: ExitCode = exitCodes.done;
   const show = (shown: Shown): void => {
-    exitCode = showOnce(shown, rules, options, output);
+    exitCode = showOnce(shown, options, output);
   };
   const read = () => readShown(named, options);
   await watchStatus({ read, show, clock: Date, sleep: sleepForReal }, output, stopSignal());
@@ -44,8 +48,8 @@ function readShown(named: string | undefined, options: StatusOptions): Promise<S
   return withDaemon(options, async (client) => {
     const [all, standings] = await Promise.all([listRollouts(client, named), client.listPolicies()]);
     if (named === undefined) {
-      const active = all.filter(({ endedAt }) => endedAt === null);
-      return { rollouts: active.length > 0 ? active : latestOfEachPolicy(all), standings };
+      const rows = policyRows(all, standings);
+      return { rollouts: rows.flatMap(({ status }) => status ?? []), rows, standings };
     }
     const isMeant = ({ id, policy }: { readonly id?: string; readonly policy: string }) =>
       id === named || policy === named;
@@ -53,26 +57,19 @@ function readShown(named: string | undefined, options: StatusOptions): Promise<S
     const isWithoutRollout = !all.some(isMeant) && (orphans.length > 0 || standings.policies.some(isMeant));
     const rollouts = isWithoutRollout ? [] : [chooseRollout(all, named)];
     const policies = standings.policies.filter(({ policy }) => policy === (rollouts[0]?.policy ?? named));
-    return { rollouts, standings: { ...standings, policies, orphans } };
+    return { rollouts, rows: [], standings: { ...standings, policies, orphans } };
   });
 }
 
 function showOnce(
-  { rollouts, standings }: Shown,
-  rules: RuleBook,
+  { rollouts, rows, standings }: Shown,
   { json, watch }: StatusOptions,
   output: ConsoleOutput,
 ): ExitCode {
   const now = Date.now();
-  const show = (status: RolloutStatus) => renderStatus(status, now, output, rules(status));
   if (json && watch) output.out.write(`${toPrintable(JSON.stringify({ rollouts, ...standings }))}\n`);
   else if (json) printJson(output, { rollouts, ...standings });
-  else {
-    const parts =
-      rollouts.length === 0 && standings.orphans.length === 0 ? ['no rollout yet'] : rollouts.map(show);
-    const looks = renderPolicies(standings, now).join('\n');
-    output.out.write(`${[...parts, ...(looks === '' ? [] : [looks])].join('\n\n')}\n`);
-  }
+  else output.out.write(`${renderShown({ rollouts, rows, standings }, now, output)}\n`);
   const exitCode = exitCodeOf(rollouts);
   if (exitCode === exitCodes.heldOrNeedsAPerson || standings.orphans.length > 0)
     return exitCodes.heldOrNeedsAPerson;
@@ -82,11 +79,18 @@ function showOnce(
   return exitCode;
 }
 
-function latestOfEachPolicy(newestFirst: readonly RolloutStatus[]): readonly RolloutStatus[] {
-  const seen = new Set<string>();
-  return newestFirst.filter(({ policy }) => {
-    if (seen.has(policy)) return false;
-    seen.add(policy);
-    return true;
-  });
+/** A glance at the one that is asked for, or that is the only one; else a line a policy. */
+function renderShown({ rollouts, rows, standings }: Shown, now: EpochMs, output: ConsoleOutput): string {
+  const isOverview = rows.length > 1;
+  const notes = renderPolicies(standings, now, { onlyTrouble: isOverview }).join('\n');
+  if (isOverview) {
+    const first = rows[0]?.policy ?? '';
+    const hint = output.paint('dim', `more: upwave status ${quoteArgument(first)}`);
+    return [...(notes === '' ? [] : [notes]), renderOverview(rows, now, output).join('\n'), hint].join(
+      '\n\n',
+    );
+  }
+  const glances = rollouts.map((status) => renderStatus(status, now, output));
+  const isNone = glances.length === 0 && standings.orphans.length === 0;
+  return [...(isNone ? ['no rollout yet'] : glances), ...(notes === '' ? [] : [notes])].join('\n\n');
 }

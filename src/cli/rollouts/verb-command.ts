@@ -4,7 +4,7 @@ import type { AskedVerb, RolloutVerb } from '../../rollout/verbs/verbs.ts';
 import { CommandFailure } from '../shell/command.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
-import { type DaemonTarget, makeRuleBook, withDaemon } from '../shell/daemon-target.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.ts';
 import { operatorName } from '../shell/operator.ts';
 import { chooseRollout, listRollouts } from './choose-rollout.ts';
@@ -41,7 +41,6 @@ export async function verbCommand(
   output: ConsoleOutput,
   input: NodeJS.ReadableStream & { readonly isTTY?: boolean } = process.stdin,
 ): Promise<ExitCode> {
-  const rules = makeRuleBook(options);
   const status = await withDaemon(options, async (client) => {
     const chosen = chooseRollout(await listRollouts(client, named), named, verb);
     const asked =
@@ -63,7 +62,7 @@ export async function verbCommand(
     return exitCodes.finishedWithFailures;
   }
   if (options.json) printJson(output, status);
-  else output.out.write(`${renderStatus(status, Date.now(), output, rules(status))}\n`);
+  else output.out.write(`${renderStatus(status, Date.now(), output)}\n`);
   return exitCodes.done;
 }
 

@@ -59,7 +59,7 @@ export function addVerbsProgram(program: Command, run: CommandRunner): void {
   program
     .command('status')
     .argument('[rollout]', 'its id, or its policy')
-    .description('rollouts in one glance, from the daemon')
+    .description('a line a policy, what needs a person first; with a name, one rollout in a glance')
     .option('-w, --watch', 'show it again every second', false)
     .option(...urlOption)
     .action(run(async () => (await import('./status-command.ts')).statusCommand));

@@ -9,7 +9,6 @@ import { type Daemon, makeDaemon } from '../../daemon/daemon.ts';
 import { makeLogger } from '../../observability/logger.ts';
 import type { ScanResult } from '../../orchestrator/ports/scan-book.ts';
 import { describeScan } from '../../orchestrator/scan/scan.ts';
-import type { WaveRule } from '../../rollout/model/policy.ts';
 import { failedStates, reasonOf } from '../../rollout/model/upgrade.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { renderStatus } from '../rollouts/render-status.ts';
@@ -106,7 +105,7 @@ export async function runOnce(
   }
   const statuses = await followRollouts(daemon.operations, started, output, options, stop);
   if (json) printJson(output, { rollouts: statuses });
-  else for (const status of statuses) await report(daemon, status, rulesOf(config, status), output);
+  else for (const status of statuses) await report(daemon, status, output);
   for (const status of statuses) tellWhatIsLeft(status, statuses, output);
   return { statuses, exitCode: onceExitCodeOf(statuses) };
 }
@@ -163,10 +162,6 @@ function tellWhatIsLeft(
   if (words !== undefined) err.write(`${words}\n`);
 }
 
-function rulesOf(config: Config, { policy }: RolloutStatus): readonly WaveRule[] {
-  return config.rollouts.find(({ name }) => name === policy)?.waves ?? [];
-}
-
 /** This process ends: what has not ended goes on only when a person runs it again. */
 function onceExitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
   const isLeft = statuses.some(({ endedAt }) => endedAt === null);
@@ -176,13 +171,8 @@ function onceExitCodeOf(statuses: readonly RolloutStatus[]): ExitCode {
 const failuresShownMax = 20;
 
 /** The end, in one glance, and every failure with its reason. */
-async function report(
-  daemon: Daemon,
-  status: RolloutStatus,
-  rules: readonly WaveRule[],
-  output: ConsoleOutput,
-): Promise<void> {
-  output.out.write(`\n${renderStatus(status, Date.now(), output, rules)}\n`);
+async function report(daemon: Daemon, status: RolloutStatus, output: ConsoleOutput): Promise<void> {
+  output.out.write(`\n${renderStatus(status, Date.now(), output)}\n`);
   for (const state of failedStates) {
     const page = { offset: 0, limit: failuresShownMax, state };
     for (const upgrade of (await daemon.operations.listUpgrades(status.id, page)) ?? []) {

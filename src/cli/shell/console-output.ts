@@ -11,6 +11,8 @@ export interface ConsoleOutput {
   /** A person watches: bars may move. */
   readonly isLive: boolean;
   paint(format: Format, text: string): string;
+  /** How wide a report may be; undefined where nobody watches. */
+  readonly columns?: number | undefined;
   /** Where bars move the cursor: as it is, so that only clean texts belong there. */
   readonly terminal?: NodeJS.WritableStream;
   /** From now on these are written as `***`, wherever a service sends them back. */
@@ -19,7 +21,7 @@ export interface ConsoleOutput {
 
 /** Where a program writes: the process, unless another one calls it. */
 export interface ProgramStreams {
-  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: NodeJS.WritableStream;
 }
 
@@ -47,8 +49,20 @@ export function makeConsoleOutput({ raw, stdout, stderr }: SafeStreams, wantsCol
       stdout.hide(secrets);
       stderr.hide(secrets);
     },
+    columns: isLive ? widthOf(raw.stdout.columns) : undefined,
     paint: (format, text) => (hasColor ? styleText(format, text) : text),
   };
+}
+
+// Longer lines are hard to read; where less room is said, a terminal breaks the lines.
+const columnsMin = 60;
+const columnsMax = 120;
+
+/** Of a terminal that says how wide it is. */
+function widthOf(columns: number | undefined): number | undefined {
+  return columns === undefined || columns === 0
+    ? undefined
+    : Math.min(columnsMax, Math.max(columnsMin, columns));
 }
 
 /**

@@ -2,8 +2,6 @@ import { type AdminClient, makeAdminClient } from '../../admin-api/client/admin-
 import { AdminClientFault } from '../../admin-api/client/admin-client-fault.ts';
 import { toPrintable } from '../../base/safe-text.ts';
 import { writeAddress } from '../../base/url-authority.ts';
-import type { WaveRule } from '../../rollout/model/policy.ts';
-import type { RolloutStatus } from '../../rollout/status/status.ts';
 import { CommandFailure } from './command.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { openDaemonConfig } from './open-config.ts';
@@ -37,14 +35,6 @@ export async function withDaemon<T>(
     await client.close();
   }
 }
-
-/** The wave rules of a status's policy, as the config has them; none where no config is read. */
-export function makeRuleBook(target: DaemonTarget): RuleBook {
-  const policies = urlOf(target) === undefined ? openDaemonConfig(target.config).rollouts : [];
-  return ({ policy }) => policies.find(({ name }) => name === policy)?.waves ?? [];
-}
-
-export type RuleBook = (status: Pick<RolloutStatus, 'policy'>) => readonly WaveRule[];
 
 function placeOf(target: DaemonTarget): Parameters<typeof makeAdminClient>[0] {
   const url = urlOf(target);

@@ -21,3 +21,12 @@ function show(local: LocalMs, localNow: LocalMs, digits: number): string {
 function machineClock(at: EpochMs): LocalMs {
   return at - new Date(at).getTimezoneOffset() * 60_000;
 }
+
+/** An instant by this machine's clock, to the minute and with its zone: `22:46 CET` where that is today. */
+export function showMinute(at: EpochMs, now: EpochMs): string {
+  const shown = show(machineClock(at), machineClock(now), 'HH:MM'.length);
+  const zone = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
+    .formatToParts(at)
+    .find(({ type }) => type === 'timeZoneName')?.value;
+  return zone === undefined ? shown : `${shown} ${zone}`;
+}

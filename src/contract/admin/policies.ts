@@ -19,10 +19,13 @@ const PolicyStandingBody = z
     lastGoodAt: Instant.nullable().meta({ description: 'Its last scan for work that did not fail.' }),
     nextScanAt: Instant.nullable().meta({ description: 'When its next scheduled scan is due.' }),
     config: z
-      .object({ kind: z.enum(['agreed', 'newest', 'outdated']), others: z.number().int().min(0) })
+      .object({
+        kind: z.enum(['agreed', 'newest', 'outdated', 'superseded']),
+        others: z.number().int().min(0),
+      })
       .meta({
         description:
-          'How the config of this daemon stands to those of the others. `outdated`: so many others have a newer config of the policy, and only they scan and plan it.',
+          'How the config of this daemon stands to those of the others. `outdated`: so many others have a newer config of the policy, and only they scan and plan it. `superseded`: limits of the running rollout come from a newer config which no running daemon has.',
       }),
   })
   .meta({ id: 'PolicyStatus', description: 'How the scans of a policy went.' });

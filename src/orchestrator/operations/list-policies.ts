@@ -1,6 +1,8 @@
-import type { EpochMs } from '../../base/time.ts';
+import type { Clock, EpochMs } from '../../base/time.ts';
+import type { Policy } from '../../rollout/model/policy.ts';
 import { isRolloutEnd, type RolloutState } from '../../rollout/model/rollout.ts';
-import type { ConfigStatus } from '../../rollout/reload/newest-config.ts';
+import { followConfig, withPresentBrakes } from '../../rollout/reload/follow-config.ts';
+import type { ShownConfigStatus } from '../../rollout/reload/newest-config.ts';
 import type { RolloutStore } from '../ports/rollout-store.ts';
 import {
   lastGoodScan,
@@ -21,7 +23,7 @@ export interface PolicyStatus {
   /** By its schedule. */
   readonly nextScanAt: EpochMs | null;
   /** How the config of the daemon that was asked stands to those of the others. */
-  readonly config: ConfigStatus;
+  readonly config: ShownConfigStatus;
 }
 
 export interface PolicyStatuses {
@@ -35,14 +37,21 @@ export interface PolicyStatuses {
 }
 
 export interface ListPoliciesParts extends FindOrphansParts {
+  readonly clock: Clock;
   readonly forecast: ScanForecast;
   /** All daemons agree, where left out. */
-  readonly configs?: Pick<Configs, 'standings'>;
+  readonly configs?: Pick<Configs, 'standings' | 'word'>;
+  /** The policies of the config. */
+  readonly rollouts?: readonly Policy[];
 }
 
 /** Tells for each policy when it looked for work last, what came of it, and when it looks next; and what stands still without one. */
 export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStatuses> {
-  const [entries, orphans] = await Promise.all([parts.scans.read(), findOrphans(parts)]);
+  const [entries, orphans, superseded] = await Promise.all([
+    parts.scans.read(),
+    findOrphans(parts),
+    findSuperseded(parts),
+  ]);
   return {
     orphans,
     policies: parts.policies.map((policy) => {
@@ -53,10 +62,35 @@ export async function listPolicies(parts: ListPoliciesParts): Promise<PolicyStat
         lastScan: last === undefined ? null : { at: last.at, outcome: last.outcome, reason: last.reason },
         lastGoodAt: lastGoodScan(own)?.at ?? null,
         nextScanAt: parts.forecast(policy, 1)[0] ?? null,
-        config: parts.configs?.standings().get(policy) ?? { kind: 'agreed', others: 0 },
+        config: superseded.has(policy)
+          ? { kind: 'superseded', others: 0 }
+          : (parts.configs?.standings().get(policy) ?? { kind: 'agreed', others: 0 }),
       };
     }),
   };
+}
+
+/**
+ * Policies of which a running rollout keeps the limits of a newer config, while no living daemon has that config: this
+ * daemon must not take them back, and nobody else does.
+ */
+async function findSuperseded({
+  rollouts = [],
+  configs,
+  store,
+  clock,
+}: ListPoliciesParts): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const config of rollouts) {
+    const word = configs?.word(config.name);
+    if (word === undefined || word.isTakenUp) continue;
+    for (const id of await store.activeRolloutIds([config.name])) {
+      const rollout = await store.loadRollout(id);
+      if (rollout === undefined || withPresentBrakes(rollout, config).followed.length === 0) continue;
+      if (followConfig(rollout, { config, word, at: clock.now() }) === undefined) found.add(config.name);
+    }
+  }
+  return found;
 }
 
 /** A rollout on its way whose policy is not in the config: it stands still until the policy is back. */

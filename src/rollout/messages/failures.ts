@@ -9,7 +9,7 @@ export function waveFailuresWords(failures: WaveFailures): string {
  * A wave's failures against its limit: `3 (1 lost x 3), allowed 2`, or `3, allowed 2, not counting 7 acknowledged`.
  * Which of the acknowledged ones were lost is not known, so the weight is explained only where there are none.
  */
-export function failureLimitWords(
+function failureLimitWords(
   { failures, acknowledged, lost, lostWeight }: Omit<FailureFigures, 'failuresAllowed'>,
   allowed: string,
 ): string {

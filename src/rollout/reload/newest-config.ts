@@ -29,6 +29,12 @@ export interface ConfigStatus {
   readonly others: number;
 }
 
+/** The same for a person, who also sees that limits in force come from a newer config which no running daemon has. */
+export interface ShownConfigStatus {
+  readonly kind: ConfigStatus['kind'] | 'superseded';
+  readonly others: number;
+}
+
 /**
  * Judges which config of a policy counts (P5): the newest among those of living daemons. A config that was rolled back
  * counts again once the last daemon with the other one is gone, and a policy that only one daemon has is always served.
@@ -49,7 +55,7 @@ export function judgeConfig(own: PolicyConfig, others: readonly LivingDaemon[]):
 }
 
 /** What a person should know of it; undefined where all agree. */
-export function configWords(policy: string, standing: ConfigStatus): string | undefined {
+export function configWords(policy: string, standing: ShownConfigStatus): string | undefined {
   switch (standing.kind) {
     case 'agreed':
       return undefined;
@@ -57,6 +63,8 @@ export function configWords(policy: string, standing: ConfigStatus): string | un
       return `${daemons(standing.others)} another config of ${policy}. This daemon scans the policy. Give all daemons the same config`;
     case 'outdated':
       return `${daemons(standing.others)} a newer config of ${policy}. This daemon leaves scans and plans of the policy to the newest config. Give it the new config, then run upwave reload, or restart it`;
+    case 'superseded':
+      return `The limits of the running rollout of ${policy} come from a newer config, which no running daemon has. Restart the daemons to apply their config, or give them the newer one`;
   }
 }
 

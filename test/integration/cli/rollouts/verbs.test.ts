@@ -410,7 +410,7 @@ describe('the commands that speak to a daemon', () => {
       operations.standAt({ policies: [{ ...night, lastScan: nothing }], orphans });
       const all = await upwave('status');
       expect(all.out).toMatch(
-        /\norphaned {2}first-20260302-1 is running, and stands still: no policy .* called first;/,
+        /^orphaned {2}first-20260302-1 is running, and stands still: no policy .* called first;/,
       );
       expect(all.code).toBe(exitCodes.heldOrNeedsAPerson);
       const one = await upwave('status', 'first');
@@ -432,9 +432,11 @@ describe('the commands that speak to a daemon', () => {
         ],
         orphans: [],
       });
-      const { out, code } = await upwave('status');
+      const { out, code } = await upwave('status', 'night');
       expect(out).toMatch(
-        new RegExp(String.raw`\n\nlast scan night ${instant}: no collector needs it; next ${instant}\n$`),
+        new RegExp(
+          String.raw`^no rollout yet\n\nlast scan night ${instant}: no collector needs it; next ${instant}\n$`,
+        ),
       );
       expect(code).toBe(exitCodes.done);
     });

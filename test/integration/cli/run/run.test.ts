@@ -353,7 +353,7 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     expect(JSON.parse(json.out)).toMatchObject({ rollouts: [{ policy: 'night', state: 'running' }] });
 
     const paused = await desk.call('pause', '--reason', 'lunch', '--url', url);
-    expect(paused.out).toMatch(/ PAUSED /);
+    expect(paused.out).toMatch(/ NEEDS YOU: it is paused /);
     expect(paused.out).toMatch(/^paused .*lunch$/m);
     expect(paused.code).toBe(0);
     const { length } = desk.night.record().creates;

@@ -1,0 +1,94 @@
+import type { ConsoleOutput } from '../shell/console-output.ts';
+
+type Paint = ConsoleOutput['paint'];
+type Color = Parameters<Paint>[0];
+
+/** A piece of a line that stays together where it fits. */
+export type Part = string | { readonly text: string; readonly color: Color };
+
+export interface Fit {
+  readonly paint: Paint;
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** Columns before the text, for a label that is longer than usual. */
+  readonly labelColumns?: number;
+}
+
+/** Where nothing is known of the terminal, and the width that everything is laid out for. */
+export const usualWidth = 80;
+
+/** Columns before the text of a line, for its label. */
+const usualLabelColumns = 8;
+
+const gap = '   ';
+const cutMark = ' …';
+
+interface Piece {
+  readonly text: string;
+  readonly color: Color | undefined;
+}
+
+/**
+ * Lays out a labelled line. Parts stand three blanks apart; what does not fit goes on in the next line, under the text.
+ * @param linesMax what does not fit into so many lines is cut
+ */
+export function fitLines(
+  label: string,
+  parts: readonly Part[],
+  { paint, width, labelColumns = usualLabelColumns }: Fit,
+  linesMax = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const room = Math.max(20, width - labelColumns);
+  const lines = breakLines(parts, room);
+  return lines.slice(0, linesMax).map((line, index) => {
+    const isCut = index === linesMax - 1 && lines.length > linesMax;
+    const shown = isCut
+      ? [...cutLine(line, room - cutMark.length), { text: cutMark, color: undefined }]
+      : line;
+    const painted = shown
+      .map(({ text, color }) => (color === undefined ? text : paint(color, text)))
+      .join('');
+    return `${(index === 0 ? label : '').padEnd(labelColumns - 1)} ${painted}`.trimEnd();
+  });
+}
+
+function breakLines(parts: readonly Part[], room: number): ReadonlyArray<readonly Piece[]> {
+  const lines: Piece[][] = [[]];
+  let used = 0;
+  const put = (text: string, lead: string, color: Color | undefined): void => {
+    if (used > 0 && used + lead.length + text.length > room) {
+      lines.push([]);
+      used = 0;
+    }
+    const line = lines.at(-1) ?? [];
+    const shownLead = used === 0 ? '' : lead;
+    const last = line.at(-1);
+    // Words of one part are painted together, and the gap between two parts is not.
+    if (shownLead === ' ' && last !== undefined)
+      line[line.length - 1] = { text: `${last.text} ${text}`, color };
+    else line.push(...(shownLead === '' ? [] : [{ text: shownLead, color: undefined }]), { text, color });
+    used += shownLead.length + text.length;
+  };
+  for (const part of parts) {
+    const { text, color } = typeof part === 'string' ? { text: part, color: undefined } : part;
+    const words = text.length <= room ? [text] : text.split(' ').flatMap((word) => inPieces(word, room));
+    for (const [index, word] of words.entries()) put(word, index === 0 ? gap : ' ', color);
+  }
+  return lines;
+}
+
+/** A word that no line has room for, in pieces. */
+function inPieces(word: string, room: number): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < word.length; at += room) found.push(word.slice(at, at + room));
+  return found;
+}
+
+function cutLine(line: readonly Piece[], room: number): readonly Piece[] {
+  let left = room;
+  return line.map(({ text, color }) => {
+    const kept = text.slice(0, left);
+    left -= kept.length;
+    return { text: kept, color };
+  });
+}

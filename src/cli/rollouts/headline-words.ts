@@ -1,0 +1,52 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import { stateWords } from '../../rollout/model/upgrade.ts';
+import type { HeadlineKind } from '../../rollout/status/headline.ts';
+import { askedNow } from '../../rollout/status/legal-verbs.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+
+/** Ends of which somebody should hear, although nobody has to act. */
+const badKinds: ReadonlySet<HeadlineKind> = new Set([
+  'waitsForService',
+  'waitsForInventory',
+  'finishedWithFailures',
+  'aborted',
+]);
+
+/** What has to be done, or what the rollout does: `NEEDS YOU: approve wave rest`, `RUNNING wave 2/3 early`. */
+export function headlineWords(status: RolloutStatus): string {
+  const { headline, waves } = status;
+  if (headline.needsPerson) return `NEEDS YOU: ${needWords(status)}`;
+  const index = waves.findIndex(({ state }) => state !== 'passed');
+  const wave = status.endedAt === null ? waves[index] : undefined;
+  const where = wave === undefined ? '' : ` wave ${index + 1}/${waves.length} ${toPrintable(wave.name)}`;
+  return `${stateWords(headline.kind).toUpperCase()}${where}`;
+}
+
+/** What a person has to do, in a few words: `approve wave rest`, `it is held`. */
+function needWords(status: RolloutStatus): string {
+  switch (status.headline.kind) {
+    case 'needsApproval': {
+      const asked = askedNow(status, 'approve');
+      return asked !== undefined && 'wave' in asked
+        ? `approve wave ${toPrintable(asked.wave)}`
+        : 'approve the plan';
+    }
+    case 'held':
+      return 'it is held';
+    case 'paused':
+      return 'it is paused';
+    case 'newerVersion':
+      return 'a newer upwave has written it';
+    case 'otherAccount':
+      return 'it is of another account';
+    default:
+      return 'its rollback waits';
+  }
+}
+
+/** Yellow for what needs a person, red for what went wrong. */
+export function headlineColor({ headline }: RolloutStatus): 'yellow' | 'red' | 'green' | 'blue' {
+  if (headline.needsPerson) return 'yellow';
+  if (badKinds.has(headline.kind)) return 'red';
+  return headline.kind === 'running' || headline.kind === 'succeeded' ? 'green' : 'blue';
+}

@@ -1,0 +1,99 @@
+import { toPrintable } from '../../base/safe-text.ts';
+import { type EpochMs, formatDuration } from '../../base/time.ts';
+import type { PolicyStatus, PolicyStatuses } from '../../orchestrator/operations/list-policies.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { ConsoleOutput } from '../shell/console-output.ts';
+import { showMinute } from '../shell/show-instant.ts';
+import { usualWidth } from './fit-lines.ts';
+import { headlineColor, headlineWords } from './headline-words.ts';
+import { wholeSeconds } from './render-status.ts';
+import { failedOf } from './render-waves.ts';
+
+/** A policy with the rollout that says most about it: one that needs a person, else the newest that is running. */
+export interface PolicyRow {
+  readonly policy: string;
+  readonly status: RolloutStatus | undefined;
+  readonly standing: PolicyStatus | undefined;
+}
+
+/** A row a policy, what needs a person first. @param newestFirst what is current */
+export function policyRows(
+  newestFirst: readonly RolloutStatus[],
+  { policies }: Pick<PolicyStatuses, 'policies'>,
+): readonly PolicyRow[] {
+  const names = new Set([
+    ...newestFirst.map(({ policy }) => policy),
+    ...policies.map(({ policy }) => policy),
+  ]);
+  return [...names]
+    .map((policy): PolicyRow => {
+      const own = newestFirst.filter((status) => status.policy === policy);
+      const byNeed = [...own].sort((a, b) => urgency(a) - urgency(b));
+      return { policy, status: byNeed[0], standing: policies.find((each) => each.policy === policy) };
+    })
+    .sort((a, b) => urgency(a.status) - urgency(b.status));
+}
+
+/** 0: a person has to act. */
+function urgency(status: RolloutStatus | undefined): number {
+  if (status === undefined) return 4;
+  // One that is rolled back says less than its rollback.
+  if (status.headline.needsPerson) return status.rollbackId === null ? 0 : 0.5;
+  if (status.endedAt === null) return status.rollbackId === null ? 1 : 1.5;
+  return headlineColor(status) === 'red' ? 2 : 3;
+}
+
+const nameMax = 20;
+const headlineMax = 36;
+const doneMin = 11;
+
+/** One line a policy: its name, what it needs or does, how far it is, how many failed, and when it ends. */
+export function renderOverview(
+  rows: readonly PolicyRow[],
+  now: EpochMs,
+  { paint, columns = usualWidth }: Pick<ConsoleOutput, 'paint' | 'columns'>,
+): readonly string[] {
+  const nameWidth = Math.min(nameMax, widest(rows.map(({ policy }) => toPrintable(policy))));
+  const headlines = rows.map(({ status }) =>
+    status === undefined ? 'no rollout yet' : headlineWords(status),
+  );
+  const headlineWidth = Math.min(headlineMax, widest(headlines));
+  return rows.map(({ policy, status, standing }, index) => {
+    const name = cut(toPrintable(policy), nameWidth).padEnd(nameWidth);
+    const headline = cut(headlines[index] ?? '', headlineWidth).padEnd(headlineWidth);
+    const room = columns - nameWidth - headlineWidth - 4;
+    if (status === undefined) {
+      const next = standing?.nextScanAt ?? null;
+      const words = next === null ? '' : `next scan ${showMinute(next, now)}`;
+      return `${paint('bold', name)}  ${paint('dim', headline)}  ${cut(words, room)}`.trimEnd();
+    }
+    const failed = failedOf(status);
+    const failedWords = failed === 0 ? '' : `  ${failed} failed`;
+    const done = `${status.counts.succeeded}/${status.planned} ok`.padStart(doneMin);
+    const when = cut(whenWords(status, now), room - done.length - failedWords.length - 2);
+    const line = `${paint('bold', name)}  ${paint(headlineColor(status), headline)}  ${done}`;
+    return `${line}${failed === 0 ? '' : paint('red', failedWords)}  ${when}`.trimEnd();
+  });
+}
+
+function whenWords({ endedAt, eta }: RolloutStatus, now: EpochMs): string {
+  if (endedAt !== null) return showMinute(endedAt, now);
+  switch (eta?.kind) {
+    case 'at':
+      return `${formatDuration(Math.max(1_000, wholeSeconds(eta.at - now)))} left`;
+    case 'afterApproval':
+      return `then ${formatDuration(eta.durationMs)}`;
+    case 'atTheLatest':
+      return `by ${showMinute(eta.at, now)}`;
+    default:
+      return '';
+  }
+}
+
+function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map(({ length }) => length));
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { policyRows, renderOverview } from '../../../../src/cli/rollouts/render-overview.ts';
+import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
+import { startedAt } from '../../../support/builders.ts';
+import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
+
+const plain = { paint: (_format: unknown, text: string) => text };
+const of = (policy: string, changes: Parameters<typeof aRolloutStatus>[0]) =>
+  aRolloutStatus({ policy, id: `${policy}-20260302-1`, ...changes });
+const standing = (policy: string) => ({
+  policy,
+  lastScan: null,
+  lastGoodAt: null,
+  nextScanAt: startedAt + 900_000,
+  config: { kind: 'agreed', others: 0 } as const,
+});
+const linesOf = (statuses: readonly RolloutStatus[], ...policies: readonly string[]) =>
+  renderOverview(policyRows(statuses, { policies: policies.map(standing) }), startedAt, plain);
+
+describe('the overview of the policies', () => {
+  it('has a line a policy, what needs a person first, within 80 columns', () => {
+    const over = { endedAt: startedAt, eta: null } as const;
+    const lines = linesOf(
+      [
+        of('web', { eta: { kind: 'at', at: startedAt + 3_600_000, plusMinusMs: 0, requests: 1 } }),
+        of('mac', { ...over, state: 'finishedWithFailures', counts: countsOf({ succeeded: 9, failed: 1 }) }),
+        of('edge', { ...over, state: 'succeeded', counts: countsOf({ succeeded: 10 }) }),
+        of('database-primaries-of-europe', { state: 'held', eta: null }),
+      ],
+      'web',
+      'night',
+    );
+    expect(lines.map((line) => line.replace(/\d\d:\d\d \S+$/, 'HH:MM'))).toEqual([
+      'database-primaries-…  NEEDS YOU: it is held        1/10 ok',
+      'web                   RUNNING wave 1/2 canary      1/10 ok  1h left',
+      'mac                   FINISHED WITH FAILURES       9/10 ok  1 failed  HH:MM',
+      'edge                  SUCCEEDED                   10/10 ok  HH:MM',
+      'night                 no rollout yet           next scan HH:MM',
+    ]);
+    expect(lines.filter(({ length }) => length > 80)).toEqual([]);
+  });
+
+  it('shows the rollback of a rollout that is rolled back, and a held one before a newer one that runs', () => {
+    const rollback = of('web', { id: 'web-20260302-2', kind: 'rollback', rollbackOf: 'web-20260302-1' });
+    const rolledBack = of('web', { state: 'rollingBack', rollbackId: 'web-20260302-2' });
+    const rowOf = (...statuses: readonly RolloutStatus[]) =>
+      policyRows(statuses, { policies: [] }).map(({ status }) => status?.id);
+    expect(rowOf(rollback, rolledBack)).toEqual(['web-20260302-2']);
+    expect(rowOf(of('web', { id: 'new' }), of('web', { id: 'held', state: 'held' }))).toEqual(['held']);
+  });
+
+  it('lets nothing from outside move the terminal', () => {
+    expect(linesOf([], 'a\u001b[2J')[0]).toMatch(/^a\\u001b\[2J {2}no rollout yet/);
+  });
+});
