@@ -4,7 +4,7 @@ import { sleepForReal } from '../base/waiting.ts';
 import type { Operations } from '../orchestrator/operations/operations.ts';
 import type { ScanResult } from '../orchestrator/ports/scan-book.ts';
 import type { ScanOrigin } from '../orchestrator/scan/scan.ts';
-import { isRedisSilence } from '../redis/connection/outage.ts';
+import { isRedisSilence } from '../redis/connection/redis-errors.ts';
 import { connectionLimits } from './connection-limits.ts';
 import { makeDaemonOperations } from './daemon-operations.ts';
 import { readReadiness, readSharedState } from './daemon-status.ts';

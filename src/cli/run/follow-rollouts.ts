@@ -1,6 +1,6 @@
 import { sleepForReal } from '../../base/waiting.ts';
 import type { Operations } from '../../orchestrator/operations/operations.ts';
-import { isRedisOutage } from '../../redis/connection/outage.ts';
+import { isRedisOutage } from '../../redis/connection/redis-errors.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { restOf } from './idle-reason.ts';

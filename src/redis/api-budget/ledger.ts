@@ -4,7 +4,7 @@ import type { ServiceStatus } from '../../orchestrator/ports/api-budget.ts';
 import { makeWriteMarks } from '../connection/commands.ts';
 import type { RedisCommands } from '../connection/connection.ts';
 import { type RedisFaults, untoldFaults } from '../connection/faults.ts';
-import { isRedisOutage } from '../connection/outage.ts';
+import { isRedisOutage } from '../connection/redis-errors.ts';
 import { runScript } from '../connection/script.ts';
 import { pauseScript, reserveScript, serviceUpScript, succeededScript } from './scripts.ts';
 import { makeRedisTime } from './server-time.ts';

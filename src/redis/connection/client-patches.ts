@@ -1,65 +1,90 @@
 import { Cluster, type Redis } from 'ioredis';
+import { isRightsRefusal } from './redis-errors.ts';
 
-/** What is inside of both kinds of client; that the library has it, the tests show. */
-interface Insides {
+export type Client = Redis | Cluster;
+
+/** Private members of both kinds of client, as ioredis 6.0.0 (pinned) has them. */
+interface Internals {
   setStatus(status: string): void;
   flushQueue(error: Error): void;
   manuallyClosing: boolean;
 }
 
+function internalsOf(client: Client): Internals {
+  return client as unknown as Internals;
+}
+
 /**
- * Makes a client end when it is disconnected, whatever it was at, and stay ended until it is connected anew; and every
- * client that is duplicated from it. The library's own (6.0.0, pinned) does not: what waits for its commands waits for
- * ever, and so does BullMQ, which waits for that end when it closes a worker.
+ * Repairs what ioredis 6.0.0 leaves open, in a client and in all that are duplicated from it. `client-patches.test.ts`
+ * has a test for each patch: one that passes without its patch says that the patch can go.
+ * @returns the clients that were duplicated, those that ended among them
  */
-export function settleDisconnects<Client extends Redis | Cluster>(client: Client): Client {
+export function patchClient(client: Client): readonly Client[] {
+  const duplicates: Client[] = [];
+  patch(client, duplicates);
+  return duplicates;
+}
+
+/** BullMQ duplicates one for each worker, and when it closes a worker it ends that one and connects it again. */
+function patch(client: Client, duplicates: Client[]): void {
+  endWhenDisconnected(client);
+  answerRefusedInfo(client);
+  if (client instanceof Cluster) {
+    keepEnded(client);
+    settleConnect(client);
+  }
+  // Each kind has its own parameters, which a function that passes them on can't state.
+  const duplicate: (...options: never[]) => Client = client.duplicate.bind(client);
+  client.duplicate = ((...options: never[]) => {
+    const made = duplicate(...options);
+    duplicates.push(made);
+    patch(made, duplicates);
+    return made;
+  }) as never;
+}
+
+/**
+ * A client that is disconnected ends, also between two attempts to connect, and stays ended until it is connected again.
+ * The library's own waits for the close of a connection that it does not have, and BullMQ waits for that end when it
+ * closes a worker.
+ */
+function endWhenDisconnected(client: Client): void {
   const disconnect = client.disconnect.bind(client);
-  const insides = client as unknown as Insides;
+  const internals = internalsOf(client);
   client.disconnect = (reconnect = false) => {
     // A cluster's would take its end back, and keep what it is sent from then on.
     if (client.status === 'end' && !reconnect) return;
-    const isIdle = client.status === 'reconnecting' || looksForNodes(client);
+    const isIdle = client.status === 'reconnecting' || isWithoutNodes(client);
     disconnect(reconnect);
     if (!isIdle || reconnect) return;
-    insides.manuallyClosing = false;
-    insides.setStatus('end');
-    insides.flushQueue(new Error('Connection is closed.'));
+    internals.manuallyClosing = false;
+    internals.setStatus('end');
+    internals.flushQueue(new Error('Connection is closed.'));
   };
-  if (client instanceof Cluster) keepEnd(client);
-  settleDuplicates(client);
-  return client;
 }
 
-/** A cluster that knows no node yet has none of whose end it could hear. */
-function looksForNodes(client: Redis | Cluster): boolean {
+/** A cluster that knows no node yet has none whose end it could hear. */
+function isWithoutNodes(client: Client): boolean {
   return client instanceof Cluster && client.status === 'connecting' && client.nodes().length === 0;
 }
 
-/** Each of several nodes that end together says that it was the last, and the second one closes a cluster that has ended. */
-function keepEnd(client: Cluster): void {
-  const insides = client as unknown as Insides;
-  const setStatus = insides.setStatus.bind(client);
-  insides.setStatus = (status) => {
+/** Each of several nodes that end together reports that it was the last, and the second report reopens an ended cluster. */
+function keepEnded(client: Cluster): void {
+  const internals = internalsOf(client);
+  const setStatus = internals.setStatus.bind(client);
+  internals.setStatus = (status) => {
     if (client.status !== 'end' || status !== 'close') setStatus(status);
   };
 }
 
-function settleDuplicates(client: Redis | Cluster): void {
-  // Each has parameters of its own, which a function that passes them on can't say.
-  const duplicate: (...options: never[]) => Redis | Cluster = client.duplicate.bind(client);
-  client.duplicate = ((...options: never[]) => settleDisconnects(duplicate(...options))) as never;
-}
-
 /**
- * Makes `connect` of a cluster client settle, and of every client that is duplicated from it. The library's own (6.0.0,
- * pinned) never does when it meets a cluster that is not whole: it tries again under another promise, and nobody hears
- * of this one. BullMQ waits for it without a limit, and its worker took no job any more after a node had come back
- * (P11).
+ * `connect` of a cluster client settles. The library's own never does when the cluster is not whole: it tries again
+ * under another promise. BullMQ waits for it without a limit, and its worker took no job any more after a node had come
+ * back (P11).
  */
-export function settleConnects<Client extends Cluster>(client: Client): Client {
+function settleConnect(client: Cluster): void {
   const connect = client.connect.bind(client);
-  const duplicate = client.duplicate.bind(client);
-  // One attempt, as the library means it: of those that follow a lost one, the events tell.
+  // One attempt, as the library means it: events report those that follow a lost one.
   client.connect = () => {
     const attempt = connect();
     return new Promise((resolve, reject) => {
@@ -68,25 +93,38 @@ export function settleConnects<Client extends Cluster>(client: Client): Client {
       attempt.finally(() => client.off('close', onClose)).then(resolve, reject);
     });
   };
-  // Generic in its options, which a function that passes them on can't say.
-  client.duplicate = ((nodes, options) =>
-    settleConnects(duplicate(nodes, options))) as typeof client.duplicate;
-  return client;
 }
 
 /**
- * Knows the clients that were duplicated from one, also those that ended: BullMQ makes one for each worker, and when it
- * closes a worker it ends that and connects it anew. A Redis that is frozen keeps it, and the process with it, until
- * somebody disconnects it or its silence is noticed.
+ * What is answered in Redis's place: the lowest version that BullMQ takes without a word on the console, and the first one
+ * in which a user may be refused channels.
  */
-export function followDuplicates(client: Redis | Cluster): readonly (Redis | Cluster)[] {
-  const duplicates: (Redis | Cluster)[] = [];
-  // Each kind has parameters of its own, which a function that passes them on can't say.
-  const duplicate: (...options: never[]) => Redis | Cluster = client.duplicate.bind(client);
-  client.duplicate = ((...options: never[]) => {
-    const made = duplicate(...options);
-    duplicates.push(made);
-    return made;
-  }) as never;
-  return duplicates;
+export const refusedInfo = 'redis_version:6.2.0\r\n';
+
+/**
+ * `INFO` has next to nothing to say where Redis refuses it to our user. ioredis and BullMQ ask for it before they begin,
+ * and would give up or print to the console. `rights-watch.ts` reports what is missing.
+ */
+function answerRefusedInfo(client: Client): void {
+  if (client instanceof Cluster) {
+    client.on('+node', answerRefusedInfo);
+    return;
+  }
+  const sendCommand = client.sendCommand.bind(client);
+  client.sendCommand = (command, stream) => {
+    if (command.name === 'info') {
+      const { resolve, reject } = command;
+      command.reject = (error) => (isRightsRefusal(error) ? resolve(refusedInfo) : reject(error));
+    }
+    return sendCommand(command, stream);
+  };
+}
+
+/**
+ * Disconnects a client, and refuses the commands that still wait, however far its own end is: it hears late of sentinels
+ * that do not answer, and a daemon that closes while Redis is away would hang.
+ */
+export function endNow(client: Client): void {
+  client.disconnect();
+  internalsOf(client).flushQueue(new Error('the connection to Redis was closed'));
 }

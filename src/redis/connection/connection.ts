@@ -2,9 +2,9 @@ import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { Cluster, type ClusterNode, type CommonRedisOptions, Redis, type RedisCommander } from 'ioredis';
 import { describeCertificateProblem, errorCodeOf } from '../../base/node-errors.ts';
 import type { DurationMs } from '../../base/time.ts';
-import { followDuplicates, settleConnects, settleDisconnects } from './client-patches.ts';
+import { type Client, endNow, patchClient } from './client-patches.ts';
 import { type RedisConfig, redactRedisText } from './config.ts';
-import { isRightsRefusal, quietInfo } from './rights-refusal.ts';
+import { isRightsRefusal } from './redis-errors.ts';
 import { makeTransientErrors, type TransientErrors } from './transient-errors.ts';
 
 /** The commands of one Redis, Sentinel master or Cluster. */
@@ -12,7 +12,7 @@ export type RedisCommands = RedisCommander<{ type: 'default'; mapping: 'resp2' }
 
 export interface RedisConnection {
   /** The connection itself, for libraries that want one. */
-  readonly client: Redis | Cluster;
+  readonly client: Client;
   readonly commands: RedisCommands;
   isReady(): boolean;
   /** Ends it politely where Redis answers, at once where it does not; and what a library duplicated from it and left open. */
@@ -76,8 +76,8 @@ export function makeRedisConnection(
     if (isRightsRefusal(error)) notes?.onRightsRefused?.(error);
     return passing.reconnectOnError(error);
   };
-  const client = quietInfo(settleDisconnects(connect(config, kind, { ...passing, reconnectOnError })));
-  const duplicates = followDuplicates(client);
+  const client = connect(config, kind, { ...passing, reconnectOnError });
+  const duplicates = patchClient(client);
   const watch = watchReachability(config, notes);
   client.on('ready', () => {
     notes?.onRejoined?.();
@@ -102,12 +102,12 @@ export function makeRedisConnection(
     close: async () => {
       watch.stop();
       await closeClient(client);
-      for (const duplicate of duplicates) disconnect(duplicate);
+      duplicates.forEach(endNow);
     },
   };
 }
 
-function connect(config: RedisConfig, kind: ConnectionKind, passing: TransientErrors): Redis | Cluster {
+function connect(config: RedisConfig, kind: ConnectionKind, passing: TransientErrors): Client {
   const common = optionsFor(kind, passing);
   const retries = { retryStrategy: passing.retryStrategy };
   const enableOfflineQueue = kind === 'worker';
@@ -140,14 +140,12 @@ function connect(config: RedisConfig, kind: ConnectionKind, passing: TransientEr
     });
   }
   const nodes: ClusterNode[] = config.cluster.map(({ host, port }) => ({ host, port }));
-  return settleConnects(
-    new Cluster(nodes, {
-      enableOfflineQueue,
-      clusterRetryStrategy: retryStrategy,
-      ...(kind === 'worker' ? { maxRedirections: redirectionsMax } : {}),
-      redisOptions: { ...common, ...credentials },
-    }),
-  );
+  return new Cluster(nodes, {
+    enableOfflineQueue,
+    clusterRetryStrategy: retryStrategy,
+    ...(kind === 'worker' ? { maxRedirections: redirectionsMax } : {}),
+    redisOptions: { ...common, ...credentials },
+  });
 }
 
 function tlsOf({ ca }: RedisConfig): ConnectionOptions {
@@ -211,7 +209,7 @@ function watchReachability(config: RedisConfig, notes: Partial<ReachabilityNotes
   };
 }
 
-async function closeClient(client: Redis | Cluster): Promise<void> {
+async function closeClient(client: Client): Promise<void> {
   if (client.status === 'ready') {
     const timer = new AbortController();
     const late = new Promise<void>((resolve) => {
@@ -222,21 +220,7 @@ async function closeClient(client: Redis | Cluster): Promise<void> {
     await Promise.race([client.quit().then(ignore, ignore), late]);
     timer.abort();
   }
-  disconnect(client);
-}
-
-function disconnect(client: Redis | Cluster): void {
-  client.disconnect();
-  refuseWaiting(client);
-}
-
-/**
- * Refuses commands that still wait, however far the library's own end is: of sentinels that don't answer it learns late,
- * and a daemon that closes while Redis is away would hang.
- */
-function refuseWaiting(client: Redis | Cluster): void {
-  const insides = client as unknown as { flushQueue?: (error: Error) => void };
-  insides.flushQueue?.(new Error('the connection to Redis was closed'));
+  endNow(client);
 }
 
 function ignore(): void {

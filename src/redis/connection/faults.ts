@@ -1,5 +1,5 @@
 import { cutText, toPrintable } from '../../base/safe-text.ts';
-import { isRedisOutage } from './outage.ts';
+import { isRedisOutage } from './redis-errors.ts';
 
 /** What fails at a Redis that is there, and by no waiting comes right: a person has to see it. */
 export interface RedisFaults {

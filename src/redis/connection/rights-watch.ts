@@ -1,7 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
+import { isRightsRefusal } from './redis-errors.ts';
 import { checkRedisRights, isOptionalRight, type RedisRightsParts, rightOf } from './rights.ts';
-import { isRightsRefusal } from './rights-refusal.ts';
 
 /** Knows which rights Redis refuses to our user, from a check, and from what everybody who uses Redis has met. */
 export interface RightsWatch {

@@ -1,5 +1,6 @@
+import { refusedInfo } from './client-patches.ts';
 import type { RedisCommands, RedisConnection } from './connection.ts';
-import { isRightsRefusal, refusedInfo } from './rights-refusal.ts';
+import { isRightsRefusal } from './redis-errors.ts';
 
 /** What Redis refuses to our user, in the words of `ACL SETUSER` that grant it: `+eval`, `~upwave:*`, `&upwave:*`. */
 export interface RefusedRights {

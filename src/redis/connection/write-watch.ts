@@ -1,7 +1,7 @@
 import type { DurationMs } from '../../base/time.ts';
 import { sleepForReal } from '../../base/waiting.ts';
 import type { RedisCommands } from './connection.ts';
-import { writeRefusalOf } from './outage.ts';
+import { writeRefusalOf } from './redis-errors.ts';
 
 /** Knows whether Redis refuses writes, from what everybody who writes has met. */
 export interface WriteWatch {

@@ -9,7 +9,7 @@ import { CollectorExplanationBody } from '../../../src/contract/admin/collector-
 import { HeldThingsBody, HoldAnswerBody } from '../../../src/contract/admin/holds.ts';
 import { RolloutStatusBody, UpgradeBody } from '../../../src/contract/admin/rollout-status.ts';
 import { makeMetrics } from '../../../src/observability/metrics.ts';
-import { isRedisSilence } from '../../../src/redis/connection/outage.ts';
+import { isRedisSilence } from '../../../src/redis/connection/redis-errors.ts';
 import { anUpgrade, aScanEntry, startedAt } from '../../support/builders.ts';
 import {
   anExplanation,

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
-import { Cluster } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { invariant } from '../../../src/base/assert.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeRedisApiBudget } from '../../../src/redis/api-budget/api-budget.ts';
 import { makeRedisConnection, type RedisConnection } from '../../../src/redis/connection/connection.ts';
 import { makeRedisFleetRegister } from '../../../src/redis/coordination/fleet-register.ts';
@@ -134,72 +131,5 @@ describe.skipIf(redisServerCommand === undefined)('on a Redis Cluster', () => {
     await ask('CLUSTER ADDSLOTS 0');
     await asked;
     expect(answer).toBe('OK');
-  });
-
-  // BullMQ waits for this with no limit: a worker that is never told takes no job any more.
-  it('tells how an attempt to connect ended while the cluster was not whole (P11)', async ({
-    onTestFinished,
-  }) => {
-    invariant(connection.client instanceof Cluster, 'a cluster was configured');
-    // As BullMQ makes its own of ours.
-    const blocking = connection.client.duplicate();
-    onTestFinished(() => blocking.disconnect());
-    await once(blocking, 'ready');
-    blocking.disconnect();
-    await once(blocking, 'end');
-    await loseSlot();
-    let attempt = 'no word';
-    void blocking.connect().then(
-      () => {
-        attempt = 'connected';
-      },
-      () => {
-        attempt = 'refused';
-      },
-    );
-    await once(blocking, 'reconnecting');
-    const ready = once(blocking, 'ready');
-    await ask('CLUSTER ADDSLOTS 0');
-    await ready;
-    expect(attempt).toBe('refused');
-    expect(await blocking.get('nothing')).toBeNull();
-  });
-});
-
-describe.skipIf(redisServerCommand === undefined)('a connection to a Redis Cluster of two', () => {
-  it('ends with what waits for the cluster when it is closed, though its nodes end together', async () => {
-    const args = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
-    const nodes = [await makeRedisProcess({ args }), await makeRedisProcess({ args })] as const;
-    onTestFinished(async () => {
-      await Promise.all(nodes.map((node) => node.close()));
-    });
-    await Promise.all(nodes.map((node) => node.start()));
-    const [lower, upper] = nodes;
-    await lower.ask('CLUSTER ADDSLOTSRANGE 0 8191');
-    await upper.ask('CLUSTER ADDSLOTSRANGE 8192 16383');
-    await upper.ask(`CLUSTER MEET 127.0.0.1 ${lower.port}`);
-    // Slot 3300, and slot 15495.
-    const both = [
-      ['b', lower],
-      ['a', upper],
-    ] as const;
-    await until('the cluster to be whole', async () => {
-      const answers = await Promise.all(both.map(([key, node]) => node.ask(`SET ${key} yes`)));
-      return answers.every((answer) => answer === '+OK');
-    });
-    const told: string[] = [];
-    const { client, commands, close } = makeRedisConnection(
-      { cluster: [{ host: '127.0.0.1', port: lower.port }], keyPrefix },
-      'worker',
-      { onTransient: ({ message }) => told.push(message) },
-    );
-    await Promise.all(both.map(([key]) => commands.get(key)));
-    await lower.ask('CLUSTER DELSLOTS 0');
-    const waiting = commands.set('b', 'no').catch((error: unknown) => error);
-    await until('it to wait', () => told.length > 2);
-    await close();
-    expect(await waiting).toBeInstanceOf(Error);
-    expect(client.status).toBe('end');
-    await expect(commands.get('a')).rejects.toThrow();
   });
 });

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { makeRedisApiBudget } from '../../../../src/redis/api-budget/api-budget.ts';
 import { assessRedis } from '../../../../src/redis/connection/assess-redis.ts';
@@ -35,33 +34,6 @@ describe('a connection', () => {
     await connection.close();
     relay.close();
     await rm(folder, { recursive: true });
-  });
-
-  it('to a Redis that is frozen is closed with all that was duplicated from it, also when that was ended before', async () => {
-    let made = 0;
-    // The system accepts for a process that is frozen; nothing is read, answered or ended.
-    const frozen = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
-      made += 1;
-      socket.on('error', () => undefined);
-    });
-    await new Promise<void>((resolve) => frozen.listen(0, '127.0.0.1', resolve));
-    const { port } = frozen.address() as AddressInfo;
-    const connection = makeRedisConnection({ url: `redis://127.0.0.1:${port}`, keyPrefix: 'x' }, 'worker');
-    const { client } = connection;
-    if (!(client instanceof Redis)) throw new Error('a URL leads to a single Redis');
-    const duplicate = client.duplicate();
-    duplicate.on('error', () => undefined);
-    await until('both to be connected', () => made === 2);
-    // As BullMQ does it when it closes a worker.
-    duplicate.once('end', () => void duplicate.connect().catch(() => undefined));
-    duplicate.disconnect();
-    await until('it to be connected anew', () => made === 3);
-    await connection.close();
-    await Promise.all(
-      [client, duplicate].map((each) => until('it to end', () => each.status === 'end', 10_000)),
-    );
-    frozen.close();
-    expect(made).toBe(3);
   });
 
   it('of the handler kind fails at once while Redis is away, one of the worker kind waits', async () => {
@@ -99,6 +71,7 @@ describe('a connection whose server goes away', () => {
     });
     await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
     const url = new URL(redis.config().url);
+    url.hostname = '127.0.0.1';
     url.port = String((relay.address() as AddressInfo).port);
     const reasons: string[] = [];
     const connection = makeRedisConnection({ url: url.href, keyPrefix: 'x' }, 'worker', {
@@ -110,28 +83,6 @@ describe('a connection whose server goes away', () => {
     await until('it to be told', () => reasons.length > 0);
     expect(reasons).toEqual(['the connection was closed']);
     await connection.close();
-  });
-});
-
-describe('a client that is disconnected between two attempts to connect', () => {
-  it.each([
-    ['of one Redis', (port: number) => ({ url: `redis://127.0.0.1:${port}` })],
-    ['of a Cluster', (port: number) => ({ cluster: [{ host: '127.0.0.1', port }] })],
-  ])('%s ends, and so does one that was duplicated from it, as BullMQ does', async (_name, place) => {
-    const config = { ...place(await findFreePort()), keyPrefix: 'x' };
-    const { client, close } = makeRedisConnection(config, 'worker');
-    const copy = 'nodes' in client ? client.duplicate() : client.duplicate();
-    copy.on('error', () => undefined);
-    for (const each of [copy, client]) {
-      await expect.poll(() => each.status, { interval: 1 }).toBe('reconnecting');
-      const waiting = each.get('key');
-      const ended = new Promise((resolve) => each.once('end', resolve));
-      each.disconnect();
-      await ended;
-      await expect(waiting).rejects.toThrow('Connection is closed.');
-      expect(each.status).toBe('end');
-    }
-    await close();
   });
 });
 

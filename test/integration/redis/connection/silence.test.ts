@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
-import { isRedisSilence } from '../../../../src/redis/connection/outage.ts';
+import { isRedisSilence } from '../../../../src/redis/connection/redis-errors.ts';
 import { openTcpGate } from '../../../support/network/tcp-gate.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { makeRedisFaults } from '../../../../src/redis/connection/faults.ts';
-import { isRedisOutage } from '../../../../src/redis/connection/outage.ts';
+import {
+  isRedisOutage,
+  isRightsRefusal,
+  writeRefusalOf,
+} from '../../../../src/redis/connection/redis-errors.ts';
 
 const withCode = (code: string) => Object.assign(new Error(`connect ${code} 10.0.0.7:6379`), { code });
 
@@ -70,5 +74,80 @@ describe('what fails at a Redis that is there', () => {
     faults.met('the API budget', new Error(`\u001b[2J\n${'x'.repeat(10_000)}`));
     expect(faults.reason()).toMatch(/^the API budget: \\u001b\[2J\\u000ax+$/);
     expect(faults.reason()?.length).toBe(300);
+  });
+});
+
+const sha = '2bab3b661081db58bd2341920e0ba7cf5dc77b25';
+
+describe('writeRefusalOf', () => {
+  it.each([
+    [
+      "OOM command not allowed when used memory > 'maxmemory'.",
+      "OOM command not allowed when used memory > 'maxmemory'",
+    ],
+    [
+      `OOM command not allowed when used memory > 'maxmemory'. script: ${sha}, on @user_script:12.`,
+      "OOM command not allowed when used memory > 'maxmemory'",
+    ],
+    [
+      `ERR Error running script (call to f_${sha}): @user_script:3: @user_script: 3: -OOM command not allowed when used memory > 'maxmemory'.`,
+      "OOM command not allowed when used memory > 'maxmemory'",
+    ],
+    [
+      'MISCONF Errors writing to the AOF file: No space left on device',
+      'MISCONF Errors writing to the AOF file: No space left on device',
+    ],
+    [
+      `READONLY You can't write against a read only replica. script: ${sha}, on @user_script:1.`,
+      "READONLY You can't write against a read only replica",
+    ],
+    [
+      'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
+      'UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)',
+    ],
+    ['NOREPLICAS Not enough good replicas to write.', 'NOREPLICAS Not enough good replicas to write'],
+    ['CLUSTERDOWN The cluster is down', 'CLUSTERDOWN The cluster is down'],
+    [
+      'Too many Cluster redirections. Last error: ReplyError: CLUSTERDOWN Hash slot not served',
+      'CLUSTERDOWN Hash slot not served',
+    ],
+  ])("says in Redis's words why it takes no writes: %s", (message, reason) => {
+    expect(writeRefusalOf(new Error(message))).toBe(reason);
+  });
+
+  it.each([
+    "NOPERM this user has no permissions to run the 'set' command",
+    'connect ECONNREFUSED 127.0.0.1:6379',
+    'the READONLY',
+    'GLOOM is here',
+  ])('is silent about other errors: %s', (message) => {
+    expect(writeRefusalOf(new Error(message))).toBeNull();
+  });
+
+  it('is silent about what is no error', () => {
+    expect(writeRefusalOf('OOM command not allowed')).toBeNull();
+  });
+});
+
+describe('isRightsRefusal', () => {
+  it.each([
+    "NOPERM this user has no permissions to run the 'eval' command",
+    "NOPERM User upwave has no permissions to run the 'eval' command",
+    'NOPERM this user has no permissions to access one of the keys used as arguments',
+    'NOPERM No permissions to access a channel',
+    "ERR The user executing the script can't run this command or subcommand script: 0123, on @user_script:1.",
+    "ERR The user executing the script can't publish to the channel mentioned in the command",
+    'ERR Error running script (call to f_0123): @user_script:1: @user_script: 1: -NOPERM this user has no permissions',
+    'NOPERM ACL failure in script: User upwave has no permissions to access the key',
+  ])('knows %s', (message) => {
+    expect(isRightsRefusal(new Error(message))).toBe(true);
+  });
+
+  it.each([
+    'READONLY You cannot write against a read only replica',
+    'NOAUTH Authentication required.',
+    'Connection is closed.',
+  ])('is not %s', (message) => {
+    expect(isRightsRefusal(new Error(message))).toBe(false);
   });
 });

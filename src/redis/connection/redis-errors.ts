@@ -68,3 +68,11 @@ export function writeRefusalOf(error: unknown): string | null {
   const [, words] = refusals.exec(error.message) ?? [];
   return words === undefined ? null : words.replace(scriptPlace, '').replace(/\.?\s*$/, '');
 }
+
+// Of a command, a key or a channel; in a script Redis 6 and 7.0 say it in other words than outside of one.
+const rightsRefusals = /\bNOPERM\b|\bThe user executing the script can't\b/;
+
+/** True for an error that means that Redis is there, and refuses our user a right: a person has to grant it. */
+export function isRightsRefusal(error: unknown): error is Error {
+  return error instanceof Error && rightsRefusals.test(error.message);
+}

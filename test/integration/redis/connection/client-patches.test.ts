@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { Cluster, Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { invariant } from '../../../../src/base/assert.ts';
+import { refusedInfo } from '../../../../src/redis/connection/client-patches.ts';
+import { makeRedisConnection } from '../../../../src/redis/connection/connection.ts';
+import { findFreePort } from '../../../support/network/free-port.ts';
+import { makeRedisProcess, redisServerCommand } from '../../../support/redis/redis-process.ts';
+import { until } from '../../../support/until.ts';
+
+const clusterArgs = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+const placeOf = (port: number) => ({ cluster: [{ host: '127.0.0.1', port }], keyPrefix: 'upwave' });
+
+async function aProcess(args: readonly string[] = []) {
+  const server = await makeRedisProcess({ args });
+  onTestFinished(() => server.close());
+  await server.start();
+  return server;
+}
+
+describe('a client that is disconnected between two attempts to connect', () => {
+  it.each([
+    ['of one Redis', (port: number) => ({ url: `redis://127.0.0.1:${port}` })],
+    ['of a Cluster', (port: number) => ({ cluster: [{ host: '127.0.0.1', port }] })],
+  ])('%s ends, and so does one that was duplicated from it, as BullMQ does', async (_name, place) => {
+    const config = { ...place(await findFreePort()), keyPrefix: 'x' };
+    const { client, close } = makeRedisConnection(config, 'worker');
+    const copy = 'nodes' in client ? client.duplicate() : client.duplicate();
+    copy.on('error', () => undefined);
+    for (const each of [copy, client]) {
+      await expect.poll(() => each.status, { interval: 1 }).toBe('reconnecting');
+      const waiting = each.get('key');
+      const ended = new Promise((resolve) => each.once('end', resolve));
+      each.disconnect();
+      await ended;
+      await expect(waiting).rejects.toThrow('Connection is closed.');
+      expect(each.status).toBe('end');
+    }
+    await close();
+  });
+});
+
+describe('a connection to a frozen Redis', () => {
+  it('is closed with all that was duplicated from it, also with one that had ended and connects again', async () => {
+    let made = 0;
+    // The system accepts for a process that is frozen; nothing is read, answered or ended.
+    const frozen = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+      made += 1;
+      socket.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => frozen.listen(0, '127.0.0.1', resolve));
+    const { port } = frozen.address() as AddressInfo;
+    const connection = makeRedisConnection({ url: `redis://127.0.0.1:${port}`, keyPrefix: 'x' }, 'worker');
+    const { client } = connection;
+    invariant(client instanceof Redis, 'a URL leads to a single Redis');
+    const duplicate = client.duplicate();
+    duplicate.on('error', () => undefined);
+    await until('both to be connected', () => made === 2);
+    // As BullMQ does it when it closes a worker.
+    duplicate.once('end', () => void duplicate.connect().catch(() => undefined));
+    duplicate.disconnect();
+    await until('it to be connected again', () => made === 3);
+    await connection.close();
+    await Promise.all(
+      [client, duplicate].map((each) => until('it to end', () => each.status === 'end', 10_000)),
+    );
+    frozen.close();
+    expect(made).toBe(3);
+  });
+});
+
+describe.skipIf(redisServerCommand === undefined)('a client of a Redis Cluster', () => {
+  // BullMQ waits for this with no limit: a worker that never hears of it takes no job any more.
+  it('settles an attempt to connect while the cluster is not whole (P11)', async () => {
+    const server = await aProcess(clusterArgs);
+    await server.ask('CLUSTER ADDSLOTSRANGE 0 16383');
+    await until('all slots to be served', async () => (await server.ask('SET ready yes')) === '+OK');
+    const { client, close } = makeRedisConnection(placeOf(server.port), 'worker');
+    onTestFinished(close);
+    invariant(client instanceof Cluster, 'a cluster was configured');
+    // As BullMQ makes its own of ours.
+    const blocking = client.duplicate();
+    await once(blocking, 'ready');
+    blocking.disconnect();
+    await once(blocking, 'end');
+    await server.ask('CLUSTER DELSLOTS 0');
+    await until('the cluster to be down', async () =>
+      (await server.ask('SET ready yes'))?.startsWith('-CLUSTERDOWN'),
+    );
+    const attempt = blocking.connect().then(
+      () => 'connected',
+      () => 'refused',
+    );
+    await once(blocking, 'reconnecting');
+    const ready = once(blocking, 'ready');
+    await server.ask('CLUSTER ADDSLOTS 0');
+    await ready;
+    expect(await attempt).toBe('refused');
+    expect(await blocking.get('nothing')).toBeNull();
+  });
+
+  it('ends with what waits for the cluster when it is closed, though its nodes end together', async () => {
+    const lower = await aProcess(clusterArgs);
+    const upper = await aProcess(clusterArgs);
+    await lower.ask('CLUSTER ADDSLOTSRANGE 0 8191');
+    await upper.ask('CLUSTER ADDSLOTSRANGE 8192 16383');
+    await upper.ask(`CLUSTER MEET 127.0.0.1 ${lower.port}`);
+    // Slot 3300, and slot 15495.
+    const both = [
+      ['b', lower],
+      ['a', upper],
+    ] as const;
+    await until('the cluster to be whole', async () => {
+      const answers = await Promise.all(both.map(([key, node]) => node.ask(`SET ${key} yes`)));
+      return answers.every((answer) => answer === '+OK');
+    });
+    const told: string[] = [];
+    const { client, commands, close } = makeRedisConnection(placeOf(lower.port), 'worker', {
+      onTransient: ({ message }) => told.push(message),
+    });
+    await Promise.all(both.map(([key]) => commands.get(key)));
+    await lower.ask('CLUSTER DELSLOTS 0');
+    const waiting = commands.set('b', 'no').catch((error: unknown) => error);
+    await until('it to wait', () => told.length > 2);
+    await close();
+    expect(await waiting).toBeInstanceOf(Error);
+    expect(client.status).toBe('end');
+    await expect(commands.get('a')).rejects.toThrow();
+  });
+});
+
+describe.skipIf(redisServerCommand === undefined)('a Redis that refuses INFO to its user', () => {
+  it('lets the client and its duplicates connect, and INFO says next to nothing', async () => {
+    const server = await aProcess();
+    expect(await server.ask('ACL SETUSER upwave on >pass ~* &* +@all -info')).toBe('+OK');
+    const url = server.url.replace('//', '//upwave:pass@');
+    const { client, close } = makeRedisConnection({ url, keyPrefix: 'x' }, 'worker');
+    onTestFinished(close);
+    invariant(client instanceof Redis, 'a URL leads to a single Redis');
+    expect(await client.info()).toBe(refusedInfo);
+    expect(await client.duplicate().info()).toBe(refusedInfo);
+  });
+});
