@@ -113,11 +113,6 @@ itInProcess('§5.6 an Enterprise-level account may create a search job', async (
   expect((await api.post('/search/jobs', { query: 'error' })).status).toBeLessThan(300);
 });
 
-itInProcess('§7.2 403 forbidden: the Search Job interface for another account type', async () => {
-  const { as } = await aService();
-  expectRefusal(await as('trial').post('/search/jobs', {}), { status: 403, codes: ['forbidden'] });
-});
-
 itInProcess('§7.3 CannotModifyCollector: the user is not authorized to modify it', async () => {
   const { as } = await aService();
   const viewer = as('viewer');

@@ -137,14 +137,6 @@ it('§4.1 GET /collectors/[id]: shows the collector of the list, with an ETag', 
   expect(etagOf(answer)).not.toBe('');
 });
 
-it('§4.1 GET /collectors/[id]: an unknown id is refused', async () => {
-  expectRefusal(await target().api.get('/collectors/1'), { status: 404, codes: ['InvalidCollector'] });
-});
-
-it('§4.1 GET /collectors/[id]: an id that is no integer is refused', async () => {
-  expectRefusal(await target().api.get('/collectors/no-number'));
-});
-
 it('§4.1 GET /collectors/name/[name]: shows the collector that GET by id shows', async () => {
   const { api, own } = target();
   const { id, name } = await own.create();

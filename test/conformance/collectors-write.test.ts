@@ -46,14 +46,6 @@ it('§4.1 POST /collectors: a body that is no JSON is refused', async () => {
   expectRefusal(await target().api.send('POST', '/collectors', { text }), { status: 400 });
 });
 
-it('§4.1 POST /collectors: only Hosted Collectors are created', async () => {
-  const { api, own } = target();
-  for (const collectorType of ['Installable', 'Something']) {
-    const collector = { collectorType, name: own.name('type') };
-    expectRefusal(await api.post('/collectors', { collector }), { codes: ['InvalidCollectorType'] });
-  }
-});
-
 it('§4.1 PUT /collectors/[id]: answers the updated collector, as GET then shows it', async () => {
   const { api, own } = target();
   const { id } = await own.create();

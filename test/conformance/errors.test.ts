@@ -54,13 +54,6 @@ itInProcess(
   },
 );
 
-itInProcess('§7.2 301 moved: a wrong deployment, with the correct URI in Location', async () => {
-  const { api } = await aService({ moved: { hosts: ['wrong.example.com'] } });
-  const answer = await api.get('/collectors', { headers: { host: 'wrong.example.com' } });
-  expectRefusal(answer, { status: 301, codes: ['moved'] });
-  expect(answer.headers.location).toMatch(/^http.*\/v1\/collectors$/);
-});
-
 itInProcess('§7.2 401 unauthorized: says that the credential could not be verified', async () => {
   const { api } = await aService();
   const { message } = expectRefusal(await api.get('/collectors', withoutCredentials), {
@@ -74,22 +67,4 @@ itInProcess('§7.2 429: the request rate is exceeded', async () => {
   const { api } = await aService({ limits: { requestsPerSecond: 1 } });
   await api.get('/collectors?limit=1');
   expectRefusal(await api.get('/collectors?limit=1'), { status: 429 });
-});
-
-itInProcess('§7.2 500: a Search Job follow-up call without the session cookie', async () => {
-  const { api } = await aService();
-  const created = await api.post('/search/jobs', { query: 'error' });
-  expect(created.status).toBeLessThan(300);
-  const { id } = JSON.parse(created.text) as { id: string };
-  const answer = await api.get(`/search/jobs/${id}`, { withoutSession: true });
-  expectRefusal(answer, { status: 500 });
-});
-
-itInProcess('§7.2 415: an upgrade operation with another Content-Type', async () => {
-  const { api } = await aService();
-  const answer = await api.send('POST', '/collectors/upgrades', {
-    text: 'collectorId=1',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-  });
-  expectRefusal(answer, { status: 415 });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { etagOf, expectRefusal, read } from './support/answers.ts';
-import { type Api, basicAuthorization } from './support/api.ts';
+import type { Api } from './support/api.ts';
 import { itInProcess } from './support/conditions.ts';
 import { useControlledServices, useTarget } from './support/target.ts';
 import { CollectorList, OneCollector } from './support/wire-shapes.ts';
@@ -36,11 +36,9 @@ itInProcess('§8 request rate: no second holds more than 4, wherever it begins',
   expect(acceptedAt.length).toBeGreaterThan(35);
 });
 
-itInProcess.each([
-  ['evenly spaced', [250]],
-  ['a few milliseconds early or late now and then', [250, 246, 254, 253, 249, 244, 254]],
-])('§8 request rate: 240 a minute pass when %s', async (_how, spacesMs) => {
+itInProcess('§8 request rate: 240 a minute pass, a few milliseconds early or late now and then', async () => {
   const { api, clock } = await aService(onlyRate);
+  const spacesMs = [250, 246, 254, 253, 249, 244, 254];
   for (let sent = 0; sent < 240; sent++) {
     expect((await api.get('/collectors/upgrades/targets')).status).toBe(200);
     clock.advance(spacesMs[sent % spacesMs.length] ?? 0);
@@ -76,18 +74,6 @@ itInProcess('§8 concurrency: 10 requests of a key at once pass, the eleventh is
   expect((await api.get('/collectors/upgrades/targets')).status).toBe(200);
 });
 
-itInProcess('§8 authentication requests: throttled per minute', async () => {
-  const { api, clock } = await aService({ limits: { signInsPerMinute: 3 } });
-  const signIn = async () => {
-    const authorization = basicAuthorization({ accessId: 'anid', accessKey: 'akey' });
-    return (await api.get('/collectors?limit=1', { withoutSession: true, headers: { authorization } }))
-      .status;
-  };
-  expect([await signIn(), await signIn(), await signIn(), await signIn()]).toEqual([200, 200, 200, 401]);
-  clock.advance(60_000);
-  expect(await signIn()).toBe(200);
-});
-
 it.each([
   ['name', 128],
   ['hostName', 128],
@@ -120,54 +106,3 @@ itInProcess(
     }
   },
 );
-
-itInProcess('§8 offline threshold: default 100 days, minimum 1', async () => {
-  const { api } = await aService({ fleet: { shares: { dead: 0.4 } } });
-  const byDefault = read(CollectorList, await api.get('/collectors/offline')).collectors;
-  const hundred = read(CollectorList, await api.get('/collectors/offline?aliveBeforeDays=100')).collectors;
-  expect(byDefault.length).toBeGreaterThan(0);
-  expect(hundred).toEqual(byDefault);
-  read(CollectorList, await api.get('/collectors/offline?aliveBeforeDays=1'));
-  expectRefusal(await api.get('/collectors/offline?aliveBeforeDays=0'), { status: 400 });
-});
-
-itInProcess('§8 upgrade task timeout: failed after 30 minutes', async () => {
-  const { api, clock } = await aService({ failures: [{ outcome: 'timeout' }] });
-  const [first] = read(CollectorList, await api.get('/collectors/upgrades/collectors?limit=1')).collectors;
-  const { id } = JSON.parse((await api.post('/collectors/upgrades', { collectorId: first?.id })).text) as {
-    id: string;
-  };
-  const status = async () =>
-    (JSON.parse((await api.get(`/collectors/upgrades/${id}`)).text) as { upgrade: { status: number } })
-      .upgrade.status;
-  clock.advance(30 * 60_000 - 1);
-  expect(await status()).not.toBe(3);
-  clock.advance(1);
-  expect(await status()).toBe(3);
-});
-
-itInProcess('§8 heartbeat: every 15 seconds; dead after 30 minutes', async () => {
-  const { api, clock, service } = await aService({ fleet: { shares: { ephemeral: 0, container: 0 } } });
-  const { collectors } = read(CollectorList, await api.get('/collectors?filter=alive'));
-  const id = collectors.find(({ collectorType }) => collectorType === 'Installable')?.id ?? 0;
-  const look = async () => read(OneCollector, await api.get(`/collectors/${id}`)).collector;
-  const { lastSeenAlive } = await look();
-  clock.advance((lastSeenAlive ?? 0) + 15_000 - clock.now());
-  expect((await look()).lastSeenAlive).toBe((lastSeenAlive ?? 0) + 15_000);
-  service.world.kill(id);
-  clock.advance(30 * 60_000 - 1);
-  expect((await look()).alive).toBe(true);
-  clock.advance(1);
-  expect((await look()).alive).toBe(false);
-});
-
-itInProcess('§8 ephemeral deletion: after 12 hours of inactivity', async () => {
-  const { api, clock, service } = await aService();
-  const { collectors } = read(CollectorList, await api.get('/collectors?filter=alive'));
-  const found = collectors.find(({ ephemeral }) => ephemeral);
-  service.world.kill(found?.id ?? 0);
-  clock.advance((found?.lastSeenAlive ?? 0) + 12 * 3_600_000 - 1 - clock.now());
-  expect((await api.get(`/collectors/${found?.id}`)).status).toBe(200);
-  clock.advance(1);
-  expectRefusal(await api.get(`/collectors/${found?.id}`), { status: 404 });
-});

@@ -129,16 +129,6 @@ it('§4.2 PUT source: answers the updated source, as GET then shows it', async (
   expect(read(OneSource, await api.get(`${path}/${sources[1].id}`)).source).toEqual(sources[1]);
 });
 
-it('§4.2 PUT source: sourceType equals the current value, another is refused', async () => {
-  const { api } = target();
-  const { path, sources } = await aCollector(target());
-  const one = `${path}/${sources[0].id}`;
-  const before = await api.get(one);
-  const source = { ...read(OneSource, before).source, sourceType: 'Cloudsyslog' };
-  expectRefusal(await api.put(one, { source }, etagOf(before)));
-  expect(read(OneSource, await api.get(one)).source.sourceType).toBe(sources[0].sourceType);
-});
-
 it('§4.2 DELETE source: 200 with an empty body; the source is gone, the other stays', async () => {
   const { api } = target();
   const { path, sources } = await aCollector(target());

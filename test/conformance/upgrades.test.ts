@@ -65,12 +65,6 @@ it.each(['limit=many', 'offset=far', 'toVersion=no-build'])(
   },
 );
 
-it('§4.3 GET builds: 200 with the builds on offer', async () => {
-  const answer = await target().api.get('/collectors/upgrades/targets');
-  expect(answer.status).toBe(200);
-  expect(read(TargetList, answer).targets.length).toBeGreaterThan(0);
-});
-
 it('§4.3 GET task: 404 when the task ID is not found', async () => {
   expectRefusal(await target().api.get('/collectors/upgrades/1'), { status: 404 });
 });

@@ -11,7 +11,6 @@ import {
   untilEnded,
   upgradesOf,
 } from '../../support/night/daemon-night.ts';
-import { createsOf } from '../../support/night/judge-night.ts';
 import { useRedis } from '../../support/redis/redis.ts';
 import { until } from '../../support/until.ts';
 
@@ -95,32 +94,6 @@ describe.concurrent('a daemon whose config names another account (P5)', () => {
     const back = await night.startDaemon();
     expect(await untilEnded(back, rolloutId)).toMatchObject({ state: 'succeeded', account: 'own' });
     expect(back.told('rollout.foreign')).toEqual([]);
-  });
-
-  it('shares a Redis, the leader lease and a policy name with a daemon of its account: both take turns', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const input: NightInput = {
-      redis: redis.config(),
-      scenario: { fleet: { size: 8 }, ...accounts },
-      rollout: { waves: [{ name: 'all' }], concurrency: 20 },
-    };
-    const night = await aDaemonNight(input, onTestFinished);
-    const theirs = await night.startDaemon({ service: otherKey });
-    await until('its leadership', () => theirs.told('leader.acquired').length > 0);
-    const ours = await night.startDaemon();
-    const rolloutId = await scan(ours);
-    expect(await theirs.daemon.scanNow(nightPolicy, 'schedule')).toMatchObject({
-      kind: 'busy',
-      unread: { reason: expect.stringContaining('another account') },
-    });
-    const ended = await untilEnded(ours, rolloutId);
-    expect(ended.state).toBe('succeeded');
-    expect(theirs.told('leader.lost').length).toBeGreaterThan(0);
-    const fleet = new Set(night.service.world.collectors().map(({ facts }) => facts.id));
-    expect([...createsOf(night.record()).keys()].filter((id) => !fleet.has(id))).toEqual([]);
-    expect(ours.told('rollout.foreign')).toEqual([]);
   });
 });
 

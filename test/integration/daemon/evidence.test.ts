@@ -51,10 +51,10 @@ async function aTroubledNight(
   return { ...started, way };
 }
 
-/** Canaries of which all are on the build while their wave soaks. */
+/** Canaries of which all are on the build while their wave soaks, for longer than a busy machine keeps a test from seeing it. */
 const canaries = {
   scenario: { fleet: { size: 12, shares: { container: 0, ephemeral: 0 } } },
-  rollout: { waves: [{ name: 'canary', size: 4, soak: '1500ms', maxFailures: 0 }, { name: 'rest' }] },
+  rollout: { waves: [{ name: 'canary', size: 4, soak: '3s', maxFailures: 0 }, { name: 'rest' }] },
 };
 
 describe.concurrent('an inventory that answers 200 and is not whole (P14)', () => {

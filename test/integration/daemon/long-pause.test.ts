@@ -17,7 +17,7 @@ async function aPausedNight(atEnd: AtEnd) {
       rollout: { waves: [{ name: 'all', maxFailures: '100%' }] },
       through: async (serviceUrl) => {
         const refuse = () => (isPausing ? { status: 429, headers: { 'retry-after': '3600' } } : undefined);
-        way = await startWayToService(serviceUrl, () => 0, refuse);
+        way = await startWayToService(serviceUrl, { answerInstead: refuse });
         return way.url;
       },
     },

@@ -25,7 +25,7 @@ const service = { requestTimeout: '3s' };
 // The ledger's own: how long a service is left alone at first when it is down.
 const firstPauseMs = 1_000;
 
-type Instead = Parameters<typeof startWayToService>[2];
+type Instead = NonNullable<Parameters<typeof startWayToService>[1]>['answerInstead'];
 
 async function aNight(
   instead: Instead,
@@ -46,7 +46,7 @@ async function aNight(
       service: { ...service, allowedHosts },
       through: async (serviceUrl) => {
         if (allowsService) allowedHosts.push(new URL(serviceUrl).host);
-        way = await startWayToService(serviceUrl, () => 0, instead);
+        way = await startWayToService(serviceUrl, { ...(instead && { answerInstead: instead }) });
         return way.url;
       },
     },

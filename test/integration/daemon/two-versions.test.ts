@@ -75,6 +75,8 @@ describe.concurrent('two versions of upwave side by side', () => {
     await untilLeftAlone(older, rolloutId);
     await until('it to lead for a while', () => older.told('leader.acquired').length > 0 || undefined);
     expect(createsOf(night.record()).size).toBe(creates);
+    // Side by side they take turns of ten seconds, which the other test waits for.
+    await older.close();
     const again = await night.startDaemon(newer);
     const status = await untilEnded(again, rolloutId);
     expect(brokenPromises(night, status, await upgradesOf(again, rolloutId))).toEqual([]);

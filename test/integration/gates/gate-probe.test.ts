@@ -119,110 +119,99 @@ describe('a prometheus gate, asked', () => {
     expect(request?.headers.authorization).toBeUndefined();
   });
 
-  it.each([
-    ['/', '/api/v1/query?query=up'],
-    ['/prometheus', '/prometheus/api/v1/query?query=up'],
-    ['/prometheus//', '/prometheus/api/v1/query?query=up'],
-    ['/api/v1/query', '/api/v1/query?query=up'],
-    ['/tenant/api/v1/query/', '/tenant/api/v1/query?query=up'],
-    ['/thanos?dedup=true&query=old', '/thanos/api/v1/query?dedup=true&query=up'],
-  ])('finds the path of the query behind %s', async (path, requested) => {
+  it('finds the path of the query behind any base URL', async () => {
     const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
-    expect(await askPrometheus(`${server.url}${path}`)).toMatchObject({ kind: 'value', value: 1 });
-    expect(server.requests.map(({ url }) => url)).toEqual([requested]);
+    for (const [path, requested] of [
+      ['/', '/api/v1/query?query=up'],
+      ['/prometheus//', '/prometheus/api/v1/query?query=up'],
+      ['/api/v1/query', '/api/v1/query?query=up'],
+      ['/tenant/api/v1/query/', '/tenant/api/v1/query?query=up'],
+      ['/thanos?dedup=true&query=old', '/thanos/api/v1/query?dedup=true&query=up'],
+    ] as const) {
+      expect(await askPrometheus(`${server.url}${path}`)).toMatchObject({ kind: 'value', value: 1 });
+      expect(server.requests.at(-1)?.url).toBe(requested);
+    }
   });
 
-  it.each([
-    ['a scalar', scalarOf('0.998'), 0.998, '0.998 (>= 0.99)'],
-    ['a vector of one', vectorOf('0.93'), 0.93, '0.93 (>= 0.99)'],
-    ['a number with an exponent', vectorOf('-1.5e-05'), -0.000015, '-0.000015 (>= 0.99)'],
-    ['a whole number', vectorOf('12'), 12, '12 (>= 0.99)'],
-    ['warnings beside it', { ...scalarOf('1'), warnings: ['partial'] }, 1, '1 (>= 0.99)'],
-  ])('reads %s', async (_what, body, value, detail) => {
-    const server = await serve((_request, response) => sendJson(response, 200, body));
-    expect(await askPrometheus(server.url)).toEqual({ kind: 'value', value, detail });
+  it('reads a scalar and a vector of one, and shows what is expected', async () => {
+    const server = await serve(() => {});
+    for (const [body, value, shown] of [
+      [scalarOf('0.998'), 0.998, '0.998'],
+      [vectorOf('0.93'), 0.93, '0.93'],
+      [vectorOf('-1.5e-05'), -0.000015, '-0.000015'],
+      [vectorOf('12'), 12, '12'],
+      [{ ...scalarOf('1'), warnings: ['partial'] }, 1, '1'],
+    ] as const) {
+      server.follow((_request, response) => sendJson(response, 200, body));
+      const expectation = { operator: '<', value: 5 } as const;
+      const answer = await askPrometheus(server.url, { expect: expectation });
+      expect(answer).toEqual({ kind: 'value', value, detail: `${shown} (< 5)` });
+    }
   });
 
-  it('shows what is expected', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('3')));
-    const asked = await askPrometheus(server.url, { expect: { operator: '<', value: 5 } });
-    expect(asked.detail).toBe('3 (< 5)');
+  it('has no answer in anything but one number, and says what it is (P14)', async () => {
+    const server = await serve(() => {});
+    for (const [body, detail] of [
+      [vectorOf(), 'no data'],
+      [vectorOf('1', '1'), '2 series, and a gate needs one: aggregate it'],
+      [vectorOf('NaN'), 'NaN, which is no number'],
+      [scalarOf('+Inf'), '+Inf, which is no number'],
+      [scalarOf('1e999'), '1e999, which is no number'],
+      [scalarOf(''), 'nothing, which is no number'],
+      [scalarOf('many'), 'many, which is no number'],
+      [scalarOf('0x10'), '0x10, which is no number'],
+      [success('matrix', []), 'a matrix, and a gate needs one number'],
+      [success('string', [1, 'a']), 'a string, and a gate needs one number'],
+      [
+        success('vector', [{ metric: {}, histogram: [1, { count: '1' }] }]),
+        'a histogram, and a gate needs one number',
+      ],
+    ] as const) {
+      server.follow((_request, response) => sendJson(response, 200, body));
+      expect(await askPrometheus(server.url)).toEqual(errorOf(`the query gives ${detail}`));
+    }
   });
 
-  it.each([
-    ['no series', vectorOf(), 'the query gives no data'],
-    ['two series', vectorOf('1', '1'), 'the query gives 2 series, and a gate needs one: aggregate it'],
-    ['three series', vectorOf('1', '1', '1'), 'the query gives 3 series, and a gate needs one: aggregate it'],
-    ['NaN', vectorOf('NaN'), 'the query gives NaN, which is no number'],
-    ['+Inf', scalarOf('+Inf'), 'the query gives +Inf, which is no number'],
-    ['-Inf', scalarOf('-Inf'), 'the query gives -Inf, which is no number'],
-    ['a number beyond all bounds', scalarOf('1e999'), 'the query gives 1e999, which is no number'],
-    ['an empty value', scalarOf(''), 'the query gives nothing, which is no number'],
-    ['a word', scalarOf('many'), 'the query gives many, which is no number'],
-    ['a hexadecimal', scalarOf('0x10'), 'the query gives 0x10, which is no number'],
-    ['a matrix', success('matrix', []), 'the query gives a matrix, and a gate needs one number'],
-    ['a text', success('string', [1, 'a']), 'the query gives a string, and a gate needs one number'],
-    [
-      'a histogram',
-      success('vector', [{ metric: {}, histogram: [1, { count: '1' }] }]),
-      'the query gives a histogram, and a gate needs one number',
-    ],
-  ])('has no answer in %s (P14)', async (_what, body, detail) => {
-    const server = await serve((_request, response) => sendJson(response, 200, body));
-    expect(await askPrometheus(server.url)).toEqual(errorOf(detail));
+  it('has no answer in JSON of another shape, nor in what is no JSON', async () => {
+    const server = await serve(() => {});
+    for (const body of [
+      {},
+      [],
+      null,
+      'success',
+      0.998,
+      { status: 'success' },
+      { status: 'success', data: null },
+      { status: 'partial', data: scalarOf('1').data },
+      success('quantum', []),
+      success('scalar', ['1']),
+      success('scalar', [1, 2]),
+      success('vector', [{ value: '1' }]),
+      success('vector', { value: [1, '1'] }),
+    ]) {
+      server.follow((_request, response) => sendJson(response, 200, body));
+      expect(await askPrometheus(server.url), JSON.stringify(body)).toEqual(
+        errorOf('the answer is not of the shape that Prometheus gives'),
+      );
+    }
+    for (const text of ['<html>Sign in</html>', '{"status":"success","data":', '', 'up 1\n']) {
+      server.follow((_request, response) => sendText(response, 200, text));
+      expect(await askPrometheus(server.url)).toEqual(errorOf('the answer is no JSON'));
+    }
   });
 
-  it.each([
-    {},
-    [],
-    null,
-    'success',
-    0.998,
-    { status: 'success' },
-    { status: 'success', data: null },
-    { status: 'partial', data: scalarOf('1').data },
-    success('quantum', []),
-    success('scalar', ['1']),
-    success('scalar', [1, 2]),
-    success('vector', [{ value: '1' }]),
-    success('vector', { value: [1, '1'] }),
-  ])('has no answer in JSON of another shape: %j', async (body) => {
-    const server = await serve((_request, response) => sendJson(response, 200, body));
-    expect(await askPrometheus(server.url)).toEqual(
-      errorOf('the answer is not of the shape that Prometheus gives'),
-    );
-  });
-
-  it.each([
-    ['HTML', '<html><body>Sign in</body></html>'],
-    ['broken JSON', '{"status":"success","data":'],
-    ['nothing', ''],
-    ['metrics', 'up 1\n'],
-  ])('has no answer in %s', async (_what, text) => {
-    const server = await serve((_request, response) => sendText(response, 200, text));
-    expect(await askPrometheus(server.url)).toEqual(errorOf('the answer is no JSON'));
-  });
-
-  it.each([
-    [
-      400,
-      { errorType: 'bad_data', error: '1:5: parse error: no\nsuch "thing"' },
-      'bad_data: 1:5: parse error: no such "thing"',
-    ],
-    [503, { errorType: 'timeout', error: 'query timed out' }, 'timeout: query timed out'],
-    [200, { error: 'all wrong' }, 'all wrong'],
-    [422, {}, 'an error without a word'],
-  ])("repeats Prometheus's own words, with status %i: %j", async (status, told, detail) => {
-    const server = await serve((_request, response) =>
-      sendJson(response, status, { status: 'error', ...told }),
-    );
-    expect(await askPrometheus(server.url)).toEqual(errorOf(detail));
-  });
-
-  it("cuts Prometheus's words where they are long", async () => {
-    const told = { status: 'error', errorType: 'bad_data', error: 'x'.repeat(5_000) };
-    const server = await serve((_request, response) => sendJson(response, 400, told));
-    expect(await askPrometheus(server.url)).toEqual(errorOf(`bad_data: ${'x'.repeat(190)}`));
+  it("repeats Prometheus's own words, and cuts them where they are long", async () => {
+    const server = await serve(() => {});
+    for (const [status, told, detail] of [
+      [400, { errorType: 'bad_data', error: '1:5: no\nsuch "thing"' }, 'bad_data: 1:5: no such "thing"'],
+      [503, { errorType: 'timeout', error: 'query timed out' }, 'timeout: query timed out'],
+      [200, { error: 'all wrong' }, 'all wrong'],
+      [422, {}, 'an error without a word'],
+      [400, { errorType: 'bad_data', error: 'x'.repeat(5_000) }, `bad_data: ${'x'.repeat(190)}`],
+    ] as const) {
+      server.follow((_request, response) => sendJson(response, status, { status: 'error', ...told }));
+      expect(await askPrometheus(server.url)).toEqual(errorOf(detail));
+    }
   });
 
   it('believes no value that comes with a refusal', async () => {
@@ -242,60 +231,55 @@ describe('a webhook gate, asked', () => {
     expect(JSON.parse(request?.text ?? '')).toEqual(summary);
   });
 
-  it.each([200, 201, 202, 204, 299])('passes on a %i', async (status) => {
+  it('passes on any 2xx', async () => {
+    let status = 0;
     const server = await serve((_request, response) => sendText(response, status, ''));
-    expect(await askWebhook(server.url)).toEqual({
-      kind: 'verdict',
-      verdict: 'pass',
-      detail: `answered ${status}`,
-    });
+    for (status of [200, 201, 202, 204, 299])
+      expect(await askWebhook(server.url)).toEqual({
+        kind: 'verdict',
+        verdict: 'pass',
+        detail: `answered ${status}`,
+      });
   });
 
-  it.each([
-    ['change freeze', 'change freeze'],
-    ['', ''],
-    ['  change\r\n\tfreeze  ', 'change freeze'],
-    ['red \u001b[31malert\u0007\u202e\u0000', 'red [31malert'],
-    ['{"reason":"freeze"}', '{"reason":"freeze"}'],
-  ])('holds on a 409, with its body as the reason: %j', async (text, detail) => {
-    const server = await serve((_request, response) => sendText(response, 409, text));
-    expect(await askWebhook(server.url)).toEqual({ kind: 'verdict', verdict: 'hold', detail });
+  it('holds on a 409, with its body as the reason, in one line that is cut between characters', async () => {
+    const server = await serve(() => {});
+    for (const [text, detail] of [
+      ['change freeze', 'change freeze'],
+      ['', ''],
+      ['  change\r\n\tfreeze  ', 'change freeze'],
+      ['red \u001b[31malert\u0007\u202e\u0000', 'red [31malert'],
+      [`x${'ä'.repeat(500)}`, `x${'ä'.repeat(199)}`],
+      [`x${'😀'.repeat(500)}`, `x${'😀'.repeat(99)}`],
+    ] as const) {
+      server.follow((_request, response) => sendText(response, 409, text));
+      expect(await askWebhook(server.url)).toEqual({ kind: 'verdict', verdict: 'hold', detail });
+    }
   });
-
-  it.each(['a', 'ä', '😀'])(
-    'cuts a long reason of %s, and leaves no half of a character',
-    async (character) => {
-      const server = await serve((_request, response) =>
-        sendText(response, 409, `x${character.repeat(500)}`),
-      );
-      const { detail } = await askWebhook(server.url);
-      expect(detail).toBe(`x${character.repeat(character === '😀' ? 99 : 199)}`);
-    },
-  );
 });
 
 describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
-  it.each([400, 401, 403, 404, 408, 410, 429, 500, 502, 503])('has no answer in a %i', async (status) => {
+  it('has no answer in a refusal', async () => {
+    let status = 0;
     const server = await serve((_request, response) => sendText(response, status, '<html>no</html>'));
-    expect(await ask(server.url)).toEqual(errorOf(`answered ${status}`));
+    for (status of [400, 401, 403, 404, 408, 410, 429, 500, 502, 503])
+      expect(await ask(server.url)).toEqual(errorOf(`answered ${status}`));
   });
 
-  it.each([300, 301, 302, 303, 304, 307, 308])(
-    'follows no %i, and sends its token nowhere else',
-    async (status) => {
-      const other = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
-      const server = await serve((request, response) => {
-        const isFirst = request.path.startsWith('/first');
-        const location = isFirst ? `${other.url}/api/v1/query` : '/';
-        sendJson(response, status, { status: 'error', error: 'moved' }, { location });
-      });
-      const tokenFile = await aTokenFile('geheim-123456');
-      const answer = await ask(`${server.url}/first`, { tokenFile });
-      expect(answer).toEqual(errorOf(`answered ${status}: no redirect is followed, give the right URL`));
-      expect(server.requests).toHaveLength(1);
-      expect(other.requests).toHaveLength(0);
-    },
-  );
+  it('follows no redirect, and sends its token nowhere else', async () => {
+    let status = 0;
+    const other = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
+    const server = await serve((_request, response) => {
+      const location = `${other.url}/api/v1/query`;
+      sendJson(response, status, { status: 'error', error: 'moved' }, { location });
+    });
+    const tokenFile = await aTokenFile('geheim-123456');
+    for (status of [300, 301, 302, 303, 304, 307, 308])
+      expect(await ask(server.url, { tokenFile })).toEqual(
+        errorOf(`answered ${status}: no redirect is followed, give the right URL`),
+      );
+    expect(other.requests).toHaveLength(0);
+  });
 
   it('has no answer when nobody listens', async () => {
     expect(await ask('http://127.0.0.1:1')).toEqual(errorOf('connection refused'));
@@ -334,22 +318,6 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(await ask(`http://127.0.0.1:${address.port}`)).toEqual(errorOf('the answer is no HTTP'));
   });
 
-  it('has no answer in a body of more than 1 MB, whatever its status, and hangs up', async () => {
-    let isClosed: Promise<void> | undefined;
-    const server = await serve((request, response) => {
-      isClosed = new Promise((resolve) => response.on('close', resolve));
-      response.writeHead(request.method === 'GET' ? 200 : 409);
-      const chunk = Buffer.alloc(64 * 1024, ' ');
-      const pump = () => {
-        while (!response.destroyed && response.write(chunk));
-      };
-      response.on('drain', pump);
-      pump();
-    });
-    expect(await ask(server.url)).toEqual(errorOf('the answer is larger than 1 MB'));
-    await isClosed;
-  });
-
   it('has no answer in a body of just over 1 MB', async () => {
     const server = await serve((request, response) => {
       const text = JSON.stringify(scalarOf('1'));
@@ -357,14 +325,6 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
       sendText(response, request.method === 'GET' ? 200 : 409, `${text}${blanks}`);
     });
     expect(await ask(server.url)).toEqual(errorOf('the answer is larger than 1 MB'));
-  });
-
-  it('reads a body of just under 1 MB', async () => {
-    const server = await serve((request, response) => {
-      const text = JSON.stringify(scalarOf('1'));
-      sendText(response, request.method === 'GET' ? 200 : 409, `${text}${' '.repeat(999_000 - text.length)}`);
-    });
-    expect((await ask(server.url)).kind).not.toBe('error');
   });
 
   it('keeps no connection open', async () => {
@@ -382,15 +342,6 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(await ask(server.url, { timeoutMs: 100 })).toEqual(errorOf('no complete answer within 100ms'));
   });
 
-  it('is not kept by an answer that drips', async () => {
-    const server = await serve((_request, response) => {
-      response.writeHead(200);
-      const drip = setInterval(() => response.write(' '), 10);
-      response.on('close', () => clearInterval(drip));
-    });
-    expect(await ask(server.url, { timeoutMs: 200 })).toEqual(errorOf('no complete answer within 200ms'));
-  });
-
   it('is not kept by a file that does not open', async () => {
     const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
     const answer = await ask(server.url, {
@@ -406,16 +357,6 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     const giveUp = new AbortController();
     const server = await serve(() => giveUp.abort());
     expect(await ask(server.url, { signal: giveUp.signal })).toEqual(errorOf('the question was given up'));
-  });
-
-  it('is given up while it still reads its token', async () => {
-    const giveUp = new AbortController();
-    const readFile = () => {
-      giveUp.abort();
-      return new Promise<string>(() => {});
-    };
-    const asked = { tokenFile: '/run/token', readFile, signal: giveUp.signal };
-    expect(await ask('http://127.0.0.1:1', asked)).toEqual(errorOf('the question was given up'));
   });
 
   it('is not sent when its signal is aborted already', async () => {
@@ -447,35 +388,20 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(server.requests).toEqual([]);
   });
 
-  it('names a token file that cannot be read', async () => {
+  it('sends no token that is none, or longer than a header may be', async () => {
     const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
-    expect(await ask(server.url, { tokenFile: tmpdir() })).toEqual(
-      errorOf(`the token file ${tmpdir()} cannot be read (EISDIR)`),
-    );
-  });
-
-  it.each([
-    ['', 'is empty'],
-    [' \n ', 'is empty'],
-    ['geheim\nx-injected: 1', 'holds something else than a token'],
-    ['geheim geheim', 'holds something else than a token'],
-    ['geheimä', 'holds something else than a token'],
-  ])('sends no token that is none: %j', async (text, words) => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
-    const answer = await ask(server.url, { tokenFile: '/run/token', readFile: async () => text });
-    expect(answer).toEqual(errorOf(`the token file /run/token ${words}`));
+    const askWith = (text: string) =>
+      ask(server.url, { tokenFile: '/run/token', readFile: async () => text });
+    for (const [text, words] of [
+      [' \n ', 'is empty'],
+      ['geheim\nx-injected: 1', 'holds something else than a token'],
+      ['geheim geheim', 'holds something else than a token'],
+      ['geheimä', 'holds something else than a token'],
+      ['g'.repeat(7_001), 'holds something else than a token'],
+    ] as const)
+      expect(await askWith(text)).toEqual(errorOf(`the token file /run/token ${words}`));
     expect(server.requests).toEqual([]);
-  });
-
-  it('sends no token that is longer than a header may be', async () => {
-    const server = await serve((_request, response) => sendJson(response, 200, scalarOf('1')));
-    const askWith = (length: number) =>
-      ask(server.url, { tokenFile: '/run/token', readFile: async () => 'g'.repeat(length) });
-    expect(await askWith(7_001)).toEqual(
-      errorOf('the token file /run/token holds something else than a token'),
-    );
-    expect(server.requests).toEqual([]);
-    expect((await askWith(7_000)).kind).not.toBe('error');
+    expect((await askWith('g'.repeat(7_000))).kind).not.toBe('error');
   });
 
   it('shows no token that is repeated to it, in whatever form (P12)', async () => {
@@ -506,15 +432,11 @@ describe.each(askers)('the probe, for a %s gate', (_kind, ask) => {
     expect(answer.detail).toBe(`${'x'.repeat(150)}***`);
   });
 
-  it.each([
-    ['', 'the URL is no http or https URL'],
-    ['prometheus:9090', 'the URL is no http or https URL'],
-    ['file:///etc/passwd', 'the URL is no http or https URL'],
-    ['http://', 'the URL is no http or https URL'],
-    ['http://user:geheim@127.0.0.1:1/', 'the URL carries credentials: use a token file'],
-    ['http://user@127.0.0.1:1/', 'the URL carries credentials: use a token file'],
-  ])('does not ask at %j, and does not repeat it', async (url, detail) => {
-    expect(await ask(url)).toEqual(errorOf(detail));
+  it('does not ask at a URL that it cannot use, and does not repeat it', async () => {
+    for (const url of ['', 'prometheus:9090', 'file:///etc/passwd', 'http://'])
+      expect(await ask(url)).toEqual(errorOf('the URL is no http or https URL'));
+    for (const url of ['http://user:geheim@127.0.0.1:1/', 'http://user@127.0.0.1:1/'])
+      expect(await ask(url)).toEqual(errorOf('the URL carries credentials: use a token file'));
   });
 
   it('does not throw, nor repeat what was said, when a part of ours is broken', async () => {

@@ -18,15 +18,16 @@ interface InsteadAnswer {
  * Passes on every request and answer as they are.
  * @param delayMs how long a request is on its way
  * @param answerInstead gives an answer itself, and the service gets nothing; undefined passes the request on
- * @param beforePost is waited for before a POST goes on; it gets the body
- * @param tellsTime false: the answer goes on without its `Date`
  */
 export async function startWayToService(
   serviceUrl: string,
-  delayMs: (method: string) => number = () => 0,
-  answerInstead: (url: string) => InsteadAnswer | undefined = () => undefined,
-  beforePost: (body: string) => Promise<void> = async () => undefined,
-  tellsTime: () => boolean = () => true,
+  {
+    delayMs = () => 0,
+    answerInstead = () => undefined,
+  }: {
+    readonly delayMs?: (method: string) => number;
+    readonly answerInstead?: (url: string) => InsteadAnswer | undefined;
+  } = {},
 ): Promise<WayToService> {
   const cookies = new Set<string>();
   const server = createServer((incoming, outgoing) => {
@@ -42,26 +43,12 @@ export async function startWayToService(
         for (const cookie of answer.headers['set-cookie'] ?? []) {
           cookies.add(/=([^;]+)/.exec(cookie)?.[1] ?? '');
         }
-        const { date, ...others } = answer.headers;
-        const isReported = date !== undefined && tellsTime();
         outgoing.sendDate = false;
-        outgoing.writeHead(answer.statusCode ?? 502, isReported ? { ...others, date } : others);
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(outgoing);
       });
       onward.on('error', () => outgoing.destroy());
-      if (method !== 'POST') {
-        incoming.pipe(onward);
-        return;
-      }
-      const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('end', () => {
-        const body = Buffer.concat(chunks);
-        beforePost(body.toString()).then(
-          () => onward.end(body),
-          (error: Error) => onward.destroy(error),
-        );
-      });
+      incoming.pipe(onward);
     };
     setTimeout(pass, delayMs(method));
   });

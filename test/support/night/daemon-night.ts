@@ -284,21 +284,6 @@ export function scan({ daemon }: NightDaemon, policy = nightPolicy): Promise<str
   });
 }
 
-/** A policy that selects no collector; `learnClock` scans it. */
-export const nobodyRollout = { name: 'nobody', select: { include: { name: 'nobody' } } };
-
-// Spread by the rate over a few hundred milliseconds, which are a minute and more of the service's time.
-const clockKnownAfter = 60;
-
-/**
- * Scans `nobodyRollout` until the daemon has learned how fast the service's clock runs. A plan made before that has each
- * collector polled on the service's own list before its create.
- */
-export async function learnClock(night: Night, { daemon }: NightDaemon): Promise<void> {
-  const asked = () => Object.values(night.record().requests).reduce((sum, count) => sum + count, 0);
-  while (asked() < clockKnownAfter) await daemon.scanNow(nobodyRollout.name, 'operator');
-}
-
 function isPassing(cause: ServiceFailure['kind'] | 'implausible'): boolean {
   return cause === 'unavailable' || cause === 'throttled' || cause === 'implausible';
 }

@@ -74,12 +74,6 @@ describe('makeAdminClient', () => {
     expect(await client.readEvents(running, 1)).toEqual([aRolloutEvent()]);
   });
 
-  it('passes verbs on, with who and why', async () => {
-    const { client, operations } = await setUp();
-    expect((await client.apply(verb)).state).toBe('paused');
-    expect(operations.requests).toEqual([verb]);
-  });
-
   it.each(rolloutVerbs)('passes %s on as what it is', async (each) => {
     const { client, operations } = await setUp();
     const request = { ...verb, ...namingNothing[each] };

@@ -51,16 +51,6 @@ describe('the fleet service', () => {
       expect(budget.held()).toBe(0);
     });
 
-    it('takes an id that is a number', async () => {
-      const { fleet } = await aCollectorApi((_request, response) =>
-        sendText(response, 202, '{"id": 9223372036854775807}'),
-      );
-      expect(await createTask(fleet, target, send)).toEqual({
-        ok: true,
-        value: { taskId: '9223372036854775807' },
-      });
-    });
-
     it('sends nothing when the intent could not be written', async () => {
       const { fleet, server, budget, seen } = await aCollectorApi(() => {});
       const answer = await createTask(fleet, target, async () => false);
@@ -282,13 +272,6 @@ describe('the fleet service', () => {
       offMs = 3_600_000;
       for (let time = 0; time < 2; time += 1) expect(await times()).toEqual([null, null]);
       expect((await times())[1]).toBe(clock.now() + offMs);
-    });
-
-    it('reads no clock from an unreadable Date', async () => {
-      const { fleet } = await aCollectorApi((_request, response) =>
-        sendJson(response, 200, { upgrade: { id: '1', status: 2 } }, { date: 'yesterday' }),
-      );
-      expect(await fleet.pollTask('1')).toMatchObject({ value: { serviceAt: null } });
     });
 
     it('takes a 404 as gone, but not the 404 page of a gateway', async () => {

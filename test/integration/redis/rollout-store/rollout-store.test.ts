@@ -94,15 +94,6 @@ describe('freezing a plan', () => {
     expect((await keysOfPrefix()).filter((key) => key.includes('staging'))).toEqual([]);
   });
 
-  it('is the same when the command is sent twice', async () => {
-    const echo = echoingCommands(connection.commands);
-    const doubled = makeRedisRolloutStore({ commands: echo.commands, keyPrefix });
-    expect(await freeze(doubled, aRollout(), pendingOnes(3), [anEvent('rollout.running')])).toBe('frozen');
-    expect(echo.repeats()).toBeGreaterThan(0);
-    expect(await store.readEvents(rolloutId, { limit: 10 })).toHaveLength(1);
-    expect((await viewNow()).waves[0]?.counts.pending).toBe(3);
-  });
-
   it('lets records that were never activated expire', async () => {
     const dying = makeRedisRolloutStore({
       commands: dyingCommands(connection.commands, ':active'),
@@ -537,19 +528,6 @@ describe('admission', () => {
     await expect(store.admit(admission, 1)).rejects.toThrow(/collector 1 is in domain 3/);
   });
 
-  it('answers the same when it is sent twice', async () => {
-    await freeze(store, aRollout(), pendingOnes(3), []);
-    const changes = (await store.loadUpgrades(rolloutId, [1, 2, 3])).upgrades.map(admitted);
-    const doubled = makeRedisRolloutStore({
-      commands: echoingCommands(connection.commands).commands,
-      keyPrefix,
-    });
-    expect(await doubled.admit({ rolloutId, rolloutRev: 1, slots: 2, domains: [], changes }, 1)).toEqual([
-      1, 2,
-    ]);
-    expect((await viewNow()).slotsTaken).toBe(2);
-  });
-
   it('admits nobody when the rollout has changed since it was decided', async () => {
     await freeze(store, aRollout(), pendingOnes(1), []);
     await saveRollout({ rev: 2, reason: 'another' });
@@ -785,23 +763,6 @@ describe('groups', () => {
     await store.join({ rollout: aRollout({ rev: 2 }), upgrades: [], groups, events: [] }, 1, null);
     for (const _look of [1, 2]) expect((await daemon.loadView(rolloutId, at))?.groups).toEqual(groups);
     expect(sent.map((text) => text.length > 0)).toEqual([true, false, true, false]);
-  });
-
-  it('of many rollouts are right, whichever were looked at last', async () => {
-    const policies = range(12).map((number) => `policy${number}`);
-    const idOf = (policy: string) => `${policy}-20260302-1`;
-    const groupsOf = (policy: string) => someGroups({ strata: [{ label: policy, sizes: [1] }] });
-    for (const policy of policies)
-      await store.freeze({
-        rollout: aRollout({ id: idOf(policy) }),
-        upgrades: [],
-        groups: groupsOf(policy),
-        events: [],
-      });
-    for (const policy of [...policies, ...policies.toReversed(), ...policies]) {
-      const view = await store.loadView(idOf(policy), { now: 0, overdueBefore: 0, pageSize: 1 });
-      expect(view?.groups).toEqual(groupsOf(policy));
-    }
   });
 
   it('that cannot be read, or are gone, are told once and stop no view (P14)', async () => {
