@@ -16,6 +16,7 @@ import { type ExitCode, exitCodes } from './shell/exit-codes.ts';
 import { suggestHarmlessCommands } from './shell/suggest-command.ts';
 import { readVersion } from './shell/version.ts';
 import { addStateProgram } from './state/state-program.ts';
+import { addStatusProgram } from './status/status-program.ts';
 
 /** Runs the command line. A failure a person can mend is one line; anything else is a bug, and shows its stack. */
 export async function runProgram(argv: readonly string[], raw: ProgramStreams = process): Promise<ExitCode> {
@@ -74,6 +75,7 @@ function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: 
   });
   addRunProgram(program, run);
   addPlanProgram(program, run);
+  addStatusProgram(program, run);
   addVerbsProgram(program, run);
   addCollectorsProgram(program, run);
   addSourcesProgram(program, run);

@@ -62,7 +62,8 @@ const homes: Record<string, readonly string[]> = {
   pino: ['observability'],
   'prom-client': ['observability'],
   commander: ['cli', 'main.ts'],
-  'cli-progress': ['cli'],
+  ink: ['cli'],
+  react: ['cli'],
   'cli-table3': ['cli'],
   'temporal-polyfill': ['base'],
   zod: [
@@ -140,8 +141,9 @@ const roomsOf: Record<string, Record<string, readonly string[]>> = {
     rollouts: ['shell'],
     state: ['shell'],
     plan: ['shell', 'rollouts'],
-    run: ['shell', 'rollouts'],
-    '.': ['shell', 'inventory', 'rollouts', 'state', 'plan', 'run'],
+    status: ['shell', 'rollouts'],
+    run: ['shell', 'rollouts', 'status'],
+    '.': ['shell', 'inventory', 'rollouts', 'status', 'state', 'plan', 'run'],
   },
 };
 

@@ -18,6 +18,9 @@ import { outageWords, windowWords } from './waiting-words.ts';
 
 const barWidth = 26;
 
+// Who is left out, and why, stands whole in `plan` and in `--json`.
+const planLinesMax = 2;
+
 // The header has room for these.
 const backToShownMax = 3;
 
@@ -47,7 +50,7 @@ export function renderStatus(
       ...uncoveredParts(status),
     ].flatMap(([label, text]) => line(label, text)),
     ...endLines(status, now, fit),
-    ...line('plan', ...planParts(status)),
+    ...fitLines('plan', planParts(status), fit, planLinesMax),
     ...line('do', ...verbParts(status)),
   ].join('\n');
 }

@@ -9,7 +9,7 @@ import type { HoldOptions } from './holds-commands.ts';
 import type { VerbOptions } from './verb-command.ts';
 import { verbTable } from './verb-table.ts';
 
-const urlOption = [
+export const urlOption = [
   '--url <url>',
   'the daemon, e.g. http://127.0.0.1:9464, else UPWAVE_URL, else by the config; the token is taken from UPWAVE_TOKEN',
 ] as const;
@@ -54,15 +54,8 @@ const whichByVerb: Partial<Record<RolloutVerb, string>> = {
   retry: 'not needed when only one is running, or there is only one policy',
 };
 
-/** Adds what is asked of a running daemon: `upwave status`, the verbs, `hold`, `release`, `holds` and `explain`. */
+/** Adds what is asked of a running daemon: the verbs, `hold`, `release`, `holds` and `explain`. */
 export function addVerbsProgram(program: Command, run: CommandRunner): void {
-  program
-    .command('status')
-    .argument('[rollout]', 'its id, or its policy')
-    .description('a line a policy, what needs a person first; with a name, one rollout in a glance')
-    .option('-w, --watch', 'show it again every second', false)
-    .option(...urlOption)
-    .action(run(async () => (await import('./status-command.ts')).statusCommand));
   program
     .command('events')
     .argument('[rollout]', 'its id, or its policy; not needed when only one is running')

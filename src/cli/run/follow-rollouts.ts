@@ -2,9 +2,8 @@ import { sleepForReal } from '../../base/waiting.ts';
 import type { Operations } from '../../orchestrator/operations/operations.ts';
 import { isRedisOutage } from '../../redis/connection/redis-errors.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
-import type { ConsoleOutput } from '../shell/console-output.ts';
 import { restOf } from './idle-reason.ts';
-import { makeProgress } from './progress.ts';
+import type { Progress } from './progress.ts';
 
 type Reader = Pick<Operations, 'rolloutStatus'>;
 
@@ -17,26 +16,28 @@ const windowRestMs = 5_000;
 export async function followRollouts(
   operations: Reader,
   rolloutIds: readonly string[],
-  output: ConsoleOutput,
-  { json, wait }: { readonly json: boolean; readonly wait: boolean },
+  progress: Progress,
+  { wait }: { readonly wait: boolean },
   stop: AbortSignal,
 ): Promise<readonly RolloutStatus[]> {
-  const progress = makeProgress(json ? { ...output, isLive: false, out: output.err } : output);
   let statuses: readonly RolloutStatus[] = [];
   let movedAt = Date.now();
-  while (!stop.aborted) {
-    statuses = (await readWithRollbacks(operations, rolloutIds)) ?? statuses;
-    const now = Date.now();
-    for (const status of statuses) progress.show(status, now);
-    const rests = statuses.map((status) => restOf(status, statuses, now));
-    const isSeen = statuses.length >= rolloutIds.length;
-    if (isSeen && rests.every((rest) => rest !== undefined && rest.kind !== 'windowClosed')) break;
-    const isStill = isSeen && !wait && rests.every((rest) => rest !== undefined);
-    if (!isStill) movedAt = now;
-    if (now - movedAt >= windowRestMs) break;
-    await sleepForReal(lookEveryMs, stop);
+  try {
+    while (!stop.aborted) {
+      statuses = (await readWithRollbacks(operations, rolloutIds)) ?? statuses;
+      const now = Date.now();
+      progress.show(statuses, now);
+      const rests = statuses.map((status) => restOf(status, statuses, now));
+      const isSeen = statuses.length >= rolloutIds.length;
+      if (isSeen && rests.every((rest) => rest !== undefined && rest.kind !== 'windowClosed')) break;
+      const isStill = isSeen && !wait && rests.every((rest) => rest !== undefined);
+      if (!isStill) movedAt = now;
+      if (now - movedAt >= windowRestMs) break;
+      await sleepForReal(lookEveryMs, stop);
+    }
+  } finally {
+    progress.stop();
   }
-  progress.stop();
   return statuses;
 }
 

@@ -23,10 +23,12 @@ import { noAnswerWords } from '../shell/service-notes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
 import { readVersion } from '../shell/version.ts';
 import { embeddedDataDir, withRedis } from '../shell/with-redis.ts';
+import { askOperations } from '../status/screen-actions.ts';
 import { closeInTime } from './close-in-time.ts';
 import { followRollouts } from './follow-rollouts.ts';
 import { restOf, restWords } from './idle-reason.ts';
 import { type LogDestination, noLog, openLogFile } from './log-file.ts';
+import { makeProgress } from './progress.ts';
 import { listenFailure, requireRedis } from './run-command.ts';
 
 export interface RunOnceOptions {
@@ -103,7 +105,9 @@ export async function runOnce(
     if (!json) output.err.write(`${name}: ${toPrintable(describeScan(result))}\n`);
     if (result.kind !== 'nothing') started.push(result.rolloutId);
   }
-  const statuses = await followRollouts(daemon.operations, started, output, options, stop);
+  const shownOn = json ? { ...output, isLive: false, out: output.err } : output;
+  const progress = await makeProgress(shownOn, askOperations(daemon.operations));
+  const statuses = await followRollouts(daemon.operations, started, progress, options, stop);
   if (json) printJson(output, { rollouts: statuses });
   else for (const status of statuses) await report(daemon, status, output);
   for (const status of statuses) tellWhatIsLeft(status, statuses, output);

@@ -8,13 +8,11 @@ type Format = Parameters<typeof styleText>[0];
 export interface ConsoleOutput {
   readonly out: NodeJS.WritableStream;
   readonly err: NodeJS.WritableStream;
-  /** A person watches: bars may move. */
+  /** A person watches: a screen may be drawn. */
   readonly isLive: boolean;
   paint(format: Format, text: string): string;
   /** How wide a report may be; undefined where nobody watches. */
   readonly columns?: number | undefined;
-  /** Where bars move the cursor: as it is, so that only clean texts belong there. */
-  readonly terminal?: NodeJS.WritableStream;
   /** From now on these are written as `***`, wherever a service sends them back. */
   hide?(secrets: readonly string[]): void;
 }
@@ -43,7 +41,6 @@ export function makeConsoleOutput({ raw, stdout, stderr }: SafeStreams, wantsCol
   return {
     out: stdout.stream,
     err: stderr.stream,
-    terminal: raw.stdout,
     isLive,
     hide: (secrets) => {
       stdout.hide(secrets);

@@ -1,11 +1,10 @@
 import { toPrintable } from '../../base/safe-text.ts';
 
 /**
- * What may go to a terminal as it is, beside line ends and tabs: the colours of `paint`, and the clearing of
- * `watch-status.ts`. Names of collectors come from machines, and may hold any other.
+ * What may go to a terminal as it is, beside line ends and tabs: the colours of `paint`. Names of collectors come from machines, and may hold any other.
  */
 const esc = '\u001b';
-const ours = new RegExp(`(${esc}\\[(?:[012]|22|39|3[0-7]|9[0-7])m|${esc}\\[H${esc}\\[2J|[\n\t])`, 'u');
+const ours = new RegExp(`(${esc}\\[(?:[012]|22|39|3[0-7]|9[0-7])m|[\n\t])`, 'u');
 
 /** A stream to which nothing is written that a terminal would obey, but ours, and no secret; all else is the stream's. */
 export interface SafeStream {

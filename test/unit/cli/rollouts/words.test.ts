@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { renderExplanation } from '../../../../src/cli/rollouts/explain-command.ts';
 import { renderHolds } from '../../../../src/cli/rollouts/holds-commands.ts';
-import { endedOf, waveWords } from '../../../../src/cli/run/progress.ts';
 import { showInstant, showInstantIn } from '../../../../src/cli/shell/show-instant.ts';
 import { quoteArgument } from '../../../../src/rollout/status/command-for.ts';
 import { startedAt } from '../../../support/builders.ts';
-import { anExplanation, aRolloutStatus, aWaveStatus, countsOf } from '../../../support/fake-operations.ts';
+import { anExplanation } from '../../../support/fake-operations.ts';
 
 const hour = 3_600_000;
 const clearScreen = '\u001b[2J';
@@ -143,72 +142,5 @@ describe('the explanation of a collector', () => {
       startedAt,
     );
     expect(text).toBe('collector 7 web\\u001b[2J   build unknown');
-  });
-});
-
-describe('the progress of a wave', () => {
-  const words = (
-    wave: Parameters<typeof aWaveStatus>[0],
-    status: Parameters<typeof aRolloutStatus>[0] = {},
-  ) =>
-    waveWords(
-      aRolloutStatus({ eta: null, ...status }),
-      aWaveStatus({ counts: countsOf({}), ...wave }),
-      startedAt,
-    );
-
-  it('says what a wave waits for, approval included', () => {
-    expect(words({ state: 'waiting', waits: 'gate of canary' })).toBe('waits: gate of canary');
-    expect(words({ state: 'awaitingApproval', waits: 'approval' })).toBe('waits: approval');
-    expect(words({ state: 'waiting', waits: null })).toBe('waits');
-  });
-
-  it('counts who runs, waits, failed, or is set aside', () => {
-    const counts = countsOf({
-      queued: 1,
-      starting: 1,
-      upgrading: 1,
-      verifying: 1,
-      retrying: 2,
-      deferred: 3,
-      failed: 4,
-    });
-    expect(words({ counts, setAside: 5 })).toBe(
-      'open  1 to start  3 running  2 to retry  3 deferred  5 set aside  4 failed',
-    );
-  });
-
-  it('says why an open wave stands still, where that has an end', () => {
-    const until = startedAt + hour;
-    const blockers = [
-      { kind: 'cap', reason: 'a cap', until: null },
-      { kind: 'window', reason: `outside the window${clearScreen}`, until },
-    ] as const;
-    const still = `open  outside the window\\u001b[2J, until ${showInstant(until, startedAt)}`;
-    expect(words({}, { blockers })).toBe(still);
-    expect(words({ counts: countsOf({ upgrading: 1 }) }, { blockers })).toBe('open  1 running');
-    expect(words({ state: 'passed' }, { blockers })).toBe('passed');
-    expect(words({}, { blockers: [{ kind: 'cap', reason: 'a cap', until: null }] })).toBe('open');
-  });
-
-  it('says how long a soak lasts, and when all is done', () => {
-    const eta = { kind: 'at', at: startedAt + hour, plusMinusMs: 0, requests: 1 } as const;
-    expect(words({ state: 'soaking', soakEndsAt: startedAt + 60_000 }, { eta })).toBe(
-      'soaking  1m to go  done in about 1h',
-    );
-  });
-
-  it('is done with those that have ended, well or not', () => {
-    const counts = countsOf({
-      succeeded: 1,
-      failed: 2,
-      timedOut: 4,
-      unconfirmed: 8,
-      withdrawn: 16,
-      rolledBack: 32,
-      pending: 100,
-      deferred: 100,
-    });
-    expect(endedOf({ counts })).toBe(63);
   });
 });

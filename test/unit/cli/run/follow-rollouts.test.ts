@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { followRollouts } from '../../../../src/cli/run/follow-rollouts.ts';
+import { makeProgress } from '../../../../src/cli/run/progress.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
 import { startedAt } from '../../../support/builders.ts';
 import { aRolloutStatus, countsOf, makeFakeOperations } from '../../../support/fake-operations.ts';
@@ -25,7 +26,8 @@ async function follow(
   const out = new PassThrough();
   const output = { out, err: out, isLive: false, paint: (_format: unknown, text: string) => text };
   const signal = AbortSignal.timeout(20_000);
-  const statuses = await followRollouts(operations, ids, output, { json: false, wait: false }, signal);
+  const progress = await makeProgress(output);
+  const statuses = await followRollouts(operations, ids, progress, { wait: false }, signal);
   expect(signal.aborted).toBe(false);
   return {
     ids: statuses.map(({ id }) => id),

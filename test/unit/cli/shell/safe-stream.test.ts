@@ -18,14 +18,14 @@ describe('what a command writes', () => {
     expect(text()).toBe(`${shown}\tnext\n`);
   });
 
-  it('keeps our own colours and clearing on a terminal, and there alone', () => {
-    const own = '\u001b[H\u001b[2J\u001b[1mbold\u001b[22m \u001b[31mred\u001b[39m\n';
+  it('keeps our own colours on a terminal, and there alone', () => {
+    const own = '\u001b[1mbold\u001b[22m \u001b[31mred\u001b[39m\n';
     const live = aStream(true);
     live.stream.write(own);
     expect(live.text()).toBe(own);
     const piped = aStream(false);
     piped.stream.write(own);
-    expect(piped.text()).toBe('\\u001b[H\\u001b[2J\\u001b[1mbold\\u001b[22m \\u001b[31mred\\u001b[39m\n');
+    expect(piped.text()).toBe('\\u001b[1mbold\\u001b[22m \\u001b[31mred\\u001b[39m\n');
   });
 
   it('shows no secret of ours that came back, also line by line', async () => {

@@ -4,15 +4,16 @@ import { sleepForReal } from '../../base/waiting.ts';
 import type { PolicyStatuses } from '../../orchestrator/operations/list-policies.ts';
 import { quoteArgument } from '../../rollout/status/command-for.ts';
 import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { chooseRollout, listRollouts } from '../rollouts/choose-rollout.ts';
+import { type PolicyRow, policyRows, renderOverview } from '../rollouts/render-overview.ts';
+import { renderPolicies } from '../rollouts/render-policies.ts';
+import { renderStatus } from '../rollouts/render-status.ts';
 import type { ConsoleOutput } from '../shell/console-output.ts';
 import { printJson } from '../shell/console-output.ts';
 import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../shell/exit-codes.ts';
 import { stopSignal } from '../shell/stop-signal.ts';
-import { chooseRollout, listRollouts } from './choose-rollout.ts';
-import { type PolicyRow, policyRows, renderOverview } from './render-overview.ts';
-import { renderPolicies } from './render-policies.ts';
-import { renderStatus } from './render-status.ts';
+import { askDaemon, rowOf } from './screen-actions.ts';
 import { watchStatus } from './watch-status.ts';
 
 export interface StatusOptions extends DaemonTarget {
@@ -35,13 +36,48 @@ export async function statusCommand(
   output: ConsoleOutput,
 ): Promise<ExitCode> {
   if (!options.watch) return showOnce(await readShown(named, options), options, output);
+  const stop = stopSignal();
   let exitCode: ExitCode = exitCodes.done;
+  const view = await openView(options, output);
   const show = (shown: Shown): void => {
-    exitCode = showOnce(shown, options, output);
+    exitCode = exitCodeOfShown(shown);
+    view.show(shown);
   };
   const read = () => readShown(named, options);
-  await watchStatus({ read, show, clock: Date, sleep: sleepForReal }, output, stopSignal());
+  try {
+    await watchStatus({ read, show, trouble: view.trouble, clock: Date, sleep: sleepForReal }, stop);
+  } finally {
+    view.close();
+  }
   return exitCode;
+}
+
+/** A screen where a person watches; else each reading in its lines, and once that there is none. */
+async function openView(options: StatusOptions, output: ConsoleOutput) {
+  if (!output.isLive || options.json) {
+    let told = '';
+    return {
+      show: (shown: Shown): void => {
+        told = '';
+        showOnce(shown, options, output);
+      },
+      trouble: (words: string): void => {
+        if (words !== told) output.err.write(`${words}\n`);
+        told = words;
+      },
+      close: (): void => undefined,
+    };
+  }
+  const { openScreen } = await import('./open-screen.ts');
+  const screen = openScreen(output, askDaemon(options));
+  return {
+    show: ({ rollouts, rows, standings }: Shown): void => {
+      const notes = renderPolicies(standings, Date.now(), { onlyTrouble: rollouts.length > 0 });
+      screen.show({ rows: rows.length > 0 ? rows : rollouts.map(rowOf), notes });
+    },
+    trouble: screen.trouble,
+    close: screen.close,
+  };
 }
 
 function readShown(named: string | undefined, options: StatusOptions): Promise<Shown> {
@@ -70,6 +106,10 @@ function showOnce(
   if (json && watch) output.out.write(`${toPrintable(JSON.stringify({ rollouts, ...standings }))}\n`);
   else if (json) printJson(output, { rollouts, ...standings });
   else output.out.write(`${renderShown({ rollouts, rows, standings }, now, output)}\n`);
+  return exitCodeOfShown({ rollouts, rows, standings });
+}
+
+function exitCodeOfShown({ rollouts, standings }: Shown): ExitCode {
   const exitCode = exitCodeOf(rollouts);
   if (exitCode === exitCodes.heldOrNeedsAPerson || standings.orphans.length > 0)
     return exitCodes.heldOrNeedsAPerson;

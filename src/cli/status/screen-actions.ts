@@ -1,0 +1,80 @@
+import { encodeUpgrade } from '../../admin-api/handlers/upgrade-body.ts';
+import type { Operations } from '../../orchestrator/operations/operations.ts';
+import { endStates, failedStates, type UpgradeState, upgradeStates } from '../../rollout/model/upgrade.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import { renderExplanation } from '../rollouts/explain-command.ts';
+import type { PolicyRow } from '../rollouts/render-overview.ts';
+import { failedOf } from '../rollouts/render-waves.ts';
+import { type DaemonTarget, withDaemon } from '../shell/daemon-target.ts';
+import { operatorName } from '../shell/operator.ts';
+import type { ScreenActions } from './open-screen.ts';
+
+// More than a screen has lines; a search finds the others.
+const listedMax = 100;
+
+/** What the screen asks of a daemon in another process. */
+export function askDaemon(target: DaemonTarget): ScreenActions {
+  return {
+    list: ({ status, words }) =>
+      withDaemon(target, async (client) => {
+        const search = { limit: listedMax, ...searchFor(status, words) };
+        return (await client.searchUpgrades(status.id, search)).collectors;
+      }),
+    explain: (collectorId) =>
+      withDaemon(target, async (client) => {
+        const explained = await client.explain(String(collectorId));
+        return renderExplanation(explained, Date.now()).split('\n');
+      }),
+    pause: ({ status, reason }) =>
+      withDaemon(target, async (client) => {
+        await client.apply({ rolloutId: status.id, verb: 'pause', by: operatorName(), reason });
+      }),
+    quit: stopThis,
+  };
+}
+
+/** The same of the daemon in this process. */
+export function askOperations(
+  operations: Pick<Operations, 'searchUpgrades' | 'explain' | 'apply'>,
+): ScreenActions {
+  return {
+    list: async ({ status, words }) => {
+      const { state, match } = searchFor(status, words);
+      const search = { limit: listedMax, ...(state && { states: state }), ...(match && { match }) };
+      const found = await operations.searchUpgrades(status.id, search);
+      return found?.upgrades.map((upgrade) => encodeUpgrade(upgrade, status, found.strata)) ?? [];
+    },
+    explain: async (collectorId) => {
+      const result = await operations.explain(String(collectorId));
+      if (result.kind === 'explained') return renderExplanation(result, Date.now()).split('\n');
+      return [result.kind === 'unavailable' ? result.reason : `no installed collector ${collectorId}`];
+    },
+    pause: async ({ status, reason }) => {
+      const asked = { rolloutId: status.id, verb: 'pause', by: operatorName(), reason } as const;
+      const result = await operations.apply(asked);
+      if (result.kind === 'refused') throw new Error(result.reason);
+    },
+    quit: stopThis,
+  };
+}
+
+/** A rollout as a row of its own. */
+export function rowOf(status: RolloutStatus): PolicyRow {
+  return { policy: status.policy, status, standing: undefined };
+}
+
+const inFlightStates = upgradeStates.filter(
+  (state) =>
+    state !== 'pending' && state !== 'retrying' && !(endStates as readonly UpgradeState[]).includes(state),
+);
+
+/** Those with these words; without any, those that failed, or else those in flight. */
+function searchFor(status: RolloutStatus, words: string) {
+  if (words !== '') return { match: words };
+  return { state: failedOf(status) > 0 ? [...failedStates] : inFlightStates };
+}
+
+/** As Ctrl-C does: whoever runs closes what is open. */
+function stopThis(): void {
+  process.kill(process.pid, 'SIGINT');
+}

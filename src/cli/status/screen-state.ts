@@ -1,0 +1,173 @@
+import { assertNever } from '../../base/assert.ts';
+import type { EpochMs } from '../../base/time.ts';
+import type { CollectorPage } from '../../contract/admin/rollouts.ts';
+import type { RolloutStatus } from '../../rollout/status/status.ts';
+import type { PolicyRow } from '../rollouts/render-overview.ts';
+
+/** What is on the screen, and where its reader is. */
+export interface ScreenState {
+  readonly rows: readonly PolicyRow[];
+  /** Lines below the policies: failed scans, config, orphans. */
+  readonly notes: readonly string[];
+  readonly seenAt: EpochMs | undefined;
+  /** Why there is no news; undefined while there is. */
+  readonly trouble: string | undefined;
+  /** The rollout that is open; undefined: the list of the policies. */
+  readonly openId: string | undefined;
+  readonly cursor: number;
+  /** Words that the collectors of the open rollout have to match; none: those that failed, or are in flight. */
+  readonly words: string;
+  readonly collectors: CollectorPage['collectors'];
+  readonly story: { readonly lines: readonly string[]; readonly from: number } | undefined;
+  readonly typing: { readonly what: 'search' | 'pause'; readonly text: string } | undefined;
+  /** What came of the last key. */
+  readonly message: string | undefined;
+}
+
+export type Key =
+  | { readonly kind: 'up' | 'down' | 'enter' | 'back' | 'erase' }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** What a key asks of the daemon. */
+export type Wish =
+  | { readonly kind: 'quit' }
+  | { readonly kind: 'list'; readonly status: RolloutStatus; readonly words: string }
+  | { readonly kind: 'explain'; readonly collectorId: number }
+  | { readonly kind: 'pause'; readonly status: RolloutStatus; readonly reason: string };
+
+export interface Pressed {
+  readonly state: ScreenState;
+  readonly wish?: Wish;
+}
+
+export const emptyScreen: ScreenState = {
+  rows: [],
+  notes: [],
+  seenAt: undefined,
+  trouble: undefined,
+  openId: undefined,
+  cursor: 0,
+  words: '',
+  collectors: [],
+  story: undefined,
+  typing: undefined,
+  message: undefined,
+};
+
+/** The rollout that is open: the one that was chosen, or the only one there is. */
+export function openOne({ rows, openId }: Pick<ScreenState, 'rows' | 'openId'>): RolloutStatus | undefined {
+  if (openId === undefined) return rows.length === 1 ? rows[0]?.status : undefined;
+  return rows.find(({ status }) => status?.id === openId)?.status;
+}
+
+/** The news of a reading; the cursor, the story and what is being typed stay. */
+export function withNews(
+  state: ScreenState,
+  news: Pick<ScreenState, 'rows' | 'notes'> & { readonly seenAt: EpochMs },
+): ScreenState {
+  return { ...state, ...news, trouble: undefined };
+}
+
+/** What a key does. */
+export function pressKey(state: ScreenState, key: Key): Pressed {
+  if (state.typing !== undefined) return typeKey(state, state.typing, key);
+  switch (key.kind) {
+    case 'up':
+      return { state: move(state, -1) };
+    case 'down':
+      return { state: move(state, 1) };
+    case 'enter':
+      return enter(state);
+    case 'back':
+      return back(state);
+    case 'erase':
+      return { state };
+    case 'text':
+      return command(state, key.text);
+    default:
+      return assertNever(key);
+  }
+}
+
+function move(state: ScreenState, by: number): ScreenState {
+  const { story } = state;
+  if (story !== undefined) {
+    const from = Math.min(Math.max(0, story.lines.length - 1), Math.max(0, story.from + by));
+    return { ...state, story: { ...story, from } };
+  }
+  const count = openOne(state) === undefined ? state.rows.length : state.collectors.length;
+  return { ...state, cursor: Math.max(0, Math.min(count - 1, state.cursor + by)) };
+}
+
+function enter(state: ScreenState): Pressed {
+  if (state.story !== undefined) return { state };
+  if (openOne(state) === undefined) {
+    const status = state.rows[state.cursor]?.status;
+    if (status === undefined) return { state };
+    const opened = { ...state, openId: status.id, cursor: 0, words: '', collectors: [], message: undefined };
+    return { state: opened, wish: { kind: 'list', status, words: '' } };
+  }
+  const collectorId = state.collectors[state.cursor]?.collectorId;
+  if (collectorId === undefined) return { state };
+  return { state: { ...state, message: 'asking …' }, wish: { kind: 'explain', collectorId } };
+}
+
+function back(state: ScreenState): Pressed {
+  if (state.story !== undefined) return { state: { ...state, story: undefined } };
+  const status = openOne(state);
+  if (status !== undefined && state.words !== '')
+    return { state: { ...state, words: '', cursor: 0 }, wish: { kind: 'list', status, words: '' } };
+  return { state: { ...state, openId: undefined, cursor: 0, collectors: [], message: undefined } };
+}
+
+function command(state: ScreenState, text: string): Pressed {
+  const status = openOne(state) ?? state.rows[state.cursor]?.status;
+  switch (text) {
+    case 'q':
+      return { state, wish: { kind: 'quit' } };
+    case 'k':
+      return { state: move(state, -1) };
+    case 'j':
+      return { state: move(state, 1) };
+    case '/': {
+      if (status === undefined) return { state };
+      const typing = { what: 'search', text: state.words } as const;
+      return { state: { ...state, openId: status.id, story: undefined, typing, message: undefined } };
+    }
+    case 'p': {
+      if (status === undefined) return { state };
+      if (!status.verbs.includes('pause'))
+        return { state: { ...state, message: `${status.id} cannot be paused now` } };
+      return {
+        state: { ...state, openId: status.id, typing: { what: 'pause', text: '' }, message: undefined },
+      };
+    }
+    default:
+      return { state };
+  }
+}
+
+// As many as a reason may have.
+const typedMax = 500;
+
+function typeKey(state: ScreenState, typing: NonNullable<ScreenState['typing']>, key: Key): Pressed {
+  const { what, text } = typing;
+  switch (key.kind) {
+    case 'text':
+      return { state: { ...state, typing: { what, text: `${text}${key.text}`.slice(0, typedMax) } } };
+    case 'erase':
+      return { state: { ...state, typing: { what, text: Array.from(text).slice(0, -1).join('') } } };
+    case 'back':
+      return { state: { ...state, typing: undefined } };
+    case 'enter': {
+      const done = { ...state, typing: undefined, cursor: 0 };
+      const status = openOne(state);
+      if (status === undefined) return { state: done };
+      if (what === 'search')
+        return { state: { ...done, words: text.trim() }, wish: { kind: 'list', status, words: text.trim() } };
+      return { state: done, wish: { kind: 'pause', status, reason: text.trim() } };
+    }
+    default:
+      return { state };
+  }
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { screenLines } from '../../../../src/cli/status/screen-lines.ts';
+import {
+  emptyScreen,
+  type Key,
+  openOne,
+  pressKey,
+  type ScreenState,
+  type Wish,
+  withNews,
+} from '../../../../src/cli/status/screen-state.ts';
+import { startedAt } from '../../../support/builders.ts';
+import { aRolloutStatus, countsOf } from '../../../support/fake-operations.ts';
+
+const plain = { paint: (_format: unknown, text: string) => text };
+const size = { columns: 80, rows: 24 };
+const row = (policy: string, changes: Parameters<typeof aRolloutStatus>[0] = {}) => ({
+  policy,
+  status: aRolloutStatus({ policy, id: `${policy}-1`, ...changes }),
+  standing: undefined,
+});
+const collector = (collectorName: string, collectorId: number) => ({
+  collectorId,
+  collectorName,
+  wave: 'canary',
+  stratum: 'Linux',
+  order: 0,
+  state: 'failed' as const,
+  reason: 'no space\u001b[2J',
+  fromBuild: '19.1-1',
+  toBuild: '19.2-1',
+  attempts: 1,
+  taskId: null,
+  startedAt: null,
+  dueAt: null,
+  endedAt: startedAt,
+  failureClass: 'permanent' as const,
+});
+
+/** Presses these keys; a word is typed letter by letter. */
+function press(state: ScreenState, ...keys: ReadonlyArray<Key['kind'] | { readonly type: string }>) {
+  let now = state;
+  const wishes: Wish[] = [];
+  for (const each of keys) {
+    const texts = typeof each === 'string' ? [] : Array.from(each.type);
+    const pressed: readonly Key[] =
+      typeof each === 'string'
+        ? [each === 'text' ? { kind: 'text', text: '' } : { kind: each }]
+        : texts.map((text) => ({ kind: 'text', text }));
+    for (const key of pressed) {
+      const { state: next, wish } = pressKey(now, key);
+      now = next;
+      if (wish !== undefined) wishes.push(wish);
+    }
+  }
+  return { state: now, wishes };
+}
+
+const two = withNews(emptyScreen, {
+  rows: [row('web'), row('edge')],
+  notes: ['config    edge has another config'],
+  seenAt: startedAt - 2_000,
+});
+
+describe('the live screen', () => {
+  it('opens the rollout at the cursor, and a collector of it, and goes back step by step', () => {
+    const opened = press(two, 'down', 'enter');
+    expect(openOne(opened.state)?.policy).toBe('edge');
+    expect(opened.wishes).toMatchObject([{ kind: 'list', words: '' }]);
+    const listed = { ...opened.state, collectors: [collector('a', 1), collector('b', 2)] };
+    const asked = press(listed, 'down', 'down', 'enter');
+    expect(asked.wishes).toEqual([{ kind: 'explain', collectorId: 2 }]);
+    const told = { ...asked.state, story: { lines: ['b', 'attempt 1'], from: 0 } };
+    expect(openOne(press(told, 'back').state)?.policy).toBe('edge');
+    expect(openOne(press(told, 'back', 'back').state)).toBeUndefined();
+  });
+
+  it('searches the collectors of the rollout by what is typed', () => {
+    const { state, wishes } = press(two, { type: '/wez' }, 'erase', { type: 'b' }, 'enter');
+    expect(wishes).toMatchObject([{ kind: 'list', words: 'web', status: { policy: 'web' } }]);
+    expect(press(state, 'back').wishes).toMatchObject([{ kind: 'list', words: '' }]);
+  });
+
+  it('pauses with the reason that is typed, only where that is possible, and not on escape', () => {
+    const pause = press(two, { type: 'plunch, q' }, 'enter');
+    expect(pause.wishes).toMatchObject([{ kind: 'pause', reason: 'lunch, q', status: { policy: 'web' } }]);
+    expect(press(two, { type: 'plunch' }, 'back').wishes).toEqual([]);
+    const held = withNews(emptyScreen, { rows: [row('web', { verbs: [] })], notes: [], seenAt: startedAt });
+    expect(press(held, { type: 'p' }, 'enter').wishes).toEqual([]);
+    expect(press(held, { type: 'p' }).state.message).toBe('web-1 cannot be paused now');
+  });
+
+  it('quits by q, and by nothing that is typed into a reason', () => {
+    expect(press(two, { type: 'q' }).wishes).toEqual([{ kind: 'quit' }]);
+    expect(press(two, { type: '/q' }).wishes).toEqual([]);
+  });
+
+  it('fills the terminal exactly, says how old the news is, and keeps what was seen while there is none', () => {
+    const lines = screenLines({ ...two, trouble: 'no answer since 12:00:00' }, startedAt, size, plain);
+    expect(lines).toHaveLength(24);
+    expect(lines[0]).toMatch(/^> web +RUNNING wave 1\/2 canary/);
+    expect(lines).toContain('config    edge has another config');
+    expect(lines.at(-2)).toBe('no answer since 12:00:00');
+    expect(lines.at(-1)).toMatch(/^up\/down {3}enter open .* updated 2 s ago$/);
+    expect(screenLines(emptyScreen, startedAt, size, plain)[0]).toBe('waiting for the daemon');
+  });
+
+  it('keeps the command and some collectors in sight below a long status', () => {
+    const strata = {
+      total: 9,
+      held: Array.from({ length: 30 }, (_, at) => ({
+        label: `s${at}`,
+        reason: 'x',
+        by: 'a',
+        at,
+        waiting: 1,
+      })),
+      uncovered: { count: 0, labels: [] },
+    };
+    const rows = [row('web', { strata, counts: countsOf({ failed: 2 }) })];
+    const state = {
+      ...withNews(emptyScreen, { rows, notes: [], seenAt: startedAt }),
+      collectors: [collector('web-7', 7)],
+    };
+    const lines = screenLines(state, startedAt, size, plain);
+    expect(lines).toHaveLength(24);
+    expect(lines.some((line) => line.startsWith('do      upwave pause web'))).toBe(true);
+    expect(lines).toContain('> web-7  failed      canary  no space\\u001b[2J');
+  });
+});
