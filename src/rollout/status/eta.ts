@@ -54,7 +54,7 @@ function unknownReasonOf(
 function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Eta {
   const { rollout, learned } = view;
   // Upgrades in flight are not seen to end before a pause is over, either.
-  const from = Math.max(now, api.standstill?.until ?? now);
+  const from = Math.max(now, api.standstill?.until ?? now, nothingBefore(view) ?? now);
   const remainders = remaindersOf(view, from);
   const estimate = (of: readonly WaveRemainder[], begin: EpochMs): Estimate =>
     estimateRemainder(
@@ -87,6 +87,12 @@ function estimateEta(view: AssessedView, now: EpochMs, api: ApiBudgetStatus): Et
   if (isDeferredAlone(view)) return atTheLatest(view, estimate(remainders, from).endsAt);
   const { endsAt, plusMinusMs, requests } = estimate(remainders, from);
   return endsAt === null ? unknown('noWindow') : { kind: 'at', at: endsAt, plusMinusMs, requests };
+}
+
+/** When the next retry is due, while all else has ended: nothing starts before. */
+function nothingBefore({ slotsTaken, candidates, nextRetryAt }: AssessedView): EpochMs | null {
+  const isAnyReady = candidates.some(({ retries, pending }) => retries.length + pending.length > 0);
+  return slotsTaken > 0 || isAnyReady ? null : nextRetryAt;
 }
 
 interface Approval {

@@ -87,6 +87,14 @@ describe('when a rollout ends (P16)', () => {
     expect(eta(open, during({ kind: 'serviceDown', until: now + minute }))).toEqual(unknown('serviceDown'));
   });
 
+  it('is not before the only retry that is left is due', () => {
+    const nextRetryAt = now + 5 * minute;
+    const left = { waves: [aSummary({ succeeded: 4, retrying: 1 }), aSummary(), aSummary()] };
+    const due = at(view({ ...left, nextRetryAt: now }));
+    expect(at(view({ ...left, nextRetryAt })) - due).toBe(5 * minute - minute);
+    expect(at(view({ ...left, nextRetryAt, slotsTaken: 1 }))).toBe(due);
+  });
+
   it('leaves out members of held strata', () => {
     const strata = [aStratumSummary({ stratum: 0, wave: 2, waiting: 20 })];
     const heldStrata = [{ stratum: 0, label: 'all', reason: '', by: 'ann', at: now }];
@@ -209,11 +217,11 @@ describe('the words of an end', () => {
 
   it('say when at the latest, and that it is unknown', () => {
     expect(both({ kind: 'atTheLatest', at: now })).toEqual([
-      expect.stringMatching(/^eta at the latest \d\d:00:00$/),
+      expect.stringMatching(/^at the latest \d\d:00:00$/),
       expect.stringMatching(/^done at the latest \d\d:00:00$/),
     ]);
     expect(both({ kind: 'unknown', reason: 'held' })).toEqual([
-      'eta unknown: it is held',
+      'unknown: it is held',
       'end unknown: it is held',
     ]);
   });
@@ -224,7 +232,7 @@ describe('the words of an end', () => {
     const instant = etaInstant(of.at, now);
     expect(instant).toMatch(/^2026-03-0[45] \d\d:\d\d /);
     expect(instant.endsWith(` ${zone}`)).toBe(true);
-    expect(both(of)).toEqual([`eta ${instant} (±25s), 24 requests`, `done in about 2d2h, ${instant}`]);
-    expect(both({ ...of, at: now + 1 })[0]).toMatch(/^eta \d\d:00:00 \(±25s\), 24 requests$/);
+    expect(both(of)).toEqual([`about ${instant} (±25s), 24 requests`, `done in about 2d2h, ${instant}`]);
+    expect(both({ ...of, at: now + 1 })[0]).toMatch(/^about \d\d:00:00 \(±25s\), 24 requests$/);
   });
 });
