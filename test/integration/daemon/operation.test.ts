@@ -83,16 +83,20 @@ describe.concurrent('/metrics of a running daemon', () => {
     expect(Object.keys(series(active, 'upwave_gate_failures_allowed'))).toHaveLength(3);
     const status = await untilEnded(daemons[0], rolloutId);
     expect(planned).toBe(status.planned);
-    const after = await Promise.all(daemons.map(metricsOf));
     const isLeading = (exposition: string) => series(exposition, 'upwave_leader')[''] === 1;
+    const ended = `${policy},state="finishedWithFailures"`;
+    const after = await until('the one that leads to show the end', async () => {
+      const texts = await Promise.all(daemons.map(metricsOf));
+      const leaders = texts.filter(isLeading);
+      return leaders.length === 1 && series(leaders[0] ?? '', 'upwave_rollout_state')[ended] === 1 && texts;
+    });
     const [leader = ''] = after.filter(isLeading);
-    expect(after.filter(isLeading)).toHaveLength(1);
     const follower = after.find((exposition) => !isLeading(exposition)) ?? '';
     for (const name of ['upgrades', 'in_flight', 'rollout_state', 'gate_failures', 'queue_jobs']) {
       expect(series(follower, `upwave_${name}`)).toEqual({});
     }
     const states = Object.entries(series(leader, 'upwave_rollout_state')).filter(([, value]) => value === 1);
-    expect(states).toEqual([[`${policy},state="finishedWithFailures"`, 1]]);
+    expect(states).toEqual([[ended, 1]]);
     // An ended rollout shows its end alone.
     for (const name of ['upgrades', 'in_flight', 'gate_failures', 'window_open']) {
       expect(series(leader, `upwave_${name}`)).toEqual({});
