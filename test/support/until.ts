@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-const lookEveryMs = 15;
+// Often at first, and seldom in a long wait: what is asked takes turns and CPU from the very thing that is waited for.
+const lookEveryMsMin = 5;
+const lookEveryMsMax = 50;
 
 /**
  * Looks again and again until the condition gives something, and gives that.
@@ -12,14 +14,15 @@ export async function until<T>(
   condition: () => T | Promise<T>,
   withinMs = 100_000,
 ): Promise<Exclude<T, undefined | null | false>> {
-  const giveUpAt = performance.now() + withinMs;
+  const since = performance.now();
+  const giveUpAt = since + withinMs;
   let last: T | undefined;
   while (performance.now() < giveUpAt) {
     last = await condition();
     if (last !== undefined && last !== null && last !== false) {
       return last as Exclude<T, undefined | null | false>;
     }
-    await wait(lookEveryMs);
+    await wait(Math.min(lookEveryMsMax, lookEveryMsMin + (performance.now() - since) / 40));
   }
   throw new Error(`waited ${withinMs} ms in vain for ${typeof what === 'string' ? what : what()}`);
 }

@@ -27,7 +27,7 @@ describe.skipIf(redisServerCommand === undefined)(
         begin: 'CONFIG SET maxmemory 1',
         end: 'CONFIG SET maxmemory 0',
         words: "OOM command not allowed when used memory > 'maxmemory'",
-        whenTried: (daemon: NightDaemon) => daemon.told('queue.failed').length > 4,
+        whenTried: (daemon: NightDaemon) => daemon.told('queue.failed').length > 2,
       },
       {
         why: 'it is a replica',

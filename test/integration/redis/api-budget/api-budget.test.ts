@@ -244,31 +244,6 @@ describe('the order of those who wait', () => {
   });
 });
 
-describe('a pause', () => {
-  it('of the single kind lets one request try for all, until one succeeds', async () => {
-    const { keyPrefix } = redis.config();
-    const parts = { pauseGrowth: { firstMs: 1, maxMs: 1 } };
-    const [one, two] = [aHeardBudget(keyPrefix, parts), aHeardBudget(keyPrefix, parts)];
-    await one.budget.pause({ forMs: 20, single: true });
-    const granted: BudgetGrant[] = [];
-    const takers = [one, two, one, two].map(async ({ budget }) => {
-      granted.push(await budget.take('look'));
-    });
-    await until('one to try', () => granted.length > 0);
-    await untilRefused([one, two]);
-    expect(granted).toHaveLength(1);
-    // It failed: the next one tries, alone again.
-    granted[0]?.giveBack();
-    await until('another one to try', () => granted.length > 1);
-    await untilRefused([one, two]);
-    expect(granted).toHaveLength(2);
-    await one.budget.succeeded();
-    await two.budget.succeeded();
-    await Promise.all(takers);
-    for (const grant of granted) grant.giveBack();
-  });
-});
-
 async function stateOf(keyPrefix: string): Promise<{ key: string; fields: Record<string, string> }> {
   const commands = redis.connect().commands;
   const [key = ''] = await commands.keys(`${keyPrefix}:*:state`);
@@ -321,32 +296,6 @@ describe('a service that is down', () => {
     const onStatus = (standing: ServiceStatus) => told.push(standing);
     return { ...aHeardBudget(keyPrefix, { pauseGrowth, onStatus, ...parts }), told };
   }
-
-  it('is tried by one request at a time over all daemons, until it answers; each daemon tells it once', async () => {
-    const { keyPrefix } = redis.config();
-    const [one, two] = [aWatchedBudget(keyPrefix), aWatchedBudget(keyPrefix)];
-    await one.budget.serviceDown(reason);
-    const granted: BudgetGrant[] = [];
-    const takers = [one, two, one, two].map(async ({ budget }) => {
-      granted.push(await budget.take('look'));
-    });
-    await until('one to try', () => granted.length > 0);
-    expect(granted[0]?.isProbe).toBe(true);
-    await untilRefused([one, two]);
-    expect(granted).toHaveLength(1);
-    await two.budget.serviceDown(reason);
-    granted[0]?.giveBack();
-    await until('another one to try', () => granted.length > 1);
-    await two.budget.serviceUp();
-    await Promise.all(takers);
-    expect(granted.map(({ isProbe }) => isProbe)).toEqual([true, true, false, false]);
-    const story = [{ isUp: false, reason }, { isUp: true }];
-    // One that was granted nothing since looks for itself, every few seconds.
-    await until('both to know', () => [one, two].every(({ told }) => told.length >= story.length));
-    expect(one.told).toEqual(story);
-    expect(two.told).toEqual(story);
-    for (const grant of granted) grant.giveBack();
-  });
 
   it('keeps nobody longer than a bound, also while one request tries, and says why', async () => {
     const { keyPrefix } = redis.config();
