@@ -35,3 +35,15 @@ export function problemsOf(read: () => unknown): string[] {
   }
   return [];
 }
+
+/** Pairs of YAML and the place and words of its one problem: `approval: yes → 4:15 …`; an indented line goes on. */
+export function problemCases(table: string): ReadonlyArray<readonly [string, string]> {
+  return table
+    .trim()
+    .replaceAll(/\n +/g, ' ')
+    .split('\n')
+    .map((line) => {
+      const [yaml = '', problem = ''] = line.split(' → ');
+      return [yaml, problem] as const;
+    });
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../../src/config/source/config-error.ts';
 import {
+  problemCases,
   problemsOf,
   readConfig,
   withRollout,
@@ -8,400 +9,192 @@ import {
   withService,
 } from '../../../support/config-fixtures.ts';
 
-const rolloutCases: ReadonlyArray<readonly [string, string]> = [
-  ['wave: []', 'config.yaml:4:5 rollouts[0].wave: unknown key "wave"; did you mean "waves"?'],
-  [
-    'time-zone: UTC',
-    'config.yaml:4:5 rollouts[0].time-zone: unknown key "time-zone"; did you mean "timeZone"?',
-  ],
-  [
-    'account: eu',
-    'config.yaml:4:5 rollouts[0].account: unknown key "account", not known in this release; known here: name, select, target, schedule, timeZone, approval, windows, freezes, concurrency, maxInFlightPer, spreadBy, isolateStrata, waves, onBreach, lostWeight, upgrade, retry, defer, messageRules',
-  ],
-  ['name: x', 'config.yaml:4:5 name: the key "name" is given twice, first on line 3; keep one'],
-  [
-    'select: { includes: {} }',
-    'config.yaml:4:15 rollouts[0].select.includes: unknown key "includes"; did you mean "include"?',
-  ],
-  [
-    'select: { include: { name: 5 } }',
-    'config.yaml:4:32 rollouts[0].select.include.name: must be text or a list, not a number',
-  ],
-  [
-    'select: { include: { name: "" } }',
-    'config.yaml:4:32 rollouts[0].select.include.name: is empty; write a glob such as "prod-*", or remove the key',
-  ],
-  [
-    'select: { include: { name: [] } }',
-    'config.yaml:4:26 rollouts[0].select.include.name: is an empty list, which nothing matches; remove the key',
-  ],
-  [
-    'select: { include: { name: [a, /(/] } }',
-    'config.yaml:4:36 rollouts[0].select.include.name[1]: "/(/" is no regular expression that upwave runs: missing closing ): (',
-  ],
-  [
-    'select: { include: { osName: /a/g } }',
-    'config.yaml:4:34 rollouts[0].select.include.osName: "/a/g" looks like a regular expression with flags other than "i", which are not supported',
-  ],
-  [
-    'select: { include: { fields: { team: 1 } } }',
-    'config.yaml:4:42 rollouts[0].select.include.fields.team: must be text or a list, not a number',
-  ],
-  [
-    'select: { include: { version: newer } }',
-    'config.yaml:4:35 rollouts[0].select.include.version: "newer" is no version range; write one such as ">=19.361-1 <19.500-1"',
-  ],
-  [
-    'select: { include: { id: 1.5 } }',
-    'config.yaml:4:30 rollouts[0].select.include.id: must be a whole number or a list, not a number with a fraction',
-  ],
-  [
-    'select: { include: { ephemeral: no } }',
-    'config.yaml:4:37 rollouts[0].select.include.ephemeral: must be true or false, not text',
-  ],
-  [
-    'select: { exclude: [{}] }',
-    'config.yaml:4:25 rollouts[0].select.exclude[0]: an empty entry would exclude every collector; remove it',
-  ],
-  ['select: { exclude: }', 'config.yaml:4:15 rollouts[0].select.exclude: must be a list, not empty'],
-  [
-    'target: { version: 19.45 }',
-    'config.yaml:4:24 rollouts[0].target.version: must be text; put the build in quotes, such as "19.455-2"',
-  ],
-  [
-    'target: { version: newest }',
-    'config.yaml:4:24 rollouts[0].target.version: "newest" is no build; write latest, or a build such as 19.455-2',
-  ],
-  [
-    'target: { channel: beta }',
-    'config.yaml:4:15 rollouts[0].target.channel: unknown key "channel", not known in this release; known here: version, minimumAge, supersede, allowDowngrade',
-  ],
-  [
-    'target: { minimumAge: young }',
-    'config.yaml:4:27 rollouts[0].target.minimumAge: "young" is no duration; write one such as 250ms, 30s, 15m, 12h or 7d',
-  ],
-  [
-    'target: { version: 19.455-2, minimumAge: 3d }',
-    'config.yaml:4:46 rollouts[0].target.minimumAge: is for latest only, and version names one build; remove it',
-  ],
-  [
-    'target: { version: 19.455-2, supersede: true }',
-    'config.yaml:4:45 rollouts[0].target.supersede: is for latest only, and version names one build; remove it',
-  ],
-  [
-    'target: { supersede: 1 }',
-    'config.yaml:4:26 rollouts[0].target.supersede: must be true or false, not a number',
-  ],
-  ['approval: yes', 'config.yaml:4:15 rollouts[0].approval: must be true or false, not text'],
-  ['isolateStrata: 0', 'config.yaml:4:20 rollouts[0].isolateStrata: must be true or false, not a number'],
-  [
-    'onBreach: rolback',
-    'config.yaml:4:15 rollouts[0].onBreach: must be one of "hold", "abort", "rollback"; did you mean "rollback"?',
-  ],
-  [
-    'maxInFlightPer: { fields.cluster: 0 }',
-    'config.yaml:4:39 rollouts[0].maxInFlightPer["fields.cluster"]: must be at least 1',
-  ],
-  [
-    'maxInFlightPer: { fields.cluster: 1.5 }',
-    'config.yaml:4:39 rollouts[0].maxInFlightPer["fields.cluster"]: must be a whole number, not a number with a fraction',
-  ],
-  [
-    'maxInFlightPer: { hostname: 1 }',
-    'config.yaml:4:23 rollouts[0].maxInFlightPer.hostname: unknown key "hostname"; did you mean "hostName"?',
-  ],
-  [
-    'maxInFlightPer: { fields: { cluster: 1 } }',
-    'config.yaml:4:23 rollouts[0].maxInFlightPer.fields: unknown key "fields"; did you mean "fields.<name>"?',
-  ],
-  [
-    'maxInFlightPer: [hostName]',
-    'config.yaml:4:5 rollouts[0].maxInFlightPer: must be a mapping of keys, not a list',
-  ],
-  ['spreadBy: osName', 'config.yaml:4:15 rollouts[0].spreadBy: must be a list, not text'],
-  [
-    'spreadBy: [osName, hostName, osName]',
-    'config.yaml:4:34 rollouts[0].spreadBy[2]: "osName" stands there twice; keep one',
-  ],
-  [
-    'spreadBy: [version]',
-    'config.yaml:4:16 rollouts[0].spreadBy[0]: unknown key "version"; did you mean "collectorVersion"?',
-  ],
-  [
-    'spreadBy: [field.team]',
-    'config.yaml:4:16 rollouts[0].spreadBy[0]: unknown key "field.team"; did you mean "fields.<name>"?',
-  ],
-  [
-    'spreadBy: [fields.]',
-    'config.yaml:4:16 rollouts[0].spreadBy[0]: unknown key "fields."; did you mean "fields.<name>"?',
-  ],
-  [
-    'spreadBy: [colour]',
-    'config.yaml:4:16 rollouts[0].spreadBy[0]: unknown key "colour"; known here: osName, osArch, collectorVersion, category, hostName, timeZone, sourceSyncMode, ephemeral, fields.<name>',
-  ],
-  [
-    'schedule: hourly',
-    'config.yaml:4:15 rollouts[0].schedule: "hourly" is no cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"',
-  ],
-  [
-    'timeZone: Europe/Berln',
-    'config.yaml:4:15 rollouts[0].timeZone: "Europe/Berln" is no IANA time zone; did you mean "Europe/Berlin"?',
-  ],
-  [
-    'timeZone: "+01:00"',
-    'config.yaml:4:15 rollouts[0].timeZone: "+01:00" is no IANA time zone; write one such as Europe/Berlin',
-  ],
-  ['concurrency: 0', 'config.yaml:4:18 rollouts[0].concurrency: must be at least 1'],
-  ['concurrency: 10001', 'config.yaml:4:18 rollouts[0].concurrency: must be at most 10000'],
-  ['concurrency: many', 'config.yaml:4:18 rollouts[0].concurrency: must be a number, not text'],
-  [
-    'waves: []',
-    'config.yaml:4:5 rollouts[0].waves: is an empty list; give at least one wave, or remove the key for the default ones',
-  ],
-  [
-    'waves: [{ name: a, size: 1 per host }]',
-    'config.yaml:4:30 rollouts[0].waves[0].size: "1 per host" is no amount; it must be a count such as 5, a percentage such as "2%", or "1 per stratum"',
-  ],
-  [
-    'waves: [{ name: a, size: 0 per stratum }, { name: b }]',
-    'config.yaml:4:30 rollouts[0].waves[0].size: must be more than 0',
-  ],
-  [
-    'waves: [{ name: a, maxFailures: 1 per stratum }]',
-    'config.yaml:4:37 rollouts[0].waves[0].maxFailures: "1 per stratum" is no amount; it must be a count such as 5, or a percentage such as "2%"',
-  ],
-  [
-    'waves: [{ name: a, approval: later }]',
-    'config.yaml:4:34 rollouts[0].waves[0].approval: must be true or false, not text',
-  ],
-  [
-    'waves: [{ name: a, match: {} }, { name: b }]',
-    'config.yaml:4:24 rollouts[0].waves[0].match: is empty, which would take every collector; give a key, or remove it',
-  ],
-  [
-    'waves: [{ name: a, match: { os: Linux } }, { name: b }]',
-    'config.yaml:4:33 rollouts[0].waves[0].match.os: unknown key "os", not known in this release; known here: name, category, hostName, osName, osArch, sourceSyncMode, id, version, ephemeral, fields',
-  ],
-  [
-    'waves: [{ name: a, size: 1 }, { name: b, match: { osName: Linux } }]',
-    'config.yaml:4:46 rollouts[0].waves[1].match: the last wave takes what is left; remove match, or put a wave after it',
-  ],
-  [
-    'waves: [{ name: try, size: 10% }]',
-    'config.yaml:4:32 rollouts[0].waves[0].size: the last wave takes what is left; leave size out, or put a wave after it',
-  ],
-  [
-    'waves: [{ name: a, size: 1 }, { name: b, size: 1 per stratum }]',
-    'config.yaml:4:52 rollouts[0].waves[1].size: the last wave takes what is left; leave size out, or put a wave after it',
-  ],
-  [
-    'waves: [{ name: a, size: 0 }, { name: b }]',
-    'config.yaml:4:30 rollouts[0].waves[0].size: must be more than 0',
-  ],
-  [
-    'waves: [{ name: a, size: -1 }]',
-    'config.yaml:4:30 rollouts[0].waves[0].size: must be a count such as 5, a percentage such as "2%", or "1 per stratum"',
-  ],
-  [
-    'waves: [{ name: a, maxFailures: 101% }]',
-    'config.yaml:4:37 rollouts[0].waves[0].maxFailures: must be at most 100%',
-  ],
-  [
-    'waves: [{ name: a, soak: soon }]',
-    'config.yaml:4:30 rollouts[0].waves[0].soak: "soon" is no duration; write one such as 250ms, 30s, 15m, 12h or 7d',
-  ],
-  [
-    'waves: [{ name: a, soak: 30 }]',
-    'config.yaml:4:30 rollouts[0].waves[0].soak: must be a duration such as 30s, 15m or 12h',
-  ],
-  [
-    'waves: [{ name: a, size: 1 }, { name: a }]',
-    'config.yaml:4:43 rollouts[0].waves[1].name: another wave is called "a" already; names must be unique',
-  ],
-  [
-    'waves: [{ name: a }, { name: b }]',
-    'config.yaml:4:13 rollouts[0].waves[0].size: is missing; only the last wave takes what is left',
-  ],
-  [
-    'waves: [{ name: a, size: 60% }, { name: b, size: 40% }, { name: c }]',
-    'config.yaml:4:54 rollouts[0].waves[1].size: the waves up to here take 100% of the plan, which leaves nothing for the next ones',
-  ],
-  [
-    'waves: [{ size: 5 }, { name: b }]',
-    'config.yaml:4:13 rollouts[0].waves[0].name: is missing; it must be text',
-  ],
-  ['lostWeight: 0', 'config.yaml:4:17 rollouts[0].lostWeight: must be at least 1'],
-  [
-    'upgrade: { deadline: 500ms, expect: 100ms }',
-    'config.yaml:4:26 rollouts[0].upgrade.deadline: must be at least 1s',
-  ],
-  ['upgrade: { deadline: 400d }', 'config.yaml:4:26 rollouts[0].upgrade.deadline: must be at most 366d'],
-  [
-    'upgrade: { deadline: 4m }',
-    'config.yaml:4:5 rollouts[0].upgrade.expect: must be shorter than deadline; it is 5m, deadline 4m',
-  ],
-  ['upgrade:', 'config.yaml:4:5 rollouts[0].upgrade: must be a mapping of keys, not empty'],
-  [
-    'retry: { maxAttempts: 1.5 }',
-    'config.yaml:4:27 rollouts[0].retry.maxAttempts: must be a whole number, not a number with a fraction',
-  ],
-  [
-    'retry: { backoff: { initial: 2h } }',
-    'config.yaml:4:14 rollouts[0].retry.backoff.max: must not be shorter than initial; it is 1h, initial 2h',
-  ],
-  [
-    'retry: { backoff: { factor: 0.5 } }',
-    'config.yaml:4:33 rollouts[0].retry.backoff.factor: must be at least 1',
-  ],
-  [
-    'retry: { backoff: { jitter: 2 } }',
-    'config.yaml:4:33 rollouts[0].retry.backoff.jitter: must be at most 1',
-  ],
-  [
-    'defer: { upto: 1h }',
-    'config.yaml:4:14 rollouts[0].defer.upto: unknown key "upto"; did you mean "upTo"?',
-  ],
-  [
-    'messageRules: [{ words: [a], class: retrylater }]',
-    'config.yaml:4:41 rollouts[0].messageRules[0].class: must be one of "retry", "retryLater", "permanent"; did you mean "retryLater"?',
-  ],
-  [
-    'messageRules: [{ words: [" "], class: retry }]',
-    'config.yaml:4:30 rollouts[0].messageRules[0].words[0]: is empty; an empty word occurs in every message',
-  ],
-  [
-    'messageRules: [{ words: [], class: retry }]',
-    'config.yaml:4:22 rollouts[0].messageRules[0].words: must have at least 1 entry',
-  ],
-];
+const rolloutCases = problemCases(`
+wave: [] → 4:5 rollouts[0].wave: unknown key "wave"; did you mean "waves"?
+time-zone: UTC → 4:5 rollouts[0].time-zone: unknown key "time-zone"; did you mean "timeZone"?
+account: eu
+  → 4:5 rollouts[0].account: unknown key "account", not known in this release; known here: name, select, target, schedule, timeZone, approval, windows, freezes, concurrency, maxInFlightPer, spreadBy, isolateStrata, waves, onBreach, lostWeight, upgrade, retry, defer, messageRules
+name: x → 4:5 name: the key "name" is given twice, first on line 3; keep one
+select: { includes: {} } → 4:15 rollouts[0].select.includes: unknown key "includes"; did you mean "include"?
+select: { include: { name: 5 } } → 4:32 rollouts[0].select.include.name: must be text or a list, not a number
+select: { include: { name: "" } }
+  → 4:32 rollouts[0].select.include.name: is empty; write a glob such as "prod-*", or remove the key
+select: { include: { name: [] } }
+  → 4:26 rollouts[0].select.include.name: is an empty list, which nothing matches; remove the key
+select: { include: { name: [a, /(/] } }
+  → 4:36 rollouts[0].select.include.name[1]: "/(/" is no regular expression that upwave runs: missing closing ): (
+select: { include: { osName: /a/g } }
+  → 4:34 rollouts[0].select.include.osName: "/a/g" looks like a regular expression with flags other than "i", which are not supported
+select: { include: { fields: { team: 1 } } }
+  → 4:42 rollouts[0].select.include.fields.team: must be text or a list, not a number
+select: { include: { version: newer } }
+  → 4:35 rollouts[0].select.include.version: "newer" is no version range; write one such as ">=19.361-1 <19.500-1"
+select: { include: { id: 1.5 } }
+  → 4:30 rollouts[0].select.include.id: must be a whole number or a list, not a number with a fraction
+select: { include: { ephemeral: no } }
+  → 4:37 rollouts[0].select.include.ephemeral: must be true or false, not text
+select: { exclude: [{}] }
+  → 4:25 rollouts[0].select.exclude[0]: an empty entry would exclude every collector; remove it
+select: { exclude: } → 4:15 rollouts[0].select.exclude: must be a list, not empty
+target: { version: 19.45 }
+  → 4:24 rollouts[0].target.version: must be text; put the build in quotes, such as "19.455-2"
+target: { version: newest }
+  → 4:24 rollouts[0].target.version: "newest" is no build; write latest, or a build such as 19.455-2
+target: { channel: beta }
+  → 4:15 rollouts[0].target.channel: unknown key "channel", not known in this release; known here: version, minimumAge, supersede, allowDowngrade
+target: { minimumAge: young }
+  → 4:27 rollouts[0].target.minimumAge: "young" is no duration; write one such as 250ms, 30s, 15m, 12h or 7d
+target: { version: 19.455-2, minimumAge: 3d }
+  → 4:46 rollouts[0].target.minimumAge: is for latest only, and version names one build; remove it
+target: { version: 19.455-2, supersede: true }
+  → 4:45 rollouts[0].target.supersede: is for latest only, and version names one build; remove it
+target: { supersede: 1 } → 4:26 rollouts[0].target.supersede: must be true or false, not a number
+approval: yes → 4:15 rollouts[0].approval: must be true or false, not text
+isolateStrata: 0 → 4:20 rollouts[0].isolateStrata: must be true or false, not a number
+onBreach: rolback
+  → 4:15 rollouts[0].onBreach: must be one of "hold", "abort", "rollback"; did you mean "rollback"?
+maxInFlightPer: { fields.cluster: 0 } → 4:39 rollouts[0].maxInFlightPer["fields.cluster"]: must be at least 1
+maxInFlightPer: { fields.cluster: 1.5 }
+  → 4:39 rollouts[0].maxInFlightPer["fields.cluster"]: must be a whole number, not a number with a fraction
+maxInFlightPer: { hostname: 1 }
+  → 4:23 rollouts[0].maxInFlightPer.hostname: unknown key "hostname"; did you mean "hostName"?
+maxInFlightPer: { fields: { cluster: 1 } }
+  → 4:23 rollouts[0].maxInFlightPer.fields: unknown key "fields"; did you mean "fields.<name>"?
+maxInFlightPer: [hostName] → 4:5 rollouts[0].maxInFlightPer: must be a mapping of keys, not a list
+spreadBy: osName → 4:15 rollouts[0].spreadBy: must be a list, not text
+spreadBy: [osName, hostName, osName] → 4:34 rollouts[0].spreadBy[2]: "osName" stands there twice; keep one
+spreadBy: [version] → 4:16 rollouts[0].spreadBy[0]: unknown key "version"; did you mean "collectorVersion"?
+spreadBy: [field.team] → 4:16 rollouts[0].spreadBy[0]: unknown key "field.team"; did you mean "fields.<name>"?
+spreadBy: [fields.] → 4:16 rollouts[0].spreadBy[0]: unknown key "fields."; did you mean "fields.<name>"?
+spreadBy: [colour]
+  → 4:16 rollouts[0].spreadBy[0]: unknown key "colour"; known here: osName, osArch, collectorVersion, category, hostName, timeZone, sourceSyncMode, ephemeral, fields.<name>
+schedule: hourly
+  → 4:15 rollouts[0].schedule: "hourly" is no cron expression that comes due; write five fields, or six with seconds first, such as "*/15 * * * *"
+timeZone: Europe/Berln
+  → 4:15 rollouts[0].timeZone: "Europe/Berln" is no IANA time zone; did you mean "Europe/Berlin"?
+timeZone: "+01:00" → 4:15 rollouts[0].timeZone: "+01:00" is no IANA time zone; write one such as Europe/Berlin
+concurrency: 0 → 4:18 rollouts[0].concurrency: must be at least 1
+concurrency: 10001 → 4:18 rollouts[0].concurrency: must be at most 10000
+concurrency: many → 4:18 rollouts[0].concurrency: must be a number, not text
+waves: []
+  → 4:5 rollouts[0].waves: is an empty list; give at least one wave, or remove the key for the default ones
+waves: [{ name: a, size: 1 per host }]
+  → 4:30 rollouts[0].waves[0].size: "1 per host" is no amount; it must be a count such as 5, a percentage such as "2%", or "1 per stratum"
+waves: [{ name: a, size: 0 per stratum }, { name: b }] → 4:30 rollouts[0].waves[0].size: must be more than 0
+waves: [{ name: a, maxFailures: 1 per stratum }]
+  → 4:37 rollouts[0].waves[0].maxFailures: "1 per stratum" is no amount; it must be a count such as 5, or a percentage such as "2%"
+waves: [{ name: a, approval: later }] → 4:34 rollouts[0].waves[0].approval: must be true or false, not text
+waves: [{ name: a, match: {} }, { name: b }]
+  → 4:24 rollouts[0].waves[0].match: is empty, which would take every collector; give a key, or remove it
+waves: [{ name: a, match: { os: Linux } }, { name: b }]
+  → 4:33 rollouts[0].waves[0].match.os: unknown key "os", not known in this release; known here: name, category, hostName, osName, osArch, sourceSyncMode, id, version, ephemeral, fields
+waves: [{ name: a, size: 1 }, { name: b, match: { osName: Linux } }]
+  → 4:46 rollouts[0].waves[1].match: the last wave takes what is left; remove match, or put a wave after it
+waves: [{ name: try, size: 10% }]
+  → 4:32 rollouts[0].waves[0].size: the last wave takes what is left; leave size out, or put a wave after it
+waves: [{ name: a, size: 1 }, { name: b, size: 1 per stratum }]
+  → 4:52 rollouts[0].waves[1].size: the last wave takes what is left; leave size out, or put a wave after it
+waves: [{ name: a, size: 0 }, { name: b }] → 4:30 rollouts[0].waves[0].size: must be more than 0
+waves: [{ name: a, size: -1 }]
+  → 4:30 rollouts[0].waves[0].size: must be a count such as 5, a percentage such as "2%", or "1 per stratum"
+waves: [{ name: a, maxFailures: 101% }] → 4:37 rollouts[0].waves[0].maxFailures: must be at most 100%
+waves: [{ name: a, soak: soon }]
+  → 4:30 rollouts[0].waves[0].soak: "soon" is no duration; write one such as 250ms, 30s, 15m, 12h or 7d
+waves: [{ name: a, soak: 30 }] → 4:30 rollouts[0].waves[0].soak: must be a duration such as 30s, 15m or 12h
+waves: [{ name: a, size: 1 }, { name: a }]
+  → 4:43 rollouts[0].waves[1].name: another wave is called "a" already; names must be unique
+waves: [{ name: a }, { name: b }]
+  → 4:13 rollouts[0].waves[0].size: is missing; only the last wave takes what is left
+waves: [{ name: a, size: 60% }, { name: b, size: 40% }, { name: c }]
+  → 4:54 rollouts[0].waves[1].size: the waves up to here take 100% of the plan, which leaves nothing for the next ones
+waves: [{ size: 5 }, { name: b }] → 4:13 rollouts[0].waves[0].name: is missing; it must be text
+lostWeight: 0 → 4:17 rollouts[0].lostWeight: must be at least 1
+upgrade: { deadline: 500ms, expect: 100ms } → 4:26 rollouts[0].upgrade.deadline: must be at least 1s
+upgrade: { deadline: 400d } → 4:26 rollouts[0].upgrade.deadline: must be at most 366d
+upgrade: { deadline: 4m } → 4:5 rollouts[0].upgrade.expect: must be shorter than deadline; it is 5m, deadline 4m
+upgrade: → 4:5 rollouts[0].upgrade: must be a mapping of keys, not empty
+retry: { maxAttempts: 1.5 }
+  → 4:27 rollouts[0].retry.maxAttempts: must be a whole number, not a number with a fraction
+retry: { backoff: { initial: 2h } }
+  → 4:14 rollouts[0].retry.backoff.max: must not be shorter than initial; it is 1h, initial 2h
+retry: { backoff: { factor: 0.5 } } → 4:33 rollouts[0].retry.backoff.factor: must be at least 1
+retry: { backoff: { jitter: 2 } } → 4:33 rollouts[0].retry.backoff.jitter: must be at most 1
+defer: { upto: 1h } → 4:14 rollouts[0].defer.upto: unknown key "upto"; did you mean "upTo"?
+messageRules: [{ words: [a], class: retrylater }]
+  → 4:41 rollouts[0].messageRules[0].class: must be one of "retry", "retryLater", "permanent"; did you mean "retryLater"?
+messageRules: [{ words: [" "], class: retry }]
+  → 4:30 rollouts[0].messageRules[0].words[0]: is empty; an empty word occurs in every message
+messageRules: [{ words: [], class: retry }] → 4:22 rollouts[0].messageRules[0].words: must have at least 1 entry
+`);
 
-const sectionCases: ReadonlyArray<readonly [string, string]> = [
-  [
-    'notify: []',
-    'config.yaml:3:1 notify: unknown key "notify", not known in this release; known here: service, redis, http, installation, log, history, rollouts',
-  ],
-  [
-    'accounts: {}',
-    'config.yaml:3:1 accounts: unknown key "accounts", not known in this release; known here: service, redis, http, installation, log, history, rollouts',
-  ],
-  [
-    'log: { level: loud }',
-    'config.yaml:3:15 log.level: must be one of "debug", "info", "warn", "error", "silent"',
-  ],
-  [
-    'http: { host: 0.0.0.0 }',
-    'config.yaml:3:15 http.host: is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1',
-  ],
-  [
-    'http: { host: "::" }',
-    'config.yaml:3:15 http.host: is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1',
-  ],
-  [
-    'http: { host: "a b", token: sixteen--letters }',
-    'config.yaml:3:15 http.host: is no host name or address',
-  ],
-  [
-    'http: { host: "fe80::1%eth0", token: sixteen--letters }',
-    `config.yaml:3:15 http.host: names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's`,
-  ],
-  ['http: { port: 70000 }', 'config.yaml:3:15 http.port: must be at most 65535'],
-  [
-    'http: { token: "" }',
-    'config.yaml:3:16 http.token: is empty; give the credential, or name a file that holds it',
-  ],
-  [
-    'http: { token: hunter2-is-so-l }',
-    'config.yaml:3:16 http.token: is shorter than 16 characters, so it can be guessed; take a random one, as `openssl rand -hex 16` prints',
-  ],
-  ['http: { token: 123 }', 'config.yaml:3:16 http.token: must be text, not a number; put it in quotes'],
-  ['redis: {}', 'config.yaml:3:1 redis: needs url, or sentinels with name, or cluster'],
-  [
-    'redis: { url: "http://u:hunter2@h" }',
-    'config.yaml:3:15 redis.url: is no Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path',
-  ],
-  [
-    'redis: { url: /s, cluster: [a:1] }',
-    'config.yaml:3:19 redis.cluster: url and cluster are given; keep one of them',
-  ],
-  ['redis: { sentinels: [a:1] }', "config.yaml:3:1 redis.name: is missing; sentinels need the group's name"],
-  [
-    'redis: { sentinels: [a], name: n }',
-    'config.yaml:3:22 redis.sentinels[0]: "a" is no address; write host:port, such as redis-1.example.com:6379',
-  ],
-  ['redis: { url: /s, name: n }', 'config.yaml:3:25 redis.name: is for sentinels only; remove it'],
-  [
-    'redis: { url: /s, tls: true }',
-    'config.yaml:3:24 redis.tls: is for sentinels and cluster; write rediss:// in url',
-  ],
-  [
-    'redis: { url: /s, keyPrefix: "a{b}" }',
-    'config.yaml:3:30 redis.keyPrefix: must be 1 to 64 letters, digits, "_", "." or "-"',
-  ],
-  [
-    'redis: { url: /s, password: p }',
-    'config.yaml:3:15 redis.url: is a socket, which takes no password; remove the password',
-  ],
-  [
-    'redis: { url: "redis://:a@h", password: p }',
-    'config.yaml:3:15 redis.url: holds a password, and another is given beside it; keep one',
-  ],
-];
+const sectionCases = problemCases(`
+notify: []
+  → 3:1 notify: unknown key "notify", not known in this release; known here: service, redis, http, installation, log, history, rollouts
+accounts: {}
+  → 3:1 accounts: unknown key "accounts", not known in this release; known here: service, redis, http, installation, log, history, rollouts
+log: { level: loud } → 3:15 log.level: must be one of "debug", "info", "warn", "error", "silent"
+http: { host: 0.0.0.0 }
+  → 3:15 http.host: is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1
+http: { host: "::" }
+  → 3:15 http.host: is reachable from other machines, which needs a token; give token or tokenFile, or use 127.0.0.1
+http: { host: "a b", token: sixteen--letters } → 3:15 http.host: is no host name or address
+http: { host: "fe80::1%eth0", token: sixteen--letters }
+  → 3:15 http.host: names an interface after "%", which no URL can hold; write an address without it, such as 127.0.0.1, or :: to listen on all of this machine's
+http: { port: 70000 } → 3:15 http.port: must be at most 65535
+http: { token: "" } → 3:16 http.token: is empty; give the credential, or name a file that holds it
+http: { token: hunter2-is-so-l }
+  → 3:16 http.token: is shorter than 16 characters, so it can be guessed; take a random one, as \`openssl rand -hex 16\` prints
+http: { token: 123 } → 3:16 http.token: must be text, not a number; put it in quotes
+redis: {} → 3:1 redis: needs url, or sentinels with name, or cluster
+redis: { url: "http://u:hunter2@h" }
+  → 3:15 redis.url: is no Redis URL; write redis://host:6379, rediss://host:6379, unix:///path or /path
+redis: { url: /s, cluster: [a:1] } → 3:19 redis.cluster: url and cluster are given; keep one of them
+redis: { sentinels: [a:1] } → 3:1 redis.name: is missing; sentinels need the group's name
+redis: { sentinels: [a], name: n }
+  → 3:22 redis.sentinels[0]: "a" is no address; write host:port, such as redis-1.example.com:6379
+redis: { url: /s, name: n } → 3:25 redis.name: is for sentinels only; remove it
+redis: { url: /s, tls: true } → 3:24 redis.tls: is for sentinels and cluster; write rediss:// in url
+redis: { url: /s, keyPrefix: "a{b}" } → 3:30 redis.keyPrefix: must be 1 to 64 letters, digits, "_", "." or "-"
+redis: { url: /s, password: p } → 3:15 redis.url: is a socket, which takes no password; remove the password
+redis: { url: "redis://:a@h", password: p }
+  → 3:15 redis.url: holds a password, and another is given beside it; keep one
+`);
 
-const serviceCases: ReadonlyArray<readonly [string, string]> = [
-  [
-    'service: { baseUrl: "ftp://h", accessId: i, accessKey: k }',
-    'config.yaml:1:21 service.baseUrl: must start with https:// or http://',
-  ],
-  [
-    'service: { baseUrl: "https://hunter2@h", accessId: i, accessKey: k }',
-    'config.yaml:1:21 service.baseUrl: must not hold a user name or password; give accessId and accessKey',
-  ],
-  [
-    'service: { baseUrl: "api hunter2", accessId: i, accessKey: k }',
-    'config.yaml:1:21 service.baseUrl: is no URL; write one such as https://api.example.com/api',
-  ],
-  ['service: { accessId: i, accessKey: k }', 'config.yaml:1:1 service.baseUrl: is missing; it must be text'],
-  [
-    'service: { baseUrl: http://h, accessKey: k }',
-    'config.yaml:1:1 service.accessId: is missing; give accessId, such as ${UPWAVE_ACCESS_ID}, or accessIdFile',
-  ],
-  [
-    'service: { baseUrl: http://h, accessId: "a:b", accessKey: k }',
-    "config.yaml:1:41 service.accessId: holds a colon, a space, a line break or another character that can't be in a credential",
-  ],
-  [
-    'service: { baseUrl: http://h, accessId: a, accessKey: "hunter2\\n" }',
-    "config.yaml:1:55 service.accessKey: holds a space, a line break or another character that can't be in a credential",
-  ],
-  [
-    'service: { baseUrl: http://h, accessId: a, accessKey: k, budgetShare: 0% }',
-    'config.yaml:1:71 service.budgetShare: "0%" is no share; it must be a percentage from 1% to 100%, such as 80%',
-  ],
-  [
-    'service: { baseUrl: http://h, accessId: a, accessKey: k, requestsPerSecond: 0 }',
-    'config.yaml:1:77 service.requestsPerSecond: must be at least 0.1',
-  ],
-  [
-    'service: { baseUrl: http://h, accessId: a, accessKey: k, allowedHosts: ["*"] }',
-    'config.yaml:1:73 service.allowedHosts[0]: "*" is no host; write one such as eu.api.example.com or "*.api.example.com"',
-  ],
-  [
-    'service: { baseUrl: http://h, accessId: a, accessKey: k, requestTimeout: 1ms }',
-    'config.yaml:1:74 service.requestTimeout: must be at least 100ms',
-  ],
-];
+const serviceCases = problemCases(`
+service: { baseUrl: "ftp://h", accessId: i, accessKey: k }
+  → 1:21 service.baseUrl: must start with https:// or http://
+service: { baseUrl: "https://hunter2@h", accessId: i, accessKey: k }
+  → 1:21 service.baseUrl: must not hold a user name or password; give accessId and accessKey
+service: { baseUrl: "api hunter2", accessId: i, accessKey: k }
+  → 1:21 service.baseUrl: is no URL; write one such as https://api.example.com/api
+service: { accessId: i, accessKey: k } → 1:1 service.baseUrl: is missing; it must be text
+service: { baseUrl: http://h, accessKey: k }
+  → 1:1 service.accessId: is missing; give accessId, such as \${UPWAVE_ACCESS_ID}, or accessIdFile
+service: { baseUrl: http://h, accessId: "a:b", accessKey: k }
+  → 1:41 service.accessId: holds a colon, a space, a line break or another character that can't be in a credential
+service: { baseUrl: http://h, accessId: a, accessKey: "hunter2\\n" }
+  → 1:55 service.accessKey: holds a space, a line break or another character that can't be in a credential
+service: { baseUrl: http://h, accessId: a, accessKey: k, budgetShare: 0% }
+  → 1:71 service.budgetShare: "0%" is no share; it must be a percentage from 1% to 100%, such as 80%
+service: { baseUrl: http://h, accessId: a, accessKey: k, requestsPerSecond: 0 }
+  → 1:77 service.requestsPerSecond: must be at least 0.1
+service: { baseUrl: http://h, accessId: a, accessKey: k, allowedHosts: ["*"] }
+  → 1:73 service.allowedHosts[0]: "*" is no host; write one such as eu.api.example.com or "*.api.example.com"
+service: { baseUrl: http://h, accessId: a, accessKey: k, requestTimeout: 1ms }
+  → 1:74 service.requestTimeout: must be at least 100ms
+`);
 
 describe('each rule names file, line, column, path, and what to do', () => {
   it.each(rolloutCases)('%s', (yaml, problem) => {
-    expect(problemsOf(() => readConfig(withRollout(yaml)))).toEqual([problem]);
+    expect(problemsOf(() => readConfig(withRollout(yaml)))).toEqual([`config.yaml:${problem}`]);
   });
 
   it.each(sectionCases)('%s', (yaml, problem) => {
-    expect(problemsOf(() => readConfig(withSection(yaml)))).toEqual([problem]);
+    expect(problemsOf(() => readConfig(withSection(yaml)))).toEqual([`config.yaml:${problem}`]);
   });
 
   it.each(serviceCases)('%s', (yaml, problem) => {
-    expect(problemsOf(() => readConfig(withService(yaml)))).toEqual([problem]);
+    expect(problemsOf(() => readConfig(withService(yaml)))).toEqual([`config.yaml:${problem}`]);
   });
 });
 
