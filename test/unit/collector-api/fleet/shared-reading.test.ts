@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeSharedReading } from '../../src/collector-api/fleet/shared-reading.ts';
+import { makeSharedReading } from '../../../../src/collector-api/fleet/shared-reading.ts';
 
-describe('a wait for what no signal reaches', () => {
+describe('makeSharedReading', () => {
   it('leaves no failure without a listener when it was given up before it began', async () => {
     const unheard: unknown[] = [];
     const listener = (error: unknown) => unheard.push(error);
