@@ -71,15 +71,6 @@ describe('the rollout that is meant', () => {
 });
 
 describe('a rollout that waits for approval', () => {
-  it('waits as a whole, or with a wave that is not approved', () => {
-    const waves = (waits: string | null) => [aWaveStatus({ state: 'awaitingApproval', waits })];
-    expect(awaitsApproval(awaiting('a'))).toBe(true);
-    expect(awaitsApproval(active('a', { waves: waves('approval') }))).toBe(true);
-    expect(awaitsApproval(active('a', { waves: waves(null) }))).toBe(false);
-    expect(awaitsApproval(ended('a', { waves: waves('approval') }))).toBe(false);
-    expect(awaitsApproval(active('a'))).toBe(false);
-  });
-
   it.each(['aborted', 'superseded', 'rollingBack'] as const)(
     'waits for nobody any more once it is %s',
     (state) => {

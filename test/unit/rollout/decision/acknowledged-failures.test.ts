@@ -109,37 +109,6 @@ describe('failures after a resume', () => {
     expect(rollout.reason).toBe('wave w0: failures 3, allowed 2, not counting 7 acknowledged');
   });
 
-  it('hold again at once where none is allowed, and count as many as a lost collector weighs', () => {
-    let rollout = aRunning([
-      { kind: 'count', count: 0 },
-      { kind: 'percent', percent: 5 },
-    ]);
-    const lost = { wave: 1, stratum: 1, weight: 3 };
-    rollout = led(rollout, [lost]);
-    expect(rollout.state).toBe('held');
-    rollout = evolveRollout(rollout, { kind: 'resumed', at, reason: '', view: viewOf(rollout, [lost]) });
-    expect(led(rollout, [lost, { ...lost, weight: 1 }, { ...lost, weight: 1 }]).state).toBe('running');
-    expect(led(rollout, [lost, lost]).state).toBe('held');
-    expect(led(rollout, [lost, canaryFails]).state).toBe('held');
-  });
-
-  it('are counted anew by a record of an earlier version, which knows no strata of them', () => {
-    const rollout = aRunning([
-      { kind: 'count', count: 2 },
-      { kind: 'count', count: 0 },
-    ]);
-    const [canary, rest] = rollout.waves;
-    if (canary === undefined || rest === undefined) throw new Error('it has two waves');
-    const before: Rollout = {
-      ...rollout,
-      waves: [{ ...canary, acknowledgedWeight: 3 }, rest],
-      acknowledgedStrata: [{ stratum: 0, failed: 3 }],
-    };
-    const fails = (count: number) => Array.from({ length: count }, () => canaryFails);
-    expect(led(before, fails(5)).state).toBe('running');
-    expect(led(before, fails(6)).state).toBe('held');
-  });
-
   it('are the only ones that count, whatever was held, released, resumed or tried again before', () => {
     const amounts = fc.oneof(
       fc.integer({ min: 0, max: 4 }).map((count): Amount => ({ kind: 'count', count })),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assessCalendar } from '../../../../src/rollout/calendar/calendar.ts';
-import { admit, earliest, expectedMs, judgeLane } from '../../../../src/rollout/decision/admission.ts';
+import { admit, expectedMs, judgeLane } from '../../../../src/rollout/decision/admission.ts';
 import { blockerWords } from '../../../../src/rollout/messages/blockers.ts';
 import type { Lane } from '../../../../src/rollout/model/plan-groups.ts';
 import type { Policy, WindowRule } from '../../../../src/rollout/model/policy.ts';
@@ -77,16 +77,6 @@ describe('free slots (P2)', () => {
     expect(idsOf(view({ lanes, candidates }))).toEqual([7, 9, 1, 2]);
   });
 
-  it('are never exceeded', () => {
-    const candidates = [aQueue({ pending: ones(1, 2, 3, 4, 5) })];
-    expect(idsOf(view({ candidates, slotsTaken: 3 }))).toEqual([1]);
-    expect(admit(view({ candidates, slotsTaken: 4 }), now)).toMatchObject({
-      picks: [],
-      blockers: [{ kind: 'concurrency', slots: 4, until: null }],
-    });
-    expect(idsOf(view({ candidates, slotsTaken: 5 }))).toEqual([]);
-  });
-
   it('wait for the next retry where nobody else could start', () => {
     const nextRetryAt = now + minute;
     expect(admit(view({ nextRetryAt }), now)).toEqual({
@@ -98,13 +88,6 @@ describe('free slots (P2)', () => {
       blockers: [],
       wakeAt: nextRetryAt,
     });
-  });
-
-  it('are woken for the next retry also while others start, or wait', () => {
-    const nextRetryAt = now + minute;
-    const candidates = [aQueue({ pending: ones(1) })];
-    expect(admit(view({ candidates, nextRetryAt }), now).wakeAt).toBe(nextRetryAt);
-    expect(admit(view({ candidates, nextRetryAt, slotsTaken: 4 }), now).wakeAt).toBe(nextRetryAt);
   });
 });
 
@@ -121,22 +104,6 @@ describe('caps (P2)', () => {
     const candidates = [aQueue({ pending: ones(1, 2) }), aQueue({ lane: 1, pending: ones(3) })];
     const given = view({ lanes, caps: [1], candidates, domainsTaken: new Map([[0, 1]]) });
     expect(idsOf(given)).toEqual([3]);
-  });
-
-  it('all bind where several are shared', () => {
-    const shared = [aLane({ domains: [0, 1] }), aLane({ domains: [1] })];
-    const candidates = [aQueue({ pending: ones(1, 2) }), aQueue({ lane: 1, pending: ones(3, 4) })];
-    expect(idsOf(view({ lanes: shared, caps: [1, 2], candidates }))).toEqual([1, 3]);
-  });
-
-  it('are named when they alone stand in the way', () => {
-    const candidates = [aQueue({ pending: ones(1) })];
-    const given = view({ lanes, caps: [1], candidates, domainsTaken: new Map([[0, 1]]) });
-    expect(admit(given, now)).toEqual({
-      picks: [],
-      blockers: [{ kind: 'cap', label: 'fields.cluster = 0', cap: 1, until: null }],
-      wakeAt: null,
-    });
   });
 });
 
@@ -162,15 +129,6 @@ describe('windows (P7)', () => {
     expect(late.wakeAt).toBe(closesAt + 22 * 60 * minute);
   });
 
-  it('hold while they are closed, and say until when', () => {
-    const closed = admit(view({ policy: { windows: [window(22, 23)] }, candidates }), now);
-    expect(closed).toEqual({
-      picks: [],
-      blockers: [{ kind: 'window', timeZone: '', until: closesAt }],
-      wakeAt: closesAt,
-    });
-  });
-
   it('and freezes do not bind a rollback that a person lets start at any time', () => {
     const freezes = [{ from: '2000-01-01T00:00', to: '2100-01-01T00:00', reason: '', timeZone: 'UTC' }];
     const policy = { windows: [window(22, 23)], freezes };
@@ -191,10 +149,6 @@ describe('windows (P7)', () => {
       { kind: 'window', timeZone: 'Asia/Tokyo', until: startedAt + 14 * 60 * minute },
     ]);
     expect(admission.wakeAt).toBe(startedAt + 14 * 60 * minute);
-  });
-
-  it('leave the last instant open where there are none', () => {
-    expect(admit(view({ candidates }), now).picks).toEqual([{ collectorId: 1, startBy: null }]);
   });
 
   it('are cut by freezes', () => {
@@ -229,10 +183,6 @@ describe('a held stratum', () => {
   const lanes = [aLane({ stratum: 0 }), aLane({ stratum: 1 })];
   const candidates = [aQueue({ pending: ones(1), retries: ones(8) }), aQueue({ lane: 1, pending: ones(2) })];
 
-  it('is passed over, retries too', () => {
-    expect(idsOf(view({ lanes, candidates, heldStrata: [held(0)] }))).toEqual([2]);
-  });
-
   it('is named when it alone stands in the way', () => {
     const given = view({ lanes, candidates, heldStrata: [held(0), held(1)] });
     expect(admit(given, now)).toMatchObject({
@@ -242,19 +192,6 @@ describe('a held stratum', () => {
         { kind: 'stratumHeld', label: 'stratum-1', reason: '3 of 3 failed', until: null },
       ],
       wakeAt: null,
-    });
-  });
-
-  it('goes before a window and a cap: an operator must mend it', () => {
-    const given = view({
-      lanes: [aLane({ domains: [0] })],
-      caps: [0],
-      policy: { windows: [window(1, 2)] },
-      heldStrata: [held(0)],
-    });
-    expect(judgeLane(given, 0, now)).toMatchObject({ kind: 'blocked', blocker: { kind: 'stratumHeld' } });
-    expect(judgeLane({ ...given, rollout: { ...given.rollout, heldStrata: [] } }, 0, now)).toMatchObject({
-      blocker: { kind: 'window' },
     });
   });
 });
@@ -282,12 +219,6 @@ describe('reasons', () => {
       heldStrata: [held(0)],
     });
     expect(admit(same, now).blockers.length).toBe(1);
-  });
-
-  it('know the first of several instants', () => {
-    expect(earliest([null, 3, 2, null])).toBe(2);
-    expect(earliest([null])).toBeNull();
-    expect(earliest([])).toBeNull();
   });
 });
 

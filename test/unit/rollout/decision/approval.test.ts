@@ -48,14 +48,6 @@ describe('a plan that waits for approval', () => {
   const drift = { from: '1a2b', joined: 1, left: 0, words: 'one more' };
   const plan = view({ state: 'awaitingApproval', reason: 'the policy asks for it', drift });
 
-  it('starts nothing, and says what it waits for', () => {
-    expect(decide(plan, at)).toEqual({
-      actions: [],
-      blockers: [{ kind: 'planApproval', until: null }],
-      wakeAt: null,
-    });
-  });
-
   it('runs once it is approved, and its drift is seen', () => {
     expect(approve(plan).rollout).toMatchObject({ state: 'running', reason: 'by ann', drift: null });
   });
@@ -122,31 +114,5 @@ describe('a wave that waits for approval', () => {
 
   it('needs none when it has no members', () => {
     expect(decide(withRest(view(), { size: 0 }), at).actions).toEqual([{ do: 'openWave', wave: 1 }]);
-  });
-
-  it('may be approved while the rollout is held, and opens only when it is resumed', () => {
-    const held = approve({
-      ...withRest(view(), { state: 'awaitingApproval' }),
-      rollout: { ...withRest(view(), { state: 'awaitingApproval' }).rollout, state: 'held' },
-    });
-    expect(held.rollout.state).toBe('held');
-    expect(decide(held, at).actions).toEqual([]);
-  });
-
-  it('is not approved before its turn, nor when nothing waits', () => {
-    expect(judgeVerb(view(), { verb: 'approve', wave: 'rest' }, words)).toEqual({
-      kind: 'refused',
-      refusal: { kind: 'waveNotAwaiting', asked: 'rest', awaited: null },
-    });
-  });
-
-  it('does not take an approval of the wave before for its own', () => {
-    const of = view();
-    const waves = of.rollout.waves.map((wave, index) =>
-      index === 0 ? { ...wave, approvedAt: startedAt } : wave,
-    );
-    expect(decide({ ...of, rollout: { ...of.rollout, waves } }, at).actions).toEqual([
-      { do: 'awaitApproval', wave: 1 },
-    ]);
   });
 });

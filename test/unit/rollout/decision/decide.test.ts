@@ -20,7 +20,6 @@ import {
   type UpgradeState,
   upgradeStates,
 } from '../../../../src/rollout/model/upgrade.ts';
-import { judgeVerb } from '../../../../src/rollout/verbs/verbs.ts';
 import {
   aPolicy,
   aRollout,
@@ -32,7 +31,6 @@ import {
   someGroups,
   startedAt,
 } from '../../../support/builders.ts';
-import { asShown } from '../../../support/night/as-shown.ts';
 
 const now = startedAt + 3_600_000;
 
@@ -56,7 +54,6 @@ function twoWaves(changes: Partial<RolloutView> = {}, rollout: Partial<Rollout> 
 }
 
 const ones = (...ids: readonly number[]) => ids.map((collectorId) => ({ collectorId, order: collectorId }));
-const picks = (...ids: readonly number[]) => ids.map((collectorId) => ({ collectorId, startBy: null }));
 
 describe('slots (P2)', () => {
   const open = {
@@ -64,135 +61,26 @@ describe('slots (P2)', () => {
     waves: [aSummary({ pending: 5 }), aSummary({ pending: 20 })],
   };
 
-  it('admits candidates of the open wave into free slots, in plan order', () => {
-    const { actions } = decide(twoWaves({ ...open, slotsTaken: 1 }), now);
-    expect(actions).toEqual([{ do: 'admit', picks: picks(1, 2, 3), slots: 4 }]);
-  });
-
-  it('lets retries that are due go first', () => {
-    const { actions } = decide(
-      twoWaves({ ...open, slotsTaken: 2, candidates: [{ lane: 0, retries: ones(9), pending: ones(1, 2) }] }),
-      now,
-    );
-    expect(actions).toEqual([{ do: 'admit', picks: picks(9, 1), slots: 4 }]);
-  });
-
   it('says so when all are taken', () => {
     const decision = decide(twoWaves({ ...open, slotsTaken: 4 }), now);
     expect(decision.actions).toEqual([]);
     expect(decision.blockers).toEqual([{ kind: 'concurrency', slots: 4, until: null }]);
   });
-
-  it('wakes at the next retry', () => {
-    const waves = [aSummary({ retrying: 1, succeeded: 4 }), aSummary({ pending: 20 })];
-    const decision = decide(twoWaves({ waves, nextRetryAt: now + 5_000 }), now);
-    expect(decision.wakeAt).toBe(now + 5_000);
-    expect(decision.blockers).toEqual([{ kind: 'retryNotDue', until: now + 5_000 }]);
-  });
 });
 
 describe('order (P3)', () => {
-  it('admits nobody of a wave that is not open', () => {
-    const { actions } = decide(
-      twoWaves({ waves: [aSummary({ succeeded: 4, upgrading: 1 }), aSummary({ pending: 20 })] }),
-      now,
-    );
-    expect(actions).toEqual([]);
-  });
-
   it('soaks a settled wave from its last change', () => {
     const { actions } = decide(twoWaves(), now);
     expect(actions).toEqual([{ do: 'beginSoak', wave: 0, endsAt: startedAt + 1_800_000 }]);
-  });
-
-  it('passes it when the soak is over, and not a millisecond earlier', () => {
-    const soaking = {
-      waves: [
-        aWave({
-          size: 5,
-          state: 'soaking',
-          soakEndsAt: now,
-          soakCheck: { at: now, silent: 0, failedPolls: 0 },
-        }),
-        aWave({ size: 20, state: 'waiting' }),
-      ],
-    };
-    const view = twoWaves({}, soaking);
-    expect(decide(view, now - 1).actions).toEqual([]);
-    expect(decide(view, now).actions).toEqual([{ do: 'passWave', wave: 0 }]);
   });
 
   it('opens the next wave when the one before has passed', () => {
     const passed = { waves: [aWave({ size: 5, state: 'passed' }), aWave({ size: 20, state: 'waiting' })] };
     expect(decide(twoWaves({}, passed), now).actions).toContainEqual({ do: 'openWave', wave: 1 });
   });
-
-  it('is not held up by deferred ones', () => {
-    const view = twoWaves({ waves: [aSummary({ succeeded: 4, deferred: 1 }), aSummary({ pending: 20 })] });
-    expect(decide(view, now).actions[0]).toMatchObject({ do: 'beginSoak' });
-  });
 });
 
 describe('the breaker', () => {
-  it('holds at once when failures exceed what is allowed, with the figures', () => {
-    const running = aSummary({ pending: 2, upgrading: 1, failed: 2 }, { weight: 2 });
-    const { actions } = decide(twoWaves({ waves: [running, aSummary({ pending: 20 })] }), now);
-    expect(actions).toMatchObject([
-      {
-        do: 'breach',
-        cause: { kind: 'failures', failures: { wave: 'canary', failures: 2, failuresAllowed: 1 } },
-        holdsBuild: true,
-      },
-    ]);
-  });
-
-  it('allows exactly as many as allowed', () => {
-    const running = aSummary({ succeeded: 4, failed: 1 }, { weight: 1 });
-    expect(decide(twoWaves({ waves: [running, aSummary({ pending: 20 })] }), now).actions[0]).toMatchObject({
-      do: 'beginSoak',
-    });
-  });
-
-  it('rounds a share down: 5 % of 10 allows none', () => {
-    const waves = [aWaveRule({ maxFailures: { kind: 'percent', percent: 5 } })];
-    const rollout = aRollout({ policy: aPolicy({ waves }), waves: [aWave({ size: 10 })] });
-    const view = aView({ rollout, waves: [aSummary({ pending: 9, failed: 1 }, { weight: 1 })] });
-    expect(decide(view, now).actions[0]).toMatchObject({ do: 'breach' });
-  });
-
-  it('names collectors that did not come back', () => {
-    const running = aSummary({ succeeded: 4, unconfirmed: 1 }, { weight: 3, lost: 1 });
-    const { actions } = decide(twoWaves({ waves: [running, aSummary({ pending: 20 })] }), now);
-    expect(actions[0]).toMatchObject({
-      cause: { failures: { wave: 'canary', failures: 3, lost: 1, lostWeight: 3, failuresAllowed: 1 } },
-    });
-  });
-
-  it('also trips for a wave that has passed, when its late ones fail', () => {
-    const waves = [aSummary({ succeeded: 3, failed: 2 }, { weight: 2 }), aSummary({ pending: 20 })];
-    const passed = { waves: [aWave({ size: 5, state: 'passed' }), aWave({ size: 20 })] };
-    expect(decide(twoWaves({ waves }, passed), now).actions[0]).toMatchObject({ do: 'breach' });
-  });
-
-  it('trips again only for more new failures after a resume than are allowed', () => {
-    const waves = [
-      aSummary({ succeeded: 2, failed: 2, pending: 1 }, { weight: 2 }),
-      aSummary({ pending: 20 }),
-    ];
-    const held = twoWaves({ waves }, { state: 'held' });
-    const judgement = judgeVerb(held, asShown(held, 'resume'), { by: 'ann', reason: 'seen', at: now });
-    if (judgement.kind !== 'change') throw new Error('resume was refused');
-    const rollout = evolveRollout(held.rollout, judgement.fact);
-    expect(decide({ ...held, rollout }, now).actions.some((action) => action.do === 'breach')).toBe(false);
-    const after = (failed: number) => [
-      aSummary({ succeeded: 2, failed }, { weight: failed }),
-      aSummary({ pending: 20 }),
-    ];
-    const first = (failed: number) => decide({ ...held, rollout, waves: after(failed) }, now).actions[0];
-    expect(first(3)).not.toMatchObject({ do: 'breach' });
-    expect(first(4)).toMatchObject({ do: 'breach' });
-  });
-
   it('lifts a brake that nothing justifies', () => {
     expect(decide(twoWaves({ braked: true }), now).actions[0]).toEqual({ do: 'liftBrake' });
   });
@@ -215,29 +103,6 @@ describe('inconclusive is a hold (P14)', () => {
         },
       },
     ]);
-  });
-
-  it('goes on when an operator resumes in spite of that', () => {
-    const held = twoWaves(
-      { waves: [aSummary({ withdrawn: 5 }), aSummary({ pending: 20 })] },
-      { state: 'held' },
-    );
-    const judgement = judgeVerb(held, asShown(held, 'resume'), { by: 'ann', reason: '', at: now });
-    if (judgement.kind !== 'change') throw new Error('resume was refused');
-    const rollout = evolveRollout(held.rollout, judgement.fact);
-    expect(decide({ ...held, rollout }, now).actions[0]).toMatchObject({ do: 'beginSoak' });
-  });
-
-  it('does not let a resume during a wave excuse missing evidence later', () => {
-    const held = twoWaves(
-      { waves: [aSummary({ pending: 5 }), aSummary({ pending: 20 })] },
-      { state: 'paused' },
-    );
-    const judgement = judgeVerb(held, asShown(held, 'resume'), { by: 'ann', reason: '', at: now });
-    if (judgement.kind !== 'change') throw new Error('resume was refused');
-    const rollout = evolveRollout(held.rollout, judgement.fact);
-    const later = { ...held, rollout, waves: [aSummary({ withdrawn: 5 }), aSummary({ pending: 20 })] };
-    expect(decide(later, now).actions[0]).toMatchObject({ do: 'hold' });
   });
 
   it('passes a wave without members', () => {
@@ -303,46 +168,11 @@ describe('a rollout that does not run', () => {
 describe('the end', () => {
   const passed = { waves: [aWave({ size: 5, state: 'passed' }), aWave({ size: 20, state: 'passed' })] };
 
-  it('is succeeded when nothing failed', () => {
-    const waves = [aSummary({ succeeded: 5 }), aSummary({ succeeded: 19, withdrawn: 1 })];
-    expect(decide(twoWaves({ waves }, passed), now).actions).toEqual([{ do: 'finish', state: 'succeeded' }]);
-  });
-
   it('is finishedWithFailures when something did', () => {
     const waves = [aSummary({ succeeded: 5 }), aSummary({ succeeded: 19, failed: 1 }, { weight: 1 })];
     expect(decide(twoWaves({ waves }, passed), now).actions).toEqual([
       { do: 'finish', state: 'finishedWithFailures' },
     ]);
-  });
-
-  it('waits for deferred collectors, and says so', () => {
-    const waves = [aSummary({ succeeded: 5 }), aSummary({ succeeded: 18, deferred: 2 })];
-    const decision = decide(twoWaves({ waves }, passed), now);
-    expect(decision.actions).toEqual([]);
-    expect(decision.blockers).toMatchObject([{ kind: 'deferred', wave: null, upgrades: 2 }]);
-  });
-});
-
-describe('a held build', () => {
-  const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at: startedAt };
-
-  it('holds a rollout to it before anybody else starts', () => {
-    const cause = { kind: 'buildHeld', build: '19.536-4', reason: 'breaks logs' };
-    const open = {
-      buildHold,
-      candidates: [{ lane: 0, retries: [], pending: ones(1) }],
-      waves: [aSummary({ pending: 5 }), aSummary({ pending: 20 })],
-    };
-    expect(decide(twoWaves(open), now)).toEqual({
-      actions: [{ do: 'hold', cause }],
-      blockers: [{ ...cause, until: null }],
-      wakeAt: now,
-    });
-  });
-
-  it('says nothing to one that is over', () => {
-    const over = { state: 'succeeded', endedAt: startedAt } as const;
-    expect(decide(twoWaves({ buildHold }, over), now)).toEqual({ actions: [], blockers: [], wakeAt: null });
   });
 });
 

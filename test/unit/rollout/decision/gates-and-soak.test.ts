@@ -73,41 +73,7 @@ const met = (askedAt: number, watchedSince = startedAt) =>
   aStatus({ verdict: 'met', askedAt, watchedSince, since: askedAt, value: 0.998 });
 const passes = { do: 'passWave', wave: 0 };
 
-describe('the beginning of a soak', () => {
-  const open = (rule: Partial<WaveRule>, summary = aSummary({ succeeded: 5 })) =>
-    soaking({ rule, summary, wave: { state: 'open', soakEndsAt: null } });
-
-  it('counts from the last change of the wave', () => {
-    const summary = aSummary({ succeeded: 5 }, { lastChangeAt: startedAt + minute });
-    const { actions } = decide(open({}, summary), startedAt + 90 * minute);
-    expect(actions).toEqual([{ do: 'beginSoak', wave: 0, endsAt: endsAt + minute }]);
-  });
-
-  it('is passed over where there is neither a soak nor a gate', () => {
-    expect(decide(open({ soakMs: 0 }), startedAt).actions).toEqual([passes]);
-    expect(does(open({ soakMs: 0, gates: [prometheus] }), startedAt)).toEqual(['beginSoak']);
-    expect(does(open({ soakMs: 1 }), startedAt)).toEqual(['beginSoak']);
-  });
-
-  it('waits for everyone who is on the way, and for no deferred one', () => {
-    for (const state of ['pending', 'queued', 'starting', 'upgrading', 'verifying', 'retrying'] as const)
-      expect(does(open({}, aSummary({ succeeded: 4, [state]: 1 })), startedAt), state).toEqual([]);
-    expect(does(open({}, aSummary({ succeeded: 4, deferred: 1 })), startedAt)).toEqual(['beginSoak']);
-  });
-});
-
 describe('a soak', () => {
-  it('passes when its time is up and a look begun after that saw everyone well', () => {
-    const view = soaking({ wave: { soakCheck: check() } });
-    expect(does(view, endsAt - 1)).toEqual([]);
-    expect(decide(view, endsAt).actions).toEqual([passes]);
-  });
-
-  it('does not pass on a look that began a moment before its end', () => {
-    const view = soaking({ wave: { soakCheck: check({ at: endsAt - 1 }) } });
-    expect(does(view, endsAt)).toEqual(['checkSoak']);
-  });
-
   it.each([{ silent: 1 }, { failedPolls: 1 }])('does not pass on a look with %o, and says so', (changes) => {
     const view = soaking({ wave: { soakCheck: check(changes) } });
     const decision = decide(view, endsAt);
@@ -123,20 +89,6 @@ describe('a soak', () => {
     expect(does(soaking(), startedAt + 10 * minute)).toEqual(['checkSoak']);
     const once = soaking({ wave: { soakCheck: check({ at: startedAt + 11 * minute }) } });
     expect(decide(once, startedAt + 12 * minute).wakeAt).toBe(startedAt + 21 * minute);
-  });
-
-  it('is looked at once a minute at most, and every quarter of an hour at least', () => {
-    const short = soaking({ rule: { soakMs: 2 * minute }, wave: { soakEndsAt: startedAt + 2 * minute } });
-    expect(decide(short, startedAt).wakeAt).toBe(startedAt + minute);
-    const long = soaking({
-      rule: { soakMs: 24 * 60 * minute },
-      wave: { soakEndsAt: startedAt + 24 * 60 * minute },
-    });
-    expect(decide(long, startedAt).wakeAt).toBe(startedAt + 15 * minute);
-  });
-
-  it('says until when', () => {
-    expect(decide(soaking(), startedAt).blockers).toEqual([{ kind: 'soak', wave: 'canary', until: endsAt }]);
   });
 
   it('begins anew for those that came late', () => {
@@ -155,14 +107,6 @@ describe('a soak', () => {
     });
     expect(does(came, endsAt)).not.toContain('passWave');
     expect(decide(came, late + soakMs).actions).toEqual([{ do: 'checkSoak', wave: 0 }]);
-  });
-
-  it('ends with `skip-soak`, still only after a look', () => {
-    const at = startedAt + minute;
-    const skipped = soaking({ wave: { soakSkippedAt: at } });
-    expect(does(skipped, at)).toEqual(['checkSoak']);
-    const seen = soaking({ wave: { soakSkippedAt: at, soakCheck: check({ at }) } });
-    expect(decide(seen, at).actions).toEqual([passes]);
   });
 
   it('looks at its collectors anew after a resume: what it saw before the pause is old', () => {
@@ -189,31 +133,6 @@ describe('a gate', () => {
   it('is asked from the beginning of the soak', () => {
     expect(decide(gated(prometheus, aStatus(), { soakCheck: null }), startedAt).actions).toEqual([
       { do: 'askGate', wave: 0, gate: 0 },
-    ]);
-  });
-
-  it('is asked again when its time has come, and not before', () => {
-    const view = gated(prometheus, met(startedAt), { soakCheck: null });
-    expect(decide(view, startedAt + minute - 1)).toMatchObject({ actions: [], wakeAt: startedAt + minute });
-    expect(does(view, startedAt + minute)).toEqual(['askGate']);
-  });
-
-  it('passes the wave with a fresh answer, and not with an old one (P14)', () => {
-    expect(decide(gated(prometheus, met(endsAt)), endsAt).actions).toEqual([passes]);
-    const old = gated(prometheus, met(endsAt - 3 * minute));
-    expect(does(old, endsAt)).toEqual(['askGate']);
-  });
-
-  it('keeps a wave from passing until it was asked (P14)', () => {
-    const decision = decide(gated(prometheus), endsAt);
-    expect(decision.actions).toEqual([{ do: 'askGate', wave: 0, gate: 0 }]);
-    expect(decision.blockers).toMatchObject([
-      {
-        kind: 'gate',
-        wave: 'canary',
-        gate: { name: 'prometheus', finding: { kind: 'unasked' } },
-        until: null,
-      },
     ]);
   });
 
@@ -282,19 +201,6 @@ describe('a gate', () => {
     const at = endsAt + 180 * minute;
     expect(does(gated(slow, met(at)), at)).not.toContain('hold');
     expect(does(gated(slow, met(at + 1)), at + 1)).toEqual(['hold']);
-  });
-
-  it('that never was asked is asked, however long ago the soak ended (P11)', () => {
-    const at = endsAt + 2 * 60 * minute;
-    expect(does(gated(prometheus), at)).toEqual(['askGate']);
-  });
-
-  it('is asked anew after a resume, however long the hold took', () => {
-    const held = gated(webhook, aStatus({ verdict: 'hold', askedAt: endsAt, since: endsAt }));
-    const at = endsAt + 2 * 60 * minute;
-    const rollout = evolveRollout(held.rollout, { kind: 'resumed', at, reason: '', view: held });
-    expect(does({ ...held, rollout }, at)).toContain('askGate');
-    expect(does({ ...held, rollout }, at)).not.toContain('hold');
   });
 
   it('decides a rollout that nobody led for hours only after it was asked again (P11)', () => {

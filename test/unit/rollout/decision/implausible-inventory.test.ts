@@ -81,20 +81,6 @@ describe('a rollout that can not believe the inventory (P14)', () => {
     });
   });
 
-  it('is held after half an hour, with what a person can do', () => {
-    const { actions } = decide(
-      aView({ rollout: doubting, braked: true }),
-      t + minutes + implausibleHoldAfterMs,
-    );
-    expect(actions).toEqual([
-      {
-        do: 'hold',
-        cause: { kind: 'inventoryUnresolved', why: { kind: 'manyGone', missing: 60, members: 120 } },
-        forDoubt: true,
-      },
-    ]);
-  });
-
   it('reads the inventory also while it is held, so that what is shown is true', () => {
     const { actions, blockers } = decide(
       aView({ rollout: { ...doubting, state: 'held' } }),
@@ -122,18 +108,6 @@ describe('a rollout that can not believe the inventory (P14)', () => {
     const resumed = evolveRollout(held, { kind: 'resumed', at, reason: '', view: aView({ rollout: held }) });
     expect(resumed.doubt).toMatchObject({ since: at, why: { kind: 'empty' } });
     expect(resumed.inventory).toEqual(inventory);
-  });
-
-  it('that a person resumes sooner, after a pause, waits on', () => {
-    const paused = { ...doubting, state: 'paused' } as const;
-    const at = t + 5 * minutes;
-    const resumed = evolveRollout(paused, {
-      kind: 'resumed',
-      at,
-      reason: '',
-      view: aView({ rollout: paused }),
-    });
-    expect(resumed.doubt).toMatchObject({ since: at });
   });
 
   it.each(['paused', 'held'] as const)(

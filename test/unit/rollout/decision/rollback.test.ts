@@ -48,26 +48,12 @@ describe('a rollout that is taken back', () => {
     });
   });
 
-  it('then begins its rollback', () => {
-    expect(decide(rollingBack(), at).actions).toEqual([{ do: 'beginRollback' }]);
-  });
-
-  it('begins it again when a crash left only its name', () => {
-    expect(decide(rollingBack({}, { rollbackId: 'production-20260302-2' }), at).actions).toEqual([
-      { do: 'beginRollback' },
-    ]);
-  });
-
   it('waits while it is on its way, and says how it does', () => {
     const decision = decide(rollingBack({ rollback: its({ state: 'held' }) }), at);
     expect(decision).toMatchObject({
       actions: [],
       blockers: [{ kind: 'rollback', rollback: 'production-20260302-2', state: 'held', until: null }],
     });
-  });
-
-  it('waits until the last of it was watched, though it has been aborted', () => {
-    expect(decide(rollingBack({ rollback: its({ state: 'aborted' }) }), at).actions).toEqual([]);
   });
 
   it.each([
@@ -80,16 +66,6 @@ describe('a rollout that is taken back', () => {
       { rollbackId: 'production-20260302-2' },
     );
     expect(decide(over, at).actions).toEqual([{ do: 'endRollback', reason }]);
-  });
-
-  it('starts nobody meanwhile', () => {
-    const candidates = [
-      { lane: 0, retries: [{ collectorId: 1, order: 1 }], pending: [{ collectorId: 2, order: 2 }] },
-    ];
-    for (const rollback of [null, its(), its({ endedAt: at })])
-      expect(
-        decide(rollingBack({ candidates, rollback }), at).actions.map((action) => action.do),
-      ).not.toContain('admit');
   });
 });
 

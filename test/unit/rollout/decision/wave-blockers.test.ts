@@ -126,31 +126,6 @@ describe('a wave without an upgraded collector', () => {
     });
   });
 
-  it('says until when at the latest where it does not know who they are', () => {
-    const view = aCanary({ deferred: 1, withdrawn: 1 });
-    expect(decide(view, now).blockers).toEqual([
-      {
-        kind: 'deferred',
-        wave: 'canary',
-        upgrades: 1,
-        known: [],
-        until: startedAt + upToMs,
-      },
-    ]);
-  });
-
-  it('waits for deferred ones also when its only success died while it soaked', () => {
-    const soaking = { name: 'canary', size: 2, state: 'soaking', soakEndsAt: now } as const;
-    const view = aCanary(
-      { unconfirmed: 1, deferred: 1 },
-      { waves: [aWave(soaking), aWave({ state: 'waiting' })] },
-    );
-    expect(decide(view, now)).toMatchObject({
-      actions: [],
-      blockers: [{ kind: 'deferred', upgrades: 1 }],
-    });
-  });
-
   it('is held when none of it can be upgraded any more, and continues by itself when one is', () => {
     const held = afterDecision(aCanary({ withdrawn: 1, failed: 1 }));
     expect(held.rollout).toMatchObject({ state: 'held', heldFor: { kind: 'evidence', wave: 0 } });
@@ -162,35 +137,6 @@ describe('a wave without an upgraded collector', () => {
     });
     expect(goesOn.rollout.heldFor).toBeUndefined();
     expect(decide(goesOn, now).actions).toMatchObject([{ do: 'beginSoak', wave: 0 }]);
-  });
-
-  it('continues, too, when a withdrawn collector comes back, so that it can be upgraded', () => {
-    const held = afterDecision(aCanary({ withdrawn: 2 }));
-    for (const state of ['pending', 'deferred', 'verifying'] as const) {
-      const after = afterDecision(withCounts(held, { withdrawn: 1, [state]: 1 }));
-      expect(after.rollout.state, state).toBe('running');
-      expect(
-        decide(after, now).actions.filter(({ do: kind }) => kind === 'hold'),
-        state,
-      ).toEqual([]);
-    }
-  });
-
-  it('acknowledges no failure by continuing', () => {
-    const held = afterDecision(aCanary({ withdrawn: 1, failed: 1 }));
-    const after = afterDecision({ ...held, waves: [aSummary({ succeeded: 1, failed: 1 }, { weight: 1 })] });
-    expect(after.rollout.waves.map(({ acknowledgedWeight }) => acknowledgedWeight)).toEqual([0, 0]);
-    expect(after.rollout.waves[0]?.acceptedWithoutEvidence).toBe(false);
-  });
-
-  it('that soaks is observed and asked anew when its hold ends (P14)', () => {
-    const check = { at: now, silent: 0, failedPolls: 0 };
-    const soaking = { name: 'canary', size: 2, state: 'soaking', soakEndsAt: now, soakCheck: check } as const;
-    const held = afterDecision(
-      aCanary({ withdrawn: 2 }, { waves: [aWave(soaking), aWave({ size: 20, state: 'waiting' })] }),
-    );
-    const after = afterDecision(withCounts(held, { succeeded: 1, withdrawn: 1 }));
-    expect(after.rollout.waves[0]?.soakCheck).toBeNull();
   });
 });
 
@@ -209,10 +155,6 @@ describe('a canary that someone else upgraded', () => {
       waves: [aSummary({ withdrawn: 2 }, { onBuild: 1 }), aSummary({ pending: 20 })],
     };
   };
-
-  it('is evidence where its wave soaks', () => {
-    expect(decide(byHand(), now).actions).toMatchObject([{ do: 'beginSoak', wave: 0 }]);
-  });
 
   it('is none where nobody would observe it on the build (P14)', () => {
     expect(decide(byHand({}, 0), now).actions).toMatchObject([{ do: 'hold', heldFor: { kind: 'evidence' } }]);
@@ -246,12 +188,6 @@ describe('a canary that someone else upgraded', () => {
     const view = byHand({ state: 'soaking', soakEndsAt: now });
     expect(decide(withCounts(view, { withdrawn: 2 }), now).actions).toMatchObject([{ do: 'hold' }]);
   });
-
-  it('ends a hold for evidence', () => {
-    const held = afterDecision(aCanary({ withdrawn: 2 }));
-    const after = afterDecision({ ...held, waves: byHand().waves });
-    expect(after.rollout.state).toBe('running');
-  });
 });
 
 describe('a hold for missing evidence is no other hold (P4)', () => {
@@ -262,14 +198,6 @@ describe('a hold for missing evidence is no other hold (P4)', () => {
     const paused = verb(held(), 'pause');
     expect(paused.rollout).toMatchObject({ state: 'paused', reason: 'by ann' });
     expect(decide(withCounts(paused, evidence), now).actions).toEqual([]);
-  });
-
-  it('does not end while the build is held: that hold takes its place', () => {
-    const buildHold = { build: '19.536-4', by: 'ann', reason: 'breaks logs', at: now };
-    const after = afterDecision({ ...withCounts(held(), evidence), buildHold });
-    expect(after.rollout).toMatchObject({ state: 'held', reason: 'build 19.536-4 is held: breaks logs' });
-    const released = { ...after, buildHold: null };
-    expect(decide(released, now).actions).toEqual([]);
   });
 
   it('does not end over too many failures: the breach takes its place', () => {

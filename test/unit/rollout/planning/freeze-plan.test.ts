@@ -90,41 +90,6 @@ describe('a frozen plan', () => {
     });
   });
 
-  it('has one pending record for each member, with its place and its groups', () => {
-    const { plan, upgrades, groups } = freeze();
-    expect(groups).toBe(plan.groups);
-    expect(upgrades.map(({ identity: { order } }) => order)).toEqual(
-      Array.from({ length: 19 }, (_, index) => index + 1),
-    );
-    expect(upgrades.map(({ identity: { wave } }) => wave)).toEqual([
-      0,
-      0,
-      ...Array.from({ length: 17 }, () => 1),
-    ]);
-    for (const upgrade of upgrades) {
-      const collector = fleet.collectors.find(({ id }) => id === upgrade.identity.collectorId);
-      const lane = groups.lanes[upgrade.identity.lane];
-      expect(upgrade).toMatchObject({
-        identity: {
-          rolloutId: 'r-20260302-1',
-          collectorName: `collector-${upgrade.identity.collectorId}`,
-          fromBuild: collector?.build,
-          toBuild: targetBuild,
-        },
-        progress: { state: 'pending' },
-        rev: 1,
-        tally: { attempts: 0 },
-      });
-      expect(groups.strata[upgrade.identity.stratum]?.label).toBe(collector?.osName);
-      expect(upgrade.identity.domains).toEqual(upgrade.identity.collectorId < 4 ? [0] : []);
-      expect(lane).toEqual({
-        stratum: upgrade.identity.stratum,
-        timeZone: '',
-        domains: upgrade.identity.domains,
-      });
-    }
-  });
-
   it('names the builds it starts from, the most frequent first, five at most', () => {
     const builds = ['1.1-1', '1.2-1', '1.2-1', '1.3-1', '1.4-1', '1.5-1', '1.6-1'];
     const many = aFleet(builds.length, (id) => ({ build: builds[id - 1] ?? '' }));
@@ -256,11 +221,5 @@ describe('a rollback', () => {
     expect(take(upgrades.toReversed()).rollout.planHash).toBe(hash);
     expect(take(upgrades.slice(1)).rollout.planHash).not.toBe(hash);
     expect(take([upgraded(1, oldBuild), ...upgrades.slice(1)]).rollout.planHash).not.toBe(hash);
-  });
-
-  it('can be of nobody', () => {
-    const { rollout, upgrades: none } = take([]);
-    expect(none).toEqual([]);
-    expect(rollout.waves[0]?.size).toBe(0);
   });
 });

@@ -79,15 +79,4 @@ describe('the plan of a rollback', () => {
   ])('has a canary of one collector a stratum where %s', (_case, policy) => {
     expect(frozen(policy).sizes).toEqual([1, 39]);
   });
-
-  it('keeps the concurrency, the caps, the windows and the freezes of the policy', () => {
-    const limits = {
-      concurrency: 7,
-      maxInFlightPer: [{ key: 'osName', cap: 2 }],
-      windows: [{ days: [1], fromMinute: 0, toMinute: 60, timeZone: 'UTC' }],
-      freezes: [{ from: '2026-12-20T00:00', to: '2026-12-21T00:00', reason: '', timeZone: 'UTC' }],
-    } as const;
-    const { rollout } = frozen({ ...limits, waves: [canary, aWaveRule()] });
-    expect(rollout.policy).toMatchObject(limits);
-  });
 });

@@ -15,14 +15,4 @@ describe('overlapping policies', () => {
       { policies: ['b', 'c'], count: 1, names: ['collector-9'] },
     ]);
   });
-
-  it('are none where each collector is claimed once', () => {
-    expect(
-      findOverlaps([
-        { policy: 'a', members: members(1) },
-        { policy: 'b', members: members(2) },
-      ]),
-    ).toEqual([]);
-    expect(findOverlaps([{ policy: 'a', members: members(1) }])).toEqual([]);
-  });
 });

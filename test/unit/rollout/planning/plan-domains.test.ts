@@ -31,36 +31,6 @@ const plan = (policy: Policy, fleet: readonly Kin[], seed = 'seed') =>
   makePlan(policy, targetBuild, fleetOf(fleet), seed);
 const seeds = Array.from({ length: 40 }, (_, index) => `r-${index}`);
 
-describe('the domains of a plan', () => {
-  it('are the values that two or more collectors share, by rule, the largest first', () => {
-    const fleet = [
-      ...kin(2, { cluster: 'c1', host: 'h1' }),
-      ...kin(3, { cluster: 'c2' }),
-      ...kin(1, { cluster: 'alone', host: 'h2' }),
-      ...kin(2, {}),
-    ];
-    const { groups, waves } = plan(capped([perCluster, perHost]), fleet);
-    expect(groups.domains).toEqual([
-      { label: 'fields.cluster = c2', cap: 1 },
-      { label: 'fields.cluster = c1', cap: 1 },
-      { label: 'hostName = h1', cap: 4 },
-    ]);
-    const domainsOf = new Map(
-      waves.flatMap(({ members }) => members.map(({ collector, domains }) => [collector.id, domains])),
-    );
-    expect([1, 2, 3, 4, 5, 6, 7, 8].map((id) => domainsOf.get(id))).toEqual([
-      [1, 2],
-      [1, 2],
-      [0],
-      [0],
-      [0],
-      [],
-      [],
-      [],
-    ]);
-  });
-});
-
 describe('the choice of members', () => {
   it('takes those whose domains have the fewest in the wave', () => {
     const fleet = ['c1', 'c2', 'c3'].flatMap((cluster, index) => kin(5 + 10 * index, { cluster }));
@@ -119,11 +89,6 @@ describe('the choice of members', () => {
     expect(free).toBeLessThanOrEqual(35);
   });
 
-  it('never takes the last of a domain before the last wave, and leaves its seat empty', () => {
-    const waves = idsByWave(plan(capped([perCluster], count(5), count(5)), kin(3, { cluster: 'c1' })));
-    expect(waves.map(({ length }) => length)).toEqual([2, 0, 1]);
-  });
-
   it('gives no seat to a stratum whose members must all wait for the last wave', () => {
     const fleet = [
       ...kin(1, { osName: 'AIX', cluster: 'c1' }),
@@ -149,16 +114,6 @@ describe('the choice of members', () => {
     ];
     for (const seed of seeds) {
       const { groups } = plan(capped([perCluster], perStratum(1)), fleet, seed);
-      expect(groups.strata.map(({ sizes }) => sizes[0])).toEqual([1, 1]);
-    }
-  });
-
-  it('gives each stratum its first seat before any has its second', () => {
-    const fleet = ['Linux', 'Windows'].flatMap((osName) =>
-      ['c1', 'c2'].flatMap((cluster) => kin(1, { osName, cluster })),
-    );
-    for (const seed of seeds) {
-      const { groups } = plan(capped([perCluster], perStratum(2)), fleet, seed);
       expect(groups.strata.map(({ sizes }) => sizes[0])).toEqual([1, 1]);
     }
   });
@@ -193,25 +148,6 @@ describe('the choice of members', () => {
 });
 
 describe('the order within a wave', () => {
-  it('spreads the members of a domain evenly, and starts a long chain early', () => {
-    const made = plan(capped([perCluster]), [
-      ...kin(80, {}),
-      ...kin(16, { cluster: 'long' }),
-      ...kin(4, { cluster: 'c2' }),
-    ]);
-    const placesOf = (cluster: string) =>
-      (made.waves[0]?.members ?? []).flatMap(({ collector, order }) =>
-        collector.fields['cluster'] === cluster ? [order] : [],
-      );
-    expect(placesOf('long')[0]).toBeLessThanOrEqual(5);
-    for (const [index, place] of placesOf('long').entries()) {
-      expect(Math.abs(place - (index + 0.5) * 6.25)).toBeLessThanOrEqual(3);
-    }
-    for (const [index, place] of placesOf('c2').entries()) {
-      expect(Math.abs(place - (index + 0.5) * 25)).toBeLessThanOrEqual(3);
-    }
-  });
-
   it('follows the tightest of the domains of a collector', () => {
     const fleet = [...kin(6, { cluster: 'c1', host: 'h1' }), ...kin(6, { host: 'h1' }), ...kin(48, {})];
     const made = plan(capped([perCluster, perHost]), fleet);
@@ -230,14 +166,6 @@ describe('the order within a wave', () => {
     expect(inDomain.filter(Boolean).length).toBeGreaterThan(15);
     expect(inDomain.slice(0, 8)).toContain(true);
     expect(inDomain.slice(-8)).toContain(true);
-  });
-
-  it('mixes the strata', () => {
-    const fleet = [...kin(30, {}), ...kin(30, { osName: 'Windows' })];
-    const rest = plan(capped([], count(2)), fleet).waves[1]?.members ?? [];
-    const linux = rest.slice(0, 20).filter(({ stratum }) => stratum === 0).length;
-    expect(linux).toBeGreaterThan(4);
-    expect(linux).toBeLessThan(16);
   });
 
   it('goes by hash where two would sit in the same place', () => {
@@ -276,17 +204,6 @@ describe('the lanes of a plan', () => {
   }));
   const freeze = { from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: 'holidays' };
   const window = { days: [1], fromMinute: 0, toMinute: 60 };
-
-  it('are one for those who start, or wait, for the same reasons', () => {
-    const { waves, groups } = makePlan(capped([perCluster], count(9)), targetBuild, fleet, 'seed');
-    const members = waves.flatMap((wave) => wave.members);
-    for (const { lane, stratum, domains } of members) {
-      expect(groups.lanes[lane]).toEqual({ stratum, domains, timeZone: '' });
-    }
-    expect(new Set(members.map(({ lane }) => lane)).size).toBe(groups.lanes.length);
-    expect(groups.lanes.length).toBe(6);
-    expect(new Set(groups.lanes.map((lane) => JSON.stringify(lane))).size).toBe(6);
-  });
 
   it('tell time zones apart where windows or freezes go by those of collectors', () => {
     const zonesOf = (changes: Partial<Policy>) => {

@@ -176,25 +176,6 @@ describe('late joiners', () => {
     expect(chains(5)).toEqual([1, 1, 3]);
   });
 
-  it('leave the groups they were given as they were', () => {
-    const before = structuredClone(frozen.groups);
-    joined([{ osName: 'AIX', fields: { cluster: 'c9' } }]);
-    expect(frozen.groups).toEqual(before);
-  });
-
-  it('are judged like any other', () => {
-    const options = {
-      heldCollectors: new Set([11]),
-      claimed: new Set([12]),
-      failedBefore: new Set([13]),
-      only: new Set([11, 12, 13, 14, 15]),
-    };
-    expect(joined([{}, {}, {}, { alive: false }, { build: targetBuild }, {}], { options })).toBeNull();
-    expect(joined([{}, {}, {}, {}], { options })?.upgrades.map((each) => each.identity.collectorId)).toEqual([
-      14,
-    ]);
-  });
-
   it('are those alone whom both the frozen policy and the present one select (P5)', () => {
     const newcomers = [{ name: 'web-1' }, { name: 'db-1' }, { name: 'cache-1' }];
     const excluding = (name: string) => ({ include: {}, exclude: [{ name: [name] }] });
@@ -203,10 +184,6 @@ describe('late joiners', () => {
     const rollout = { ...frozen.rollout, policy: frozenOne };
     const taken = joined(newcomers, { rollout, present })?.upgrades;
     expect(taken?.map(({ identity: { collectorName } }) => collectorName)).toEqual(['web-1']);
-  });
-
-  it('are none where nobody is new', () => {
-    expect(joined([])).toBeNull();
   });
 
   it('are none for a rollback', () => {
@@ -297,10 +274,6 @@ describe('the seats of late joiners', () => {
   it('are none in a canary of a count: a fleet that returns does not flood it', () => {
     expect(seated({ size: { kind: 'count', count: 2 } }, many)).toEqual([0, 988]);
     expect(seated({ size: { kind: 'count', count: 2 } }, many, { state: 'passed' })).toEqual([0, 988]);
-  });
-
-  it('are those that a count had nobody for when it was planned', () => {
-    expect(seated({ size: { kind: 'count', count: 20 } }, many)).toEqual([8, 980]);
   });
 
   it('are a percent of the plan that has grown, rounded up as in a plan', () => {

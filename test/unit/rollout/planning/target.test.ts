@@ -11,22 +11,6 @@ const patient = aTarget({ minimumAgeMs: 3 * dayMs });
 const seenAt = (since: number, at: number) => ({ firstSeen: new Map([[targetBuild, since]]), at });
 
 describe('the target (P6)', () => {
-  it('is the build marked latest, not the highest number', () => {
-    expect(chooseTarget(aTarget(), builds)).toEqual({ kind: 'chosen', build: targetBuild });
-  });
-
-  it('is the named build where it is offered, as the service writes it', () => {
-    const offered = [...builds, { version: '19.525', latest: false }];
-    expect(chooseTarget(aTarget({ version: '19.999-1' }), builds)).toEqual({
-      kind: 'chosen',
-      build: '19.999-1',
-    });
-    expect(chooseTarget(aTarget({ version: '19.525-0' }), offered)).toEqual({
-      kind: 'chosen',
-      build: '19.525',
-    });
-  });
-
   it('is none where there is nothing to choose', () => {
     expect(chooseTarget(aTarget({ version: '19.1-1' }), builds)).toEqual({
       kind: 'none',
@@ -72,15 +56,6 @@ describe('a held build', () => {
     expect(chooseTarget(aTarget(), builds, undefined, held)).toEqual({ kind: 'none', why });
     const named = aTarget({ version: targetBuild });
     expect(chooseTarget(named, builds, undefined, held)).toEqual({ kind: 'none', why });
-  });
-
-  it('says so before it speaks of age, since no time heals it', () => {
-    const choice = chooseTarget(patient, builds, seenAt(startedAt, startedAt), held);
-    expect(choice).toMatchObject({ why: { kind: 'buildHeld' } });
-  });
-
-  it("stands in nobody else's way", () => {
-    expect(chooseTarget(aTarget({ version: '19.999-1' }), builds, undefined, held).kind).toBe('chosen');
   });
 });
 

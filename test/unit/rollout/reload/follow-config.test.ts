@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { assessCalendar } from '../../../../src/rollout/calendar/calendar.ts';
-import { decide } from '../../../../src/rollout/decision/decide.ts';
 import { evolveRollout } from '../../../../src/rollout/decision/evolve-rollout.ts';
 import { collectorZone, type Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout } from '../../../../src/rollout/model/rollout.ts';
-import { rollbackPolicy } from '../../../../src/rollout/planning/freeze-rollback.ts';
 import {
   followConfig,
   withPresentBrakes,
@@ -15,10 +13,7 @@ import {
   aPolicy,
   aPrometheusGate,
   aRollout,
-  aSummary,
   aTarget,
-  aView,
-  aWave,
   aWaveRule,
   startedAt as t,
 } from '../../../support/builders.ts';
@@ -93,16 +88,6 @@ describe('the present config of a rollout on its way', () => {
     expect(differences).toEqual([
       { key: 'waves.all.gates', from: 'ok (prometheus)', to: 'ok (prometheus)', takesEffect: 'nextRollout' },
     ]);
-  });
-
-  it('reaches a rollback through the policy of a rollback', () => {
-    const before = aPolicy({ waves: [aWaveRule({ maxFailures: count(1) })] });
-    const rollback = aRollout({ kind: 'rollback', policy: rollbackPolicy(before) });
-    const { policy } = withPresentBrakes(
-      rollback,
-      aPolicy({ waves: [aWaveRule({ maxFailures: count(7) })] }),
-    );
-    expect(policy.waves.at(-1)?.maxFailures).toEqual(count(7));
   });
 
   it('is not followed when a newer one is followed already, unless the older one was taken up since (P7)', () => {
@@ -185,18 +170,5 @@ describe('the present config of a rollout on its way', () => {
       { label: 'fields.cluster = db-7', cap: 1 },
       { label: 'category = prod', cap: 2 },
     ]);
-  });
-
-  it('holds the rollout where it allows fewer failures than there are', () => {
-    const rollout = aRollout({
-      policy: aPolicy({ waves: [aWaveRule({ maxFailures: count(3) })] }),
-      waves: [aWave({ state: 'open', openedAt: t })],
-    });
-    const waves = [aSummary({ pending: 5, failed: 2, succeeded: 3 }, { weight: 2 })];
-    const does = (of: Rollout) => decide(aView({ rollout: of, waves }), t).actions.map((action) => action.do);
-    expect(does(rollout)).not.toContain('breach');
-    const fact = follow(rollout, aPolicy({ waves: [aWaveRule({ maxFailures: count(1) })] }));
-    expect(fact).toBeDefined();
-    expect(fact === undefined ? [] : does(evolveRollout(rollout, fact))).toEqual(['breach']);
   });
 });

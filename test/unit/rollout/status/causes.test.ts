@@ -83,24 +83,6 @@ describe('the causes of what is not well', () => {
     expect(groupsOf({ failed: upgrades }, { failed: 2 })[0]?.causes).toMatchObject([{ text, count: 2 }]);
   });
 
-  it('keeps apart what differs in words, kind or class, and shows a message that never differs as it is', () => {
-    const timedOut = of({
-      state: 'timedOut',
-      endedAt: startedAt,
-      reason: 'disk full',
-      weight: 1,
-      lost: false,
-      failureClass: 'timedOut',
-    });
-    const upgrades = [failed('disk 1 full'), failed('disk 1 full'), failed('disk gone'), timedOut];
-    const causes = groupsOf({ failed: upgrades }, { failed: 3, timedOut: 1 })[0]?.causes;
-    expect(causes?.map(({ kind, text, count }) => [kind, text, count])).toEqual([
-      ['failed', 'disk 1 full', 2],
-      ['failed', 'disk gone', 1],
-      ['timedOut', 'disk full', 1],
-    ]);
-  });
-
   it('tells why upgrades are retried, deferred or withdrawn, too', () => {
     const word = { dueAt: startedAt, reason: 'the network is down' };
     const upgrades = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../src/rollout/decision/decide.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import { type Rollout, type RolloutView, rolloutStates } from '../../../../src/rollout/model/rollout.ts';
-import { endStates, stateWords, type Upgrade, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
+import { endStates, type Upgrade, upgradeStates } from '../../../../src/rollout/model/upgrade.ts';
 import { explainUpgrade } from '../../../../src/rollout/status/explain.ts';
 import {
   anUpgrade,
@@ -69,19 +69,6 @@ describe('why a collector waits', () => {
     });
   });
 
-  it('names the state of a rollout that does not run', () => {
-    expect(explain(view({}, { state: 'paused', reason: 'by ann' }), waiting())).toEqual({
-      reason: 'the rollout is paused: by ann',
-      until: null,
-    });
-  });
-
-  it('says that the plan waits for approval', () => {
-    expect(explain(view({}, { state: 'awaitingApproval', reason: 'waits' }), waiting()).reason).toBe(
-      'the plan waits for approval',
-    );
-  });
-
   it('names its stratum when that is held, before anything else', () => {
     const heldStrata = [{ stratum: 1, label: 'Windows', reason: '3 of 3 failed', by: 'daemon', at: now }];
     const held = { reason: 'stratum Windows is held: 3 of 3 failed', until: null };
@@ -131,21 +118,6 @@ describe('why a collector waits', () => {
     // Four of lane 0 get a slot now; the fifth waits for its turn, and not for a window in Tokyo.
     expect(decide({ ...of, rollout }, now).blockers).toHaveLength(1);
     expect(explain({ ...of, rollout }, waiting({ collectorId: 5, order: 5 })).reason).not.toMatch(/Tokyo/);
-  });
-
-  it('gives no instant that is not the one it waits for', () => {
-    // The canary is open still, and one of it waits for a retry: nobody knows when its gate passes.
-    const of = view(
-      {
-        waves: [aSummary({ succeeded: 4, retrying: 1 }), aSummary({ pending: 20 })],
-        nextRetryAt: now + minute,
-      },
-      { waves: [aWave({ name: 'canary', size: 5 }), aWave({ name: 'rest', size: 20, state: 'waiting' })] },
-    );
-    expect(explain(of, waiting())).toEqual({
-      reason: 'its wave rest waits for: gate of canary',
-      until: null,
-    });
   });
 
   it('names the held build', () => {
@@ -223,13 +195,6 @@ describe('every state of an upgrade', () => {
     for (const state of ['upgrading', 'verifying', 'retrying', 'deferred'])
       expect(untilOf(state), state).toEqual([at]);
     for (const state of ['queued', 'starting', ...endStates]) expect(untilOf(state), state).toEqual([null]);
-  });
-
-  it('says how an end came about', () => {
-    for (const upgrade of each.slice(-endStates.length))
-      expect(explain(view(), upgrade).reason).toBe(
-        `${stateWords(upgrade.progress.state)}: why ${upgrade.progress.state}`,
-      );
   });
 
   it('has words for one that was adopted without a task', () => {

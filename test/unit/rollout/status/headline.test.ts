@@ -16,7 +16,7 @@ import {
   aWaveRule,
   startedAt,
 } from '../../../support/builders.ts';
-import { aRolloutStatus, aWaveStatus } from '../../../support/fake-operations.ts';
+import { aRolloutStatus } from '../../../support/fake-operations.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -51,15 +51,6 @@ describe('the headline of a rollout (P16)', () => {
     expect(headline(view({}, { state: 'awaitingApproval' }))).toEqual(needed);
     expect(headline(view({}, { waves: [awaiting] }, policy))).toEqual(needed);
     expect(kindOf(view({}, { waves: [{ ...awaiting, approvedAt: now }] }, policy))).toBe('running');
-  });
-
-  it('says that it is held or paused before anything else that a person could do', () => {
-    const waves = [aWave({ state: 'awaitingApproval' })];
-    for (const state of ['held', 'paused'] as const)
-      expect(headline(view({}, { state, waves }, { waves: [aWaveRule({ approval: true })] }))).toEqual({
-        kind: state,
-        needsPerson: true,
-      });
   });
 
   it('says that it belongs to another account, unless it ends there', () => {
@@ -156,11 +147,6 @@ describe('the headline of a rollout (P16)', () => {
     expect(taken('held')).toEqual({ kind: 'rollingBack', needsPerson: true });
     expect(taken('running')).toEqual({ kind: 'rollingBack', needsPerson: false });
   });
-
-  it('says how it ended', () => {
-    for (const state of ['succeeded', 'finishedWithFailures', 'aborted', 'rolledBack', 'superseded'] as const)
-      expect(headline(view({}, { state, endedAt: now }))).toEqual({ kind: state, needsPerson: false });
-  });
 });
 
 describe('the exit code of rollouts', () => {
@@ -177,10 +163,5 @@ describe('the exit code of rollouts', () => {
     }
     expect(exitCodeOf([status('aborted'), status('held', true)])).toBe(3);
     expect(exitCodeOf([])).toBe(0);
-  });
-
-  it('follows a wave that awaits approval, in a rollout whose state is running', () => {
-    const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
-    expect(exitCodeOf([aRolloutStatus({ waves })])).toBe(3);
   });
 });

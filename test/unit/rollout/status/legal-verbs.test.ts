@@ -91,43 +91,12 @@ const cases: readonly Case[] = rolloutStates.flatMap((state) =>
 );
 
 describe('legalVerbs', () => {
-  it.each([
-    ['running', ['pause', 'abort', 'rollback']],
-    ['paused', ['resume', 'abort', 'rollback']],
-    ['held', ['resume', 'abort', 'rollback']],
-    ['awaitingApproval', ['approve', 'abort']],
-    ['rollingBack', []],
-    ['rolledBack', []],
-    ['succeeded', ['rollback']],
-    ['aborted', ['rollback']],
-  ] as const)('in the state %s: %j', (state, verbs) => {
-    expect(legal(viewOf({ ...ordinary, state }))).toEqual(verbs);
-  });
-
   it('offers retry once something has failed, also when it is over with failures', () => {
     expect(legal(viewOf({ ...ordinary, failed: 1 }))).toContain('retry');
     expect(legal(viewOf({ ...ordinary, failed: 1, state: 'finishedWithFailures' }))).toContain('retry');
     expect(legal(viewOf({ ...ordinary, failed: 1, state: 'aborted' }))).not.toContain('retry');
     expect(legal(viewOf(ordinary))).not.toContain('retry');
     expect(legal(viewOf({ ...ordinary, retrying: 1 }))).not.toContain('retry');
-  });
-
-  it('offers to approve a wave until it is approved', () => {
-    expect(legal(viewOf({ ...ordinary, wave: 'awaitingApproval' }))).toContain('approve');
-    const approved = viewOf({ ...ordinary, wave: 'awaitingApproval', approvedAt: startedAt });
-    expect(legal(approved)).not.toContain('approve');
-  });
-
-  it('offers to skip a soak while a wave soaks, also in a paused rollout', () => {
-    expect(legal(viewOf({ ...ordinary, wave: 'soaking' }))).toContain('skipSoak');
-    expect(legal(viewOf({ ...ordinary, wave: 'soaking', state: 'paused' }))).toContain('skipSoak');
-    expect(legal(viewOf(ordinary))).not.toContain('skipSoak');
-    expect(legal(viewOf({ ...ordinary, wave: 'soaking', state: 'aborted' }))).not.toContain('skipSoak');
-  });
-
-  it('offers no resume while the build is held, and no rollback of a rollback', () => {
-    expect(legal(viewOf({ ...ordinary, state: 'held', buildHeld: true }))).not.toContain('resume');
-    expect(legal(viewOf({ ...ordinary, kind: 'rollback' }))).not.toContain('rollback');
   });
 
   it('agrees with the judgement of every verb in every situation', () => {

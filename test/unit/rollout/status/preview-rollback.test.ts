@@ -84,13 +84,6 @@ describe('a rollback that is confirmed', () => {
   });
   const shown = { collectors: 40, leftBehind: 3 };
 
-  it('is the one that was shown while no more go back, and no more stay', () => {
-    expect(isAsShown(shown, of({}))).toBe(true);
-    expect(isAsShown(shown, of({ collectors: 30 }))).toBe(true);
-    expect(isAsShown(shown, of({ collectors: 41 }))).toBe(false);
-    expect(isAsShown({ ...shown, leftBehind: 2 }, of({}))).toBe(false);
-  });
-
   it('is still the one where the running rollout upgraded its slots meanwhile', () => {
     expect(isAsShown(shown, of({ collectors: 50, mayGrowBy: 10 }))).toBe(true);
     expect(isAsShown(shown, of({ collectors: 51, mayGrowBy: 10 }))).toBe(false);

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { decide } from '../../../../src/rollout/decision/decide.ts';
-import { showBlocker } from '../../../../src/rollout/messages/blockers.ts';
 import type { Policy } from '../../../../src/rollout/model/policy.ts';
 import type { Rollout, RolloutView } from '../../../../src/rollout/model/rollout.ts';
 import { describeRollout } from '../../../../src/rollout/status/status.ts';
@@ -75,24 +73,6 @@ describe('the status of a rollout', () => {
     expect(describeRollout(view({}, { state: 'succeeded', endedAt: now }), now, api).api).toBeNull();
   });
 
-  it('says what decide says', () => {
-    expect(status(view()).blockers).toEqual([
-      { kind: 'soak', reason: 'wave canary soaks', until: now + minute },
-    ]);
-    for (const of of [
-      view(),
-      view({ buildHold: { build: 'b', by: 'ann', reason: 'r', at: now } }),
-      view({}, { state: 'paused' }),
-    ])
-      expect(status(of).blockers).toEqual(decide(of, now).blockers.map(showBlocker));
-  });
-
-  it('adds its waves up', () => {
-    const of = status(view({ slotsTaken: 3 }));
-    expect(of).toMatchObject({ planned: 35, inFlight: 3, concurrency: 10 });
-    expect(of.counts).toMatchObject({ succeeded: 4, failed: 1, pending: 30, upgrading: 0 });
-  });
-
   it('counts late joiners in', () => {
     const of = view();
     const waves = of.rollout.waves.map((wave, index) => (index === 0 ? { ...wave, joined: 2 } : wave));
@@ -100,38 +80,6 @@ describe('the status of a rollout', () => {
     expect(joined).toMatchObject({ planned: 37, waves: [{ size: 7, joined: 2 }, {}, {}] });
     // The denominator is the wave's size when it opened.
     expect(joined.waves[0]).toMatchObject({ failures: 1, failuresAllowed: 1 });
-  });
-
-  it('shows how a gate stands, and what it is expected to show', () => {
-    expect(status(view()).waves[0]?.gates).toEqual([
-      {
-        name: 'prometheus',
-        verdict: 'pass',
-        words: 'prometheus 0.998 >= 0.99',
-        value: 0.998,
-        unanswered: 0,
-        dryRun: false,
-      },
-    ]);
-  });
-
-  it('shows the soak as it will end: skipped, or longer for those that came late', () => {
-    const of = view();
-    const skipped = of.rollout.waves.map((wave, index) =>
-      index === 0 ? { ...wave, soakSkippedAt: now - 1 } : wave,
-    );
-    expect(status({ ...of, rollout: { ...of.rollout, waves: skipped } }).waves[0]?.soakEndsAt).toBe(now - 1);
-    const late = view({
-      waves: [
-        aSummary({ succeeded: 5 }, { lastChangeAt: now - minute }),
-        aSummary({ pending: 10 }),
-        aSummary({ pending: 20 }),
-      ],
-    });
-    expect(status(late).blockers).toEqual([
-      { kind: 'soak', reason: 'wave canary soaks', until: now + 29 * minute },
-    ]);
-    expect(status(late).waves[0]?.soakEndsAt).toBe(now + 29 * minute);
   });
 
   it('shows held strata with who waits, and what no early wave covers', () => {
@@ -165,29 +113,6 @@ describe('the status of a rollout', () => {
 });
 
 describe('the window in a status (P7)', () => {
-  const windows = [{ days: [1, 2, 3, 4, 5, 6, 7], fromMinute: 20 * 60, toMinute: 23 * 60, timeZone: 'UTC' }];
-
-  it('is told with when it changes', () => {
-    const of = view();
-    const policy = { ...of.rollout.policy, windows };
-    const rollout = { ...of.rollout, policy };
-    expect(status({ ...of, rollout }).window).toEqual({
-      isOpen: true,
-      until: now + 60 * minute,
-      reason: '',
-      timeZone: 'UTC',
-      ownZones: false,
-    });
-    expect(describeRollout({ ...of, rollout }, now + 60 * minute, anApiBudgetStatus()).window).toMatchObject({
-      isOpen: false,
-      reason: 'outside the window',
-    });
-  });
-
-  it('is left out where there is none', () => {
-    expect(status(view()).window).toBeNull();
-  });
-
   it('says when collectors go by their own', () => {
     const of = view();
     const freezes = [{ from: '2026-12-20T00:00', to: '2027-01-04T00:00', reason: '', timeZone: 'collector' }];

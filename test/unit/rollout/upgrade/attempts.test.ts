@@ -36,10 +36,6 @@ const seen = (message: string): readonly Step[] => [
 const pending = anUpgrade({ state: 'pending' }, { fromBuild: '19.441-2' });
 
 describe('the attempts of an upgrade', () => {
-  it('are none before the first task', () => {
-    expect(attemptsOf(recordAfter(pending, { kind: 'admitted', startBy: null }))).toEqual([]);
-  });
-
   it('have task, start, end, outcome and reason; the last one that of the record', () => {
     const running = recordAfter(pending, ...started('41'));
     expect(attemptsOf(running)).toEqual([
@@ -72,16 +68,6 @@ describe('the attempts of an upgrade', () => {
         reason: 'disabled',
       },
     ]);
-  });
-
-  it('keep how a failure ended when an operator retries it, and when it is taken back', () => {
-    const failed = recordAfter(pending, ...started('41'), ...seen('disabled'));
-    const again = recordAfter(failed, { kind: 'retryAsked', reason: 'asked for by ann' });
-    expect(again.progress.state).toBe('retrying');
-    expect(attemptsOf(again)).toEqual(attemptsOf(failed));
-    expect(attemptsOf(recordAfter(failed, { kind: 'rolledBack', reason: 'back' }))).toEqual(
-      attemptsOf(failed),
-    );
   });
 
   it('show a success that did not last as what became of it', () => {
@@ -121,15 +107,5 @@ describe('the attempts of an upgrade', () => {
       });
     expect(attemptsOf(record)).toHaveLength(10);
     expect(attemptsOf(record).at(-1)).toMatchObject({ taskId: '29', state: 'failed' });
-  });
-
-  it('of a record of an earlier version begin with what it still shows', () => {
-    const now = recordAfter(pending, ...started('41'));
-    const { tasks: _none, ...tally } = now.tally;
-    const old = { ...now, tally };
-    expect(attemptsOf(old)).toEqual([]);
-    expect(attemptsOf(recordAfter(old, ...seen('network is down')))).toMatchObject([
-      { taskId: '41', state: 'retrying' },
-    ]);
   });
 });

@@ -78,31 +78,6 @@ describe('an upgrade on its good way', () => {
     ]);
     expect(upgrade.tally.attempts).toBe(1);
   });
-
-  it('counts every saved change, so that a stale one can be told', () => {
-    expect(apply(queued, { kind: 'createSent', at: t }).rev).toBe(queued.rev + 1);
-  });
-
-  it('takes a status nobody told us about for one on its way (P13)', () => {
-    for (const status of [4, 5, 7, -1, 99])
-      expect(apply(anUpgradingOne(), taskSeen(status)).progress.state).toBe('upgrading');
-  });
-
-  it('ignores facts that do not fit its state', () => {
-    const ended = apply(
-      anUpgradingOne(),
-      taskSeen(2),
-      seen({ build: targetBuild, lastSeenAlive: t + 10 * minutes }),
-    );
-    for (const fact of [
-      taskSeen(3),
-      refused('collector.not.alive'),
-      seen({}),
-      { kind: 'admitted', at: t, startBy: null } as const,
-    ]) {
-      expect(evolve(ended, fact, aContext())).toBe(ended);
-    }
-  });
 });
 
 describe('success is seen, not told (P10)', () => {
@@ -113,34 +88,6 @@ describe('success is seen, not told (P10)', () => {
     expect(apply(verifying, seen({ build: oldBuild, lastSeenAlive: at }, at)).progress.state).toBe(
       'verifying',
     );
-  });
-
-  it('needs a heartbeat newer than the end of the task', () => {
-    const before = t + 5 * minutes - 1;
-    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before }, at)).progress.state).toBe(
-      'verifying',
-    );
-    expect(apply(verifying, seen({ build: targetBuild, lastSeenAlive: before + 2 }, at)).progress.state).toBe(
-      'succeeded',
-    );
-  });
-
-  it('takes any new heartbeat between two looks where the service tells no time', () => {
-    const blind = apply(anUpgradingOne(), {
-      kind: 'taskSeen',
-      at: t + 5 * minutes,
-      status: 2,
-      message: '',
-      serviceAt: null,
-    });
-    const once = apply(blind, seen({ build: targetBuild, lastSeenAlive: t }, at));
-    expect(once.progress.state).toBe('verifying');
-    expect(apply(once, seen({ build: targetBuild, lastSeenAlive: t }, at + minutes)).progress.state).toBe(
-      'verifying',
-    );
-    expect(
-      apply(once, seen({ build: targetBuild, lastSeenAlive: t + 15_000 }, at + minutes)).progress.state,
-    ).toBe('succeeded');
   });
 
   it('gives it its time anew when the first look comes after it, and the service tells no time', () => {
@@ -159,29 +106,10 @@ describe('success is seen, not told (P10)', () => {
     expect(apply(blind, shows(null, late))).toMatchObject({ progress: { lost: true } });
   });
 
-  it('takes an intermediate build on the way for no failure', () => {
-    const between = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: at }, at));
-    expect(
-      apply(between, seen({ build: targetBuild, lastSeenAlive: at + 1 }, at + minutes)).progress.state,
-    ).toBe('succeeded');
-  });
-
-  it('is unconfirmed, and weighs `lostWeight`, when the collector did not come back in time', () => {
-    const late = t + 15 * minutes;
-    const lost = apply(verifying, seen({ build: targetBuild, lastSeenAlive: t }, late));
-    expect(lost).toMatchObject({ progress: { state: 'unconfirmed', weight: 3 } });
-  });
-
   it('is unconfirmed, and weighs 1, when it came back on another build', () => {
     const late = t + 15 * minutes;
     const other = apply(verifying, seen({ build: '19.500-1', lastSeenAlive: late }, late));
     expect(other).toMatchObject({ progress: { state: 'unconfirmed', weight: 1 } });
-  });
-
-  it('concludes nothing without a look, however late it is', () => {
-    const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
-    const unseen = apply(verifying, { kind: 'pollFailed', at: t + 60 * minutes, of: 'collector', failure });
-    expect(unseen.progress.state).toBe('verifying');
   });
 });
 
@@ -215,19 +143,6 @@ describe('a create that failed', () => {
     });
   });
 
-  it('adopts what runs when an earlier create of ours got no answer', () => {
-    const doubtful = { ...starting, tally: { ...starting.tally, createsInDoubt: 1 } };
-    expect(apply(doubtful, refused('collector.in.upgrading'))).toMatchObject({
-      progress: { state: 'upgrading', taskId: null },
-    });
-  });
-
-  it('fails a hosted collector for good', () => {
-    expect(apply(starting, refused('collector.type.invalid'))).toMatchObject({
-      progress: { state: 'failed', weight: 1 },
-    });
-  });
-
   it('puts the collector back when all share the cause', () => {
     const next = apply(starting, createFailed({ kind: 'misconfigured', detail: '403' }));
     expect(next).toMatchObject({ progress: { state: 'pending' }, tally: { attempts: 0 } });
@@ -250,34 +165,11 @@ describe('a create in doubt (P1)', () => {
     expect(apply(starting, offered(t + 36_000)).progress.state).toBe('queued');
   });
 
-  it('is not sent again while the collector may be restarting from it, and only after another look', () => {
-    const later = t + 5 * minutes;
-    const silent = { upgradable: true, serviceAt: later, lastSeenAlive: later - 21_000 };
-    expect(apply(starting, seen(silent, later)).progress.state).toBe('starting');
-    expect(apply(starting, seen({ upgradable: true, alive: false }, later)).progress.state).toBe('starting');
-    const requeued = apply(starting, offered(later));
-    expect(requeued).toMatchObject({ progress: { state: 'queued', freshAt: 0, dueAt: later + 30_000 } });
-    expect(nextStep(requeued, later + 30_000)).toMatchObject({ do: 'pollCollector', why: 'recheck' });
-  });
-
-  it('is not sent again on an answer without a time: the collector may be restarting, and nothing shows it', () => {
-    const timeless = (at: number) => seen({ upgradable: true, serviceAt: null, lastSeenAlive: at }, at);
-    expect(apply(starting, timeless(t + 5 * minutes)).progress.state).toBe('starting');
-    expect(apply(starting, timeless(t + 35 * minutes)).progress.state).toBe('queued');
-  });
-
   it('is sent again when the service always shows late heartbeats: by its deadline no restart is left', () => {
     const late = (at: number) => seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - 30_000 }, at);
     expect(apply(starting, late(t + 35 * minutes - 1)).progress.state).toBe('starting');
     expect(apply(starting, late(t + 35 * minutes))).toMatchObject({
       progress: { state: 'queued', freshAt: 0 },
-    });
-  });
-
-  it('learns its task when the answer comes after someone else had adopted it', () => {
-    const adopted = apply(starting, seen({ upgradable: false }, t + minutes));
-    expect(apply(adopted, { kind: 'created', at: t + minutes, taskId: '9' })).toMatchObject({
-      progress: { state: 'upgrading', taskId: '9' },
     });
   });
 
@@ -295,18 +187,6 @@ describe('a create in doubt (P1)', () => {
     const [soon, later] = [t + 5 * minutes, t + 6 * minutes];
     const offeredAgain = (at: number, heardAgoMs: number) =>
       seen({ upgradable: true, serviceAt: at, lastSeenAlive: at - heardAgoMs }, at);
-
-    it('is over without the build when a second look shows no restart either', () => {
-      const once = apply(adopted, offeredAgain(soon, 5_000));
-      expect(once).toMatchObject({
-        progress: { state: 'upgrading', dueAt: soon + 30_000 },
-        tally: { attempts: 0 },
-      });
-      expect(apply(once, offeredAgain(later, 5_000))).toMatchObject({
-        progress: { state: 'retrying' },
-        tally: { attempts: 1 },
-      });
-    });
 
     it('spends no attempt while the collector may be restarting from it', () => {
       const once = apply(adopted, offeredAgain(soon, 15_000));
@@ -348,15 +228,6 @@ describe('a task that failed', () => {
   const failed = (message: string, upgrade: Upgrade = anUpgradingOne()) =>
     apply(upgrade, taskSeen(3, message), seen({}, t + 5 * minutes));
 
-  it('is a success that came late when the collector shows the build and is alive', () => {
-    const verifying = apply(
-      anUpgradingOne(),
-      taskSeen(3, 'timed out'),
-      seen({ build: targetBuild }, t + 5 * minutes),
-    );
-    expect(verifying).toMatchObject({ progress: { state: 'verifying', late: true } });
-  });
-
   it('is retried after a growing wait when its cause passes', () => {
     expect(failed('download failed')).toMatchObject({
       progress: { state: 'retrying', dueAt: t + 7 * minutes },
@@ -392,19 +263,6 @@ describe('a task that failed', () => {
       failed('', anUpgradingOne({}, { unexplained: once.tally.unexplained, attempts: 2 })).progress.state,
     ).toBe('failed');
   });
-
-  it('looks at the collector before a second create, since it may have been upgraded all the same (P1)', () => {
-    const admitted = apply(failed('timed out'), {
-      kind: 'admitted',
-      at: t + 8 * minutes,
-      startBy: null,
-    });
-    expect(nextStep(admitted, t + 8 * minutes)).toMatchObject({ do: 'pollCollector', why: 'recheck' });
-    expect(apply(admitted, seen({ build: targetBuild }, t + 8 * minutes)).progress.state).toBe('verifying');
-    expect(
-      nextStep(apply(admitted, seen({ lastSeenAlive: t + 8 * minutes }, t + 8 * minutes)), t + 8 * minutes),
-    ).toEqual({ do: 'start' });
-  });
 });
 
 describe('a task without an end', () => {
@@ -428,24 +286,6 @@ describe('a task without an end', () => {
     });
     expect(apply(missing, seen({}, t + 36 * minutes)).progress.state).toBe('timedOut');
     expect(apply(missing, seen({ build: targetBuild }, t + minutes)).progress.state).toBe('verifying');
-  });
-});
-
-describe('a deferred collector', () => {
-  const deferred = apply(starting, refused('collector.not.alive'));
-
-  it('returns without a spent attempt when its condition holds', () => {
-    expect(apply(deferred, seen({ alive: true, lastSeenAlive: t + minutes }, t + minutes))).toMatchObject({
-      progress: { state: 'retrying' },
-      tally: { attempts: 0 },
-    });
-  });
-
-  it('is withdrawn, not failed, when it was waited for long enough', () => {
-    const at = t + 13 * 60 * minutes;
-    expect(apply(deferred, seen({ alive: false }, at))).toMatchObject({
-      progress: { state: 'withdrawn', weight: 0 },
-    });
   });
 });
 
@@ -518,19 +358,9 @@ describe('a collector that is deferred again and again', () => {
 });
 
 describe('nextStep', () => {
-  it('waits for the instant that is due', () => {
-    expect(nextStep(anUpgradingOne(), t)).toEqual({ do: 'wait', until: t + 150_000 });
-  });
-
   it('looks before the first create when the plan was read more than a minute ago (P1)', () => {
     expect(nextStep(queued, t + freshForMs)).toEqual({ do: 'start' });
     expect(nextStep(queued, t + freshForMs + 1)).toMatchObject({ why: 'recheck' });
-  });
-
-  it('looks before a create when the reading seems to come from the future: a clock was set (P1)', () => {
-    const soon = (ms: number) => anUpgrade({ state: 'queued', dueAt: t, freshAt: t + ms, startBy: null });
-    expect(nextStep(soon(freshForMs), t)).toEqual({ do: 'start' });
-    expect(nextStep(soon(freshForMs + 1), t)).toMatchObject({ why: 'recheck' });
   });
 
   it('leaves what waits for the reconciler alone', () => {
@@ -560,28 +390,6 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
   const rejoinedAt = t + 10_000;
   const now = rejoinedAt + 1_000;
 
-  it('is looked at before its create, and looked for on the list: it shows no upgrade until it restarts', () => {
-    expect(nextStep(queued, now)).toEqual({ do: 'start' });
-    expect(nextStep(queued, now, rejoinedAt)).toEqual({
-      do: 'pollCollector',
-      why: 'recheck',
-      askUpgradable: true,
-    });
-    expect(nextStep(apply(queued, offered(now)), now, rejoinedAt)).toEqual({ do: 'start' });
-  });
-
-  it('waits while the service would start no upgrade of it, and gives its slot back', () => {
-    const deferred = apply(queued, seen({ upgradable: false, lastSeenAlive: now }, now));
-    expect(deferred).toMatchObject({
-      progress: { state: 'deferred', condition: 'inUpgrade' },
-      tally: { attempts: 0 },
-    });
-    const later = now + 5 * minutes;
-    expect(apply(deferred, seen({ build: targetBuild, lastSeenAlive: later }, later)).progress.state).toBe(
-      'verifying',
-    );
-  });
-
   it('waits for longer than a heartbeat once an upgrade is over: it shows its old build until it restarts', () => {
     const deferred = apply(queued, seen({ upgradable: false, lastSeenAlive: now }, now));
     const later = now + 5 * minutes;
@@ -599,43 +407,11 @@ describe('a collector whose record may be one of before a lost create (P1)', () 
     const listed = apply(back, seen({ ...seenOn, upgradable: true, offeredAt: now + 1 }, now));
     expect(nextStep(listed, now, rejoinedAt)).toEqual({ do: 'wait', until: now + 18_000 });
   });
-
-  it('is looked at alone when it was seen long ago, and since', () => {
-    const later = now + 10 * minutes;
-    expect(nextStep(apply(queued, offered(now)), later, rejoinedAt)).toMatchObject({
-      why: 'recheck',
-      askUpgradable: false,
-    });
-  });
 });
 
 describe('a collector that is silent before its create (P1)', () => {
   const beatAgo = (ageMs: number) => seen({ lastSeenAlive: t + minutes - ageMs }, t + minutes);
   const stale = anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null });
-
-  it('goes on when its heartbeat is at most one beat old', () => {
-    expect(nextStep(apply(stale, beatAgo(15_000)), t + minutes)).toEqual({ do: 'start' });
-  });
-
-  it('is looked at again when it has missed one: it may be restarting', () => {
-    const later = apply(stale, beatAgo(30_000));
-    expect(later.progress.state).toBe('queued');
-    expect(nextStep(later, t + 2 * minutes)).toMatchObject({ do: 'pollCollector', why: 'recheck' });
-  });
-
-  it('goes on when it comes late again and again with ever newer heartbeats: the service lags', () => {
-    let upgrade: Upgrade = stale;
-    let at = t;
-    for (let looks = 0; looks < 20 && nextStep(upgrade, at).do !== 'start'; looks += 1) {
-      at = 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : at;
-      const beatAt = Math.floor((at - 25_000) / 15_000) * 15_000;
-      upgrade = apply(upgrade, seen({ lastSeenAlive: beatAt, serviceAt: at }, at));
-    }
-    expect(nextStep(upgrade, at)).toEqual({ do: 'start' });
-    expect(at - t).toBeGreaterThan(30_000);
-    expect(at - t).toBeLessThan(5 * minutes);
-    expect(upgrade).not.toHaveProperty('progress.late');
-  });
 
   it('goes on without a time of the service only after several newer heartbeats', () => {
     const timeless = (beat: number) => seen({ lastSeenAlive: t + beat, serviceAt: null }, t);
@@ -673,17 +449,6 @@ describe('a collector that is silent before its create (P1)', () => {
       'retrying',
     );
   });
-
-  it('needs no look when the plan heard from it a moment ago, and one when it did not', () => {
-    const admitted = (eligibleAt: number) =>
-      apply(anUpgrade({ state: 'pending' }, { eligibleAt }), {
-        kind: 'admitted',
-        at: t + 1_000,
-        startBy: null,
-      });
-    expect(nextStep(admitted(t), t + 1_000)).toEqual({ do: 'start' });
-    expect(nextStep(admitted(0), t + 1_000)).toMatchObject({ why: 'recheck' });
-  });
 });
 
 describe('a window that closes (P7)', () => {
@@ -697,37 +462,6 @@ describe('a window that closes (P7)', () => {
       do: 'giveBack',
       reason: 'the window closes too soon to start it',
     });
-  });
-
-  it('gives back before it looks, and an upgrade without a last instant never', () => {
-    expect(nextStep(anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: t }), t + 1)).toMatchObject({
-      do: 'giveBack',
-    });
-    expect(
-      nextStep(anUpgrade({ state: 'queued', dueAt: t, freshAt: 0, startBy: null }), t + 1),
-    ).toMatchObject({
-      do: 'pollCollector',
-    });
-  });
-
-  it('is kept in mind whatever delays the create', () => {
-    const starting = apply(inTime, { kind: 'createSent', at: t });
-    const unsent: ServiceFailure = { kind: 'unavailable', sent: false, detail: '' };
-    const inDoubt: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
-    const pollFailed: UpgradeFact = { kind: 'pollFailed', at: t, of: 'collector', failure: unsent };
-    const kept: ReadonlyArray<readonly [string, Upgrade]> = [
-      ['admitted', inTime],
-      ['looked at', apply(inTime, seen({ lastSeenAlive: t }, t))],
-      ['late heartbeat', apply(inTime, seen({ lastSeenAlive: t - 30_000 }, t))],
-      ['look failed', apply(inTime, pollFailed)],
-      ['sent', starting],
-      ['not sent', apply(starting, { kind: 'createNotSent', at: t })],
-      ['refused for now', apply(starting, createFailed(unsent))],
-      ['in doubt', apply(starting, createFailed(inDoubt))],
-      ['in doubt, look failed', apply(starting, createFailed(inDoubt), pollFailed)],
-      ['settled: never arrived', apply(starting, seen({ upgradable: true }, t + minutes))],
-    ];
-    for (const [words, upgrade] of kept) expect(upgrade, words).toMatchObject({ progress: { startBy } });
   });
 
   it('puts one that is given back at its place in the plan, or among the retries', () => {
@@ -779,27 +513,6 @@ describe('a failed one that an operator wants tried again', () => {
     expect(retrying).not.toHaveProperty('progress.weight');
     const queued = apply(retrying, { kind: 'admitted', at: t + minutes, startBy: null });
     expect(nextStep(queued, t + minutes)).toMatchObject({ why: 'recheck' });
-  });
-
-  it('gets one attempt more than the policy gives, and no second one', () => {
-    const running = apply(
-      spent,
-      asked,
-      { kind: 'admitted', at: t + minutes, startBy: null },
-      seen({ lastSeenAlive: t + minutes }, t + minutes),
-      { kind: 'createSent', at: t + minutes },
-      { kind: 'created', at: t + minutes, taskId: '78' },
-    );
-    expect(running).toMatchObject({ progress: { state: 'upgrading' }, tally: { attempts: 4 } });
-    const failed = apply(running, taskSeen(3, 'download failed'), seen({}, t + 6 * minutes));
-    expect(failed).toMatchObject({ progress: { state: 'failed', weight: 1 } });
-  });
-
-  it('may have timed out, or not come back', () => {
-    for (const state of ['timedOut', 'unconfirmed'] as const)
-      expect(
-        apply(anUpgrade({ state, endedAt: t, reason: '', weight: 3, lost: true }), asked).progress.state,
-      ).toBe('retrying');
   });
 });
 
@@ -856,13 +569,5 @@ describe('facts and states that do not belong together', () => {
         identity: { collectorId, wave, order, fromBuild, toBuild, lane, stratum, domains },
       });
     }
-  });
-
-  it('counts a collector that was taken back as no failure any more', () => {
-    const fact: UpgradeFact = { kind: 'rolledBack', at, reason: 'taken back' };
-    const lost = anUpgrade({ state: 'unconfirmed', endedAt: t, reason: '', weight: 3, lost: true });
-    expect(apply(lost, fact)).toMatchObject({
-      progress: { state: 'rolledBack', weight: 0, lost: false, reason: 'taken back' },
-    });
   });
 });

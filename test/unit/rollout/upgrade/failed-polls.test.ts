@@ -2,14 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { holdsSlot, isEnd, type Upgrade } from '../../../../src/rollout/model/upgrade.ts';
 import { evolve, isQuestionable } from '../../../../src/rollout/upgrade/evolve.ts';
 import type { ServiceFailure } from '../../../../src/rollout/upgrade/failure-classes.ts';
-import {
-  aContext,
-  anUpgrade,
-  anUpgradingOne,
-  aPolicy,
-  oldBuild,
-  startedAt as t,
-} from '../../../support/builders.ts';
+import { aContext, anUpgrade, anUpgradingOne, aPolicy, startedAt as t } from '../../../support/builders.ts';
 
 const minutes = 60_000;
 const hours = 60 * minutes;
@@ -135,26 +128,6 @@ describe('an upgrade whose looks bring no answer', () => {
   it('is not saved by a pause in between that says nothing about it', () => {
     const { upgrade } = lookOn(starting, (at) => (at % (5 * hours) < hours ? { failure: throttled } : alone));
     expect(upgrade.progress.state).toBe('timedOut');
-  });
-
-  it('counts anew once it was answered', () => {
-    const late = t + 36 * minutes;
-    const unheard = evolve(adopted, { kind: 'pollFailed', at: late, of: 'collector', ...alone }, aContext());
-    expect(unheard).toMatchObject({ progress: { state: 'upgrading' }, tally: { unansweredSince: late } });
-    const seen = evolve(
-      verifying,
-      {
-        kind: 'collectorSeen',
-        at: t,
-        build: oldBuild,
-        alive: true,
-        lastSeenAlive: t,
-        serviceAt: t,
-        upgradable: null,
-      },
-      aContext(),
-    );
-    expect(seen).not.toHaveProperty('tally.unansweredSince');
   });
 });
 

@@ -75,49 +75,12 @@ describe('a create right after its plan (P1)', () => {
     });
   });
 
-  it('does not wait for ever on a service whose heartbeats lag: each is newer, so it is not restarting', () => {
-    let upgrade = admit(pending, t);
-    let looks = 0;
-    for (let at = t + heartbeatMs; nextStep(upgrade, at).do !== 'start' && looks < 20; looks += 1) {
-      // Never more than a moment late for our eyes, and always from before the offer.
-      upgrade = look(upgrade, at, t - 10_000 + looks, { serviceAt: t + ahead });
-      at = 'dueAt' in upgrade.progress ? upgrade.progress.dueAt : at;
-    }
-    expect(looks).toBe(4);
-  });
-
-  it('needs no further look than it always did once the plan is old', () => {
-    const at = t + 600_000;
-    const queued = admit(pending, at);
-    expect(nextStep(queued, at)).toEqual(recheck(false));
-    expect(nextStep(look(queued, at, at - 5_000), at)).toEqual(create);
-  });
-
-  it('waits no longer than for a heartbeat when our clock was set back since the plan', () => {
-    const at = t - 7_200_000;
-    expect(nextStep(admit(pending, at), at)).toEqual({ do: 'wait', until: at + heartbeatMs });
-  });
-
   it('leaves as before where the service tells no time, or no heartbeat', () => {
     const { offeredAt: _, ...identity } = pending.identity;
     const unreported = { ...pending, identity };
     expect(nextStep(admit(unreported, t), t)).toEqual(create);
     const at = t + heartbeatMs;
     expect(nextStep(look(admit(pending, t), at, 0, { lastSeenAlive: null }), at)).toEqual(create);
-  });
-
-  it('keeps waiting for that heartbeat over a look without an answer', () => {
-    const failure = { kind: 'unavailable', sent: true, detail: 'HTTP 503' } as const;
-    const at = t + heartbeatMs;
-    const missed = evolve(
-      admit(pending, t),
-      { kind: 'pollFailed', at, of: 'collector', failure },
-      aContext(),
-    );
-    expect(missed).toMatchObject({
-      progress: { state: 'queued', heartbeatAfter: offeredAt },
-      tally: { failedPolls: 1 },
-    });
   });
 
   it('says so to who asks why it has not started', () => {
@@ -132,24 +95,13 @@ describe('a create right after its plan (P1)', () => {
 describe('a create whose record may be one of before a lost create (P1)', () => {
   const rejoinedAt = t + 300_000;
   const at = rejoinedAt + 1_000;
-  const isOffered = { upgradable: true, offeredAt: at + ahead };
 
   it('wants a heartbeat newer than the offer that was read since, and asks for no other', () => {
-    const seen = look(admit(pending, at), at, at - 3_000, isOffered);
+    const seen = look(admit(pending, at), at, at - 3_000, { upgradable: true, offeredAt: at + ahead });
     expect(nextStep(seen, at, rejoinedAt)).toEqual({ do: 'wait', until: at + heartbeatMs });
     const later = at + heartbeatMs;
     expect(nextStep(seen, later, rejoinedAt)).toEqual(recheck(false));
     expect(nextStep(look(seen, later, at + 1), later, rejoinedAt)).toEqual(create);
-  });
-
-  it('leaves at once when the offer is older than the heartbeat', () => {
-    const early = { upgradable: true, offeredAt: at + ahead - 10_000 };
-    expect(nextStep(look(admit(pending, at), at, at - 3_000, early), at, rejoinedAt)).toEqual(create);
-  });
-
-  it('begins again after another loss', () => {
-    const seen = look(admit(pending, at), at, at - 3_000, isOffered);
-    expect(nextStep(seen, at + heartbeatMs, at + 1)).toEqual(recheck(true));
   });
 });
 

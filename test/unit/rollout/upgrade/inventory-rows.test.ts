@@ -66,13 +66,6 @@ describe('how often the inventory is read', () => {
 
   const periodOf = (rollouts: Parameters<typeof readingPeriod>[0]) => readingPeriod(rollouts, 4);
 
-  it('is every 20 s where an upgrade takes 5 minutes, while four or more are watched for each page', () => {
-    expect(periodOf([watched(4)])).toBe(20 * seconds);
-    expect(periodOf([watched(400)])).toBe(20 * seconds);
-    expect(periodOf([watched(40, 10_000)])).toBe(20 * seconds);
-    expect(periodOf([watched(4, 1_000, 10 * minutes)])).toBe(40 * seconds);
-  });
-
   it('stretches in proportion with fewer, up to three times, and then single looks cost less', () => {
     expect(periodOf([watched(2)])).toBe(40 * seconds);
     expect(periodOf([watched(1)])).toBeNull();
@@ -97,11 +90,6 @@ describe('how often the inventory is read', () => {
     expect(readingPeriod([watched(40)], 4, 53)).toBeNull();
   });
 
-  it('is never while nothing is watched', () => {
-    expect(periodOf([])).toBeNull();
-    expect(periodOf([watched(0), watched(0)])).toBeNull();
-  });
-
   it('is shared by several rollouts: the sum of the watched, at the pace of the most hurried', () => {
     expect(periodOf([watched(2), watched(2, 1_000, minutes)])).toBe(4 * seconds);
     // One that watches nothing hurries nobody.
@@ -113,19 +101,6 @@ describe('a row of a collector whose task goes on', () => {
   const at = t + 4 * minutes;
   const running = anUpgradingOne({ dueAt: at + 1 });
 
-  it('is quiet while it is heard from on its old build', () => {
-    expect(judged(running, at)).toBe('unchanged');
-  });
-
-  it('is quiet on an intermediate build: that alone is no evidence', () => {
-    expect(judged(running, at, { build: '19.506-1' })).toBe('unchanged');
-  });
-
-  it('stirs on the target build, whichever way that is written', () => {
-    expect(judged(running, at, { build: targetBuild })).toBe('changeHinted');
-    expect(judged(running, at, { build: '19.0536-4' })).toBe('changeHinted');
-  });
-
   it('stirs when a heartbeat was missed by the clock of that very page', () => {
     expect(judged(running, at, { lastSeenAlive: at - 20 * seconds })).toBe('unchanged');
     expect(judged(running, at, { lastSeenAlive: at - 21 * seconds })).toBe('changeHinted');
@@ -134,13 +109,6 @@ describe('a row of a collector whose task goes on', () => {
     const serviceAt = at + 90 * minutes;
     expect(judged(running, at, { lastSeenAlive: serviceAt - 5 * seconds, serviceAt })).toBe('unchanged');
     expect(judged(running, at, { lastSeenAlive: serviceAt - 30 * seconds, serviceAt })).toBe('changeHinted');
-  });
-
-  it('stirs when it is dead, and is quiet where the service tells no time', () => {
-    expect(judged(running, at, { alive: false })).toBe('changeHinted');
-    expect(judged(running, at, { alive: false, lastSeenAlive: null, serviceAt: null })).toBe('changeHinted');
-    expect(judged(running, at, { serviceAt: null })).toBe('unchanged');
-    expect(judged(running, at, { lastSeenAlive: null })).toBe('unchanged');
   });
 
   it('asks for a look with almost every page while a restart lasts, and then less and less often', () => {
@@ -377,16 +345,6 @@ describe('a look that a row asks for, or puts off', () => {
     expect(apply(aVerifyingOne({ dueAt: at + 1, verifyBy: at + 5 }), unchanged)).toMatchObject({
       progress: { dueAt: at + 5 },
     });
-  });
-
-  it('comes rarely while pages tell: at 1.5 times what is usual, then at twice the age', () => {
-    const [startedAt, deadlineAt] = [t, t + 35 * minutes];
-    const rareAfter = (ageMs: number) =>
-      nextRareTaskPollAt({ startedAt, deadlineAt, polledAt: t + ageMs }, policy) - t;
-    expect(rareAfter(0)).toBe(7.5 * minutes);
-    expect(rareAfter(2 * minutes)).toBe(7.5 * minutes);
-    expect(rareAfter(7.5 * minutes)).toBe(15 * minutes);
-    expect(rareAfter(15 * minutes)).toBeCloseTo(30 * minutes);
   });
 
   it('comes once right after the service itself gives up, and at the deadline, for watched ones and others', () => {

@@ -119,21 +119,6 @@ describe('a create that is refused with collector.version.invalid', () => {
     expect(evolve(pending, buildsSeen(true), aContext())).toBe(pending);
   });
 
-  it('withdraws one that was deleted meanwhile', () => {
-    expect(apply(pending, seenGone).progress.state).toBe('withdrawn');
-  });
-
-  it('waits longer, and is still settled by observation, when an observation brings no answer', () => {
-    for (const of of ['collector', 'builds'] as const) {
-      const before = of === 'builds' ? apply(pending, seen({})) : pending;
-      const failure: ServiceFailure = { kind: 'unavailable', sent: true, detail: '' };
-      const after = apply(before, { kind: 'pollFailed', at: t, of, failure });
-      const dueAt = 'dueAt' in after.progress ? after.progress.dueAt : 0;
-      expect(dueAt).toBeGreaterThan(t);
-      expect(nextStep(after, dueAt)).toEqual(nextStep(before, t + 1_000));
-    }
-  });
-
   it('is explained', () => {
     expect(explainUpgrade(aView(), pending, t).reason).toMatch(
       /^the service refused its upgrade.*collector\.version\.invalid/,
@@ -165,12 +150,6 @@ describe('a create that is refused since the collector is unknown', () => {
     const pending = evolve(starting, refused('collector.invalid'), context);
     expect(evolve(pending, seen({}), context)).toMatchObject({
       progress: { state: 'failed', failureClass: 'retry' },
-    });
-  });
-
-  it('withdraws one that runs the build already', () => {
-    expect(apply(starting, refused('collector.invalid'), seen({ build: targetBuild }))).toMatchObject({
-      progress: { state: 'withdrawn', reason: 'runs the build already' },
     });
   });
 });

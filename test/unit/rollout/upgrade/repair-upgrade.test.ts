@@ -37,13 +37,4 @@ describe('an upgrade in the place of a corrupt record', () => {
     const over = evolve(evolve(upgrade, look, context), look, context);
     expect(over.progress.state).toBe('failed');
   });
-
-  it('succeeds when the collector shows the build and comes back (P10)', () => {
-    const upgrade = repairUpgrade(corrupt, 'watch', of);
-    const shows = { ...seen, build: rollout.targetBuild, upgradable: false };
-    const verifying = evolve(upgrade, { kind: 'collectorSeen', at: startedAt + 1, ...shows }, context);
-    const back = { ...shows, lastSeenAlive: startedAt + 60_000 };
-    const after = evolve(verifying, { kind: 'collectorSeen', at: startedAt + 60_000, ...back }, context);
-    expect(after.progress.state).toBe('succeeded');
-  });
 });

@@ -96,16 +96,6 @@ describe('the verbs of an operator', () => {
     });
   });
 
-  it('keep who asked, why and when', () => {
-    expect(judge(view(), 'pause')).toEqual({
-      kind: 'change',
-      fact: { kind: 'paused', at, reason: 'by ann: storage team asked' },
-    });
-    expect(judgeVerb(view(), { verb: 'pause' }, { ...words, reason: '' })).toMatchObject({
-      fact: { reason: 'by ann' },
-    });
-  });
-
   it('do not say of a rollout that it is over when it is not', () => {
     for (const verb of rolloutVerbs) {
       for (const state of rolloutStates) {
@@ -114,14 +104,6 @@ describe('the verbs of an operator', () => {
         if (judgement.kind === 'refused') expect(judgement.refusal.kind, `${verb} ${state}`).not.toBe('over');
       }
     }
-  });
-});
-
-describe('pause', () => {
-  it('says of a held one that it stands already', () => {
-    expect(judge(view({ state: 'held' }), 'pause')).toMatchObject({
-      refusal: { kind: 'alreadyHeld' },
-    });
   });
 });
 
@@ -152,10 +134,6 @@ describe('resume', () => {
       refusal: { kind: 'otherHold', state: 'held', hold: 20, asked: 17, reason: 'the build is gone' },
     });
     expect(judge(second, 'resume').kind).toBe('change');
-  });
-
-  it('ends a hold of an earlier version, which has no number', () => {
-    expect(judge(view({ state: 'held', rev: 5 }), 'resume').kind).toBe('change');
   });
 
   it('does not take a plan that waits for approval for a held one', () => {
