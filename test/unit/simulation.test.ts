@@ -1,34 +1,52 @@
 import { describe, expect, it } from 'vitest';
 import { minimise } from '../simulation/minimise.ts';
 import { type PlantedBug, plantedBugs } from '../simulation/planted-bugs.ts';
-import { playIn } from '../simulation/play-in-processes.ts';
 import { playSeeds } from '../simulation/play-seeds.ts';
 import { runNight } from '../simulation/run-night.ts';
 import { drawSetup, faultKinds } from '../simulation/setup.ts';
+import { addTotals, noTotals } from '../simulation/totals.ts';
 
-const seeds = { from: 80, changes: {}, plant: null, untilFound: false };
+const seeds = { changes: {}, plant: null, untilFound: false };
 
-// Where a search that began with 1 found those that take longest: the test need not search again.
-const firstSeeds: Partial<Record<PlantedBug, number>> = {
+// The cheapest nights that bring every fault, and each promise a hundred times; `npm run simulate` plays thousands.
+const nights = [
+  { from: 119, count: 40 },
+  { from: 102, count: 2 },
+];
+
+// A night that finds it, among the cheapest: the test need not search again.
+const firstSeeds: Readonly<Record<PlantedBug, number>> = {
+  slotLeak: 1,
+  blindSecondCreate: 3,
+  gateOffByOne: 3,
   pauseNotFinal: 27,
+  capIgnored: 27,
+  windowIgnored: 2,
   heldCollectorStarted: 68,
   driftApproved: 16,
+  soakSkipped: 2,
+  isolationForgotten: 13,
+  gateUnasked: 7,
+  targetMoved: 1,
+  toldNotSeen: 1,
+  rowEndsUpgrade: 1,
   lostUpgradeNotWaitedFor: 1409,
   storeTrustedBlindly: 27,
-  deferredGivenUp: 12,
+  deferredGivenUp: 13,
   evidenceHoldStays: 41,
   accountIgnored: 36,
   refusalBelieved: 80,
   olderConfigScans: 36,
   joinerByOwnConfig: 17,
   dateBelieved: 118,
-  missingTakenForWell: 14,
+  missingTakenForWell: 20,
   anyListBelieved: 14,
   notFoundBelieved: 25,
   rollbackNotPolled: 105,
   olderBrakesReturn: 5,
   turnKept: 9,
-  anyApprovalTaken: 5,
+  anyApprovalTaken: 7,
+  rollbackAtOnce: 3,
 };
 
 // The others are found sooner where no config is read anew.
@@ -39,33 +57,20 @@ const nightsMax = 60;
 
 describe('the whole engine in simulated nights, judged by the service', () => {
   it('keeps the promises, whatever goes wrong and whatever people say', async () => {
-    const { totals } = await playIn(2, { ...seeds, count: 80 });
+    const totals = noTotals();
+    for (const some of nights) addTotals(totals, await playSeeds({ ...seeds, ...some }));
 
     expect(totals.violations).toEqual([]);
-    for (const promise of [
-      'P1',
-      'P2',
-      'P3',
-      'P4',
-      'P5',
-      'P6',
-      'P7',
-      'P9',
-      'P10',
-      'P11',
-      'P14',
-      'P15',
-      'words',
-    ])
+    for (const promise of 'P1 P2 P3 P4 P5 P6 P7 P9 P10 P11 P14 P15 words'.split(' '))
       expect(totals.checks[promise], promise).toBeGreaterThan(100);
     for (const kind of faultKinds) expect(totals.faults[kind], kind).toBeGreaterThan(0);
-    expect(totals.rollouts).toBeGreaterThan(90);
+    expect(totals.rollouts).toBeGreaterThan(50);
   });
 
   it('is the same night again for the same seed', async () => {
     const lines = async () => {
       const told: string[] = [];
-      await runNight(drawSetup(58), { trace: (at, who, words) => told.push(`${at} ${who} ${words}`) });
+      await runNight(drawSetup(138), { trace: (at, who, words) => told.push(`${at} ${who} ${words}`) });
       return told;
     };
     const first = await lines();
@@ -75,7 +80,7 @@ describe('the whole engine in simulated nights, judged by the service', () => {
   });
 
   it('shrinks a night that breaks a promise to a small one that breaks the same', async () => {
-    const found = await minimise(7, {}, 'capIgnored');
+    const found = await minimise(27, { without: ['reload'] }, 'capIgnored');
 
     expect(found?.violation.promise).toBe('P2');
     expect(found?.setup.collectors).toBeLessThan(6);
@@ -83,7 +88,7 @@ describe('the whole engine in simulated nights, judged by the service', () => {
   });
 
   it.each(plantedBugs)('finds the planted bug %s', async (plant) => {
-    const from = firstSeeds[plant] ?? 1;
+    const from = firstSeeds[plant];
     const changes = foundByReloads.includes(plant) ? {} : { without: ['reload' as const] };
     const totals = await playSeeds({ ...seeds, from, count: nightsMax, changes, plant, untilFound: true });
 
