@@ -58,7 +58,7 @@ describe('makeListReader', () => {
           expect(whole).toMatchObject({ value: { rows: await rowsOf(body, { chunkBytes }) } });
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -85,7 +85,7 @@ describe('makeListReader', () => {
         // What is no JSON is never a list.
         if (parsed === undefined) expect(['other', 'undecodable', 'empty', 'tooDeep']).toContain(kind);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 

@@ -30,15 +30,6 @@ describe('makeLogger', () => {
     expect([typeof pid, typeof hostname]).toEqual(['number', 'string']);
   });
 
-  it('leaves out what is below its level', () => {
-    const { logger, entries } = aLog({ level: 'warn' });
-    logger.write('debug', { event: 'a.happened' });
-    logger.write('info', { event: 'b.happened' });
-    logger.write('warn', { event: 'c.happened' });
-    logger.write('error', { event: 'd.happened' });
-    expect(entries().map(({ event }) => event)).toEqual(['c.happened', 'd.happened']);
-  });
-
   it('replaces secrets wherever they stand: in texts, errors, their causes and their stacks', () => {
     const secret = 'k3y"with quotes/and+more';
     const { logger, lines } = aLog({ secrets: [secret, 'id-1:k3y'] });

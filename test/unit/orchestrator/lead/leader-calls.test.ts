@@ -103,13 +103,4 @@ describe('what the leader asks of the store', () => {
     await lead(7);
     expect(await count('withdrawn')).toBe(10);
   });
-
-  it('stops between two writes when it is told to', async () => {
-    const { store, stopping, lead, count } = makeHouse();
-    const rollout = aRollout({ state: 'aborted', waves: [aWave({ state: 'open', size: 3_000 })] });
-    await store.freeze({ rollout, upgrades: pendingOnes(3_000), groups: someGroups(), events: [] });
-    stopping.abort();
-    await lead();
-    expect(await count('withdrawn')).toBe(0);
-  });
 });

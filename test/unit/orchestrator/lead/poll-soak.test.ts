@@ -102,13 +102,6 @@ describe('the poll of a wave that soaks (P14)', () => {
     expect(await check()).toMatchObject({ silent: 0, failedPolls: 0 });
   });
 
-  it('polls by its id each canary that the inventory lacks', async () => {
-    const { look, check, asked } = await aSoak(3, { listed: (id) => id > 3 });
-    await look();
-    expect(asked).toEqual(['inventory', 'collector 1', 'collector 2', 'collector 3']);
-    expect(await check()).toMatchObject({ failedPolls: 0 });
-  });
-
   it.each([
     ['is silent', { lastSeenAlive: t - 7 * 60_000 }],
     ['is not alive', { alive: false }],
@@ -122,16 +115,6 @@ describe('the poll of a wave that soaks (P14)', () => {
     expect(asked).toEqual(['inventory', 'collector 1', 'collector 2']);
     expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
     expect(await load(2)).toMatchObject({ progress: { state: 'unconfirmed', lost: true } });
-  });
-
-  it('counts one that the inventory lacks and that is dead by its id', async () => {
-    const { look, load } = await aSoak(3, {
-      listed: (id) => id > 3,
-      byId: (id) => (id === 2 ? 'dead' : 'well'),
-    });
-    await look();
-    expect(await load(2)).toMatchObject({ progress: { state: 'unconfirmed', lost: true } });
-    expect(await load(1)).toMatchObject({ progress: { state: 'succeeded' } });
   });
 
   it('counts one that is gone against the wave, where no deletion explains it', async () => {
@@ -186,14 +169,5 @@ describe('the poll of a wave that soaks (P14)', () => {
     expect(asked.filter((what) => what !== 'inventory')).toHaveLength(20);
     expect(await check()).toMatchObject({ failedPolls: 1 });
     expect(await doubt()).toBe('manyGone');
-  });
-
-  it('polls each that a plausible inventory of a large fleet lacks, so that the soak can end', async () => {
-    const service = { listed: (id: number) => id > 25 };
-    const { look, check, asked, doubt } = await aSoak(1_400, service, new Set(), 1_500);
-    await look();
-    expect(asked.filter((what) => what !== 'inventory')).toHaveLength(25);
-    expect(await check()).toMatchObject({ failedPolls: 0 });
-    expect(await doubt()).toBeUndefined();
   });
 });

@@ -64,23 +64,10 @@ async function aRollingBackOne({ listed = [1], byId }: Service = {}, size = 1) {
 }
 
 const unknown = async () => ({ ok: true, value: undefined }) as const;
-const well: FleetService['findCollector'] = async (id) => ({
-  ok: true,
-  value: aCollector({ id: Number(id), build: targetBuild }),
-});
 const from = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 describe('the beginning of a rollback', () => {
-  it('is a rollout of its own', async () => {
-    const { store, begin } = await aRollingBackOne();
-    expect(await begin()).toBe('done');
-    expect(await store.activeRolloutIds(policies)).toEqual([
-      'production-20260302-1',
-      'production-20260302-2',
-    ]);
-  });
-
   it('is asked for again with a rest while another one has its place', async () => {
     const { store, begin } = await aRollingBackOne();
     const other = aRollout({ id: 'production-20260302-9', kind: 'rollback' });
@@ -98,12 +85,6 @@ describe('the beginning of a rollback', () => {
       rollbackId: null,
       doubt: { why: { kind: 'empty' } },
     });
-  });
-
-  it('takes those back that a plausible inventory lacks and that are there by their id', async () => {
-    const { begin, planned } = await aRollingBackOne({ listed: from(3, 20), byId: well }, 20);
-    expect(await begin()).toBe('done');
-    expect((await planned()).toSorted((a, b) => a - b)).toEqual(from(1, 20));
   });
 
   it('leaves those behind, with the reason, that the service does not know by their id either', async () => {

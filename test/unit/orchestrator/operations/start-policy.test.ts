@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeStartPolicy, type StartResult } from '../../../../src/orchestrator/operations/start-policy.ts';
 import { changeRollout } from '../../../../src/orchestrator/records/change-rollout.ts';
-import { scan } from '../../../../src/orchestrator/scan/scan.ts';
 import { aFleet, aFleetService, aPolicy, startedAt, targetBuild } from '../../../support/builders.ts';
 import { aRolloutStatus } from '../../../support/fake-operations.ts';
 import { quietParts } from '../../../support/quiet-parts.ts';
@@ -73,17 +72,6 @@ describe('a start by an operator (P15)', () => {
       reason: `the plan is not ${planHash} any more; now it is plan ${present}: 4 collectors to ${targetBuild} (rest 4)`,
     });
     expect(await store.listRollouts([name])).toEqual([]);
-  });
-
-  it('begins also what was aborted, which no schedule does', async () => {
-    const { preview, begin, abort, parts } = setUp();
-    await abort(started(await begin((await preview()).planHash)));
-    expect(await scan(parts, policy, 'schedule')).toMatchObject({
-      kind: 'nothing',
-      reason: expect.stringContaining(`was aborted; only an operator starts it again: upwave start ${name}`),
-    });
-    const { status } = started(await begin((await preview()).planHash));
-    expect(status.id).toMatch(/-2$/);
   });
 
   it('is refused while a rollout is on its way, and where there is nothing to do', async () => {

@@ -102,12 +102,6 @@ describe('whose a rollout is (P5)', () => {
     expect(await accounts.settle(rollback)).toEqual({ kind: 'own' });
   });
 
-  it('is told by its mark, without a request', async () => {
-    const { standing, asked } = await setUp({ accountMarks: [otherMark, mark] });
-    expect(await standing()).toEqual({ kind: 'own' });
-    expect(asked()).toBe(0);
-  });
-
   it('is not known before the service has answered (P14)', async () => {
     const { accounts, load } = await setUp({ accountMarks: [otherMark] });
     expect(await accounts.standingOf(await load())).toEqual({ kind: 'unknown', reason: '' });
@@ -150,30 +144,11 @@ describe('whose a rollout is (P5)', () => {
     },
   );
 
-  it("is found to be ours after all when a gateway's mistake is over", async () => {
-    const { standing, accounts, later, show } = await setUp({ accountMarks: [otherMark] }, () => undefined);
-    expect((await standing()).kind).toBe('another');
-    show((id) => `collector-${id}`);
-    later(60_000);
-    expect(await standing()).toEqual({ kind: 'own' });
-    expect(accounts.foreign()).toEqual([]);
-  });
-
   it('stays open while the service gives no answer, and is asked again soon', async () => {
     const { standing, later, show } = await setUp({ accountMarks: [otherMark] }, () => null);
     expect(await standing()).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('slow down') });
     show((id) => `collector-${id}`);
     later(5_000);
-    expect(await standing()).toEqual({ kind: 'own' });
-  });
-
-  it('is compared anew when the key of the hashes was lost with the rest of Redis', async () => {
-    const { standing, accounts, rekey, load } = await setUp({ accountMarks: [otherMark] });
-    await accounts.mark();
-    rekey(otherMark);
-    expect(await accounts.standingOf(await load())).toEqual({ kind: 'own' });
-    rekey({ ...mark, accessIdHash: 'anew' });
-    expect(await accounts.mark()).toEqual({ ...mark, accessIdHash: 'anew' });
     expect(await standing()).toEqual({ kind: 'own' });
   });
 
@@ -185,16 +160,6 @@ describe('whose a rollout is (P5)', () => {
     expect((await standing()).kind).toBe('unknown');
     expect(asked()).toBe(0);
     expect((await accounts.settle(await load())).kind).toBe('another');
-  });
-
-  it('is tied to the new key when an operator opens one again that is over', async () => {
-    const { standing, accounts, load } = await setUp({
-      accountMarks: [otherMark],
-      state: 'finishedWithFailures',
-      endedAt: startedAt,
-    });
-    expect(await accounts.settle(await load())).toEqual({ kind: 'own' });
-    expect(await standing()).toEqual({ kind: 'own' });
   });
 
   it("is no longer told of as another account's once it is over, whoever ended it", async () => {

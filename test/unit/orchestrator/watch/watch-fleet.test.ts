@@ -27,7 +27,6 @@ import {
 } from '../../../support/store/memory-rollout-store.ts';
 
 const seconds = 1_000;
-const second = 'second-20260302-1';
 
 type Shown = (id: number, at: number) => Partial<FleetCollector>;
 
@@ -187,16 +186,6 @@ describe('watching by pages of the inventory', () => {
     });
   });
 
-  it('reads in one go for all rollouts, at the pace of the most hurried', async () => {
-    const world = aWatch();
-    await world.has(first, four());
-    await world.has(second, four(), 4 * 60 * seconds);
-    await world.run(3);
-    expect(gaps(world.readings)).toEqual([16 * seconds, 16 * seconds]);
-    for (const rolloutId of [first, second])
-      expect(await world.load(4, rolloutId)).toMatchObject({ progress: { unchangedAt: expect.any(Number) } });
-  });
-
   it('reads nothing while nothing is watched, and rests before it is asked again', async () => {
     const world = aWatch();
     await world.has(
@@ -214,17 +203,6 @@ describe('watching by pages of the inventory', () => {
     await world.run(0);
     await world.run(9, AbortSignal.abort());
     expect(world.readings).toEqual([]);
-  });
-
-  it('keeps what the pages before one that fails have told', async () => {
-    const world = aWatch(
-      () => ({}),
-      (_reading, page) => page === 1,
-    );
-    await world.has(first, four());
-    await world.run(1);
-    expect(await world.load(2)).toHaveProperty('progress.unchangedAt');
-    expect(await world.load(3)).not.toHaveProperty('progress.unchangedAt');
   });
 
   it('reads less and less often when that fails, tells so once, and is back at its pace after a success', async () => {

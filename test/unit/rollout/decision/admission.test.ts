@@ -307,7 +307,7 @@ describe('admission, whatever the lanes', () => {
           for (const domain of of.groups.lanes[laneOf(of, id)]?.domains ?? [])
             expect(room(of, picked, domain)).toBeGreaterThanOrEqual(0);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -333,7 +333,7 @@ describe('admission, whatever the lanes', () => {
           expect(assessCalendar(of.rollout.policy, zone, at)).toMatchObject({ isOpen: true, until: endsBy });
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
     expect(windowed).toBeGreaterThan(100);
   });
@@ -350,7 +350,7 @@ describe('admission, whatever the lanes', () => {
           expect(judgeLane(of, lane, at).kind === 'blocked' || isFull).toBe(true);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -367,7 +367,7 @@ describe('admission, whatever the lanes', () => {
         if (of.nextRetryAt !== null) expect(wakeAt).toBeLessThanOrEqual(of.nextRetryAt);
         if (wakeAt !== null && of.nextRetryAt === null) expect(wakeAt).toBeGreaterThan(at);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -387,7 +387,7 @@ describe('admission, whatever the lanes', () => {
             for (const other of pendingPicked) expect(other.order).toBeLessThanOrEqual(left.order);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
   });
 });

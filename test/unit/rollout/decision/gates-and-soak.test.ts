@@ -278,7 +278,7 @@ describe('waves in general', () => {
           }
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 700 },
     );
     expect(passed).toBeGreaterThan(20);
   });

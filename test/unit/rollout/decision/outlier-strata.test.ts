@@ -243,7 +243,7 @@ describe('isolation in general', () => {
           expect(restShare).toBeLessThan(0.5);
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
     expect(found).toBeGreaterThan(100);
   });
