@@ -173,6 +173,10 @@ describe('when a rollout ends (P16)', () => {
     it('is unknown where the wave shows nothing without them', () => {
       expect(eta(last({ deferred: 1 }, 'open'))).toEqual(unknown('collectors'));
     });
+
+    it('is estimated while others are on their way', () => {
+      expect(eta(last({ upgrading: 9, deferred: 1 }, 'open'))).toMatchObject({ kind: 'at' });
+    });
   });
 
   it('is said to be unknown, with the reason', () => {
