@@ -9,6 +9,10 @@ const marginShare = 0.04;
 // Who typed a command rather hears that he must wait than wait this long.
 const pauseMaxMs: DurationMs = 90_000;
 
+// How pauses grow that the service did not ask for, or asked to be shorter; as in the shared budget.
+const growthMinMs: DurationMs = 1_000;
+const growthMaxMs: DurationMs = 60_000;
+
 // Shorter ones are over before a person wonders.
 const reportedFromMs: DurationMs = 2_000;
 
@@ -22,6 +26,7 @@ export type OnPauseWait = (wait: { readonly waitMs: DurationMs; readonly reason:
 export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPauseWait): ApiBudget {
   const spacingMs = (1_000 / requestsPerSecond) * (1 + marginShare);
   let nextAt = 0;
+  let growthMs = 0;
   // Set by a pause, until someone who waits for it has told it.
   let unreported: string | undefined;
   let last: Promise<void> = Promise.resolve();
@@ -51,13 +56,18 @@ export function makeLocalApiBudget(requestsPerSecond: number, onPauseWait?: OnPa
       return { waitedMs: performance.now() - askedAt, giveBack };
     },
     pause: async ({ forMs, single }) => {
-      nextAt = Math.max(nextAt, performance.now() + forMs);
+      growthMs = Math.min(Math.max(2 * growthMs, growthMinMs), growthMaxMs);
+      const lastsMs = Math.max(forMs, growthMs);
+      nextAt = Math.max(nextAt, performance.now() + lastsMs);
       unreported = outageReasons[single ? 'signInThrottled' : 'rateLimited'];
+      return lastsMs;
     },
     // A command tries a few times, tells, and ends: nobody else waits behind it.
     serviceDown: async () => undefined,
     serviceUp: async () => undefined,
-    succeeded: async () => undefined,
+    succeeded: async () => {
+      growthMs = 0;
+    },
   };
 }
 

@@ -32,8 +32,8 @@ export interface ServiceClientParts {
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Shortens pauses for a service whose time runs faster; 1 in production. */
-  readonly pauseScale?: number;
+  /** How long sign-ins rest after a 401; a minute where left out. */
+  readonly signInPauseMs?: DurationMs;
   /** Without it, a first 401 is always taken for a wrong key. */
   readonly keyMemory?: KeyMemory;
   /** PEM of authorities that are trusted beside the public ones. */
@@ -75,7 +75,7 @@ export function makeServiceClient(parts: ServiceClientParts): ServiceClient {
   const throttle = makeThrottle({
     budget,
     random: parts.random,
-    pauseScale: parts.pauseScale ?? 1,
+    signInPauseMs: parts.signInPauseMs,
     keyMemory: parts.keyMemory,
     onThrottled: (throttled) => observer.onThrottled?.(throttled),
   });

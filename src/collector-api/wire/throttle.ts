@@ -30,36 +30,29 @@ export interface ThrottleParts {
   readonly budget: ApiBudget;
   /** From 0 to 1; spreads the tries of several daemons. */
   readonly random: () => number;
-  /** Shortens the pauses for a service whose time runs faster; 1 in production. */
-  readonly pauseScale: number;
+  /** How long sign-ins rest after a 401, or up to half longer. */
+  readonly signInPauseMs?: DurationMs | undefined;
   /** Whether the key worked before this process began; left out: it is not known. */
   readonly keyMemory: KeyMemory | undefined;
   readonly onThrottled: (throttled: { readonly reason: '429' | '401'; readonly pauseMs: DurationMs }) => void;
 }
 
-const ratePauseMinMs = 1_000;
-const ratePauseMaxMs = 60_000;
-
-// An hour of waiting is no wait but an outage, which the next 429 tells again.
-const retryAfterMaxMs = 3_600_000;
-
 // The window of the sign-in throttle is a minute (field-facts.md, The wire).
-const signInPauseMinMs = 60_000;
-const signInPauseSpreadMs = 30_000;
+const signInPauseDefaultMs: DurationMs = 60_000;
 
 /** A third 401 in a row, each a minute after the one before, is no throttle any more (DESIGN §4). */
 const unauthorizedMax = 3;
 
 export function makeThrottle(parts: ThrottleParts): Throttle {
-  const { budget, random, pauseScale, keyMemory, onThrottled } = parts;
+  const { budget, random, keyMemory, onThrottled, signInPauseMs = signInPauseDefaultMs } = parts;
   let keyHasWorked = false;
   let rateEpoch = 0;
   let signInEpoch = 0;
-  let limitedInRow = 0;
+  let wasLimited = false;
   let unauthorizedInRow = 0;
   // The first success of a process is told too: who began a `single` phase may have died in it.
   let isPhaseKnown = false;
-  let lastSignInPauseMs = signInPauseMinMs * pauseScale;
+  let lastSignInPauseMs = signInPauseMs;
 
   return {
     begin: () => ({ rateEpoch, signInEpoch }),
@@ -69,8 +62,8 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
       await keyMemory?.worked();
       const isFresh = mark.rateEpoch === rateEpoch && mark.signInEpoch === signInEpoch;
       if (!isFresh) return;
-      const wasPaused = limitedInRow > 0 || unauthorizedInRow > 0;
-      limitedInRow = 0;
+      const wasPaused = wasLimited || unauthorizedInRow > 0;
+      wasLimited = false;
       unauthorizedInRow = 0;
       if (isPhaseKnown && !wasPaused && grant.single !== true) return;
       isPhaseKnown = true;
@@ -80,13 +73,9 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
     async rateLimited(mark, retryAfterMs) {
       if (mark.rateEpoch !== rateEpoch) return;
       rateEpoch += 1;
-      const growingMs =
-        Math.min(ratePauseMinMs * 2 ** Math.min(limitedInRow, 20), ratePauseMaxMs) * pauseScale;
-      limitedInRow += 1;
-      const pauseMs =
-        retryAfterMs !== null && retryAfterMs > 0 ? Math.min(retryAfterMs, retryAfterMaxMs) : growingMs;
+      wasLimited = true;
+      const pauseMs = await budget.pause({ forMs: retryAfterMs ?? 0, single: false });
       onThrottled({ reason: '429', pauseMs });
-      await budget.pause({ forMs: pauseMs, single: false });
     },
 
     async unauthorized(mark) {
@@ -95,9 +84,9 @@ export function makeThrottle(parts: ThrottleParts): Throttle {
       if (mark.signInEpoch === signInEpoch) {
         signInEpoch += 1;
         unauthorizedInRow += 1;
-        lastSignInPauseMs = Math.round((signInPauseMinMs + random() * signInPauseSpreadMs) * pauseScale);
+        const forMs = Math.round(signInPauseMs * (1 + random() / 2));
+        lastSignInPauseMs = await budget.pause({ forMs, single: true });
         onThrottled({ reason: '401', pauseMs: lastSignInPauseMs });
-        await budget.pause({ forMs: lastSignInPauseMs, single: true });
       }
       return unauthorizedInRow >= unauthorizedMax
         ? { kind: 'worksNoMore', times: unauthorizedInRow }

@@ -15,8 +15,12 @@ export interface ApiBudget {
    * @throws PausedTooLong when all calls stand still, and this one has waited for as long as one may
    */
   take(budgetClass: BudgetClass, signal?: AbortSignal): Promise<BudgetGrant>;
-  /** Pauses every daemon on this key. `single`: after the pause one request at a time, until one succeeds. */
-  pause(pause: { readonly forMs: DurationMs; readonly single: boolean }): Promise<void>;
+  /**
+   * Pauses every daemon on this key: for as long as the service asked, or longer, since pauses grow until a success.
+   * `forMs` is 0 where it did not ask. `single`: after the pause one request at a time, until one succeeds.
+   * @returns how long the pause lasts
+   */
+  pause(pause: { readonly forMs: DurationMs; readonly single: boolean }): Promise<DurationMs>;
   /**
    * Tells that request after request brought no usable answer: all daemons wait, and one request at a time tries, after
    * waits that grow, until `serviceUp`. `reason` is shown to people: no secrets in it.

@@ -21,7 +21,7 @@ export interface ApiBudgetLedgerParts {
   readonly concurrentRequests?: number;
   /** Longer than any request takes: after this a permit that was not given back is taken for a dead daemon's. */
   readonly permitLifeMs?: DurationMs;
-  /** How pauses grow. A longer `Retry-After` takes their place. */
+  /** How pauses grow, those after a 429 too: each is twice as long as the one before, or as long as the service asked. */
   readonly pauseGrowth?: { readonly firstMs: DurationMs; readonly maxMs: DurationMs };
   /** Called when this daemon learns that the service is down, or answers again, whichever daemon found it. */
   readonly onStatus?: (standing: ServiceStatus) => void;
@@ -53,7 +53,8 @@ export type Reservation =
       readonly standstill: string | null;
     };
 
-type Pause =
+export type Pause =
+  /** `forMs`: as the service asked; shorter than the pause before it, it grows. */
   | { readonly kind: 'rate' | 'single'; readonly forMs: DurationMs }
   | { readonly kind: 'down'; readonly reason: string };
 
@@ -120,70 +121,28 @@ export function apiBudgetKeys(keyPrefix: string, accessId: string) {
 
 /** Makes the ledger. Slots are evenly spaced by Redis's own clock, so daemons need not agree on the time. */
 export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedger {
-  const { commands, requestsPerSecond, concurrentRequests = 10, permitLifeMs = 60_000 } = parts;
+  const { commands } = parts;
   const { firstMs, maxMs } = parts.pauseGrowth ?? { firstMs: 1_000, maxMs: 60_000 };
   const keys = apiBudgetKeys(parts.keyPrefix, parts.accessId);
-  const spacingMs = 1_000 / requestsPerSecond;
+  const terms = termsOf(parts);
   const faults = parts.faults ?? untoldFaults;
+  const onFailed = (error: unknown) => faults.met(faultName, error);
   const redisTime = makeRedisTime();
-  const nextPermit = makeWriteMarks();
-  const held = new Set<string>();
-  let returned: string[] = [];
+  const permits = makePermits((given) => commands.zrem(keys.permits, ...given), onFailed);
   let reportSuccess = false;
   const standing = makeStatusWatch({
     readDown: async () => (await commands.hget(keys.state, 'down')) ?? '',
     onStatus: parts.onStatus,
-    onFailed: (error) => faults.met(faultName, error),
+    onFailed,
   });
-
-  const terms = {
-    spacingUs: spacingMs * 1_000,
-    marginShare,
-    missedMaxUs: missedMaxMs * 1_000,
-    horizonUs: horizonMs * 1_000,
-    moreHorizonUs: moreHorizonMs * 1_000,
-    slackMaxUs: heldMaxMs * 1_000,
-    halfLifeMs: extraMargin.halfLifeMs,
-    permitsMax: concurrentRequests,
-    permitLifeMs,
-  };
-
-  function takeReturned(): readonly string[] {
-    const taken = returned;
-    returned = [];
-    return taken;
-  }
-
-  async function flushReturned(): Promise<void> {
-    const given = takeReturned();
-    // Lost ones come back by themselves when their life is over.
-    if (given.length === 0) return;
-    await commands.zrem(keys.permits, ...given).catch((error: unknown) => faults.met(faultName, error));
-  }
-
-  function judge(kind: 'full' | 'far' | 'paused', waitMs: DurationMs, down: string): Reservation {
-    // When one request at a time may go, a full house is a standstill too.
-    const standstill = down === '' ? 'The service asked for a pause.' : serviceIsDown(down);
-    if (kind === 'full') {
-      const retryInMs = Math.min(Math.max(spacingMs, fullRetryMs.min), fullRetryMs.max);
-      return { kind, retryInMs, standstill: reportSuccess ? standstill : null };
-    }
-    if (kind === 'paused') return { kind, retryInMs: Math.min(waitMs + 1, pausedRetryMaxMs), standstill };
-    // Spread, so that of several daemons not always the same one asks first.
-    return {
-      kind: 'far',
-      retryInMs: waitMs - horizonMs * (0.5 + Math.random() * 0.25),
-      standstill: null,
-    };
-  }
 
   return {
     reserve: async (count, slackMs) => {
-      const given = takeReturned();
-      const permits = Array.from({ length: count }, nextPermit);
+      const given = permits.takeReturned();
+      const wanted = Array.from({ length: count }, permits.next);
       // Of a process that is late, also its idea of Redis's clock is vague; it is infinitely so before the first answer.
       const heldMs = slackMs === 0 ? 0 : Math.min(slackMs + redisTime.uncertaintyMs(), heldMaxMs);
-      const args = { ...terms, given, wanted: permits, slackUs: Math.ceil(heldMs * 1_000) };
+      const args = { ...terms, given, wanted, slackUs: Math.ceil(heldMs * 1_000) };
       const sentAt = performance.now();
       try {
         const reply = await runScript(commands, reserveScript, { keys, args });
@@ -192,28 +151,29 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
         reportSuccess = report === 1;
         standing.learn(down);
         faults.over(faultName);
-        if (kind !== 'granted') return judge(kind, waitUs / 1_000, down);
+        if (kind !== 'granted')
+          return refusalOf(kind, {
+            waitMs: waitUs / 1_000,
+            down,
+            spacingMs: terms.spacingUs / 1_000,
+            reportSuccess,
+          });
         const slots = slotsUs.map((us, index) => {
-          const permit = permits[index] ?? '';
-          held.add(permit);
+          const permit = wanted[index] ?? '';
+          permits.hold(permit);
           return { permit, at: redisTime.toMonotonic(us / 1_000) };
         });
         return { kind, slots, single: reportSuccess, isProbe: down !== '' };
       } catch (error) {
         // Of an outage the connection tells why.
-        faults.met(faultName, error);
-        returned.push(...given);
+        onFailed(error);
+        permits.keep(given);
         const standstill = isRedisOutage(error) ? budgetIsAway : budgetFails;
         return { kind: 'away', retryInMs: awayRetryMs, standstill };
       }
     },
 
-    giveBack: (permit) => {
-      if (!held.delete(permit)) return;
-      returned.push(permit);
-      // The next reservation takes it along; when none comes in this turn, it goes alone.
-      if (returned.length === 1) setImmediate(() => void flushReturned());
-    },
+    giveBack: permits.giveBack,
 
     pause: async (pause) => {
       const args = { forMs: 0, reason: '', ...pause, firstMs, maxMs, ...extraMargin };
@@ -238,10 +198,97 @@ export function makeApiBudgetLedger(parts: ApiBudgetLedgerParts): ApiBudgetLedge
 
     close: async () => {
       standing.close();
+      const late = new Promise((resolve) => setTimeout(resolve, awayRetryMs).unref());
+      await Promise.race([permits.giveBackAll(), late]);
+    },
+  };
+}
+
+/** What the script of a reservation needs to know of the budget. */
+function termsOf({
+  requestsPerSecond,
+  concurrentRequests = 10,
+  permitLifeMs = 60_000,
+}: ApiBudgetLedgerParts) {
+  return {
+    spacingUs: 1_000_000 / requestsPerSecond,
+    marginShare,
+    missedMaxUs: missedMaxMs * 1_000,
+    horizonUs: horizonMs * 1_000,
+    moreHorizonUs: moreHorizonMs * 1_000,
+    slackMaxUs: heldMaxMs * 1_000,
+    halfLifeMs: extraMargin.halfLifeMs,
+    permitsMax: concurrentRequests,
+    permitLifeMs,
+  };
+}
+
+function refusalOf(
+  kind: 'full' | 'far' | 'paused',
+  of: {
+    readonly waitMs: DurationMs;
+    readonly down: string;
+    readonly spacingMs: DurationMs;
+    /** One request at a time may go: a full house is a standstill, too. */
+    readonly reportSuccess: boolean;
+  },
+): Reservation {
+  const standstill = of.down === '' ? 'The service asked for a pause.' : serviceIsDown(of.down);
+  switch (kind) {
+    case 'full': {
+      const retryInMs = Math.min(Math.max(of.spacingMs, fullRetryMs.min), fullRetryMs.max);
+      return { kind, retryInMs, standstill: of.reportSuccess ? standstill : null };
+    }
+    case 'paused':
+      return { kind, retryInMs: Math.min(of.waitMs + 1, pausedRetryMaxMs), standstill };
+    case 'far': {
+      // Spread, so that of several daemons not always the same one asks first.
+      const retryInMs = of.waitMs - horizonMs * (0.5 + Math.random() * 0.25);
+      return { kind, retryInMs, standstill: null };
+    }
+  }
+}
+
+/** The permits of this process: those in use, and those that go back with the next reservation or soon after. */
+function makePermits(
+  remove: (permits: readonly string[]) => Promise<unknown>,
+  onFailed: (error: unknown) => void,
+) {
+  const held = new Set<string>();
+  let returned: string[] = [];
+
+  function takeReturned(): readonly string[] {
+    const taken = returned;
+    returned = [];
+    return taken;
+  }
+
+  async function flush(): Promise<void> {
+    const given = takeReturned();
+    // Lost ones come back by themselves when their life is over.
+    if (given.length > 0) await remove(given).catch(onFailed);
+  }
+
+  return {
+    next: makeWriteMarks(),
+    hold: (permit: string) => {
+      held.add(permit);
+    },
+    takeReturned,
+    /** Keeps what a reservation that failed did not take along. */
+    keep: (permits: readonly string[]) => {
+      returned.push(...permits);
+    },
+    giveBack: (permit: string) => {
+      if (!held.delete(permit)) return;
+      returned.push(permit);
+      // The next reservation takes it along; when none comes in this turn, it goes alone.
+      if (returned.length === 1) setImmediate(() => void flush());
+    },
+    giveBackAll: () => {
       returned.push(...held);
       held.clear();
-      const late = new Promise((resolve) => setTimeout(resolve, awayRetryMs).unref());
-      await Promise.race([flushReturned(), late]);
+      return flush();
     },
   };
 }

@@ -76,6 +76,7 @@ function aBudget(): BudgetFake {
     },
     pause: async (pause) => {
       pauses.push(pause);
+      return pause.forMs;
     },
     succeeded: async () => {
       successes += 1;

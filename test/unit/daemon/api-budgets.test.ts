@@ -4,10 +4,14 @@ import { PausedTooLong } from '../../../src/orchestrator/ports/api-budget.ts';
 import { outageReasons } from '../../../src/rollout/status/api-budget-status.ts';
 
 describe('the API budget of one command', () => {
-  it('waits for a short pause', async () => {
+  it('pauses longer each time, unless the service asks for more, until a success', async () => {
     const budget = makeLocalApiBudget(4);
-    await budget.pause({ forMs: 50, single: false });
-    expect((await budget.take('operator')).waitedMs).toBeGreaterThanOrEqual(48);
+    const pause = (forMs: number) => budget.pause({ forMs, single: false });
+    const lastsMs: number[] = [];
+    for (const forMs of [0, 0, 30_000, 0, 0, 0, 0, 0]) lastsMs.push((await pause(forMs)) / 1_000);
+    expect(lastsMs).toEqual([1, 2, 30, 8, 16, 32, 60, 60]);
+    await budget.succeeded();
+    expect(await pause(0)).toBe(1_000);
   });
 
   it('tells a wait that a person notices, once a pause, and why', async () => {

@@ -9,7 +9,6 @@ import {
   makeApiBudgetDispatcher,
   makeRedisApiBudget,
   type RedisApiBudget,
-  type RedisApiBudgetParts,
 } from '../../../../src/redis/api-budget/api-budget.ts';
 import { makeApiBudgetLedger, type Reservation } from '../../../../src/redis/api-budget/ledger.ts';
 import { useRedis } from '../../../support/redis/redis.ts';
@@ -23,11 +22,17 @@ afterEach(async () => {
   await Promise.all(budgets.splice(0).map((budget) => budget.close()));
 });
 
-function partsOf(keyPrefix: string, parts: Partial<RedisApiBudgetParts>): RedisApiBudgetParts {
+function partsOf(
+  keyPrefix: string,
+  parts: Partial<Parameters<typeof makeRedisApiBudget>[0]>,
+): Parameters<typeof makeRedisApiBudget>[0] {
   return { commands: redis.connect().commands, keyPrefix, accessId, requestsPerSecond: 400, ...parts };
 }
 
-function aBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {}): RedisApiBudget {
+function aBudget(
+  keyPrefix: string,
+  parts: Partial<Parameters<typeof makeRedisApiBudget>[0]> = {},
+): RedisApiBudget {
   const budget = makeRedisApiBudget(partsOf(keyPrefix, parts));
   budgets.push(budget);
   return budget;
@@ -40,7 +45,10 @@ interface HeardBudget {
 }
 
 /** A budget of which a test hears what Redis answers it. */
-function aHeardBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {}): HeardBudget {
+function aHeardBudget(
+  keyPrefix: string,
+  parts: Partial<Parameters<typeof makeRedisApiBudget>[0]> = {},
+): HeardBudget {
   const allParts = partsOf(keyPrefix, parts);
   const ledger = makeApiBudgetLedger(allParts);
   const heard: Reservation[] = [];
@@ -291,7 +299,7 @@ describe('a service that is down', () => {
   const reason = 'getUpgradeTask: answered 503.';
   const pauseGrowth = { firstMs: 10, maxMs: 35 };
 
-  function aWatchedBudget(keyPrefix: string, parts: Partial<RedisApiBudgetParts> = {}) {
+  function aWatchedBudget(keyPrefix: string, parts: Partial<Parameters<typeof makeRedisApiBudget>[0]> = {}) {
     const told: ServiceStatus[] = [];
     const onStatus = (standing: ServiceStatus) => told.push(standing);
     return { ...aHeardBudget(keyPrefix, { pauseGrowth, onStatus, ...parts }), told };

@@ -69,7 +69,7 @@ describe('two daemons on one access key', () => {
       const api = await aCollectorApi(() => undefined, {
         baseUrl: `${service.server.url}/api`,
         budget,
-        pauseScale: 0.001,
+        signInPauseMs: 60,
       });
       return { fleet: api.fleet, told, throttled: api.throttled };
     };

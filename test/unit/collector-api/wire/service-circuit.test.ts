@@ -9,7 +9,7 @@ function aCircuit() {
   const told: string[] = [];
   const budget: ApiBudget = {
     take: async () => grant,
-    pause: async () => undefined,
+    pause: async () => 0,
     succeeded: async () => undefined,
     serviceDown: async (reason) => {
       told.push(reason);

@@ -1,0 +1,104 @@
+import type { DurationMs } from '../../base/time.ts';
+import { type ApiBudgetLedger, budgetIsAway, lateMaxMs, type Reservation, type Slot } from './ledger.ts';
+import type { Nap } from './nap.ts';
+import type { SlotSlack } from './slot-slack.ts';
+import type { WaitingRequests } from './waiting-requests.ts';
+
+export interface DispatchParts {
+  readonly ledger: Pick<ApiBudgetLedger, 'reserve' | 'giveBack'>;
+  readonly requests: WaitingRequests;
+  readonly slack: SlotSlack;
+  readonly nap: Nap;
+  /** False while a pause lasts that this process knows of. */
+  readonly maySend: () => boolean;
+  readonly isClosed: () => boolean;
+}
+
+type Granted = Extract<Reservation, { kind: 'granted' }>;
+
+// A reservation takes a millisecond; a connection that lost its Redis keeps the call until it is back.
+const reservedWithinMs: DurationMs = 2_000;
+
+// Slots asked for in one call; only near ones are given, so more would not come anyway.
+const slotsPerCallMax = 8;
+
+/** Reserves slots and uses them until no request waits. */
+export async function dispatchWhileWaiting(parts: DispatchParts): Promise<void> {
+  const { requests, nap, isClosed } = parts;
+  while (requests.size > 0 && !isClosed()) {
+    const { slackMs } = parts.slack;
+    const reservation = await reserve(parts, slackMs);
+    if (reservation.kind !== 'granted') await waitOut(parts, reservation);
+    else {
+      await useAll(parts, reservation, slackMs);
+      // Others get as much of the rate as was held up for this one.
+      if (slackMs > 0 && requests.size > 0 && !isClosed()) await nap.sleep(slackMs, false);
+    }
+  }
+}
+
+/** However long Redis takes to answer, no request waits longer for it than for any other standstill. */
+async function reserve({ ledger, requests }: DispatchParts, slackMs: DurationMs): Promise<Reservation> {
+  const refuse = (): void => {
+    timer = setTimeout(refuse, requests.refuseLate(budgetIsAway));
+  };
+  let timer = setTimeout(refuse, reservedWithinMs);
+  try {
+    return await ledger.reserve(Math.min(requests.size, slotsPerCallMax), slackMs);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function waitOut(
+  { requests, nap }: DispatchParts,
+  { kind, retryInMs, standstill }: Exclude<Reservation, { kind: 'granted' }>,
+): Promise<void> {
+  const refuseInMs = standstill === null ? retryInMs : requests.refuseLate(standstill);
+  if (requests.size > 0) await nap.sleep(Math.min(retryInMs, refuseInMs), kind === 'full');
+}
+
+/** Uses each slot at its instant, and gives back those that are reached too late. */
+async function useAll(parts: DispatchParts, granted: Granted, slackMs: DurationMs): Promise<void> {
+  const { ledger, slack } = parts;
+  let missedByMs: DurationMs | undefined;
+  let usedLateMs: DurationMs | undefined;
+  for (const slot of granted.slots) {
+    const lateMs = await waitFor(parts, slot);
+    if (lateMs > lateMaxMs + slackMs) {
+      missedByMs = lateMs;
+      ledger.giveBack(slot.permit);
+    } else {
+      usedLateMs = lateMs;
+      use(parts, slot, granted);
+    }
+  }
+  if (usedLateMs !== undefined) slack.used(usedLateMs);
+  else if (missedByMs !== undefined) slack.missed(missedByMs);
+}
+
+/** Waits for the slot's instant. @returns how late it is then */
+async function waitFor({ nap, isClosed }: DispatchParts, { at }: Slot): Promise<DurationMs> {
+  for (let left = at - performance.now(); left > 0 && !isClosed(); left = at - performance.now()) {
+    await nap.sleep(left, false);
+  }
+  return performance.now() - at;
+}
+
+/** Gives the slot to the request that is first in line now. */
+function use(
+  { ledger, requests, nap, maySend }: DispatchParts,
+  { permit }: Slot,
+  { single, isProbe }: Granted,
+): void {
+  const request = maySend() ? requests.takeNext() : undefined;
+  if (request === undefined) {
+    ledger.giveBack(permit);
+    return;
+  }
+  const giveBack = (): void => {
+    ledger.giveBack(permit);
+    nap.permitReturned();
+  };
+  request.grant({ waitedMs: performance.now() - request.since, single, isProbe, giveBack });
+}

@@ -1,0 +1,65 @@
+import type { DurationMs } from '../../base/time.ts';
+import { type BudgetClass, type BudgetGrant, PausedTooLong } from '../../orchestrator/ports/api-budget.ts';
+import { makeWaitingLine } from './waiting-line.ts';
+
+/** The requests of this process that wait for a slot. */
+export interface WaitingRequests {
+  readonly size: number;
+  /** @throws the signal's reason when it is aborted from now on, or what the request was refused with */
+  wait(budgetClass: BudgetClass, signal: AbortSignal | undefined): Promise<BudgetGrant>;
+  /** Takes the request that is first now out of the line. */
+  takeNext(): WaitingRequest | undefined;
+  /** Refuses the requests that have waited long enough. @returns after how long the next one will have */
+  refuseLate(standstill: string): DurationMs;
+  refuseAll(reason: Error): void;
+}
+
+export interface WaitingRequest {
+  /** By the monotonic clock. */
+  readonly since: number;
+  readonly grant: (grant: BudgetGrant) => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+/** @param waitMaxMs how long a request waits at most while no request is sent */
+export function makeWaitingRequests(waitMaxMs: DurationMs): WaitingRequests {
+  const line = makeWaitingLine<WaitingRequest>();
+  return {
+    get size() {
+      return line.size;
+    },
+    wait: (budgetClass, signal) =>
+      new Promise((resolve, reject) => {
+        const onAbort = () => request.refuse(signal?.reason);
+        const settle = () => signal?.removeEventListener('abort', onAbort);
+        const request: WaitingRequest = {
+          since: performance.now(),
+          grant: (grant) => {
+            settle();
+            resolve(grant);
+          },
+          refuse: (reason) => {
+            settle();
+            line.remove(request);
+            reject(reason);
+          },
+        };
+        signal?.addEventListener('abort', onAbort);
+        line.add(budgetClass, request);
+      }),
+    takeNext: () => line.takeNext(),
+    refuseLate: (standstill) => {
+      const now = performance.now();
+      let nextMs = waitMaxMs;
+      for (const request of line.all()) {
+        const leftMs = request.since + waitMaxMs - now;
+        if (leftMs <= 0) request.refuse(new PausedTooLong(standstill));
+        else nextMs = Math.min(nextMs, leftMs);
+      }
+      return nextMs;
+    },
+    refuseAll: (reason) => {
+      for (const request of line.all()) request.refuse(reason);
+    },
+  };
+}
