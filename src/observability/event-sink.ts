@@ -1,4 +1,3 @@
-import { assertNever } from '../base/assert.ts';
 import type { DaemonNote, EventSink } from '../orchestrator/ports/event-sink.ts';
 import type { HoldEntry } from '../orchestrator/ports/fleet-register.ts';
 import type { RolloutEvent, RolloutEventName } from '../rollout/model/events.ts';
@@ -80,10 +79,7 @@ export function makeEventSink(parts: EventSinkParts): EventSink {
       for (const tell of alsoReport) project(() => tell(event));
     },
     note: (note) => {
-      project(() => {
-        const { level, fields } = noteLine(note);
-        logger.write(level, fields);
-      });
+      project(() => logNote(logger, note));
       project(() => countNote(metrics, note));
     },
   };
@@ -109,119 +105,100 @@ function logEvent(logger: Logger, event: RolloutEvent): void {
   });
 }
 
-/** A note as a line of the log. */
-function noteLine(note: DaemonNote): { readonly level: LogLevel; readonly fields: LogFields } {
-  const { event } = note;
+/** The level of each note: `error` for what stays broken until a person acts, `warn` for what heals itself. */
+const noteLevels: Readonly<Record<DaemonNote['event'], LogLevel>> = {
+  'scan.finished': 'info',
+  'scan.failed': 'warn',
+  'poll.failed': 'warn',
+  'step.failed': 'error',
+  'reconcile.failed': 'error',
+  'backgroundTask.failed': 'error',
+  'inventory.incomplete': 'warn',
+  'record.newer': 'warn',
+  'record.broken': 'error',
+  'build.held': 'info',
+  'build.released': 'info',
+  'collector.held': 'info',
+  'collector.released': 'info',
+  'metrics.incomplete': 'warn',
+  'metrics.complete': 'info',
+  'leader.acquired': 'info',
+  'leader.lost': 'info',
+  'policy.orphaned': 'warn',
+  'rollout.foreign': 'error',
+  'config.outdated': 'warn',
+  'config.differs': 'info',
+  'config.agreed': 'info',
+  'config.reloaded': 'info',
+  'config.refused': 'error',
+  'redis.unreachable': 'warn',
+  'redis.reachable': 'info',
+  'redis.unwritable': 'error',
+  'redis.writable': 'info',
+  'redis.fault': 'error',
+  'redis.faultOver': 'info',
+  'redis.forbidden': 'error',
+  'redis.allowed': 'info',
+  'redis.risk': 'warn',
+  'redis.emptied': 'error',
+  'service.down': 'warn',
+  'service.up': 'info',
+  'service.moved': 'warn',
+  'service.paused': 'warn',
+  'service.throttled': 'warn',
+  'daemon.starved': 'warn',
+  'daemon.started': 'info',
+  'daemon.stopping': 'info',
+  'daemon.stopped': 'info',
+};
+
+function logNote(logger: Logger, note: DaemonNote): void {
+  const reason = reasonOf(note);
+  // Named one by one, as the fields of events are.
+  logger.write(levelOf(note), {
+    event: note.event,
+    ...('policy' in note && note.policy !== undefined && { policy: note.policy }),
+    ...('rollout' in note && { rollout: note.rollout }),
+    ...('collectorId' in note && { collectorId: note.collectorId }),
+    ...('subject' in note && subjectOf(note)),
+    ...(reason !== undefined && { reason }),
+    ...('by' in note && { by: note.by }),
+    ...('pauseMs' in note && { durationMs: note.pauseMs }),
+    ...('error' in note && note.error !== undefined && { error: note.error }),
+  });
+}
+
+function levelOf(note: DaemonNote): LogLevel {
+  // The scan did not come to a result at all; the daemon alone holds the build until a person has looked.
+  if (note.event === 'scan.failed' && note.error !== undefined) return 'error';
+  if (note.event === 'build.held' && note.by === 'daemon') return 'error';
+  return noteLevels[note.event];
+}
+
+function reasonOf(note: DaemonNote): string | undefined {
   switch (note.event) {
     case 'scan.finished':
-      return { level: 'info', fields: { event, policy: note.policy, reason: note.result } };
-    case 'inventory.incomplete':
-      return { level: 'warn', fields: { event, reason: note.reason } };
-    case 'scan.failed': {
-      const { policy, reason, error } = note;
-      return error === undefined
-        ? { level: 'warn', fields: { event, policy, reason } }
-        : { level: 'error', fields: { event, policy, reason, error } };
-    }
-    case 'record.newer':
-      return { level: 'warn', fields: { event, reason: note.reason } };
-    case 'record.broken':
-      return { level: 'error', fields: { event, reason: note.reason } };
-    case 'poll.failed':
-      return { level: 'warn', fields: { event, rollout: note.rollout, reason: note.reason } };
-    case 'build.held':
-    case 'build.released':
-    case 'collector.held':
-    case 'collector.released':
-      return auditLine(note);
-    case 'metrics.incomplete':
-      return { level: 'warn', fields: { event, error: note.error } };
-    case 'leader.acquired':
-    case 'leader.lost':
-    case 'metrics.complete':
-      return { level: 'info', fields: { event } };
-    case 'redis.unreachable':
-    case 'redis.risk':
-      return { level: 'warn', fields: { event, reason: note.reason } };
-    case 'policy.orphaned': {
-      const { policy, rollout, reason } = note;
-      return { level: 'warn', fields: { event, policy, rollout, reason } };
-    }
-    case 'config.outdated':
-      return { level: 'warn', fields: { event, policy: note.policy, reason: note.reason } };
-    case 'config.differs':
-    case 'config.agreed':
-      return { level: 'info', fields: { event, policy: note.policy, reason: note.reason } };
-    case 'config.reloaded':
-      return { level: 'info', fields: { event, by: note.by, reason: note.reason } };
-    case 'config.refused': {
-      const reason = `The config file has mistakes, and nothing was changed. ${note.reason}`;
-      return { level: 'error', fields: { event, by: note.by, reason } };
-    }
-    case 'rollout.foreign': {
-      const { policy, rollout, reason } = note;
-      return { level: 'error', fields: { event, policy, rollout, reason } };
-    }
-    case 'redis.unwritable':
-    case 'redis.fault':
-    case 'redis.forbidden':
-    case 'redis.emptied':
-      return { level: 'error', fields: { event, reason: note.reason } };
-    case 'redis.reachable':
-    case 'redis.faultOver':
-    case 'redis.writable':
-    case 'redis.allowed':
-      return { level: 'info', fields: { event, reason: note.reason } };
-    case 'service.down':
-      return { level: 'warn', fields: { event, reason: note.reason } };
-    case 'service.up':
-      return { level: 'info', fields: { event, reason: note.reason } };
-    case 'service.moved': {
-      const reason = `This account is served at ${note.baseUrl}, which is used from now on: set service.baseUrl to it.`;
-      return { level: 'warn', fields: { event, reason } };
-    }
-    case 'service.paused':
-    case 'service.throttled':
-      return { level: 'warn', fields: { event, reason: note.reason, durationMs: note.pauseMs } };
-    case 'step.failed': {
-      const { rollout, collectorId, error } = note;
-      return { level: 'error', fields: { event, rollout, collectorId, error } };
-    }
-    case 'reconcile.failed':
-      return { level: 'error', fields: { event, rollout: note.rollout, error: note.error } };
+      return note.result;
     case 'backgroundTask.failed':
-      return { level: 'error', fields: { event, reason: note.backgroundTask, error: note.error } };
-    case 'daemon.starved': {
-      const reason = `This process gets to its work late: ${note.reason}. Give it more CPU, or a shorter way to Redis and the service.`;
-      return { level: 'warn', fields: { event, reason } };
-    }
+      return note.backgroundTask;
+    case 'config.refused':
+      return `The config file has mistakes, and nothing was changed. ${note.reason}`;
+    case 'service.moved':
+      return `This account is served at ${note.baseUrl}, which is used from now on: set service.baseUrl to it.`;
+    case 'daemon.starved':
+      return `This process gets to its work late: ${note.reason}. Give it more CPU, or a shorter way to Redis and the service.`;
     case 'daemon.started':
     case 'daemon.stopping':
     case 'daemon.stopped':
-      return { level: 'info', fields: { event, reason: note.detail } };
+      return note.detail;
     default:
-      return assertNever(note);
+      return 'reason' in note ? note.reason : undefined;
   }
 }
 
-/** A build that nobody but the daemon holds stays held until a person has looked. */
-function auditLine(note: Extract<DaemonNote, HoldEntry>): {
-  readonly level: LogLevel;
-  readonly fields: LogFields;
-} {
-  const { event, policy, subject, by, reason } = note;
-  const isCall = event === 'build.held' && by === 'daemon';
+function subjectOf({ event, subject }: HoldEntry): Pick<LogFields, 'build' | 'collectorId'> {
   const isBuild = event === 'build.held' || event === 'build.released';
-  return {
-    level: isCall ? 'error' : 'info',
-    fields: {
-      event,
-      ...(policy !== undefined && { policy }),
-      ...(isBuild ? { build: subject } : { collectorId: Number(subject) }),
-      reason,
-      by,
-    },
-  };
+  return isBuild ? { build: subject } : { collectorId: Number(subject) };
 }
 
 function countNote(metrics: Metrics, note: DaemonNote): void {

@@ -123,155 +123,29 @@ const misnamedDefaults = [
 
 /** Makes the metrics of this daemon (DESIGN §5, Metrics). No label holds a collector or a rollout id. */
 export function makeMetrics(parts: MetricsParts): Metrics {
-  const own = new Registry();
+  const registry = new Registry();
   const installation = parts.installation === undefined ? {} : { installation: parts.installation };
-  own.setDefaultLabels(installation);
-  const registers = [own];
-  new Gauge({
-    name: 'upwave_build_info',
-    help: 'Always 1. The label has the version of this daemon.',
-    labelNames: ['version'],
-    registers,
-  }).set({ version: parts.version }, 1);
-  const outcomes = new Counter({
-    name: 'upwave_upgrade_outcomes_total',
-    help: 'Upgrades that ended, by outcome.',
-    labelNames: ['policy', 'outcome'],
-    registers,
-  });
-  const attempts = new Counter({
-    name: 'upwave_upgrade_attempts_total',
-    help: 'Attempts that ended, by the class of their failure or by their outcome.',
-    labelNames: ['policy', 'class'],
-    registers,
-  });
-  const durations = new Histogram({
-    name: 'upwave_upgrade_duration_seconds',
-    help: 'Time from the first upgrade task of a collector until its upgrade ended, whatever the outcome.',
-    labelNames: ['policy'],
-    buckets: upgradeDurationBuckets,
-    registers,
-  });
-  const seenDelays = new Histogram({
-    name: 'upwave_outcome_seen_delay_seconds',
-    help: 'Time from the end of an upgrade task at the service until a poll showed it, at most: since the poll before.',
-    buckets: seenDelayBuckets,
-    registers,
-  });
-  const apiRequests = new Counter({
-    name: 'upwave_api_requests_total',
-    help: 'Requests to the Collector Management API, by operation and HTTP status. Status `none`: no answer.',
-    labelNames: ['operation', 'status'],
-    registers,
-  });
-  const apiDurations = new Histogram({
-    name: 'upwave_api_request_duration_seconds',
-    help: 'Time from sending a request to the Collector Management API until its answer was complete.',
-    labelNames: ['operation'],
-    buckets: apiDurationBuckets,
-    registers,
-  });
-  const budgetWaits = new Histogram({
-    name: 'upwave_api_budget_wait_seconds',
-    help: 'Time that requests waited for their place in the shared API budget, by class.',
-    labelNames: ['class'],
-    buckets: budgetWaitBuckets,
-    registers,
-  });
-  const throttled = new Counter({
-    name: 'upwave_api_throttled_total',
-    help: 'Answers which paused all requests: 429, or 401 from the sign-in throttle.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const redis = new Gauge({
-    name: 'upwave_redis_up',
-    help: '1 while this daemon reaches Redis, else 0.',
-    registers,
-  });
-  const refusals = new Gauge({
-    name: 'upwave_redis_right_refused',
-    help: '1 for each right that this daemon needs and Redis refuses. No series while Redis refuses none.',
-    labelNames: ['right'],
-    registers,
-  });
-  const emptied = new Counter({
-    name: 'upwave_redis_emptied_total',
-    help: 'Data losses of Redis that this daemon noticed.',
-    registers,
-  });
-  const outdated = new Gauge({
-    name: 'upwave_config_outdated',
-    help: '1 while another daemon has a newer config of the policy, else 0.',
-    labelNames: ['policy'],
-    registers,
-  });
-  const configGood = new Gauge({
-    name: 'upwave_config_last_reload_successful',
-    help: '1 when the last reading of the config file succeeded, 0 when the file had mistakes.',
-    registers,
-  });
-  const configGoodAt = new Gauge({
-    name: 'upwave_config_last_reload_success_timestamp_seconds',
-    help: 'When the config file was last read without a mistake, in seconds since the epoch.',
-    registers,
-  });
-  new Gauge({
-    name: 'upwave_config_unread',
-    help: '1 while the config file has changes that this daemon has not read, else 0.',
-    registers,
-    collect() {
-      this.set(parts.isConfigUnread?.() === true ? 1 : 0);
-    },
-  });
-  const rolloutEvents = new Counter({
-    name: 'upwave_rollout_events_total',
-    help: 'Events of rollouts, waves, gates and strata that this daemon caused, by name.',
-    labelNames: ['policy', 'event'],
-    registers,
-  });
-  const inventoryReadAt = new Gauge({
-    name: 'upwave_inventory_read_timestamp_seconds',
-    help: 'When this daemon last read the whole inventory, in seconds since the epoch. 0: not yet.',
-    registers,
-  });
-  new Gauge({
-    name: 'upwave_foreign_rollouts',
-    help: 'Running rollouts that this daemon leaves alone because they belong to another account.',
-    registers,
-    collect() {
-      this.set(parts.foreignRollouts?.() ?? 0);
-    },
-  });
-  const leader = new Gauge({
-    name: 'upwave_leader',
-    help: '1 while this daemon leads, else 0.',
-    registers,
-  });
-  const service = new Gauge({
-    name: 'upwave_service_up',
-    help: '1 while the Collector Management API answers, 0 during an outage.',
-    registers,
-  });
-  service.set(1);
-  collectDefaultMetrics({ register: own });
-  for (const name of misnamedDefaults) own.removeSingleMetric(name);
+  registry.setDefaultLabels(installation);
+  const series = makeSeries(registry);
+  series
+    .gauge('build_info', 'Always 1. The label has the version of this daemon.', ['version'])
+    .set({ version: parts.version }, 1);
+  const upgrades = makeUpgradeMetrics(series);
+  const config = makeConfigMetrics(series, parts);
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamedDefaults) registry.removeSingleMetric(name);
 
   let policies: readonly string[] = [];
   const setPolicies = (present: readonly string[]): void => {
-    for (const policy of policies) if (!present.includes(policy)) outdated.remove({ policy });
+    for (const policy of policies) if (!present.includes(policy)) config.forget(policy);
     for (const policy of present) {
       if (policies.includes(policy)) continue;
-      for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
-      for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
-      for (const event of countedEvents) rolloutEvents.inc({ policy, event }, 0);
-      durations.zero({ policy });
-      outdated.set({ policy }, 0);
+      upgrades.begin(policy);
+      config.setConfig(policy, 'newest');
     }
     policies = [...present];
   };
   setPolicies(parts.policies);
-  for (const reason of ['429', '401']) throttled.inc({ reason }, 0);
 
   const shared = makeSharedStateMetrics({
     installation,
@@ -280,6 +154,77 @@ export function makeMetrics(parts: MetricsParts): Metrics {
     ...(parts.onStateRead === undefined ? {} : { onStateRead: parts.onStateRead }),
   });
   return {
+    ...upgrades,
+    ...config,
+    ...makeApiMetrics(series),
+    ...makeStateMetrics(series, parts),
+    setPolicies,
+    expose: async () => {
+      const sharedBody = await shared.expose();
+      const body = await registry.metrics();
+      return { contentType: registry.contentType, body: sharedBody === '' ? body : `${body}\n${sharedBody}` };
+    },
+  };
+}
+
+type Series = ReturnType<typeof makeSeries>;
+
+function makeSeries(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: (name: string, help: string, labelNames: string[] = []) =>
+      new Counter({ name: `upwave_${name}`, help, labelNames, registers }),
+    gauge: (name: string, help: string, labelNames: string[] = []) =>
+      new Gauge({ name: `upwave_${name}`, help, labelNames, registers }),
+    /** A gauge that is asked at each scrape. */
+    asked: (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name: `upwave_${name}`,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      }),
+    histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+      new Histogram({ name: `upwave_${name}`, help, labelNames, buckets, registers }),
+  };
+}
+
+function makeUpgradeMetrics({ counter, histogram }: Series) {
+  const outcomes = counter('upgrade_outcomes_total', 'Upgrades that ended, by outcome.', [
+    'policy',
+    'outcome',
+  ]);
+  const attempts = counter(
+    'upgrade_attempts_total',
+    'Attempts that ended, by the class of their failure or by their outcome.',
+    ['policy', 'class'],
+  );
+  const durations = histogram(
+    'upgrade_duration_seconds',
+    'Time from the first upgrade task of a collector until its upgrade ended, whatever the outcome.',
+    upgradeDurationBuckets,
+    ['policy'],
+  );
+  const seenDelays = histogram(
+    'outcome_seen_delay_seconds',
+    'Time from the end of an upgrade task at the service until a poll showed it, at most: since the poll before.',
+    seenDelayBuckets,
+  );
+  const rolloutEvents = counter(
+    'rollout_events_total',
+    'Events of rollouts, waves, gates and strata that this daemon caused, by name.',
+    ['policy', 'event'],
+  );
+  return {
+    /** Counters start at zero, so that a first failure shows as an increase. */
+    begin: (policy: string): void => {
+      for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
+      for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
+      for (const event of countedEvents) rolloutEvents.inc({ policy, event }, 0);
+      durations.zero({ policy });
+    },
     upgradeEnded: ({ policy, outcome, durationMs }) => {
       outcomes.inc({ policy, outcome });
       if (isDuration(durationMs)) durations.observe({ policy }, durationMs / 1_000);
@@ -288,36 +233,105 @@ export function makeMetrics(parts: MetricsParts): Metrics {
       if (isDuration(seenDelayMs)) seenDelays.observe(seenDelayMs / 1_000);
     },
     attemptEnded: (attempt) => attempts.inc({ policy: attempt.policy, class: attempt.class }),
+    rolloutEvent: ({ policy, event }) => rolloutEvents.inc({ policy, event }),
+  } satisfies Partial<Metrics> & { begin: unknown };
+}
+
+function makeApiMetrics({ counter, gauge, histogram }: Series) {
+  const requests = counter(
+    'api_requests_total',
+    'Requests to the Collector Management API, by operation and HTTP status. Status `none`: no answer.',
+    ['operation', 'status'],
+  );
+  const durations = histogram(
+    'api_request_duration_seconds',
+    'Time from sending a request to the Collector Management API until its answer was complete.',
+    apiDurationBuckets,
+    ['operation'],
+  );
+  const budgetWaits = histogram(
+    'api_budget_wait_seconds',
+    'Time that requests waited for their place in the shared API budget, by class.',
+    budgetWaitBuckets,
+    ['class'],
+  );
+  const throttled = counter(
+    'api_throttled_total',
+    'Answers which paused all requests: 429, or 401 from the sign-in throttle.',
+    ['reason'],
+  );
+  for (const reason of ['429', '401']) throttled.inc({ reason }, 0);
+  const service = gauge('service_up', '1 while the Collector Management API answers, 0 during an outage.');
+  service.set(1);
+  return {
     apiAnswered: ({ operation, status, durationMs }) => {
-      apiRequests.inc({ operation, status: statusLabel(status) });
-      if (isDuration(durationMs)) apiDurations.observe({ operation }, durationMs / 1_000);
+      requests.inc({ operation, status: statusLabel(status) });
+      if (isDuration(durationMs)) durations.observe({ operation }, durationMs / 1_000);
     },
     budgetTaken: (grant) => {
       if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
     },
     apiThrottled: (reason) => throttled.inc({ reason }),
-    setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
     setService: (standing) => service.set(standing === 'up' ? 1 : 0),
-    setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),
-    redisEmptied: () => emptied.inc(),
+  } satisfies Partial<Metrics>;
+}
+
+function makeConfigMetrics({ gauge, asked }: Series, { isConfigUnread }: MetricsParts) {
+  const outdated = gauge(
+    'config_outdated',
+    '1 while another daemon has a newer config of the policy, else 0.',
+    ['policy'],
+  );
+  const isGood = gauge(
+    'config_last_reload_successful',
+    '1 when the last reading of the config file succeeded, 0 when the file had mistakes.',
+  );
+  const goodAt = gauge(
+    'config_last_reload_success_timestamp_seconds',
+    'When the config file was last read without a mistake, in seconds since the epoch.',
+  );
+  asked('config_unread', '1 while the config file has changes that this daemon has not read, else 0.', () =>
+    isConfigUnread?.() === true ? 1 : 0,
+  );
+  return {
+    forget: (policy: string): void => outdated.remove({ policy }),
     setConfig: (policy, standing) => outdated.set({ policy }, standing === 'outdated' ? 1 : 0),
-    setPolicies,
     configRead: (reading) => {
-      configGood.set(reading.kind === 'good' ? 1 : 0);
-      if (reading.kind === 'good') configGoodAt.set(reading.at / 1_000);
+      isGood.set(reading.kind === 'good' ? 1 : 0);
+      if (reading.kind === 'good') goodAt.set(reading.at / 1_000);
     },
-    rolloutEvent: ({ policy, event }) => rolloutEvents.inc({ policy, event }),
-    inventoryRead: (at) => inventoryReadAt.set(at / 1_000),
+  } satisfies Partial<Metrics> & { forget: unknown };
+}
+
+/** What this daemon knows of itself, of Redis and of the inventory. */
+function makeStateMetrics({ counter, gauge, asked }: Series, { foreignRollouts }: MetricsParts) {
+  const leader = gauge('leader', '1 while this daemon leads, else 0.');
+  const redis = gauge('redis_up', '1 while this daemon reaches Redis, else 0.');
+  const refusals = gauge(
+    'redis_right_refused',
+    '1 for each right that this daemon needs and Redis refuses. No series while Redis refuses none.',
+    ['right'],
+  );
+  const dataLosses = counter('redis_emptied_total', 'Data losses of Redis that this daemon noticed.');
+  const inventoryReadAt = gauge(
+    'inventory_read_timestamp_seconds',
+    'When this daemon last read the whole inventory, in seconds since the epoch. 0: not yet.',
+  );
+  asked(
+    'foreign_rollouts',
+    'Running rollouts that this daemon leaves alone because they belong to another account.',
+    () => foreignRollouts?.() ?? 0,
+  );
+  return {
+    setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
+    setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),
     setRedisRefusals: (rights) => {
       refusals.reset();
       for (const right of rights) refusals.set({ right }, 1);
     },
-    expose: async () => {
-      const sharedBody = await shared.expose();
-      const body = await own.metrics();
-      return { contentType: own.contentType, body: sharedBody === '' ? body : `${body}\n${sharedBody}` };
-    },
-  };
+    redisEmptied: () => dataLosses.inc(),
+    inventoryRead: (at) => inventoryReadAt.set(at / 1_000),
+  } satisfies Partial<Metrics>;
 }
 
 /** Clocks of two machines may disagree: a negative time is no observation. */

@@ -117,58 +117,79 @@ async function readWithin(
 }
 
 function makeGauges(registry: Registry): (state: SharedState) => void {
-  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-    new Gauge<Label>({ name: `upwave_${name}`, help, labelNames, registers: [registry] });
-  const upgrades = gauge('upgrades', 'Planned collectors by wave and state of their upgrade.', [
-    'policy',
-    'wave',
-    'state',
+  const gauge: MakeGauge = (name, help, labelNames = []) =>
+    new Gauge({ name: `upwave_${name}`, help, labelNames, registers: [registry] });
+  const showRollout = makeRolloutGauges(gauge);
+  const showActive = makeActiveGauges(gauge);
+  const showWave = makeWaveGauges(gauge);
+  const standstill = gauge(
+    'api_pause_seconds',
+    'Remaining time for which all requests wait, because of a 429 or an outage. 0: no wait.',
+  );
+  const fleet = gauge('fleet_collectors', 'Installed collectors by build and liveness.', [
+    'version',
+    'alive',
   ]);
-  const inFlight = gauge('in_flight', 'Upgrades that may be running at the service.', ['policy']);
-  const concurrency = gauge('concurrency_limit', 'Upgrades that may run at the service at once.', ['policy']);
+  const showScans = makeScanGauges(gauge);
+  const jobs = gauge('queue_jobs', 'Jobs in the queue by state.', ['state']);
+  return (state) => {
+    for (const status of currentOfEachPolicy(state.statuses)) {
+      showRollout(status, state.statuses);
+      if (status.endedAt !== null) continue;
+      showActive(status, originOf(status, state.statuses));
+      for (const wave of status.waves) showWave(status.policy, wave);
+    }
+    standstill.set(state.outageMs / 1_000);
+    for (const count of boundVersions(state.fleet)) {
+      // A collector says itself what it runs.
+      fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);
+    }
+    showScans(state.scans);
+    for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
+  };
+}
+
+type MakeGauge = (name: string, help: string, labelNames?: string[]) => Gauge;
+
+/** Of a rollout that has ended, too. */
+function makeRolloutGauges(
+  gauge: MakeGauge,
+): (status: RolloutStatus, statuses: readonly RolloutStatus[]) => void {
   const rolloutState = gauge(
     'rollout_state',
     '1 for the state of the rollout, 0 for the other states. A running rollback shows its state as well.',
     ['policy', 'state'],
-  );
-  const blocked = gauge(
-    'rollout_blocked',
-    '1 for each kind of blocker for which the rollout starts nothing more now. A kind that blocks nothing is absent.',
-    ['policy', 'kind'],
   );
   const waitsForPerson = gauge(
     'waits_for_person',
     '1 while a rollout of the policy needs a person: held, paused, awaiting approval, or of another account.',
     ['policy'],
   );
+  return (status, statuses) => {
+    const { policy } = status;
+    const origin = originOf(status, statuses);
+    const states = status.endedAt === null ? [status.state, origin.state] : [origin.state];
+    for (const name of rolloutStates) {
+      rolloutState.set({ policy, state: name }, states.includes(name) ? 1 : 0);
+    }
+    const own = statuses.filter((each) => each.policy === policy);
+    waitsForPerson.set({ policy }, own.some(({ headline }) => headline.needsPerson) ? 1 : 0);
+  };
+}
+
+function makeActiveGauges(gauge: MakeGauge): (status: RolloutStatus, origin: RolloutStatus) => void {
+  const inFlight = gauge('in_flight', 'Upgrades that may be running at the service.', ['policy']);
+  const concurrency = gauge('concurrency_limit', 'Upgrades that may run at the service at once.', ['policy']);
+  const blocked = gauge(
+    'rollout_blocked',
+    '1 for each kind of blocker for which the rollout starts nothing more now. A kind that blocks nothing is absent.',
+    ['policy', 'kind'],
+  );
   const eta = gauge(
     'rollout_eta_timestamp_seconds',
     'When the rollout is expected to end, in seconds since the epoch. Absent while it is unknown or depends on an approval.',
     ['policy'],
   );
-  const failures = gauge('gate_failures', 'Weighted failures of a wave since its last resume.', [
-    'policy',
-    'wave',
-  ]);
-  const allowed = gauge('gate_failures_allowed', 'Weighted failures that a wave may have.', [
-    'policy',
-    'wave',
-  ]);
-  const gateValue = gauge('gate_value', 'Last value of a probe of a wave. Absent while it is unknown.', [
-    'policy',
-    'wave',
-    'gate',
-  ]);
-  const unanswered = gauge(
-    'gate_unanswered',
-    'How often in a row a probe of a wave was asked and gave no answer. 0: the last one was answered.',
-    ['policy', 'wave', 'gate'],
-  );
-  const waveState = gauge('wave_state', '1 for the state of the wave, 0 for the other states.', [
-    'policy',
-    'wave',
-    'state',
-  ]);
   const strataHeld = gauge('strata_held', 'Strata which are held until an operator releases them.', [
     'policy',
   ]);
@@ -183,60 +204,52 @@ function makeGauges(registry: Registry): (state: SharedState) => void {
     'When the window closes or opens next, in seconds since the epoch. Absent without windows and freezes.',
     ['policy'],
   );
-  const standstill = gauge(
-    'api_pause_seconds',
-    'Remaining time for which all requests wait, because of a 429 or an outage. 0: no wait.',
-    [],
-  );
-  const fleet = gauge('fleet_collectors', 'Installed collectors by build and liveness.', [
-    'version',
-    'alive',
+  return (status, origin) => {
+    const { policy } = status;
+    inFlight.set({ policy }, status.inFlight);
+    concurrency.set({ policy }, status.concurrency);
+    for (const { kind } of status.blockers) blocked.set({ policy, kind }, 1);
+    strataHeld.set({ policy }, status.strata.held.length);
+    buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
+    windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
+    const changesAt = status.window?.until ?? null;
+    if (changesAt !== null) windowChanges.set({ policy }, changesAt / 1_000);
+    if (status.eta !== null && 'at' in status.eta) eta.set({ policy }, status.eta.at / 1_000);
+  };
+}
+
+function makeWaveGauges(gauge: MakeGauge): (policy: string, wave: WaveStatus) => void {
+  const labels = ['policy', 'wave'];
+  const upgrades = gauge('upgrades', 'Planned collectors by wave and state of their upgrade.', [
+    ...labels,
+    'state',
   ]);
-  const showScans = makeScanGauges(gauge);
-  const jobs = gauge('queue_jobs', 'Jobs in the queue by state.', ['state']);
-  return (state) => {
-    for (const status of currentOfEachPolicy(state.statuses)) {
-      const { policy } = status;
-      const origin = originOf(status, state.statuses);
-      const isActive = status.endedAt === null;
-      const states = isActive ? [status.state, origin.state] : [origin.state];
-      for (const name of rolloutStates)
-        rolloutState.set({ policy, state: name }, states.includes(name) ? 1 : 0);
-      const own = state.statuses.filter((each) => each.policy === policy);
-      waitsForPerson.set({ policy }, own.some(({ headline }) => headline.needsPerson) ? 1 : 0);
-      if (!isActive) continue;
-      inFlight.set({ policy }, status.inFlight);
-      concurrency.set({ policy }, status.concurrency);
-      for (const { kind } of status.blockers) blocked.set({ policy, kind }, 1);
-      strataHeld.set({ policy }, status.strata.held.length);
-      buildHeld.set({ policy }, origin.buildHold === null ? 0 : 1);
-      windowOpen.set({ policy }, (status.window?.isOpen ?? true) ? 1 : 0);
-      const changesAt = status.window?.until ?? null;
-      if (changesAt !== null) windowChanges.set({ policy }, changesAt / 1_000);
-      if (status.eta !== null && 'at' in status.eta) eta.set({ policy }, status.eta.at / 1_000);
-      for (const wave of status.waves) {
-        for (const name of upgradeStates) {
-          upgrades.set({ policy, wave: wave.name, state: name }, wave.counts[name]);
-        }
-        for (const name of waveStates)
-          waveState.set({ policy, wave: wave.name, state: name }, wave.state === name ? 1 : 0);
-        if (isWaveOver(wave)) continue;
-        failures.set({ policy, wave: wave.name }, wave.failures);
-        allowed.set({ policy, wave: wave.name }, wave.failuresAllowed);
-        for (const gate of wave.gates) {
-          const of = { policy, wave: wave.name, gate: gate.name };
-          if (gate.value !== null) gateValue.set(of, gate.value);
-          unanswered.set(of, gate.unanswered);
-        }
-      }
+  const waveState = gauge('wave_state', '1 for the state of the wave, 0 for the other states.', [
+    ...labels,
+    'state',
+  ]);
+  const failures = gauge('gate_failures', 'Weighted failures of a wave since its last resume.', labels);
+  const allowed = gauge('gate_failures_allowed', 'Weighted failures that a wave may have.', labels);
+  const gateValue = gauge('gate_value', 'Last value of a probe of a wave. Absent while it is unknown.', [
+    ...labels,
+    'gate',
+  ]);
+  const unanswered = gauge(
+    'gate_unanswered',
+    'How often in a row a probe of a wave was asked and gave no answer. 0: the last one was answered.',
+    [...labels, 'gate'],
+  );
+  return (policy, wave) => {
+    const of = { policy, wave: wave.name };
+    for (const name of upgradeStates) upgrades.set({ ...of, state: name }, wave.counts[name]);
+    for (const name of waveStates) waveState.set({ ...of, state: name }, wave.state === name ? 1 : 0);
+    if (isWaveOver(wave)) return;
+    failures.set(of, wave.failures);
+    allowed.set(of, wave.failuresAllowed);
+    for (const gate of wave.gates) {
+      if (gate.value !== null) gateValue.set({ ...of, gate: gate.name }, gate.value);
+      unanswered.set({ ...of, gate: gate.name }, gate.unanswered);
     }
-    standstill.set(state.outageMs / 1_000);
-    for (const count of boundVersions(state.fleet)) {
-      // A collector says itself what it runs.
-      fleet.inc({ version: toPrintable(count.version), alive: String(count.alive) }, count.collectors);
-    }
-    showScans(state.scans);
-    for (const [name, count] of Object.entries(state.queueJobs)) jobs.set({ state: name }, count);
   };
 }
 
@@ -245,9 +258,7 @@ function isWaveOver({ state, counts }: WaveStatus): boolean {
   return state === 'passed' && upgradeStates.every((name) => isEnd(name) || counts[name] === 0);
 }
 
-function makeScanGauges(
-  gauge: (name: string, help: string, labelNames: string[]) => Gauge,
-): (scans: readonly ScanEntry[]) => void {
+function makeScanGauges(gauge: MakeGauge): (scans: readonly ScanEntry[]) => void {
   const last = gauge(
     'last_scan_timestamp_seconds',
     'When the last scan of a policy with this result was, in seconds since the epoch.',
