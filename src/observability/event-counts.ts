@@ -1,6 +1,7 @@
 import type { RolloutEvent } from '../rollout/model/events.ts';
 import { type EndState, endStates } from '../rollout/model/upgrade.ts';
-import { type AttemptClass, attemptClasses, countedEvents, type Metrics } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
+import { type AttemptClass, attemptClasses, countedEvents } from './upgrade-metrics.ts';
 
 /** Projects an event to counters. Shared state is no part of it: that is read at each scrape. */
 export function countEvent(metrics: Metrics, event: RolloutEvent): void {

@@ -1,4 +1,5 @@
-import { attemptClasses, makeMetrics } from '../../src/observability/metrics.ts';
+import { makeMetrics } from '../../src/observability/metrics.ts';
+import { attemptClasses } from '../../src/observability/upgrade-metrics.ts';
 import { endStates } from '../../src/rollout/model/upgrade.ts';
 import { aScanEntry } from './builders.ts';
 import { aRolloutStatus, aWaveStatus } from './fake-operations.ts';

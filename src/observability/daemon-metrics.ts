@@ -1,0 +1,152 @@
+import type { DurationMs, EpochMs } from '../base/time.ts';
+import type { BudgetClass } from '../orchestrator/ports/api-budget.ts';
+import { isDuration, type Series } from './series.ts';
+
+export interface ApiMetrics {
+  /** `status`: the HTTP status, null when no answer came. */
+  apiAnswered(call: {
+    readonly operation: string;
+    readonly status: number | null;
+    readonly durationMs: DurationMs;
+  }): void;
+  budgetTaken(grant: { readonly class: BudgetClass; readonly waitedMs: DurationMs }): void;
+  apiThrottled(reason: '429' | '401'): void;
+  /** `down`: request after request brought no usable answer, and one at a time tries. */
+  setService(standing: 'up' | 'down'): void;
+}
+
+export interface ConfigMetrics {
+  /** `outdated`: another daemon has a newer config of the policy. */
+  setConfig(policy: string, standing: 'newest' | 'outdated'): void;
+  /** How the last reading of the config file went. */
+  configRead(reading: { readonly kind: 'good'; readonly at: EpochMs } | { readonly kind: 'bad' }): void;
+  /** The policy is no longer in the config. */
+  forget(policy: string): void;
+}
+
+export interface StateMetrics {
+  setLeader(state: 'leading' | 'following'): void;
+  /** `down` until it was reached for the first time. */
+  setRedis(standing: 'up' | 'down'): void;
+  redisEmptied(): void;
+  /** This daemon has read the whole inventory. */
+  inventoryRead(at: EpochMs): void;
+  /** What Redis refuses to our user, as `ACL SETUSER` takes it; replaces what was said before. */
+  setRedisRefusals(rights: readonly string[]): void;
+}
+
+const apiDurationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** At 4 requests a second one place is a quarter of a second; a pause lasts up to a minute. */
+const budgetWaitBuckets = [0.01, 0.05, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+
+/** Makes the series of requests to the service. */
+export function makeApiMetrics({ counter, gauge, histogram }: Series): ApiMetrics {
+  const requests = counter(
+    'api_requests_total',
+    'Requests to the Collector Management API, by operation and HTTP status. Status `none`: no answer.',
+    ['operation', 'status'],
+  );
+  const durations = histogram(
+    'api_request_duration_seconds',
+    'Time from sending a request to the Collector Management API until its answer was complete.',
+    apiDurationBuckets,
+    ['operation'],
+  );
+  const budgetWaits = histogram(
+    'api_budget_wait_seconds',
+    'Time that requests waited for their place in the shared API budget, by class.',
+    budgetWaitBuckets,
+    ['class'],
+  );
+  const throttled = counter(
+    'api_throttled_total',
+    'Answers which paused all requests: 429, or 401 from the sign-in throttle.',
+    ['reason'],
+  );
+  for (const reason of ['429', '401']) throttled.inc({ reason }, 0);
+  const service = gauge('service_up', '1 while the Collector Management API answers, 0 during an outage.');
+  service.set(1);
+  return {
+    apiAnswered: ({ operation, status, durationMs }) => {
+      requests.inc({ operation, status: statusLabel(status) });
+      if (isDuration(durationMs)) durations.observe({ operation }, durationMs / 1_000);
+    },
+    budgetTaken: (grant) => {
+      if (isDuration(grant.waitedMs)) budgetWaits.observe({ class: grant.class }, grant.waitedMs / 1_000);
+    },
+    apiThrottled: (reason) => throttled.inc({ reason }),
+    setService: (standing) => service.set(standing === 'up' ? 1 : 0),
+  };
+}
+
+/** Makes the series of the config file. */
+export function makeConfigMetrics(
+  { gauge, asked }: Series,
+  { isConfigUnread }: { readonly isConfigUnread?: () => boolean },
+): ConfigMetrics {
+  const outdated = gauge(
+    'config_outdated',
+    '1 while another daemon has a newer config of the policy, else 0.',
+    ['policy'],
+  );
+  const isGood = gauge(
+    'config_last_reload_successful',
+    '1 when the last reading of the config file succeeded, 0 when the file had mistakes.',
+  );
+  const goodAt = gauge(
+    'config_last_reload_success_timestamp_seconds',
+    'When the config file was last read without a mistake, in seconds since the epoch.',
+  );
+  asked('config_unread', '1 while the config file has changes that this daemon has not read, else 0.', () =>
+    isConfigUnread?.() === true ? 1 : 0,
+  );
+  return {
+    forget: (policy) => outdated.remove({ policy }),
+    setConfig: (policy, standing) => outdated.set({ policy }, standing === 'outdated' ? 1 : 0),
+    configRead: (reading) => {
+      isGood.set(reading.kind === 'good' ? 1 : 0);
+      if (reading.kind === 'good') goodAt.set(reading.at / 1_000);
+    },
+  };
+}
+
+/** Makes the series of what this daemon knows of itself, of Redis and of the inventory. */
+export function makeStateMetrics(
+  { counter, gauge, asked }: Series,
+  { foreignRollouts }: { readonly foreignRollouts?: () => number },
+): StateMetrics {
+  const leader = gauge('leader', '1 while this daemon leads, else 0.');
+  const redis = gauge('redis_up', '1 while this daemon reaches Redis, else 0.');
+  const refusals = gauge(
+    'redis_right_refused',
+    '1 for each right that this daemon needs and Redis refuses. No series while Redis refuses none.',
+    ['right'],
+  );
+  const dataLosses = counter('redis_emptied_total', 'Data losses of Redis that this daemon noticed.');
+  const inventoryReadAt = gauge(
+    'inventory_read_timestamp_seconds',
+    'When this daemon last read the whole inventory, in seconds since the epoch. 0: not yet.',
+  );
+  asked(
+    'foreign_rollouts',
+    'Running rollouts that this daemon leaves alone because they belong to another account.',
+    () => foreignRollouts?.() ?? 0,
+  );
+  return {
+    setLeader: (state) => leader.set(state === 'leading' ? 1 : 0),
+    setRedis: (standing) => redis.set(standing === 'up' ? 1 : 0),
+    setRedisRefusals: (rights) => {
+      refusals.reset();
+      for (const right of rights) refusals.set({ right }, 1);
+    },
+    redisEmptied: () => dataLosses.inc(),
+    inventoryRead: (at) => inventoryReadAt.set(at / 1_000),
+  };
+}
+
+/** The service may send any number (P13); a label may not have any value. */
+function statusLabel(status: number | null): string {
+  return status !== null && Number.isInteger(status) && status >= 100 && status <= 599
+    ? String(status)
+    : 'none';
+}

@@ -1,0 +1,112 @@
+import type { DurationMs } from '../base/time.ts';
+import type { RolloutEventName } from '../rollout/model/events.ts';
+import { type EndState, endStates } from '../rollout/model/upgrade.ts';
+import { isDuration, type Series } from './series.ts';
+
+/** How one upgrade task of ours went: the class that led to what came next, or the end it reached. */
+export const attemptClasses = [
+  'succeeded',
+  'retry',
+  'again',
+  'defer',
+  'adopt',
+  'look',
+  'permanent',
+  'hold',
+  'failed',
+  'timedOut',
+  'unconfirmed',
+  'other',
+] as const;
+export type AttemptClass = (typeof attemptClasses)[number];
+
+/** Events that are counted by name: few, and worth a mark in a graph. */
+export const countedEvents = [
+  'rollout.planned',
+  'rollout.approved',
+  'rollout.held',
+  'rollout.paused',
+  'rollout.resumed',
+  'rollout.reopened',
+  'rollout.rollingBack',
+  'rollout.succeeded',
+  'rollout.finishedWithFailures',
+  'rollout.aborted',
+  'rollout.rolledBack',
+  'wave.awaitingApproval',
+  'wave.approved',
+  'wave.opened',
+  'wave.soaking',
+  'wave.soakSkipped',
+  'wave.passed',
+  'stratum.held',
+  'stratum.released',
+] as const satisfies readonly RolloutEventName[];
+export type CountedEvent = (typeof countedEvents)[number];
+
+export interface UpgradeMetrics {
+  /** Starts the counters of a policy at zero, so that a first failure shows as an increase. */
+  begin(policy: string): void;
+  upgradeEnded(end: {
+    readonly policy: string;
+    readonly outcome: EndState;
+    readonly durationMs?: DurationMs;
+  }): void;
+  /** The end of a task became known, so long after it was last seen on its way. */
+  taskEndSeen(seenDelayMs: DurationMs): void;
+  attemptEnded(attempt: { readonly policy: string; readonly class: AttemptClass }): void;
+  /** Something happened in a rollout as a whole: a wave, a verb, a hold. */
+  rolloutEvent(event: { readonly policy: string; readonly event: CountedEvent }): void;
+}
+
+const minutes = 60;
+/** Most upgrades take 3 to 10 minutes; the default deadline is 35 minutes, and retries add to it. */
+const upgradeDurationBuckets = [1, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 40, 60].map((count) => count * minutes);
+/** From a lucky poll to the longest wait between two polls. */
+const seenDelayBuckets = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
+
+/** Makes the counters of upgrades and rollouts. */
+export function makeUpgradeMetrics({ counter, histogram }: Series): UpgradeMetrics {
+  const outcomes = counter('upgrade_outcomes_total', 'Upgrades that ended, by outcome.', [
+    'policy',
+    'outcome',
+  ]);
+  const attempts = counter(
+    'upgrade_attempts_total',
+    'Attempts that ended, by the class of their failure or by their outcome.',
+    ['policy', 'class'],
+  );
+  const durations = histogram(
+    'upgrade_duration_seconds',
+    'Time from the first upgrade task of a collector until its upgrade ended, whatever the outcome.',
+    upgradeDurationBuckets,
+    ['policy'],
+  );
+  const seenDelays = histogram(
+    'outcome_seen_delay_seconds',
+    'Time from the end of an upgrade task at the service until a poll showed it, at most: since the poll before.',
+    seenDelayBuckets,
+  );
+  const rolloutEvents = counter(
+    'rollout_events_total',
+    'Events of rollouts, waves, gates and strata that this daemon caused, by name.',
+    ['policy', 'event'],
+  );
+  return {
+    begin: (policy) => {
+      for (const outcome of endStates) outcomes.inc({ policy, outcome }, 0);
+      for (const attemptClass of attemptClasses) attempts.inc({ policy, class: attemptClass }, 0);
+      for (const event of countedEvents) rolloutEvents.inc({ policy, event }, 0);
+      durations.zero({ policy });
+    },
+    upgradeEnded: ({ policy, outcome, durationMs }) => {
+      outcomes.inc({ policy, outcome });
+      if (isDuration(durationMs)) durations.observe({ policy }, durationMs / 1_000);
+    },
+    taskEndSeen: (seenDelayMs) => {
+      if (isDuration(seenDelayMs)) seenDelays.observe(seenDelayMs / 1_000);
+    },
+    attemptEnded: (attempt) => attempts.inc({ policy: attempt.policy, class: attempt.class }),
+    rolloutEvent: ({ policy, event }) => rolloutEvents.inc({ policy, event }),
+  };
+}
