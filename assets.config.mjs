@@ -14,9 +14,12 @@ const operationRoutes = Object.fromEntries(
   adminApi.map(({ name, method, path }) => [name, { method, path }]),
 );
 await build({
-  entryPoints: ['src/admin-api/page/main.ts'],
+  entryPoints: ['src/admin-api/page/main.tsx'],
   outfile: 'dist/admin-api/page/page.js',
   bundle: true,
+  minify: true,
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
   format: 'iife',
   target: 'es2022',
   charset: 'utf8',

@@ -10,10 +10,11 @@ import { AdminFault, faultAnswer } from './access/admin-fault.ts';
 import { type AskOperationsParts, makeAskOperations } from './handlers/ask-operations.ts';
 import { type DaemonPagesParts, mountDaemonPages } from './handlers/daemon-pages.ts';
 import { makeHoldHandlers } from './handlers/hold-handlers.ts';
-import { makeConfigHandlers, makePolicyHandlers } from './handlers/policy-handlers.ts';
+import { makeLiveStream } from './handlers/live-stream.ts';
+import { makeConfigHandlers, makePolicyHandlers, readPolicies } from './handlers/policy-handlers.ts';
 import { makeRolloutHandlers } from './handlers/rollout-handlers.ts';
 
-export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts, 'mayRead'> {
+export interface AdminApiParts extends AskOperationsParts, Omit<DaemonPagesParts, 'mayRead' | 'stream'> {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -39,13 +40,14 @@ const bodyBytesMax = 16 * 1024;
 export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminApi> {
   const access = makeAccess({ token: parts.token, clock: parts.clock });
   const ask = makeAskOperations(parts);
+  const stream = makeLiveStream(ask, () => readPolicies(ask), parts.clock);
   const server = await startHttpServer({
     host: parts.host,
     port: parts.port,
     bodyBytesMax,
     ...(parts.connections === undefined ? {} : { connections: parts.connections }),
     operations: [
-      ...mountDaemonPages({ ...parts, mayRead: makeMayRead(parts.token) }),
+      ...mountDaemonPages({ ...parts, stream, mayRead: makeMayRead(parts.token) }),
       ...mountOperations(adminApi, {
         prefix: adminApiPath,
         handlers: {
@@ -59,7 +61,11 @@ export async function startAdminApi(parts: AdminApiParts): Promise<RunningAdminA
     around: async (request, next) => withSecurityHeaders(access(request) ?? (await next())),
     answerFailure: (failure) => answerFailure(failure, parts.reportError),
   });
-  return { url: server.url, close: () => server.close() };
+  const close = async (): Promise<void> => {
+    stream.close();
+    await server.close();
+  };
+  return { url: server.url, close };
 }
 
 /** What a browser must not do with any of our answers. The page states a policy of its own. */

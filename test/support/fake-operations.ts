@@ -6,6 +6,7 @@ import type {
   HoldRequest,
   HoldResult,
   Operations,
+  RepairRequest,
   VerbRequest,
   VerbResult,
 } from '../../src/orchestrator/operations/operations.ts';
@@ -21,6 +22,7 @@ import type { RolloutEvent } from '../../src/rollout/model/events.ts';
 import { noGroups, type PlanGroups } from '../../src/rollout/model/plan-groups.ts';
 import type { RolloutState } from '../../src/rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../src/rollout/model/upgrade.ts';
+import type { RolloutCourse } from '../../src/rollout/status/course.ts';
 import { isCounted, makeUpgradeMatcher } from '../../src/rollout/status/find-upgrades.ts';
 import { headlineOf } from '../../src/rollout/status/headline.ts';
 import type { RollbackPreview } from '../../src/rollout/status/preview-rollback.ts';
@@ -171,9 +173,12 @@ export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
 
 export interface FakeOperations extends Operations {
   readonly requests: readonly VerbRequest[];
+  readonly repairs: readonly RepairRequest[];
   readonly reloads: readonly ReloadRequest[];
   readonly starts: readonly StartRequest[];
   readonly holdRequests: ReadonlyArray<{ readonly did: 'hold' | 'release' } & HoldRequest>;
+  /** From now on this rollout stands like this. */
+  rolloutStandsAt(status: RolloutStatus): void;
   /** From now on policies stand like this. */
   standAt(policies: PolicyStatuses): void;
   /** From now on every call fails like this. */
@@ -188,6 +193,7 @@ export function makeFakeOperations(data: {
   readonly upgrades?: readonly Upgrade[];
   /** Of the plan of all of them. */
   readonly groups?: PlanGroups;
+  readonly course?: Partial<RolloutCourse>;
   readonly events?: readonly RolloutEvent[];
   readonly held?: HeldThings;
   readonly policies?: PolicyStatuses;
@@ -203,6 +209,7 @@ export function makeFakeOperations(data: {
 }): FakeOperations {
   const statuses = new Map(data.rollouts.map((status) => [status.id, status]));
   const requests: VerbRequest[] = [];
+  const repairs: RepairRequest[] = [];
   const reloads: ReloadRequest[] = [];
   const starts: StartRequest[] = [];
   const holdRequests: Array<{ did: 'hold' | 'release' } & HoldRequest> = [];
@@ -222,9 +229,13 @@ export function makeFakeOperations(data: {
     });
   return {
     requests,
+    repairs,
     reloads,
     starts,
     holdRequests,
+    rolloutStandsAt: (status) => {
+      statuses.set(status.id, status);
+    },
     standAt: (policies) => {
       standings = policies;
     },
@@ -262,6 +273,15 @@ export function makeFakeOperations(data: {
           next: end < all.length ? String(end) : null,
         };
       }),
+    showCourse: (id) =>
+      known(id, () => ({
+        burnUp: { points: [], isWhole: true },
+        eventCounts: [],
+        strata: [],
+        strataTotal: 0,
+        closed: [],
+        ...data.course,
+      })),
     readEvents: (id, limit) => known(id, () => (data.events ?? []).slice(0, limit)),
     previewRollback: (id) =>
       answer(() =>
@@ -284,8 +304,10 @@ export function makeFakeOperations(data: {
         statuses.set(status.id, changed);
         return { kind: 'done', status: changed };
       }),
-    repair: ({ rolloutId }) =>
+    repair: (request) =>
       answer((): VerbResult => {
+        const { rolloutId } = request;
+        repairs.push(request);
         const status = statuses.get(rolloutId);
         return status === undefined ? { kind: 'unknownRollout' } : { kind: 'done', status };
       }),

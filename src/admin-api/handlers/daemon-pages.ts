@@ -5,6 +5,7 @@ import { makeOpenApiDocument } from '../../http/openapi.ts';
 import type { HttpRequest } from '../../http/operation-handlers.ts';
 import { type MountedOperation, mountOperations } from '../../http/operation-handlers.ts';
 import { adminFaultStatuses } from '../access/admin-fault.ts';
+import type { LiveStream } from './live-stream.ts';
 import { loadPage } from './page-document.ts';
 import { type Readiness, type ReadinessCheck, readReadiness } from './readiness.ts';
 
@@ -13,6 +14,7 @@ export interface DaemonPagesParts {
   readonly readiness: () => Promise<Readiness>;
   /** Whether who asks may read the state, so that reasons, which name hosts, are shown. */
   readonly mayRead: (request: HttpRequest) => boolean;
+  readonly stream: LiveStream;
   /** Of this program. */
   readonly version: string;
 }
@@ -32,6 +34,7 @@ const daemonPages = [
   read('getReadiness', '/readyz', 'DESIGN §5, HTTP: it can work'),
   read('getMetrics', '/metrics', 'DESIGN §5, Metrics'),
   read('getOpenApi', `${adminApiPath}/openapi.json`, 'DESIGN §5, HTTP'),
+  read('getStream', `${adminApiPath}/stream`, 'DESIGN §5, HTTP: the state, and each change of it'),
   read('getPage', '/', 'DESIGN §5, HTTP: shows it live'),
 ] as const;
 
@@ -64,6 +67,14 @@ export function mountDaemonPages(parts: DaemonPagesParts): MountedOperation[] {
         return { headers: { 'content-type': contentType }, body };
       },
       getOpenApi: async () => ({ body: openApi }),
+      getStream: async () => ({
+        headers: {
+          'content-type': 'text/event-stream; charset=utf-8',
+          // Some proxies collect an answer before they pass it on.
+          'x-accel-buffering': 'no',
+        },
+        body: parts.stream.open(),
+      }),
       getPage: async () => {
         const { html, contentSecurityPolicy } = makePage();
         return {

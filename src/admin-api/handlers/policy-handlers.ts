@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert.ts';
 import type { adminApi } from '../../contract/admin/api.ts';
+import type { PolicyStatusesBody } from '../../contract/admin/policies.ts';
 import type { OperationHandlers } from '../../http/operation-handlers.ts';
 import type { StartPreviewResult, StartResult } from '../../orchestrator/operations/start-policy.ts';
 import { AdminFault } from '../access/admin-fault.ts';
@@ -13,11 +14,7 @@ export type PolicyHandlers = Pick<
 
 export function makePolicyHandlers(ask: AskOperations): PolicyHandlers {
   return {
-    listPolicies: async () => {
-      const standings = await ask.read((operations) => operations.listPolicies());
-      const notReady = await ask.notReady();
-      return { body: { ...standings, ...(notReady !== undefined && { notReady }) } };
-    },
+    listPolicies: async () => ({ body: await readPolicies(ask) }),
     previewStart: async ({ params }) => {
       const result = await ask.approve((operations) => operations.previewStart(params.policy));
       return { body: result.kind === 'planned' ? result.preview : refuse(result) };
@@ -28,6 +25,13 @@ export function makePolicyHandlers(ask: AskOperations): PolicyHandlers {
       return { body: result.kind === 'started' ? result.status : refuse(result) };
     },
   };
+}
+
+/** The policies, and whether Redis lets this daemon work. */
+export async function readPolicies(ask: AskOperations): Promise<PolicyStatusesBody> {
+  const standings = await ask.read((operations) => operations.listPolicies());
+  const notReady = await ask.notReady();
+  return { ...standings, ...(notReady !== undefined && { notReady }) };
 }
 
 function refuse(

@@ -52,6 +52,9 @@ export function makeRolloutHandlers(ask: AskOperations): RolloutHandlers {
         body: { collectors: upgrades.map((each) => encodeUpgrade(each, status, strata)), total, next },
       };
     },
+    getRolloutCourse: async ({ params }) => ({
+      body: found(params.id, await ask.read((operations) => operations.showCourse(params.id))),
+    }),
     listRolloutEvents: async ({ params, query }) => {
       const events = await ask.read((operations) => operations.readEvents(params.id, query.limit));
       return { body: { events: found(params.id, events) } };

@@ -10,6 +10,12 @@ import type {
 export type Rollout = RolloutStatusBody;
 export type RolloutEvent = RolloutEventBody;
 export type Wave = Rollout['waves'][number];
+export type Counts = Rollout['counts'];
+export type UpgradeState = keyof Counts;
+export type Policies = AnswerOf<'listPolicies'>;
+export type Holds = AnswerOf<'listHolds'>;
+export type Course = AnswerOf<'getRolloutCourse'>;
+export type Collector = AnswerOf<'listRolloutCollectors'>['collectors'][number];
 export type Verb = z.infer<typeof RolloutVerbName>;
 
 type Operation = (typeof adminApi)[number];
@@ -25,7 +31,7 @@ export type BodyOf<Name extends OperationName> = WithoutBy<
 
 interface CallInput<Name extends OperationName> {
   readonly params?: z.output<OperationCalled<Name>['params']>;
-  readonly query?: Partial<z.output<OperationCalled<Name>['query']>>;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: BodyOf<Name>;
 }
 
@@ -54,9 +60,18 @@ const tokenKey = 'upwave.token';
 /** The token of this tab; it is kept nowhere else. */
 export const token = {
   isKnown: () => sessionStorage.getItem(tokenKey) !== null,
+  headers: (): Readonly<Record<string, string>> => {
+    const kept = sessionStorage.getItem(tokenKey);
+    return kept === null ? {} : { authorization: `Bearer ${kept}` };
+  },
   keep: (text: string) => sessionStorage.setItem(tokenKey, text),
   forget: () => sessionStorage.removeItem(tokenKey),
 };
+
+/** Where a path of our own API is. */
+export function apiUrl(path: string): string {
+  return `${document.documentElement.dataset['api'] ?? ''}${path}`;
+}
 
 /** @throws RefusedError, or what `fetch` throws when there is no answer in time */
 export async function call<Name extends OperationName>(
@@ -64,25 +79,26 @@ export async function call<Name extends OperationName>(
   { params, query, body }: CallInput<Name> = {},
 ): Promise<AnswerOf<Name>> {
   const { method, path } = operationRoutes[name];
-  const kept = sessionStorage.getItem(tokenKey);
   const isSlow = method !== 'GET' || slowReads.includes(name);
-  const response = await fetch(
-    document.documentElement.dataset['api'] + fill(path, params) + queryOf(query),
-    {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(kept !== null && { authorization: `Bearer ${kept}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      cache: 'no-store',
-      signal: AbortSignal.timeout(isSlow ? slowTimeoutMs : readTimeoutMs),
+  const response = await fetch(apiUrl(fill(path, params) + queryOf(query)), {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...token.headers(),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
     },
-  );
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    cache: 'no-store',
+    signal: AbortSignal.timeout(isSlow ? slowTimeoutMs : readTimeoutMs),
+  });
   if (response.ok) return response.json();
+  throw await refusalOf(response);
+}
+
+/** What the daemon said of a request that it did not do. */
+export async function refusalOf(response: Response): Promise<RefusedError> {
   const refusal: { readonly message?: string } = await response.json().catch(() => ({}));
-  throw new RefusedError(response.status, refusal.message ?? `HTTP ${response.status}`);
+  return new RefusedError(response.status, refusal.message ?? `HTTP ${response.status}`);
 }
 
 function fill(path: string, params: object = {}): string {
@@ -93,6 +109,8 @@ function fill(path: string, params: object = {}): string {
 }
 
 function queryOf(query: object = {}): string {
-  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }

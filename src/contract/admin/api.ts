@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { getRolloutCourse } from './course.ts';
 import { explainCollector, holdSubject, listHolds, readAudit, releaseSubject } from './holds.ts';
 import { listPolicies, previewStart, startPolicy } from './policies.ts';
 import { reloadConfig } from './reload.ts';
@@ -42,6 +43,7 @@ export const adminApi = [
   listRollouts,
   getRollout,
   listRolloutCollectors,
+  getRolloutCourse,
   listRolloutEvents,
   listRolloutVerbs,
   pauseRollout,

@@ -22,6 +22,7 @@ import type { OperationsParts } from './operations-parts.ts';
 import { showRollback } from './preview-rollback.ts';
 import { repair } from './repair.ts';
 import { searchUpgrades } from './search-upgrades.ts';
+import { makeShowCourse } from './show-course.ts';
 
 /** Makes what an operator can see and do, from store and register: it works on every daemon, leader or not. */
 export function makeOperations(parts: OperationsParts): RolloutOperations {
@@ -62,6 +63,7 @@ export function makeOperations(parts: OperationsParts): RolloutOperations {
       return store.listUpgrades(rolloutId, page);
     },
     searchUpgrades: (rolloutId, search) => searchUpgrades(parts, rolloutId, search),
+    showCourse: makeShowCourse(parts),
     readEvents: async (rolloutId, limit) => {
       if ((await store.loadRollout(rolloutId)) === undefined) return undefined;
       return store.readEvents(rolloutId, { limit });

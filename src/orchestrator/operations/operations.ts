@@ -5,6 +5,7 @@ import type { LeftBehind } from '../../rollout/model/left-behind.ts';
 import type { BuildHold } from '../../rollout/model/rollout.ts';
 import type { Upgrade, UpgradeState } from '../../rollout/model/upgrade.ts';
 import type { SelectionRule } from '../../rollout/planning/selector.ts';
+import type { RolloutCourse } from '../../rollout/status/course.ts';
 import type { UpgradeExplanation } from '../../rollout/status/explain.ts';
 import type { ExplanationKind } from '../../rollout/status/explain-unplanned.ts';
 import type { RollbackPreview } from '../../rollout/status/preview-rollback.ts';
@@ -164,6 +165,8 @@ export interface RolloutOperations {
   listUpgrades(rolloutId: string, page: UpgradePage): Promise<readonly Upgrade[] | undefined>;
   /** A page of the upgrades that match; undefined: there is no such rollout. */
   searchUpgrades(rolloutId: string, search: UpgradeSearch): Promise<FoundUpgrades | undefined>;
+  /** How it went so far; undefined: there is no such rollout. */
+  showCourse(rolloutId: string): Promise<RolloutCourse | undefined>;
   /** The latest events, newest first. */
   readEvents(rolloutId: string, limit: number): Promise<readonly RolloutEvent[] | undefined>;
   /** What `rollback` would do now. */

@@ -14,9 +14,10 @@ const literal = z.union([z.object({ value: z.string() }), z.object({ cooked: z.s
 
 /** Sentences and phrases in the code of a folder: literals of more than one word. */
 export function textsOfCode(folder: string): Text[] {
-  return filesBelow(folder, /\.ts$/).flatMap((where) => {
+  return filesBelow(folder, /\.tsx?$/).flatMap((where) => {
     const texts: string[] = [];
-    collect(parseSync(textOf(where), { syntax: 'typescript', target: 'es2022' }), texts);
+    const tsx = where.endsWith('.tsx');
+    collect(parseSync(textOf(where), { syntax: 'typescript', target: 'es2022', tsx }), texts);
     return texts.filter((text) => /\w \w/.test(text)).map((text) => ({ where, text }));
   });
 }

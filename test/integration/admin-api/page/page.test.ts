@@ -1,359 +1,338 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { RunningAdminApi } from '../../../../src/admin-api/admin-api.ts';
-import type { PolicyStatuses } from '../../../../src/orchestrator/operations/list-policies.ts';
-import type { HeldThings } from '../../../../src/orchestrator/operations/operations.ts';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { AdminApiParts, RunningAdminApi } from '../../../../src/admin-api/admin-api.ts';
+import type { StartPreview } from '../../../../src/orchestrator/operations/start-policy.ts';
 import type { RolloutStatus } from '../../../../src/rollout/status/status.ts';
-import { anApiBudgetStatus, aStandstill, startedAt } from '../../../support/builders.ts';
+import { accessibilityFaults, hasBrowser, launchBrowser, takePicture } from '../../../support/browser.ts';
 import {
-  aRolloutEvent,
+  anExplanation,
   aRolloutStatus,
   aWaveStatus,
   countsOf,
   makeFakeOperations,
 } from '../../../support/fake-operations.ts';
-import { openFakePage } from '../../../support/fake-page.ts';
+import {
+  manyUpgrades,
+  waiting,
+  worldCourse,
+  worldEvents,
+  worldGroups,
+  worldRollouts,
+} from '../../../support/page-world.ts';
 import { startFakeAdminApi } from '../../../support/start-fake-admin-api.ts';
 
-const word = { by: 'alice', reason: 'its disk is full', at: startedAt };
-const gate = {
-  name: 'errors',
-  verdict: 'fail',
-  words: 'errors 0.93, expected >= 0.99',
-  value: 0.93,
-  unanswered: 0,
-} as const;
+if (!hasBrowser) process.stdout.write('no /usr/bin/chromium: the tests of the page are skipped\n');
 
-describe('the page', () => {
+const clock = { now: Date.now };
+const [running] = worldRollouts;
+const preview: StartPreview = {
+  ...{ policy: 'production', planHash: '7f3a', targetBuild: '19.455-2', planned: 12, approval: false },
+  waves: [{ name: 'rest', size: 12 }],
+  leftOut: [{ kind: 'excluded', reason: 'runs on a Mac', count: 3 }],
+  window: { isOpen: true, until: null, reason: '' },
+};
+const agreed = { kind: 'agreed', others: 0 } as const;
+const scan = { lastScan: null, lastGoodAt: null, nextScanAt: null, config: agreed };
+
+describe.skipIf(!hasBrowser)('the page in a browser', () => {
+  let browser: Browser;
   let api: RunningAdminApi | undefined;
+  const pages: Page[] = [];
 
-  const open = async (rollouts: readonly RolloutStatus[], held?: HeldThings, policies?: PolicyStatuses) => {
-    const operations = makeFakeOperations({
-      rollouts,
-      events: [aRolloutEvent({ collectorName: 'web-<b>7</b>\u202e' })],
-      ...(held !== undefined && { held }),
-      ...(policies !== undefined && { policies }),
-      preview: {
-        kind: 'planned',
-        preview: {
-          policy: 'production',
-          planHash: '7f3a',
-          targetBuild: '19.455-2',
-          planned: 12,
-          waves: [
-            { name: 'canary', size: 2 },
-            { name: 'rest', size: 10 },
-          ],
-          leftOut: [],
-          approval: false,
-          window: { isOpen: true, until: null, reason: '' },
-        },
-      },
-    });
-    api = await startFakeAdminApi(operations);
-    const page = await openFakePage(`${api.url}/api/v1`);
-    return { page, operations, card: page.byId('rollouts') };
-  };
-
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser.close());
   afterEach(async () => {
+    for (const page of pages.splice(0)) await page.close();
     await api?.close();
     api = undefined;
   });
 
-  it('shows the window, by the time zone of the policy', async () => {
-    const window = { isOpen: false, until: startedAt, reason: 'frozen: holidays', ownZones: true } as const;
-    const { card } = await open([aRolloutStatus({ window: { ...window, timeZone: 'Asia/Tokyo' } })]);
-    // 21:00 UTC is six in the morning there.
-    expect(card.textContent).toMatch(/Windowclosed until .*06:00 Asia\/Tokyo/);
-    expect(card.textContent).toContain('frozen: holidays');
-    expect(card.textContent).toContain('own time zone');
-  });
-
-  it('shows no window where upgrades may start at any time', async () => {
-    const { card } = await open([aRolloutStatus()]);
-    expect(card.textContent).not.toContain('Window');
-  });
-
-  it('shows the use of the API budget, and why all wait for the service', async () => {
-    const standstill = aStandstill({
-      kind: 'serviceDown',
-      reason: 'the service does not answer',
-      detail: 'getCollector: answered 503.',
-      since: startedAt,
-    });
-    const quiet = aRolloutStatus({ id: 'quiet-20260302-1', api: null });
-    const down = aRolloutStatus({ api: anApiBudgetStatus({ rateLimited: 3, standstill }) });
-    const { card } = await open([down, quiet]);
-    expect(card.textContent).toContain('3.4 of 4 requests/s, 429s 3');
-    expect(card.textContent).toMatch(
-      /the service does not answer since .*\(getCollector: answered 503\.\); next try /,
-    );
-    expect(card.textContent.match(/requests\/s/g)).toHaveLength(1);
-  });
-
-  it('shows the gates of the wave that is current, in words', async () => {
-    const waves = [
-      aWaveStatus({ state: 'passed', gates: [{ ...gate, words: 'over and done', dryRun: false }] }),
-      aWaveStatus({ name: 'early', state: 'soaking', gates: [{ ...gate, dryRun: false }] }),
-      aWaveStatus({ name: 'rest', state: 'waiting' }),
-    ];
-    const { card } = await open([aRolloutStatus({ waves })]);
-    expect(card.textContent).toContain('Gates of earlyfailerrors 0.93, expected >= 0.99');
-    expect(card.textContent).not.toContain('over and done');
-  });
-
-  it('shows strata: covered by each wave, uncovered, held with their figures, and what is set aside', async () => {
-    const { card } = await open([
-      aRolloutStatus({
-        strata: {
-          total: 12,
-          held: [
-            { label: 'Windows / amd64', ...word, reason: '3 of 4 failed, 1 of 80 elsewhere', waiting: 7 },
-          ],
-          uncovered: { count: 2, labels: ['AIX / ppc'] },
+  const serve = async (
+    rollouts: readonly RolloutStatus[],
+    parts: Partial<AdminApiParts> = {},
+    count = 300,
+  ) => {
+    const operations = makeFakeOperations({
+      rollouts,
+      ...{ course: worldCourse, events: worldEvents, groups: worldGroups, upgrades: manyUpgrades(count) },
+      policies: { policies: [{ policy: 'production', ...scan }], orphans: [] },
+      preview: { kind: 'planned', preview },
+      explanations: {
+        '2': {
+          ...{ kind: 'explained', collectorId: 2, collectorName: 'web-2', build: '19.441-2', history: [] },
+          explanations: [anExplanation({ reason: 'all 50 slots are taken', state: 'pending' })],
         },
-        waves: [aWaveStatus({ strata: 10, setAside: 5, joined: 1 })],
-      }),
-    ]);
-    const text = card.textContent;
-    expect(text).toContain('10 / 12');
-    expect(text).toContain('5 set aside');
-    expect(text).toContain('1 joined late');
-    expect(text).toContain('stratum Windows / amd64: 3 of 4 failed, 1 of 80 elsewhere, 7 wait');
-    expect(text).toContain('2 in the last wave only');
-    expect(card.all().some((element) => element.getAttribute('title') === 'AIX / ppc · …')).toBe(true);
-  });
-
-  it('starts the plan that it has shown, and reads the config file again', async () => {
-    const { page, operations } = await open([aRolloutStatus()], undefined, {
-      orphans: [],
-      configProblem: 'upwave.yaml:3: concurrency',
-      policies: [
-        {
-          policy: 'production',
-          lastScan: null,
-          lastGoodAt: null,
-          nextScanAt: null,
-          config: { kind: 'agreed', others: 0 },
-        },
-      ],
-    });
-    expect(page.byId('config-problem').textContent).toContain('upwave.yaml:3: concurrency');
-    await page.button('start …').dispatch('click');
-    expect(page.body.textContent).toContain('12 collectors to 19.455-2 in plan 7f3a: canary 2, rest 10');
-    const [form] = page.body.all().filter(({ tag }) => tag === 'form');
-    await form?.dispatch('submit');
-    expect(operations.starts).toMatchObject([{ policy: 'production', planHash: '7f3a' }]);
-    await page.byId('reload').dispatch('click');
-    expect(operations.reloads).toHaveLength(1);
-    expect(page.byId('config-note').textContent).toBe('nothing has changed');
-  });
-
-  it('shows how each policy looked for work last, as a text', async () => {
-    const failed = { at: startedAt, outcome: 'failed', reason: '<b>the key is wrong</b>' } as const;
-    const { page } = await open([], undefined, {
-      policies: [
-        {
-          policy: 'night',
-          lastScan: failed,
-          lastGoodAt: null,
-          nextScanAt: null,
-          config: { kind: 'agreed', others: 0 },
-        },
-      ],
-      orphans: [{ id: 'first-20260302-1', policy: 'first', state: 'paused' }],
-    });
-    expect(page.byId('policies').hidden).toBe(false);
-    expect(page.byId('policy-rows').textContent).toMatch(
-      /^first.*paused first-20260302-1 waits: its policy is not in the config.*night.*failed <b>the key is wrong<\/b>–start …$/,
-    );
-    const none = await open([]);
-    expect(none.page.byId('policies').hidden).toBe(true);
-  });
-
-  it('shows builds and collectors that are held, and nothing where none is', async () => {
-    const buildHold = { build: '19.536-4', ...word, reason: 'it tripped a canary' };
-    const held = { builds: [buildHold], collectors: [{ collectorId: 7, ...word }], strata: [] };
-    const { page, card } = await open([aRolloutStatus({ buildHold })], held);
-    expect(card.textContent).toContain('build 19.536-4: it tripped a canary (held by alice');
-    expect(page.byId('held').hidden).toBe(false);
-    expect(page.byId('held-rows').textContent).toContain('build 19.536-4it tripped a canaryalice');
-    expect(page.byId('held-rows').textContent).toContain('collector 7its disk is fullalice');
-    await api?.close();
-    const free = await open([aRolloutStatus()]);
-    expect(free.page.byId('held').hidden).toBe(true);
-    expect(free.card.textContent).not.toContain('held');
-  });
-
-  it('has the headline as badge and title, of what needs a person first', async () => {
-    const waves = [aWaveStatus({ state: 'awaitingApproval', waits: 'approval' })];
-    const { page, card } = await open([aRolloutStatus({ id: 'a' }), aRolloutStatus({ id: 'b', waves })]);
-    const badges = card.all().filter(({ className }) => className.startsWith('badge'));
-    expect(badges.map(({ textContent }) => textContent)).toEqual(
-      expect.arrayContaining(['running', 'needs approval']),
-    );
-    expect(page.title()).toBe('needs approval 10 % · upwave');
-  });
-
-  it('shows why upgrades failed, with strata and names as texts, and how many others there are', async () => {
-    const cause = {
-      kind: 'failed',
-      failureClass: 'permanent',
-      text: 'service did not start',
-      count: 18,
-      strata: [{ label: 'Windows', count: 14 }],
-      otherStrata: { count: 4, strata: 2 },
-      names: ['<b>svr-12</b>', 'svr-31'],
-    } as const;
-    const others = { count: 16, causes: 9, unread: 0 };
-    const { card } = await open([
-      aRolloutStatus({ causes: [{ of: 'failed', total: 34, causes: [cause], others }] }),
-    ]);
-    expect(card.textContent).toContain(
-      '18 failed service did not start (Windows ×14, 2 more strata ×4; <b>svr-12</b>, svr-31, …)',
-    );
-    expect(card.textContent).toContain('and 16 others failed (9 causes)');
-  });
-
-  it.each([
-    [{ kind: 'at', at: startedAt, plusMinusMs: 600_000, requests: 24 }, /Done about.+ ± 10 min, 24 requests/],
-    [
-      { kind: 'afterApproval', approvalAt: null, durationMs: 100_000, plusMinusMs: 25_000, requests: 24 },
-      /Done1 min 40 s after approval ± 25 s, 24 requests/,
-    ],
-    [{ kind: 'atTheLatest', at: startedAt }, /Done at the latest.*\d\d:\d\d/],
-    [{ kind: 'unknown', reason: 'held' }, /Done aboutunknown: it is held/],
-  ] as const)('says when it ends: %o', async (eta, words) => {
-    const { card } = await open([aRolloutStatus({ eta })]);
-    expect(card.textContent).toMatch(words);
-  });
-
-  it('shows a rollback and what it takes back', async () => {
-    const { card } = await open([
-      aRolloutStatus({ id: 'b', kind: 'rollback', rollbackOf: 'a' }),
-      aRolloutStatus({ id: 'a', state: 'rollingBack', rollbackId: 'b' }),
-    ]);
-    expect(card.textContent).toContain('Rolls backa');
-    expect(card.textContent).toContain('Rolled back byb');
-  });
-
-  it('asks for the approval of the very plan that it shows, with how the fleet moved', async () => {
-    const drift = { from: '11aa', joined: 1, left: 0, words: '1 came (web-9)' };
-    const { page, operations, card } = await open([
-      aRolloutStatus({ state: 'awaitingApproval', planHash: '7f3a', drift, verbs: ['approve'] }),
-    ]);
-    expect(card.textContent).toContain('The fleet moved since plan 11aa was shown: 1 came (web-9)');
-    expect(card.textContent).toContain('approve plan 7f3a.');
-    await page.button('approve plan 7f3a').dispatch('click');
-    const form = page.body.all().find(({ tag }) => tag === 'form');
-    const reason = form?.all().find(({ tag }) => tag === 'input');
-    if (reason !== undefined) reason.value = 'looked at it';
-    await form?.dispatch('submit');
-    expect(operations.requests).toEqual([
-      {
-        rolloutId: 'production-20260302-1',
-        verb: 'approve',
-        by: 'operator',
-        reason: 'looked at it',
-        planHash: '7f3a',
       },
-    ]);
+      holdResults: { '2': { kind: 'done', subject: { kind: 'collector', collectorId: 2, name: 'web-2' } } },
+    });
+    api = await startFakeAdminApi(operations, { clock, ...parts });
+    return { operations, url: api.url };
+  };
+  const open = async (url: string, options: Parameters<Browser['newPage']>[0] = {}) => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+    page.on('pageerror', (error) => expect.unreachable(`an error on the page: ${error.stack}`));
+    pages.push(page);
+    await page.goto(url);
+    return page;
+  };
+  const openRollout = async (changes: Parameters<typeof aRolloutStatus>[0] = {}) => {
+    const status = aRolloutStatus(changes);
+    const { operations, url } = await serve([status]);
+    return { status, operations, url, page: await open(`${url}/#/rollouts/${status.id}`) };
+  };
+
+  it('shows every policy with what it needs, and what needs a person first', async () => {
+    const { url } = await serve(worldRollouts);
+    const page = await open(url);
+    await expect
+      .poll(() => page.locator('.policy h3 a').allTextContents())
+      .toEqual([...['lab', 'production', 'edge', 'offices']]);
+    const row = page.locator('.policy', { hasText: 'production' });
+    for (const text of [
+      'needs approval',
+      '180 / 1,215',
+      '11 failed',
+      'rest 3/3',
+      '0 of 20',
+      '1 h 40 min after approval',
+    ])
+      expect(await row.textContent()).toContain(text);
+    expect(await row.getByRole('button').allTextContents()).toEqual(['approve wave rest']);
+    expect(await page.title()).toBe('needs approval 14 %, 11 failed · upwave');
   });
 
-  const soaking = [aWaveStatus({ state: 'soaking' })];
-  const waiting = [aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' })];
+  it('shows a rollout with its waves, gates, causes, strata, plan and events, and every text as a text', async () => {
+    const { url } = await serve(worldRollouts);
+    const page = await open(`${url}/#/rollouts/${waiting}`);
+    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    const text = (await page.locator('main').textContent()) ?? '';
+    for (const each of [
+      ...[
+        'Approve wave rest: 1023 collectors wait for it.',
+        'errors 0.998, expected >= 0.99',
+        'failure budget 4 of 5',
+      ],
+      ...[
+        'permission denied: cannot write …',
+        '60 of 405, 6 failed',
+        'excluded by select.exclude[1]',
+        'by alice',
+      ],
+      ...['Asia/Tokyo', 'Tokyo)', 'web-<b>7</b>\\u202e'],
+    ])
+      expect(text).toContain(each);
+    await page.getByRole('link', { name: 'permission denied' }).click();
+    await expect.poll(() => page.url()).toContain('/collectors?state=failed&cause=permission+denied');
+    await expect.poll(() => page.locator('.found').textContent()).toBe('3 collectors');
+  });
+
+  const waits = [aWaveStatus({ name: 'rest', state: 'awaitingApproval', waits: 'approval' })];
+  const approval = { state: 'awaitingApproval', planHash: '7f3a' } as const;
   it.each([
     ['pause', { verb: 'pause' }, {}],
     ['resume', { verb: 'resume', hold: 17 }, { state: 'paused', hold: 17 }],
-    ['approve wave rest', { verb: 'approve', wave: 'rest' }, { waves: waiting }],
-    ['skip soak of wave canary', { verb: 'skipSoak', wave: 'canary' }, { waves: soaking }],
-    ['abort', { verb: 'abort' }, {}],
+    ['approve wave rest', { verb: 'approve', wave: 'rest' }, { waves: waits }],
+    ['approve plan 7f3a', { verb: 'approve', planHash: '7f3a' }, approval],
+    [
+      'skip soak of wave canary',
+      { verb: 'skipSoak', wave: 'canary' },
+      { waves: [aWaveStatus({ state: 'soaking' })] },
+    ],
     ['retry 1 failed', { verb: 'retry', failed: 1 }, { counts: countsOf({ failed: 1 }) }],
-  ] as const)('has a button to %s, which sends what it showed', async (label, asked, changes) => {
-    const { page, operations } = await open([aRolloutStatus({ ...changes, verbs: [asked.verb] })]);
-    await page.button(label).dispatch('click');
-    await page.body
-      .all()
-      .find(({ tag }) => tag === 'form')
-      ?.dispatch('submit');
-    expect(operations.requests).toEqual([
-      { rolloutId: 'production-20260302-1', by: 'operator', reason: 'no reason given', ...asked },
-    ]);
+    ['abort', { verb: 'abort' }, {}],
+    ['roll back', { verb: 'rollback', shown: { collectors: 40, leftBehind: 3 } }, {}],
+  ] as const)(
+    'asks for %s with its consequences, and sends what it showed with the reason',
+    async (label, asked, changes) => {
+      const { operations, page } = await openRollout({
+        ...changes,
+        verbs: [asked.verb === 'rollback' ? 'rollback' : asked.verb],
+      });
+      await page.getByRole('button', { name: label }).click();
+      const dialog = page.getByRole('dialog');
+      await expect.poll(() => dialog.locator('.consequences li').count()).toBeGreaterThan(0);
+      await dialog.getByLabel('Reason').fill('looked at it');
+      const send = dialog.getByRole('button', { name: label });
+      if (asked.verb === 'abort' || asked.verb === 'rollback') {
+        expect(await send.isDisabled()).toBe(true);
+        await dialog.getByLabel('Type production to confirm').fill('production');
+      }
+      await send.click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(operations.requests).toMatchObject([{ by: 'operator', reason: 'looked at it', ...asked }]);
+    },
+  );
+
+  it('settles corrupt records, starts a policy, and holds a collector', async () => {
+    const blockers = [{ kind: 'recordsUnreadable', reason: '1 record is corrupt', until: null }] as const;
+    const { operations, page, url } = await openRollout({ blockers });
+    await page.getByRole('button', { name: 'repair records' }).click();
+    await page.getByLabel('withdraw').check();
+    await page.getByLabel('Type production to confirm').fill('production');
+    await page.getByRole('dialog').getByRole('button', { name: 'repair' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(operations.repairs).toMatchObject([{ settlement: 'withdraw' }]);
+
+    await page.goto(`${url}/#/`);
+    await page.getByRole('button', { name: 'start production' }).click();
+    await page.getByText('Plan 7f3a: 12 collectors go to 19.455-2.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'start production' }).click();
+    await expect.poll(() => operations.starts).toMatchObject([{ policy: 'production', planHash: '7f3a' }]);
+
+    await page.goto(`${url}/#/collectors/2`);
+    await page.getByText('all 50 slots are taken').waitFor();
+    await page.getByRole('button', { name: 'hold' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'hold' }).click();
+    await expect.poll(() => operations.holdRequests).toMatchObject([{ did: 'hold', subject: '2' }]);
   });
 
-  it('shows what a rollback does before it can be asked for, and asks for just that (P15)', async () => {
-    const { page, operations } = await open([aRolloutStatus()]);
-    const opened = page.button('roll back').dispatch('click');
-    const form = page.body.all().find(({ tag }) => tag === 'form');
-    const submit = form?.all().findLast(({ tag }) => tag === 'button');
-    expect(submit?.disabled).toBe(true);
-    await opened;
-    expect(submit?.disabled).toBe(false);
-    for (const text of [
-      '40 collectors go back',
-      '19.441-2 (30), 19.456-3 (10)',
-      '3 stay: the service no longer',
-    ])
-      expect(form?.textContent).toContain(text);
-    expect(form?.textContent).toContain('canary at most 4, 0 may fail, soak 30 min → rest 36, 2% may fail');
-    await form?.dispatch('submit');
-    expect(operations.requests).toMatchObject([
-      { verb: 'rollback', shown: { collectors: 40, leftBehind: 3 } },
-    ]);
+  it('says why a verb was refused, and keeps the dialog', async () => {
+    const ended = { state: 'succeeded', endedAt: Date.now(), verbs: ['pause'] } as const;
+    const { page } = await openRollout(ended);
+    await page.getByRole('button', { name: 'pause' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'pause' }).click();
+    await page.getByText('it has ended: succeeded').waitFor();
   });
 
-  it('has buttons for legal verbs only', async () => {
-    const { page } = await open([aRolloutStatus({ state: 'awaitingApproval', verbs: ['approve', 'abort'] })]);
-    for (const label of ['pause', 'resume', 'skip soak', 'roll back', 'retry'])
-      expect(() => page.button(label)).toThrow(`no button ${label}`);
+  it('leaves focus, typed words and an open dialog alone while the state changes below them', async () => {
+    const { operations, page, status } = await openRollout();
+    await page.getByRole('button', { name: 'pause' }).click();
+    await page.getByLabel('Reason').fill('half a rea');
+    operations.rolloutStandsAt({ ...status, counts: countsOf({ succeeded: 7, pending: 3 }) });
+    await page.getByText('7 succeeded').waitFor();
+    await page.keyboard.type('son');
+    expect(await page.getByLabel('Reason').inputValue()).toBe('half a reason');
   });
 
-  it('says why a verb was refused', async () => {
-    const { page } = await open([aRolloutStatus({ state: 'succeeded', endedAt: startedAt })]);
-    await page.button('roll back').dispatch('click');
-    await page.body
-      .all()
-      .find(({ tag }) => tag === 'form')
-      ?.dispatch('submit');
-    expect(page.body.textContent).toContain('it has ended: succeeded');
+  it('lets one of two people act, and tells the other what was done', async () => {
+    const { operations, page, url, status } = await openRollout({ waves: waits, verbs: ['approve'] });
+    const other = await open(`${url}/#/rollouts/${status.id}`);
+    for (const each of [page, other])
+      await each.getByRole('button', { name: 'approve wave rest' }).first().click();
+    operations.rolloutStandsAt(aRolloutStatus({ reason: 'approved by bob' }));
+    await expect.poll(() => other.getByRole('alert').textContent()).toContain('It is now: approved by bob');
+    expect(await other.getByRole('dialog').getByRole('button', { name: 'approve' }).isDisabled()).toBe(true);
   });
 
-  it('shows texts from machines as what they are: nothing turns the reading direction', async () => {
-    const odd = '<img src=x onerror=alert(1)>\u202e\u0007\u061c\u200b\u{e0041}';
-    const shown = '<img src=x onerror=alert(1)>\\u202e\\u0007\\u061c\\u200b\\udb40\\udc41';
-    const { page, card } = await open(
-      [
-        aRolloutStatus({
-          reason: `reason ${odd}`,
-          leftOut: [{ kind: 'text', reason: `left out ${odd}`, count: 2 }],
-          blockers: [{ kind: 'turn', reason: `hold ${odd}`, until: null }],
-          drift: { from: '1', joined: 0, left: 0, words: `drift ${odd}` },
-          state: 'awaitingApproval',
-          strata: {
-            total: 2,
-            held: [{ label: `label ${odd}`, ...word, reason: `figures ${odd}`, waiting: 1 }],
-            uncovered: { count: 1, labels: [`uncovered ${odd}`] },
-          },
-          buildHold: { build: '19.536-4', ...word, reason: `build ${odd}` },
-          window: { isOpen: true, until: null, reason: `window ${odd}`, timeZone: 'UTC', ownZones: false },
-          waves: [
-            aWaveStatus({
-              name: `wave ${odd}`,
-              waits: `waits ${odd}`,
-              gates: [{ ...gate, words: `gate ${odd}`, dryRun: true }],
-            }),
-          ],
-        }),
-      ],
-      { builds: [], collectors: [{ collectorId: 7, ...word, reason: `collector ${odd}` }], strata: [] },
+  it('keeps the last state, greyed and with since when, while the daemon is away, and goes on when it is back', async () => {
+    const { operations, url, page, status } = await openRollout();
+    await page.getByText('live', { exact: true }).waitFor();
+    await api?.close();
+    await page.getByText('The daemon does not answer. This is the state of').waitFor();
+    expect(await page.locator('main.stale').count()).toBe(1);
+    await page.getByRole('button', { name: 'pause' }).waitFor();
+    operations.rolloutStandsAt({
+      ...status,
+      reason: 'it went on meanwhile',
+      counts: countsOf({ succeeded: 9 }),
+    });
+    api = await startFakeAdminApi(operations, { clock, port: Number(new URL(url).port) });
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('9 succeeded').waitFor();
+    operations.breakWith(new Error('Redis is away'));
+    await page.locator('.connection.away').waitFor();
+    expect(await page.getByText('9 succeeded').count()).toBe(1);
+  });
+
+  it('polls where a proxy keeps the stream back', async () => {
+    const { operations, url, status } = await openRollout();
+    const page = await browser.newPage();
+    pages.push(page);
+    await page.route('**/api/v1/stream', (route) => route.fulfill({ status: 502, body: '{}' }));
+    await page.goto(`${url}/#/rollouts/${status.id}`);
+    await page.getByText('live', { exact: true }).waitFor();
+    operations.rolloutStandsAt({ ...status, counts: countsOf({ succeeded: 8 }) });
+    await page.getByText('8 succeeded').waitFor();
+  });
+
+  it('asks for a token where one is set, keeps it for this tab, and says when it is wrong', async () => {
+    const { url } = await serve(worldRollouts, { token: 'open-sesame-1234' });
+    const page = await open(url);
+    await page.getByLabel('Token').fill('wrong');
+    await page.getByRole('button', { name: 'Show rollouts' }).click();
+    await page.getByText('The token is wrong.').waitFor();
+    await page.getByLabel('Token').fill('open-sesame-1234');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 rollouts need you.').waitFor();
+    await page.reload();
+    await page.getByText('2 rollouts need you.').waitFor();
+    await page.getByRole('button', { name: 'sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+  });
+
+  it('searches 100,000 collectors, and draws only those in sight', async () => {
+    const { url } = await serve(worldRollouts, {}, 100_000);
+    const page = await open(`${url}/#/rollouts/${waiting}/collectors`);
+    await page.getByText('100,000 collectors').waitFor();
+    await page.mouse.wheel(0, 60_000);
+    await expect
+      .poll(() => page.locator('.collectors li').first().getAttribute('aria-posinset'))
+      .not.toBe('1');
+    expect(await page.locator('.collectors li').count()).toBeLessThan(80);
+    await page.getByLabel('Search').fill('web-99999');
+    await page.getByText('1 collector', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'web-99999.example.com' }).waitFor();
+    expect(page.url()).toContain('match=web-99999');
+  });
+
+  it('is used with the keyboard alone: a dialog takes the focus and gives it back', async () => {
+    const { operations, page } = await openRollout();
+    const button = page.getByRole('button', { name: 'pause' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('by keys');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.locator(':focus').textContent()).toBe('pause');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('by keys');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => operations.requests).toMatchObject([{ verb: 'pause', reason: 'by keys' }]);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'is whole on a phone and has no fault for axe, in %s',
+    async (colorScheme) => {
+      const { url } = await serve(worldRollouts);
+      const page = await open(url, { colorScheme });
+      const views = {
+        overview: '',
+        rollout: `rollouts/${waiting}`,
+        collectors: `rollouts/${waiting}/collectors`,
+        collector: 'collectors/2',
+      };
+      for (const [name, path] of Object.entries(views)) {
+        await page.goto(`${url}/#/${path}`);
+        await page.locator('main h2').first().waitFor();
+        await page
+          .locator(name === 'collectors' ? '.collectors li' : '.need')
+          .first()
+          .waitFor();
+        expect(await accessibilityFaults(page)).toEqual([]);
+        for (const width of [1280, 390]) {
+          await page.setViewportSize({ width, height: 900 });
+          expect(
+            await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'),
+          ).toBeLessThanOrEqual(0);
+          await takePicture(page, `${name}-${width}-${colorScheme}`);
+        }
+      }
+    },
+  );
+
+  it('is under 150 kB in all, and asks nobody but its own daemon', async () => {
+    const { url } = await serve([running ?? aRolloutStatus()]);
+    const page = await browser.newPage();
+    pages.push(page);
+    const hosts = new Set<string>();
+    page.on('request', (request) =>
+      hosts.add(new URL(request.url()).protocol === 'data:' ? url : new URL(request.url()).origin),
     );
-    const elements = [card, page.byId('held-rows')].flatMap((element) => element.all());
-    const texts = elements.flatMap(({ textContent, attributes }) => [textContent, ...attributes.values()]);
-    const whole = texts.join('\n');
-    const names = ['reason', 'left out', 'hold', 'drift', 'label', 'figures', 'uncovered', 'build', 'window'];
-    for (const name of [...names, 'wave', 'waits', 'gate', 'collector'])
-      expect(whole).toContain(`${name} ${shown}`);
-    expect(whole).toContain('web-<b>7</b>\\u202e');
-    for (const character of ['\u202e', '\u0007', '\u061c', '\u200b', '\u{e0041}'])
-      expect(whole).not.toContain(character);
+    const answer = await page.goto(url);
+    await page.locator('.policy').first().waitFor();
+    expect((await answer?.body())?.length).toBeLessThan(150_000);
+    expect([...hosts]).toEqual([url]);
   });
 });

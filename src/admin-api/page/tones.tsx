@@ -1,12 +1,24 @@
-import { make } from './elements.ts';
+import type { JSX } from 'preact';
 
 /** How something looks: the style has a colour for each. */
 export type Tone = 'good' | 'busy' | 'late' | 'bad' | 'rest';
 
 /** States of rollouts, waves, upgrades and gates, headlines, and the last words of events. */
 const tones: Readonly<Record<Exclude<Tone, 'rest'>, readonly string[]>> = {
-  good: ['succeeded', 'passed', 'pass'],
-  busy: ['running', 'open', 'soaking', 'resumed', 'opened', 'approved', 'reopened', 'upgrading'],
+  good: ['succeeded', 'passed', 'pass', 'trusted', 'released'],
+  busy: [
+    'running',
+    'open',
+    'soaking',
+    'resumed',
+    'opened',
+    'approved',
+    'reopened',
+    'upgrading',
+    'queued',
+    'starting',
+    'verifying',
+  ],
   late: [
     'awaitingApproval',
     'needsApproval',
@@ -23,6 +35,7 @@ const tones: Readonly<Record<Exclude<Tone, 'rest'>, readonly string[]>> = {
     'deferred',
     'notAlive',
     'inUpgrade',
+    'doubted',
   ],
   bad: [
     'newerVersion',
@@ -47,10 +60,15 @@ export function toneOf(name: string): string {
 }
 
 /** `timedOut` → `timed out` */
-export function wordsOf(name: string): string {
+function wordsOf(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
 }
 
-export function badge(name: string): HTMLElement {
-  return make('span', { class: `badge ${toneOf(name)}` }, wordsOf(name));
+export function Badge({ name }: { readonly name: string }): JSX.Element {
+  return <span class={`badge ${toneOf(name)}`}>{wordsOf(name)}</span>;
+}
+
+/** `1 collector`, `2 collectors`, `1,215 collectors` */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }

@@ -1,0 +1,139 @@
+import { PassThrough, type Readable } from 'node:stream';
+import type { Clock, DurationMs } from '../../base/time.ts';
+import { AdminFault } from '../access/admin-fault.ts';
+import type { AskOperations } from './ask-operations.ts';
+
+/** People with the page open. Others poll, which costs the daemon more than a stream. */
+const streamsMax = 32;
+/** How often the state is read, once for all streams. */
+const everyMs: DurationMs = 1_500;
+/** Proxies cut a connection on which nothing is said. */
+const pingEveryMs: DurationMs = 15_000;
+/** A stream then ends, and its page asks for another: a token that was withdrawn gets no more. */
+const lifeMs: DurationMs = 10 * 60_000;
+/** Whoever does not read this much is cut off, and reads the whole state next time. */
+const unreadBytesMax = 4 * 1024 * 1024;
+
+/** The state of all rollouts as server-sent events: all of it first, then what has changed. */
+export interface LiveStream {
+  /** @throws AdminFault when too many are open */
+  open(): Readable;
+  close(): void;
+}
+
+interface Watcher {
+  readonly stream: PassThrough;
+  readonly until: number;
+  /** What it was told last, by part. */
+  readonly told: Map<string, string>;
+}
+
+/** One part of the state as texts: the ids of its items with each item, or one item. */
+interface Part {
+  readonly name: 'rollouts' | 'policies' | 'holds' | 'away';
+  readonly items: readonly { readonly id: string; readonly text: string }[];
+}
+
+/** @param readPolicies as `GET /policies` answers it */
+export function makeLiveStream(
+  ask: AskOperations,
+  readPolicies: () => Promise<unknown>,
+  clock: Clock,
+): LiveStream {
+  const watchers = new Set<Watcher>();
+  let timer: NodeJS.Timeout | undefined;
+  let saidAt = 0;
+  let isReading = false;
+
+  const read = async (): Promise<readonly Part[]> => {
+    try {
+      const [rollouts, holds, policies] = await Promise.all([
+        ask.read((operations) => operations.listRollouts()),
+        ask.read((operations) => operations.listHolds()),
+        readPolicies(),
+      ]);
+      const one = (value: unknown) => [{ id: '', text: JSON.stringify(value) }];
+      return [
+        { name: 'rollouts', items: rollouts.map((each) => ({ id: each.id, text: JSON.stringify(each) })) },
+        { name: 'policies', items: one(policies) },
+        { name: 'holds', items: one(holds) },
+      ];
+    } catch (error) {
+      const known = error instanceof AdminFault;
+      const message = known
+        ? sentence(error.message)
+        : 'The daemon cannot read its state. Its log has the error.';
+      return [{ name: 'away', items: [{ id: '', text: JSON.stringify({ message }) }] }];
+    }
+  };
+
+  const tick = async (): Promise<void> => {
+    if (isReading) return;
+    isReading = true;
+    const parts = await read();
+    isReading = false;
+    const isPing = clock.now() - saidAt >= pingEveryMs;
+    if (isPing) saidAt = clock.now();
+    for (const watcher of watchers) {
+      const news = parts.map((part) => changeOf(part, watcher.told)).join('');
+      const text = news === '' && isPing ? ': ping\n\n' : news;
+      if (text !== '') watcher.stream.write(text);
+      if (clock.now() > watcher.until) watcher.stream.end();
+      else if (watcher.stream.writableLength + watcher.stream.readableLength > unreadBytesMax)
+        watcher.stream.destroy();
+    }
+  };
+  const schedule = (): void => {
+    timer ??= setInterval(() => void tick(), everyMs).unref();
+  };
+
+  return {
+    open: () => {
+      if (watchers.size >= streamsMax)
+        throw new AdminFault('unavailable', `${streamsMax} streams are open already; poll instead`);
+      const watcher = { stream: new PassThrough(), until: clock.now() + lifeMs, told: new Map() };
+      watchers.add(watcher);
+      watcher.stream.once('close', () => {
+        watchers.delete(watcher);
+        if (watchers.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      });
+      // Headers and the first bytes leave at once, so that the page knows that nothing keeps them back.
+      watcher.stream.write(': welcome\n\n');
+      schedule();
+      void tick();
+      return watcher.stream;
+    },
+    close: () => {
+      clearInterval(timer);
+      for (const { stream } of watchers) stream.destroy();
+    },
+  };
+}
+
+/** The message that tells a part of the state, less what was told before; empty where nothing has changed. */
+function changeOf({ name, items }: Part, told: Map<string, string>): string {
+  if (name === 'away') {
+    // All is told again when it is back.
+    told.clear();
+    return messageOf(name, items[0]?.text ?? '{}');
+  }
+  const changed = items.filter(({ id, text }) => told.get(`${name} ${id}`) !== text);
+  const ids = JSON.stringify(items.map(({ id }) => id));
+  if (changed.length === 0 && told.get(name) === ids) return '';
+  told.set(name, ids);
+  for (const { id, text } of changed) told.set(`${name} ${id}`, text);
+  const texts = changed.map(({ text }) => text);
+  return name === 'rollouts'
+    ? messageOf(name, `{"ids":${ids},"changed":[${texts.join(',')}]}`)
+    : messageOf(name, texts[0] ?? '{}');
+}
+
+function messageOf(name: string, data: string): string {
+  return `event: ${name}\ndata: ${data}\n\n`;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}

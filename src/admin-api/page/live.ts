@@ -1,0 +1,172 @@
+import { computed, signal } from '@preact/signals';
+import {
+  apiUrl,
+  call,
+  type Holds,
+  type Policies,
+  RefusedError,
+  type Rollout,
+  refusalOf,
+  token,
+} from './api.ts';
+
+/** How the page stands with the daemon. While it is away, what was shown last stays. */
+export type Connection =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'live'; readonly by: 'stream' | 'polling' }
+  | { readonly kind: 'away'; readonly since: number; readonly why: string }
+  | { readonly kind: 'signedOut'; readonly why: string };
+
+export const connection = signal<Connection>({ kind: 'loading' });
+export const rollouts = signal<readonly Rollout[]>([]);
+export const policies = signal<Policies | undefined>(undefined);
+export const holds = signal<Holds | undefined>(undefined);
+/** When the page last heard of the daemon. */
+export const heardAt = signal(0);
+export const isStale = computed(() => connection.value.kind === 'away');
+
+const pollMs = 3_000;
+/** A stream says at least a ping every 15 s; one that a proxy keeps back says nothing. */
+const silenceMs = 20_000;
+const firstWordMs = 6_000;
+/** How long the page polls before it tries the stream again. */
+const polledMax = 20;
+
+/** Follows the daemon as long as the page is open. */
+export async function follow(): Promise<void> {
+  for (;;) {
+    try {
+      await readStream();
+    } catch (error) {
+      if (isSignedOut(error)) await signIn(error);
+      else await pollForAWhile();
+    }
+  }
+}
+
+let wakeSignIn: (() => void) | undefined;
+
+/** Keeps the token of this tab, and asks with it. */
+export function keepToken(text: string): void {
+  token.keep(text);
+  wakeSignIn?.();
+}
+
+export function signOut(): void {
+  token.forget();
+  location.reload();
+}
+
+/** Takes the status that a verb answered, before the daemon tells of it. */
+export function tookPlace(changed: Rollout): void {
+  rollouts.value = rollouts.value.map((each) => (each.id === changed.id ? changed : each));
+}
+
+function isSignedOut(error: unknown): error is RefusedError {
+  return error instanceof RefusedError && error.status === 401;
+}
+
+async function signIn(refusal: RefusedError): Promise<void> {
+  const why = token.isKnown() ? `${refusal.message.replace(/^\w/, (first) => first.toUpperCase())}.` : '';
+  token.forget();
+  rollouts.value = [];
+  connection.value = { kind: 'signedOut', why };
+  await new Promise<void>((resolve) => {
+    wakeSignIn = resolve;
+  });
+  connection.value = { kind: 'loading' };
+}
+
+async function pollForAWhile(): Promise<void> {
+  for (let polled = 0; polled < polledMax; polled += 1) {
+    if (!document.hidden) {
+      try {
+        const [current, scans, held] = await Promise.all([
+          call('listRollouts'),
+          call('listPolicies'),
+          call('listHolds'),
+        ]);
+        [rollouts.value, policies.value, holds.value] = [current.rollouts, scans, held];
+        heard('polling');
+      } catch (error) {
+        if (isSignedOut(error)) return signIn(error);
+        away(error instanceof RefusedError ? error.message : 'The daemon does not answer.');
+        // It was away: a stream may be had again as soon as it is back.
+        if (polled > 0 && !(error instanceof RefusedError)) return pause(pollMs);
+      }
+    }
+    await pause(pollMs);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function heard(by: 'stream' | 'polling'): void {
+  heardAt.value = Date.now();
+  const now = connection.value;
+  if (now.kind !== 'live' || now.by !== by) connection.value = { kind: 'live', by };
+}
+
+function away(why: string): void {
+  const now = connection.value;
+  const since = now.kind === 'away' ? now.since : heardAt.value || Date.now();
+  connection.value = { kind: 'away', since, why };
+}
+
+/** Reads the stream until it ends, and again. @throws when there is none, or it falls silent */
+async function readStream(): Promise<void> {
+  const silence = new AbortController();
+  const headers = { accept: 'text/event-stream', ...token.headers() };
+  let timer = setTimeout(() => silence.abort(), firstWordMs);
+  try {
+    const response = await fetch(apiUrl('/stream'), { headers, cache: 'no-store', signal: silence.signal });
+    if (!response.ok || response.body === null) throw await refusalOf(response);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), silenceMs);
+      text += value;
+      const messages = text.split('\n\n');
+      text = messages.pop() ?? '';
+      for (const message of messages) take(message);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What the stream says: the parts of the state that have changed. */
+interface StreamMessages {
+  readonly rollouts: { readonly ids: readonly string[]; readonly changed: readonly Rollout[] };
+  readonly policies: Policies;
+  readonly holds: Holds;
+  readonly away: { readonly message: string };
+}
+
+const takers: { readonly [Kind in keyof StreamMessages]: (data: StreamMessages[Kind]) => void } = {
+  rollouts: ({ ids, changed }) => {
+    const known = new Map([...rollouts.value, ...changed].map((each) => [each.id, each]));
+    rollouts.value = ids.flatMap((id) => known.get(id) ?? []);
+  },
+  policies: (data) => {
+    policies.value = data;
+  },
+  holds: (data) => {
+    holds.value = data;
+  },
+  away: ({ message }) => away(message),
+};
+
+function take(message: string): void {
+  const kind = /^event: (\w+)$/m.exec(message)?.[1];
+  const data = /^data: (.*)$/m.exec(message)?.[1];
+  if (kind === undefined || data === undefined || !(kind in takers)) return;
+  const taker = takers[kind as keyof StreamMessages] as (data: unknown) => void;
+  taker(JSON.parse(data));
+  if (kind !== 'away') heard('stream');
+}

@@ -1,0 +1,135 @@
+import { type JSX, render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { token } from './api.ts';
+import { CollectorView } from './collector.tsx';
+import { Collectors } from './collectors.tsx';
+import { OpenDialog } from './dialog.tsx';
+import { connection, follow, heardAt, isStale, keepToken, rollouts, signOut } from './live.ts';
+import { Overview } from './overview.tsx';
+import { showOnlyPrintable } from './printable.ts';
+import { RolloutView, titleOf } from './rollout.tsx';
+import { followRoute, linkTo, type Route, route } from './route.ts';
+import { span, Time } from './time.tsx';
+
+function Page(): JSX.Element {
+  const { kind } = connection.value;
+  useEffect(() => {
+    document.title = titleOf(rollouts.value);
+  }, [rollouts.value]);
+  return (
+    <>
+      <header class="top">
+        <h1>
+          <a href={linkTo.overview}>upwave</a> <small>{document.documentElement.dataset['version']}</small>
+        </h1>
+        <ConnectionNote />
+      </header>
+      <main tabIndex={-1} class={isStale.value ? 'stale' : undefined}>
+        {kind === 'signedOut' ? (
+          <SignIn />
+        ) : kind === 'loading' && heardAt.value === 0 ? (
+          <p class="empty">loading …</p>
+        ) : (
+          <>
+            {route.value.view === 'overview' ? null : <Crumbs route={route.value} />}
+            <View route={route.value} />
+          </>
+        )}
+      </main>
+      <OpenDialog />
+    </>
+  );
+}
+
+function View({ route: shown }: { readonly route: Route }): JSX.Element {
+  switch (shown.view) {
+    case 'overview':
+      return <Overview />;
+    case 'rollout':
+      return <RolloutView key={shown.id} id={shown.id} />;
+    case 'collectors':
+      return <Collectors key={shown.id} id={shown.id} filter={shown.filter} />;
+    case 'collector':
+      return <CollectorView key={shown.collector} collector={shown.collector} />;
+  }
+}
+
+function Crumbs({ route: shown }: { readonly route: Route }): JSX.Element {
+  return (
+    <nav aria-label="Where you are">
+      <a href={linkTo.overview}>All policies</a>
+      {shown.view === 'collectors' ? (
+        <>
+          {' › '}
+          <a href={linkTo.rollout(shown.id)}>{shown.id}</a>
+        </>
+      ) : null}
+    </nav>
+  );
+}
+
+/** Whether what is shown is what is: live, or the last state with since when. */
+function ConnectionNote(): JSX.Element {
+  const now = connection.value;
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), 10_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class={`connection ${now.kind}`}>
+      <span role="status">
+        {now.kind === 'live' ? 'live' : null}
+        {now.kind === 'loading' ? 'connecting …' : null}
+        {now.kind === 'signedOut' ? 'signed out' : null}
+        {now.kind === 'away' ? (
+          <>
+            {now.why} This is the state of <Time at={now.since} />, {span(Date.now() - now.since)} ago.
+          </>
+        ) : null}
+      </span>
+      {token.isKnown() && now.kind !== 'signedOut' ? (
+        <button type="button" class="plain" onClick={signOut}>
+          sign out
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function SignIn(): JSX.Element {
+  const now = connection.value;
+  const [text, setText] = useState('');
+  return (
+    <form
+      class="card sign-in"
+      onSubmit={(event) => {
+        event.preventDefault();
+        keepToken(text);
+      }}
+    >
+      <h2>This daemon requires a token</h2>
+      <label>
+        Token
+        <input
+          type="password"
+          autocomplete="off"
+          required
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="primary">
+        Show rollouts
+      </button>
+      <p class="error" role="alert">
+        {now.kind === 'signedOut' ? now.why : ''}
+      </p>
+    </form>
+  );
+}
+
+showOnlyPrintable();
+followRoute();
+void follow();
+render(<Page />, document.getElementById('page') ?? document.body);

@@ -1,0 +1,86 @@
+import type { JSX } from 'preact';
+import type { Counts, UpgradeState } from './api.ts';
+import { linkTo } from './route.ts';
+import type { Tone } from './tones.tsx';
+
+/** States that a person takes for one. The name stands in links. */
+export interface StateGroup {
+  readonly name: string;
+  readonly tone: Tone;
+  readonly label: string;
+  readonly states: readonly UpgradeState[];
+}
+
+export const stateGroups: readonly StateGroup[] = [
+  { name: 'succeeded', tone: 'good', label: 'succeeded', states: ['succeeded'] },
+  {
+    name: 'inFlight',
+    tone: 'busy',
+    label: 'in flight',
+    states: ['queued', 'starting', 'upgrading', 'verifying'],
+  },
+  { name: 'retrying', tone: 'late', label: 'retrying', states: ['retrying'] },
+  { name: 'deferred', tone: 'late', label: 'deferred', states: ['deferred'] },
+  { name: 'failed', tone: 'bad', label: 'failed', states: ['failed', 'timedOut', 'unconfirmed'] },
+  { name: 'pending', tone: 'rest', label: 'pending', states: ['pending'] },
+  { name: 'withdrawn', tone: 'rest', label: 'withdrawn', states: ['withdrawn', 'rolledBack'] },
+];
+
+function countOf(counts: Counts, name: string): number {
+  const states = stateGroups.find((group) => group.name === name)?.states ?? [];
+  return states.reduce((total, state) => total + counts[state], 0);
+}
+
+export function failedOf(counts: Counts): number {
+  return countOf(counts, 'failed');
+}
+
+interface BarProps {
+  readonly counts: Counts;
+  readonly size: number;
+  readonly label?: string;
+}
+
+/** Upgrades as parts of a bar, one for each group of states. */
+export function Bar({ counts, size, label = '' }: BarProps): JSX.Element {
+  return (
+    <div class="bar" role="img" aria-label={`${label}${describe(counts)}`}>
+      {groupsIn(counts).map(({ name, tone, label: words, count }) => (
+        <span
+          key={name}
+          class={tone}
+          title={`${count} ${words}`}
+          style={{ width: `${(100 * count) / Math.max(1, size)}%` }}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** `12 succeeded, 1 failed` */
+function describe(counts: Counts): string {
+  const words = groupsIn(counts).map(({ label, count }) => `${count.toLocaleString('en')} ${label}`);
+  return words.join(', ') || 'nothing yet';
+}
+
+/** What the colours of a bar mean, with their counts. Each leads to its collectors. */
+export function Key({ counts, rolloutId }: { counts: Counts; rolloutId: string }): JSX.Element {
+  return (
+    <ul class="key">
+      {groupsIn(counts).map(({ name, tone, label, count }) => (
+        <li key={name}>
+          <i class={tone} aria-hidden="true" />
+          <a href={linkTo.collectors(rolloutId, { state: name })}>
+            <b>{count.toLocaleString('en')}</b> {label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function groupsIn(counts: Counts): readonly (StateGroup & { readonly count: number })[] {
+  return stateGroups
+    .map((group) => ({ ...group, count: countOf(counts, group.name) }))
+    .filter(({ count }) => count > 0);
+}

@@ -1,0 +1,46 @@
+import type { JSX } from 'preact';
+
+/** The viewer's own zone. */
+const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The time of day, with the day where that is not today. */
+export function timeWords(at: number, timeZone: string = ownZone): string {
+  const day = (instant: number) =>
+    new Date(instant).toLocaleDateString('en', { timeZone, year: 'numeric', month: 'short', day: 'numeric' });
+  const time = new Date(at).toLocaleTimeString('en', {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  if (day(at) === day(Date.now())) return time;
+  return `${new Date(at).toLocaleDateString('en', { timeZone, month: 'short', day: 'numeric' })} ${time}`;
+}
+
+/**
+ * An instant in the viewer's zone, and in the policy's where the two clocks differ and a zone is given.
+ * The exact instant is its title.
+ */
+export function Time({ at, zone }: { readonly at: number; readonly zone?: string | undefined }): JSX.Element {
+  const own = timeWords(at);
+  const there = zone === undefined ? own : timeWords(at, zone);
+  const iso = new Date(at).toISOString();
+  return (
+    <time dateTime={iso} title={`${iso} (shown in ${ownZone})`}>
+      {own}
+      {there === own ? '' : ` (${there} ${zone?.split('/').at(-1)?.replaceAll('_', ' ') ?? ''})`}
+    </time>
+  );
+}
+
+/** `3 min 5 s`, `2 h 10 min`, `3 d` */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 600)
+    return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
+  const minutes = Math.max(0, Math.round(ms / 60_000));
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} d`;
+}

@@ -1,0 +1,39 @@
+import type { Clock, DurationMs, EpochMs } from '../../base/time.ts';
+import { describeCourse, type RolloutCourse } from '../../rollout/status/course.ts';
+import { loadRolloutSummary, type ViewParts } from '../records/read-records.ts';
+
+/** As many as the store keeps. */
+const eventsReadMax = 10_000;
+/** 10,000 events take 60 ms of this process: however many people look, they are read once in this time. */
+const keptForMs: DurationMs = 5_000;
+/** Rollouts that are looked at within that time. */
+const coursesKeptMax = 20;
+
+/** Shows how a rollout went so far; undefined: there is no such rollout. */
+export function makeShowCourse(
+  parts: ViewParts & { readonly clock: Clock },
+): (rolloutId: string) => Promise<RolloutCourse | undefined> {
+  const kept = new Map<
+    string,
+    { readonly at: EpochMs; readonly course: Promise<RolloutCourse | undefined> }
+  >();
+  const read = async (rolloutId: string): Promise<RolloutCourse | undefined> => {
+    const now = parts.clock.now();
+    const view = await loadRolloutSummary(parts, rolloutId, now);
+    if (view === undefined) return undefined;
+    const events = await parts.store.readEvents(rolloutId, { limit: eventsReadMax });
+    return describeCourse(view, { events, isWhole: events.length < eventsReadMax }, now);
+  };
+  return (rolloutId) => {
+    const now = parts.clock.now();
+    const known = kept.get(rolloutId);
+    if (known !== undefined && now - known.at < keptForMs) return known.course;
+    const oldest = kept.size >= coursesKeptMax ? kept.keys().next().value : undefined;
+    if (oldest !== undefined) kept.delete(oldest);
+    const course = read(rolloutId);
+    kept.set(rolloutId, { at: now, course });
+    // A failure is the asker's; the next one asks anew.
+    course.catch(() => kept.delete(rolloutId));
+    return course;
+  };
+}

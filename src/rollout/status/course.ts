@@ -1,0 +1,177 @@
+import type { EpochMs } from '../../base/time.ts';
+import { assessCalendar, type CalendarRules, calendarOf } from '../calendar/calendar.ts';
+import { total } from '../decision/assess.ts';
+import type { RolloutEvent } from '../model/events.ts';
+import type { RolloutView } from '../model/rollout.ts';
+import { isFailed, isUnderWay, type UpgradeState, upgradeStates } from '../model/upgrade.ts';
+
+/** How a rollout went so far: what a person wants to see drawn. */
+export interface RolloutCourse {
+  readonly burnUp: BurnUp;
+  /** How often each kind of event was kept, the most frequent first. */
+  readonly eventCounts: ReadonlyArray<{ readonly event: string; readonly count: number }>;
+  /** Those with the most failures first; `strataShownMax` at most. */
+  readonly strata: readonly StratumCourse[];
+  readonly strataTotal: number;
+  /** When no upgrade may start, from the beginning on, by the policy's own time zone. */
+  readonly closed: readonly ClosedStretch[];
+}
+
+export interface BurnUp {
+  /** Oldest first, evenly spaced; `pointsMax` at most. */
+  readonly points: readonly BurnUpPoint[];
+  /** The events reach back to the beginning. */
+  readonly isWhole: boolean;
+}
+
+export interface BurnUpPoint {
+  readonly at: EpochMs;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly inFlight: number;
+}
+
+export interface StratumCourse {
+  readonly label: string;
+  readonly size: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly active: number;
+  readonly waiting: number;
+  readonly isHeld: boolean;
+}
+
+export interface ClosedStretch {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  readonly kind: 'window' | 'freeze';
+  readonly reason: string;
+}
+
+const pointsMax = 120;
+const strataShownMax = 200;
+const stretchesMax = 60;
+const dayMs = 24 * 3_600_000;
+
+/** @param events newest first, as far as they were read; `isWhole`: these are all */
+export function describeCourse(
+  view: RolloutView,
+  read: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
+  now: EpochMs,
+): RolloutCourse {
+  const { createdAt, endedAt } = view.rollout;
+  const strata = describeStrata(view);
+  return {
+    burnUp: burnUpOf(view, read, endedAt ?? now),
+    eventCounts: countEvents(read.events),
+    strata: strata.slice(0, strataShownMax),
+    strataTotal: strata.length,
+    closed: closedStretches(calendarOf(view.rollout), createdAt, (endedAt ?? now) + dayMs),
+  };
+}
+
+type Level = 'succeeded' | 'failed' | 'inFlight';
+
+function levelOf(state: UpgradeState): Level | undefined {
+  if (state === 'succeeded') return 'succeeded';
+  if (isFailed(state)) return 'failed';
+  return isUnderWay(state) || state === 'queued' ? 'inFlight' : undefined;
+}
+
+/**
+ * The levels of today less what the events changed since. An upgrade whose earlier events are no longer kept was in
+ * flight before its end.
+ */
+function burnUpOf(
+  view: RolloutView,
+  { events, isWhole }: { readonly events: readonly RolloutEvent[]; readonly isWhole: boolean },
+  until: EpochMs,
+): BurnUp {
+  const levels = { succeeded: 0, failed: 0, inFlight: 0 };
+  for (const level of ['succeeded', 'failed', 'inFlight'] as const)
+    levels[level] = total(view, (state) => levelOf(state) === level);
+  const changes = changesOf(events, isWhole);
+  const since = isWhole ? view.rollout.createdAt : (events.at(-1)?.at ?? until);
+  if (until <= since) return { points: [{ at: until, ...levels }], isWhole };
+  const points: BurnUpPoint[] = [];
+  let next = changes.length - 1;
+  for (let step = pointsMax - 1; step >= 0; step -= 1) {
+    const at = Math.round(since + ((until - since) * step) / (pointsMax - 1));
+    for (let change = changes[next]; change !== undefined && change.at > at; change = changes[next]) {
+      if (change.to !== undefined) levels[change.to] -= 1;
+      if (change.from !== undefined) levels[change.from] += 1;
+      next -= 1;
+    }
+    // A record and its event are read one after the other.
+    points.push({
+      at,
+      succeeded: Math.max(0, levels.succeeded),
+      failed: Math.max(0, levels.failed),
+      inFlight: Math.max(0, levels.inFlight),
+    });
+  }
+  return { points: points.reverse(), isWhole };
+}
+
+interface LevelChange {
+  readonly at: EpochMs;
+  readonly from: Level | undefined;
+  readonly to: Level | undefined;
+}
+
+/** Oldest first. */
+function changesOf(events: readonly RolloutEvent[], isWhole: boolean): readonly LevelChange[] {
+  const before = new Map<number, Level | undefined>();
+  const changes: LevelChange[] = [];
+  for (const { event, collectorId, at } of events.toReversed()) {
+    const state = upgradeStates.find((each) => event === `upgrade.${each}`);
+    if (state === undefined || collectorId === undefined) continue;
+    const to = levelOf(state);
+    const unknown = isWhole || to === undefined || to === 'inFlight' ? undefined : 'inFlight';
+    const from = before.has(collectorId) ? before.get(collectorId) : unknown;
+    before.set(collectorId, to);
+    if (from !== to) changes.push({ at, from, to });
+  }
+  return changes;
+}
+
+function countEvents(events: readonly RolloutEvent[]): RolloutCourse['eventCounts'] {
+  const counts = new Map<string, number>();
+  for (const { event } of events) counts.set(event, (counts.get(event) ?? 0) + 1);
+  return [...counts].map(([event, count]) => ({ event, count })).sort((a, b) => b.count - a.count);
+}
+
+function describeStrata({ groups, strata, rollout }: RolloutView): readonly StratumCourse[] {
+  const held = new Set(rollout.heldStrata.map(({ stratum }) => stratum));
+  const described = groups.strata.map(({ label, sizes }, index) => ({
+    ...{ label, succeeded: 0, failed: 0, active: 0, waiting: 0 },
+    size: sizes.reduce((sum, size) => sum + size, 0),
+    isHeld: held.has(index),
+  }));
+  for (const { stratum, succeeded, failed, active, waiting } of strata) {
+    const of = described[stratum];
+    if (of === undefined) continue;
+    of.succeeded += succeeded;
+    of.failed += failed;
+    of.active += active;
+    of.waiting += waiting;
+  }
+  return described.sort((a, b) => b.failed - a.failed || b.size - a.size || (a.label < b.label ? -1 : 1));
+}
+
+function closedStretches(rules: CalendarRules, from: EpochMs, until: EpochMs): readonly ClosedStretch[] {
+  const stretches: ClosedStretch[] = [];
+  let at = from;
+  // Each turn goes on at the next change of the calendar; a day has few of them.
+  for (let turn = 0; turn < 2 * stretchesMax && at < until; turn += 1) {
+    const opening = assessCalendar(rules, '', at);
+    const to = Math.min(opening.until ?? until, until);
+    if (opening.closedBy !== null) {
+      const reason = opening.closedBy.kind === 'freeze' ? opening.closedBy.reason : '';
+      stretches.push({ from: at, to, kind: opening.closedBy.kind, reason });
+    }
+    if (to <= at) break;
+    at = to;
+  }
+  return stretches;
+}

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** Debian's; where it is missing the tests of the page are skipped. */
+const executablePath = '/usr/bin/chromium';
+export const hasBrowser = existsSync(executablePath);
+
+/** Pictures of the page as it was in the tests, to be looked at. */
+const pictures = new URL('../../artefacts/page/', import.meta.url);
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+export async function takePicture(page: Page, name: string): Promise<void> {
+  await mkdir(pictures, { recursive: true });
+  await page.screenshot({ path: new URL(`${name}.png`, pictures).pathname, fullPage: true });
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What a screen reader, or a person with weak eyes, would stumble over: the rule and where. */
+export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe: tool } = globalThis as unknown as { axe: Axe };
+    const { violations } = await tool.run();
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  });
+}
+
+interface Axe {
+  run(): Promise<{
+    readonly violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }>;
+  }>;
+}

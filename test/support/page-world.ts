@@ -1,0 +1,300 @@
+import type { PlanGroups } from '../../src/rollout/model/plan-groups.ts';
+import type { Upgrade, UpgradeProgress } from '../../src/rollout/model/upgrade.ts';
+import type { RolloutCourse } from '../../src/rollout/status/course.ts';
+import type { RolloutStatus } from '../../src/rollout/status/status.ts';
+import { anUpgrade } from './builders.ts';
+import { aRolloutEvent, aRolloutStatus, aWaveStatus, countsOf } from './fake-operations.ts';
+
+const minute = 60_000;
+const now = Date.now();
+const strata = [
+  'Linux / amd64 / 19.441-2',
+  'Windows Server 2019 / amd64 / 19.441-2',
+  'AIX / ppc64 / 19.402-1',
+];
+
+/** What an installation may look like at night: one rollout waits for a person, one is held, one runs, one has ended. */
+export const waiting = 'production-20261122-3';
+export const worldRollouts: readonly RolloutStatus[] = [
+  aRolloutStatus({
+    id: 'edge-20261122-1',
+    policy: 'edge',
+    createdAt: now - 30 * minute,
+    planned: 400,
+    counts: countsOf({ succeeded: 120, upgrading: 20, verifying: 4, pending: 256 }),
+    inFlight: 20,
+    concurrency: 20,
+    eta: { kind: 'at', at: now + 80 * minute, plusMinusMs: 9 * minute, requests: 800 },
+    waves: [
+      aWaveStatus({
+        name: 'canary',
+        size: 10,
+        state: 'passed',
+        counts: countsOf({ succeeded: 10 }),
+        openedAt: now - 30 * minute,
+        passedAt: now - 14 * minute,
+      }),
+      aWaveStatus({
+        name: 'rest',
+        size: 390,
+        counts: countsOf({ succeeded: 110, upgrading: 20, verifying: 4, pending: 256 }),
+        failuresAllowed: 7,
+        openedAt: now - 14 * minute,
+      }),
+    ],
+    blockers: [{ kind: 'concurrency', reason: 'all 20 slots are taken', until: null }],
+    verbs: ['pause', 'abort', 'rollback'],
+  }),
+  aRolloutStatus({
+    id: waiting,
+    policy: 'production',
+    createdAt: now - 95 * minute,
+    planned: 1215,
+    counts: countsOf({ succeeded: 180, failed: 9, unconfirmed: 2, pending: 1021, deferred: 3 }),
+    inFlight: 0,
+    leftOut: [
+      { kind: 'text', reason: 'runs on a Mac', count: 3 },
+      { kind: 'excluded', reason: 'excluded by select.exclude[1]', count: 14 },
+    ],
+    fromBuilds: ['19.441-2', '19.402-1'],
+    eta: {
+      kind: 'afterApproval',
+      approvalAt: null,
+      durationMs: 100 * minute,
+      plusMinusMs: 8 * minute,
+      requests: 2500,
+    },
+    window: {
+      isOpen: true,
+      until: now + 200 * minute,
+      reason: 'mon–thu 22:00–05:00',
+      timeZone: 'Asia/Tokyo',
+      ownZones: true,
+    },
+    strata: { total: 3, held: [], uncovered: { count: 1, labels: ['AIX / ppc64 / 19.402-1'] } },
+    waves: [
+      aWaveStatus({
+        name: 'canary',
+        size: 70,
+        strata: 2,
+        state: 'passed',
+        counts: countsOf({ succeeded: 61, failed: 9 }),
+        failures: 4,
+        failuresAllowed: 5,
+        acknowledged: 5,
+        openedAt: now - 95 * minute,
+        passedAt: now - 48 * minute,
+      }),
+      aWaveStatus({
+        name: 'early',
+        size: 122,
+        strata: 3,
+        state: 'passed',
+        counts: countsOf({ succeeded: 119, unconfirmed: 2, deferred: 1 }),
+        failures: 6,
+        failuresAllowed: 12,
+        lost: 2,
+        openedAt: now - 48 * minute,
+        passedAt: now - 9 * minute,
+        gates: [
+          {
+            name: 'errors',
+            verdict: 'pass',
+            words: 'errors 0.998, expected >= 0.99',
+            value: 0.998,
+            unanswered: 0,
+            dryRun: false,
+          },
+          {
+            name: 'data flow',
+            verdict: 'inconclusive',
+            words: 'data flow: no answer yet',
+            value: null,
+            unanswered: 1,
+            dryRun: true,
+          },
+        ],
+      }),
+      aWaveStatus({
+        name: 'rest',
+        size: 1023,
+        strata: 3,
+        state: 'awaitingApproval',
+        counts: countsOf({ pending: 1021, deferred: 2 }),
+        failuresAllowed: 20,
+        openedAt: null,
+        waits: 'approval',
+      }),
+    ],
+    causes: [
+      {
+        of: 'failed',
+        total: 11,
+        causes: [
+          {
+            kind: 'failed',
+            failureClass: 'permanent',
+            text: 'permission denied: cannot write …',
+            count: 9,
+            strata: [{ label: strata[1] ?? '', count: 6 }],
+            otherStrata: { count: 3, strata: 2 },
+            names: ['dev-web-224', 'dev-web-225', 'dev-web-230'],
+          },
+          {
+            kind: 'unconfirmed',
+            failureClass: 'unconfirmed',
+            text: 'not alive again within 10m',
+            count: 2,
+            strata: [{ label: strata[2] ?? '', count: 2 }],
+            otherStrata: { count: 0, strata: 0 },
+            names: ['aix-7', 'aix-9'],
+          },
+        ],
+        others: { count: 0, causes: 0, unread: 0 },
+      },
+    ],
+    blockers: [{ kind: 'waveApproval', reason: 'wave rest waits for approval', until: null }],
+    verbs: ['approve', 'pause', 'abort', 'rollback', 'retry'],
+  }),
+  aRolloutStatus({
+    id: 'lab-20261122-1',
+    policy: 'lab',
+    state: 'held',
+    hold: 17,
+    createdAt: now - 20 * minute,
+    reason: 'wave canary has 2 failures of 0 allowed',
+    planned: 24,
+    counts: countsOf({ succeeded: 3, failed: 2, pending: 19 }),
+    inFlight: 0,
+    eta: { kind: 'unknown', reason: 'held' },
+    waves: [
+      aWaveStatus({
+        size: 5,
+        counts: countsOf({ succeeded: 3, failed: 2 }),
+        failures: 2,
+        openedAt: now - 20 * minute,
+      }),
+      aWaveStatus({
+        name: 'rest',
+        size: 19,
+        state: 'waiting',
+        counts: countsOf({ pending: 19 }),
+        openedAt: null,
+        waits: 'gate of canary',
+      }),
+    ],
+    blockers: [{ kind: 'held', reason: 'wave canary has 2 failures of 0 allowed', until: null }],
+    verbs: ['resume', 'abort', 'rollback', 'retry'],
+  }),
+  aRolloutStatus({
+    id: 'offices-20261120-1',
+    policy: 'offices',
+    state: 'succeeded',
+    createdAt: now - 2 * 24 * 60 * minute,
+    endedAt: now - 2 * 24 * 60 * minute + 200 * minute,
+    reason: 'all 88 collectors run 19.536-4',
+    planned: 88,
+    counts: countsOf({ succeeded: 88 }),
+    inFlight: 0,
+    eta: null,
+    api: null,
+    waves: [
+      aWaveStatus({
+        name: 'rest',
+        size: 88,
+        state: 'passed',
+        counts: countsOf({ succeeded: 88 }),
+        openedAt: now - 2880 * minute,
+        passedAt: now - 2680 * minute,
+      }),
+    ],
+    verbs: ['rollback'],
+  }),
+];
+
+export const worldCourse: RolloutCourse = {
+  burnUp: {
+    isWhole: true,
+    points: Array.from({ length: 60 }, (_, step) => ({
+      at: now - 95 * minute + step * 1.6 * minute,
+      succeeded: Math.min(180, step < 25 ? Math.floor(step * 2.5) : 61 + Math.floor((step - 25) * 3.7)),
+      failed: Math.min(11, Math.floor(step / 5)),
+      inFlight: step < 55 ? 20 : 0,
+    })),
+  },
+  eventCounts: [
+    { event: 'upgrade.succeeded', count: 180 },
+    { event: 'upgrade.upgrading', count: 214 },
+    { event: 'upgrade.failed', count: 9 },
+    { event: 'wave.passed', count: 2 },
+  ],
+  strata: strata.map((label, index) => ({
+    ...{ label, active: 0, waiting: 300, isHeld: false },
+    size: 405,
+    succeeded: [100, 60, 20][index] ?? 0,
+    failed: [1, 6, 4][index] ?? 0,
+  })),
+  strataTotal: 3,
+  closed: [
+    { from: now - 70 * minute, to: now - 55 * minute, kind: 'window', reason: '' },
+    { from: now + 30 * minute, to: now + 300 * minute, kind: 'freeze', reason: 'holidays' },
+  ],
+};
+
+export const worldEvents = [
+  aRolloutEvent({
+    at: now - 9 * minute,
+    event: 'wave.awaitingApproval',
+    wave: 'rest',
+    reason: 'its rule asks for it',
+  }),
+  aRolloutEvent({ at: now - 9 * minute, event: 'wave.passed', wave: 'early', reason: 'soaked for 30m' }),
+  aRolloutEvent({
+    at: now - 20 * minute,
+    event: 'upgrade.failed',
+    collectorId: 3,
+    collectorName: 'web-<b>7</b>\u202e',
+    reason: 'permission denied',
+  }),
+  aRolloutEvent({
+    at: now - 60 * minute,
+    event: 'rollout.resumed',
+    by: 'alice',
+    reason: 'known fault of two machines',
+  }),
+];
+
+const failedAt = (endedAt: number, reason: string): UpgradeProgress => ({
+  ...{ state: 'failed', endedAt, reason, weight: 1, lost: false, failureClass: 'permanent' },
+});
+
+export const worldGroups: PlanGroups = {
+  strata: strata.map((label) => ({ label, sizes: [1] })),
+  lanes: [],
+  domains: [{ label: 'fields.cluster = db-7', cap: 1 }],
+};
+
+/** A plan of so many collectors: every hundredth failed. */
+export function manyUpgrades(count: number): readonly Upgrade[] {
+  return Array.from({ length: count }, (_, index) =>
+    anUpgrade(
+      index % 100 === 1
+        ? failedAt(now - index, 'permission denied: cannot write /opt/collector')
+        : index % 100 < 15
+          ? {
+              state: 'succeeded',
+              endedAt: now - index,
+              reason: 'on the build and alive',
+              weight: 0,
+              lost: false,
+            }
+          : { state: 'pending' },
+      {
+        ...{ collectorId: index + 1, collectorName: `web-${index + 1}.example.com`, order: index },
+        wave: index < 70 ? 0 : 2,
+        stratum: index % 3,
+        domains: index === 7 ? [0] : [],
+      },
+    ),
+  );
+}

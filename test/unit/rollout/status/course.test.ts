@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { RolloutEvent } from '../../../../src/rollout/model/events.ts';
+import { describeCourse } from '../../../../src/rollout/status/course.ts';
+import { aPolicy, aRollout, aSummary, aView, someGroups, startedAt } from '../../../support/builders.ts';
+import { aRolloutEvent } from '../../../support/fake-operations.ts';
+
+const hour = 3_600_000;
+const now = startedAt + 10 * hour;
+const upgrade = (event: RolloutEvent['event'], collectorId: number, hours: number) =>
+  aRolloutEvent({ event, collectorId, at: startedAt + hours * hour });
+const newestFirst = (...events: readonly RolloutEvent[]) => events.toReversed();
+
+const rollout = aRollout({ createdAt: startedAt });
+const view = aView({ rollout, waves: [aSummary({ succeeded: 2, failed: 1, upgrading: 1, pending: 6 })] });
+const events = newestFirst(
+  upgrade('upgrade.upgrading', 1, 1),
+  upgrade('upgrade.upgrading', 2, 1),
+  upgrade('upgrade.succeeded', 1, 3),
+  upgrade('upgrade.retrying', 2, 3),
+  upgrade('upgrade.upgrading', 2, 4),
+  upgrade('upgrade.failed', 2, 5),
+  upgrade('upgrade.upgrading', 3, 5),
+  upgrade('upgrade.succeeded', 3, 6),
+  upgrade('upgrade.upgrading', 4, 7),
+);
+
+/** The level at so many hours after the beginning. */
+const levelAt = (hours: number, read = { events, isWhole: true }) => {
+  const { points } = describeCourse(view, read, now).burnUp;
+  const at = startedAt + hours * hour;
+  const { succeeded, failed, inFlight } = points.findLast((point) => point.at <= at) ?? {};
+  return [succeeded, failed, inFlight];
+};
+
+describe('the course of a rollout', () => {
+  it('shows at each instant what had succeeded, failed and was in flight', () => {
+    expect([0.5, 2, 3.5, 4.5, 5.5, 6.5, 10].map((hours) => levelAt(hours))).toEqual([
+      [0, 0, 0],
+      [0, 0, 2],
+      [1, 0, 0],
+      [1, 0, 1],
+      [1, 1, 1],
+      [2, 1, 0],
+      [2, 1, 1],
+    ]);
+    expect(describeCourse(view, { events, isWhole: true }, now).burnUp.points).toHaveLength(120);
+  });
+
+  it('goes back only as far as its events do, and takes an end without a beginning for one that was in flight', () => {
+    const kept = { events: events.slice(0, 2), isWhole: false };
+    const { burnUp } = describeCourse(view, kept, now);
+    expect([burnUp.isWhole, burnUp.points[0]?.at]).toEqual([false, startedAt + 6 * hour]);
+    expect(levelAt(6.5, kept)).toEqual([2, 1, 0]);
+  });
+
+  it('has the strata with the most failures first, held ones marked, over all waves', () => {
+    const groups = someGroups({ strata: ['Linux', 'AIX'].map((label) => ({ label, sizes: [2, 3] })) });
+    const some = { wave: 0, waiting: 1, active: 0, weight: 1 };
+    const strata = [
+      { ...some, stratum: 0, succeeded: 2, failed: 0 },
+      { ...some, stratum: 1, succeeded: 1, failed: 1 },
+      { ...some, stratum: 1, wave: 1, succeeded: 0, failed: 1 },
+    ];
+    const held = { ...{ stratum: 1, label: 'AIX', reason: '', by: 'bob', at: startedAt } };
+    const of = aView({ groups, strata, rollout: aRollout({ heldStrata: [held] }) });
+    expect(describeCourse(of, { events: [], isWhole: true }, now).strata).toEqual([
+      { label: 'AIX', size: 5, succeeded: 1, failed: 2, active: 0, waiting: 2, isHeld: true },
+      { label: 'Linux', size: 5, succeeded: 2, failed: 0, active: 0, waiting: 1, isHeld: false },
+    ]);
+  });
+
+  it('shows when no upgrade may start: closed windows and freezes, with the reason of the freeze', () => {
+    const policy = aPolicy({
+      windows: [{ days: [1, 2], fromMinute: 22 * 60, toMinute: 5 * 60, timeZone: 'UTC' }],
+      freezes: [{ from: '2026-03-03T00:00', to: '2026-03-03T02:00', timeZone: 'UTC', reason: 'audit' }],
+    });
+    const { closed } = describeCourse(
+      aView({ rollout: aRollout({ createdAt: startedAt, policy }) }),
+      { events: [], isWhole: true },
+      now,
+    );
+    expect(closed.map(({ kind, reason }) => [kind, reason]).slice(0, 3)).toEqual([
+      ['window', ''],
+      ['freeze', 'audit'],
+      ['window', ''],
+    ]);
+    expect(closed[0]).toMatchObject({ from: startedAt, to: startedAt + hour });
+  });
+
+  it('counts kept events by kind, the most frequent first', () => {
+    const { eventCounts } = describeCourse(view, { events, isWhole: true }, now);
+    expect(eventCounts[0]).toEqual({ event: 'upgrade.upgrading', count: 5 });
+  });
+});
