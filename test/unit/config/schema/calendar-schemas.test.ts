@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { problemsOf, readConfig, withRollout } from '../../../support/config-fixtures.ts';
+import { problemCases, problemsOf, readConfig, withRollout } from '../../../support/config-fixtures.ts';
 
 const policyOf = (yaml: string) => readConfig(withRollout(yaml)).rollouts[0];
 const problems = (yaml: string) => problemsOf(() => readConfig(withRollout(yaml)));
+/** Without the place of the first window or freeze. */
+const problemsWithin = (key: string, entry: string) =>
+  problems(`${key}: [${entry}]`).map((line) =>
+    line.replace('config.yaml:', '').replace(/rollouts\[0\]\.\w+\[0\]\.?/, ''),
+  );
 const everyDay = [1, 2, 3, 4, 5, 6, 7];
 
 describe('windows', () => {
@@ -31,60 +36,35 @@ describe('windows', () => {
     expect(window?.timeZone).toBe(timeZone);
   });
 
-  const times = 'must be a time of day; put the time in quotes, such as "22:00"';
-  const days = 'must be one of "mon", "tue", "wed", "thu", "fri", "sat", "sun"';
-  it.each([
-    ['{ from: 2200, to: 05:00 }', `config.yaml:4:23 rollouts[0].windows[0].from: ${times}`],
-    ['{ from: 01:00, to: 5 }', `config.yaml:4:34 rollouts[0].windows[0].to: ${times}`],
-    [
-      '{ from: 5:00, to: 06:00 }',
-      'config.yaml:4:23 rollouts[0].windows[0].from: "5:00" is no time of day; write hours and minutes, such as "05:00"',
-    ],
-    [
-      '{ from: 01:60, to: 06:00 }',
-      'config.yaml:4:23 rollouts[0].windows[0].from: "01:60" is no time of day; write hours and minutes, such as "05:00"',
-    ],
-    [
-      '{ from: 01:00, to: 24:01 }',
-      'config.yaml:4:34 rollouts[0].windows[0].to: "24:01" is no time of day; write hours and minutes, such as "05:00"',
-    ],
-    [
-      '{ from: 24:00, to: 06:00 }',
-      'config.yaml:4:23 rollouts[0].windows[0].from: "24:00" is only for the end; a window opens at "00:00" of the next day',
-    ],
-    ['{ from: 01:00 }', 'config.yaml:4:15 rollouts[0].windows[0].to: is missing; it must be text'],
-    [
-      '{ days: Mon, from: 01:00, to: 02:00 }',
-      `config.yaml:4:23 rollouts[0].windows[0].days: ${days}; did you mean "mon"?`,
-    ],
-    [
-      '{ days: [mon, 2], from: 01:00, to: 02:00 }',
-      `config.yaml:4:29 rollouts[0].windows[0].days[1]: ${days}, not a number`,
-    ],
-    [
-      '{ days: [], from: 01:00, to: 02:00 }',
-      'config.yaml:4:17 rollouts[0].windows[0].days: is an empty list; name the days, or remove the key for all',
-    ],
-    [
-      '{ from: 01:00, to: 02:00, timeZone: Collector }',
-      'config.yaml:4:51 rollouts[0].windows[0].timeZone: "Collector" is no IANA time zone; did you mean "collector"?',
-    ],
-    [
-      '{ from: 01:00, to: 02:00, timeZone: local }',
-      'config.yaml:4:51 rollouts[0].windows[0].timeZone: "local" is no IANA time zone; write one such as Europe/Berlin, or collector',
-    ],
-    [
-      '{ start: 01:00, from: 01:00, to: 02:00 }',
-      'config.yaml:4:17 rollouts[0].windows[0].start: unknown key "start", not known in this release; known here: days, from, to, timeZone',
-    ],
-  ])('refuse %s', (window, problem) => {
-    expect(problems(`windows: [${window}]`)).toEqual([problem]);
+  it.each(
+    problemCases(`
+{ from: 2200, to: 05:00 } → 4:23 from: must be a time of day; put the time in quotes, such as "22:00"
+{ from: 01:00, to: 5 } → 4:34 to: must be a time of day; put the time in quotes, such as "22:00"
+{ from: 5:00, to: 06:00 } → 4:23 from: "5:00" is no time of day; write hours and minutes, such as "05:00"
+{ from: 01:60, to: 06:00 } → 4:23 from: "01:60" is no time of day; write hours and minutes, such as "05:00"
+{ from: 01:00, to: 24:01 } → 4:34 to: "24:01" is no time of day; write hours and minutes, such as "05:00"
+{ from: 24:00, to: 06:00 } → 4:23 from: "24:00" is only for the end; a window opens at "00:00" of the next day
+{ from: 01:00 } → 4:15 to: is missing; it must be text
+{ days: Mon, from: 01:00, to: 02:00 }
+  → 4:23 days: must be one of "mon", "tue", "wed", "thu", "fri", "sat", "sun"; did you mean "mon"?
+{ days: [mon, 2], from: 01:00, to: 02:00 }
+  → 4:29 days[1]: must be one of "mon", "tue", "wed", "thu", "fri", "sat", "sun", not a number
+{ days: [], from: 01:00, to: 02:00 } → 4:17 days: is an empty list; name the days, or remove the key for all
+{ from: 01:00, to: 02:00, timeZone: Collector }
+  → 4:51 timeZone: "Collector" is no IANA time zone; did you mean "collector"?
+{ from: 01:00, to: 02:00, timeZone: local }
+  → 4:51 timeZone: "local" is no IANA time zone; write one such as Europe/Berlin, or collector
+{ start: 01:00, from: 01:00, to: 02:00 }
+  → 4:17 start: unknown key "start", not known in this release; known here: days, from, to, timeZone
+`),
+  )('refuse %s', (window, problem) => {
+    expect(problemsWithin('windows', window)).toEqual([problem]);
   });
 
   it('ask for quotes where YAML 1.1, which the file may ask for, reads a time as a number', () => {
     const text = `%YAML 1.1\n---\n${withRollout('windows: [{ from: 22:00, to: "05:00" }]')}`;
     expect(problemsOf(() => readConfig(text))).toEqual([
-      `config.yaml:6:23 rollouts[0].windows[0].from: ${times}`,
+      'config.yaml:6:23 rollouts[0].windows[0].from: must be a time of day; put the time in quotes, such as "22:00"',
     ]);
   });
 
@@ -163,53 +143,27 @@ describe('freezes', () => {
     ]);
   });
 
-  it.each([
-    [
-      '{ from: 2026-02-30, to: 2026-12-20 }',
-      'config.yaml:4:23 rollouts[0].freezes[0].from: "2026-02-30" is not in the calendar',
-    ],
-    [
-      '{ from: 2026-01-01, to: 2027-02-29 }',
-      'config.yaml:4:39 rollouts[0].freezes[0].to: "2027-02-29" is not in the calendar',
-    ],
-    [
-      '{ from: 2026-13-01, to: 2027-02-01 }',
-      'config.yaml:4:23 rollouts[0].freezes[0].from: "2026-13-01" is not in the calendar',
-    ],
-    [
-      '{ from: 2026-01-01, to: 2027-02-01T24:00 }',
-      'config.yaml:4:39 rollouts[0].freezes[0].to: "2027-02-01T24:00" is not in the calendar',
-    ],
-    [
-      '{ from: 20.12.2026, to: 2027-01-04 }',
-      'config.yaml:4:23 rollouts[0].freezes[0].from: "20.12.2026" is no date; write one such as 2026-12-20, or 2026-12-20T18:00',
-    ],
-    [
-      '{ from: 2026-12-20T00:00Z, to: 2027-01-04 }',
-      'config.yaml:4:23 rollouts[0].freezes[0].from: "2026-12-20T00:00Z" is no date; write one such as 2026-12-20, or 2026-12-20T18:00',
-    ],
-    [
-      '{ from: 20261220, to: 2027-01-04 }',
-      'config.yaml:4:23 rollouts[0].freezes[0].from: must be a date; put it in quotes, such as "2026-12-20"',
-    ],
-    [
-      '{ from: 2026-12-20, to: 2026-12-20 }',
-      'config.yaml:4:39 rollouts[0].freezes[0].to: must be after from; the freeze ends where the day or instant of to begins',
-    ],
-    [
-      '{ from: 2026-12-20T10:00, to: 2026-12-20 09:59 }',
-      'config.yaml:4:45 rollouts[0].freezes[0].to: must be after from; the freeze ends where the day or instant of to begins',
-    ],
-    ['{ from: 2026-12-20 }', 'config.yaml:4:15 rollouts[0].freezes[0].to: is missing; it must be text'],
-    [
-      '{ from: 2026-12-20, to: 2027-01-04, timeZone: Europa/Berlin }',
-      'config.yaml:4:61 rollouts[0].freezes[0].timeZone: "Europa/Berlin" is no IANA time zone; did you mean "Europe/Berlin"?',
-    ],
-    [
-      '{ from: 2026-12-20, to: 2027-01-04, reason: 5 }',
-      'config.yaml:4:59 rollouts[0].freezes[0].reason: must be text, not a number; put it in quotes',
-    ],
-  ])('refuse %s', (freeze, problem) => {
-    expect(problems(`freezes: [${freeze}]`)).toEqual([problem]);
+  it.each(
+    problemCases(`
+{ from: 2026-02-30, to: 2026-12-20 } → 4:23 from: "2026-02-30" is not in the calendar
+{ from: 2026-01-01, to: 2027-02-29 } → 4:39 to: "2027-02-29" is not in the calendar
+{ from: 2026-13-01, to: 2027-02-01 } → 4:23 from: "2026-13-01" is not in the calendar
+{ from: 2026-01-01, to: 2027-02-01T24:00 } → 4:39 to: "2027-02-01T24:00" is not in the calendar
+{ from: 20.12.2026, to: 2027-01-04 }
+  → 4:23 from: "20.12.2026" is no date; write one such as 2026-12-20, or 2026-12-20T18:00
+{ from: 2026-12-20T00:00Z, to: 2027-01-04 }
+  → 4:23 from: "2026-12-20T00:00Z" is no date; write one such as 2026-12-20, or 2026-12-20T18:00
+{ from: 20261220, to: 2027-01-04 } → 4:23 from: must be a date; put it in quotes, such as "2026-12-20"
+{ from: 2026-12-20, to: 2026-12-20 }
+  → 4:39 to: must be after from; the freeze ends where the day or instant of to begins
+{ from: 2026-12-20T10:00, to: 2026-12-20 09:59 }
+  → 4:45 to: must be after from; the freeze ends where the day or instant of to begins
+{ from: 2026-12-20 } → 4:15 to: is missing; it must be text
+{ from: 2026-12-20, to: 2027-01-04, timeZone: Europa/Berlin }
+  → 4:61 timeZone: "Europa/Berlin" is no IANA time zone; did you mean "Europe/Berlin"?
+{ from: 2026-12-20, to: 2027-01-04, reason: 5 } → 4:59 reason: must be text, not a number; put it in quotes
+`),
+  )('refuse %s', (freeze, problem) => {
+    expect(problemsWithin('freezes', freeze)).toEqual([problem]);
   });
 });
