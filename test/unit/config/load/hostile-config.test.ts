@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { valueUnder } from '../../../../src/rollout/model/collector.ts';
+import { compileMatch } from '../../../../src/rollout/planning/selector.ts';
+import { aCollector } from '../../../support/builders.ts';
+import {
+  problemsOf,
+  readConfig,
+  withRollout,
+  withSection,
+  withService,
+} from '../../../support/config-fixtures.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
+
+/** What is slow with such inputs takes minutes, or for ever. */
+const soonMs = 5_000;
+
+describe('a config that is made to hurt', () => {
+  const many = (count: number, write: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => write(index));
+
+  it.each([
+    ['unknown keys', withSection(many(20_000, (index) => `unknown${index}: 1`).join('\n')), 20_000],
+    [
+      'unknown keys that aliases repeat',
+      withSection(
+        `x: &x { ${many(1_000, (index) => `u${index}: 1`).join()} }\nhttp: *x\nlog: *x\nredis: *x\nservice2: *x`,
+      ),
+      3_000,
+    ],
+  ])('is soon refused for its %s, of which it shows the first ones', (_, text, least) => {
+    const tookMs = cpuMsOf(() => {
+      const problems = problemsOf(() => readConfig(text));
+      expect(problems.length).toBe(51);
+      const [, more] = /^and (\d+) more$/.exec(problems.at(-1) ?? '') ?? [];
+      expect(Number(more)).toBeGreaterThanOrEqual(least - 50);
+    });
+    expect(tookMs).toBeLessThan(2 * soonMs);
+  });
+
+  it('is refused for times and rates that no timer can hold', () => {
+    const problemsWith = (yaml: string) => problemsOf(() => readConfig(yaml)).join();
+    const service = (more: string) =>
+      withService(`service: { baseUrl: https://h, accessId: id, accessKey: key, ${more} }`);
+    expect(problemsWith(service('requestTimeout: 30d'))).toContain('must be at most 10m');
+    expect(problemsWith(service('requestTimeout: 0s'))).toContain('must be at least 100ms');
+    expect(problemsWith(service('requestsPerSecond: 1e-9'))).toContain('must be at least 0.1');
+    expect(problemsWith(service('budgetShare: 0.0001%'))).toContain('from 1% to 100%');
+    expect(problemsWith(withRollout('upgrade: { deadline: 400d }'))).toContain('must be at most 366d');
+  });
+
+  it('is refused for keys that mean something to JavaScript, at any depth', () => {
+    const texts = [
+      withSection('__proto__: { x: 1 }'),
+      withRollout('select: { include: { fields: { __proto__: x } } }'),
+      withRollout('select: { exclude: [{ __proto__: { name: "*" } }] }'),
+      withRollout('"__proto__": { approval: true }'),
+      withRollout('maxInFlightPer: { __proto__: 1 }'),
+    ];
+    for (const text of texts) expect(problemsOf(() => readConfig(text)).join()).toContain('__proto__');
+    expect(problemsOf(() => readConfig(withRollout('constructor: 1'))).join()).toContain('constructor');
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
+  it('may select by a field of any name, which only collectors that have it match', () => {
+    const config = readConfig(
+      withRollout(
+        'select: { include: { fields: { constructor: x } } }\nspreadBy: [fields.constructor]\nmaxInFlightPer: { fields.toString: 1 }',
+      ),
+    );
+    const matches = compileMatch(config.rollouts[0]?.select.include ?? {});
+    expect(matches(aCollector({ fields: {} }))).toBe(false);
+    expect(matches(aCollector({ fields: { constructor: 'x' } }))).toBe(true);
+    for (const key of ['fields.constructor', 'fields.__proto__', 'fields.toString'] as const)
+      expect(valueUnder(aCollector({ fields: {} }), key)).toBe('');
+  });
+
+  it('is refused for a password in the query of a Redis URL, which is not repeated', () => {
+    const problems = problemsOf(() =>
+      readConfig(withSection('redis: { url: "redis://db.example.com?password=Rr-thePassword" }')),
+    );
+    expect(problems.join()).toContain('must not hold a password in its query');
+    expect(problems.join()).not.toContain('Rr-thePassword');
+  });
+});
