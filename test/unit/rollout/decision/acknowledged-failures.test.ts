@@ -182,7 +182,7 @@ describe('failures after a resume', () => {
           expect(raiseAlarm(assess(viewOf(rollout, failures))) !== undefined).toBe(isOver.includes(true));
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
     expect(Math.min(seen.held, seen.again)).toBeGreaterThan(50);
   });

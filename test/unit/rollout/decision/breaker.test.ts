@@ -308,7 +308,7 @@ describe('failures in general', () => {
         );
         expect(verdicts({ ...of, rollout })).toEqual([]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
     expect(raised).toBeGreaterThan(100);
   });
@@ -362,7 +362,7 @@ describe('failures in general', () => {
             expect(action.strata.map(({ stratum }) => stratum)).not.toContain(first.stratum);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
   });
 

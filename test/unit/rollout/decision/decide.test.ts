@@ -412,7 +412,7 @@ describe('decisions in general', () => {
         }
         expect.unreachable('it did not come to rest');
       }),
-      { numRuns: 1_000 },
+      { numRuns: 600 },
     );
     expect([...rests]).toEqual(
       expect.arrayContaining(['running', 'held', 'succeeded', 'finishedWithFailures']),
