@@ -1,7 +1,8 @@
 // The second step of `npm run build`, after the compiler: everything in dist/ that the compiler does not make.
-import { cpSync, readdirSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { manPage } from './dist/cli/man-page.js';
 import { adminApi } from './dist/contract/admin/api.js';
 
 // Files that the program reads as they are, each beside the module that reads it.
@@ -26,3 +27,7 @@ await build({
   define: { operationRoutes: JSON.stringify(operationRoutes) },
   logLevel: 'warning',
 });
+
+// `npm install -g` links both: the manual page beside those of the system, the program into the PATH.
+writeFileSync('dist/upwave.1', manPage());
+chmodSync('dist/main.js', 0o755);

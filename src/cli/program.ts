@@ -2,7 +2,6 @@ import { Command, CommanderError } from 'commander';
 import { toPrintable } from '../base/safe-text.ts';
 import { addCollectorsProgram } from './inventory/collectors-program.ts';
 import { addSourcesProgram } from './inventory/sources-program.ts';
-import { addNotifyProgram } from './notify/notify-program.ts';
 import { addPlanProgram } from './plan/plan-program.ts';
 import { addVerbsProgram } from './rollouts/verbs-program.ts';
 import { addRunProgram, addServiceProgram } from './run/run-program.ts';
@@ -49,7 +48,12 @@ function errorJson(exitCode: ExitCode, message: string): string {
   return `${toPrintable(JSON.stringify({ error: { exitCode, message } }))}\n`;
 }
 
-function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: ExitCode) => void): Command {
+/** Every command, ready to parse a command line. */
+export function makeProgram(
+  streams: SafeStreams,
+  isJson: boolean,
+  setExitCode: (code: ExitCode) => void,
+): Command {
   const program = new Command('upwave')
     .description('Upgrades a fleet of installed data collectors unattended, in waves, canary first')
     .version(readVersion())
@@ -81,7 +85,6 @@ function makeProgram(streams: SafeStreams, isJson: boolean, setExitCode: (code: 
   addCollectorsProgram(program, run);
   addSourcesProgram(program, run);
   addStateProgram(program, run);
-  addNotifyProgram(program, run);
   addServiceProgram(program, run);
   suggestHarmlessCommands(program);
   return program;

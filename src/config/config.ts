@@ -1,7 +1,6 @@
 import type { Secret } from '../base/secret.ts';
 import type { DurationMs } from '../base/time.ts';
 import type { Policy } from '../rollout/model/policy.ts';
-import type { Receiver } from '../rollout/model/receiver.ts';
 import type { RedisNode } from './schema/redis-schema.ts';
 
 /** What the daemon runs by: defaults filled in, secrets read, milliseconds for durations. */
@@ -10,9 +9,7 @@ export interface Config {
   /** Undefined when the file names none: a command-line option decides. */
   readonly redis: RedisConfig | undefined;
   readonly http: HttpConfig;
-  /** Who is told of what. */
-  readonly notify: readonly Receiver[];
-  /** A label on every metric, and in every message; undefined: none. */
+  /** A label on every metric; undefined: none. */
   readonly installation?: string | undefined;
   /** How long an ended rollout is kept. */
   readonly historyMs: DurationMs;
@@ -70,6 +67,4 @@ export interface HttpConfig {
   /** 0 takes a free one. */
   readonly port: number;
   readonly token: Secret | undefined;
-  /** Where people reach the page, without a trailing slash; undefined: messages have no link. */
-  readonly publicUrl?: string | undefined;
 }

@@ -7,7 +7,6 @@ import type { Ground } from './ground.ts';
 import {
   accountReadiness,
   configReadiness,
-  notificationReadiness,
   recordReadiness,
   redisReadiness,
   serviceReadiness,
@@ -37,7 +36,7 @@ export async function readSharedState(
 
 /** Whether this daemon can work, and what keeps it from that. */
 export async function readReadiness(
-  { config, redis, broken, handlerPorts }: Ground,
+  { redis, broken, handlerPorts }: Ground,
   { access, shared: { accounts, configs } }: Engine,
   { reloadStatus }: DaemonOperations,
 ): Promise<Readiness> {
@@ -49,7 +48,5 @@ export async function readReadiness(
     account: accountReadiness(accounts),
     config: configReadiness(configs, reloadStatus()),
     records: recordReadiness(broken),
-    ...(config.notify.length > 0 &&
-      redisNow.ok && { notifications: await notificationReadiness(handlerPorts.outbox, config.notify) }),
   };
 }

@@ -1,7 +1,4 @@
-import type { DurationMs } from '../base/time.ts';
-import { makeSendNotice } from '../observability/notifications/send-notice.ts';
 import { isWaitedFor } from '../orchestrator/lead/lead.ts';
-import { announceAndDrain } from '../orchestrator/notify/announce.ts';
 import type { ScanResult } from '../orchestrator/ports/scan-book.ts';
 import { followConfigs } from '../orchestrator/scan/configs.ts';
 import { type ScanOrigin, scan } from '../orchestrator/scan/scan.ts';
@@ -22,18 +19,14 @@ export interface Work {
   begin(): void;
   /** Looks for work for one policy now. */
   scanNow(policy: string, origin: ScanOrigin, signal?: AbortSignal): Promise<ScanResult>;
-  /** For a process that ends when its rollouts do: announces that now. Bounded, and without effect where nobody is told. */
-  announceNow(): Promise<void>;
   /** Follows the schedules of a config that was read anew. */
   followSchedules(): void;
   /** Ends all of it in bounded time, and where Redis does not answer, the connections first. */
   end(): Promise<WorksEnd>;
 }
 
-const drainWithinMs: DurationMs = 10_000;
-
 export function makeWork(ground: Ground, engine: Engine): Work {
-  const { config, logger, clock, sink, live, stopping, rollouts, policies } = ground;
+  const { logger, clock, sink, live, stopping, rollouts } = ground;
   const { budget, shared } = engine;
   const ring = makeRingSignal();
   const stopListening = shared.wakeUps.onWakeUp(ring.ring);
@@ -54,9 +47,7 @@ export function makeWork(ground: Ground, engine: Engine): Work {
   const start = async (): Promise<void> => {
     await budget.learnStatus();
     const { commands } = ground.redis.worker;
-    const { readApiBudgetStatus, outbox } = ground.loopPorts;
-    // What the first scan starts is announced, too.
-    if (config.notify.length > 0) await outbox.readAnnounced(clock.now()).catch(warn);
+    const { readApiBudgetStatus } = ground.loopPorts;
     await reportAtStart({ ...shared, commands, readApiBudgetStatus, onError: warn });
     if (stopping.signal.aborted) return;
     // Before any step of this daemon: a freeze that came with the restart holds from the first create on (P7). Where this
@@ -71,12 +62,6 @@ export function makeWork(ground: Ground, engine: Engine): Work {
 
   return {
     scanNow,
-    announceNow: async () => {
-      if (config.notify.length === 0) return;
-      const { outbox, readApiBudgetStatus } = ground.loopPorts;
-      const parts = { ...shared, policies, outbox, readApiBudgetStatus, receivers: config.notify };
-      await announceAndDrain({ ...parts, queue: engine.noticeQueue }, drainWithinMs, stopping.signal);
-    },
     begin: () => {
       working = start().catch((error: unknown) => {
         if (!stopping.signal.aborted) logger.write('error', { event: 'daemon.failed', error });
@@ -96,7 +81,7 @@ export function makeWork(ground: Ground, engine: Engine): Work {
         await Promise.all([loops?.close(), engine.backgroundTasks.close()]);
         await engine.access.close();
         await budget.close();
-        await Promise.all([engine.queue.close(), engine.noticeQueue.close()]);
+        await engine.queue.close();
       };
       return endInTime({
         work: endWork(),
@@ -108,10 +93,8 @@ export function makeWork(ground: Ground, engine: Engine): Work {
 }
 
 function loopsParts(ground: Ground, { shared, ...engine }: Engine) {
-  const { config, clock, sink, redis, keyPrefix, requestsPerSecond, followsSchedule } = ground;
-  const { live, policies, broken } = ground;
+  const { redis, keyPrefix, requestsPerSecond, followsSchedule, live, policies, broken } = ground;
   const { accounts, configs } = shared;
-  const { outbox, readApiBudgetStatus } = ground.loopPorts;
   return {
     ...engine,
     ...shared,
@@ -120,11 +103,6 @@ function loopsParts(ground: Ground, { shared, ...engine }: Engine) {
     requestsPerSecond,
     followsSchedule,
     schedules: live.schedules(),
-    outbox,
-    readApiBudgetStatus,
-    isLeading: sink.isLeading,
-    receivers: config.notify,
-    send: makeSendNotice({ installation: config.installation, publicUrl: config.http.publicUrl, clock }),
     observations: makeObservations(),
     isWaitedFor: () => isWaitedFor({ ...shared, policies, accounts, configs, newerRecords: broken.newer }),
   };

@@ -23,6 +23,11 @@ export async function docker(...args: readonly string[]): Promise<string> {
   return `${stdout}${stderr}`.trim();
 }
 
+/** Runs a script of the project. @throws when it fails */
+export async function runScript(path: string, ...args: readonly string[]): Promise<void> {
+  await execute('bash', [path, ...args], { maxBuffer: answerCharactersMax });
+}
+
 // One container is asked for, so one is told of.
 const Inspection = z.tuple([
   z.object({

@@ -52,6 +52,20 @@ describe('the image', () => {
     expect(ownMebibytes).toBeLessThan(80);
   });
 
+  it('is labelled with its version and the commit, and holds a list of its parts', async () => {
+    const labels = z
+      .record(z.string(), z.string())
+      .parse(JSON.parse(await docker('image', 'inspect', '--format', '{{json .Config.Labels}}', image)));
+    expect(labels['org.opencontainers.image.version']).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(labels['org.opencontainers.image.revision']).toMatch(/^[0-9a-f]{40}$/);
+    const sbom = z
+      .object({ bomFormat: z.literal('CycloneDX'), components: z.array(z.object({ name: z.string() })) })
+      .parse(JSON.parse(await inImage('cat', '/app/sbom.cdx.json')));
+    const names = sbom.components.map(({ name }) => name);
+    expect(names).toContain('bullmq');
+    expect(names).not.toContain('vitest');
+  });
+
   it('tells its version with a read-only root, without a network and without a privilege', async () => {
     const bare = ['--read-only', '--network', 'none', '--cap-drop', 'ALL'];
     expect(await docker('run', '--rm', ...bare, image, '--version')).toMatch(/^\d+\.\d+\.\d+$/);

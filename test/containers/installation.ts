@@ -6,7 +6,7 @@ import { GenericContainer, Network, Wait } from 'testcontainers';
 import { type AdminClient, makeAdminClient } from '../../src/admin-api/client/admin-client.ts';
 import type { RecordSnapshot } from '../../src/reference-service/api/service-record.ts';
 import { testSecrets } from '../support/test-secrets.ts';
-import { docker, inspect } from './docker.ts';
+import { inspect, runScript } from './docker.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -35,8 +35,8 @@ export interface Installation {
 export async function buildImage(): Promise<void> {
   // On the machine's own network: its package registry may be reachable from nowhere else.
   const base = `NODE_IMAGE=${baseImage}`;
-  const file = join(root, 'deploy/Dockerfile');
-  await docker('build', '--network', 'host', '--build-arg', base, '-f', file, '-t', image, root);
+  const script = join(root, 'deploy/build-image.sh');
+  await runScript(script, image, '--network', 'host', '--build-arg', base, '--tag', image);
 }
 
 /** Starts Redis, the reference service on a quiet day, and the daemon with the config of the compose file. */
@@ -51,6 +51,7 @@ export async function startInstallation(): Promise<Installation> {
     const configFolder = await mkdtemp(join(tmpdir(), 'upwave-containers-'));
     closers.push(() => rm(configFolder, { recursive: true, force: true }));
     const config = await writeConfig(configFolder);
+    const secrets = await writeSecrets(configFolder);
 
     const network = await new Network().start();
     closers.push(() => network.stop());
@@ -89,12 +90,10 @@ export async function startInstallation(): Promise<Installation> {
 
     const daemon = await new ReadOnlyContainer(image)
       .withCommand(['run', '--config', '/etc/upwave/upwave.yaml'])
-      .withEnvironment({
-        UPWAVE_ACCESS_ID: credentials.accessId,
-        UPWAVE_ACCESS_KEY: credentials.accessKey,
-        UPWAVE_TOKEN: credentials.token,
-      })
-      .withBindMounts([{ source: config, target: '/etc/upwave/upwave.yaml', mode: 'ro' }])
+      .withBindMounts([
+        { source: config, target: '/etc/upwave/upwave.yaml', mode: 'ro' },
+        { source: secrets, target: '/run/secrets', mode: 'ro' },
+      ])
       .withNetwork(network)
       .withExposedPorts(9464)
       .withWaitStrategy(Wait.forHealthCheck())
@@ -143,7 +142,17 @@ class ReadOnlyContainer extends GenericContainer {
 async function writeConfig(folder: string): Promise<string> {
   const path = join(folder, 'config', 'upwave.yaml');
   await mkdir(join(folder, 'config'));
-  await writeFile(path, await readFile(join(root, 'deploy/compose-upwave.yaml')), { mode: 0o644 });
+  await writeFile(path, await readFile(join(root, 'deploy/compose/demo.yaml')), { mode: 0o644 });
+  return path;
+}
+
+/** As the compose file's secrets: a file each. */
+async function writeSecrets(folder: string): Promise<string> {
+  const path = join(folder, 'secrets');
+  await mkdir(path);
+  const { accessId, accessKey, token } = credentials;
+  for (const [name, text] of Object.entries({ 'access-id': accessId, 'access-key': accessKey, token }))
+    await writeFile(join(path, name), text, { mode: 0o644 });
   return path;
 }
 

@@ -9,18 +9,9 @@ export interface ReadinessCheck {
   /**
    * What is wrong, from a small set; `forbidden`: Redis is there, and refuses our user what it needs; `refused`: the config
    * file has mistakes, and the daemon works by the one before; `newer`: a newer upwave
-   * has written rollouts, which the daemon leaves alone; `failing`: receivers take no messages.
+   * has written rollouts, which the daemon leaves alone.
    */
-  readonly kind?:
-    | 'refused'
-    | 'connected'
-    | 'away'
-    | 'unwritable'
-    | 'forbidden'
-    | 'fault'
-    | 'down'
-    | 'newer'
-    | 'failing';
+  readonly kind?: 'refused' | 'connected' | 'away' | 'unwritable' | 'forbidden' | 'fault' | 'down' | 'newer';
   /** Since when, where that is known. */
   readonly since?: EpochMs;
   readonly reason: string;

@@ -16,12 +16,12 @@ export interface NamedFile {
  */
 export function namedFileOf(
   substitution: Substitution,
-  path: readonly PropertyKey[],
+  [section, key]: readonly [section: string, key: string],
   configFile: string,
 ): NamedFile | undefined {
-  const place = formatPath(path);
+  const place = formatPath([section, key]);
   if (substitution.issues.some((issue) => formatPath(issue.path) === place)) return undefined;
-  const given = path.reduce(partOf, substitution.value);
+  const given = partOf(partOf(substitution.value, section), key);
   if (typeof given !== 'string' || given === '') return undefined;
   const written = substitution.texts.get(place)?.written ?? given;
   return { path: resolve(dirname(configFile), given), written };

@@ -1,50 +1,32 @@
 import { Secret } from '../../base/secret.ts';
-import { noHttpUrl } from '../schema/notify-schema.ts';
-import { guessable, partOf, type Unfit, unfitForId, unprintable } from '../schema/value-schemas.ts';
-import { formatPath, quote } from '../source/config-error.ts';
+import { guessable, type Unfit, unfitForId, unprintable } from '../schema/value-schemas.ts';
+import { quote } from '../source/config-error.ts';
 import type { PlacedIssue } from '../source/describe-problems.ts';
 import { readTextFile } from '../source/text-file.ts';
 import { namedFileOf } from './named-files.ts';
 import type { Substitution } from './substitute-environment.ts';
 
-/** Where a secret may stand in a file of its own, and what it can't be. */
-interface SecretPlace {
-  readonly path: readonly PropertyKey[];
-  readonly unfit: readonly Unfit[];
-}
+/** Where a secret may stand in a file of its own. */
+const places = [
+  ['service', 'accessIdFile'],
+  ['service', 'accessKeyFile'],
+  ['redis', 'passwordFile'],
+  ['http', 'tokenFile'],
+] as const;
 
-const places: readonly SecretPlace[] = [
-  { path: ['service', 'accessIdFile'], unfit: [unfitForId] },
-  { path: ['service', 'accessKeyFile'], unfit: [unprintable] },
-  { path: ['redis', 'passwordFile'], unfit: [unprintable] },
-  { path: ['http', 'tokenFile'], unfit: [unprintable, guessable] },
-];
+type SecretFileKey = (typeof places)[number][1];
 
-/** Of each receiver. */
-const receiverPlaces: readonly SecretPlace[] = [
-  { path: ['slack', 'urlFile'], unfit: [unprintable, noHttpUrl] },
-  { path: ['teams', 'urlFile'], unfit: [unprintable, noHttpUrl] },
-  { path: ['webhook', 'urlFile'], unfit: [unprintable, noHttpUrl] },
-  { path: ['webhook', 'secretFile'], unfit: [unprintable, guessable] },
-  { path: ['pagerDuty', 'routingKeyFile'], unfit: [unprintable] },
-  { path: ['email', 'passwordFile'], unfit: [] },
-];
-
-function placesIn(data: unknown): readonly SecretPlace[] {
-  const receivers = partOf(data, 'notify');
-  if (!Array.isArray(receivers)) return places;
-  const ofReceivers = receivers.flatMap((_receiver, index) =>
-    receiverPlaces.map(({ path, unfit }) => ({ path: ['notify', index, ...path], unfit })),
-  );
-  return [...places, ...ofReceivers];
-}
+/** Of the keys whose secrets have rules of their own. */
+const unfitFor: Partial<Readonly<Record<SecretFileKey, readonly Unfit[]>>> = {
+  accessIdFile: [unfitForId],
+  tokenFile: [unprintable, guessable],
+};
 
 /** No credential is longer. */
 const secretBytesMax = 16 * 1024;
 
 export interface SecretFiles {
-  /** By the path of the key, such as `service.accessIdFile`. */
-  readonly byPath: ReadonlyMap<string, Secret>;
+  readonly byKey: ReadonlyMap<SecretFileKey, Secret>;
   /** Whole paths of those that were read. */
   readonly files: readonly string[];
   readonly issues: readonly PlacedIssue[];
@@ -52,32 +34,33 @@ export interface SecretFiles {
 
 /** Reads the secrets that the config keeps in files of their own. */
 export function readSecretFiles(substitution: Substitution, configFile: string): SecretFiles {
-  const byPath = new Map<string, Secret>();
+  const byKey = new Map<SecretFileKey, Secret>();
   const files: string[] = [];
   const issues: PlacedIssue[] = [];
-  for (const { path, unfit } of placesIn(substitution.value)) {
+  for (const path of places) {
     const named = namedFileOf(substitution, path, configFile);
     if (named === undefined) continue;
-    const secret = readSecret(named.path, unfit);
+    const [, key] = path;
+    const secret = readSecret(named.path, key);
     if ('problem' in secret) {
       const message = `can't take the secret from ${quote(named.written)}: ${secret.problem}`;
       issues.push({ path, message, part: 'value' });
     } else {
-      byPath.set(formatPath(path), new Secret(secret.value));
+      byKey.set(key, new Secret(secret.value));
       files.push(named.path);
     }
   }
-  return { byPath, files, issues };
+  return { byKey, files, issues };
 }
 
 function readSecret(
   path: string,
-  unfitFor: readonly Unfit[],
+  key: SecretFileKey,
 ): { readonly value: string } | { readonly problem: string } {
   const text = readTextFile(path, secretBytesMax);
   if (typeof text !== 'string') return text;
   const value = text.replace(/[\r\n]+$/, '');
   if (value === '') return { problem: 'the file is empty' };
-  const unfit = unfitFor.find(({ pattern }) => pattern.test(value));
+  const unfit = (unfitFor[key] ?? [unprintable]).find(({ pattern }) => pattern.test(value));
   return unfit === undefined ? { value } : { problem: `it ${unfit.sentence}` };
 }

@@ -59,8 +59,7 @@ export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<R
   const aside = `${folder}-aside`;
   let child: ChildProcess | undefined;
 
-  // A bound for what hangs: one that is not there says so at once.
-  const ask = (command: string) => exchangeLine(port, command, 30_000);
+  const ask = (command: string) => exchangeLine(port, command, 1_000);
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
   const kill = async () => {
     if (child === undefined || !isRunning()) return;
@@ -89,7 +88,7 @@ export async function makeRedisProcess(input: RedisProcessInput = {}): Promise<R
       child = spawn('/bin/sh', ['-c', shellText, 'redis', redisServerCommand ?? '', ...args], {
         stdio: 'ignore',
       });
-      await until('Redis to answer', async () => (await ask('PING')) === '+PONG');
+      await until('Redis to answer', async () => (await ask('PING')) === '+PONG', 10_000);
     },
     close: async () => {
       await kill();

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { loadConfig } from '../../../src/config/load/load-config.ts';
+import { rolloutStates, waveStates } from '../../../src/rollout/model/rollout.ts';
+import { dashboard, dashboardQueries, panels, withoutVariables } from '../../support/deploy/dashboard.ts';
 import { exposeEverything } from '../../support/exposed-metrics.ts';
 import { anchorOf, headingsOf } from '../docs/documents.ts';
 
@@ -14,21 +15,6 @@ const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const dashboardPath = 'grafana/upwave-dashboard.json';
 const promtool = spawnSync('promtool', ['--version']).status === 0;
 
-const Target = z.object({ expr: z.string() });
-const Panel = z.object({
-  id: z.number(),
-  type: z.string(),
-  title: z.string(),
-  description: z.string().optional(),
-  gridPos: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
-  targets: z.array(Target).optional(),
-});
-const Dashboard = z.object({
-  uid: z.string(),
-  panels: z.array(Panel),
-  annotations: z.object({ list: z.array(Target) }),
-  templating: z.object({ list: z.array(z.object({ query: z.unknown() })) }),
-});
 const Alert = z.object({
   alert: z.string(),
   expr: z.string(),
@@ -46,16 +32,9 @@ const Stories = z.object({
   ),
 });
 
-const dashboard = Dashboard.parse(JSON.parse(readText(dashboardPath)));
 const rules = Rules.parse(parse(readText('prometheus/rules.yml'))).groups.flatMap((group) => group.rules);
 const alerts = rules.flatMap((rule) => ('alert' in rule ? [rule] : []));
 const recordings = rules.flatMap((rule) => ('record' in rule ? [rule] : []));
-const dashboardQueries = [
-  ...dashboard.panels.flatMap(({ title, targets = [] }) =>
-    targets.map(({ expr }) => ({ where: `panel ${title}`, expr })),
-  ),
-  ...dashboard.annotations.list.map(({ expr }) => ({ where: 'annotation', expr })),
-];
 const alertQueries = alerts.map(({ alert, expr }) => ({ where: `alert ${alert}`, expr }));
 const recordedQueries = recordings.map(({ record, expr }) => ({ where: record, expr }));
 const queries = [...dashboardQueries, ...alertQueries, ...recordedQueries];
@@ -122,20 +101,53 @@ describe('the dashboard and the alert rules', () => {
 
 describe('the dashboard', () => {
   it('gives every panel an id of its own, a place of its own, and each graph a sentence about it', () => {
-    const ids = dashboard.panels.map(({ id }) => id);
+    const ids = panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    const taken = new Map<string, string>();
-    for (const { title, gridPos } of dashboard.panels) {
-      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
-        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
-          expect(taken.get(`${x},${y}`) ?? title).toBe(title);
-          taken.set(`${x},${y}`, title);
+    // The panels of a collapsed row lie where the next row is, until it is opened.
+    for (const shown of [dashboard.panels, ...dashboard.panels.map((row) => row.panels ?? [])]) {
+      const taken = new Map<string, string>();
+      for (const { title, gridPos } of shown) {
+        for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+          for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+            expect(taken.get(`${x},${y}`) ?? title).toBe(title);
+            taken.set(`${x},${y}`, title);
+          }
         }
+        expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
       }
-      expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
     }
-    const silent = dashboard.panels.filter(({ type, description }) => type !== 'row' && !description);
+    const silent = panels.filter(({ type, description }) => type !== 'row' && !description);
     expect(silent.map(({ title }) => title)).toEqual([]);
+  });
+
+  it('shows rollouts, waves and outcomes at once, and the rest when asked', () => {
+    const rows = dashboard.panels.filter(({ type }) => type === 'row');
+    expect(rows.filter(({ collapsed }) => collapsed !== true).map(({ title }) => title)).toEqual([
+      'Rollouts',
+      'Waves and gates',
+      'Outcomes',
+    ]);
+    expect(rows.filter(({ collapsed }) => collapsed === true).length).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['rollout', 'Rollouts', rolloutStates],
+    ['wave', 'Waves', waveStates],
+  ])('has a word and a colour for every state of a %s', (_what, title, states) => {
+    const timeline = panels.find((panel) => panel.title === title && panel.type === 'state-timeline');
+    const shown = timeline?.fieldConfig?.defaults.mappings?.[0]?.options ?? {};
+    const recording = recordings.find(({ record }) => timeline?.targets?.[0]?.expr.includes(record));
+    const codes = [...(recording?.expr ?? '').matchAll(/(?:(\d+) \* )?upwave_\w+\{state="(\w+)"\}/g)];
+    const words = codes.map(([, code = '1', state]) => [state, shown[code]?.text.replaceAll(' ', '')]);
+    expect(words.map(([state]) => state).sort()).toEqual([...states].sort());
+    expect(words.filter(([state, text]) => state?.toLowerCase() !== text)).toEqual([]);
+    if (title === 'Rollouts') expect(shown['10']).toMatchObject({ text: 'held', color: 'red' });
+  });
+
+  it('leads to the page and to the runbook', () => {
+    expect(dashboard.links.map(({ title }) => title)).toEqual(['Page of upwave', 'Runbook']);
+    const variables = dashboard.templating.list.map(({ name }) => `\${${name}}`);
+    for (const { url } of dashboard.links) expect(variables.some((name) => url.startsWith(name))).toBe(true);
   });
 
   it('is found where the provisioning of the compose file looks', () => {
@@ -146,20 +158,6 @@ describe('the dashboard', () => {
     for (const { options } of provider.providers) {
       expect(compose).toContain(`./deploy/${dashboardPath}:${options.path}/upwave-dashboard.json:ro`);
     }
-  });
-});
-
-describe('the config of the compose file', () => {
-  it('is right', () => {
-    const environment = {
-      UPWAVE_ACCESS_ID: 'id',
-      UPWAVE_ACCESS_KEY: 'key',
-      UPWAVE_TOKEN: 'a-token-of-some-length',
-    };
-    const config = loadConfig(join(deploy, 'compose-upwave.yaml'), environment);
-    expect(config.rollouts.map(({ name }) => name)).toEqual(['demo']);
-    // What Prometheus scrapes is where the daemon listens.
-    expect(readText('prometheus/prometheus.yml')).toContain(`daemon:${config.http.port}`);
   });
 });
 
@@ -257,14 +255,6 @@ function mistakesIn(query: string, { labelsOf, valuesOf }: Exposed): string[] {
 function mixesInstallations(query: string): boolean {
   const aggregations = query.matchAll(/(?<!:)\b(?:sum|min|max|avg|count|group)\b\s*(by\s*\(([^)]*)\))?/g);
   return [...aggregations].some(([, , labels = '']) => !labels.split(/[\s,]+/).includes('installation'));
-}
-
-/** Grafana's variables, as Grafana would fill them in. */
-function withoutVariables(query: string): string {
-  return query
-    .replaceAll('$__rate_interval', '5m')
-    .replaceAll('$policy', '.*')
-    .replaceAll('$installation', '.*');
 }
 
 function runPromtool(args: readonly string[], cwd: string): { status: number | null; said: string } {

@@ -8,8 +8,23 @@ export async function generatedFiles(): Promise<readonly { readonly path: string
   return [
     { path: 'config/upwave.schema.json', text: configJsonSchemaText() },
     { path: 'config/README.md', text: withPart('config/README.md', configReference()) },
+    { path: 'deploy/kubernetes/prometheusrule.yaml', text: prometheusRule() },
     { path: 'deploy/README.md', text: withPart('deploy/README.md', await metricsReference()) },
   ];
+}
+
+/** The rules as the Prometheus Operator takes them. */
+function prometheusRule(): string {
+  const rules = textOf('deploy/prometheus/rules.yml');
+  const groups = rules.slice(rules.indexOf('groups:'));
+  const head = `# Generated from deploy/prometheus/rules.yml: npm run generate
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: upwave
+spec:
+`;
+  return head + groups.replaceAll(/^(?=.)/gm, '  ');
 }
 
 /** @throws when the document has no marks */

@@ -1,0 +1,70 @@
+import type { Command, Option } from 'commander';
+import { makeProgram } from './program.ts';
+import { makeSafeStreams } from './shell/console-output.ts';
+import { exitCodes } from './shell/exit-codes.ts';
+import { readVersion } from './shell/version.ts';
+
+/** The manual page (`man upwave`), made from the definitions of the commands: the build writes it. @returns roff */
+export function manPage(): string {
+  const program = makeProgram(makeSafeStreams(process), false, () => undefined);
+  return [
+    `.TH UPWAVE 1 "" "upwave ${roff(readVersion())}" "User Commands"`,
+    '.SH NAME',
+    `upwave \\- ${roff(program.description())}`,
+    '.SH SYNOPSIS',
+    '.B upwave',
+    '[\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]',
+    '.SH OPTIONS',
+    ...program.options.flatMap(optionLines),
+    '.SH COMMANDS',
+    ...program.commands.flatMap((command) => commandLines(command, '')),
+    '.SH EXIT STATUS',
+    ...Object.entries(exitCodes).flatMap(([name, code]) => ['.TP', `.B ${code}`, roff(wordsOf(name))]),
+    '.SH ENVIRONMENT',
+    ...environment.flatMap(([name, words]) => ['.TP', `.B ${name}`, roff(words)]),
+    '',
+  ].join('\n');
+}
+
+const environment = [
+  ['UPWAVE_URL', 'Where the daemon listens, for commands which ask a daemon.'],
+  ['UPWAVE_TOKEN', 'The token for these commands.'],
+  ['UPWAVE_RETRY_FOR', 'How long a read is retried: 2m, or 0s for no retry.'],
+] as const;
+
+/** A command and those below it: `config check` is a command of its own. */
+function commandLines(command: Command, parent: string): readonly string[] {
+  const name = `${parent}${command.name()}`;
+  const below = command.commands.flatMap((each) => commandLines(each, `${name} `));
+  if (command.commands.length > 0) return below;
+  const words = [name, ...command.registeredArguments.map(argumentWords)].join(' ');
+  const options = command.options.filter(({ hidden }) => !hidden);
+  return [
+    `.SS ${roff(words)}`,
+    roff(command.description()),
+    ...(options.length === 0 ? [] : ['.RS', ...options.flatMap(optionLines), '.RE']),
+  ];
+}
+
+function argumentWords(argument: Command['registeredArguments'][number]): string {
+  const words = argument.variadic ? `${argument.name()}...` : argument.name();
+  return argument.required ? `<${words}>` : `[${words}]`;
+}
+
+function optionLines({ flags, description }: Option): readonly string[] {
+  return ['.TP', `.B ${roff(flags)}`, roff(description)];
+}
+
+/** `usageOrConfig` becomes words. */
+function wordsOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** Text as roff takes it: a backslash, a hyphen and a control character at the start of a line mean something to it. */
+function roff(text: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll(/\s*\n\s*/g, ' ');
+  return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;
+}

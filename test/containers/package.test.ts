@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const execute = promisify(execFile);
+// A line for each file, those of the dependencies included.
+const packedListBytesMax = 64 * 1024 * 1024;
+
+const { overrides } = z
+  .object({ overrides: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+
+const Packed = z.tuple([z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) })]);
+
+describe('the package', () => {
+  let folder: string;
+  let packed: z.infer<typeof Packed>[0];
+  const upwave = (...args: string[]) =>
+    execute('upwave', args, {
+      cwd: folder,
+      env: { PATH: `${folder}/bin:${process.env['PATH']}`, HOME: folder, NO_COLOR: '1' },
+    });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'upwave-package-'));
+    const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', folder], {
+      cwd: root,
+      maxBuffer: packedListBytesMax,
+    });
+    // What the build prints comes before it.
+    packed = Packed.parse(JSON.parse(stdout.slice(stdout.indexOf('[\n'))))[0];
+    const tarball = join(folder, packed.filename);
+    const options = ['--offline', '--ignore-scripts', '--engine-strict', '--no-audit', '--no-fund'];
+    await execute('npm', ['install', '--global', '--prefix', folder, ...options, tarball], { cwd: folder });
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('holds the program, examples and what deploys it, and no source or test', () => {
+    const paths = packed.files.map(({ path }) => path);
+    for (const path of [
+      'dist/main.js',
+      'dist/upwave.1',
+      'config/minimal.yaml',
+      'deploy/prometheus/rules.yml',
+    ])
+      expect(paths).toContain(path);
+    expect(
+      paths.filter(
+        (path) => !/^(dist|config|deploy|node_modules)\/|^(LICENSE|README\.md|package\.json)$/.test(path),
+      ),
+    ).toEqual([]);
+  });
+
+  it('puts upwave on the PATH, with its manual page', async () => {
+    expect((await upwave('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await stat(join(folder, 'share/man/man1/upwave.1'))).size).toBeGreaterThan(1_000);
+  });
+
+  it('brings the dependencies that the lock-file names, so that it installs without a registry', async () => {
+    const installed = join(folder, 'lib/node_modules/upwave/node_modules/light-my-request/package.json');
+    const { version } = z
+      .object({ version: z.string() })
+      .parse(JSON.parse(await readFile(installed, 'utf8')));
+    expect(version).toBe(overrides['light-my-request']);
+  });
+
+  it('upgrades a simulated fleet', async () => {
+    const { stdout } = await upwave('demo');
+    expect(stdout).toMatch(/^ ?rest\s.*passed/m);
+  });
+});
