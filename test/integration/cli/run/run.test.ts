@@ -106,27 +106,6 @@ describe.concurrent('upwave run --once', () => {
     expect(code).toBe(1);
   });
 
-  it('ends with 3 when the rollout on its way is of another account, and says what to do (P5)', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const key = { accessId: 'other-account-id', accessKey: 'other-account-key' };
-    const scenario = { accounts: { other: { fleet: 20 } }, keys: [{ ...key, account: 'other' }] };
-    const desk = await aDesk({ scenario }, onTestFinished);
-    const daemon = await desk.night.startDaemon();
-    const rolloutId = await scan(daemon);
-    await daemon.close();
-    const creates = desk.night.record().creates.length;
-    const { service } = nightConfig(desk.night.service.baseUrl) as { readonly service: object };
-    desk.write({ service: { ...service, ...key } });
-    const { code, err, all } = await desk.upwave('run', '--once');
-    expect(err).toContain(`${rolloutId}: it belongs to another account`);
-    expect(err).toContain('Set service.baseUrl and the access key back to that account, or abort it');
-    expect(all).not.toMatch(noStack);
-    expect(code).toBe(3);
-    expect(desk.night.record().creates.length).toBe(creates);
-  });
-
   it('ends with 3 at once when the service shows no collector of the rollout on its way (P14)', async ({
     expect,
     onTestFinished,
@@ -168,19 +147,6 @@ describe.concurrent('upwave run --once', () => {
     }
   });
 
-  it('ends with 4 for a service that is not there, and names it', async ({ expect, onTestFinished }) => {
-    const desk = await aDesk({ env: { UPWAVE_RETRY_FOR: '1s' } }, onTestFinished);
-    const port = await findFreePort();
-    desk.write({ service: { baseUrl: `http://127.0.0.1:${port}/api`, ...nightCredentials } });
-    const { code, err, all } = await desk.upwave('run', '--once');
-    expect(err).toMatch(
-      /^No usable answer from the service \(.*ECONNREFUSED.*\)\. Retrying for up to 1s\.$/m,
-    );
-    expect(err).toMatch(new RegExp(`^upwave: .*127\\.0\\.0\\.1:${port}`, 'm'));
-    expect(all).not.toMatch(noStack);
-    expect(code).toBe(4);
-  });
-
   it('retries its first read when that is cut off, and says so once', async ({ expect, onTestFinished }) => {
     const desk = await aDesk({ env: { UPWAVE_RETRY_FOR: '1h' } }, onTestFinished);
     const gate = await openTcpGate(Number(new URL(desk.night.service.baseUrl).port));
@@ -205,23 +171,12 @@ describe.concurrent('upwave run --once', () => {
     const started = desk.start('run', '--once');
     await until('it to retry', () => started.err().includes('Retrying') || undefined);
     started.kill('SIGINT');
-    const { code, signal } = await started.ended;
-    expect(signal).toBeNull();
-    expect(code).toBe(4);
-  });
-
-  it('ends with 4 for a Redis that is not there, and names it without its password', async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const desk = await aDesk({}, onTestFinished);
-    const port = await findFreePort();
-    desk.write({ redis: { url: `redis://:the-redis-password@127.0.0.1:${port}` } });
-    const { code, err, all } = await desk.upwave('run', '--once');
-    expect(err).toMatch(new RegExp(`^upwave: cannot reach Redis at \\S*127\\.0\\.0\\.1:${port}`, 'm'));
-    expect(err).toContain('ECONNREFUSED');
-    expect(all).not.toContain('the-redis-password');
+    const { code, signal, err, all } = await started.ended;
+    expect(err).toMatch(
+      /^No usable answer from the service \(.*ECONNREFUSED.*\)\. Retrying for up to 1h\.$/m,
+    );
     expect(all).not.toMatch(noStack);
+    expect(signal).toBeNull();
     expect(code).toBe(4);
   });
 
@@ -480,7 +435,8 @@ describe.concurrent('a running `upwave run` and its operator', () => {
     const daemon = desk.start('run');
     await until('creates', () => desk.night.record().creates.length >= 3);
     daemon.kill('SIGTERM');
-    const gone = await until('the process to end', () => daemon.ended, 10_000);
+    // The bound is in the test of `closeInTime`; here all was closed.
+    const gone = await daemon.ended;
     expect(gone).toMatchObject({ code: 0, signal: null });
     expect(gone.out).toContain('"event":"daemon.stopped"');
     expect(gone.all).not.toMatch(noStack);
